@@ -1,0 +1,406 @@
+"""Supervised EM over class-sorted chunks, as a generator of immutable states, one per pass.
+
+The E-step (Pulford 2022, eq. 15) and the sums of the M-step (eqs. 16-18) are two matrix products per chunk
+of rows. A chunk holds rows of one class, so it needs only the components that class still uses: the
+class's *active set*. A pair (component, class) leaves it for good when its expected count falls below
+``ACTIVE_ROWS`` rows; dropping n rows' worth of a pair changes the log-likelihood by about n nats, so
+nothing a user can see moves, and a pass gets cheaper as EM separates the classes.
+
+The ridge is part of the model: with ``ridge`` = r, training uses log N(x; mu, P) - r/2 tr(P^-1), for which
+P = S + r I *is* the M-step. The penalised log-likelihood, the ``objective``, therefore never falls.
+
+Each pass bounds the rounding error of its log-densities by eps * sum_h |w_kh| max_n |phi_nh|. Where that
+passes ``MAX_ERROR`` nats in float32, the block goes on in float64; where it does in float64, that
+component is centred on its own mean and whitened by a triangular solve instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from skem.gaussian import Full, Mixture, whitened
+from skem.threads import Workers
+
+CHUNK_ROWS = 1024
+"""Rows per chunk. A constant, so that results do not depend on the machine; chosen so that the quadratic
+features of a chunk stay in the second-level cache."""
+
+ACTIVE_ROWS = 1e-8
+"""Expected rows below which a (component, class) pair is dropped; 0 keeps every pair that is not zero."""
+
+MAX_ERROR = 1e-3
+"""Nats of rounding error a log-density may have before a more exact way is taken."""
+
+
+@dataclass(frozen=True)
+class State:
+    """What is known after a pass.
+
+    Attributes
+    ----------
+    n_passes : int
+        Passes done, p.
+    mixture : Mixture
+        The parameters after pass p.
+    log_likelihood : float
+        Weighted mean over rows of log p(x|c) under these parameters, in nats.
+    objective : float
+        The same with the penalised densities; what EM maximises.
+    dtype : numpy dtype
+        In which the log-densities were computed.
+    """
+
+    n_passes: int
+    mixture: Mixture
+    log_likelihood: float
+    objective: float
+    dtype: np.dtype
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Training rows sorted by class, features along rows.
+
+    Attributes
+    ----------
+    features : ndarray of shape (M, N)
+        Centred and scaled; float32 or float64.
+    weights : ndarray of shape (N,), float64
+        Sample weights with mean one.
+    borders : ndarray of shape (L + 1,)
+        Class c holds the rows borders[c] to borders[c + 1].
+    """
+
+    features: np.ndarray
+    weights: np.ndarray
+    borders: np.ndarray
+
+    def chunks(self) -> list[tuple[int, slice]]:
+        """Pairs (class, rows), in order."""
+        return [
+            (c, slice(start, min(start + CHUNK_ROWS, stop)))
+            for c, (begin, stop) in enumerate(zip(self.borders[:-1], self.borders[1:], strict=True))
+            for start in range(begin, stop, CHUNK_ROWS)
+        ]
+
+
+def features_along_rows(X: np.ndarray, order: np.ndarray, shift: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """``((X[order] - shift) / scale).T``, in X's dtype but computed in float64, a chunk at a time."""
+    features = np.empty((X.shape[1], len(order)), dtype=X.dtype)
+    for begin in range(0, len(order), CHUNK_ROWS):
+        part = slice(begin, begin + CHUNK_ROWS)
+        features[:, part] = ((X[order[part]] - shift) / scale).T
+    return features
+
+
+def sort_by_class(
+    X: np.ndarray, codes: np.ndarray, weights: np.ndarray, shift: np.ndarray, scale: np.ndarray
+) -> Rows:
+    """The training rows as the engine wants them.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, M)
+    codes : ndarray of int, shape (N,)
+        Classes, 0 to L - 1, each with at least one row.
+    weights : ndarray of shape (N,)
+    shift, scale : ndarray of shape (M,)
+        The features become (X - shift) / scale.
+    """
+    order = np.argsort(codes, kind="stable")
+    borders = np.concatenate([[0], np.cumsum(np.bincount(codes))])
+    return Rows(features_along_rows(X, order, shift, scale), weights[order], borders)
+
+
+class LogDensity:
+    """log N(x; mu_k, P_k) - penalty_k of all components, exact enough for features up to a given size.
+
+    Parameters
+    ----------
+    mixture : Mixture
+    kind : covariance type
+    largest : ndarray of shape (H,)
+        max_n |phi_nh| over the rows it will be used on.
+    dtype : numpy dtype
+        In which to compute if that is exact enough.
+    ridge : float
+        r of the penalty r/2 tr(P^-1).
+    """
+
+    def __init__(
+        self, mixture: Mixture, kind: type[Full], largest: np.ndarray, dtype: np.dtype, ridge: float = 0.0
+    ) -> None:
+        self.kind = kind
+        self.means = mixture.means
+        K, m = mixture.means.shape
+        self.covariances = kind.dense(mixture.covariances, K, m)
+        w, precision_traces = kind.natural(mixture.means, mixture.covariances)
+        self.penalties = 0.5 * ridge * precision_traces
+        w[:, 0] -= self.penalties
+        error = np.abs(w) @ largest
+        self.local = np.flatnonzero(~(error * np.finfo(np.float64).eps < MAX_ERROR))
+        w[self.local] = 0.0
+        # What all components have in common does not move a responsibility: without it the rest is exact
+        # to one more digit, which is what breaks the symmetry of a start with all components nearly equal.
+        self.common = w.sum(axis=0) / max(K - len(self.local), 1)
+        w -= self.common
+        w[self.local] = 0.0
+        error = (np.abs(w) + np.abs(self.common)) @ largest
+        self.dtype = np.dtype(dtype)
+        if len(self.local) or not error.max() * np.finfo(self.dtype).eps < MAX_ERROR:
+            self.dtype = np.dtype(np.float64)
+        self.w = w
+
+    def __call__(
+        self, x: np.ndarray, phi: np.ndarray, components: np.ndarray, log_weights: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Log-densities of some components plus their log-weights, and what was left out of them per row.
+
+        Parameters
+        ----------
+        x : ndarray of shape (m, n)
+        phi : ndarray of shape (H, n)
+        components : ndarray of int, shape (k,)
+        log_weights : ndarray of shape (k,)
+
+        Returns
+        -------
+        log_density : ndarray of shape (k, n)
+        common : ndarray of shape (n,)
+            To be added to every row of ``log_density``.
+        """
+        w = self.w[components]
+        w[:, 0] += log_weights
+        log_density = w.astype(self.dtype) @ phi
+        common = self.common.astype(self.dtype) @ phi
+        for row in np.flatnonzero(np.isin(components, self.local)):
+            k = components[row]
+            exact = whitened(x, self.means[k], self.covariances[k]) - self.penalties[k] + log_weights[row]
+            log_density[row] = exact - common
+        return log_density, common
+
+
+def largest_features(
+    chunks: Sequence[np.ndarray], kind: type[Full], workers: Workers
+) -> np.ndarray:
+    """max_n |phi_nh| over chunks of (m, n) features, shape (H,)."""
+
+    def largest(x: np.ndarray) -> np.ndarray:
+        phi = kind.features(x.astype(np.float64, copy=False))
+        return np.maximum(phi.max(axis=1), -phi.min(axis=1))
+
+    return np.maximum.reduce(list(workers.map(largest, chunks)))
+
+
+def _exponentiate(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Turn (k, n) log-densities into exp(. - max over k) in place; return log sum_k exp and the new sums."""
+    largest = log_joint.max(axis=0)
+    log_joint -= largest
+    np.exp(log_joint, out=log_joint)
+    total = log_joint.sum(axis=0)
+    return (np.log(total) + largest).astype(np.float64), total
+
+
+def _unpenalised(objective: np.ndarray, responsibilities: np.ndarray, penalties: np.ndarray) -> np.ndarray:
+    """log sum_k pi_k N_k = log sum_k pi_k N_k e^-pen_k + log sum_k r_k e^pen_k; NaN where that underflows."""
+    largest = penalties.max()
+    ratio = np.exp(penalties - largest).astype(responsibilities.dtype) @ responsibilities
+    ratio[ratio < np.finfo(ratio.dtype).tiny] = np.nan
+    return objective + largest + np.log(ratio)
+
+
+@dataclass
+class _Expectations:
+    """The sums over rows one E-step leaves: a mutable accumulator, private to a pass."""
+
+    counts: np.ndarray
+    sums: np.ndarray
+    origins: np.ndarray
+    log_likelihood: float = 0.0
+    objective: float = 0.0
+
+
+def _expect(
+    rows: Rows,
+    columns: np.ndarray,
+    mixture: Mixture,
+    kind: type[Full],
+    density: LogDensity,
+    workers: Workers,
+    moments: bool,
+) -> _Expectations:
+    """The E-step, and the sums of the M-step about ``origins`` unless ``moments`` is False."""
+    K, L = mixture.weights.shape
+    m = len(columns)
+    active = [np.flatnonzero(mixture.weights[:, c]) for c in range(L)]
+    with np.errstate(divide="ignore"):
+        log_weights = np.log(mixture.weights)
+
+    def chunk(item: tuple[int, slice]) -> tuple[float, float, np.ndarray | None]:
+        c, part = item
+        components = active[c]
+        x = rows.features[columns, part].astype(density.dtype, copy=False)
+        phi = kind.features(x)
+        responsibilities, common = density(x, phi, components, log_weights[components, c])
+        objective, total = _exponentiate(responsibilities)
+        responsibilities /= total
+        objective += common
+        penalties = density.penalties[components]
+        log_likelihood = _unpenalised(objective, responsibilities, penalties)
+        lost = np.flatnonzero(np.isnan(log_likelihood))
+        if len(lost):
+            # The component that carries a row without the penalty has none of it with the penalty.
+            again, common = density(x[:, lost], phi[:, lost], components, log_weights[components, c] + penalties)
+            log_likelihood[lost] = _exponentiate(again)[0] + common
+        w = rows.weights[part]
+        totals = float(w @ log_likelihood), float(w @ objective)
+        if not moments:
+            return *totals, None
+        responsibilities *= w.astype(density.dtype)
+        sums = (responsibilities @ phi.T).astype(np.float64)
+        for row in np.flatnonzero(np.isin(components, density.local)):
+            local = kind.features(x - mixture.means[components[row]][:, None])
+            sums[row] = local @ responsibilities[row]
+        return *totals, sums
+
+    origins = np.zeros((K, m))
+    origins[density.local] = mixture.means[density.local]
+    total = _Expectations(np.zeros((K, L)), np.zeros((K, density.w.shape[1])), origins)
+    chunks = rows.chunks()
+    for (c, _), (log_likelihood, objective, sums) in zip(chunks, workers.map(chunk, chunks), strict=True):
+        total.log_likelihood += log_likelihood
+        total.objective += objective
+        if sums is not None:
+            total.counts[active[c], c] += sums[:, 0]
+            total.sums[active[c]] += sums
+    n = rows.weights.sum()
+    total.log_likelihood /= n
+    total.objective /= n
+    return total
+
+
+def _maximise(
+    expected: _Expectations, previous: Mixture, kind: type[Full], ridge: float, active_rows: float
+) -> Mixture:
+    """The M-step, Pulford 2022, eqs. 16-18 (32 for a tied covariance).
+
+    A component without rows keeps its place with weight zero; a covariance that turned singular is kept
+    while its mean moves on, which still cannot lower the objective.
+    """
+    counts = expected.counts
+    rows_per_class = counts.sum(axis=0)
+    counts = np.where(counts < active_rows * np.minimum(1.0, rows_per_class), 0.0, counts)
+    n = expected.sums[:, 0]
+    alive = counts.any(axis=1)
+    moments = expected.sums / np.where(alive, n, 1.0)[:, None]
+    m = previous.means.shape[1]
+    offsets = np.where(alive[:, None], moments[:, 1 : m + 1], 0.0)
+    means = np.where(alive[:, None], expected.origins + offsets, previous.means)
+    covariances = kind.maximise(moments, offsets, np.where(alive, n, 0.0), ridge, previous.covariances)
+    return Mixture(counts / counts.sum(axis=0), means, covariances)
+
+
+def passes(
+    rows: Rows,
+    columns: np.ndarray,
+    start: Mixture,
+    *,
+    kind: type[Full],
+    ridge: float = 0.0,
+    max_iter: int,
+    workers: Workers,
+    active_rows: float = ACTIVE_ROWS,
+) -> Iterator[State]:
+    """Yield the state after each of ``max_iter`` passes of supervised EM on one block of features.
+
+    Parameters
+    ----------
+    rows : Rows
+        All features of all rows.
+    columns : ndarray of int, shape (m,)
+        The features of this block.
+    start : Mixture
+        Where to begin, in the units of ``rows``.
+    kind : covariance type
+        One of ``gaussian.COVARIANCE_TYPES``.
+    ridge : float
+        r >= 0, in squared units of ``rows``.
+    max_iter : int
+        How many passes.
+    workers : Workers
+        Who works on the chunks; the result does not depend on how many they are.
+    active_rows : float
+        See ``ACTIVE_ROWS``.
+    """
+    block = [rows.features[columns, part] for _, part in rows.chunks()]
+    largest = largest_features(block, kind, workers)
+    del block
+    dtype = rows.features.dtype
+
+    def expect(mixture: Mixture, moments: bool) -> tuple[_Expectations, np.dtype]:
+        density = LogDensity(mixture, kind, largest, dtype, ridge)
+        return _expect(rows, columns, mixture, kind, density, workers, moments), density.dtype
+
+    mixture = start
+    expected, dtype = expect(mixture, moments=True)
+    for p in range(1, max_iter + 1):
+        mixture = _maximise(expected, mixture, kind, ridge, active_rows)
+        expected, dtype = expect(mixture, moments=p < max_iter)
+        yield State(p, mixture, expected.log_likelihood, expected.objective, dtype)
+
+
+def class_log_density(
+    x: np.ndarray, mixture: Mixture, kind: type[Full], workers: Workers
+) -> np.ndarray:
+    """log p(x|c) of one block, Pulford 2022, eq. 1.
+
+    Parameters
+    ----------
+    x : ndarray of shape (m, n)
+        Features in the units of ``mixture``; float32 or float64.
+    mixture : Mixture
+    kind : covariance type
+    workers : Workers
+
+    Returns
+    -------
+    ndarray of shape (L, n), float64
+    """
+    L = mixture.weights.shape[1]
+    active = [np.flatnonzero(mixture.weights[:, c]) for c in range(L)]
+
+    def per_chunk(log_density: np.ndarray, common: np.ndarray) -> np.ndarray:
+        result = np.empty((L, log_density.shape[1]))
+        for c in range(L):
+            joint = log_density[active[c]]
+            joint += np.log(mixture.weights[active[c], c]).astype(joint.dtype)[:, None]
+            result[c], _ = _exponentiate(joint)
+        return result + common
+
+    return np.concatenate(map_log_density(per_chunk, x, mixture, kind, workers), axis=1)
+
+
+def map_log_density(
+    function: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    x: np.ndarray,
+    mixture: Mixture,
+    kind: type[Full],
+    workers: Workers,
+) -> list[np.ndarray]:
+    """``function(log_density, common)`` for each chunk of rows, with log N(x; mu_k, P_k) of all components.
+
+    ``log_density`` has shape (K, n_chunk); ``common``, shape (n_chunk,), is to be added to each of its rows.
+    """
+    parts = [x[:, start : start + CHUNK_ROWS] for start in range(0, x.shape[1], CHUNK_ROWS)]
+    density = LogDensity(mixture, kind, largest_features(parts, kind, workers), x.dtype)
+    everything = np.arange(len(mixture.means))
+    zeros = np.zeros(len(everything))
+
+    def chunk(part: np.ndarray) -> np.ndarray:
+        part = part.astype(density.dtype, copy=False)
+        return function(*density(part, kind.features(part), everything, zeros))
+
+    return list(workers.map(chunk, parts))

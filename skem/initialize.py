@@ -1,0 +1,187 @@
+"""Where the first parameters come from.
+
+Everything drawn from the data is weighted by the sample weights and does not depend on the order of the
+rows: a row of weight two is the same as two rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+from skem.em import Rows
+from skem.gaussian import Full, Mixture
+
+METHODS = ("uniform", "sample", "kmeans", "class", "class_kmeans")
+VARIANCE_FLOOR = 1e-6
+"""Least variance of a start taken from rows, relative to the mean variance of the features."""
+
+
+def start(
+    rows: Rows,
+    columns: np.ndarray,
+    method: str,
+    n_components: int,
+    *,
+    kind: type[Full],
+    spread: float,
+    width: float,
+    centre: np.ndarray,
+    ridge: float,
+    strict: bool,
+    random_state: np.random.RandomState,
+) -> Mixture:
+    """The parameters EM starts from, for one block.
+
+    Parameters
+    ----------
+    rows : Rows
+    columns : ndarray of int, shape (m,)
+        The features of the block.
+    method : {"uniform", "sample", "kmeans", "class", "class_kmeans"}
+    n_components : int
+        K.
+    kind : covariance type
+    spread, width : float
+        For "uniform" (Pulford 2022, section 3.1): means from U[-spread, spread] about ``centre`` and P =
+        width^2 I, in the units of ``rows``.
+    centre : ndarray of shape (m,)
+        Where the origin of the uniform start lies, in the units of ``rows``.
+    ridge : float
+        Added to covariances taken from rows, as the M-step does.
+    strict : bool
+        Whether too few rows to draw distinct ones is an error; else some start as equal copies.
+    random_state : RandomState
+
+    Returns
+    -------
+    Mixture
+    """
+    n_classes, m = len(rows.borders) - 1, len(columns)
+    if method == "uniform":
+        means = centre + random_state.uniform(-spread, spread, size=(n_components, m))
+        covariances = np.broadcast_to(width**2 * np.eye(m), (1, m, m))
+        groups = np.zeros(n_components, dtype=int)
+        return Mixture(
+            np.full((n_components, n_classes), 1.0 / n_components),
+            means,
+            _compressed(kind, covariances, groups),
+        )
+    # One component leaves nothing to reserve: it is the same Gaussian for all classes, whatever the start.
+    if method in ("sample", "kmeans") or n_components == 1:
+        sizes, limits = [n_components], [(0, int(rows.borders[-1]))]
+    else:
+        if n_components < n_classes:
+            raise ValueError(
+                f'init="{method}" reserves components for each class: n_components={n_components} is fewer '
+                f"than the {n_classes} classes"
+            )
+        # The first K mod L classes get one more.
+        sizes = [len(part) for part in np.array_split(np.arange(n_components), n_classes)]
+        limits = list(zip(rows.borders[:-1].tolist(), rows.borders[1:].tolist(), strict=True))
+
+    means, covariances, weights = [], [], np.zeros((n_components, n_classes))
+    for group, (size, (begin, stop)) in enumerate(zip(sizes, limits, strict=True)):
+        x = rows.features[columns, begin:stop].T.astype(np.float64)
+        w = rows.weights[begin:stop]
+        if strict and len(x) < size:
+            what = "rows" if len(sizes) == 1 else f"rows of class number {group}"
+            raise ValueError(f'init="{method}" draws {size} components from {len(x)} {what}: too few')
+        drawn = draw_rows(x, w, size, random_state)
+        share = np.full(size, 1.0 / size)
+        if method.endswith("kmeans"):
+            drawn, labels = _kmeans(x, w, drawn, random_state)
+            deviations = x - drawn[labels]
+            if len(sizes) > 1:
+                share = np.bincount(labels, weights=w, minlength=size) / w.sum()
+        else:
+            deviations = x - np.average(x, axis=0, weights=w)
+        means.append(drawn)
+        covariances.append((deviations.T * (w / w.sum())) @ deviations)
+        first = sum(sizes[:group])
+        if len(sizes) == 1:
+            weights[:] = 1.0 / n_components
+        else:
+            weights[first : first + size, group] = share
+    overall = np.average(rows.features[columns].astype(np.float64) ** 2, axis=1, weights=rows.weights).mean()
+    floor = max(ridge, VARIANCE_FLOOR * overall, np.finfo(float).tiny)
+    regular = np.stack(covariances) + floor * np.eye(m)
+    return Mixture(weights, np.concatenate(means), _compressed(kind, regular, np.repeat(np.arange(len(sizes)), sizes)))
+
+
+def given(
+    init: tuple | list, r: int, n_blocks: int, sizes: tuple[int | None, int, int], kind: type[Full]
+) -> Mixture:
+    """The user's own start for block ``r``, checked; ``sizes`` are (K or None, m, L)."""
+    several = isinstance(init, list)
+    if several and len(init) != n_blocks:
+        raise ValueError(f"init: {len(init)} starts for {n_blocks} blocks")
+    if not several and n_blocks > 1:
+        raise ValueError(f"init: one start for {n_blocks} blocks; give a list of (weights, means, covariances)")
+    start = init[r] if several else init
+    if not isinstance(start, tuple) or len(start) != 3:
+        raise ValueError("init: a start is a tuple (weights, means, covariances)")
+    weights, means, covariances = (np.array(part, dtype=np.float64) for part in start)
+    K, m, L = sizes
+    K = K or len(means)
+    for name, array, allowed in (
+        ("weights", weights, [(K, L)]),
+        ("means", means, [(K, m)]),
+        ("covariances", covariances, kind.shapes(K, m)),
+    ):
+        if array.shape not in allowed:
+            wanted = " or ".join(map(str, allowed))
+            raise ValueError(f"init: {name} of block {r} must have shape {wanted}, got {array.shape}")
+        if not np.isfinite(array).all():
+            raise ValueError(f"init: {name} of block {r} contain NaN or infinite values")
+    if (weights < 0).any() or not np.allclose(weights.sum(axis=0), 1.0):
+        raise ValueError(f"init: weights of block {r} must be non-negative, each class's column summing to one")
+    if not kind.regular(covariances):
+        raise ValueError(f"init: covariances of block {r} must be symmetric and positive definite")
+    return Mixture(weights / weights.sum(axis=0), means, covariances)
+
+
+def _compressed(kind: type[Full], covariances: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """One (m, m) covariance per group of components to what the covariance type keeps."""
+    if kind.name == "tied":
+        return kind.compress(covariances[groups])
+    return kind.compress(covariances)[groups]
+
+
+def draw_rows(x: np.ndarray, weights: np.ndarray, size: int, random_state: np.random.RandomState) -> np.ndarray:
+    """Systematic sampling of ``size`` rows with probabilities proportional to their weights.
+
+    The rows are lined up by their projection on a random direction, so the draw depends on what the rows
+    are and not on their order; equal steps along the cumulated weights give distinct rows where there are
+    enough of them.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n, m)
+    weights : ndarray of shape (n,)
+    size : int
+    random_state : RandomState
+
+    Returns
+    -------
+    ndarray of shape (size, m)
+    """
+    direction = random_state.standard_normal(x.shape[1])
+    # Not a matrix product: its rounding depends on where in the array a row stands.
+    order = np.argsort((x * direction).sum(axis=1), kind="stable")
+    edges = np.cumsum(weights[order])
+    steps = (np.arange(size) + random_state.uniform()) / size * edges[-1]
+    return x[order[np.searchsorted(edges, steps, side="right").clip(max=len(x) - 1)]]
+
+
+def _kmeans(
+    x: np.ndarray, weights: np.ndarray, centres: np.ndarray, random_state: np.random.RandomState
+) -> tuple[np.ndarray, np.ndarray]:
+    """Lloyd's iterations from given centres: the centres and the label of each row."""
+    if len(np.unique(centres, axis=0)) < len(centres):
+        # Fewer distinct rows than components: k-means has nothing to add.
+        distances = ((x[:, None, :] - centres[None]) ** 2).sum(axis=2)
+        return centres, distances.argmin(axis=1)
+    model = KMeans(len(centres), init=centres, n_init=1, random_state=random_state)
+    labels = model.fit_predict(x, sample_weight=weights)
+    return model.cluster_centers_, labels

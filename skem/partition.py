@@ -1,0 +1,62 @@
+"""Which feature goes to which block (Pulford 2022, sections 2.3 and 3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+
+import numpy as np
+
+ARRANGEMENTS = ("sequential", "interleaved", "random")
+
+
+def blocks(
+    n_features: int,
+    n_blocks: int,
+    arrangement: str | Sequence[Sequence[int]],
+    random_state: np.random.RandomState,
+) -> list[np.ndarray]:
+    """Feature indices of each block.
+
+    Parameters
+    ----------
+    n_features : int
+    n_blocks : int
+        R; at most one block per feature is made. Where R does not divide the number of features, the
+        first blocks get one feature more.
+    arrangement : {"sequential", "interleaved", "random"} or list of index lists
+        Index lists are the user's choice: they may overlap or leave features out, and ``n_blocks`` is
+        then not used. A block may not be empty or name a feature twice.
+    random_state : RandomState
+        Used by "random" only.
+
+    Returns
+    -------
+    list of ndarray of int
+    """
+    n_blocks = min(n_blocks, n_features)
+    if isinstance(arrangement, str):
+        if arrangement not in ARRANGEMENTS:
+            raise ValueError(f"arrangement must be one of {ARRANGEMENTS} or a list of index lists, got {arrangement!r}")
+        if arrangement == "interleaved":
+            return [np.arange(r, n_features, n_blocks) for r in range(n_blocks)]
+        order = random_state.permutation(n_features) if arrangement == "random" else np.arange(n_features)
+        return np.array_split(order, n_blocks)
+    if len(arrangement) == 0:
+        raise ValueError("arrangement: the list of blocks is empty")
+    return [_checked(block, r, n_features) for r, block in enumerate(arrangement)]
+
+
+def _checked(block: Sequence[int], r: int, n_features: int) -> np.ndarray:
+    indices = list(block)
+    if not indices:
+        raise ValueError(f"arrangement: block {r} is empty")
+    if not all(isinstance(i, Integral) for i in indices):
+        raise ValueError(f"arrangement: block {r} must hold feature indices (integers), got {indices}")
+    missing = sorted({int(i) for i in indices if not 0 <= i < n_features})
+    if missing:
+        raise ValueError(f"arrangement: block {r} names feature {missing[0]}, but there are {n_features} (0 to {n_features - 1})")
+    repeated = sorted({int(i) for i in indices if indices.count(i) > 1})
+    if repeated:
+        raise ValueError(f"arrangement: block {r} repeats feature {repeated[0]}")
+    return np.array(indices, dtype=int)
