@@ -1,0 +1,439 @@
+"""skem.images against slow independent references, and against what the transforms must satisfy."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.ndimage import affine_transform
+from sklearn.base import clone
+from sklearn.datasets import load_digits, make_low_rank_matrix
+from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skem import images as skem_images
+from skem.images import (
+    CovariancePCA,
+    Deskew,
+    HalfSize,
+    ImageStandardizer,
+    Reshape,
+    UnitRange,
+    pca_recipe,
+    random_subset,
+)
+
+STACKED = [UnitRange(), Deskew(), HalfSize(), ImageStandardizer(), ImageStandardizer(scope="global")]
+EVERY = [*STACKED, Reshape(), CovariancePCA(n_components=2)]
+
+
+def moments(image):
+    """Mass, centre and central moments of one image by sums over its pixels."""
+    mass = cy = cx = 0.0
+    for (i, j), value in np.ndenumerate(image):
+        mass, cy, cx = mass + value, cy + i * value, cx + j * value
+    cy, cx = cy / mass, cx / mass
+    mu02 = sum((i - cy) ** 2 * value for (i, j), value in np.ndenumerate(image)) / mass
+    mu11 = sum((i - cy) * (j - cx) * value for (i, j), value in np.ndenumerate(image)) / mass
+    return mass, cy, cx, mu02, mu11
+
+
+def deskew_slowly(image):
+    """One image at a time, through scipy's affine transform."""
+    image = np.asarray(image, float)
+    if not image.any():
+        return image
+    _, cy, cx, mu02, mu11 = moments(image)
+    alpha = mu11 / mu02 if mu02 > 1e-9 else 0.0
+    matrix = np.array([[1, 0], [alpha, 1]])
+    offset = [cy, cx] - matrix @ ((np.array(image.shape) - 1) / 2)
+    return affine_transform(image, matrix, offset=offset, order=1, mode="grid-constant")
+
+
+def strokes(n, h=28, w=28, seed=0):
+    """Digit-like images, dark at the border: a few thick line segments each, in [0, 1]."""
+    rng = np.random.default_rng(seed)
+    y, x = np.mgrid[:h, :w]
+    out = np.zeros((n, h, w))
+    for image in out:
+        for _ in range(rng.integers(1, 4)):
+            (ya, xa), (yb, xb) = rng.uniform(0.25, 0.75, (2, 2)) * [h, w]
+            t = np.linspace(0, 1, 40)[:, None, None]
+            distance = np.hypot(y - ya - t * (yb - ya), x - xa - t * (xb - xa)).min(axis=0)
+            np.maximum(image, np.clip(2 - distance, 0, 1), out=image)
+    return out
+
+
+def sheared(image, slant):
+    """The image slanted about its middle row, by cubic interpolation."""
+    middle = (image.shape[0] - 1) / 2
+    return affine_transform(image, [[1, 0], [slant, 1]], offset=[0, -slant * middle], order=3).clip(0)
+
+
+# Deskewing
+
+
+@pytest.mark.parametrize("shape", [(28, 28), (14, 14), (9, 16), (17, 5), (1, 6), (6, 1), (1, 1)])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint8])
+def test_deskew_is_the_affine_transform(shape, dtype):
+    rng = np.random.default_rng(1)
+    noise = rng.random((20, *shape)) * (rng.random((20, *shape)) < 0.4)
+    for X in (noise, strokes(20, *shape) if min(shape) > 8 else noise):
+        X = (X * 255).astype(dtype) if dtype == np.uint8 else X.astype(dtype)
+        got = Deskew().fit_transform(X)
+        scale = 255 if dtype == np.uint8 else 1
+        np.testing.assert_allclose(got, [deskew_slowly(image) for image in X], atol=1e-5 * scale)
+        assert got.dtype == (np.float64 if dtype == np.float64 else np.float32)
+
+
+@given(arrays(np.uint8, (2, 6, 7), elements=st.sampled_from([0, 0, 0, 1, 200, 255])))
+@settings(max_examples=200, deadline=None)
+def test_deskew_of_any_bytes(X):
+    got = Deskew().fit_transform(X)
+    assert np.isfinite(got).all()
+    assert got.min() >= 0
+    assert got.max() <= X.max() + 1e-3
+    np.testing.assert_allclose(got, [deskew_slowly(image) for image in X], atol=255e-5)
+
+
+def test_shifts_of_any_size():
+    shift = np.linspace(-20, 20, 161)
+    got = skem_images._shift(np.tile([3.0, 1, 4, 2], (161, 1)), shift)
+    line = np.concatenate([[0], [3, 1, 4, 2], [0]])
+    np.testing.assert_allclose(got, [np.interp(np.arange(4) + s, np.arange(-1, 5), line) for s in shift])
+
+
+def test_deskew_removes_slant_and_offset():
+    for before, after in zip(strokes(20), Deskew().fit_transform(strokes(20)), strict=True):
+        mass, cy, cx, mu02, mu11 = moments(after)
+        assert mass == pytest.approx(before.sum(), rel=1e-2)
+        assert (cy, cx) == pytest.approx((13.5, 13.5), abs=0.05)
+        if mu02 > 4:  # in a nearly level stroke interpolation leaves more slant than this
+            assert abs(mu11 / mu02) < 0.05
+
+
+def test_deskew_leaves_an_upright_centred_image():
+    X = strokes(10) + strokes(10)[:, :, ::-1]  # symmetric left to right, so mu11 = 0
+    X += X[:, ::-1]
+    np.testing.assert_allclose(Deskew().fit_transform(X), X, atol=1e-12)
+
+
+def test_deskew_twice_is_deskew_once():
+    once = Deskew().fit_transform(strokes(30))
+    twice = Deskew().fit_transform(once)
+    assert np.abs(twice - once).mean() < 0.05 * np.abs(once - strokes(30)).mean()
+
+
+def test_deskew_undoes_a_shear():
+    for slant in (-0.4, 0.3):
+        X = strokes(20)
+        slanted = np.stack([sheared(image, slant) for image in X])
+        near = np.abs(Deskew().fit_transform(slanted) - Deskew().fit_transform(X)).mean()
+        assert near < 0.2 * np.abs(slanted - X).mean()
+
+
+def test_deskew_does_not_depend_on_the_unit():
+    X = strokes(5)
+    np.testing.assert_allclose(Deskew().fit_transform(X * 255), Deskew().fit_transform(X) * 255, rtol=1e-9)
+
+
+def test_deskew_of_a_blank_image():
+    X = strokes(3)
+    X[1] = 0
+    got = Deskew().fit_transform(X)
+    assert not got[1].any()
+    np.testing.assert_array_equal(got[[0, 2]], Deskew().fit_transform(X[[0, 2]]))
+
+
+@pytest.mark.parametrize("pixel", [(0, 0), (4, 4), (8, 3)])
+def test_deskew_centres_one_lit_pixel(pixel):
+    X = np.zeros((1, 9, 9))
+    X[0][pixel] = 7
+    expected = np.zeros((9, 9))
+    expected[4, 4] = 7
+    np.testing.assert_allclose(Deskew().fit_transform(X)[0], expected, atol=1e-12)
+
+
+def test_deskew_only_centres_a_single_row():
+    X = np.zeros((1, 9, 9), np.float32)
+    X[0, 1, :5] = 0.3
+    expected = np.zeros((9, 9))
+    expected[4, 2:7] = 0.3
+    np.testing.assert_allclose(Deskew().fit_transform(X)[0], expected, atol=1e-6)
+
+
+def test_deskew_finds_no_slant_in_rounding():
+    rng = np.random.default_rng(0)
+    X = np.zeros((200, 6, 40))
+    X[np.arange(200), rng.integers(0, 6, 200), 15:25] = rng.random((200, 10))
+    got = Deskew().fit_transform(X)
+    np.testing.assert_allclose(got[:, 2:4].sum(axis=(1, 2)), X.sum(axis=(1, 2)))
+    np.testing.assert_allclose(got[:, 2], got[:, 3], atol=1e-9)
+
+
+# Scaling, halving, standardising, reshaping
+
+
+def test_unit_range():
+    bytes_ = np.arange(256, dtype=np.uint8).reshape(1, 16, 16)
+    got = UnitRange().fit_transform(bytes_)
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(got.ravel(), np.arange(256) / 255, rtol=1e-6)
+    for dtype in (np.float32, np.float64):
+        floats = strokes(2).astype(dtype)
+        assert UnitRange().fit_transform(floats).dtype == dtype
+        np.testing.assert_array_equal(UnitRange().fit_transform(floats), floats)
+
+
+@pytest.mark.parametrize("bad", [strokes(2) * 16, strokes(2) - 0.5, np.ones((1, 2, 2), int)])
+def test_unit_range_refuses_other_ranges(bad):
+    with pytest.raises(ValueError, match=r"uint8 or \[0, 1\] floats, not (float64|int64) [-\d]"):
+        UnitRange().fit(bad)
+
+
+@pytest.mark.parametrize("shape", [(5, 6, 8), (5, 6, 8, 3)])
+def test_half_size_is_the_mean_of_four(shape):
+    X = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
+    got = HalfSize().fit_transform(X)
+    expected = X.reshape(5, 3, 2, 4, 2, *shape[3:]).astype(float).mean(axis=(2, 4))
+    assert got.dtype == np.float32
+    np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("shape", [(7, 6, 8), (7, 6, 8, 3)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
+def test_standardising_each_image(shape, dtype):
+    X = (np.random.default_rng(0).random(shape) * 200).astype(dtype)
+    X[3] = np.array(0.7).astype(dtype)  # 0.7 - mean is 1e-16 in float64
+    got = ImageStandardizer().fit_transform(X)
+    flat = X.reshape(7, -1).astype(float)
+    expected = (flat - flat.mean(axis=1, keepdims=True)) / flat.std(axis=1, keepdims=True).clip(1e-9)
+    expected[3] = 0
+    np.testing.assert_allclose(got.reshape(7, -1), expected, atol=1e-5)
+    assert not got[3].any()
+
+
+def test_standardising_by_the_training_pixels():
+    train, test = strokes(50).astype(np.float32), strokes(10, seed=1).astype(np.float32)
+    scaler = ImageStandardizer(scope="global").fit(train)
+    assert scaler.mean_ == pytest.approx(train.mean(dtype=float), rel=1e-6)
+    assert scaler.scale_ == pytest.approx(train.std(dtype=float), rel=1e-6)
+    np.testing.assert_allclose(scaler.transform(test), (test - scaler.mean_) / scaler.scale_, atol=1e-5)
+    assert not ImageStandardizer(scope="global").fit_transform(np.full((3, 4, 4), 0.1)).round(12).any()
+
+
+def test_standardising_must_be_fitted_only_where_it_learns():
+    X = strokes(4)
+    np.testing.assert_array_equal(ImageStandardizer().transform(X), ImageStandardizer().fit_transform(X))
+    with pytest.raises(NotFittedError):
+        ImageStandardizer(scope="global").transform(X)
+    with pytest.raises(ValueError, match="scope must be 'image' or 'global', got 'pixel'"):
+        ImageStandardizer(scope="pixel").fit(X)
+
+
+def test_reshape_there_and_back():
+    flat = np.arange(24).reshape(2, 12)
+    X = Reshape(shape=(2, 2, 3)).fit_transform(flat)
+    assert X.shape == (2, 2, 2, 3)
+    np.testing.assert_array_equal(Reshape().fit_transform(X), flat)
+    with pytest.raises(ValueError, match=r"cannot make rows of shape \(28, 28\) of \(2, 12\)"):
+        Reshape(shape=(28, 28)).fit(flat)
+
+
+@pytest.mark.parametrize("transformer", STACKED, ids=repr)
+def test_chunks_do_not_show(transformer, monkeypatch):
+    X = strokes(25).astype(np.float32)
+    whole = clone(transformer).fit_transform(X)
+    monkeypatch.setattr(skem_images, "CHUNK", 7)
+    np.testing.assert_allclose(clone(transformer).fit_transform(X), whole, atol=1e-6)
+
+
+# Principal components
+
+
+@parametrize_with_checks([CovariancePCA()])
+def test_covariance_pca_keeps_the_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(("n", "p", "k"), [(300, 40, 5), (300, 40, 40), (20, 50, 12), (4500, 30, 10)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_covariance_pca_is_pca(n, p, k, dtype):
+    X = (make_low_rank_matrix(n, p, effective_rank=8, random_state=0) * 10 + 3).astype(dtype)
+    ours, theirs = CovariancePCA(n_components=k).fit(X), PCA(k, svd_solver="full").fit(X.astype(float))
+    tol = 1e-3 if dtype == np.float32 else 1e-9
+    signs = np.sign((ours.components_ * theirs.components_).sum(axis=1))
+    np.testing.assert_allclose(ours.mean_, theirs.mean_, rtol=1e-6)
+    np.testing.assert_allclose(ours.explained_variance_, theirs.explained_variance_, rtol=tol, atol=1e-9)
+    np.testing.assert_allclose(ours.components_, theirs.components_ * signs[:, None], atol=tol)
+    scores, expected = ours.transform(X), theirs.transform(X.astype(float)) * signs
+    assert scores.dtype == dtype
+    np.testing.assert_allclose(scores, expected, atol=tol * np.abs(expected).max())
+    np.testing.assert_allclose(ours.components_ @ ours.components_.T, np.eye(k), atol=1e-10)
+
+
+def test_covariance_pca_in_float32_is_accurate():
+    """Features of float32 images agree with those of float64 to 1e-4, close eigenvalues or not."""
+    X = strokes(6000, 14, 14).reshape(6000, -1).astype(np.float32)
+    variance = CovariancePCA(n_components=120).fit(X).explained_variance_
+    k = 40 + np.argmin(-np.diff(variance[39:]) / variance[39:-1])  # the first left out is close
+    single = CovariancePCA(n_components=k).fit(X).transform(X)
+    double = CovariancePCA(n_components=k).fit(X.astype(float)).transform(X.astype(float))
+    error = np.linalg.norm(single - double, axis=0) / np.linalg.norm(double, axis=0)
+    assert error.max() < 1e-4
+
+
+def test_covariance_pca_signs_and_order():
+    pca = CovariancePCA().fit(load_digits().data)
+    V = pca.components_
+    assert (V[np.arange(len(V)), np.abs(V).argmax(axis=1)] > 0).all()
+    assert (np.diff(pca.explained_variance_) <= 0).all()
+    rows = np.random.default_rng(0).random((30, 5))
+    assert CovariancePCA().fit(np.tile(rows, 4)).explained_variance_.min() >= 0
+
+
+def test_covariance_pca_of_equal_rows():
+    pca = CovariancePCA(n_components=2).fit(np.full((5, 3), 0.1, np.float32))
+    np.testing.assert_allclose(pca.explained_variance_, 0, atol=1e-12)
+    assert np.isfinite(pca.transform(np.eye(3, dtype=np.float32))).all()
+
+
+@pytest.mark.parametrize("k", [0, 9, 2.5, "mle"])
+@pytest.mark.parametrize("shape", [(8, 20), (20, 8)])
+def test_covariance_pca_refuses_a_wrong_number(k, shape):
+    words = rf"n_components={k!r} asked of {shape[0]} rows and {shape[1]} features"
+    with pytest.raises(ValueError, match=words):
+        CovariancePCA(n_components=k).fit(np.random.default_rng(0).random(shape))
+
+
+# The recipe
+
+
+def test_recipe_is_its_steps():
+    X = (strokes(40) * 255).astype(np.uint8)
+    Z = HalfSize().fit_transform(Deskew().fit_transform(X / np.float32(255)))
+    Z = ImageStandardizer(scope="global").fit_transform(Z).reshape(40, -1)
+    got = pca_recipe(7, deskew=True, half=True).fit_transform(X)
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(got, CovariancePCA(n_components=7).fit_transform(Z), atol=1e-4)
+
+
+@pytest.mark.parametrize("standardize", ["global", "image", None])
+@pytest.mark.parametrize("shape", [(28, 28), (28, 28, 3)])
+def test_recipe_learns_from_training_rows_only(standardize, shape):
+    X = np.random.default_rng(0).integers(0, 256, (30, *shape), dtype=np.uint8)
+    recipe = pca_recipe(5, half=True, standardize=standardize).fit(X[:20])
+    one_by_one = np.concatenate([recipe.transform(image[None]) for image in X[20:]])
+    np.testing.assert_allclose(recipe.transform(X[20:]), one_by_one, rtol=1e-3, atol=1e-4)
+
+
+def test_recipe_takes_flat_rows_and_repeats_itself():
+    X = (strokes(40) * 255).astype(np.uint8)
+    recipe = make_pipeline(Reshape(shape=(28, 28)), pca_recipe(6, deskew=True))
+    first = recipe.fit_transform(X.reshape(40, -1))
+    np.testing.assert_array_equal(first, clone(recipe).fit_transform(X.reshape(40, -1)))
+    np.testing.assert_array_equal(first, pca_recipe(6, deskew=True).fit_transform(X))
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(recipe)).transform(X.reshape(40, -1)), recipe.transform(X.reshape(40, -1))
+    )
+
+
+def test_deskewing_helps_to_read_slanted_digits():
+    data = load_digits()
+    rng = np.random.default_rng(0)
+    X = np.pad(data.images / 16, ((0, 0), (4, 4), (6, 6)))
+    X = np.stack([sheared(image, rng.uniform(-0.8, 0.8)) for image in X]).clip(0, 1)
+    train, test = random_subset(data.target, 900, random_state=0, stratify=True)
+    accuracy = []
+    for deskew in (False, True):
+        recipe = make_pipeline(pca_recipe(20, deskew=deskew), KNeighborsClassifier(5))
+        accuracy.append(recipe.fit(X[train], data.target[train]).score(X[test], data.target[test]))
+    assert accuracy[1] > accuracy[0] + 0.02
+    assert accuracy[1] > 0.94
+
+
+# Bad input, and what holds for all of them
+
+
+@pytest.mark.parametrize("transformer", [*STACKED, CovariancePCA()], ids=repr)
+def test_nan_and_infinity_are_counted(transformer):
+    X = strokes(10)
+    X[0, 0, 0], X[3, 5, 5], X[9, 27, 27] = np.nan, np.inf, -np.inf
+    X = X.reshape(10, -1) if isinstance(transformer, CovariancePCA) else X
+    words = f"{type(transformer).__name__}: 3 of 7840 values are NaN or infinite"
+    with pytest.raises(ValueError, match=words):
+        clone(transformer).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("transformer", "X", "words"),
+    [
+        (Deskew(), np.ones((5, 784)), r"Deskew: .*\(n, h, w\) is needed, got \(5, 784\); Reshape"),
+        (Deskew(), np.ones((5, 8, 8, 3)), r"Deskew: .*\(n, h, w\) is needed, got \(5, 8, 8, 3\)$"),
+        (HalfSize(), np.ones(7), r"\(n, h, w\) or \(n, h, w, channels\) is needed, got \(7,\)"),
+        (HalfSize(), np.ones((0, 4, 4)), r"got \(0, 4, 4\)"),
+        (HalfSize(), np.ones((2, 27, 28)), "both sides must be even, got 27 x 28 pixels"),
+        (UnitRange(), np.array([[["a", "b"]]]), "UnitRange: real pixel values expected, got <U1"),
+        (Deskew(), np.eye(4)[None] - 0.5, "Deskew: 12 of 16 values are negative"),
+        (Reshape(), np.float64(3), r"Reshape: cannot make rows of shape \(-1,\) of \(\)"),
+    ],
+    ids=str,
+)
+def test_what_is_refused(transformer, X, words):
+    with pytest.raises(ValueError, match=words):
+        clone(transformer).fit(X)
+    with pytest.raises(ValueError, match=words):
+        clone(transformer).transform(X)
+
+
+@pytest.mark.parametrize("transformer", EVERY, ids=repr)
+def test_transformers_leave_their_input_alone_and_travel(transformer):
+    X = strokes(10).astype(np.float32)
+    X = X.reshape(10, -1) if isinstance(transformer, CovariancePCA) else X
+    X.flags.writeable = False
+    fitted = clone(transformer).fit(X)
+    got = fitted.transform(X)
+    assert got.dtype == np.float32
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).transform(X), got)
+    np.testing.assert_array_equal(clone(fitted).fit_transform(X), got)
+
+
+def test_import_needs_neither_pandas_nor_matplotlib():
+    code = "import sys; sys.modules['pandas'] = sys.modules['matplotlib'] = None; import skem.images"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# Subsets
+
+
+@given(st.integers(1, 60), st.integers(0, 2**32 - 1), st.data())
+@settings(deadline=None)
+def test_random_subset_is_a_split(size, seed, data):
+    n = data.draw(st.integers(1, size))
+    inside, outside = random_subset(np.zeros(size), n, random_state=seed)
+    assert (len(inside), len(outside)) == (n, size - n)
+    np.testing.assert_array_equal(np.sort(np.concatenate([inside, outside])), np.arange(size))
+    assert (np.diff(inside) > 0).all()
+    assert (np.diff(outside) > 0).all()
+    np.testing.assert_array_equal(inside, random_subset(np.ones(size), n, random_state=seed)[0])
+
+
+def test_random_subset_keeps_proportions():
+    y = np.repeat([0, 1, 2], [100, 300, 600])
+    inside, _ = random_subset(y, 100, random_state=0, stratify=True)
+    np.testing.assert_array_equal(np.bincount(y[inside]), [10, 30, 60])
+    assert set(inside) != set(random_subset(y, 100, random_state=1, stratify=True)[0])
+    assert len(random_subset(y, 1000, random_state=0, stratify=True)[1]) == 0
+
+
+@pytest.mark.parametrize("n", [0, 11, 2.0])
+def test_random_subset_refuses(n):
+    with pytest.raises(ValueError, match=f"random_subset: {n!r} rows asked for, there are 10"):
+        random_subset(np.zeros(10), n, random_state=0)
