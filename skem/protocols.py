@@ -1,0 +1,290 @@
+"""From a history of passes to one number: the ways of reporting accuracy.
+
+A history has one row per data set, method, setting, run, fold and pass, with what the model after that pass
+scores on validation and test rows. A protocol says which row of it is reported:
+
+- ``best-pass``: the best pass on the test set, fold by fold (what Pulford 2022, section 3 does);
+- ``best-fold``: the best pass of the best fold on the test set;
+- ``last-pass``: the last pass, no choice at all;
+- ``validated``: the pass that is best on validation rows; the test set is read once;
+- ``nested``: setting and pass together, best on validation rows. This is the honest one.
+
+The first three read models trained on all the paper's training rows (``rows`` is "all"), the last two those
+that have validation values. Best is the highest accuracy; on validation rows ties go to the lower log-loss,
+then to the earlier pass, then to the setting that comes first in the history, on test rows to the earlier
+pass, then fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.stats import norm, t
+
+PROTOCOLS = ("best-pass", "best-fold", "last-pass", "validated", "nested")
+METRICS = ("accuracy", "log_loss", "brier")
+KEYS = ("dataset", "method", "setting", "run", "fold", "rows", "pass")
+COLUMNS = (
+    *KEYS,
+    *("n_train", "n_validation", "n_test", "log_likelihood", "objective"),
+    *(f"{part}_{metric}" for part in ("validation", "test") for metric in METRICS),
+)
+_TEST = [f"test_{metric}" for metric in METRICS]
+_SERIES = ["dataset", "method", "setting"]
+_TRIAL = ["dataset", "method", "setting", "run", "fold"]
+
+
+def validate_history(history: pd.DataFrame) -> pd.DataFrame:
+    """Check a history and return a copy in which an empty setting (NaN once a file was read) is "".
+
+    Raises
+    ------
+    ValueError
+        If a column of `COLUMNS` is missing, one that should be numeric is not, a key is empty or given
+        twice, ``rows`` is neither "all" nor "part", a test accuracy is not a fraction of a positive number
+        of rows, the runs of one setting do not have the same folds (some are missing then, and a mean over
+        folds would hide it), or both kinds of ``rows`` have validation values.
+    """
+    missing = [column for column in COLUMNS if column not in history]
+    if missing:
+        raise ValueError(f"history lacks the columns {missing}")
+    history = history.reset_index(drop=True)
+    # As objects, since a setting may have been read as a number and a categorical takes no new value.
+    history["setting"] = history["setting"].astype(object).where(history["setting"].notna(), "").astype(str)
+    empty = [key for key in KEYS if history[key].isna().any()]
+    if empty:
+        raise ValueError(f"history has empty keys in {empty}")
+    numeric = [column for column in COLUMNS if column not in ("dataset", "method", "setting", "rows")]
+    # An empty column, such as validation_accuracy without a validation set, may have any type.
+    wrong = [c for c in numeric if history[c].notna().any() and not pd.api.types.is_numeric_dtype(history[c])]
+    if wrong:
+        raise ValueError(f"history has columns that are not numeric: {wrong}")
+    strange = sorted(set(history["rows"]) - {"all", "part"})
+    if strange:
+        raise ValueError(f'rows must be "all" or "part", history also has {strange}')
+    if not (history["test_accuracy"].between(0, 1) & (history["n_test"] > 0)).all():
+        raise ValueError(
+            "test_accuracy must be between 0 and 1, and n_test positive, in every row of the history"
+        )
+    twice = history.duplicated(list(KEYS))
+    if twice.any():
+        raise ValueError(
+            f"history has {twice.sum()} duplicate keys, first {_first(history[twice], list(KEYS))}"
+        )
+    folds = history.groupby([*_SERIES, "rows", "run"])["fold"].agg(lambda fold: tuple(sorted(set(fold))))
+    uneven = folds.groupby([*_SERIES, "rows"]).nunique().gt(1)
+    if uneven.any():
+        raise ValueError(f"runs of {uneven[uneven].index[0]} do not have the same folds")
+    kinds = _with_validation(history).groupby(_SERIES)["rows"].nunique().gt(1)
+    if kinds.any():
+        raise ValueError(
+            f'{kinds[kinds].index[0]} has validation values for rows "all" and "part": one is meant'
+        )
+    return history
+
+
+def select(history: pd.DataFrame, protocol: str) -> pd.DataFrame:
+    """Rows of the history that a protocol reports.
+
+    Parameters
+    ----------
+    history : DataFrame
+        With the columns `COLUMNS`; accuracies are fractions, log-losses nats. The order of its rows matters
+        only as the order in which the settings of a method first appear.
+    protocol : str
+        One of `PROTOCOLS`.
+
+    Returns
+    -------
+    DataFrame
+        One row per dataset, method, setting, run and fold; ``best-fold`` has one per run, and ``nested``
+        one per dataset, method, run and fold, with the setting that won. Columns: protocol, these keys,
+        pass, n_folds (how many the run has), n_test, test_accuracy, test_log_loss, test_brier. Sorted by
+        the keys. Empty where no row fits the protocol.
+
+    Notes ----- ``nested`` compares settings on equal terms: it uses only the runs and folds that all
+    settings of the method have.
+
+    Raises
+    ------
+    ValueError
+        If the protocol is unknown, `validate_history` objects, or the settings of a method have no run in
+        common.
+    """
+    _known([protocol])
+    return _select(validate_history(history), protocol)
+
+
+def _select(history: pd.DataFrame, protocol: str) -> pd.DataFrame:
+    position = pd.Series(np.arange(len(history)), history.index)
+    history = history.assign(_setting=position.groupby([history[k] for k in _SERIES]).transform("min"))
+    chosen = history[history["rows"] == "all"]
+    by, ascending = ["test_accuracy", "pass", "fold"], [False, True, True]
+    group = _TRIAL
+    if protocol == "best-fold":
+        group = [*_SERIES, "run"]
+    elif protocol == "last-pass":
+        by, ascending = ["pass"], [False]
+    elif protocol in ("validated", "nested"):
+        chosen = _with_validation(history)
+        by = ["validation_accuracy", "validation_log_loss", "pass", "_setting"]
+        ascending = [False, True, True, True]
+    if protocol == "nested":
+        chosen = _in_common(chosen)
+        group = ["dataset", "method", "run", "fold"]
+    run = ["dataset", "method", "run"] if protocol == "nested" else [*_SERIES, "run"]
+    chosen = chosen.assign(protocol=protocol, n_folds=chosen.groupby(run)["fold"].transform("nunique"))
+    chosen = chosen.sort_values(by, ascending=ascending, kind="stable").drop_duplicates(group)
+    columns = ["protocol", *_TRIAL, "pass", "n_folds", "n_test", *_TEST]
+    return chosen.sort_values(group, kind="stable")[columns].reset_index(drop=True)
+
+
+def per_run(selected: pd.DataFrame) -> pd.DataFrame:
+    """Mean over folds, weighted by the test rows of each, for every run of what `select` returned.
+
+    Returns
+    -------
+    DataFrame
+        protocol, dataset, method, setting, run, pass (plain mean over folds), n_folds, n_test (the sum),
+        test_accuracy, test_log_loss, test_brier. A metric that is NaN in a fold is NaN. Under ``nested`` the
+        setting names all that won with how often, as in "a (3);b (2)".
+    """
+    rows = []
+    for key, run in selected.groupby([*_row_keys(selected), "run"], sort=True):
+        row = dict(zip([*_row_keys(selected), "run"], key, strict=True))
+        row |= {"setting": _label(run["setting"]), "pass": run["pass"].mean()}
+        row |= {"n_folds": run["n_folds"].iloc[0], "n_test": run["n_test"].sum()}
+        row |= {metric: np.average(run[metric].astype(float), weights=run["n_test"]) for metric in _TEST}
+        rows.append(row)
+    columns = ["protocol", *_SERIES, "run", "pass", "n_folds", "n_test", *_TEST]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def interval(
+    values: ArrayLike,
+    n_test: int | None = None,
+    level: float = 0.95,
+    sampling_sd: float | None = None,
+) -> tuple[float, float, float]:
+    """Mean over runs and its confidence interval.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        One value per run.
+    n_test : int or None, default=None
+        Rows of the test set, if all runs share one. None means cross-validation, where the interval is over
+        fold assignments: it holds the data set fixed, so it says nothing about another sample of the
+        population.
+    level : float, default=0.95
+        Confidence level.
+    sampling_sd : float or None, default=None
+        Standard deviation of the metric over single test rows. None takes sqrt(p (1 - p)) at p the mean of
+        `values`, which is that of an accuracy and of nothing else (and 0 where nothing is wrong).
+
+    Returns
+    -------
+    mean, low, high : float
+        With h_t = t_{n-1} s / sqrt(n) the half width over runs and h_z = z sd / sqrt(n_test) that of the
+        sampling of test rows, mean +- h_t for cross-validation and mean +- sqrt(h_t^2 + h_z^2) for a fixed
+        test set. One run has no h_t: NaN in the first case, h_z alone in the second.
+    """
+    values = np.asarray(values, dtype=float)
+    if values.ndim != 1 or not len(values):
+        raise ValueError(f"values must be one number per run, got shape {values.shape}")
+    n, mean, tail = len(values), float(values.mean()), (1 + level) / 2
+    over_runs = float(t.ppf(tail, n - 1) * values.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
+    if n_test is None:
+        return mean, mean - over_runs, mean + over_runs
+    if sampling_sd is None:
+        if not 0 <= mean <= 1:
+            raise ValueError(f"a mean of {mean:g} is no accuracy: give sampling_sd")
+        sampling_sd = np.sqrt(mean * (1 - mean))
+    sampling = float(norm.ppf(tail) * sampling_sd / np.sqrt(n_test))
+    half = float(np.hypot(sampling, over_runs if n > 1 else 0.0))
+    return mean, mean - half, mean + half
+
+
+def summarise(history: pd.DataFrame, protocols: Sequence[str] = PROTOCOLS) -> pd.DataFrame:
+    """Every metric under every protocol, tidy.
+
+    Parameters
+    ----------
+    history : DataFrame
+        As for `select`.
+    protocols : sequence of str
+        Some of `PROTOCOLS`.
+
+    Returns
+    -------
+    DataFrame
+        dataset, method, setting (under ``nested`` all that won, as in `per_run`), protocol, metric
+        ("accuracy", "log_loss" or "brier", on test rows), mean, low, high (95%, `interval`; more than one
+        fold means cross-validation, and log-loss and Brier score have the spread over runs only), std (over
+        runs, NaN for one), n_runs, n_folds, pass_mean. Sorted by dataset, method, setting, and the order of
+        `PROTOCOLS` and `METRICS`. A protocol that no row of a data set fits has no row.
+    """
+    _known(protocols)
+    history = validate_history(history)
+    rows = []
+    for protocol in protocols:
+        selected = _select(history, protocol)
+        labels = selected.groupby(_row_keys(selected))["setting"].agg(_label)
+        runs = per_run(selected)
+        for key, group in runs.groupby(_row_keys(runs), sort=True):
+            named = dict(zip(_row_keys(runs), key, strict=True)) | {"setting": labels[key]}
+            n_folds = int(group["n_folds"].max())
+            for metric in METRICS:
+                values = group[f"test_{metric}"].to_numpy(dtype=float)
+                fixed = n_folds == 1 and metric == "accuracy"
+                mean, low, high = interval(values, int(group["n_test"].iloc[0]) if fixed else None)
+                std = values.std(ddof=1) if len(values) > 1 else float("nan")
+                row = {"metric": metric, "mean": mean, "low": low, "high": high, "std": std}
+                counts = {"n_runs": len(values), "n_folds": n_folds, "pass_mean": group["pass"].mean()}
+                rows.append(named | row | counts)
+    columns = [*_SERIES, "protocol", "metric", "mean", "low", "high", "std", "n_runs", "n_folds", "pass_mean"]
+    table = pd.DataFrame(rows, columns=columns)
+    order = {name: i for i, name in enumerate((*PROTOCOLS, *METRICS))}
+    return table.sort_values(
+        [*_SERIES, "protocol", "metric"],
+        key=lambda c: c.map(order) if c.name in ("protocol", "metric") else c,
+    ).reset_index(drop=True)
+
+
+def _known(protocols: Iterable[str]) -> None:
+    unknown = [p for p in protocols if p not in PROTOCOLS]
+    if unknown:
+        raise ValueError(f"unknown protocol {unknown[0]!r}; there are {', '.join(PROTOCOLS)}")
+
+
+def _with_validation(history: pd.DataFrame) -> pd.DataFrame:
+    return history[history["validation_accuracy"].notna()]
+
+
+def _in_common(history: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the runs and folds that all settings of their data set and method have."""
+    method = ["dataset", "method"]
+    wanted = history.groupby(method)["setting"].transform("nunique")
+    kept = history[history.groupby([*method, "run", "fold"])["setting"].transform("nunique") == wanted]
+    lost = history.merge(kept[method].drop_duplicates(), how="left", indicator=True).query("_merge != 'both'")
+    if len(lost):
+        raise ValueError(f"the settings of {_first(lost, method)} have no run and fold in common")
+    return kept
+
+
+def _row_keys(selected: pd.DataFrame) -> list[str]:
+    """What a reported row is about: under ``nested`` the setting is an outcome, not a key."""
+    nested = bool(len(selected)) and selected["protocol"].iloc[0] == "nested"
+    return ["protocol", "dataset", "method"] + ([] if nested else ["setting"])
+
+
+def _label(settings: pd.Series) -> str:
+    counts = sorted(settings.value_counts().items(), key=lambda item: (-item[1], item[0]))
+    return counts[0][0] if len(counts) == 1 else ";".join(f"{name} ({count})" for name, count in counts)
+
+
+def _first(history: pd.DataFrame, keys: list[str]) -> str:
+    return ", ".join(f"{key} {history[key].iloc[0]}" for key in keys)

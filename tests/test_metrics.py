@@ -1,0 +1,156 @@
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.special import log_softmax
+from scipy.stats import binom
+from sklearn.metrics import accuracy_score, brier_score_loss, log_loss
+
+from skem.metrics import (
+    LOG_TINY,
+    expected_calibration_error,
+    mcnemar,
+    operation_count,
+    scores,
+    shared_proportion,
+)
+
+
+def posterior(rng, n=200, n_classes=4, scale=3.0):
+    log_proba = log_softmax(scale * rng.standard_normal((n, n_classes)), axis=1)
+    return rng.integers(n_classes, size=n), log_proba
+
+
+def test_scores_agree_with_scikit_learn():
+    y, log_proba = posterior(np.random.default_rng(0))
+    got = scores(y, log_proba)
+    proba, labels = np.exp(log_proba), np.arange(4)
+    assert got["accuracy"] == accuracy_score(y, log_proba.argmax(axis=1))
+    assert got["log_loss"] == pytest.approx(log_loss(y, proba, labels=labels), rel=1e-12)
+    expected = brier_score_loss(y, proba, labels=labels, scale_by_half=False)
+    assert got["brier"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_scores_by_hand():
+    log_proba = np.log([[0.5, 0.25, 0.25], [0.1, 0.8, 0.1]])
+    got = scores([0, 2], log_proba)
+    assert got["accuracy"] == 0.5
+    assert got["log_loss"] == pytest.approx((np.log(2) + np.log(10)) / 2)
+    assert got["brier"] == pytest.approx(((0.25 + 0.0625 * 2) + (0.01 + 0.64 + 0.81)) / 2)
+
+
+def test_log_loss_sees_what_probabilities_cannot():
+    log_proba = np.array([[-600.0, 0.0], [-700.0, 0.0]])
+    assert scores([0, 0], log_proba)["log_loss"] == 650.0
+
+
+def test_scores_are_finite_at_minus_infinity():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        got = scores([0, 1], [[-np.inf, 0.0], [-np.inf, 0.0]])
+    assert got == {"accuracy": 0.5, "log_loss": -LOG_TINY / 2, "brier": 1.0}
+    assert -745 < LOG_TINY < -744
+
+
+@pytest.mark.parametrize(
+    ("y", "log_proba"),
+    [
+        ([0], [[0.0, -1.0], [0.0, -1.0]]),
+        ([], np.zeros((0, 2))),
+        ([2], [[0.0, -1.0]]),
+        ([-1], [[0.0, -1.0]]),
+        ([0.0], [[0.0, -1.0]]),
+        ([0], [[np.nan, 0.0]]),
+        ([0], [0.0]),
+    ],
+)
+def test_scores_refuse(y, log_proba):
+    with pytest.raises(ValueError, match=r"y |log_proba"):
+        scores(y, log_proba)
+
+
+def test_calibration_by_hand():
+    # Bins of width 1/2: .6 and .8 fall into the second, one of them right.
+    log_proba = np.log([[0.6, 0.4], [0.2, 0.8]])
+    assert expected_calibration_error([0, 0], log_proba, n_bins=2) == pytest.approx(abs(0.5 - 0.7))
+    # One bin each: the gaps no longer cancel.
+    assert expected_calibration_error([0, 0], log_proba, n_bins=10) == pytest.approx((0.4 + 0.8) / 2)
+
+
+def test_calibrated_predictions_have_a_small_error():
+    rng = np.random.default_rng(0)
+    _, log_proba = posterior(rng, n=50_000, n_classes=3)
+    y = (rng.random((len(log_proba), 1)) > np.exp(log_proba).cumsum(axis=1)).sum(axis=1)
+    assert expected_calibration_error(y, log_proba) < 0.01
+    assert expected_calibration_error(y, log_softmax(5 * log_proba, axis=1)) > 0.05
+
+
+def test_calibration_of_certainty():
+    log_proba = np.array([[0.0, -np.inf], [0.0, -np.inf]])
+    assert expected_calibration_error([0, 0], log_proba) == 0
+    assert expected_calibration_error([1, 1], log_proba) == 1
+    with pytest.raises(ValueError, match="n_bins"):
+        expected_calibration_error([0, 0], log_proba, n_bins=0)
+
+
+def test_shared_proportion_by_hand():
+    a = np.array([[0.5, 0.5, 0.0], [0.5, 0.009, 0.01], [0.0, 0.491, 0.0], [0.0, 0.0, 0.99]])
+    # a_k = 2, 2, 1, 1
+    assert shared_proportion(a) == 4 / 6
+    # A threshold of .011 leaves the second component to the first class alone.
+    assert shared_proportion(a, threshold=0.011) == 2 / 5
+    b = np.eye(3)
+    assert shared_proportion(b) == 0
+    assert shared_proportion([a, b]) == 4 / 9
+    assert shared_proportion(np.stack([a[:3], b])) == 4 / 8
+    assert shared_proportion([a.tolist(), b.tolist()]) == 4 / 9
+    assert shared_proportion(a.tolist()) == 4 / 6
+
+
+def test_shared_proportion_of_nothing():
+    assert np.isnan(shared_proportion(np.full((200, 3), 0.005)))
+    with pytest.raises(ValueError, match="shape"):
+        shared_proportion([[np.eye(2)]])
+
+
+@given(hnp.arrays(float, (6, 4), elements=st.floats(0, 1)))
+def test_shared_proportion_is_a_proportion(weights):
+    value = shared_proportion(weights)
+    assert np.isnan(value) or 0 <= value <= 1
+    assert shared_proportion([weights, weights]) == pytest.approx(value, nan_ok=True)
+
+
+def test_operation_count():
+    assert operation_count(1, 1, 1, 3) == 2 + 3 + 9 + 27
+    assert operation_count(30, 20, 30_000, [12] * 3) == 30 * 20 * 30_000 * 3 * (2 + 12 + 144 + 1728)
+    assert operation_count(2, 3, 5, [1, 2]) == 30 * (5 + 16)
+    # Past float64's integers.
+    assert operation_count(40, 60, 60_001, np.int64(3073)) % 3073 == 40 * 60 * 60_001 * 2 % 3073
+    # The ratios that follow from section 2.2 at M = 36, for equal passes.
+    whole = operation_count(30, 40, 30_000, 36)
+    ratios = [whole / operation_count(30, 40, 30_000, [36 // r] * r) for r in (2, 3, 6, 12)]
+    assert ratios == pytest.approx([3.9, 8.5, 31, 98], rel=0.02)
+    with pytest.raises(TypeError):
+        operation_count(1, 1, 1, 2.5)
+
+
+def test_mcnemar_by_hand():
+    y = np.zeros(12, int)
+    a = np.array([0] * 4 + [1] * 8)
+    b = np.array([0] * 3 + [1] + [0] * 6 + [1] * 2)
+    n01, n10, p = mcnemar(y, a, b)
+    assert (n01, n10) == (6, 1)
+    assert p == pytest.approx(2 * binom.cdf(1, 7, 0.5))
+    assert mcnemar(y, b, a) == (1, 6, p)
+
+
+def test_mcnemar_edges():
+    y = np.array(["a", "b", "c"])
+    assert mcnemar(y, y, y) == (0, 0, 1.0)
+    # Both wrong, differently: no evidence about accuracy.
+    assert mcnemar(y, np.array(["b", "b", "c"]), np.array(["c", "b", "c"])) == (0, 0, 1.0)
+    with pytest.raises(ValueError, match="shapes"):
+        mcnemar(y, y[:2], y)
