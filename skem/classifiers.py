@@ -84,6 +84,7 @@ class _SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimat
             NaN or infinite features, one class only, blocks that do not fit the features, a start that
             needs more rows than there are, or given arrays of the wrong shape.
         """
+        self._validate_params()
         follow(self, self.fit_passes(X, y, sample_weight), X, y, sample_weight)
         return self
 
@@ -112,8 +113,8 @@ class _SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimat
                 f"{type(self).__name__} needs at least two classes, the data contains one class: {self.classes_[0]!r}"
             )
         self.class_prior_ = self._resolve_class_prior(codes, weights)
-        self.n_components_ = self.n_components or max(20, 3 * len(self.classes_))
         if previous is None:
+            self.n_components_ = self.n_components or max(20, 3 * len(self.classes_))
             self.block_indices_ = partition.blocks(X.shape[1], self.n_blocks, self.arrangement, random_state)
         self.n_blocks_ = len(self.block_indices_)
 
@@ -246,21 +247,24 @@ class _SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimat
 
     def _previous_fit(self, X: np.ndarray, y: np.ndarray) -> list[Mixture]:
         """Where a warm start goes on from, if it still fits."""
-        K = self.n_components or max(20, 3 * len(self.classes_))
         wanted = {
             "classes": (list(np.unique(y)), list(self.classes_)),
-            "n_components": (K, len(self.blocks_[0].means)),
-            "covariance_type": (self.covariance_type, self._covariance_type),
-            "features": (X.shape[1], len(self._shift)),
+            "n_components": (self.n_components or self.n_components_, self.n_components_),
+            "the number of features": (X.shape[1], len(self._shift)),
+            **{name: (now, self._fitted_with[name]) for name, now in self._structure().items()},
         }
         for name, (now, before) in wanted.items():
             if now != before:
                 raise ValueError(f"warm_start: {name} changed from {before} to {now} since the last fit")
         return self.blocks_
 
+    def _structure(self) -> dict[str, str]:
+        """What a warm start cannot change, beside the data."""
+        return {name: str(getattr(self, name)) for name in ("covariance_type", "n_blocks", "arrangement")}
+
     def _keep(self, states: Sequence[em.State]) -> None:
         """Make the estimator that of one pass; attributes are replaced, never changed in place."""
-        self._covariance_type = self.covariance_type
+        self._fitted_with = self._structure()
         self.n_iter_ = states[0].n_passes
         self.blocks_ = [
             self._to_input_units(state.mixture, columns)
@@ -309,12 +313,12 @@ class _SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimat
 
     # Densities and predictions
 
-    def _features(self, X: ArrayLike) -> np.ndarray:
-        """Checked features in the engine's units, shape (M, n)."""
+    def _features(self, X: ArrayLike) -> em.Features:
+        """Checked features in the engine's units."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False, ensure_all_finite=False)
         _refuse_non_finite(self, X)
-        return em.features_along_rows(X, np.arange(len(X)), self._shift, self._scale)
+        return em.Features(X, np.arange(len(X)), self._shift, self._scale)
 
     def class_log_density(self, X: ArrayLike) -> np.ndarray:
         """log p(x|c), summed over blocks (Pulford 2022, eqs. 1 and 36).
@@ -329,11 +333,11 @@ class _SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimat
             In nats, per unit of volume in input units.
         """
         features = self._features(X)
-        total = np.zeros((len(self.classes_), features.shape[1]))
+        total = np.zeros((len(self.classes_), len(features.X)))
         with Workers(self.n_jobs) as workers:
             for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True):
                 internal = self._to_internal(mixture, columns)
-                total += em.class_log_density(features[columns], internal, self._kind, workers)
+                total += em.class_log_density(features, columns, internal, self._kind, workers)
                 total -= np.log(self._scale[columns]).sum()
         return np.ascontiguousarray(total.T)
 
@@ -380,13 +384,13 @@ class _SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimat
 
     def _block_responsibilities(self, X: ArrayLike, y: ArrayLike | None) -> list[np.ndarray]:
         features = self._features(X)
-        codes = None if y is None else self._encode(y, features.shape[1])
+        codes = None if y is None else self._encode(y, len(features.X))
         result = []
         with Workers(self.n_jobs) as workers:
             for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True):
                 internal = self._to_internal(mixture, columns)
                 log_density = np.concatenate(
-                    em.map_log_density(lambda own, _: own, features[columns], internal, self._kind, workers), axis=1
+                    em.map_log_density(lambda own, _: own, features, columns, internal, self._kind, workers), axis=1
                 ).astype(np.float64)
                 weights = mixture.weights @ self.class_prior_[:, None] if codes is None else mixture.weights[:, codes]
                 with np.errstate(divide="ignore"):
@@ -476,7 +480,7 @@ class _Progress:
         if score > model.best_validation_score_:
             model.best_validation_score_ = score
             self.best = {"blocks_": model.blocks_}
-        return self.without_gain >= model.n_iter_no_change
+        return self.without_gain > model.n_iter_no_change
 
     def restore_best(self) -> None:
         """Go back to the parameters with the best validation score."""

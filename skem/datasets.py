@@ -38,7 +38,7 @@ import numpy as np
 
 from skem import _sources
 
-__all__ = ["Dataset", "DatasetNotAvailable", "content_hash", "fetch", "format_table", "load", "names"]
+__all__ = ["Dataset", "DatasetNotAvailable", "content_hash", "fetch", "format_table", "load", "names", "shape"]
 
 # A disk, a quota or a file-size limit that is exhausted: no other source would fare better.
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
@@ -127,6 +127,11 @@ class DatasetNotAvailable(RuntimeError):
 def names() -> tuple[str, ...]:
     """The data sets there are."""
     return tuple(_config())
+
+
+def shape(name: str) -> tuple[int, ...]:
+    """The shape of a data set's array, without loading it."""
+    return tuple(_config()[name]["shape"])
 
 
 def load(name: str, *, home: str | os.PathLike[str] | None = None) -> Dataset:

@@ -16,8 +16,8 @@ component is centred on its own mean and whitened by a triangular solve instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -61,20 +61,63 @@ class State:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Training rows sorted by class, features along rows.
+class Features:
+    """Centred and scaled features, along rows: (X[order] - shift) / scale, transposed.
+
+    Computed in float64 and kept in X's dtype; asked for in a better one they are made again from X, so
+    that the fallback to float64 does not inherit the rounding of the features.
 
     Attributes
     ----------
-    features : ndarray of shape (M, N)
-        Centred and scaled; float32 or float64.
+    X : ndarray of shape (N, M), float32 or float64
+    order : ndarray of int, shape (N,)
+    shift, scale : ndarray of shape (M,)
+    kept : ndarray of shape (M, N) or None
+        In X's dtype; for rows that are read many times.
+    """
+
+    X: np.ndarray
+    order: np.ndarray
+    shift: np.ndarray
+    scale: np.ndarray
+    kept: np.ndarray | None = None
+
+    def keep(self) -> Features:
+        """The same with all features computed at once."""
+        kept = np.empty(self.X.shape[::-1], dtype=self.X.dtype)
+        everything = np.arange(len(kept))
+        for part in self.parts():
+            kept[:, part] = self.chunk(everything, part)
+        return replace(self, kept=kept)
+
+    def parts(self) -> list[slice]:
+        """Chunks of rows, whatever their class."""
+        return [slice(start, start + CHUNK_ROWS) for start in range(0, len(self.order), CHUNK_ROWS)]
+
+    def chunk(
+        self, columns: np.ndarray, part: slice = slice(None), dtype: np.dtype | type = np.float64
+    ) -> np.ndarray:
+        """Some features of some rows, shape (m, n)."""
+        if self.kept is not None and self.kept.dtype == dtype:
+            return self.kept[columns, part]
+        x = self.X[self.order[part]][:, columns]
+        return ((x - self.shift[columns]) / self.scale[columns]).T.astype(dtype, order="C")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Training rows sorted by class.
+
+    Attributes
+    ----------
+    features : Features
     weights : ndarray of shape (N,), float64
         Sample weights with mean one.
     borders : ndarray of shape (L + 1,)
         Class c holds the rows borders[c] to borders[c + 1].
     """
 
-    features: np.ndarray
+    features: Features
     weights: np.ndarray
     borders: np.ndarray
 
@@ -85,15 +128,6 @@ class Rows:
             for c, (begin, stop) in enumerate(zip(self.borders[:-1], self.borders[1:], strict=True))
             for start in range(begin, stop, CHUNK_ROWS)
         ]
-
-
-def features_along_rows(X: np.ndarray, order: np.ndarray, shift: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """``((X[order] - shift) / scale).T``, in X's dtype but computed in float64, a chunk at a time."""
-    features = np.empty((X.shape[1], len(order)), dtype=X.dtype)
-    for begin in range(0, len(order), CHUNK_ROWS):
-        part = slice(begin, begin + CHUNK_ROWS)
-        features[:, part] = ((X[order[part]] - shift) / scale).T
-    return features
 
 
 def sort_by_class(
@@ -112,7 +146,7 @@ def sort_by_class(
     """
     order = np.argsort(codes, kind="stable")
     borders = np.concatenate([[0], np.cumsum(np.bincount(codes))])
-    return Rows(features_along_rows(X, order, shift, scale), weights[order], borders)
+    return Rows(Features(X, order, shift, scale).keep(), weights[order], borders)
 
 
 class LogDensity:
@@ -145,7 +179,10 @@ class LogDensity:
         w[self.local] = 0.0
         # What all components have in common does not move a responsibility: without it the rest is exact
         # to one more digit, which is what breaks the symmetry of a start with all components nearly equal.
-        self.common = w.sum(axis=0) / max(K - len(self.local), 1)
+        # Weighted, so that a far-off component nobody uses does not spoil the others.
+        share = mixture.weights.mean(axis=1)
+        share[self.local] = 0.0
+        self.common = share @ w / (share.sum() or 1.0)
         w -= self.common
         w[self.local] = 0.0
         error = (np.abs(w) + np.abs(self.common)) @ largest
@@ -184,15 +221,15 @@ class LogDensity:
 
 
 def largest_features(
-    chunks: Sequence[np.ndarray], kind: type[Full], workers: Workers
+    features: Features, columns: np.ndarray, kind: type[Full], workers: Workers
 ) -> np.ndarray:
-    """max_n |phi_nh| over chunks of (m, n) features, shape (H,)."""
+    """max_n |phi_nh| over all rows, shape (H,)."""
 
-    def largest(x: np.ndarray) -> np.ndarray:
-        phi = kind.features(x.astype(np.float64, copy=False))
+    def largest(part: slice) -> np.ndarray:
+        phi = kind.features(features.chunk(columns, part, features.X.dtype)).astype(np.float64, copy=False)
         return np.maximum(phi.max(axis=1), -phi.min(axis=1))
 
-    return np.maximum.reduce(list(workers.map(largest, chunks)))
+    return np.maximum.reduce(list(workers.map(largest, features.parts())))
 
 
 def _exponentiate(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -242,7 +279,7 @@ def _expect(
     def chunk(item: tuple[int, slice]) -> tuple[float, float, np.ndarray | None]:
         c, part = item
         components = active[c]
-        x = rows.features[columns, part].astype(density.dtype, copy=False)
+        x = rows.features.chunk(columns, part, density.dtype)
         phi = kind.features(x)
         responsibilities, common = density(x, phi, components, log_weights[components, c])
         objective, total = _exponentiate(responsibilities)
@@ -335,10 +372,8 @@ def passes(
     active_rows : float
         See ``ACTIVE_ROWS``.
     """
-    block = [rows.features[columns, part] for _, part in rows.chunks()]
-    largest = largest_features(block, kind, workers)
-    del block
-    dtype = rows.features.dtype
+    largest = largest_features(rows.features, columns, kind, workers)
+    dtype = rows.features.X.dtype
 
     def expect(mixture: Mixture, moments: bool) -> tuple[_Expectations, np.dtype]:
         density = LogDensity(mixture, kind, largest, dtype, ridge)
@@ -353,14 +388,16 @@ def passes(
 
 
 def class_log_density(
-    x: np.ndarray, mixture: Mixture, kind: type[Full], workers: Workers
+    features: Features, columns: np.ndarray, mixture: Mixture, kind: type[Full], workers: Workers
 ) -> np.ndarray:
     """log p(x|c) of one block, Pulford 2022, eq. 1.
 
     Parameters
     ----------
-    x : ndarray of shape (m, n)
-        Features in the units of ``mixture``; float32 or float64.
+    features : Features
+        In the units of ``mixture``.
+    columns : ndarray of int, shape (m,)
+        The features of the block.
     mixture : Mixture
     kind : covariance type
     workers : Workers
@@ -380,12 +417,13 @@ def class_log_density(
             result[c], _ = _exponentiate(joint)
         return result + common
 
-    return np.concatenate(map_log_density(per_chunk, x, mixture, kind, workers), axis=1)
+    return np.concatenate(map_log_density(per_chunk, features, columns, mixture, kind, workers), axis=1)
 
 
 def map_log_density(
     function: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    x: np.ndarray,
+    features: Features,
+    columns: np.ndarray,
     mixture: Mixture,
     kind: type[Full],
     workers: Workers,
@@ -394,13 +432,13 @@ def map_log_density(
 
     ``log_density`` has shape (K, n_chunk); ``common``, shape (n_chunk,), is to be added to each of its rows.
     """
-    parts = [x[:, start : start + CHUNK_ROWS] for start in range(0, x.shape[1], CHUNK_ROWS)]
-    density = LogDensity(mixture, kind, largest_features(parts, kind, workers), x.dtype)
+    largest = largest_features(features, columns, kind, workers)
+    density = LogDensity(mixture, kind, largest, features.X.dtype)
     everything = np.arange(len(mixture.means))
     zeros = np.zeros(len(everything))
 
-    def chunk(part: np.ndarray) -> np.ndarray:
-        part = part.astype(density.dtype, copy=False)
-        return function(*density(part, kind.features(part), everything, zeros))
+    def chunk(part: slice) -> np.ndarray:
+        x = features.chunk(columns, part, density.dtype)
+        return function(*density(x, kind.features(x), everything, zeros))
 
-    return list(workers.map(chunk, parts))
+    return list(workers.map(chunk, features.parts()))

@@ -44,7 +44,7 @@ def _cholesky(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     A matrix with a pivot lost in rounding, relative to its own diagonal entry so that the units of the
     features do not matter, counts as singular; its place holds the identity.
     """
-    regular = np.isfinite(covariances).all(axis=(-2, -1))
+    regular = np.asarray(np.isfinite(covariances).all(axis=(-2, -1)))
     safe = np.where(regular[..., None, None], covariances, np.eye(covariances.shape[-1]))
     try:
         factors = np.linalg.cholesky(safe)

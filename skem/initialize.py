@@ -82,7 +82,7 @@ def start(
 
     means, covariances, weights = [], [], np.zeros((n_components, n_classes))
     for group, (size, (begin, stop)) in enumerate(zip(sizes, limits, strict=True)):
-        x = rows.features[columns, begin:stop].T.astype(np.float64)
+        x = rows.features.chunk(columns, slice(begin, stop)).T
         w = rows.weights[begin:stop]
         if strict and len(x) < size:
             what = "rows" if len(sizes) == 1 else f"rows of class number {group}"
@@ -103,8 +103,9 @@ def start(
             weights[:] = 1.0 / n_components
         else:
             weights[first : first + size, group] = share
-    overall = np.average(rows.features[columns].astype(np.float64) ** 2, axis=1, weights=rows.weights).mean()
-    floor = max(ridge, VARIANCE_FLOOR * overall, np.finfo(float).tiny)
+    overall = np.average(rows.features.chunk(columns) ** 2, axis=1, weights=rows.weights).mean()
+    # A block of constant columns has no variance to be relative to.
+    floor = max(ridge, VARIANCE_FLOOR * (overall or 1.0))
     regular = np.stack(covariances) + floor * np.eye(m)
     return Mixture(weights, np.concatenate(means), _compressed(kind, regular, np.repeat(np.arange(len(sizes)), sizes)))
 

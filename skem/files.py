@@ -1,0 +1,83 @@
+"""Tidy tables on disk: every digit kept, written beside and then renamed, so never half a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+
+def write(path: str | os.PathLike[str], save: Callable[[Any], object]) -> None:
+    """Call ``save`` with a binary file beside ``path``, then put it in the place of ``path``.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written or the disk is full; what was at ``path`` is still there then.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            save(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(beside, 0o644)
+        os.replace(beside, path)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text as UTF-8."""
+    write(path, lambda file: file.write(text.encode("utf-8")))
+
+
+def write_json(path: str | os.PathLike[str], content: Any) -> None:
+    """Write JSON with sorted keys."""
+    write_text(path, json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def write_table(path: str | os.PathLike[str], rows: pd.DataFrame | list[dict[str, Any]]) -> None:
+    """Write a table as CSV, floats with the 17 digits that bring them back exactly."""
+    write_text(path, pd.DataFrame(rows).to_csv(index=False, float_format="%.17g", lineterminator="\n"))
+
+
+def write_arrays(path: str | os.PathLike[str], arrays: dict[str, np.ndarray]) -> None:
+    """Write arrays as an uncompressed .npz file."""
+    write(path, lambda file: np.savez(file, **arrays))
+
+
+def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
+    """Read what `write_table` wrote; a table without rows or columns is an empty one."""
+    try:
+        return pd.read_csv(path, float_precision="round_trip")
+    except pd.errors.EmptyDataError:
+        return pd.DataFrame()
+
+
+def read_arrays(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+    """Read what `write_arrays` wrote; pickled objects are refused."""
+    with np.load(path, allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """End the process with one line for what a user can mend, without a traceback."""
+    try:
+        yield
+    except (ValueError, OSError, RuntimeError) as error:
+        if os.environ.get("SKEM_TRACEBACK"):
+            raise
+        sys.exit(f"error: {error}")

@@ -1,0 +1,234 @@
+"""Who trains, who chooses, who tests: the same rows for every method, whatever the order of jobs.
+
+Every random choice has a seed of its own, derived from one root seed and the names of what it is for
+through a fixed digest, so adding a data set, a method or a core changes no other number.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import StandardScaler
+
+from skem import datasets
+from skem.images import pca_recipe, random_subset
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def seed(root: int, *names: str | int) -> int:
+    """A seed for one purpose: the first word of a SeedSequence keyed by ``names``.
+
+    Parameters
+    ----------
+    root : int
+        The root seed of the configuration.
+    *names : str or int
+        Data set, run, fold and what the seed is for. Not the method: all methods see the same splits.
+
+    Returns
+    -------
+    int
+        Between 0 and 2^32 - 1.
+    """
+    digest = hashlib.sha256("/".join(map(str, names)).encode()).digest()
+    words = np.frombuffer(digest, dtype="<u4").tolist()
+    return int(np.random.SeedSequence([root, *words]).generate_state(1)[0])
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The rows of one fit.
+
+    Attributes
+    ----------
+    run, fold : int
+    rows : str
+        "all": every training row of the paper; "part": those left once validation rows are set aside.
+    X_train, y_train, X_validation, y_validation, X_test, y_test : ndarray
+        The validation arrays have no rows where nothing is validated.
+    """
+
+    run: int
+    fold: int
+    rows: str
+    X_train: NDArray[Any]
+    y_train: NDArray[Any]
+    X_validation: NDArray[Any]
+    y_validation: NDArray[Any]
+    X_test: NDArray[Any]
+    y_test: NDArray[Any]
+
+    def keys(self) -> dict[str, Any]:
+        """What a row of the history says about its trial."""
+        return {
+            "run": self.run,
+            "fold": self.fold,
+            "rows": self.rows,
+            "n_train": len(self.y_train),
+            "n_validation": len(self.y_validation),
+            "n_test": len(self.y_test),
+        }
+
+
+def names(spec: dict[str, Any], rows: list[str], runs: list[int]) -> list[str]:
+    """The feature files that trials of these runs read.
+
+    Parameters
+    ----------
+    spec : dict
+        The data set's entry under ``features`` in the configuration.
+    rows : list of {"all", "part"}
+    runs : list of int
+
+    Returns
+    -------
+    list of str
+        "table" for tables (folds are made when training); "run<r>" where each run draws its own training
+        images and validates on some of the others; else "all", one for all runs, and "part<r>".
+    """
+    if spec["recipe"] == "table":
+        return ["table"]
+    if "n_train" in spec:
+        return [f"run{run}" for run in runs]
+    return ["all"] * ("all" in rows) + [f"part{run}" for run in runs if "part" in rows]
+
+
+def prepare(dataset: str, spec: dict[str, Any], name: str, root: int) -> Arrays:
+    """The features of one file of ``names``: learned from its training rows alone.
+
+    Parameters
+    ----------
+    dataset : str
+        What the splits are keyed by.
+    spec : dict
+        As for ``names``.
+    name : str
+        One of ``names``.
+    root : int
+        Root seed.
+
+    Returns
+    -------
+    dict of ndarray
+        X and y for a table, else X_train, y_train, X_validation, y_validation, X_test, y_test.
+
+    Raises
+    ------
+    ValueError
+        If the configuration asks for more rows, columns or components than there are.
+    datasets.DatasetNotAvailable
+        If no source has the data.
+    """
+    data = datasets.load(spec["source"])
+    dtype = np.dtype(spec["dtype"])
+    if spec["recipe"] == "table":
+        X = data.data.astype(dtype)
+        columns = spec.get("columns")
+        if columns is not None:
+            if max(columns) >= X.shape[1]:
+                raise ValueError(
+                    f"features.{dataset}.columns names column {max(columns)}, "
+                    f"{spec['source']} has {X.shape[1]} (0 to {X.shape[1] - 1})"
+                )
+            X = X[:, columns]
+        return {"X": X, "y": data.target}
+
+    X, y = data.train
+    X_test, y_test = data.test
+    if "n_train" in spec:
+        run = int(name.removeprefix("run"))
+        wanted = spec["n_train"] + spec["n_validation"]
+        if wanted > len(y):
+            raise ValueError(
+                f"features.{dataset}: n_train + n_validation = {wanted}, {spec['source']} has {len(y)} training rows"
+            )
+        train, rest = random_subset(y, spec["n_train"], random_state=seed(root, dataset, run, "training images"))
+        chosen, _ = random_subset(y[rest], spec["n_validation"], random_state=seed(root, dataset, run, "validation"))
+        validation = rest[chosen]
+    elif name == "all":
+        train, validation = np.arange(len(y)), np.arange(0)
+    else:
+        train, validation = _hold_out(y, spec["validation_fraction"], root, dataset, int(name.removeprefix("part")), 0)
+    if spec["n_components"] > np.prod(X.shape[1:]):
+        raise ValueError(
+            f"features.{dataset}.n_components is {spec['n_components']}, an image has {np.prod(X.shape[1:])} values"
+        )
+    recipe = pca_recipe(
+        spec["n_components"], deskew=spec["deskew"], half=spec["half"], standardize=spec["standardize"]
+    )
+    arrays = {"X_train": recipe.fit_transform(X[train]), "y_train": y[train]}
+    parts = {"validation": (X[validation], y[validation]), "test": (X_test, y_test)}
+    for part, (images, labels) in parts.items():
+        features = recipe.transform(images) if len(images) else np.empty((0, spec["n_components"]))
+        arrays |= {f"X_{part}": features, f"y_{part}": labels}
+    return {key: a.astype(dtype) if key.startswith("X") else a for key, a in arrays.items()}
+
+
+def _hold_out(
+    y: NDArray[Any], fraction: float, root: int, dataset: str, run: int, fold: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Training and validation rows, stratified."""
+    n_train = len(y) - round(fraction * len(y))
+    return random_subset(
+        y, n_train, random_state=seed(root, dataset, run, fold, "validation"), stratify=True
+    )
+
+
+def trials(
+    dataset: str, spec: dict[str, Any], features: dict[str, Arrays], rows: list[str], runs: list[int], root: int
+) -> Iterator[Trial]:
+    """All fits of some runs.
+
+    Parameters
+    ----------
+    dataset : str
+    spec : dict
+        As for ``names``.
+    features : dict
+        From ``names`` to what ``prepare`` made of them.
+    rows : list of {"all", "part"}
+        Where each run draws its own training images, "part" is "all" with validation rows, and made once.
+    runs : list of int
+    root : int
+        Root seed.
+
+    Yields
+    ------
+    Trial
+    """
+    if spec["recipe"] == "table":
+        yield from _table_trials(dataset, spec, features["table"], rows, runs, root)
+        return
+    for run in runs:
+        files = {f"run{run}": "all"} if "n_train" in spec else {"all": "all", f"part{run}": "part"}
+        for name, kind in files.items():
+            if name in features and (kind in rows or "n_train" in spec):
+                arrays = features[name]
+                yield Trial(run, 0, kind, **arrays)
+
+
+def _table_trials(
+    dataset: str, spec: dict[str, Any], table: Arrays, rows: list[str], runs: list[int], root: int
+) -> Iterator[Trial]:
+    """Stratified, shuffled cross-validation: another assignment to folds for each run."""
+    X, y = table["X"], table["y"]
+    for run in runs:
+        folds = StratifiedKFold(spec["n_folds"], shuffle=True, random_state=seed(root, dataset, run, "folds"))
+        for fold, (inside, test) in enumerate(folds.split(X, y)):
+            for kind in rows:
+                train, validation = inside, inside[:0]
+                if kind == "part":
+                    kept, held = _hold_out(y[inside], spec["validation_fraction"], root, dataset, run, fold)
+                    train, validation = inside[kept], inside[held]
+                parts = [X[train], X[validation], X[test]]
+                if spec["scale"]:
+                    scaler = StandardScaler().fit(parts[0])
+                    parts = [scaler.transform(part) if len(part) else part for part in parts]
+                yield Trial(run, fold, kind, parts[0], y[train], parts[1], y[validation], parts[2], y[test])

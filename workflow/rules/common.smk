@@ -1,0 +1,98 @@
+# The configuration, checked before any job, and the names everything else is built from.
+import ast
+import hashlib
+import sys
+from pathlib import Path
+
+from skem import configuration, environment
+
+SCHEMAS = Path("workflow/schemas")
+CONFIG_FILES = list(map(str, workflow.configfiles)) or ["config/config.yaml"]
+
+
+def stop(error):
+    """A user's typo gets a line, not a traceback."""
+    if workflow.is_main_process:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
+    raise WorkflowError(str(error))
+
+
+try:
+    configuration.check(config, SCHEMAS / "config.yaml", CONFIG_FILES)
+    configuration.check_known(config, CONFIG_FILES[-1])
+    configuration.check(
+        configuration.read("config/datasets.yaml"),
+        SCHEMAS / "datasets.yaml",
+        ["config/datasets.yaml"],
+    )
+    EXPERIMENTS, SETTINGS = {}, {}
+    for name in config["experiments"]:
+        EXPERIMENTS[name], found = configuration.settings(
+            name, "config/experiments", SCHEMAS / "experiment.yaml", config
+        )
+        for setting in found:
+            key = (setting.dataset, setting.method, setting.name)
+            if SETTINGS.setdefault(key, setting) != setting:
+                raise configuration.ConfigurationError(
+                    f"config/experiments/{name}.yaml: {'/'.join(key)} is another setting in another experiment"
+                )
+except configuration.ConfigurationError as error:
+    stop(error)
+
+SEED = config["seed"]
+DATASETS = list(dict.fromkeys(setting.dataset for setting in SETTINGS.values()))
+SOURCES = list(dict.fromkeys(config["features"][dataset]["source"] for dataset in DATASETS))
+
+
+wildcard_constraints:
+    dataset="[a-z0-9_]+",
+    source="[a-z0-9_]+",
+    experiment="[A-Za-z0-9_-]+",
+    method="[^/]+",
+    setting="[^/]+",
+    block=r"\d+-\d+",
+    name="[a-z0-9]+",
+
+
+def modules_of(module, seen=None):
+    """A module of the library and all modules of the library it imports."""
+    seen = set() if seen is None else seen
+    path = Path("skem") / f"{module}.py"
+    if module in seen or not path.exists():
+        return seen
+    seen.add(module)
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module == "skem":
+            for alias in node.names:
+                modules_of(alias.name, seen)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("skem."):
+            modules_of(node.module.removeprefix("skem."), seen)
+    return seen
+
+
+def code(*modules):
+    """A hash of what a job runs: Snakemake sees the script, but not what the script imports."""
+    files = sorted(set().union(*(modules_of(module) for module in modules)))
+    digest = hashlib.sha256()
+    for name in files:
+        digest.update(name.encode() + Path("skem", f"{name}.py").read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def feature_files(dataset, rows, runs):
+    from skem import splits
+
+    names = splits.names(config["features"][dataset], rows, runs)
+    return [f"results/features/{dataset}/{name}.npz" for name in names]
+
+
+def setting_of(wildcards):
+    return SETTINGS[wildcards.dataset, wildcards.method, wildcards.setting]
+
+
+def show_results():
+    """The tables of this run, in the terminal."""
+    for table in TABLES:
+        if table.endswith(".md") and Path(table).exists():
+            print(f"\n{Path(table).read_text(encoding='utf-8')}\n{Path(table).with_suffix('')}.{{csv,md,tex}}")

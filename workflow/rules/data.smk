@@ -1,0 +1,56 @@
+# Data sets: fetched once into a cache outside the project, verified by content.
+import json
+import os
+
+
+def mirrored(source):
+    """What the mirror folder holds for a data set: when that changes, it is looked for again."""
+    folder = Path(os.environ.get("SKEM_DATA_MIRROR", ""), source)
+    if not os.environ.get("SKEM_DATA_MIRROR") or not folder.is_dir():
+        return []
+    return sorted(f"{path.name} {path.stat().st_size}" for path in folder.iterdir())
+
+
+def forget_failures():
+    """A record of a data set that could not be had is not kept: the next run tries again."""
+    for path in Path("results/data").glob("*.json"):
+        if not json.loads(path.read_text(encoding="utf-8"))["available"]:
+            path.unlink()
+
+
+if workflow.is_main_process:
+    forget_failures()
+
+
+rule fetch_data:
+    output:
+        "results/data/{source}.json",
+    params:
+        sources=lambda wildcards: configuration.read("config/datasets.yaml")[wildcards.source],
+        mirror=lambda wildcards: mirrored(wildcards.source),
+        on_missing_data=config["on_missing_data"],
+    message:
+        "fetching {wildcards.source}"
+    script:
+        "../scripts/fetch.py"
+
+
+rule fetch:
+    input:
+        expand("results/data/{source}.json", source=SOURCES),
+    message:
+        "the data sets"
+    script:
+        "../scripts/show_data.py"
+
+
+rule environment:
+    output:
+        "results/environment.json",
+    params:
+        # Looked up again when something of it changes.
+        now=environment.describe(),
+    message:
+        "recording machine and versions"
+    script:
+        "../scripts/environment.py"

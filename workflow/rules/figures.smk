@@ -1,0 +1,29 @@
+# Figures, drawn from the history.
+
+FIGURES = [
+    f"results/figures/{name}_accuracy_by_pass.{suffix}" for name in REPRODUCED for suffix in ("svg", "pdf", "png")
+]
+
+
+rule figure_accuracy_by_pass:
+    input:
+        history=lambda wildcards: expand(
+            "results/history/{dataset}.csv", dataset=datasets_of(wildcards.experiment)
+        ),
+        claims="config/claims.csv",
+    output:
+        report(
+            "results/figures/{experiment}_accuracy_by_pass.svg",
+            category="Accuracy",
+            caption="../report/accuracy_by_pass.rst",
+        ),
+        "results/figures/{experiment}_accuracy_by_pass.pdf",
+        "results/figures/{experiment}_accuracy_by_pass.png",
+    params:
+        experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
+        datasets=lambda wildcards: datasets_of(wildcards.experiment),
+        code=code("plots"),
+    message:
+        "figure of {wildcards.experiment}: accuracy by pass"
+    script:
+        "../scripts/accuracy_by_pass.py"

@@ -1,0 +1,75 @@
+# From the history to the papers' tables, beside what the papers print.
+
+# Experiments that a paper has numbers for.
+REPRODUCED = [
+    name
+    for name, experiment in EXPERIMENTS.items()
+    if all("paper" in entry for entry in experiment["data_sets"].values())
+]
+TABLES = [f"results/tables/{name}.{suffix}" for name in REPRODUCED for suffix in ("csv", "md", "tex")]
+
+
+def datasets_of(experiment):
+    return [dataset for dataset in EXPERIMENTS[experiment]["data_sets"] if dataset in DATASETS]
+
+
+rule choose_reg_covar:
+    """One ridge for all data sets, by validation accuracy; its experiment is not part of a default run."""
+    input:
+        expand("results/history/{dataset}.csv", dataset=DATASETS),
+    output:
+        "results/tables/reg_covar.csv",
+    params:
+        datasets=DATASETS,
+        settings={
+            setting.name: setting.params["reg_covar"]
+            for setting in SETTINGS.values()
+            if "reg_covar" in setting.params
+        },
+    message:
+        "choosing reg_covar"
+    script:
+        "../scripts/choose_reg_covar.py"
+
+
+def paper_setting(dataset, entry):
+    """The method and setting whose pass is timed: the first method that has the paper's setting."""
+    label = entry["paper"]["setting"]
+    method = next(name for name, how in entry["methods"].items() if label in how["settings"])
+    return f"results/timings/{dataset}/{method}/{label}.csv"
+
+
+rule table:
+    input:
+        records=lambda wildcards: [
+            f"results/data/{config['features'][dataset]['source']}.json"
+            for dataset in datasets_of(wildcards.experiment)
+        ],
+        history=lambda wildcards: expand(
+            "results/history/{dataset}.csv", dataset=datasets_of(wildcards.experiment)
+        ),
+        passes=lambda wildcards: [
+            paper_setting(dataset, EXPERIMENTS[wildcards.experiment]["data_sets"][dataset])
+            for dataset in datasets_of(wildcards.experiment)
+        ],
+        predictions=lambda wildcards: [
+            f"{path}.predictions.npz"
+            for dataset in datasets_of(wildcards.experiment)
+            for path in histories(type("W", (), {"dataset": dataset}))
+        ],
+        claims="config/claims.csv",
+    output:
+        csv="results/tables/{experiment}.csv",
+        md="results/tables/{experiment}.md",
+        tex="results/tables/{experiment}.tex",
+        summary="results/tables/{experiment}_summary.csv",
+    params:
+        experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
+        datasets=lambda wildcards: datasets_of(wildcards.experiment),
+        features=config["features"],
+        baselines=config["baselines"],
+        code=code("tables"),
+    message:
+        "table of {wildcards.experiment}"
+    script:
+        "../scripts/table.py"

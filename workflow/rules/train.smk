@@ -1,0 +1,102 @@
+# Supervised EM and its rivals: one job per data set, method, setting and block of runs, looping inside.
+
+# The longest jobs first, so that no core waits for the last one.
+PRIORITY = {"cifar10": 3, "fashion_mnist": 2, "mnist": 1}
+
+
+def baseline_runs(dataset):
+    return list(range(config["baselines"]["runs"][dataset]))
+
+
+rule train:
+    input:
+        lambda wildcards: feature_files(
+            wildcards.dataset, setting_of(wildcards).rows, configuration.runs_of(wildcards.block)
+        ),
+    output:
+        history="results/runs/{dataset}/{method}/{setting}/{block}.csv",
+        seconds="results/runs/{dataset}/{method}/{setting}/{block}.seconds.csv",
+        predictions="results/runs/{dataset}/{method}/{setting}/{block}.predictions.npz",
+    params:
+        setting=lambda wildcards: {
+            key: getattr(setting_of(wildcards), key) for key in ("model", "params", "n_features", "rows")
+        },
+        spec=lambda wildcards: config["features"][wildcards.dataset],
+        seed=SEED,
+        code=code("training"),
+    threads: config["threads"]["train"]
+    priority: lambda wildcards: PRIORITY.get(wildcards.dataset, 0)
+    message:
+        "training {wildcards.method} {wildcards.setting} on {wildcards.dataset}, runs {wildcards.block}"
+    script:
+        "../scripts/train.py"
+
+
+rule baseline:
+    input:
+        lambda wildcards: feature_files(wildcards.dataset, ["part"], baseline_runs(wildcards.dataset)),
+    output:
+        history="results/runs/{dataset}/baselines/{method}.csv",
+        seconds="results/runs/{dataset}/baselines/{method}.seconds.csv",
+        predictions="results/runs/{dataset}/baselines/{method}.predictions.npz",
+    params:
+        runs=lambda wildcards: baseline_runs(wildcards.dataset),
+        max_rows=lambda wildcards: config["baselines"]["max_rows"].get(wildcards.method),
+        select_rows=config["baselines"]["select_rows"],
+        spec=lambda wildcards: config["features"][wildcards.dataset],
+        seed=SEED,
+        code=code("baselines", "splits"),
+    threads: 1
+    priority: lambda wildcards: PRIORITY.get(wildcards.dataset, 0)
+    message:
+        "training {wildcards.method} on {wildcards.dataset}"
+    script:
+        "../scripts/baseline.py"
+
+
+rule time_passes:
+    """Runs alone: it takes all cores, and uses one."""
+    input:
+        lambda wildcards: feature_files(wildcards.dataset, ["all"], [0]),
+    output:
+        "results/timings/{dataset}/{method}/{setting}.csv",
+    params:
+        setting=lambda wildcards: {
+            key: getattr(setting_of(wildcards), key) for key in ("model", "params", "n_features")
+        },
+        spec=lambda wildcards: config["features"][wildcards.dataset],
+        passes=config["timing"]["passes"],
+        seed=SEED,
+        code=code("training"),
+    threads: workflow.cores or 1
+    message:
+        "timing {wildcards.method} {wildcards.setting} on {wildcards.dataset}"
+    script:
+        "../scripts/time_passes.py"
+
+
+def histories(wildcards):
+    dataset = wildcards.dataset
+    size = config["runs_per_job"][dataset]
+    found = [
+        f"results/runs/{dataset}/{setting.method}/{setting.name}/{block}"
+        for setting in SETTINGS.values()
+        if setting.dataset == dataset
+        for block in setting.blocks(size)
+    ]
+    if baseline_runs(dataset):
+        found += [f"results/runs/{dataset}/baselines/{name}" for name in config["baselines"]["names"]]
+    return found
+
+
+rule history:
+    input:
+        history=lambda wildcards: [f"{path}.csv" for path in histories(wildcards)],
+        seconds=lambda wildcards: [f"{path}.seconds.csv" for path in histories(wildcards)],
+    output:
+        history="results/history/{dataset}.csv",
+        seconds="results/timings/{dataset}.csv",
+    message:
+        "history of {wildcards.dataset}"
+    script:
+        "../scripts/history.py"

@@ -1,0 +1,45 @@
+"""Choose a baseline's hyper-parameters on validation rows, fit it, and record what it is worth."""
+
+import json
+from pathlib import Path
+from time import perf_counter, process_time
+
+from skem import baselines, splits, threads
+from skem.files import plain_errors, read_arrays, write_arrays, write_table
+
+threads.limit_process(1)
+with plain_errors():
+    dataset, method = snakemake.wildcards.dataset, snakemake.wildcards.method
+    features = {Path(path).stem: read_arrays(path) for path in snakemake.input}
+    history, seconds, predictions = [], [], {}
+    if all(features.values()):
+        for trial in splits.trials(
+            dataset, snakemake.params.spec, features, ["part"], snakemake.params.runs, snakemake.params.seed
+        ):
+            wall, cpu = perf_counter(), process_time()
+            estimator, chosen, tried = baselines.fit_selected(
+                method,
+                trial.X_train,
+                trial.y_train,
+                trial.X_validation,
+                trial.y_validation,
+                max_rows=snakemake.params.max_rows,
+                select_rows=snakemake.params.select_rows,
+                random_state=splits.seed(snakemake.params.seed, dataset, trial.run, trial.fold, "baseline"),
+            )
+            predicted, scores = baselines.predict_and_score(estimator, trial.X_test, trial.y_test)
+            fitted = tried[-1]
+            labels = {"dataset": dataset, "method": method, "setting": "default"}
+            row = labels | trial.keys() | {"pass": 1, "n_train": fitted["n_train"]}
+            row |= {key: value for key, value in fitted.items() if key.startswith("validation_")}
+            row |= {f"test_{key}": value for key, value in scores.items()}
+            row |= {"log_likelihood": float("nan"), "objective": float("nan"), "dtype": str(trial.X_train.dtype)}
+            row |= {"chosen": json.dumps(chosen, sort_keys=True), "warnings": " | ".join(fitted["warnings"])}
+            history.append(row)
+            spent = {"seconds": perf_counter() - wall, "cpu_seconds": process_time() - cpu}
+            seconds.append(labels | trial.keys() | {"pass": 1} | spent)
+            predictions[f"part-{trial.run}-{trial.fold}"] = predicted
+            predictions[f"y-{trial.run}-{trial.fold}"] = trial.y_test.astype("int16")
+    write_arrays(snakemake.output.predictions, predictions)
+    write_table(snakemake.output.seconds, seconds)
+    write_table(snakemake.output.history, history)
