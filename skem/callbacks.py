@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import suppress
 from typing import Any
 
 from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -36,8 +37,6 @@ def follow(
         stop = one_pass.call_on_fit_task_end(**told, reconstruction_attributes=dict)
         if stop or estimator.converged_ or estimator.n_iter_ == estimator.max_iter:
             break
-    try:
+    with suppress(StopIteration):
         passes.send(stop)
-    except StopIteration:
-        pass
     fit.call_on_fit_task_end(**told, reconstruction_attributes=dict)

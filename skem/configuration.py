@@ -71,7 +71,9 @@ def read(path: str | Path) -> Any:
     except yaml.YAMLError as error:
         where = getattr(error, "problem_mark", None)
         line = f", line {where.line + 1}" if where else ""
-        raise ConfigurationError(f"{path}{line}: not valid YAML: {getattr(error, 'problem', error)}") from error
+        raise ConfigurationError(
+            f"{path}{line}: not valid YAML: {getattr(error, 'problem', error)}"
+        ) from error
 
 
 def check(document: Any, schema: str | Path, files: Sequence[str | Path]) -> None:
@@ -130,7 +132,9 @@ def _where(path: list[Any], files: Sequence[str | Path]) -> str:
     return str(files[0]) if files else "the command line"
 
 
-def settings(name: str, folder: str | Path, schema: str | Path, config: dict[str, Any]) -> tuple[dict[str, Any], list[Setting]]:
+def settings(
+    name: str, folder: str | Path, schema: str | Path, config: dict[str, Any]
+) -> tuple[dict[str, Any], list[Setting]]:
     """An experiment file and all it asks to be trained.
 
     Parameters
@@ -164,14 +168,18 @@ def settings(name: str, folder: str | Path, schema: str | Path, config: dict[str
         for key in ("features", "runs"):
             if dataset not in config[key]:
                 known = ", ".join(config[key])
-                raise ConfigurationError(f"{path}: data_sets.{dataset}: no such data set under {key}; there are {known}")
+                raise ConfigurationError(
+                    f"{path}: data_sets.{dataset}: no such data set under {key}; there are {known}"
+                )
         available = _n_features(config["features"][dataset])
         for method, how in entry["methods"].items():
             for label, setting in how["settings"].items():
                 where = f"{path}: data_sets.{dataset}.methods.{method}.settings.{label}"
                 params = how["params"] | setting["params"] | {"max_iter": entry["max_iter"]}
                 if setting["n_features"] > available:
-                    raise ConfigurationError(f"{where}.n_features is {setting['n_features']}, {dataset} has {available}")
+                    raise ConfigurationError(
+                        f"{where}.n_features is {setting['n_features']}, {dataset} has {available}"
+                    )
                 if params.get("n_blocks", 1) > setting["n_features"]:
                     raise ConfigurationError(
                         f"{where}: {params['n_blocks']} blocks of {setting['n_features']} features: at most one per feature"
@@ -180,7 +188,16 @@ def settings(name: str, folder: str | Path, schema: str | Path, config: dict[str
                 runs = list(range(min(config["runs"][dataset], setting.get("runs", config["runs"][dataset]))))
                 if runs:
                     found.append(
-                        Setting(dataset, method, label, how["model"], params, setting["n_features"], setting["rows"], runs)
+                        Setting(
+                            dataset,
+                            method,
+                            label,
+                            how["model"],
+                            params,
+                            setting["n_features"],
+                            setting["rows"],
+                            runs,
+                        )
                     )
         labels = {label for how in entry["methods"].values() for label in how["settings"]}
         if "paper" in entry and entry["paper"]["setting"] not in labels:
@@ -215,7 +232,9 @@ def check_known(config: dict[str, Any], file: str | Path) -> None:
     }.items():
         unknown, missing = sorted(set(entries) - known), sorted(known - set(entries))
         if unknown:
-            raise ConfigurationError(f"{file}: {key}.{unknown[0]}: unknown data set; allowed: {', '.join(sorted(known))}")
+            raise ConfigurationError(
+                f"{file}: {key}.{unknown[0]}: unknown data set; allowed: {', '.join(sorted(known))}"
+            )
         if missing:
             raise ConfigurationError(f"{file}: {key} has no entry for {missing[0]}")
     unknown = sorted(set(config["baselines"]["max_rows"]) - set(_baseline_names()))

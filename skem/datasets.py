@@ -38,7 +38,16 @@ import numpy as np
 
 from skem import _sources
 
-__all__ = ["Dataset", "DatasetNotAvailable", "content_hash", "fetch", "format_table", "load", "names", "shape"]
+__all__ = [
+    "Dataset",
+    "DatasetNotAvailable",
+    "content_hash",
+    "fetch",
+    "format_table",
+    "load",
+    "names",
+    "shape",
+]
 
 # A disk, a quota or a file-size limit that is exhausted: no other source would fare better.
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}

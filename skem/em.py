@@ -17,16 +17,13 @@ component is centred on its own mean and whitened by a triangular solve instead.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
+from skem.chunks import Features, Rows
 from skem.gaussian import Full, Mixture, whitened
 from skem.threads import Workers
-
-CHUNK_ROWS = 1024
-"""Rows per chunk. A constant, so that results do not depend on the machine; chosen so that the quadratic
-features of a chunk stay in the second-level cache."""
 
 ACTIVE_ROWS = 1e-8
 """Expected rows below which a (component, class) pair is dropped; 0 keeps every pair that is not zero."""
@@ -58,95 +55,6 @@ class State:
     log_likelihood: float
     objective: float
     dtype: np.dtype
-
-
-@dataclass(frozen=True)
-class Features:
-    """Centred and scaled features, along rows: (X[order] - shift) / scale, transposed.
-
-    Computed in float64 and kept in X's dtype; asked for in a better one they are made again from X, so
-    that the fallback to float64 does not inherit the rounding of the features.
-
-    Attributes
-    ----------
-    X : ndarray of shape (N, M), float32 or float64
-    order : ndarray of int, shape (N,)
-    shift, scale : ndarray of shape (M,)
-    kept : ndarray of shape (M, N) or None
-        In X's dtype; for rows that are read many times.
-    """
-
-    X: np.ndarray
-    order: np.ndarray
-    shift: np.ndarray
-    scale: np.ndarray
-    kept: np.ndarray | None = None
-
-    def keep(self) -> Features:
-        """The same with all features computed at once."""
-        kept = np.empty(self.X.shape[::-1], dtype=self.X.dtype)
-        everything = np.arange(len(kept))
-        for part in self.parts():
-            kept[:, part] = self.chunk(everything, part)
-        return replace(self, kept=kept)
-
-    def parts(self) -> list[slice]:
-        """Chunks of rows, whatever their class."""
-        return [slice(start, start + CHUNK_ROWS) for start in range(0, len(self.order), CHUNK_ROWS)]
-
-    def chunk(
-        self, columns: np.ndarray, part: slice = slice(None), dtype: np.dtype | type = np.float64
-    ) -> np.ndarray:
-        """Some features of some rows, shape (m, n)."""
-        if self.kept is not None and self.kept.dtype == dtype:
-            return self.kept[columns, part]
-        x = self.X[self.order[part]][:, columns]
-        return ((x - self.shift[columns]) / self.scale[columns]).T.astype(dtype, order="C")
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Training rows sorted by class.
-
-    Attributes
-    ----------
-    features : Features
-    weights : ndarray of shape (N,), float64
-        Sample weights with mean one.
-    borders : ndarray of shape (L + 1,)
-        Class c holds the rows borders[c] to borders[c + 1].
-    """
-
-    features: Features
-    weights: np.ndarray
-    borders: np.ndarray
-
-    def chunks(self) -> list[tuple[int, slice]]:
-        """Pairs (class, rows), in order."""
-        return [
-            (c, slice(start, min(start + CHUNK_ROWS, stop)))
-            for c, (begin, stop) in enumerate(zip(self.borders[:-1], self.borders[1:], strict=True))
-            for start in range(begin, stop, CHUNK_ROWS)
-        ]
-
-
-def sort_by_class(
-    X: np.ndarray, codes: np.ndarray, weights: np.ndarray, shift: np.ndarray, scale: np.ndarray
-) -> Rows:
-    """The training rows as the engine wants them.
-
-    Parameters
-    ----------
-    X : ndarray of shape (N, M)
-    codes : ndarray of int, shape (N,)
-        Classes, 0 to L - 1, each with at least one row.
-    weights : ndarray of shape (N,)
-    shift, scale : ndarray of shape (M,)
-        The features become (X - shift) / scale.
-    """
-    order = np.argsort(codes, kind="stable")
-    borders = np.concatenate([[0], np.cumsum(np.bincount(codes))])
-    return Rows(Features(X, order, shift, scale).keep(), weights[order], borders)
 
 
 class LogDensity:
@@ -290,7 +198,9 @@ def _expect(
         lost = np.flatnonzero(np.isnan(log_likelihood))
         if len(lost):
             # The component that carries a row without the penalty has none of it with the penalty.
-            again, common = density(x[:, lost], phi[:, lost], components, log_weights[components, c] + penalties)
+            again, common = density(
+                x[:, lost], phi[:, lost], components, log_weights[components, c] + penalties
+            )
             log_likelihood[lost] = _exponentiate(again)[0] + common
         w = rows.weights[part]
         totals = float(w @ log_likelihood), float(w @ objective)

@@ -145,7 +145,9 @@ class Full:
     @staticmethod
     def regular(covariances: np.ndarray) -> bool:
         """Whether every covariance is symmetric and positive definite."""
-        return bool(np.allclose(covariances, np.swapaxes(covariances, -1, -2)) and _cholesky(covariances)[1].all())
+        return bool(
+            np.allclose(covariances, np.swapaxes(covariances, -1, -2)) and _cholesky(covariances)[1].all()
+        )
 
 
 class Tied(Full):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.cluster import KMeans
 
-from skem.em import Rows
+from skem.chunks import Rows
 from skem.gaussian import Full, Mixture
 
 METHODS = ("uniform", "sample", "kmeans", "class", "class_kmeans")
@@ -107,7 +107,9 @@ def start(
     # A block of constant columns has no variance to be relative to.
     floor = max(ridge, VARIANCE_FLOOR * (overall or 1.0))
     regular = np.stack(covariances) + floor * np.eye(m)
-    return Mixture(weights, np.concatenate(means), _compressed(kind, regular, np.repeat(np.arange(len(sizes)), sizes)))
+    return Mixture(
+        weights, np.concatenate(means), _compressed(kind, regular, np.repeat(np.arange(len(sizes)), sizes))
+    )
 
 
 def given(
@@ -118,7 +120,9 @@ def given(
     if several and len(init) != n_blocks:
         raise ValueError(f"init: {len(init)} starts for {n_blocks} blocks")
     if not several and n_blocks > 1:
-        raise ValueError(f"init: one start for {n_blocks} blocks; give a list of (weights, means, covariances)")
+        raise ValueError(
+            f"init: one start for {n_blocks} blocks; give a list of (weights, means, covariances)"
+        )
     start = init[r] if several else init
     if not isinstance(start, tuple) or len(start) != 3:
         raise ValueError("init: a start is a tuple (weights, means, covariances)")
@@ -136,7 +140,9 @@ def given(
         if not np.isfinite(array).all():
             raise ValueError(f"init: {name} of block {r} contain NaN or infinite values")
     if (weights < 0).any() or not np.allclose(weights.sum(axis=0), 1.0):
-        raise ValueError(f"init: weights of block {r} must be non-negative, each class's column summing to one")
+        raise ValueError(
+            f"init: weights of block {r} must be non-negative, each class's column summing to one"
+        )
     if not kind.regular(covariances):
         raise ValueError(f"init: covariances of block {r} must be symmetric and positive definite")
     return Mixture(weights / weights.sum(axis=0), means, covariances)
@@ -149,7 +155,9 @@ def _compressed(kind: type[Full], covariances: np.ndarray, groups: np.ndarray) -
     return kind.compress(covariances)[groups]
 
 
-def draw_rows(x: np.ndarray, weights: np.ndarray, size: int, random_state: np.random.RandomState) -> np.ndarray:
+def draw_rows(
+    x: np.ndarray, weights: np.ndarray, size: int, random_state: np.random.RandomState
+) -> np.ndarray:
     """Systematic sampling of ``size`` rows with probabilities proportional to their weights.
 
     The rows are lined up by their projection on a random direction, so the draw depends on what the rows

@@ -37,7 +37,9 @@ def blocks(
     n_blocks = min(n_blocks, n_features)
     if isinstance(arrangement, str):
         if arrangement not in ARRANGEMENTS:
-            raise ValueError(f"arrangement must be one of {ARRANGEMENTS} or a list of index lists, got {arrangement!r}")
+            raise ValueError(
+                f"arrangement must be one of {ARRANGEMENTS} or a list of index lists, got {arrangement!r}"
+            )
         if arrangement == "interleaved":
             return [np.arange(r, n_features, n_blocks) for r in range(n_blocks)]
         order = random_state.permutation(n_features) if arrangement == "random" else np.arange(n_features)
@@ -55,7 +57,9 @@ def _checked(block: Sequence[int], r: int, n_features: int) -> np.ndarray:
         raise ValueError(f"arrangement: block {r} must hold feature indices (integers), got {indices}")
     missing = sorted({int(i) for i in indices if not 0 <= i < n_features})
     if missing:
-        raise ValueError(f"arrangement: block {r} names feature {missing[0]}, but there are {n_features} (0 to {n_features - 1})")
+        raise ValueError(
+            f"arrangement: block {r} names feature {missing[0]}, but there are {n_features} (0 to {n_features - 1})"
+        )
     repeated = sorted({int(i) for i in indices if indices.count(i) > 1})
     if repeated:
         raise ValueError(f"arrangement: block {r} repeats feature {repeated[0]}")

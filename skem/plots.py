@@ -40,7 +40,9 @@ def accuracy_by_pass(
         "validation": (history[history["validation_accuracy"].notna()], "validation", "--"),
     }
     # Told apart by dashes and by lightness, so that they stay apart in grey.
-    for (label, (rows, part, style)), colour in zip(curves.items(), ("#08306b", "#d95f0e", "#3690c0"), strict=True):
+    for (label, (rows, part, style)), colour in zip(
+        curves.items(), ("#08306b", "#d95f0e", "#3690c0"), strict=True
+    ):
         if not len(rows):
             continue
         runs = _per_run(rows, part)

@@ -149,13 +149,19 @@ def prepare(dataset: str, spec: dict[str, Any], name: str, root: int) -> Arrays:
             raise ValueError(
                 f"features.{dataset}: n_train + n_validation = {wanted}, {spec['source']} has {len(y)} training rows"
             )
-        train, rest = random_subset(y, spec["n_train"], random_state=seed(root, dataset, run, "training images"))
-        chosen, _ = random_subset(y[rest], spec["n_validation"], random_state=seed(root, dataset, run, "validation"))
+        train, rest = random_subset(
+            y, spec["n_train"], random_state=seed(root, dataset, run, "training images")
+        )
+        chosen, _ = random_subset(
+            y[rest], spec["n_validation"], random_state=seed(root, dataset, run, "validation")
+        )
         validation = rest[chosen]
     elif name == "all":
         train, validation = np.arange(len(y)), np.arange(0)
     else:
-        train, validation = _hold_out(y, spec["validation_fraction"], root, dataset, int(name.removeprefix("part")), 0)
+        train, validation = _hold_out(
+            y, spec["validation_fraction"], root, dataset, int(name.removeprefix("part")), 0
+        )
     if spec["n_components"] > np.prod(X.shape[1:]):
         raise ValueError(
             f"features.{dataset}.n_components is {spec['n_components']}, an image has {np.prod(X.shape[1:])} values"
@@ -176,13 +182,16 @@ def _hold_out(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Training and validation rows, stratified."""
     n_train = len(y) - round(fraction * len(y))
-    return random_subset(
-        y, n_train, random_state=seed(root, dataset, run, fold, "validation"), stratify=True
-    )
+    return random_subset(y, n_train, random_state=seed(root, dataset, run, fold, "validation"), stratify=True)
 
 
 def trials(
-    dataset: str, spec: dict[str, Any], features: dict[str, Arrays], rows: list[str], runs: list[int], root: int
+    dataset: str,
+    spec: dict[str, Any],
+    features: dict[str, Arrays],
+    rows: list[str],
+    runs: list[int],
+    root: int,
 ) -> Iterator[Trial]:
     """All fits of some runs.
 

@@ -91,13 +91,19 @@ def _measured(
     method = ours[0]
     summary = summarise(history)
     own = history[(history["method"] == method) & (history["setting"] == setting)]
-    row: dict[str, Any] = {"method": method, "n_train": int(own["n_train"].max()), "n_runs": own["run"].nunique()}
+    row: dict[str, Any] = {
+        "method": method,
+        "n_train": int(own["n_train"].max()),
+        "n_runs": own["run"].nunique(),
+    }
     row |= {"n_folds": own["fold"].nunique()}
     for protocol in ("best-pass", "best-fold", "last-pass", "validated"):
         row |= _accuracy(summary, protocol, protocol, method, setting)
     row |= _accuracy(summary, "nested", "nested", method)
     chosen = select(history, "nested").query("method == @method")["setting"].value_counts()
-    row["nested_setting"] = "; ".join(f"{name} ({n})" for name, n in sorted(chosen.items(), key=lambda c: -c[1]))
+    row["nested_setting"] = "; ".join(
+        f"{name} ({n})" for name, n in sorted(chosen.items(), key=lambda c: -c[1])
+    )
     for other in ours[1:]:
         label = "best-pass_" + other.removeprefix(f"{method}-")
         row |= _accuracy(summary, label, "best-pass", other, setting)
@@ -153,7 +159,9 @@ def _rivals(
     trained = rivals.groupby("method")["n_train"].max()
     row["best_n_train"] = int(trained[best])
     if "svm_rbf" in trained.index:
-        row |= _accuracy(summary, "svm_rbf", "validated", "svm_rbf") | {"svm_rbf_n_train": int(trained["svm_rbf"])}
+        row |= _accuracy(summary, "svm_rbf", "validated", "svm_rbf") | {
+            "svm_rbf_n_train": int(trained["svm_rbf"])
+        }
     with_log_loss = rivals[rivals["test_log_loss"].notna()]
     if len(with_log_loss):
         calibrated = with_log_loss.groupby("method", sort=False)["validation_log_loss"].mean().idxmin()
@@ -171,7 +179,12 @@ def _paired(mine: Predictions, other: Predictions) -> tuple[np.ndarray, np.ndarr
     return (
         np.concatenate([other[f"y-0-{fold}"] for fold in folds]),
         np.concatenate([mine[f"{kind}-0-{fold}"] for fold in folds]),
-        np.concatenate([other[f"part-0-{fold}"] if f"part-0-{fold}" in other else other[f"all-0-{fold}"] for fold in folds]),
+        np.concatenate(
+            [
+                other[f"part-0-{fold}"] if f"part-0-{fold}" in other else other[f"all-0-{fold}"]
+                for fold in folds
+            ]
+        ),
     )
 
 
@@ -189,7 +202,9 @@ def rivals_table(experiment: Mapping[str, Any], history: Mapping[str, pd.DataFra
         for method in rivals["method"].unique():
             own = rivals[rivals["method"] == method]
             row = {"dataset": dataset, "method": method} | _accuracy(summary, "accuracy", "validated", method)
-            rows.append(row | {"log_loss": _weighted(own, "test_log_loss"), "n_train": int(own["n_train"].max())})
+            rows.append(
+                row | {"log_loss": _weighted(own, "test_log_loss"), "n_train": int(own["n_train"].max())}
+            )
     return pd.DataFrame(rows)
 
 
@@ -227,17 +242,33 @@ def parts(table: pd.DataFrame, rivals: pd.DataFrame) -> dict[str, pd.DataFrame]:
         name = NAMES.get(row["dataset"], row["dataset"])
         shown = row["available"]
         line = {"data set": name, "R x m, K": row["setting"].replace("-K", ", K = "), "passes": row["passes"]}
-        line |= {"N": _count(row.get("n_train")) if shown else MISSING, "runs": _runs(row) if shown else MISSING}
+        line |= {
+            "N": _count(row.get("n_train")) if shown else MISSING,
+            "runs": _runs(row) if shown else MISSING,
+        }
         line |= {"paper": f"{row['paper_accuracy']:.2f}", "best-pass": _interval(row, "best-pass")}
-        line |= {f"best-pass, {ridge.replace('ridge-', 'ridge ')}": _interval(row, f"best-pass_{ridge}") for ridge in ridges}
+        line |= {
+            f"best-pass, {ridge.replace('ridge-', 'ridge ')}": _interval(row, f"best-pass_{ridge}")
+            for ridge in ridges
+        }
         line |= {"validated": _interval(row, "validated"), "nested": _interval(row, "nested")}
         line |= {"log-loss": _number(row, "log_loss", ".3f"), "ECE": _number(row, "ece", ".3f")}
         accuracy.append(line)
         method = NAMES.get(row.get("best_method"), "-") if shown else MISSING
-        other = {"data set": name, "paper's best": f"{row['paper_best_accuracy']:.2f} ({row['paper_best_method']})"}
-        other |= {"best here": method, "accuracy": _interval(row, "best_accuracy"), "N": _count(row.get("best_n_train"))}
+        other = {
+            "data set": name,
+            "paper's best": f"{row['paper_best_accuracy']:.2f} ({row['paper_best_method']})",
+        }
+        other |= {
+            "best here": method,
+            "accuracy": _interval(row, "best_accuracy"),
+            "N": _count(row.get("best_n_train")),
+        }
         other |= {"RBF SVM": _interval(row, "svm_rbf"), "its N": _count(row.get("svm_rbf_n_train"))}
-        other |= {"McNemar p": _number(row, "mcnemar_p", ".1g"), "best log-loss": _number(row, "best_log_loss", ".3f")}
+        other |= {
+            "McNemar p": _number(row, "mcnemar_p", ".1g"),
+            "best log-loss": _number(row, "best_log_loss", ".3f"),
+        }
         other["of"] = NAMES.get(row.get("best_log_loss_method"), "-")
         others.append(other)
         timed = {"data set": name, "paper, s per pass": f"{row['paper_seconds_per_pass']:g}"}
@@ -245,7 +276,9 @@ def parts(table: pd.DataFrame, rivals: pd.DataFrame) -> dict[str, pd.DataFrame]:
         time.append(timed)
     wide = pd.DataFrame()
     if len(rivals):
-        shown = {(row["method"], row["dataset"]): f"{row['accuracy']:.2f}" for row in rivals.to_dict("records")}
+        shown = {
+            (row["method"], row["dataset"]): f"{row['accuracy']:.2f}" for row in rivals.to_dict("records")
+        }
         columns = [row["dataset"] for row in records if row["available"]]
         wide = pd.DataFrame(
             [
@@ -308,6 +341,8 @@ def to_markdown(title: str, table: pd.DataFrame, rivals: pd.DataFrame, remarks: 
 def to_latex(title: str, table: pd.DataFrame, rivals: pd.DataFrame) -> str:
     """The table for LaTeX, with the package booktabs."""
     return "\n".join(
-        part.to_latex(index=False, escape=True, caption=f"{title}. {caption}.".replace("%", r"\%"), position="tbp")
+        part.to_latex(
+            index=False, escape=True, caption=f"{title}. {caption}.".replace("%", r"\%"), position="tbp"
+        )
         for caption, part in parts(table, rivals).items()
     )

@@ -69,7 +69,11 @@ def train(
             row[f"{part}_ece"] = expected_calibration_error(y, log_proba)
         history.append(row)
         seconds.append(trial.keys() | {"pass": fitted.n_iter_} | spent)
-        value = (row["validation_accuracy"], -row["validation_log_loss"]) if validated else (row["test_accuracy"],)
+        value = (
+            (row["validation_accuracy"], -row["validation_log_loss"])
+            if validated
+            else (row["test_accuracy"],)
+        )
         if value > best:
             best, predictions = value, log_proba.argmax(axis=1).astype(np.int16)
         wall, cpu = perf_counter(), process_time()

@@ -43,6 +43,12 @@ except configuration.ConfigurationError as error:
 SEED = config["seed"]
 DATASETS = list(dict.fromkeys(setting.dataset for setting in SETTINGS.values()))
 SOURCES = list(dict.fromkeys(config["features"][dataset]["source"] for dataset in DATASETS))
+# Experiments that a paper has numbers for: they get tables, figures and rivals.
+REPRODUCED = [
+    name
+    for name, experiment in EXPERIMENTS.items()
+    if all("paper" in entry for entry in experiment["data_sets"].values())
+]
 
 
 wildcard_constraints:
@@ -95,4 +101,6 @@ def show_results():
     """The tables of this run, in the terminal."""
     for table in TABLES:
         if table.endswith(".md") and Path(table).exists():
-            print(f"\n{Path(table).read_text(encoding='utf-8')}\n{Path(table).with_suffix('')}.{{csv,md,tex}}")
+            print(
+                f"\n{Path(table).read_text(encoding='utf-8')}\n{Path(table).with_suffix('')}.{{csv,md,tex}}"
+            )

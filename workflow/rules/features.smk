@@ -6,11 +6,11 @@ rule features:
         lambda wildcards: f"results/data/{config['features'][wildcards.dataset]['source']}.json",
     output:
         "results/features/{dataset}/{name}.npz",
+    threads: 1
     params:
         spec=lambda wildcards: config["features"][wildcards.dataset],
         seed=SEED,
         code=code("splits"),
-    threads: 1
     message:
         "features of {wildcards.dataset}, {wildcards.name}"
     script:

@@ -1,7 +1,9 @@
 # Figures, drawn from the history.
 
 FIGURES = [
-    f"results/figures/{name}_accuracy_by_pass.{suffix}" for name in REPRODUCED for suffix in ("svg", "pdf", "png")
+    f"results/figures/{name}_accuracy_by_pass.{suffix}"
+    for name in REPRODUCED
+    for suffix in ("svg", "pdf", "png")
 ]
 
 

@@ -1,11 +1,5 @@
 # From the history to the papers' tables, beside what the papers print.
 
-# Experiments that a paper has numbers for.
-REPRODUCED = [
-    name
-    for name, experiment in EXPERIMENTS.items()
-    if all("paper" in entry for entry in experiment["data_sets"].values())
-]
 TABLES = [f"results/tables/{name}.{suffix}" for name in REPRODUCED for suffix in ("csv", "md", "tex")]
 
 

@@ -17,6 +17,8 @@ rule train:
         history="results/runs/{dataset}/{method}/{setting}/{block}.csv",
         seconds="results/runs/{dataset}/{method}/{setting}/{block}.seconds.csv",
         predictions="results/runs/{dataset}/{method}/{setting}/{block}.predictions.npz",
+    priority: lambda wildcards: PRIORITY.get(wildcards.dataset, 0)
+    threads: config["threads"]["train"]
     params:
         setting=lambda wildcards: {
             key: getattr(setting_of(wildcards), key) for key in ("model", "params", "n_features", "rows")
@@ -24,8 +26,6 @@ rule train:
         spec=lambda wildcards: config["features"][wildcards.dataset],
         seed=SEED,
         code=code("training"),
-    threads: config["threads"]["train"]
-    priority: lambda wildcards: PRIORITY.get(wildcards.dataset, 0)
     message:
         "training {wildcards.method} {wildcards.setting} on {wildcards.dataset}, runs {wildcards.block}"
     script:
@@ -39,6 +39,8 @@ rule baseline:
         history="results/runs/{dataset}/baselines/{method}.csv",
         seconds="results/runs/{dataset}/baselines/{method}.seconds.csv",
         predictions="results/runs/{dataset}/baselines/{method}.predictions.npz",
+    priority: lambda wildcards: PRIORITY.get(wildcards.dataset, 0)
+    threads: 1
     params:
         runs=lambda wildcards: baseline_runs(wildcards.dataset),
         max_rows=lambda wildcards: config["baselines"]["max_rows"].get(wildcards.method),
@@ -46,8 +48,6 @@ rule baseline:
         spec=lambda wildcards: config["features"][wildcards.dataset],
         seed=SEED,
         code=code("baselines", "splits"),
-    threads: 1
-    priority: lambda wildcards: PRIORITY.get(wildcards.dataset, 0)
     message:
         "training {wildcards.method} on {wildcards.dataset}"
     script:
@@ -60,6 +60,7 @@ rule time_passes:
         lambda wildcards: feature_files(wildcards.dataset, ["all"], [0]),
     output:
         "results/timings/{dataset}/{method}/{setting}.csv",
+    threads: workflow.cores or 1
     params:
         setting=lambda wildcards: {
             key: getattr(setting_of(wildcards), key) for key in ("model", "params", "n_features")
@@ -68,7 +69,6 @@ rule time_passes:
         passes=config["timing"]["passes"],
         seed=SEED,
         code=code("training"),
-    threads: workflow.cores or 1
     message:
         "timing {wildcards.method} {wildcards.setting} on {wildcards.dataset}"
     script:
@@ -84,7 +84,7 @@ def histories(wildcards):
         if setting.dataset == dataset
         for block in setting.blocks(size)
     ]
-    if baseline_runs(dataset):
+    if baseline_runs(dataset) and any(dataset in EXPERIMENTS[name]["data_sets"] for name in REPRODUCED):
         found += [f"results/runs/{dataset}/baselines/{name}" for name in config["baselines"]["names"]]
     return found
 

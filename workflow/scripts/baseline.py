@@ -33,7 +33,11 @@ with plain_errors():
             row = labels | trial.keys() | {"pass": 1, "n_train": fitted["n_train"]}
             row |= {key: value for key, value in fitted.items() if key.startswith("validation_")}
             row |= {f"test_{key}": value for key, value in scores.items()}
-            row |= {"log_likelihood": float("nan"), "objective": float("nan"), "dtype": str(trial.X_train.dtype)}
+            row |= {
+                "log_likelihood": float("nan"),
+                "objective": float("nan"),
+                "dtype": str(trial.X_train.dtype),
+            }
             row |= {"chosen": json.dumps(chosen, sort_keys=True), "warnings": " | ".join(fitted["warnings"])}
             history.append(row)
             spent = {"seconds": perf_counter() - wall, "cpu_seconds": process_time() - cpu}

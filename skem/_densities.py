@@ -1,0 +1,232 @@
+"""Densities and predictions of a fitted model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skem import chunks, em
+from skem.gaussian import COVARIANCE_TYPES, Full, Mixture
+from skem.threads import Workers
+
+
+class Densities:
+    """What can be asked of a fitted shared-kernel model; everything public is in input units."""
+
+    # What the fit leaves.
+    if TYPE_CHECKING:
+        classes_: np.ndarray
+        class_prior_: np.ndarray
+        blocks_: list[Mixture]
+        block_indices_: list[np.ndarray]
+        n_features_in_: int
+        covariance_type: str
+        standardize: bool
+        n_jobs: int | None
+        random_state: int | np.random.RandomState | None
+        _shift: np.ndarray
+        _scale: np.ndarray
+
+    # Whether what there is one of per block comes as a list even from a model with one block.
+    _always_lists = False
+
+    @property
+    def _kind(self) -> type[Full]:
+        return COVARIANCE_TYPES[self.covariance_type]
+
+    def _to_input_units(self, mixture: Mixture, columns: np.ndarray) -> Mixture:
+        scale = self._scale[columns]
+        covariances = self._kind.rescale(mixture.covariances, scale)
+        if self.covariance_type == "spherical" and not self.standardize:
+            covariances = covariances[:, 0]
+        return Mixture(mixture.weights, mixture.means * scale + self._shift[columns], covariances)
+
+    def _to_internal(self, mixture: Mixture, columns: np.ndarray) -> Mixture:
+        scale = self._scale[columns]
+        covariances = self._kind.given(mixture.covariances, 1.0 / scale)
+        return Mixture(mixture.weights, (mixture.means - self._shift[columns]) / scale, covariances)
+
+    # Fitted parameters of a model with one block
+
+    def _only_block(self, name: str) -> Mixture:
+        if "blocks_" not in vars(self) or len(self.blocks_) != 1:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}: see blocks_")
+        return self.blocks_[0]
+
+    @property
+    def weights_(self) -> np.ndarray:
+        """pi_kc, shape (n_components, n_classes); for a model with one block."""
+        return self._only_block("weights_").weights
+
+    @property
+    def means_(self) -> np.ndarray:
+        """mu_k, shape (n_components, n_features), in input units; for a model with one block."""
+        return self._only_block("means_").means
+
+    @property
+    def covariances_(self) -> np.ndarray:
+        """P_k in input units, shaped by the covariance type; for a model with one block."""
+        return self._only_block("covariances_").covariances
+
+    # Densities and predictions
+
+    def _features(self, X: ArrayLike) -> chunks.Features:
+        """Checked features in the engine's units."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False, ensure_all_finite=False)
+        refuse_non_finite(self, X)
+        return chunks.Features(X, np.arange(len(X)), self._shift, self._scale)
+
+    def class_log_density(self, X: ArrayLike) -> np.ndarray:
+        """log p(x|c), summed over blocks (Pulford 2022, eqs. 1 and 36).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In nats, per unit of volume in input units.
+        """
+        features = self._features(X)
+        total = np.zeros((len(self.classes_), len(features.X)))
+        with Workers(self.n_jobs) as workers:
+            for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True):
+                internal = self._to_internal(mixture, columns)
+                total += em.class_log_density(features, columns, internal, self._kind, workers)
+                total -= np.log(self._scale[columns]).sum()
+        return np.ascontiguousarray(total.T)
+
+    def predict_joint_log_proba(self, X: ArrayLike) -> np.ndarray:
+        """log p(x, c) = log p(x|c) + log of the class prior, shape (n_samples, n_classes)."""
+        with np.errstate(divide="ignore"):
+            return self.class_log_density(X) + np.log(self.class_prior_)
+
+    def score_samples(self, X: ArrayLike) -> np.ndarray:
+        """log p(x), shape (n_samples,)."""
+        return logsumexp(self.predict_joint_log_proba(X), axis=1)
+
+    def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
+        """log p(c|x), shape (n_samples, n_classes)."""
+        joint = self.predict_joint_log_proba(X)
+        return joint - logsumexp(joint, axis=1, keepdims=True)
+
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+        """p(c|x), shape (n_samples, n_classes). A product over dependent blocks is overconfident."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """The class of largest posterior (Pulford 2022, eqs. 33 and 34), shape (n_samples,)."""
+        joint = self.predict_joint_log_proba(X)
+        return self.classes_[joint.argmax(axis=1)]
+
+    def responsibilities(self, X: ArrayLike, y: ArrayLike | None = None) -> np.ndarray | list[np.ndarray]:
+        """Which component a row came from, Pr(z = k | x, c) (Pulford 2022, eq. 15).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+            Classes of the rows; without them Pr(z = k | x), with the class prior in place of the class.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Rows sum to one. From PSKEMClassifier, and from MDAClassifier with several blocks, a list of
+            such arrays, one per block.
+        """
+        per_block = self._block_responsibilities(X, y)
+        return per_block if self._always_lists or len(per_block) > 1 else per_block[0]
+
+    def _block_responsibilities(self, X: ArrayLike, y: ArrayLike | None) -> list[np.ndarray]:
+        features = self._features(X)
+        codes = None if y is None else self._encode(y, len(features.X))
+        result = []
+        with Workers(self.n_jobs) as workers:
+            for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True):
+                internal = self._to_internal(mixture, columns)
+                log_density = np.concatenate(
+                    em.map_log_density(lambda own, _: own, features, columns, internal, self._kind, workers),
+                    axis=1,
+                ).astype(np.float64)
+                weights = (
+                    mixture.weights @ self.class_prior_[:, None]
+                    if codes is None
+                    else mixture.weights[:, codes]
+                )
+                with np.errstate(divide="ignore"):
+                    log_density += np.log(weights)
+                result.append(np.exp(log_density - logsumexp(log_density, axis=0)).T)
+        return result
+
+    def _encode(self, y: ArrayLike, n: int) -> np.ndarray:
+        y = np.asarray(y)
+        if y.shape != (n,):
+            raise ValueError(f"y must have shape ({n},), got {y.shape}")
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            raise ValueError(f"y contains classes that were not in the training data: {unknown.tolist()}")
+        return np.searchsorted(self.classes_, y)
+
+    def sample(self, n_samples: int = 1, y: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Draw rows from the model; blocks are independent given the class (Pulford 2022, eq. 35).
+
+        Parameters
+        ----------
+        n_samples : int
+        y : array-like of shape (n_samples,) or one label, optional
+            The classes to draw from; without them they are drawn from the class prior. With several
+            labels ``n_samples`` is not used.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+        y : ndarray of shape (n_samples,)
+
+        Raises
+        ------
+        ValueError
+            Where the blocks overlap or leave features out: such a model does not say how to draw a row.
+        """
+        check_is_fitted(self)
+        named = np.concatenate(self.block_indices_)
+        if len(named) != self.n_features_in_ or len(np.unique(named)) != self.n_features_in_:
+            raise ValueError("sample: the blocks must hold every feature exactly once")
+        random_state = check_random_state(self.random_state)
+        if y is None:
+            if n_samples < 1:
+                raise ValueError(f"sample: n_samples must be at least 1, got {n_samples}")
+            codes = random_state.choice(len(self.classes_), size=n_samples, p=self.class_prior_)
+        else:
+            labels = np.full(n_samples, y) if np.ndim(y) == 0 else np.asarray(y)
+            codes = self._encode(labels, len(labels))
+        X = np.empty((len(codes), self.n_features_in_))
+        for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True):
+            edges = np.cumsum(mixture.weights, axis=0)
+            edges /= edges[-1]
+            components = (random_state.uniform(size=len(codes)) >= edges[:, codes]).sum(axis=0)
+            internal = self._to_internal(mixture, columns)
+            factors = np.linalg.cholesky(self._kind.dense(internal.covariances, *internal.means.shape))
+            noise = random_state.standard_normal((len(codes), len(columns)))
+            own = internal.means[components] + np.einsum("nij,nj->ni", factors[components], noise)
+            X[:, columns] = own * self._scale[columns] + self._shift[columns]
+        return X, self.classes_[codes]
+
+
+def refuse_non_finite(estimator: BaseEstimator, X: np.ndarray) -> None:
+    # The sum is finite only if all values are, or overflowed: then look at each of them.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(X.sum(dtype=np.float64)):
+            return
+    nan, infinite = int(np.isnan(X).sum()), int(np.isinf(X).sum())
+    if nan or infinite:
+        raise ValueError(
+            f"Input X of {type(estimator).__name__} contains {nan} NaN and {infinite} infinity values, of {X.size}"
+        )
