@@ -23,5 +23,17 @@ rule all:
         "results/environment.json",
 
 
+rule reference:
+    """Copy what a finished run wrote to results/reference/, which is committed."""
+    input:
+        rules.all.input,
+    params:
+        summaries=[f"results/tables/{name}_summary.csv" for name in REPRODUCED],
+    message:
+        "copying tables and figures to results/reference"
+    script:
+        "workflow/scripts/reference.py"
+
+
 onsuccess:
     show_results()

@@ -162,16 +162,18 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
     def _check_training_data(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], ensure_all_finite=False)
-        refuse_non_finite(self, X)
+        rows: np.ndarray
+        rows, y = validate_data(self, X, y, dtype=[np.float64, np.float32], ensure_all_finite=False)
+        refuse_non_finite(self, rows)
         check_classification_targets(y)
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        labels = np.asarray(y)
+        weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
         used = weights > 0
         if not used.any():
             raise ValueError("sample_weight: all weights are zero")
         if not used.all():
-            X, y, weights = X[used], y[used], weights[used]
-        return X, y, weights / weights.mean()
+            rows, labels, weights = rows[used], labels[used], weights[used]
+        return rows, labels, weights / weights.mean()
 
     def _resolve_class_prior(self, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
         n_classes = len(self.classes_)
@@ -300,7 +302,7 @@ class _Progress:
         self.best: dict[str, Any] = {}
         self.without_gain = 0
         for name in ("validation_scores_", "best_validation_score_"):
-            vars(model).pop(name, None)
+            model.__dict__.pop(name, None)
         if validation is not None:
             model.validation_scores_, model.best_validation_score_ = [], -np.inf
 
@@ -321,4 +323,4 @@ class _Progress:
 
     def restore_best(self) -> None:
         """Go back to the parameters with the best validation score."""
-        vars(self.model).update(self.best)
+        self.model.__dict__.update(self.best)

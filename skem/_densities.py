@@ -79,9 +79,11 @@ class Densities:
     def _features(self, X: ArrayLike) -> chunks.Features:
         """Checked features in the engine's units."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False, ensure_all_finite=False)
-        refuse_non_finite(self, X)
-        return chunks.Features(X, np.arange(len(X)), self._shift, self._scale)
+        rows: np.ndarray = validate_data(
+            self, X, dtype=[np.float64, np.float32], reset=False, ensure_all_finite=False
+        )
+        refuse_non_finite(self, rows)
+        return chunks.Features(rows, np.arange(len(rows)), self._shift, self._scale)
 
     def class_log_density(self, X: ArrayLike) -> np.ndarray:
         """log p(x|c), summed over blocks (Pulford 2022, eqs. 1 and 36).

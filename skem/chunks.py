@@ -51,7 +51,7 @@ class Features:
         """Some features of some rows, shape (m, n)."""
         if self.kept is not None and self.kept.dtype == dtype:
             return self.kept[columns, part]
-        x = self.X[self.order[part]][:, columns]
+        x = self.X[np.ix_(self.order[part], columns)]
         return ((x - self.shift[columns]) / self.scale[columns]).T.astype(dtype, order="C")
 
 

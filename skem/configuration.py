@@ -167,9 +167,9 @@ def settings(
     for dataset, entry in experiment["data_sets"].items():
         for key in ("features", "runs"):
             if dataset not in config[key]:
-                known = ", ".join(config[key])
+                there = ", ".join(config[key])
                 raise ConfigurationError(
-                    f"{path}: data_sets.{dataset}: no such data set under {key}; there are {known}"
+                    f"{path}: data_sets.{dataset}: no such data set under {key}; there are {there}"
                 )
         available = _n_features(config["features"][dataset])
         for method, how in entry["methods"].items():

@@ -241,7 +241,7 @@ def _maximise(
     rows_per_class = counts.sum(axis=0)
     counts = np.where(counts < active_rows * np.minimum(1.0, rows_per_class), 0.0, counts)
     n = expected.sums[:, 0]
-    alive = counts.any(axis=1)
+    alive = counts.sum(axis=1) > 0
     moments = expected.sums / np.where(alive, n, 1.0)[:, None]
     m = previous.means.shape[1]
     offsets = np.where(alive[:, None], moments[:, 1 : m + 1], 0.0)

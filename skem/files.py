@@ -55,7 +55,7 @@ def write_table(path: str | os.PathLike[str], rows: pd.DataFrame | list[dict[str
 
 def write_arrays(path: str | os.PathLike[str], arrays: dict[str, np.ndarray]) -> None:
     """Write arrays as an uncompressed .npz file."""
-    write(path, lambda file: np.savez(file, **arrays))
+    write(path, lambda file: np.savez(file, allow_pickle=False, **arrays))
 
 
 def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:

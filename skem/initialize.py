@@ -80,7 +80,9 @@ def start(
         sizes = [len(part) for part in np.array_split(np.arange(n_components), n_classes)]
         limits = list(zip(rows.borders[:-1].tolist(), rows.borders[1:].tolist(), strict=True))
 
-    means, covariances, weights = [], [], np.zeros((n_components, n_classes))
+    drawn_means: list[np.ndarray] = []
+    scatters: list[np.ndarray] = []
+    weights = np.zeros((n_components, n_classes))
     for group, (size, (begin, stop)) in enumerate(zip(sizes, limits, strict=True)):
         x = rows.features.chunk(columns, slice(begin, stop)).T
         w = rows.weights[begin:stop]
@@ -96,8 +98,8 @@ def start(
                 share = np.bincount(labels, weights=w, minlength=size) / w.sum()
         else:
             deviations = x - np.average(x, axis=0, weights=w)
-        means.append(drawn)
-        covariances.append((deviations.T * (w / w.sum())) @ deviations)
+        drawn_means.append(drawn)
+        scatters.append((deviations.T * (w / w.sum())) @ deviations)
         first = sum(sizes[:group])
         if len(sizes) == 1:
             weights[:] = 1.0 / n_components
@@ -106,9 +108,11 @@ def start(
     overall = np.average(rows.features.chunk(columns) ** 2, axis=1, weights=rows.weights).mean()
     # A block of constant columns has no variance to be relative to.
     floor = max(ridge, VARIANCE_FLOOR * (overall or 1.0))
-    regular = np.stack(covariances) + floor * np.eye(m)
+    regular = np.stack(scatters) + floor * np.eye(m)
     return Mixture(
-        weights, np.concatenate(means), _compressed(kind, regular, np.repeat(np.arange(len(sizes)), sizes))
+        weights,
+        np.concatenate(drawn_means),
+        _compressed(kind, regular, np.repeat(np.arange(len(sizes)), sizes)),
     )
 
 

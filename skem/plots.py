@@ -32,6 +32,7 @@ def accuracy_by_pass(
     Axes
     """
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import MaxNLocator
 
     ax = plt.gca() if ax is None else ax
     curves = {
@@ -54,7 +55,7 @@ def accuracy_by_pass(
         ax.axhline(paper, color="black", linestyle=":", label=f"paper: {paper:g}%")
     ax.set_xlabel("pass of EM")
     ax.set_ylabel("accuracy (%)")
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if title:
         ax.set_title(title)
     _zoom(ax)
@@ -70,8 +71,9 @@ def _per_run(rows: pd.DataFrame, part: str) -> pd.DataFrame:
 
 def _zoom(ax: Axes) -> None:
     """Show the range the curves end in; the first passes start from chance and would flatten the rest."""
-    values = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in ax.get_lines()])
-    ends = [np.median(line.get_ydata()) for line in ax.get_lines() if len(line.get_xdata()) > 2]
+    curves = [np.asarray(line.get_ydata(), dtype=float) for line in ax.get_lines()]
+    values = np.concatenate(curves)
+    ends = [np.median(curve) for curve in curves if len(curve) > 2]
     if ends:
         top = values.max()
         depth = max(4.0, 2.5 * (top - min(ends)))

@@ -327,7 +327,7 @@ fixed test set over the sampling of its rows too; for cross-validation over fold
 expected calibration error (ECE) are of the validated pass: a product over dependent blocks is overconfident.
 Conventional methods choose hyper-parameters on the same held-out rows, and are trained on N rows; the best one is
 the best on those rows. McNemar p: of the difference between it and the validated model, first run.
-Seconds per pass: mean of the passes after the first, alone on the machine, float32 for images, without evaluation."""
+Seconds per pass: mean of the passes after the first, alone on the machine, in float64, without evaluation."""
 
 
 def to_markdown(title: str, table: pd.DataFrame, rivals: pd.DataFrame, remarks: str = "") -> str:

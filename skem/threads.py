@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from itertools import islice
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController, threadpool_limits
@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 
 _lock = threading.Lock()
 _users = 0
-_limits = None
+_limits: Any = None
 _max_workers: int | None = None
 
 

@@ -1,11 +1,14 @@
 # The configuration, checked before any job, and the names everything else is built from.
 import ast
 import hashlib
+import json
 import sys
+import time
 from pathlib import Path
 
 from skem import configuration, environment
 
+STARTED = time.time()
 SCHEMAS = Path("workflow/schemas")
 CONFIG_FILES = list(map(str, workflow.configfiles)) or ["config/config.yaml"]
 
@@ -49,6 +52,9 @@ REPRODUCED = [
     for name, experiment in EXPERIMENTS.items()
     if all("paper" in entry for entry in experiment["data_sets"].values())
 ]
+
+# The longest jobs first, so that no core waits for the last one.
+PRIORITY = {"cifar10": 3, "fashion_mnist": 2, "mnist": 1}
 
 
 wildcard_constraints:
@@ -98,9 +104,14 @@ def setting_of(wildcards):
 
 
 def show_results():
-    """The tables of this run, in the terminal."""
-    for table in TABLES:
-        if table.endswith(".md") and Path(table).exists():
-            print(
-                f"\n{Path(table).read_text(encoding='utf-8')}\n{Path(table).with_suffix('')}.{{csv,md,tex}}"
-            )
+    """The tables of this run in the terminal, where they are, and how long it took."""
+    shown = [Path(table) for table in TABLES if table.endswith(".md") and Path(table).exists()]
+    if not shown or any(path.stat().st_mtime < STARTED for path in shown):
+        return
+    seconds = time.time() - STARTED
+    for path in shown:
+        print(f"\n{path.read_text(encoding='utf-8')}\n{path.with_suffix('')}.{{csv,md,tex}}")
+    print("\n".join(figure for figure in FIGURES if figure.endswith(".svg")))
+    print(f"{seconds / 60:.1f} minutes on {workflow.cores} cores")
+    record = {"seconds": round(seconds, 1), "cores": workflow.cores, "config": CONFIG_FILES}
+    Path("results/run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")

@@ -1,14 +1,4 @@
 # Data sets: fetched once into a cache outside the project, verified by content.
-import json
-import os
-
-
-def mirrored(source):
-    """What the mirror folder holds for a data set: when that changes, it is looked for again."""
-    folder = Path(os.environ.get("SKEM_DATA_MIRROR", ""), source)
-    if not os.environ.get("SKEM_DATA_MIRROR") or not folder.is_dir():
-        return []
-    return sorted(f"{path.name} {path.stat().st_size}" for path in folder.iterdir())
 
 
 def forget_failures():
@@ -25,10 +15,9 @@ if workflow.is_main_process:
 rule fetch_data:
     output:
         "results/data/{source}.json",
+    priority: lambda wildcards: 20 + PRIORITY.get(wildcards.source, 0)
     params:
-        sources=lambda wildcards: configuration.read("config/datasets.yaml")[wildcards.source],
-        mirror=lambda wildcards: mirrored(wildcards.source),
-        on_missing_data=config["on_missing_data"],
+        sha256=lambda wildcards: configuration.read("config/datasets.yaml")[wildcards.source]["sha256"],
     message:
         "fetching {wildcards.source}"
     script:

@@ -1,8 +1,5 @@
 # Supervised EM and its rivals: one job per data set, method, setting and block of runs, looping inside.
 
-# The longest jobs first, so that no core waits for the last one.
-PRIORITY = {"cifar10": 3, "fashion_mnist": 2, "mnist": 1}
-
 
 def baseline_runs(dataset):
     return list(range(config["baselines"]["runs"][dataset]))
