@@ -273,7 +273,9 @@ def fit_selected(
         validation_accuracy, _log_loss, _brier (NaN without validation rows), and warnings (texts; not shown).
     """
     X, y = np.asarray(X), np.asarray(y)
-    points = _points(name, X.shape[1]) if grid is None else [dict(point) for point in grid]
+    # The narrower kernel gains on small tables only; on images it would take most of the time.
+    n_features = X.shape[1] if len(X) < 10_000 else None
+    points = _points(name, n_features) if grid is None else [dict(point) for point in grid]
     if len(points) > 1 and X_val is None:
         raise ValueError(f"{name}: choosing among {len(points)} settings needs validation rows")
     table: list[dict[str, Any]] = []
