@@ -316,15 +316,28 @@ def class_log_density(
     -------
     ndarray of shape (L, n), float64
     """
-    L = mixture.weights.shape[1]
+    K, L = mixture.weights.shape
     active = [np.flatnonzero(mixture.weights[:, c]) for c in range(L)]
+    log_weights = [np.log(mixture.weights[active[c], c]) for c in range(L)]
+
+    def exact(log_density: np.ndarray, c: int) -> np.ndarray:
+        joint = log_density[active[c]] + log_weights[c].astype(log_density.dtype)[:, None]
+        return _exponentiate(joint)[0]
 
     def per_chunk(log_density: np.ndarray, common: np.ndarray) -> np.ndarray:
-        result = np.empty((L, log_density.shape[1]))
+        if sum(map(len, active)) <= 2 * K:
+            return np.stack([exact(log_density, c) for c in range(L)]) + common
+        # One exponential per component serves all classes, but for rows a class finds all but impossible.
+        largest = log_density.max(axis=0)
+        density = np.exp(log_density - largest)
+        mixed = mixture.weights.T.astype(density.dtype) @ density
+        limits = np.finfo(density.dtype)
+        with np.errstate(divide="ignore"):
+            result = np.log(mixed).astype(np.float64) + largest
         for c in range(L):
-            joint = log_density[active[c]]
-            joint += np.log(mixture.weights[active[c], c]).astype(joint.dtype)[:, None]
-            result[c], _ = _exponentiate(joint)
+            lost = np.flatnonzero(mixed[c] < limits.tiny / limits.eps)
+            if len(lost):
+                result[c, lost] = exact(log_density[:, lost], c)
         return result + common
 
     return np.concatenate(map_log_density(per_chunk, features, columns, mixture, kind, workers), axis=1)
