@@ -20,6 +20,7 @@ rule all:
     input:
         TABLES,
         FIGURES,
+        expand("results/history/{dataset}.csv", dataset=DATASETS),
         "results/environment.json",
 
 

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
@@ -84,12 +85,13 @@ class GaussianMixtureClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f'class_prior must be "uniform" or "empirical", got {self.class_prior!r}')
         share = np.ones(len(counts)) if self.class_prior == "uniform" else counts
         self.class_prior_ = share / share.sum()
-        self.mixtures_ = [
-            GaussianMixture(
-                min(self.n_components, count), reg_covar=self.reg_covar, random_state=self.random_state
-            ).fit(X[y == label])
-            for label, count in zip(self.classes_, counts, strict=True)
-        ]
+        with config_context(array_api_dispatch=False):  # with it, GaussianMixture has no k-means start
+            self.mixtures_ = [
+                GaussianMixture(
+                    min(self.n_components, count), reg_covar=self.reg_covar, random_state=self.random_state
+                ).fit(X[y == label])
+                for label, count in zip(self.classes_, counts, strict=True)
+            ]
         return self
 
     def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+import math
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError, best_match
+from jsonschema.exceptions import ValidationError, by_relevance
+from jsonschema.validators import extend
 
 from skem import datasets
 
@@ -68,6 +71,8 @@ def read(path: str | Path) -> Any:
         return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ConfigurationError(f"{path}: there is no such file") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{path}: not a text in UTF-8") from error
     except yaml.YAMLError as error:
         where = getattr(error, "problem_mark", None)
         line = f", line {where.line + 1}" if where else ""
@@ -91,33 +96,98 @@ def check(document: Any, schema: str | Path, files: Sequence[str | Path]) -> Non
     ------
     ConfigurationError
     """
-    error = best_match(Draft202012Validator(read(schema)).iter_errors(document))
+    error = max(_Validator(read(schema)).iter_errors(document), key=by_relevance(), default=None)
     if error is None:
         return
+    while error.context:
+        error = _meant(error.context)
     path = list(error.absolute_path)
     wrong = _unknown_key(error)
     file = _where([*path, wrong] if wrong is not None else path, files)
     raise ConfigurationError(f"{file}: {_message(error, path, wrong)}")
 
 
+def _is_integer(_: object, value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(_: object, value: object) -> bool:
+    return _is_integer(_, value) or (isinstance(value, float) and math.isfinite(value))
+
+
+# JSON's 3.0 is an integer and YAML's .nan a number; neither is one for us.
+_Validator = extend(
+    Draft202012Validator,
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer).redefine(
+        "number", _is_number
+    ),
+)
+
+
+def _meant(errors: Sequence[ValidationError]) -> ValidationError:
+    """Of the alternatives that all failed, the one that was meant: whose tag fits, or the nearest one."""
+    branches: dict[Any, list[ValidationError]] = {}
+    for error in errors:
+        branches.setdefault(error.schema_path[0], []).append(error)
+    names = {error.path[-1] for error in errors if error.validator == "const"}
+    tags = {
+        index: [e for e in branch if e.validator in ("const", "enum") and e.path and e.path[-1] in names]
+        for index, branch in branches.items()
+    }
+    fitting = [branch for index, branch in branches.items() if not tags[index]]
+    if fitting:
+        relevance: Callable[[Any], Any] = by_relevance()
+        nearest: list[ValidationError] = min(fitting, key=len)
+        return max(nearest, key=relevance)
+    wrong = [tag for branch in tags.values() for tag in branch]
+    allowed: list[Any] = []
+    for tag in wrong:
+        allowed += tag.validator_value if tag.validator == "enum" else [tag.validator_value]
+    first = wrong[0]
+    return ValidationError(
+        first.message,
+        "enum",
+        first.path,
+        validator_value=list(dict.fromkeys(allowed)),
+        instance=first.instance,
+        parent=first.parent,
+    )
+
+
 def _unknown_key(error: ValidationError) -> str | None:
     if error.validator != "additionalProperties":
         return None
-    return next(key for key in error.instance if key not in error.schema.get("properties", {}))
+    patterns = error.schema.get("patternProperties", {})
+    known = error.schema.get("properties", {})
+    return next(
+        key
+        for key in error.instance
+        if key not in known and not any(re.search(p, str(key)) for p in patterns)
+    )
 
 
 def _message(error: ValidationError, path: list[Any], wrong: str | None) -> str:
     key = ".".join(map(str, path)) or "the file"
     if wrong is not None:
-        allowed = sorted(error.schema.get("properties", {}))
-        close = difflib.get_close_matches(wrong, allowed, n=1)
+        allowed = [*sorted(error.schema.get("properties", {})), *error.schema.get("patternProperties", {})]
+        close = difflib.get_close_matches(str(wrong), allowed, n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
-        return f"unknown key {'.'.join([*map(str, path), wrong])!r}; {hint}allowed: {', '.join(allowed)}"
+        where = ".".join(map(str, [*path, wrong]))
+        return f"unknown key {where!r}; {hint}allowed: {', '.join(allowed)}"
     if error.validator == "enum":
         return f"{key} is {error.instance!r}; allowed: {', '.join(map(repr, error.validator_value))}"
     if error.validator == "type":
-        return f"{key} is {error.instance!r}; a value of type {error.validator_value} is needed"
+        message = f"{key} is {error.instance!r}; a value of type {error.validator_value} is needed"
+        return f"{message}; write 1e-6 as 1.0e-6" if _looks_like_a_number(error.instance) else message
     return f"{key}: {error.message}"
+
+
+def _looks_like_a_number(value: object) -> bool:
+    """YAML 1.1 reads 1e-6, without a point, as text."""
+    try:
+        return isinstance(value, str) and math.isfinite(float(value))
+    except ValueError:
+        return False
 
 
 def _where(path: list[Any], files: Sequence[str | Path]) -> str:
@@ -163,6 +233,12 @@ def settings(
         raise ConfigurationError(f"experiments: there is no {path}; there are {', '.join(known)}")
     experiment = read(path)
     check(experiment, schema, [path])
+    without = [dataset for dataset, entry in experiment["data_sets"].items() if "paper" not in entry]
+    if 0 < len(without) < len(experiment["data_sets"]):
+        raise ConfigurationError(
+            f"{path}: data_sets.{without[0]} has no entry 'paper' as the others do; "
+            "a data set of your own goes into an experiment of its own"
+        )
     found = []
     for dataset, entry in experiment["data_sets"].items():
         for key in ("features", "runs"):
@@ -222,25 +298,33 @@ def _check_params(where: str, model: str, params: dict[str, Any]) -> None:
         raise ConfigurationError(f"{where}: {model} has no parameter {wrong[0]!r}")
 
 
-def check_known(config: dict[str, Any], file: str | Path) -> None:
-    """Refuse entries for data sets that no ``features`` entry describes, and data sets without runs_per_job."""
+def check_known(config: dict[str, Any], files: Sequence[str | Path]) -> None:
+    """Refuse entries for data sets that no ``features`` entry describes, or that lack one, and unknown methods.
+
+    Raises
+    ------
+    ConfigurationError
+    """
     known = set(config["features"])
-    for key, entries in {
-        "runs": config["runs"],
-        "runs_per_job": config["runs_per_job"],
-        "baselines.runs": config["baselines"]["runs"],
+    for path, entries in {
+        ("runs",): config["runs"],
+        ("runs_per_job",): config["runs_per_job"],
+        ("baselines", "runs"): config["baselines"]["runs"],
     }.items():
+        key = ".".join(path)
         unknown, missing = sorted(set(entries) - known), sorted(known - set(entries))
         if unknown:
-            raise ConfigurationError(
-                f"{file}: {key}.{unknown[0]}: unknown data set; allowed: {', '.join(sorted(known))}"
-            )
+            file = _where([*path, unknown[0]], files)
+            there = ", ".join(sorted(known))
+            raise ConfigurationError(f"{file}: {key}.{unknown[0]}: unknown data set; allowed: {there}")
         if missing:
-            raise ConfigurationError(f"{file}: {key} has no entry for {missing[0]}")
+            raise ConfigurationError(f"{_where(list(path), files)}: {key} has no entry for {missing[0]}")
     unknown = sorted(set(config["baselines"]["max_rows"]) - set(_baseline_names()))
     if unknown:
+        file = _where(["baselines", "max_rows", unknown[0]], files)
+        allowed = ", ".join(_baseline_names())
         raise ConfigurationError(
-            f"{file}: baselines.max_rows.{unknown[0]}: unknown method; allowed: {', '.join(_baseline_names())}"
+            f"{file}: baselines.max_rows.{unknown[0]}: unknown method; allowed: {allowed}"
         )
 
 

@@ -14,6 +14,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+LABELS = ("dataset", "method", "setting", "rows", "dtype")
+"""Columns of text."""
+
 
 def write(path: str | os.PathLike[str], save: Callable[[Any], object]) -> None:
     """Call ``save`` with a binary file beside ``path``, then put it in the place of ``path``.
@@ -61,7 +64,14 @@ def write_arrays(path: str | os.PathLike[str], arrays: dict[str, np.ndarray]) ->
 def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
     """Read what `write_table` wrote; a table without rows or columns is an empty one."""
     try:
-        return pd.read_csv(path, float_precision="round_trip")
+        # A setting may be called 1e-3, or NA, and stays so.
+        columns = pd.read_csv(path, nrows=0).columns
+        return pd.read_csv(
+            path,
+            dtype={column: str for column in columns if column in LABELS},
+            keep_default_na=False,
+            na_values={column: [""] for column in columns if column not in LABELS},
+        )
     except pd.errors.EmptyDataError:
         return pd.DataFrame()
 

@@ -182,6 +182,10 @@ def _hold_out(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Training and validation rows, stratified."""
     n_train = len(y) - round(fraction * len(y))
+    if n_train == len(y):
+        raise ValueError(
+            f"features.{dataset}.validation_fraction = {fraction} leaves none of {len(y)} training rows to validate on"
+        )
     return random_subset(y, n_train, random_state=seed(root, dataset, run, fold, "validation"), stratify=True)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skem import baselines
 from skem.metrics import mcnemar
 from skem.protocols import select, summarise
 
@@ -108,7 +109,7 @@ def _measured(
         label = "best-pass_" + other.removeprefix(f"{method}-")
         row |= _accuracy(summary, label, "best-pass", other, setting)
     row |= _probabilities(history, method, setting)
-    row |= _rivals(dataset, history, summary, set(entry["methods"]), predictions, method, setting)
+    row |= _rivals(dataset, history, summary, predictions, method, setting)
     return row
 
 
@@ -144,13 +145,12 @@ def _rivals(
     dataset: str,
     history: pd.DataFrame,
     summary: pd.DataFrame,
-    models: set[str],
     predictions: Callable[[str, str, str], Predictions],
     method: str,
     setting: str,
 ) -> dict[str, Any]:
     """The conventional method that is best on validation rows, and the RBF SVM."""
-    rivals = history[~history["method"].isin(models)]
+    rivals = history[history["method"].isin(baselines.names())]
     if not len(rivals):
         return {}
     by_validation = rivals.groupby("method", sort=False)["validation_accuracy"].mean()
@@ -168,7 +168,7 @@ def _rivals(
         row["best_log_loss_method"] = calibrated
         row["best_log_loss"] = _weighted(rivals[rivals["method"] == calibrated], "test_log_loss")
     y, mine, other = _paired(predictions(dataset, method, setting), predictions(dataset, best, "default"))
-    row["mcnemar_ours_wrong"], row["mcnemar_best_wrong"], row["mcnemar_p"] = mcnemar(y, other, mine)
+    row["mcnemar_ours_wrong"], row["mcnemar_best_wrong"], row["mcnemar_p"] = mcnemar(y, mine, other)
     return row
 
 
@@ -188,14 +188,13 @@ def _paired(mine: Predictions, other: Predictions) -> tuple[np.ndarray, np.ndarr
     )
 
 
-def rivals_table(experiment: Mapping[str, Any], history: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def rivals_table(history: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Test accuracy in percent, with its interval, of every conventional method on every data set, tidy."""
     rows = []
     for dataset, table in history.items():
         if not len(table):
             continue
-        models = set(experiment["data_sets"][dataset]["methods"])
-        rivals = table[~table["method"].isin(models)]
+        rivals = table[table["method"].isin(baselines.names())]
         if not len(rivals):
             continue
         summary = summarise(rivals, ["validated"])
@@ -235,8 +234,11 @@ MISSING = "not available"
 def parts(table: pd.DataFrame, rivals: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """What a reader sees: strings, by caption."""
     records = table.to_dict("records")
-    ridges = [c.removeprefix("best-pass_") for c in table if c.startswith("best-pass_") and c.count("_") == 1]
-    ridges = [ridge for ridge in ridges if ridge not in ("low", "high")]
+    ridges = [
+        c.removeprefix("best-pass_")
+        for c in table
+        if c.startswith("best-pass_") and not c.endswith(("_low", "_high"))
+    ]
     accuracy, others, time = [], [], []
     for row in records:
         name = NAMES.get(row["dataset"], row["dataset"])
@@ -254,7 +256,7 @@ def parts(table: pd.DataFrame, rivals: pd.DataFrame) -> dict[str, pd.DataFrame]:
         line |= {"validated": _interval(row, "validated"), "nested": _interval(row, "nested")}
         line |= {"log-loss": _number(row, "log_loss", ".3f"), "ECE": _number(row, "ece", ".3f")}
         accuracy.append(line)
-        method = NAMES.get(row.get("best_method"), "-") if shown else MISSING
+        method = _name(row, "best_method")
         other = {
             "data set": name,
             "paper's best": f"{row['paper_best_accuracy']:.2f} ({row['paper_best_method']})",
@@ -269,7 +271,7 @@ def parts(table: pd.DataFrame, rivals: pd.DataFrame) -> dict[str, pd.DataFrame]:
             "McNemar p": _number(row, "mcnemar_p", ".1g"),
             "best log-loss": _number(row, "best_log_loss", ".3f"),
         }
-        other["of"] = NAMES.get(row.get("best_log_loss_method"), "-")
+        other["of"] = _name(row, "best_log_loss_method")
         others.append(other)
         timed = {"data set": name, "paper, s per pass": f"{row['paper_seconds_per_pass']:g}"}
         timed |= {"here": _number(row, "seconds_per_pass", ".4f"), "ratio": _number(row, "speed_up", ".0f")}
@@ -303,7 +305,14 @@ def _interval(row: Mapping[str, Any], label: str) -> str:
     if value is None or np.isnan(value):
         return "-"
     low, high = row[f"{label}_low"], row[f"{label}_high"]
-    return f"{value:.2f}" if np.isnan(low) else f"{value:.2f} [{low:.2f}, {high:.2f}]"
+    return f"{value:.2f}" if np.isnan(low) else f"{value:.2f} [{max(low, 0):.2f}, {min(high, 100):.2f}]"
+
+
+def _name(row: Mapping[str, Any], label: str) -> str:
+    if not row["available"]:
+        return MISSING
+    value = row.get(label)
+    return NAMES.get(value, value) if isinstance(value, str) else "-"
 
 
 def _number(row: Mapping[str, Any], label: str, form: str) -> str:
@@ -342,7 +351,13 @@ def to_latex(title: str, table: pd.DataFrame, rivals: pd.DataFrame) -> str:
     """The table for LaTeX, with the package booktabs."""
     return "\n".join(
         part.to_latex(
-            index=False, escape=True, caption=f"{title}. {caption}.".replace("%", r"\%"), position="tbp"
+            index=False, escape=True, caption=f"{title}. {caption}.".translate(_LATEX), position="tbp"
         )
         for caption, part in parts(table, rivals).items()
     )
+
+
+_LATEX = str.maketrans(
+    {c: f"\\{c}" for c in "&%$#_{}"}
+    | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
+)

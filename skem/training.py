@@ -48,6 +48,9 @@ def train(
     if n_features > trial.X_train.shape[1]:
         raise ValueError(f"n_features={n_features}, but there are {trial.X_train.shape[1]} features")
     estimator = MODELS[model](random_state=random_state, **params)
+    unseen = np.setdiff1d(np.concatenate([trial.y_validation, trial.y_test]), trial.y_train).tolist()
+    if unseen:
+        raise ValueError(f"classes without training rows: {unseen}")
     validated = len(trial.y_validation) > 0
     history, seconds = [], []
     best: tuple[float, ...] = (-np.inf,)

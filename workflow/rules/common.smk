@@ -10,7 +10,7 @@ from skem import configuration, environment
 
 STARTED = time.time()
 SCHEMAS = Path("workflow/schemas")
-CONFIG_FILES = list(map(str, workflow.configfiles)) or ["config/config.yaml"]
+CONFIG_FILES = ["config/config.yaml", *map(str, workflow.config_settings.configfiles or [])]
 
 
 def stop(error):
@@ -23,7 +23,7 @@ def stop(error):
 
 try:
     configuration.check(config, SCHEMAS / "config.yaml", CONFIG_FILES)
-    configuration.check_known(config, CONFIG_FILES[-1])
+    configuration.check_known(config, CONFIG_FILES)
     configuration.check(
         configuration.read("config/datasets.yaml"),
         SCHEMAS / "datasets.yaml",

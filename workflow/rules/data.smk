@@ -1,15 +1,10 @@
 # Data sets: fetched once into a cache outside the project, verified by content.
 
 
-def forget_failures():
-    """A record of a data set that could not be had is not kept: the next run tries again."""
-    for path in Path("results/data").glob("*.json"):
-        if not json.loads(path.read_text(encoding="utf-8"))["available"]:
-            path.unlink()
-
-
-if workflow.is_main_process:
-    forget_failures()
+def failed(source):
+    """Whether the last run wrote down that a data set could not be had."""
+    path = Path("results/data", f"{source}.json")
+    return path.exists() and not json.loads(path.read_text(encoding="utf-8"))["available"]
 
 
 rule fetch_data:
@@ -18,6 +13,8 @@ rule fetch_data:
     priority: lambda wildcards: 20 + PRIORITY.get(wildcards.source, 0)
     params:
         sha256=lambda wildcards: configuration.read("config/datasets.yaml")[wildcards.source]["sha256"],
+        # What could not be had is tried again by the next run.
+        again=lambda wildcards: STARTED if failed(wildcards.source) else None,
     message:
         "fetching {wildcards.source}"
     script:

@@ -24,7 +24,7 @@ rule figure_accuracy_by_pass:
     params:
         experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
         datasets=lambda wildcards: datasets_of(wildcards.experiment),
-        code=code("plots"),
+        code=code("plots", "tables"),
     message:
         "figure of {wildcards.experiment}: accuracy by pass"
     script:

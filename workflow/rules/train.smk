@@ -57,7 +57,7 @@ rule time_passes:
         lambda wildcards: feature_files(wildcards.dataset, ["all"], [0]),
     output:
         "results/timings/{dataset}/{method}/{setting}.csv",
-    threads: workflow.cores or 1
+    threads: lambda wildcards: workflow.cores
     params:
         setting=lambda wildcards: {
             key: getattr(setting_of(wildcards), key) for key in ("model", "params", "n_features")

@@ -25,11 +25,11 @@ with plain_errors():
         return found
 
     table = tables.accuracy_table(experiment, history, seconds, predictions, claims)
-    rivals = tables.rivals_table(experiment, history)
+    rivals = tables.rivals_table(history)
     left_out = sorted(set(baselines.names()) - set(snakemake.params.baselines["names"]))
     remarks = ""
     if left_out:
-        missing = ", ".join(tables.NAMES[name] for name in left_out)
+        missing = ", ".join(tables.NAMES.get(name, name) for name in left_out)
         remarks = f"Left out to save time: {missing}; config/paper.yaml has them."
     measured = [summarise(table) for table in history.values() if len(table)]
     write_table(snakemake.output.summary, pd.concat(measured, ignore_index=True) if measured else [])

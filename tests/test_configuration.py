@@ -1,0 +1,352 @@
+"""The configuration: whatever is wrong in a file stops before any job, with the file, the key and what is allowed."""
+
+import copy
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from snakemake.utils import update_config
+
+from skem import configuration
+from skem.configuration import ConfigurationError
+
+ROOT = Path(__file__).parents[1]
+SCHEMAS = ROOT / "workflow" / "schemas"
+EXPERIMENTS = ROOT / "config" / "experiments"
+NAN, INF = float("nan"), float("inf")
+CONFIG, DATASETS, TABLE1 = (
+    ROOT / "config" / name for name in ("config.yaml", "datasets.yaml", "experiments/table1.yaml")
+)
+FILES = {"config": CONFIG, "datasets": DATASETS, "experiment": TABLE1}
+SOME = {"datasets": ["mnist", "ionosphere"], "data_sets": ["ionosphere"]}
+DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+REAL = {schema: yaml.safe_load(path.read_text(encoding="utf-8")) for schema, path in FILES.items()}
+
+
+def merged(*overlays):
+    config = copy.deepcopy(REAL["config"])
+    for overlay in overlays:
+        update_config(config, overlay)
+    return config
+
+
+def check(schema, document, folder):
+    """Everything that is checked of a file before any job."""
+    path = folder / FILES[schema].name
+    path.write_text(yaml.dump(document, Dumper=DUMPER), encoding="utf-8")
+    configuration.check(document, SCHEMAS / f"{schema}.yaml", [path])
+    if schema == "experiment":
+        configuration.settings("table1", folder, SCHEMAS / "experiment.yaml", REAL["config"])
+    elif schema == "config":
+        configuration.check_known(document, [path])
+        for name in document["experiments"]:
+            configuration.settings(name, EXPERIMENTS, SCHEMAS / "experiment.yaml", document)
+
+
+def walk(node, path=()):
+    """Every path of a document."""
+    if path:
+        yield path
+    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, child in items:
+        yield from walk(child, (*path, key))
+
+
+def at(document, path):
+    for key in path:
+        document = document[key]
+    return document
+
+
+def paths(schema):
+    """Of some data sets; the others are like them."""
+    for path in walk(REAL[schema]):
+        kind, names = (path[0], path[1:2]) if schema == "experiment" else (schema, path[:1])
+        if kind not in SOME or not names or names[0] in SOME[kind]:
+            yield path
+
+
+def changed(schema, path, value):
+    """The real file with one value changed; without a value, the key is gone."""
+    document = copy.deepcopy(REAL[schema])
+    parent = at(document, path[:-1])
+    if value is Ellipsis:
+        del parent[path[-1]]
+    else:
+        parent[path[-1]] = value
+    return document
+
+
+def complaint(schema, document, folder):
+    """The message, without the folder, or None if nothing is wrong."""
+    try:
+        check(schema, document, folder)
+    except ConfigurationError as error:
+        return str(error).replace(f"{folder}/", "")
+    except Exception as error:
+        return f"crash: {error!r}"
+    return None
+
+
+def wrong_values(value):
+    """What can never stand where `value` does."""
+    if isinstance(value, dict | list) or value is None:
+        return ["nonsense"]
+    if isinstance(value, bool):
+        return ["nonsense", 7]
+    if isinstance(value, int):
+        return [str(value), float(value), True, -1]
+    if isinstance(value, float):
+        return [str(value), -1.0, NAN, INF]
+    return [{"nonsense": {"deep": 1}}, 7]
+
+
+def unclear(message, *words):
+    """What is wrong with a message, or nothing."""
+    if message is None:
+        return "is accepted"
+    if message.startswith("crash"):
+        return message
+    missing = [word for word in words if word not in message]
+    if missing:
+        return f"does not say {missing}: {message}"
+    return f"is too long: {message}" if len(message) > 400 or "\n" in message else ""
+
+
+@pytest.mark.parametrize("schema", FILES)
+def test_every_wrong_value_is_blamed_on_its_key(schema, tmp_path):
+    found = {}
+    for path in paths(schema):
+        for value in wrong_values(at(REAL[schema], path)):
+            message = complaint(schema, changed(schema, path, value), tmp_path)
+            if fault := unclear(message, FILES[schema].name, ".".join(map(str, path))):
+                found[(*path, repr(value))] = fault
+    assert not found, f"{len(found)}, the first: {next(iter(found.items()))}"
+
+
+@pytest.mark.parametrize("schema", FILES)
+def test_every_unknown_key_is_named(schema, tmp_path):
+    found = {}
+    for path in [(), *paths(schema)]:
+        if isinstance(at(REAL[schema], path), dict):
+            document = changed(schema, (*path, "nonsense key"), 1)
+            if fault := unclear(complaint(schema, document, tmp_path), FILES[schema].name, "nonsense key"):
+                found[path] = fault
+    assert not found, f"{len(found)}, the first: {next(iter(found.items()))}"
+
+
+@pytest.mark.parametrize("schema", FILES)
+def test_every_missing_key_is_named_or_was_optional(schema, tmp_path):
+    optional, found = set(), {}
+    for path in paths(schema):
+        if isinstance(path[-1], str):
+            message = complaint(schema, changed(schema, path, ...), tmp_path)
+            if message is None:
+                optional.add(path[-1])
+            elif not any(clear in message for clear in ("should be non-empty", "allowed: ")) and (
+                fault := unclear(message, path[-1])
+            ):
+                found[path] = fault
+    assert not found, f"{len(found)}, the first: {next(iter(found.items()))}"
+    assert not optional & {
+        "seed",
+        "experiments",
+        "source",
+        "recipe",
+        "sha256",
+        "kind",
+        "model",
+        "rows",
+        "max_iter",
+    }
+
+
+@pytest.mark.parametrize(
+    ("schema", "path", "value", "words"),
+    [
+        ("config", ["sead"], 1, ["unknown key 'sead'", "did you mean 'seed'", "on_missing_data"]),
+        ("config", ["on_missing_data"], "ignore", ["'ignore'", "'report', 'fail'"]),
+        ("config", ["experiments"], [], ["experiments", "non-empty"]),
+        ("config", ["experiments"], ["tabel1"], ["tabel1.yaml", "reg_covar, table1"]),
+        ("config", ["runs", "ric"], 3, ["runs.ric", "unknown data set", "cifar10", "rice"]),
+        ("config", ["runs", "rice"], ..., ["runs has no entry for rice"]),
+        ("config", ["runs_per_job", "rice"], 0, ["runs_per_job.rice", "minimum of 1"]),
+        ("config", ["baselines", "names"], ["knn"], ["baselines.names.0", "'knn_1'", "'svm_rbf'"]),
+        (
+            "config",
+            ["baselines", "max_rows", "svm"],
+            9,
+            ["baselines.max_rows.svm", "unknown method", "svm_rbf"],
+        ),
+        ("config", ["features", "rice", "source"], "rise", ["features.rice.source", "'rise'", "'rice'"]),
+        ("config", ["features", "rice", "n_comp"], 3, ["features.rice.n_comp", "n_folds"]),
+        (
+            "config",
+            ["features", "rice", "validation_fraction"],
+            1.0,
+            ["features.rice.validation_fraction", "1"],
+        ),
+        ("config", ["features", "mnist", "recipe"], "pictures", ["features.mnist.recipe", "table", "images"]),
+        (
+            "config",
+            ["features", "mnist", "validation_fraction"],
+            0.1,
+            ["features.mnist", "validation_fraction"],
+        ),
+        (
+            "config",
+            ["features", "mnist", "n_components"],
+            50,
+            ["table1.yaml", "n_features is 60, mnist has 50"],
+        ),
+        ("config", ["features", "ionosphere", "columns"], [2], ["n_features is 32, ionosphere has 1"]),
+        (
+            "experiment",
+            ["data_sets", "rise"],
+            REAL["experiment"]["data_sets"]["rice"],
+            ["rise", "there are rice,"],
+        ),
+        ("experiment", ["data_sets", "rice", "paper", "setting"], "1x7-K9", ["'1x7-K9'", "1x7-K14"]),
+        ("experiment", ["data_sets", "rice", "paper"], ..., ["data_sets.rice", "'paper'", "of its own"]),
+        (
+            "experiment",
+            ["data_sets", "rice", "methods", "skem", "params", "reg_covar"],
+            "1e-6",
+            ["reg_covar is '1e-6'", "1.0e-6"],
+        ),
+        (
+            "experiment",
+            ["data_sets", "rice", "methods", "skem", "model"],
+            "gmm",
+            ["'gmm'", "'skem', 'pskem', 'mda'"],
+        ),
+        (
+            "experiment",
+            ["data_sets", "rice", "methods", "skem", "params", "n_blocks"],
+            2,
+            ["skem", "'n_blocks'"],
+        ),
+        (
+            "experiment",
+            ["data_sets", "rice", "methods", "skem", "params", "init"],
+            "kmean",
+            ["'kmeans'", "'uniform'"],
+        ),
+        ("datasets", ["My Data"], REAL["datasets"]["rice"], ["'My Data'"]),
+        ("datasets", ["rice", "sha256"], "abc", ["rice.sha256", "'abc'"]),
+        (
+            "datasets",
+            ["rice", "sources", 0, "kind"],
+            "ftp",
+            ["rice.sources.0.kind", "mirror", "url", "npm", "apt"],
+        ),
+        (
+            "datasets",
+            ["rice", "sources", 1, "decoder"],
+            "zip",
+            ["rice.sources.1.decoder", "'idx'", "'table'"],
+        ),
+    ],
+)
+def test_the_message_says_what_is_allowed(schema, path, value, words, tmp_path):
+    message = complaint(schema, changed(schema, path, value), tmp_path)
+    assert not unclear(message, *words)
+
+
+def test_too_many_blocks(tmp_path):
+    path = ["data_sets", "ionosphere", "methods", "pskem", "settings", "2x16-K12", "params", "n_blocks"]
+    message = complaint("experiment", changed("experiment", path, 33), tmp_path)
+    assert not unclear(message, "table1.yaml: data_sets.ionosphere", "2x16-K12", "33 blocks of 32 features")
+
+
+@pytest.mark.parametrize("overlays", [[], ["paper"], ["ci"], ["paper", "ci"]])
+@pytest.mark.parametrize("experiment", sorted(path.stem for path in EXPERIMENTS.glob("*.yaml")))
+def test_the_committed_files_are_valid(overlays, experiment):
+    files = [ROOT / "config" / f"{name}.yaml" for name in overlays]
+    config = merged(*map(configuration.read, files))
+    configuration.check(config, SCHEMAS / "config.yaml", [CONFIG, *files])
+    configuration.check_known(config, [CONFIG])
+    configuration.check(REAL["datasets"], SCHEMAS / "datasets.yaml", [DATASETS])
+    content, found = configuration.settings(experiment, EXPERIMENTS, SCHEMAS / "experiment.yaml", config)
+    assert content["title"]
+    assert {setting.dataset for setting in found} == {
+        name for name in content["data_sets"] if config["runs"][name]
+    }
+    for setting in found:
+        assert len(setting.runs) <= config["runs"][setting.dataset]
+        blocks = setting.blocks(config["runs_per_job"][setting.dataset])
+        assert [run for block in blocks for run in configuration.runs_of(block)] == setting.runs
+        assert setting.params["max_iter"] == content["data_sets"][setting.dataset]["max_iter"]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"sead": 1}, {"seed": "x"}, {"runs": {"rice": "3"}}, {"features": {"mnist": {"deskw": True}}}]
+)
+def test_an_overlay_is_blamed_for_what_it_brought(wrong, tmp_path):
+    bad, good = tmp_path / "bad.yaml", tmp_path / "good.yaml"
+    bad.write_text(yaml.safe_dump(wrong), encoding="utf-8")
+    good.write_text("runs: {mnist: 1}\nfeatures: {mnist: {half: true}}\n", encoding="utf-8")
+    for order in ([bad], [bad, good], [good, bad]):
+        config = merged(*map(configuration.read, order))
+        with pytest.raises(ConfigurationError) as caught:
+            configuration.check(config, SCHEMAS / "config.yaml", [CONFIG, *order])
+        assert str(caught.value).startswith(f"{bad}: ")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"seed: [1, 2\nruns: 3\n", "line 2: not valid YAML"),
+        (b"title: Gr\xfc\xdfe\n", "UTF-8"),
+        (b"a:\tb: c\n", "line 1"),
+    ],
+)
+def test_what_cannot_be_read(content, words, tmp_path):
+    path = tmp_path / "bad.yaml"
+    path.write_bytes(content)
+    with pytest.raises(ConfigurationError) as caught:
+        configuration.read(path)
+    assert not unclear(str(caught.value), str(path), words)
+    with pytest.raises(ConfigurationError, match="there is no such file"):
+        configuration.read(tmp_path / "nowhere.yaml")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("overlay.yaml", "threads: {train: two}\n", ["overlay.yaml: threads.train is 'two'", "integer"]),
+        (
+            "config/config.yaml",
+            "runs: {ric: 3}\n",
+            ["config/config.yaml: runs.ric", "unknown data set", "rice"],
+        ),
+    ],
+)
+def test_the_command_says_it_in_one_line(name, content, words, tmp_path):
+    for part in ("Snakefile", "config", "workflow", "profiles", "skem"):
+        source = ROOT / part
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, tmp_path / part)
+    if name == "overlay.yaml":
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    else:
+        (tmp_path / "overlay.yaml").write_text("seed: 1\n", encoding="utf-8")
+        config = merged(yaml.safe_load(content))
+        (tmp_path / name).write_text(yaml.safe_dump(config), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", "-n", "--cores", "1", "--configfile", "overlay.yaml"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    lines = [line for line in done.stderr.splitlines() if "error" in line.lower()]
+    assert len(lines) == 1
+    assert lines[0].startswith("error: ")
+    assert not unclear(lines[0], *words)
+    assert "Traceback" not in done.stdout + done.stderr
