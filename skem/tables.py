@@ -348,13 +348,15 @@ def to_markdown(title: str, table: pd.DataFrame, rivals: pd.DataFrame, remarks: 
 
 
 def to_latex(title: str, table: pd.DataFrame, rivals: pd.DataFrame) -> str:
-    """The table for LaTeX, with the package booktabs."""
-    return "\n".join(
+    """The table for LaTeX, as wide as the text; needs the packages booktabs and graphicx."""
+    text = "\n".join(
         part.to_latex(
             index=False, escape=True, caption=f"{title}. {caption}.".translate(_LATEX), position="tbp"
         )
         for caption, part in parts(table, rivals).items()
     )
+    text = text.replace(r"\begin{tabular}", r"\resizebox{\textwidth}{!}{%" + "\n" + r"\begin{tabular}")
+    return text.replace(r"\end{tabular}", r"\end{tabular}}")
 
 
 _LATEX = str.maketrans(
