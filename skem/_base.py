@@ -142,8 +142,9 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
                 for columns, start in zip(self.block_indices_, starts, strict=True)
             ]
             progress = _Progress(self, validation)
-            for states in zip(*fits, strict=True):
-                self._keep(states)
+            for _ in range(self.max_iter):
+                with single_threaded():
+                    self._keep([next(fit) for fit in fits])
                 self.converged_ = progress.finished()
                 stop = yield self
                 if stop or self.converged_:

@@ -83,7 +83,7 @@ class Densities:
             self, X, dtype=[np.float64, np.float32], reset=False, ensure_all_finite=False
         )
         refuse_non_finite(self, rows)
-        return chunks.Features(rows, np.arange(len(rows)), self._shift, self._scale)
+        return chunks.Features(rows, None, self._shift, self._scale)
 
     def class_log_density(self, X: ArrayLike) -> np.ndarray:
         """log p(x|c), summed over blocks (Pulford 2022, eqs. 1 and 36).

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 CHUNK_ROWS = 1024
 """Rows per chunk. A constant, so that results do not depend on the machine; chosen so that the quadratic
 features of a chunk stay in the second-level cache."""
+
+MAX_EXTENT = 1e100
+"""Largest feature, in the engine's units: products of its square are still finite."""
 
 
 @dataclass(frozen=True)
@@ -21,14 +25,15 @@ class Features:
     Attributes
     ----------
     X : ndarray of shape (N, M), float32 or float64
-    order : ndarray of int, shape (N,)
+    order : ndarray of int, shape (N,), or None
+        A permutation of the rows.
     shift, scale : ndarray of shape (M,)
     kept : ndarray of shape (M, N) or None
         In X's dtype; for rows that are read many times.
     """
 
     X: np.ndarray
-    order: np.ndarray
+    order: np.ndarray | None
     shift: np.ndarray
     scale: np.ndarray
     kept: np.ndarray | None = None
@@ -41,9 +46,21 @@ class Features:
             kept[:, part] = self.chunk(everything, part)
         return replace(self, kept=kept)
 
+    @cached_property
+    def extent(self) -> np.ndarray:
+        """max_n |x_n| of each feature, shape (M,)."""
+        with np.errstate(over="ignore"):
+            extent = np.maximum(self.X.max(axis=0) - self.shift, self.shift - self.X.min(axis=0)) / self.scale
+        far = np.flatnonzero(~(extent < MAX_EXTENT))
+        if len(far):
+            raise ValueError(
+                f"feature {far[0]} is {extent[far[0]]:.3g} spreads from the training mean: too far"
+            )
+        return extent
+
     def parts(self) -> list[slice]:
         """Chunks of rows, whatever their class."""
-        return [slice(start, start + CHUNK_ROWS) for start in range(0, len(self.order), CHUNK_ROWS)]
+        return [slice(start, start + CHUNK_ROWS) for start in range(0, len(self.X), CHUNK_ROWS)]
 
     def chunk(
         self, columns: np.ndarray, part: slice = slice(None), dtype: np.dtype | type = np.float64
@@ -51,7 +68,7 @@ class Features:
         """Some features of some rows, shape (m, n)."""
         if self.kept is not None and self.kept.dtype == dtype:
             return self.kept[columns, part]
-        x = self.X[np.ix_(self.order[part], columns)]
+        x = self.X[part if self.order is None else self.order[part]][:, columns]
         return ((x - self.shift[columns]) / self.scale[columns]).T.astype(dtype, order="C")
 
 

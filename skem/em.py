@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -30,6 +31,9 @@ ACTIVE_ROWS = 1e-8
 
 MAX_ERROR = 1e-3
 """Nats of rounding error a log-density may have before a more exact way is taken."""
+
+KEPT_BYTES = 4 * 2**20
+"""Quadratic features of a block up to this size are made once; larger ones anew, chunk by chunk, in every pass."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,41 @@ class State:
     dtype: np.dtype
 
 
+class Sizes:
+    """How large the quadratic features get: first a bound that costs nothing, looked at closely only if it must be.
+
+    Parameters
+    ----------
+    features : Features
+    columns : ndarray of int, shape (m,)
+    kind : covariance type
+    workers : Workers
+    """
+
+    def __init__(self, features: Features, columns: np.ndarray, kind: type[Full], workers: Workers) -> None:
+        self._all = features, columns, kind, workers
+        self.bound = kind.features(features.extent[columns, None])[:, 0]
+
+    @cached_property
+    def largest(self) -> np.ndarray:
+        """max_n |phi_nh| over all rows, shape (H,)."""
+        features, columns, kind, workers = self._all
+
+        def largest(part: slice) -> np.ndarray:
+            phi = kind.features(features.chunk(columns, part, features.X.dtype)).astype(
+                np.float64, copy=False
+            )
+            return np.maximum(phi.max(axis=1), -phi.min(axis=1))
+
+        return np.maximum.reduce(list(workers.map(largest, features.parts())))
+
+    def exact_enough(self, w: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        """Whether eps * sum_h |w_kh| max_n |phi_nh| < ``MAX_ERROR``, shape (K,), for |w| of shape (K, H)."""
+        eps = np.finfo(dtype).eps
+        enough = np.asarray(eps * (w @ self.bound) < MAX_ERROR)
+        return enough if enough.all() else np.asarray(eps * (w @ self.largest) < MAX_ERROR)
+
+
 class LogDensity:
     """log N(x; mu_k, P_k) - penalty_k of all components, exact enough for features up to a given size.
 
@@ -64,8 +103,8 @@ class LogDensity:
     ----------
     mixture : Mixture
     kind : covariance type
-    largest : ndarray of shape (H,)
-        max_n |phi_nh| over the rows it will be used on.
+    sizes : Sizes
+        Of the features of the rows it will be used on.
     dtype : numpy dtype
         In which to compute if that is exact enough.
     ridge : float
@@ -73,17 +112,14 @@ class LogDensity:
     """
 
     def __init__(
-        self, mixture: Mixture, kind: type[Full], largest: np.ndarray, dtype: np.dtype, ridge: float = 0.0
+        self, mixture: Mixture, kind: type[Full], sizes: Sizes, dtype: np.dtype, ridge: float = 0.0
     ) -> None:
         self.kind = kind
-        self.means = mixture.means
-        K, m = mixture.means.shape
-        self.covariances = kind.dense(mixture.covariances, K, m)
+        self.mixture = mixture
         w, precision_traces = kind.natural(mixture.means, mixture.covariances)
         self.penalties = 0.5 * ridge * precision_traces
         w[:, 0] -= self.penalties
-        error = np.abs(w) @ largest
-        self.local = np.flatnonzero(~(error * np.finfo(np.float64).eps < MAX_ERROR))
+        self.local = np.flatnonzero(~sizes.exact_enough(np.abs(w), np.dtype(np.float64)))
         w[self.local] = 0.0
         # What all components have in common does not move a responsibility: without it the rest is exact
         # to one more digit, which is what breaks the symmetry of a start with all components nearly equal.
@@ -93,9 +129,10 @@ class LogDensity:
         self.common = share @ w / (share.sum() or 1.0)
         w -= self.common
         w[self.local] = 0.0
-        error = (np.abs(w) + np.abs(self.common)) @ largest
         self.dtype = np.dtype(dtype)
-        if len(self.local) or not error.max() * np.finfo(self.dtype).eps < MAX_ERROR:
+        if self.dtype != np.float64 and (
+            len(self.local) or not sizes.exact_enough(np.abs(w) + np.abs(self.common), self.dtype).all()
+        ):
             self.dtype = np.dtype(np.float64)
         self.w = w
 
@@ -117,27 +154,25 @@ class LogDensity:
         common : ndarray of shape (n,)
             To be added to every row of ``log_density``.
         """
-        w = self.w[components]
-        w[:, 0] += log_weights
-        log_density = w.astype(self.dtype) @ phi
-        common = self.common.astype(self.dtype) @ phi
-        for row in np.flatnonzero(np.isin(components, self.local)):
+        w = np.empty((len(components) + 1, len(self.common)))
+        w[:-1] = self.w[components]
+        w[:-1, 0] += log_weights
+        w[-1] = self.common
+        log_density = w.astype(self.dtype, copy=False) @ phi
+        log_density, common = log_density[:-1], log_density[-1]
+        for row in self.local_rows(components):
             k = components[row]
-            exact = whitened(x, self.means[k], self.covariances[k]) - self.penalties[k] + log_weights[row]
-            log_density[row] = exact - common
+            exact = whitened(x, self.mixture.means[k], self.covariances[k]) - self.penalties[k]
+            log_density[row] = exact + log_weights[row] - common
         return log_density, common
 
+    @cached_property
+    def covariances(self) -> np.ndarray:
+        return self.kind.dense(self.mixture.covariances, *self.mixture.means.shape)
 
-def largest_features(
-    features: Features, columns: np.ndarray, kind: type[Full], workers: Workers
-) -> np.ndarray:
-    """max_n |phi_nh| over all rows, shape (H,)."""
-
-    def largest(part: slice) -> np.ndarray:
-        phi = kind.features(features.chunk(columns, part, features.X.dtype)).astype(np.float64, copy=False)
-        return np.maximum(phi.max(axis=1), -phi.min(axis=1))
-
-    return np.maximum.reduce(list(workers.map(largest, features.parts())))
+    def local_rows(self, components: np.ndarray) -> np.ndarray:
+        """Which of some components are centred and whitened each on its own."""
+        return np.flatnonzero(np.isin(components, self.local)) if len(self.local) else self.local
 
 
 def _exponentiate(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -149,10 +184,14 @@ def _exponentiate(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (np.log(total) + largest).astype(np.float64), total
 
 
-def _unpenalised(objective: np.ndarray, responsibilities: np.ndarray, penalties: np.ndarray) -> np.ndarray:
+def _unpenalised(
+    objective: np.ndarray, joint: np.ndarray, total: np.ndarray, penalties: np.ndarray
+) -> np.ndarray:
     """log sum_k pi_k N_k = log sum_k pi_k N_k e^-pen_k + log sum_k r_k e^pen_k; NaN where that underflows."""
     largest = penalties.max()
-    ratio = np.exp(penalties - largest).astype(responsibilities.dtype) @ responsibilities
+    if largest == 0.0:
+        return objective
+    ratio = np.exp(penalties - largest).astype(joint.dtype) @ joint / total
     ratio[ratio < np.finfo(ratio.dtype).tiny] = np.nan
     return objective + largest + np.log(ratio)
 
@@ -170,16 +209,18 @@ class _Expectations:
 
 def _expect(
     rows: Rows,
-    columns: np.ndarray,
+    read: Callable[[int, int, np.dtype], tuple[np.ndarray, np.ndarray]],
     mixture: Mixture,
     kind: type[Full],
     density: LogDensity,
     workers: Workers,
     moments: bool,
 ) -> _Expectations:
-    """The E-step, and the sums of the M-step about ``origins`` unless ``moments`` is False."""
+    """The E-step, and the sums of the M-step about ``origins`` unless ``moments`` is False.
+
+    ``read`` gives x and phi of the rows between two borders.
+    """
     K, L = mixture.weights.shape
-    m = len(columns)
     active = [np.flatnonzero(mixture.weights[:, c]) for c in range(L)]
     with np.errstate(divide="ignore"):
         log_weights = np.log(mixture.weights)
@@ -187,14 +228,12 @@ def _expect(
     def chunk(item: tuple[int, slice]) -> tuple[float, float, np.ndarray | None]:
         c, part = item
         components = active[c]
-        x = rows.features.chunk(columns, part, density.dtype)
-        phi = kind.features(x)
+        x, phi = read(part.start, part.stop, density.dtype)
         responsibilities, common = density(x, phi, components, log_weights[components, c])
         objective, total = _exponentiate(responsibilities)
-        responsibilities /= total
         objective += common
         penalties = density.penalties[components]
-        log_likelihood = _unpenalised(objective, responsibilities, penalties)
+        log_likelihood = _unpenalised(objective, responsibilities, total, penalties)
         lost = np.flatnonzero(np.isnan(log_likelihood))
         if len(lost):
             # The component that carries a row without the penalty has none of it with the penalty.
@@ -206,14 +245,14 @@ def _expect(
         totals = float(w @ log_likelihood), float(w @ objective)
         if not moments:
             return *totals, None
-        responsibilities *= w.astype(density.dtype)
+        responsibilities *= (w / total).astype(density.dtype, copy=False)
         sums = (responsibilities @ phi.T).astype(np.float64)
-        for row in np.flatnonzero(np.isin(components, density.local)):
+        for row in density.local_rows(components):
             local = kind.features(x - mixture.means[components[row]][:, None])
             sums[row] = local @ responsibilities[row]
         return *totals, sums
 
-    origins = np.zeros((K, m))
+    origins = np.zeros(mixture.means.shape)
     origins[density.local] = mixture.means[density.local]
     total = _Expectations(np.zeros((K, L)), np.zeros((K, density.w.shape[1])), origins)
     chunks = rows.chunks()
@@ -282,12 +321,19 @@ def passes(
     active_rows : float
         See ``ACTIVE_ROWS``.
     """
-    largest = largest_features(rows.features, columns, kind, workers)
+    sizes = Sizes(rows.features, columns, kind, workers)
     dtype = rows.features.X.dtype
 
+    def read(start: int, stop: int, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+        x = rows.features.chunk(columns, slice(start, stop), dtype)
+        return x, kind.features(x)
+
+    if len(rows.weights) * len(sizes.bound) * dtype.itemsize <= KEPT_BYTES:
+        read = cache(read)
+
     def expect(mixture: Mixture, moments: bool) -> tuple[_Expectations, np.dtype]:
-        density = LogDensity(mixture, kind, largest, dtype, ridge)
-        return _expect(rows, columns, mixture, kind, density, workers, moments), density.dtype
+        density = LogDensity(mixture, kind, sizes, dtype, ridge)
+        return _expect(rows, read, mixture, kind, density, workers, moments), density.dtype
 
     mixture = start
     expected, dtype = expect(mixture, moments=True)
@@ -355,8 +401,7 @@ def map_log_density(
 
     ``log_density`` has shape (K, n_chunk); ``common``, shape (n_chunk,), is to be added to each of its rows.
     """
-    largest = largest_features(features, columns, kind, workers)
-    density = LogDensity(mixture, kind, largest, features.X.dtype)
+    density = LogDensity(mixture, kind, Sizes(features, columns, kind, workers), features.X.dtype)
     everything = np.arange(len(mixture.means))
     zeros = np.zeros(len(everything))
 

@@ -336,7 +336,8 @@ fixed test set over the sampling of its rows too; for cross-validation over fold
 expected calibration error (ECE) are of the validated pass: a product over dependent blocks is overconfident.
 Conventional methods choose hyper-parameters on the same held-out rows, and are trained on N rows; the best one is
 the best on those rows. McNemar p: of the difference between it and the validated model, first run.
-Seconds per pass: mean of the passes after the first, alone on the machine, in float64, without evaluation."""
+Seconds per pass: mean of the passes after the first, alone on the machine, without evaluation, in float32
+where that is exact enough and else in float64."""
 
 
 def to_markdown(title: str, table: pd.DataFrame, rivals: pd.DataFrame, remarks: str = "") -> str:
@@ -355,7 +356,7 @@ def to_latex(title: str, table: pd.DataFrame, rivals: pd.DataFrame) -> str:
         )
         for caption, part in parts(table, rivals).items()
     )
-    text = text.replace(r"\begin{tabular}", r"\resizebox{\textwidth}{!}{%" + "\n" + r"\begin{tabular}")
+    text = text.replace(r"\begin{tabular}", r"\resizebox{\textwidth}{!}{\begin{tabular}")
     return text.replace(r"\end{tabular}", r"\end{tabular}}")
 
 

@@ -6,6 +6,7 @@ rule features:
         lambda wildcards: f"results/data/{config['features'][wildcards.dataset]['source']}.json",
     output:
         "results/features/{dataset}/{name}.npz",
+    priority: lambda wildcards: PRIORITY.get(wildcards.dataset, 0)
     threads: 1
     params:
         spec=lambda wildcards: config["features"][wildcards.dataset],
