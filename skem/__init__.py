@@ -7,10 +7,11 @@ Partitioning.
 from importlib.metadata import PackageNotFoundError, version
 
 from skem.classifiers import MDAClassifier, PSKEMClassifier, SKEMClassifier
+from skem.mixture import GaussianMixture
 
 try:
     __version__ = version("pskem")
 except PackageNotFoundError:  # a checkout on the path, not installed
     __version__ = "0+unknown"
 
-__all__ = ["MDAClassifier", "PSKEMClassifier", "SKEMClassifier", "__version__"]
+__all__ = ["GaussianMixture", "MDAClassifier", "PSKEMClassifier", "SKEMClassifier", "__version__"]

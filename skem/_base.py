@@ -18,7 +18,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from skem import chunks, em, initialize, partition
-from skem._densities import Densities, refuse_non_finite
+from skem._densities import Densities
+from skem._units import refuse_non_finite
 from skem.callbacks import CallbackSupportMixin, follow, with_callbacks
 from skem.gaussian import COVARIANCE_TYPES, Mixture
 from skem.threads import Workers, single_threaded
@@ -82,7 +83,13 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
             needs more rows than there are, or given arrays of the wrong shape.
         """
         self._validate_params()
-        follow(self, self.fit_passes(X, y, sample_weight), X, y, sample_weight)
+        before = self.__dict__.copy()
+        try:
+            follow(self, self.fit_passes(X, y, sample_weight), X, y, sample_weight)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
         return self
 
     def fit_passes(
@@ -118,7 +125,7 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
         validation = None
         if self.early_stopping:
             X, codes, weights, validation = self._split_validation(X, codes, weights, random_state)
-        self._shift, self._scale = self._units(X, weights)
+        self._measure(X, weights)
         rows = chunks.sort_by_class(X, codes, weights, self._shift, self._scale)
         ridge = self._internal_ridge()
         with single_threaded():
@@ -202,26 +209,6 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
             ) from error
         validation = X[held_out], self.classes_[codes[held_out]], weights[held_out]
         return X[train], codes[train], weights[train] / weights[train].mean(), validation
-
-    def _units(self, X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The shift and scale per feature between input units and the engine's."""
-        shift = np.average(X, axis=0, weights=weights).astype(np.float64)
-        variance = np.zeros(X.shape[1])
-        for begin in range(0, len(X), chunks.CHUNK_ROWS):
-            part = slice(begin, begin + chunks.CHUNK_ROWS)
-            variance += weights[part] @ (X[part] - shift) ** 2
-        scale = np.sqrt(variance / weights.sum())
-        # Rounding of the mean leaves a constant column with a spread that is not zero.
-        scale[scale <= 4 * np.finfo(X.dtype).eps * np.abs(shift)] = 0.0
-        if not self.standardize:
-            # One power of two for all features: squares neither overflow nor underflow, nothing is rounded,
-            # and a ball stays a ball.
-            overall = np.sqrt(np.mean(scale**2))
-            return shift, np.full(X.shape[1], 2.0 ** np.round(np.log2(overall)) if overall > 0 else 1.0)
-        return shift, np.where(scale > 0, scale, 1.0)
-
-    def _internal_ridge(self) -> float:
-        return self.reg_covar if self.standardize else self.reg_covar / self._scale[0] ** 2
 
     def _start(
         self,

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from skem import chunks, em
-from skem.gaussian import COVARIANCE_TYPES, Full, Mixture
+from skem import em
+from skem._units import Units
+from skem.gaussian import Mixture
 from skem.threads import Workers
 
 
-class Densities:
+class Densities(Units):
     """What can be asked of a fitted shared-kernel model; everything public is in input units."""
 
     # What the fit leaves.
@@ -26,31 +26,11 @@ class Densities:
         blocks_: list[Mixture]
         block_indices_: list[np.ndarray]
         n_features_in_: int
-        covariance_type: str
-        standardize: bool
         n_jobs: int | None
         random_state: int | np.random.RandomState | None
-        _shift: np.ndarray
-        _scale: np.ndarray
 
     # Whether what there is one of per block comes as a list even from a model with one block.
     _always_lists = False
-
-    @property
-    def _kind(self) -> type[Full]:
-        return COVARIANCE_TYPES[self.covariance_type]
-
-    def _to_input_units(self, mixture: Mixture, columns: np.ndarray) -> Mixture:
-        scale = self._scale[columns]
-        covariances = self._kind.rescale(mixture.covariances, scale)
-        if self.covariance_type == "spherical" and not self.standardize:
-            covariances = covariances[:, 0]
-        return Mixture(mixture.weights, mixture.means * scale + self._shift[columns], covariances)
-
-    def _to_internal(self, mixture: Mixture, columns: np.ndarray) -> Mixture:
-        scale = self._scale[columns]
-        covariances = self._kind.given(mixture.covariances, 1.0 / scale)
-        return Mixture(mixture.weights, (mixture.means - self._shift[columns]) / scale, covariances)
 
     # Fitted parameters of a model with one block
 
@@ -75,15 +55,6 @@ class Densities:
         return self._only_block("covariances_").covariances
 
     # Densities and predictions
-
-    def _features(self, X: ArrayLike) -> chunks.Features:
-        """Checked features in the engine's units."""
-        check_is_fitted(self)
-        rows: np.ndarray = validate_data(
-            self, X, dtype=[np.float64, np.float32], reset=False, ensure_all_finite=False
-        )
-        refuse_non_finite(self, rows)
-        return chunks.Features(rows, None, self._shift, self._scale)
 
     def class_log_density(self, X: ArrayLike) -> np.ndarray:
         """log p(x|c), summed over blocks (Pulford 2022, eqs. 1 and 36).
@@ -220,15 +191,3 @@ class Densities:
             own = internal.means[components] + np.einsum("nij,nj->ni", factors[components], noise)
             X[:, columns] = own * self._scale[columns] + self._shift[columns]
         return X, self.classes_[codes]
-
-
-def refuse_non_finite(estimator: BaseEstimator, X: np.ndarray) -> None:
-    # The sum is finite only if all values are, or overflowed: then look at each of them.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(X.sum(dtype=np.float64)):
-            return
-    nan, infinite = int(np.isnan(X).sum()), int(np.isinf(X).sum())
-    if nan or infinite:
-        raise ValueError(
-            f"Input X of {type(estimator).__name__} contains {nan} NaN and {infinite} infinity values, of {X.size}"
-        )

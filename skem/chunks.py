@@ -11,6 +11,10 @@ CHUNK_ROWS = 1024
 """Rows per chunk. A constant, so that results do not depend on the machine; chosen so that the quadratic
 features of a chunk stay in the second-level cache."""
 
+KEPT_BYTES = 64 * 2**20
+"""Data up to this size is kept a second time, as the engine reads it; larger data is read chunk by chunk in every
+pass, so a fit takes little memory beyond its data."""
+
 MAX_EXTENT = 1e100
 """Largest feature, in the engine's units: products of its square are still finite."""
 
@@ -39,7 +43,9 @@ class Features:
     kept: np.ndarray | None = None
 
     def keep(self) -> Features:
-        """The same with all features computed at once."""
+        """The same with all features computed at once, unless they are large or X is a file on disk."""
+        if self.X.nbytes > KEPT_BYTES or _mapped(self.X):
+            return self
         kept = np.empty(self.X.shape[::-1], dtype=self.X.dtype)
         everything = np.arange(len(kept))
         for part in self.parts():
@@ -68,8 +74,13 @@ class Features:
         """Some features of some rows, shape (m, n)."""
         if self.kept is not None and self.kept.dtype == dtype:
             return self.kept[columns, part]
-        x = self.X[part if self.order is None else self.order[part]][:, columns]
+        x = self.X[part][:, columns] if self.order is None else self.X[np.ix_(self.order[part], columns)]
         return ((x - self.shift[columns]) / self.scale[columns]).T.astype(dtype, order="C")
+
+
+def _mapped(X: np.ndarray | None) -> bool:
+    """Whether an array is a view of a memory-mapped file."""
+    return X is not None and (isinstance(X, np.memmap) or _mapped(getattr(X, "base", None)))
 
 
 @dataclass(frozen=True)

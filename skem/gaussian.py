@@ -20,6 +20,9 @@ from scipy.linalg.lapack import dtrtri
 
 LOG_2PI = float(np.log(2.0 * np.pi))
 EPS = float(np.finfo(np.float64).eps)
+SINGULAR = 1e3 * EPS
+"""Least share of its variance a feature must have left once the features before it are known, per feature; with less,
+fewer than three digits of the covariance's inverse are right, and it counts as singular."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,8 @@ class Mixture:
 def _cholesky(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Lower Cholesky factors of (..., m, m) covariances and which of them are regular, shape (...).
 
-    A matrix with a pivot lost in rounding, relative to its own diagonal entry so that the units of the
-    features do not matter, counts as singular; its place holds the identity.
+    A matrix with a pivot lost in rounding (``SINGULAR``), relative to its own diagonal entry so that the
+    units of the features do not matter, counts as singular; its place holds the identity.
     """
     m = covariances.shape[-1]
     try:
@@ -59,7 +62,9 @@ def _cholesky(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     variances = np.diagonal(covariances, axis1=-2, axis2=-1)
     pivots = np.diagonal(factors, axis1=-2, axis2=-1)
     # Comparisons with NaN are False, and an infinite variance is no more than an infinite pivot.
-    regular = np.asarray((pivots**2 > m * EPS * variances).all(axis=-1) & np.isfinite(pivots).all(axis=-1))
+    regular = np.asarray(
+        (pivots**2 > m * SINGULAR * variances).all(axis=-1) & np.isfinite(pivots).all(axis=-1)
+    )
     if regular.all():
         return factors, regular
     return np.where(regular[..., None, None], factors, np.eye(m)), regular

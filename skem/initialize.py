@@ -6,10 +6,12 @@ rows: a row of weight two is the same as two rows.
 
 from __future__ import annotations
 
-import numpy as np
-from sklearn.cluster import KMeans
+from collections.abc import Iterator
 
-from skem.chunks import Rows
+import numpy as np
+from sklearn.cluster import KMeans, kmeans_plusplus
+
+from skem.chunks import CHUNK_ROWS, Rows
 from skem.gaussian import Full, Mixture
 
 METHODS = ("uniform", "sample", "kmeans", "class", "class_kmeans")
@@ -38,7 +40,7 @@ def start(
     rows : Rows
     columns : ndarray of int, shape (m,)
         The features of the block.
-    method : {"uniform", "sample", "kmeans", "class", "class_kmeans"}
+    method : {"uniform", "sample", "kmeans", "k-means++", "class", "class_kmeans"}
     n_components : int
         K.
     kind : covariance type
@@ -68,7 +70,7 @@ def start(
             _compressed(kind, covariances, groups),
         )
     # One component leaves nothing to reserve: it is the same Gaussian for all classes, whatever the start.
-    if method in ("sample", "kmeans") or n_components == 1:
+    if method in ("sample", "kmeans", "k-means++") or n_components == 1:
         sizes, limits = [n_components], [(0, int(rows.borders[-1]))]
     else:
         if n_components < n_classes:
@@ -84,28 +86,33 @@ def start(
     scatters: list[np.ndarray] = []
     weights = np.zeros((n_components, n_classes))
     for group, (size, (begin, stop)) in enumerate(zip(sizes, limits, strict=True)):
-        x = rows.features.chunk(columns, slice(begin, stop)).T
         w = rows.weights[begin:stop]
-        if strict and len(x) < size:
+        if strict and len(w) < size:
             what = "rows" if len(sizes) == 1 else f"rows of class number {group}"
-            raise ValueError(f'init="{method}" draws {size} components from {len(x)} {what}: too few')
-        drawn = draw_rows(x, w, size, random_state)
+            raise ValueError(f'init="{method}" draws {size} components from {len(w)} {what}: too few')
         share = np.full(size, 1.0 / size)
+        centre = sum(v @ x for x, v, _ in _chunks(rows, columns, begin, stop))[None] / w.sum()
+        labels = np.zeros(len(w), dtype=int)
+        if method == "k-means++":
+            x = rows.features.chunk(columns, slice(begin, stop), rows.features.X.dtype).T
+            drawn = kmeans_plusplus(x, size, sample_weight=w, random_state=random_state)[0]
+        else:
+            drawn = _draw_rows(rows, columns, begin, stop, size, random_state)
         if method.endswith("kmeans"):
+            x = rows.features.chunk(columns, slice(begin, stop), rows.features.X.dtype).T
             drawn, labels = _kmeans(x, w, drawn, random_state)
-            deviations = x - drawn[labels]
+            centre = drawn
             if len(sizes) > 1:
                 share = np.bincount(labels, weights=w, minlength=size) / w.sum()
-        else:
-            deviations = x - np.average(x, axis=0, weights=w)
-        drawn_means.append(drawn)
-        scatters.append((deviations.T * (w / w.sum())) @ deviations)
+        drawn_means.append(drawn.astype(np.float64))
+        scatters.append(_scatter(rows, columns, begin, stop, centre, labels))
         first = sum(sizes[:group])
         if len(sizes) == 1:
             weights[:] = 1.0 / n_components
         else:
             weights[first : first + size, group] = share
-    overall = np.average(rows.features.chunk(columns) ** 2, axis=1, weights=rows.weights).mean()
+    squares = sum(v @ x**2 for x, v, _ in _chunks(rows, columns, 0, len(rows.weights)))
+    overall = float(np.mean(squares / rows.weights.sum()))
     # A block of constant columns has no variance to be relative to.
     floor = max(ridge, VARIANCE_FLOOR * (overall or 1.0))
     regular = np.stack(scatters) + floor * np.eye(m)
@@ -159,32 +166,44 @@ def _compressed(kind: type[Full], covariances: np.ndarray, groups: np.ndarray) -
     return kind.compress(covariances)[groups]
 
 
-def draw_rows(
-    x: np.ndarray, weights: np.ndarray, size: int, random_state: np.random.RandomState
+def _chunks(
+    rows: Rows, columns: np.ndarray, begin: int, stop: int
+) -> Iterator[tuple[np.ndarray, np.ndarray, slice]]:
+    """Features (n, m), weights and places, counted from ``begin``, of the rows up to ``stop``, chunk by chunk."""
+    for first in range(begin, stop, CHUNK_ROWS):
+        part = slice(first, min(first + CHUNK_ROWS, stop))
+        place = slice(part.start - begin, part.stop - begin)
+        yield rows.features.chunk(columns, part).T, rows.weights[part], place
+
+
+def _scatter(
+    rows: Rows, columns: np.ndarray, begin: int, stop: int, centres: np.ndarray, labels: np.ndarray
 ) -> np.ndarray:
-    """Systematic sampling of ``size`` rows with probabilities proportional to their weights.
+    """Weighted mean of (x - centre)(x - centre)', shape (m, m), where row n has centre ``labels[n]``."""
+    scatter = np.zeros((len(columns), len(columns)))
+    for x, w, place in _chunks(rows, columns, begin, stop):
+        deviations = x - centres[labels[place]]
+        scatter += (deviations.T * w) @ deviations
+    return scatter / rows.weights[begin:stop].sum()
+
+
+def _draw_rows(
+    rows: Rows, columns: np.ndarray, begin: int, stop: int, size: int, random_state: np.random.RandomState
+) -> np.ndarray:
+    """Systematic sampling of ``size`` rows with probabilities proportional to their weights, shape (size, m).
 
     The rows are lined up by their projection on a random direction, so the draw depends on what the rows
     are and not on their order; equal steps along the cumulated weights give distinct rows where there are
     enough of them.
-
-    Parameters
-    ----------
-    x : ndarray of shape (n, m)
-    weights : ndarray of shape (n,)
-    size : int
-    random_state : RandomState
-
-    Returns
-    -------
-    ndarray of shape (size, m)
     """
-    direction = random_state.standard_normal(x.shape[1])
+    direction = random_state.standard_normal(len(columns))
     # Not a matrix product: its rounding depends on where in the array a row stands.
-    order = np.argsort((x * direction).sum(axis=1), kind="stable")
-    edges = np.cumsum(weights[order])
+    projections = [(x * direction).sum(axis=1) for x, _, _ in _chunks(rows, columns, begin, stop)]
+    order = np.argsort(np.concatenate(projections), kind="stable")
+    edges = np.cumsum(rows.weights[begin:stop][order])
     steps = (np.arange(size) + random_state.uniform()) / size * edges[-1]
-    return x[order[np.searchsorted(edges, steps, side="right").clip(max=len(x) - 1)]]
+    chosen = begin + order[np.searchsorted(edges, steps, side="right").clip(max=len(order) - 1)]
+    return np.concatenate([rows.features.chunk(columns, slice(n, n + 1)).T for n in chosen])
 
 
 def _kmeans(
@@ -195,6 +214,6 @@ def _kmeans(
         # Fewer distinct rows than components: k-means has nothing to add.
         distances = ((x[:, None, :] - centres[None]) ** 2).sum(axis=2)
         return centres, distances.argmin(axis=1)
-    model = KMeans(len(centres), init=centres, n_init=1, random_state=random_state)
+    model = KMeans(len(centres), init=centres.astype(x.dtype), n_init=1, random_state=random_state)
     labels = model.fit_predict(x, sample_weight=weights)
     return model.cluster_centers_, labels

@@ -1,0 +1,89 @@
+"""Between the user's units and the engine's: features there are centred and scaled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skem import chunks
+from skem.gaussian import COVARIANCE_TYPES, Full, Mixture
+
+
+class Units:
+    """For estimators whose parameters are in input units and whose engine works on (X - shift) / scale."""
+
+    if TYPE_CHECKING:
+        covariance_type: str
+        standardize: bool
+        reg_covar: float
+        _shift: np.ndarray
+        _scale: np.ndarray
+
+    @property
+    def _kind(self) -> type[Full]:
+        return COVARIANCE_TYPES[self.covariance_type]
+
+    def _checked(self, X: ArrayLike, **check: object) -> np.ndarray:
+        """The features as an array of floats; float32 stays float32, and NaN is refused by count."""
+        rows: np.ndarray = validate_data(
+            self, X, dtype=[np.float64, np.float32], ensure_all_finite=False, **check
+        )
+        refuse_non_finite(self, rows)
+        return rows
+
+    def _features(self, X: ArrayLike) -> chunks.Features:
+        """Checked features of new rows, in the engine's units."""
+        check_is_fitted(self)
+        return chunks.Features(self._checked(X, reset=False), None, self._shift, self._scale)
+
+    def _measure(self, X: np.ndarray, weights: np.ndarray) -> None:
+        """Choose the shift and scale per feature."""
+        parts = [slice(begin, begin + chunks.CHUNK_ROWS) for begin in range(0, len(X), chunks.CHUNK_ROWS)]
+        shift, variance = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+        for part in parts:
+            shift += weights[part] @ X[part].astype(np.float64, copy=False)
+        shift /= weights.sum()
+        for part in parts:
+            variance += weights[part] @ (X[part] - shift) ** 2
+        scale = np.sqrt(variance / weights.sum())
+        # Rounding of the mean leaves a constant column with a spread that is not zero.
+        scale[scale <= 4 * np.finfo(X.dtype).eps * np.abs(shift)] = 0.0
+        if self.standardize:
+            scale = np.where(scale > 0, scale, 1.0)
+        else:
+            # One power of two for all features: squares neither overflow nor underflow, nothing is rounded,
+            # and a ball stays a ball.
+            overall = np.sqrt(np.mean(scale**2))
+            scale = np.full(X.shape[1], 2.0 ** np.round(np.log2(overall)) if overall > 0 else 1.0)
+        self._shift, self._scale = shift, scale
+
+    def _internal_ridge(self) -> float:
+        return self.reg_covar if self.standardize else self.reg_covar / self._scale[0] ** 2
+
+    def _to_input_units(self, mixture: Mixture, columns: np.ndarray) -> Mixture:
+        scale = self._scale[columns]
+        covariances = self._kind.rescale(mixture.covariances, scale)
+        if self.covariance_type == "spherical" and not self.standardize:
+            covariances = covariances[:, 0]
+        return Mixture(mixture.weights, mixture.means * scale + self._shift[columns], covariances)
+
+    def _to_internal(self, mixture: Mixture, columns: np.ndarray) -> Mixture:
+        scale = self._scale[columns]
+        covariances = self._kind.given(mixture.covariances, 1.0 / scale)
+        return Mixture(mixture.weights, (mixture.means - self._shift[columns]) / scale, covariances)
+
+
+def refuse_non_finite(estimator: object, X: np.ndarray) -> None:
+    """Raise ValueError with the number of NaN and infinite values, if there are any."""
+    # The sum is finite only if all values are, or overflowed: then look at each of them.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(X.sum(dtype=np.float64)):
+            return
+    nan, infinite = int(np.isnan(X).sum()), int(np.isinf(X).sum())
+    if nan or infinite:
+        raise ValueError(
+            f"Input X of {type(estimator).__name__} contains {nan} NaN and {infinite} infinity values, of {X.size}"
+        )
