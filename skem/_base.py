@@ -57,6 +57,8 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
     arrangement: str | Sequence[Sequence[int]] = "sequential"
     covariance_type = "full"
 
+    _active_rows = em.ACTIVE_ROWS  # 0 for exact passes, to measure what active sets are worth
+
     @with_callbacks
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -145,6 +147,7 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
                     ridge=ridge,
                     max_iter=self.max_iter,
                     workers=workers,
+                    active_rows=self._active_rows,
                 )
                 for columns, start in zip(self.block_indices_, starts, strict=True)
             ]

@@ -61,10 +61,9 @@ def _cholesky(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
                 factors[index] = np.linalg.cholesky(covariances[index])
     variances = np.diagonal(covariances, axis1=-2, axis2=-1)
     pivots = np.diagonal(factors, axis1=-2, axis2=-1)
-    # Comparisons with NaN are False, and an infinite variance is no more than an infinite pivot.
-    regular = np.asarray(
-        (pivots**2 > m * SINGULAR * variances).all(axis=-1) & np.isfinite(pivots).all(axis=-1)
-    )
+    # Comparisons with NaN are False.
+    known = (pivots > 0) & (pivots**2 > m * SINGULAR * variances) & np.isfinite(pivots)
+    regular = np.asarray(known.all(axis=-1))
     if regular.all():
         return factors, regular
     return np.where(regular[..., None, None], factors, np.eye(m)), regular

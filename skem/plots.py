@@ -9,6 +9,7 @@ import pandas as pd
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 def accuracy_by_pass(
@@ -78,3 +79,33 @@ def _zoom(ax: Axes) -> None:
         top = values.max()
         depth = max(4.0, 2.5 * (top - min(ends)))
         ax.set_ylim(max(values.min() - 0.5, top - depth), top + 0.1 * min(depth, top - values.min() + 0.5))
+
+
+def engine_scaling(scaling: pd.DataFrame, exponents: pd.DataFrame) -> Figure:
+    """Seconds per pass of EM against N, m and K, with the exponents fitted to them.
+
+    Parameters
+    ----------
+    scaling, exponents : DataFrame
+        As in ``results/peers.csv``.
+
+    Returns
+    -------
+    Figure
+    """
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 3, figsize=(10, 3.4), layout="constrained", sharey=True)
+    for ax, axis in zip(axes, ("N", "m", "K"), strict=True):
+        own = scaling[scaling["size"] == axis].dropna(subset="seconds_per_pass")
+        name = "H" if axis == "m" else axis
+        for marker, (engine, table) in zip("os^Dv", own.groupby("engine", sort=False), strict=False):
+            found = exponents[(exponents["size"] == name) & (exponents["engine"] == engine)]["exponent"]
+            power = f", ~{name}^{found.iloc[0]:.2f}" if len(found) else ""
+            ax.loglog(table[axis], table["seconds_per_pass"], marker=marker, label=f"{engine}{power}")
+        others = own[["N", "m", "K"]].drop(columns=axis).iloc[0] if len(own) else {}
+        ax.set_title(", ".join(f"{key} = {value}" for key, value in dict(others).items()), fontsize=10)
+        ax.set_xlabel({"N": "rows N", "m": "features m", "K": "components K"}[axis])
+        ax.legend(fontsize=8)
+    axes[0].set_ylabel("seconds per pass")
+    return figure

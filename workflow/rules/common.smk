@@ -65,6 +65,8 @@ wildcard_constraints:
     setting="[^/]+",
     block=r"\d+-\d+",
     name="[a-z0-9]+",
+    kernel="[A-Za-z0-9]+",
+    size="[A-Za-z0-9]+",
 
 
 def modules_of(module, seen=None):

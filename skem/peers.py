@@ -1,0 +1,456 @@
+"""EM for Gaussian mixtures by others, on identical work: same data, same start, same number of passes.
+
+What is timed is a pass: the difference of two fits of different length, so that neither reading the data
+nor setting up counts. Rounds visit all engines in turn, and engines are compared by the median of their
+ratios within rounds, which a change of the machine's pace leaves alone.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import shutil
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import binom
+from threadpoolctl import threadpool_limits
+
+from skem.chunks import CHUNK_ROWS
+from skem.mixture import GaussianMixture
+from skem.threads import Workers
+
+Start = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Work:
+    """One fit, the same for every engine.
+
+    Attributes
+    ----------
+    X : ndarray of shape (N, m)
+    start : tuple of weights (K,), means (K, m), covariances (K, m, m)
+    n_threads : int
+    """
+
+    X: NDArray[Any]
+    start: Start
+    n_threads: int
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Somebody's EM.
+
+    Attributes
+    ----------
+    fit : callable
+        From work and a number of passes to (seconds, parameters).
+    dtypes : tuple of str
+        What it computes in.
+    covariance : {"full", "diag"}
+    install : str
+        The command that installs it.
+    version : callable
+        Its version, or None where it is not installed.
+    """
+
+    fit: Callable[[Work, int], tuple[float, Start]]
+    dtypes: tuple[str, ...]
+    covariance: str
+    install: str
+    version: Callable[[], str | None]
+
+
+def draw(N: int, m: int, K: int, dtype: str, seed: int = 0) -> tuple[NDArray[Any], Start]:
+    """Rows of K overlapping Gaussian clusters, and a start that any engine can go on from.
+
+    Returns
+    -------
+    X : ndarray of shape (N, m)
+    start : tuple
+        Equal weights, means at rows, the covariance of all rows for each component.
+    """
+    rng = np.random.default_rng(seed)
+    centres = 1.5 * rng.standard_normal((K, m))
+    X = np.empty((N, m), dtype=dtype)
+    for begin in range(0, N, 100_000):
+        n = min(100_000, N - begin)
+        X[begin : begin + n] = rng.standard_normal((n, m)) + centres[rng.integers(K, size=n)]
+    means = X[rng.choice(N, size=K, replace=N < K)].astype(np.float64)
+    covariance = np.cov(X[:100_000].T.astype(np.float64)).reshape(m, m)
+    return X, (np.full(K, 1 / K), means, np.repeat(covariance[None], K, axis=0))
+
+
+def _installed(distribution: str) -> Callable[[], str | None]:
+    def version() -> str | None:
+        try:
+            return importlib.metadata.version(distribution)
+        except importlib.metadata.PackageNotFoundError:
+            return None
+
+    return version
+
+
+def _skem(covariance_type: str) -> Callable[[Work, int], tuple[float, Start]]:
+    def fit(work: Work, passes: int) -> tuple[float, Start]:
+        weights, means, covariances = work.start
+        diagonal = covariance_type == "diag"
+        start = weights, means, np.diagonal(covariances, axis1=1, axis2=2) if diagonal else covariances
+        model = GaussianMixture(
+            len(weights), covariance_type=covariance_type, init=start, max_iter=passes, tol=0.0
+        )
+        model.set_params(n_jobs=work.n_threads)
+        begin = perf_counter()
+        model.fit(work.X)
+        seconds = perf_counter() - begin
+        fitted = model.covariances_
+        return seconds, (
+            model.weights_,
+            model.means_,
+            fitted[:, :, None] * np.eye(means.shape[1]) if diagonal else fitted,
+        )
+
+    return fit
+
+
+def _scikit_learn(work: Work, passes: int) -> tuple[float, Start]:
+    from sklearn.mixture import GaussianMixture as Peer
+
+    weights, means, covariances = (a.astype(work.X.dtype) for a in work.start)
+    model = Peer(
+        len(weights),
+        weights_init=weights,
+        means_init=means,
+        precisions_init=np.linalg.inv(covariances),
+        max_iter=passes,
+        tol=0.0,
+    )
+    with threadpool_limits(work.n_threads), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        begin = perf_counter()
+        model.fit(work.X)
+        return perf_counter() - begin, (model.weights_, model.means_, model.covariances_)
+
+
+def _onedal(work: Work, passes: int) -> tuple[float, Start]:
+    import daal4py
+
+    daal4py.daalinit(nthreads=work.n_threads)
+    weights, means, covariances = (a.astype(work.X.dtype) for a in work.start)
+    algorithm = daal4py.em_gmm(
+        len(weights),
+        fptype="float" if work.X.dtype == np.float32 else "double",
+        maxIterations=passes,
+        accuracyThreshold=0.0,
+        regularizationFactor=1e-6,
+        covarianceStorage="full",
+    )
+    inputs = weights[None], means, list(covariances)
+    begin = perf_counter()
+    result = algorithm.compute(work.X, *inputs)
+    seconds = perf_counter() - begin
+    return seconds, (np.ravel(result.weights), result.means, np.stack(result.covariances))
+
+
+SOURCE = Path("workflow/scripts/peers.cpp")
+
+
+def _compiled(*names: str) -> Path | None:
+    """The program of ``peers.cpp`` with these engines, compiled once; None where a library is missing."""
+    compiler = shutil.which("g++")
+    if compiler is None or not SOURCE.exists():
+        return None
+    program = (
+        Path(tempfile.gettempdir())
+        / f"skem-peers-{os.getuid()}-{'-'.join(names)}-{SOURCE.stat().st_mtime_ns}"
+    )
+    if not program.exists():
+        beside = program.with_suffix(f".{os.getpid()}")
+        options = ["-O3", "-march=native", "-std=c++17", "-fopenmp", "-DNDEBUG", "-DARMA_NO_DEBUG"]
+        options += ["-DHAVE_MLPACK"] if "mlpack" in names else []
+        command = [compiler, *options, str(SOURCE), "-o", str(beside), "-larmadillo"]
+        if subprocess.run(command, capture_output=True).returncode:
+            return None
+        beside.rename(program)
+    return program
+
+
+def _cpp(engine: str, *libraries: str) -> Callable[[Work, int], tuple[float, Start]]:
+    def fit(work: Work, passes: int) -> tuple[float, Start]:
+        program = _compiled(*libraries)
+        assert program is not None
+        N, m = work.X.shape
+        K = len(work.start[0])
+        with tempfile.TemporaryDirectory() as folder:
+            data, start, out = (str(Path(folder, name)) for name in ("data", "start", "out"))
+            work.X.astype(np.float64).tofile(data)
+            np.concatenate([np.ravel(a) for a in work.start]).tofile(start)
+            threads = {f"{name}_NUM_THREADS": str(work.n_threads) for name in ("OMP", "OPENBLAS")}
+            command = [str(program), engine, data, start, out, *map(str, (N, m, K, passes))]
+            done = subprocess.run(
+                command, capture_output=True, text=True, check=True, env={**os.environ, **threads}
+            )
+            values = np.fromfile(out)
+        weights, means, covariances = np.split(values, [K, K + K * m])
+        return float(done.stdout), (weights, means.reshape(K, m), covariances.reshape(K, m, m))
+
+    return fit
+
+
+def _debian(package: str, *libraries: str) -> Callable[[], str | None]:
+    def version() -> str | None:
+        if _compiled(*libraries) is None:
+            return None
+        query = ["dpkg-query", "-W", "-f", "${Version}", package]
+        return subprocess.run(query, capture_output=True, text=True).stdout or "unknown"
+
+    return version
+
+
+ENGINES: dict[str, Engine] = {
+    "skem": Engine(_skem("full"), ("float64", "float32"), "full", "pip install -e .", _installed("pskem")),
+    "skem, diag": Engine(
+        _skem("diag"), ("float64", "float32"), "diag", "pip install -e .", _installed("pskem")
+    ),
+    "scikit-learn": Engine(
+        _scikit_learn,
+        ("float64", "float32"),
+        "full",
+        "pip install scikit-learn",
+        _installed("scikit-learn"),
+    ),
+    "oneDAL": Engine(
+        _onedal,
+        ("float64", "float32"),
+        "full",
+        "pip install scikit-learn-intelex",
+        _installed("scikit-learn-intelex"),
+    ),
+    "Armadillo": Engine(
+        _cpp("armadillo-full", "armadillo"),
+        ("float64",),
+        "full",
+        "apt-get install g++ libarmadillo-dev",
+        _debian("libarmadillo-dev", "armadillo"),
+    ),
+    "Armadillo, diag": Engine(
+        _cpp("armadillo-diag", "armadillo"),
+        ("float64",),
+        "diag",
+        "apt-get install g++ libarmadillo-dev",
+        _debian("libarmadillo-dev", "armadillo"),
+    ),
+    "mlpack": Engine(
+        _cpp("mlpack", "armadillo", "mlpack"),
+        ("float64",),
+        "full",
+        "apt-get install g++ libmlpack-dev libcereal-dev libensmallen-dev libstb-dev",
+        _debian("libmlpack-dev", "armadillo", "mlpack"),
+    ),
+}
+
+
+def mean_log_likelihood(X: NDArray[Any], parameters: Start) -> float:
+    """Mean of log p(x) of these parameters over the rows, by scikit-learn: nobody wins by doing less."""
+    from sklearn.mixture import GaussianMixture as Peer
+
+    weights, means, covariances = (np.asarray(a, dtype=np.float64) for a in parameters)
+    model = Peer(len(weights))
+    model.weights_, model.means_, model.covariances_ = weights, means, covariances
+    upper = [np.linalg.inv(np.linalg.cholesky(P)).T for P in covariances]
+    model.precisions_cholesky_ = np.array(upper)
+    parts = [model.score_samples(X[i : i + 50_000].astype(np.float64)) for i in range(0, len(X), 50_000)]
+    return float(np.concatenate(parts).mean())
+
+
+def compare(
+    X: NDArray[Any],
+    start: Start,
+    n_threads: int,
+    engines: Sequence[str],
+    *,
+    rounds: int,
+    passes: tuple[int, int],
+) -> list[dict[str, Any]]:
+    """Seconds per pass of every engine, each beside the first one's.
+
+    Parameters
+    ----------
+    X, start
+        As ``draw`` returns them.
+    n_threads : int
+    engines : sequence of str
+        Names in ``ENGINES``; they take turns, in an order that rotates.
+    rounds : int
+    passes : tuple of two ints
+        Lengths of the short and the long fit.
+
+    Returns
+    -------
+    list of dict
+        One per engine: seconds per pass, and the ratio to the first engine's in the same round, both as the
+        median with its 95% interval; log_likelihood after the long fit.
+    """
+    work = Work(X, start, n_threads)
+    short, long = passes
+    seconds: dict[str, list[float]] = {name: [] for name in engines}
+    fitted: dict[str, Start] = {}
+    for name in engines:
+        ENGINES[name].fit(work, short)  # warms up, and leaves no engine alone with a cold start
+    for turn in range(rounds):
+        for place in range(len(engines)):
+            name = engines[(turn + place) % len(engines)]
+            fit = ENGINES[name].fit
+            before = fit(work, short)[0]
+            after, fitted[name] = fit(work, long)
+            seconds[name].append((after - before) / (long - short))
+    rows = []
+    for name in engines:
+        spent, first = np.array(seconds[name]), np.array(seconds[engines[0]])
+        rows.append(
+            {"engine": name}
+            | median("seconds_per_pass", spent)
+            | median("ratio", spent / first)
+            | {"log_likelihood": mean_log_likelihood(X, fitted[name])}
+        )
+    return rows
+
+
+def median(name: str, values: NDArray[np.float64]) -> dict[str, float]:
+    """The median and the order statistics that hold it with 95% (all values, where there are few)."""
+    ordered = np.sort(values)
+    rank = max(int(binom.ppf(0.025, len(values), 0.5)) - 1, 0)
+    return {
+        name: float(np.median(values)),
+        f"{name}_low": float(ordered[rank]),
+        f"{name}_high": float(ordered[-1 - rank]),
+    }
+
+
+def seconds_per_pass(estimator: Any, X: NDArray[Any], y: NDArray[Any]) -> float:
+    """Mean seconds of the passes of a fit, but for the first, which sets up, and the last, which does less."""
+    fit = estimator.fit_passes(X, y)
+    next(fit)
+    begin = perf_counter()
+    for _ in range(estimator.max_iter - 2):
+        next(fit)
+    seconds = perf_counter() - begin
+    fit.close()
+    return seconds / (estimator.max_iter - 2)
+
+
+def product_rate(K: int, H: int, n_rows: int, dtype: str, n_threads: int, repeats: int = 5) -> float:
+    """Floating-point operations per second of the two matrix products of a pass alone: the engine's limit.
+
+    Products of the engine's own shapes, (K, H) by (H, chunk) and (K, chunk) by (chunk, H), by as many workers;
+    the best of ``repeats``.
+    """
+    chunks = max(n_rows // CHUNK_ROWS, 4 * n_threads)
+    rng = np.random.default_rng(0)
+    phi = [rng.standard_normal((H, CHUNK_ROWS)).astype(dtype) for _ in range(2 * n_threads)]
+    w = rng.standard_normal((K, H)).astype(dtype)
+
+    def products(chunk: int) -> float:
+        features = phi[chunk % len(phi)]
+        return float(((w @ features) @ features.T)[0, 0])
+
+    best = np.inf
+    with Workers(n_threads) as workers:
+        for _ in range(repeats):
+            begin = perf_counter()
+            for _ in workers.map(products, range(chunks)):
+                pass
+            best = min(best, perf_counter() - begin)
+    return 4.0 * K * H * CHUNK_ROWS * chunks / best
+
+
+def operations(N: int, m: int, K: int) -> float:
+    """Floating-point operations of the two products of a pass: 4 N K H, H = 1 + m + m(m+1)/2."""
+    return 4.0 * N * K * (1 + m + m * (m + 1) // 2)
+
+
+def exponents(scaling: pd.DataFrame) -> pd.DataFrame:
+    """Slope of log seconds against log N, log K and log H, over the upper half of the sizes, per engine.
+
+    In the lower half what every pass costs, whatever its size, is still in sight.
+    """
+    rows = []
+    for (axis, engine), table in scaling.dropna(subset="seconds_per_pass").groupby(
+        ["size", "engine"], sort=False
+    ):
+        size = table[axis] if axis != "m" else 1 + table["m"] + table["m"] * (table["m"] + 1) // 2
+        upper = size >= size.median()
+        if upper.sum() > 1:
+            slope = np.polyfit(np.log(size[upper]), np.log(table["seconds_per_pass"][upper]), 1)[0]
+            rows.append({"size": "H" if axis == "m" else axis, "engine": engine, "exponent": float(slope)})
+    return pd.DataFrame(rows, columns=["size", "engine", "exponent"])
+
+
+def to_markdown(sizes: pd.DataFrame, exponents: pd.DataFrame, supervised: pd.DataFrame) -> str:
+    """The tables of ``results/peers.md``."""
+    text = ["## EM for Gaussian mixtures, seconds per pass"]
+    labels = ["coretype", "size", "dtype", "threads"]
+    for (coretype, kernel), part in sizes.groupby(["coretype", "kernel"], sort=False):
+        chosen = "left alone" if coretype == "default" else coretype
+        text.append(f"**OPENBLAS_CORETYPE {chosen} ({kernel} kernel), {part['processor'].iloc[0]}**")
+        # The engine to compare with is in every group; once is enough.
+        shown = part.drop_duplicates([*labels, "engine"]).sort_values(labels[1:], kind="stable")
+        text.append(_markdown([_line(row) for row in shown.to_dict("records")]))
+    text.append(
+        "Full covariances but for *diag*. Ratio: to skem (to *skem, diag* for the diagonal ones) in the same round, "
+        "above one is slower; in brackets the 95% interval of the median, or the range where there are fewer than six "
+        "rounds. Log-likelihood: mean per row after the same number of passes from the same start, computed by "
+        "scikit-learn from the parameters of each engine. Share: of the rate of the two matrix products alone, in "
+        "the engine's own shapes and on as many threads."
+    )
+    if len(supervised):
+        text += ["## Supervised EM at the settings of Table 1, seconds per pass"]
+        lines = [
+            {
+                "data set": row["dataset"],
+                "threads": row["threads"],
+                "dtype": row["dtype"],
+                "paper": f"{row['paper_seconds']:g}",
+                "here": f"{row['seconds_per_pass']:.4f}",
+                "ratio": f"{row['ratio']:.0f} [{row['ratio_low']:.0f}, {row['ratio_high']:.0f}]",
+                "without active sets": f"{row['seconds_without_active_sets']:.4f}",
+                "gain": f"{row['gain']:.2f} [{row['gain_low']:.2f}, {row['gain_high']:.2f}]",
+            }
+            for row in supervised.to_dict("records")
+        ]
+        text.append(_markdown(lines))
+    text += ["## Seconds per pass grow with this power of the size"]
+    text.append(
+        _markdown([row | {"exponent": f"{row['exponent']:.2f}"} for row in exponents.to_dict("records")])
+    )
+    return "\n\n".join(text) + "\n"
+
+
+def _line(row: dict[str, Any]) -> dict[str, str]:
+    line = {"size": f"{row['size']}: {row['N']} x {row['m']}, K = {row['K']}", "dtype": row["dtype"]}
+    line |= {"threads": str(row["threads"]), "engine": row["engine"]}
+    if np.isnan(row["seconds_per_pass"]):
+        return line | {"s per pass": "not installed", "ratio": f"`{row['install']}`"}
+    ratio = f"{row['ratio']:.2f} [{row['ratio_low']:.2f}, {row['ratio_high']:.2f}]"
+    share = "" if np.isnan(row["share"]) else f"{100 * row['share']:.0f}%"
+    return line | {
+        "s per pass": f"{row['seconds_per_pass']:.4f}",
+        "ratio": ratio,
+        "log-likelihood": f"{row['log_likelihood']:.6f}",
+        "share": share,
+    }
+
+
+def _markdown(lines: list[dict[str, Any]]) -> str:
+    return pd.DataFrame(lines).fillna("").to_markdown(index=False, disable_numparse=True)

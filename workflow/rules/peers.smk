@@ -1,0 +1,123 @@
+# EM by others on identical work. Not part of a default run: snakemake --cores all peers
+import shlex
+
+try:
+    PEERS = configuration.read("config/peers.yaml")
+    configuration.check(PEERS, SCHEMAS / "peers.yaml", ["config/peers.yaml"])
+except configuration.ConfigurationError as error:
+    stop(error)
+
+
+def with_kernel(kernel):
+    """The environment that makes OpenBLAS use one of its kernels; it is read once, when a process starts."""
+    return "env -u OPENBLAS_CORETYPE" if kernel == "default" else f"env OPENBLAS_CORETYPE={kernel}"
+
+
+def groups_of(kernel):
+    return [group for group in PEERS["groups"] if kernel in group.get("kernels", PEERS["kernels"])]
+
+
+rule peers_size:
+    """Runs alone, like all that is timed."""
+    output:
+        "results/peers/{kernel}/{size}.csv",
+    threads: lambda wildcards: workflow.cores
+    params:
+        kernel=lambda wildcards: with_kernel(wildcards.kernel),
+        work=lambda wildcards: shlex.quote(
+            json.dumps(
+                {
+                    "sizes": {wildcards.size: PEERS["sizes"][wildcards.size]},
+                    "threads": PEERS["threads"],
+                    "groups": groups_of(wildcards.kernel),
+                }
+            )
+        ),
+        code=code("peers"),
+    message:
+        "timing engines at size {wildcards.size}, {wildcards.kernel} kernel"
+    shell:
+        "{params.kernel} {sys.executable} workflow/scripts/peers.py sizes {params.work} {output}"
+
+
+rule peers_scaling:
+    output:
+        "results/peers/scaling.csv",
+    threads: lambda wildcards: workflow.cores
+    params:
+        kernel=with_kernel("default"),
+        work=shlex.quote(
+            json.dumps(PEERS["scaling"] | {"base": PEERS["sizes"]["A"], "threads": max(PEERS["threads"])})
+        ),
+        code=code("peers"),
+    message:
+        "timing engines against N, m and K"
+    shell:
+        "{params.kernel} {sys.executable} workflow/scripts/peers.py scaling {params.work} {output}"
+
+
+rule peers_supervised:
+    input:
+        [
+            path
+            for dataset in PEERS["supervised"]["data_sets"]
+            if dataset in DATASETS
+            for path in feature_files(dataset, ["all"], [0])
+        ],
+    output:
+        "results/peers/supervised.csv",
+    threads: lambda wildcards: workflow.cores
+    params:
+        kernel=with_kernel("default"),
+        work=lambda wildcards: shlex.quote(
+            json.dumps(
+                PEERS["supervised"]
+                | {
+                    "threads": PEERS["threads"],
+                    "seed": SEED,
+                    "settings": {
+                        dataset: paper_work(dataset)
+                        for dataset in PEERS["supervised"]["data_sets"]
+                        if dataset in DATASETS
+                    },
+                }
+            )
+        ),
+        code=code("peers", "training"),
+    message:
+        "timing supervised EM at the settings of Table 1"
+    shell:
+        "{params.kernel} {sys.executable} workflow/scripts/peers.py supervised {params.work} {output}"
+
+
+def paper_work(dataset):
+    """The paper's setting of a data set and the features it reads."""
+    entry = EXPERIMENTS["table1"]["data_sets"][dataset]
+    label = entry["paper"]["setting"]
+    method = next(name for name, how in entry["methods"].items() if label in how["settings"])
+    setting = SETTINGS[dataset, method, label]
+    return {
+        "model": setting.model,
+        "params": setting.params,
+        "n_features": setting.n_features,
+        "features": feature_files(dataset, ["all"], [0])[0],
+        "paper_seconds": entry["paper"]["seconds_per_pass"],
+    }
+
+
+rule peers:
+    input:
+        sizes=expand("results/peers/{kernel}/{size}.csv", kernel=PEERS["kernels"], size=PEERS["sizes"]),
+        scaling="results/peers/scaling.csv",
+        supervised="results/peers/supervised.csv",
+        claims="config/claims.csv",
+    output:
+        csv="results/peers.csv",
+        md="results/peers.md",
+        figure="results/peers.svg",
+    params:
+        code=code("peers", "plots"),
+    message:
+        "table and figure of the engines"
+    script:
+        "../scripts/peers_table.py"

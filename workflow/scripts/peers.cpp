@@ -1,0 +1,89 @@
+// EM for Gaussian mixtures by Armadillo and mlpack, on data and a start from files: seconds per fit and the parameters.
+// Usage: peers ENGINE DATA START OUT N M K ITERATIONS   (DATA: N x M doubles, row by row; START, OUT: weights, means, covariances)
+#include <armadillo>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#ifdef HAVE_MLPACK
+#include <mlpack/core.hpp>
+#include <mlpack/methods/gmm.hpp>
+#endif
+
+using Clock = std::chrono::steady_clock;
+
+static arma::vec read(const char *path, size_t n)
+{
+    arma::vec values(n);
+    std::FILE *file = std::fopen(path, "rb");
+    if (!file || std::fread(values.memptr(), sizeof(double), n, file) != n) {
+        std::fprintf(stderr, "cannot read %s\n", path);
+        std::exit(1);
+    }
+    std::fclose(file);
+    return values;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 9) {
+        std::fprintf(stderr, "usage: peers ENGINE DATA START OUT N M K ITERATIONS\n");
+        return 2;
+    }
+    const std::string engine = argv[1];
+    const size_t n = std::stoul(argv[5]), m = std::stoul(argv[6]), k = std::stoul(argv[7]), iterations = std::stoul(argv[8]);
+    arma::vec raw = read(argv[2], n * m), start = read(argv[3], k + k * m + k * m * m);
+    const arma::mat data(raw.memptr(), m, n); // rows of the file are columns here
+    arma::rowvec weights(start.memptr(), k);
+    arma::mat means(start.memptr() + k, m, k);
+    arma::cube covariances(start.memptr() + k + k * m, m, m, k);
+    double seconds = 0;
+
+    if (engine == "armadillo-full") {
+        arma::gmm_full model;
+        model.set_params(means, covariances, weights);
+        const auto begin = Clock::now();
+        model.learn(data, k, arma::eucl_dist, arma::keep_existing, 0, iterations, 1e-6, false);
+        seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+        weights = model.hefts, means = model.means, covariances = model.fcovs;
+    } else if (engine == "armadillo-diag") {
+        arma::gmm_diag model;
+        arma::mat variances(m, k);
+        for (size_t c = 0; c < k; ++c)
+            variances.col(c) = covariances.slice(c).diag();
+        model.set_params(means, variances, weights);
+        const auto begin = Clock::now();
+        model.learn(data, k, arma::eucl_dist, arma::keep_existing, 0, iterations, 1e-6, false);
+        seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+        weights = model.hefts, means = model.means;
+        for (size_t c = 0; c < k; ++c)
+            covariances.slice(c) = arma::diagmat(model.dcovs.col(c));
+#ifdef HAVE_MLPACK
+    } else if (engine == "mlpack") {
+        mlpack::GMM model(k, m);
+        model.Weights() = weights.t();
+        for (size_t c = 0; c < k; ++c)
+            model.Component(c) = mlpack::GaussianDistribution(means.col(c), covariances.slice(c));
+        mlpack::EMFit<mlpack::KMeans<>, mlpack::NoConstraint> em(iterations, 0.0);
+        const auto begin = Clock::now();
+        model.Train(data, 1, true, em);
+        seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+        weights = model.Weights().t();
+        for (size_t c = 0; c < k; ++c) {
+            means.col(c) = model.Component(c).Mean();
+            covariances.slice(c) = model.Component(c).Covariance();
+        }
+#endif
+    } else {
+        std::fprintf(stderr, "%s was not compiled in\n", engine.c_str());
+        return 3;
+    }
+
+    std::FILE *file = std::fopen(argv[4], "wb");
+    if (!file || std::fwrite(weights.memptr(), sizeof(double), k, file) != k ||
+        std::fwrite(means.memptr(), sizeof(double), k * m, file) != k * m ||
+        std::fwrite(covariances.memptr(), sizeof(double), k * m * m, file) != k * m * m || std::fclose(file) != 0) {
+        std::fprintf(stderr, "cannot write %s\n", argv[4]);
+        return 1;
+    }
+    std::printf("%.9f\n", seconds);
+}

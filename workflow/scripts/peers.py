@@ -1,0 +1,112 @@
+"""Time engines: peers.py sizes|scaling|supervised WORK OUTPUT, with WORK as JSON. A process of its own, since the
+kernel of OpenBLAS is chosen when a process starts."""
+
+import json
+import os
+import sys
+
+import numpy as np
+
+from skem import environment, peers, splits
+from skem.em import ACTIVE_ROWS
+from skem.files import plain_errors, read_arrays, write_table
+from skem.training import MODELS
+
+
+def sizes(work):
+    """Every engine at every size."""
+    rows = []
+    for name, size in work["sizes"].items():
+        for dtype in ("float64", "float32"):
+            X, start = peers.draw(**size, dtype=dtype)
+            for n_threads in work["threads"]:
+                labels = {"size": name, **size, "dtype": dtype, "threads": n_threads}
+                rate = {}
+                for group in work["groups"]:
+                    rows += measured(X, start, labels, group, rate)
+    return rows
+
+
+def measured(X, start, labels, group, rate):
+    """The engines of a group on the same data, and those of them that are not installed."""
+    engines = {name: peers.ENGINES[name] for name in group["engines"]}
+    engines = {name: engine for name, engine in engines.items() if labels["dtype"] in engine.dtypes}
+    if len(engines) < 2:
+        return []
+    versions = {name: engine.version() for name, engine in engines.items()}
+    installed = [name for name, version in versions.items() if version is not None]
+    rows = peers.compare(
+        X, start, labels["threads"], installed, rounds=group["rounds"], passes=tuple(group["passes"])
+    )
+    rows += [{"engine": name, "install": engines[name].install} for name in engines if name not in installed]
+    for row in rows:
+        name = row["engine"]
+        row |= labels | {"version": versions[name], "covariance": engines[name].covariance}
+        row |= {"rounds": group["rounds"]}
+        if name == "skem" and "seconds_per_pass" in row:
+            H = 1 + labels["m"] + labels["m"] * (labels["m"] + 1) // 2
+            key = (labels["K"], H, labels["N"], labels["dtype"], labels["threads"])
+            if key not in rate:
+                rate[key] = peers.product_rate(*key)
+            row["product_rate"] = rate[key]
+            operations = peers.operations(labels["N"], labels["m"], labels["K"])
+            row["share"] = operations / row["seconds_per_pass"] / rate[key]
+    return rows
+
+
+def scaling(work):
+    """Seconds per pass against N, m and K, one at a time."""
+    rows = []
+    for axis in ("N", "m", "K"):
+        for value in work[axis]:
+            size = work["base"] | {axis: value}
+            X, start = peers.draw(**size, dtype="float32")
+            labels = {"size": axis, **size, "dtype": "float32", "threads": work["threads"]}
+            rows += measured(X, start, labels, work, {})
+    return rows
+
+
+def supervised(work):
+    """SKEM and PSKEM at the paper's settings, with active sets and without, in turns."""
+    rows = []
+    for dataset, setting in work["settings"].items():
+        arrays = read_arrays(setting["features"])
+        if not arrays:
+            continue
+        trial = next(
+            splits.trials(dataset, {"recipe": "images"}, {"all": arrays}, ["all"], [0], work["seed"])
+        )
+        X, y = trial.X_train[:, : setting["n_features"]], trial.y_train
+        Model = MODELS[setting["model"]]
+        params = setting["params"] | {"max_iter": work["passes"] + 2}
+        random_state = splits.seed(work["seed"], dataset, 0, 0, "start")
+        for n_threads in work["threads"]:
+            seconds = {ACTIVE_ROWS: [], 0.0: []}
+            for _ in range(work["rounds"]):
+                for active_rows, spent in seconds.items():
+                    estimator = Model(random_state=random_state, n_jobs=n_threads, **params)
+                    estimator._active_rows = active_rows
+                    spent.append(peers.seconds_per_pass(estimator, X, y))
+            ours, without = map(np.array, seconds.values())
+            rows.append(
+                {"dataset": dataset, "threads": n_threads, "N": len(y), "dtype": estimator.dtype_used_}
+                | {"paper_seconds": setting["paper_seconds"], "rounds": work["rounds"]}
+                | peers.median("seconds_per_pass", ours)
+                | peers.median("seconds_without_active_sets", without)
+                | peers.median("gain", without / ours)
+            )
+    return rows
+
+
+with plain_errors():
+    kind, work, output = sys.argv[1:]
+    machine = environment.describe()
+    kernels = [library["architecture"] for library in machine["libraries"] if library["architecture"]]
+    table = {"sizes": sizes, "scaling": scaling, "supervised": supervised}[kind](json.loads(work))
+    labels = {
+        "coretype": os.environ.get("OPENBLAS_CORETYPE", "default"),
+        "kernel": kernels[0] if kernels else "",
+        "processor": machine["machine"]["processor"],
+        "commit": machine["commit"],
+    }
+    write_table(output, [row | labels for row in table])

@@ -1,0 +1,25 @@
+"""The engines' tables as one CSV and as Markdown, and the figure of their scaling."""
+
+import matplotlib
+import pandas as pd
+
+from skem import peers, plots, threads
+from skem.files import plain_errors, read_table, write, write_table, write_text
+from skem.tables import claim
+
+matplotlib.use("Agg")
+threads.limit_process(1)
+with plain_errors():
+    sizes = pd.concat([read_table(path) for path in snakemake.input.sizes], ignore_index=True)
+    scaling, supervised = read_table(snakemake.input.scaling), read_table(snakemake.input.supervised)
+    if len(supervised):
+        claims = pd.read_csv(snakemake.input.claims, dtype=str, keep_default_na=False)
+        supervised["paper_seconds"] = [claim(claims, name) for name in supervised["paper_seconds"]]
+        for bound, of in (("", ""), ("_low", "_high"), ("_high", "_low")):
+            supervised[f"ratio{bound}"] = supervised["paper_seconds"] / supervised[f"seconds_per_pass{of}"]
+    exponents = peers.exponents(scaling)
+    parts = {"sizes": sizes, "scaling": scaling, "exponents": exponents, "supervised": supervised}
+    write_table(snakemake.output.csv, pd.concat([t.assign(part=name) for name, t in parts.items()]))
+    write_text(snakemake.output.md, peers.to_markdown(sizes, exponents, supervised))
+    figure = plots.engine_scaling(scaling, exponents)
+    write(snakemake.output.figure, lambda file: figure.savefig(file, format="svg", bbox_inches="tight"))
