@@ -246,7 +246,7 @@ def _expect(
         if not moments:
             return *totals, None
         responsibilities *= (w / total).astype(density.dtype, copy=False)
-        sums = (responsibilities @ phi.T).astype(np.float64)
+        sums = (phi @ responsibilities.T).T.astype(np.float64)
         for row in density.local_rows(components):
             local = kind.features(x - mixture.means[components[row]][:, None])
             sums[row] = local @ responsibilities[row]

@@ -37,7 +37,7 @@ rule peers_size:
     message:
         "timing engines at size {wildcards.size}, {wildcards.kernel} kernel"
     shell:
-        "{params.kernel} {sys.executable} workflow/scripts/peers.py sizes {params.work} {output}"
+        "{params.kernel} {sys.executable:q} workflow/scripts/peers.py sizes {params.work} {output}"
 
 
 rule peers_scaling:
@@ -53,7 +53,7 @@ rule peers_scaling:
     message:
         "timing engines against N, m and K"
     shell:
-        "{params.kernel} {sys.executable} workflow/scripts/peers.py scaling {params.work} {output}"
+        "{params.kernel} {sys.executable:q} workflow/scripts/peers.py scaling {params.work} {output}"
 
 
 rule peers_supervised:
@@ -87,7 +87,7 @@ rule peers_supervised:
     message:
         "timing supervised EM at the settings of Table 1"
     shell:
-        "{params.kernel} {sys.executable} workflow/scripts/peers.py supervised {params.work} {output}"
+        "{params.kernel} {sys.executable:q} workflow/scripts/peers.py supervised {params.work} {output}"
 
 
 def paper_work(dataset):

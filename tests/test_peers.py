@@ -1,0 +1,114 @@
+"""Engines on identical work: the same result, honest medians, and a row for what is not installed."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+from skem import PSKEMClassifier, configuration, peers, plots
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_configuration_is_valid():
+    path = ROOT / "config/peers.yaml"
+    configuration.check(configuration.read(path), ROOT / "workflow/schemas/peers.yaml", [path])
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("engine", ["scikit-learn", "oneDAL", "Armadillo"])
+def test_an_engine_does_the_same_passes(engine, dtype, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    other = peers.ENGINES[engine]
+    if dtype not in other.dtypes or other.version() is None:
+        assert "install" in other.install
+        return
+    X, start = peers.draw(500, 3, 4, dtype)
+    work = peers.Work(X, start, 1)
+    ours, theirs = (peers.ENGINES[name].fit(work, 3)[1] for name in ("skem", engine))
+    for a, b in zip(ours, theirs, strict=True):
+        assert_allclose(
+            a, b, rtol=1e-2 if dtype == "float32" else 1e-5, atol=1e-3 if dtype == "float32" else 1e-6
+        )
+
+
+def test_engines_take_turns_and_are_compared_within_rounds():
+    X, start = peers.draw(300, 3, 2, "float64")
+    rows = peers.compare(X, start, 1, ["skem", "scikit-learn"], rounds=3, passes=(1, 3))
+    assert [row["engine"] for row in rows] == ["skem", "scikit-learn"]
+    assert rows[0]["ratio"] == rows[0]["ratio_low"] == 1.0
+    assert_allclose(rows[0]["log_likelihood"], rows[1]["log_likelihood"], atol=1e-5)
+    assert all(row["seconds_per_pass_low"] <= row["seconds_per_pass_high"] for row in rows)
+
+
+def test_the_interval_of_a_median_holds_it_with_95_percent():
+    rng = np.random.default_rng(0)
+    for n in (7, 11, 25):
+        held = 0
+        for _ in range(2000):
+            found = peers.median("x", rng.exponential(size=n))
+            held += found["x_low"] <= np.log(2) <= found["x_high"]
+        assert held / 2000 > 0.94
+
+
+def test_drawn_clusters_do_not_depend_on_the_machine():
+    X, (weights, means, covariances) = peers.draw(1000, 4, 3, "float32")
+    again = peers.draw(1000, 4, 3, "float32")[0]
+    assert X.dtype == np.float32
+    assert np.array_equal(X, again)
+    assert weights.sum() == 1
+    assert means.shape == (3, 4)
+    assert_allclose(covariances[0], np.cov(X.T), rtol=1e-5)
+
+
+def scaling_table():
+    rows = []
+    for axis, values in {"N": [100, 1000, 10000], "m": [2, 4, 8, 16], "K": [4, 16, 64]}.items():
+        for value in values:
+            size = {"N": 5000, "m": 6, "K": 10} | {axis: value}
+            H = 1 + size["m"] + size["m"] * (size["m"] + 1) // 2
+            cost = 1e-9 * size["N"] * size["K"] * H
+            for engine in ("skem", "other"):
+                seconds = cost if engine == "skem" else cost**1.5
+                rows.append({"size": axis, **size, "engine": engine, "seconds_per_pass": seconds})
+    return pd.DataFrame(rows)
+
+
+def test_exponents_of_linear_cost_are_one():
+    table = scaling_table()
+    found = peers.exponents(table)
+    assert set(found["size"]) == {"N", "K", "H"}
+    assert_allclose(found[found["engine"] == "skem"]["exponent"], 1.0)
+    assert_allclose(found[found["engine"] == "other"]["exponent"], 1.5)
+    figure = plots.engine_scaling(table, found)
+    assert [len(ax.get_lines()) for ax in figure.axes] == [2, 2, 2]
+    assert "~N^1.00" in figure.axes[0].get_legend().get_texts()[0].get_text()
+
+
+def test_what_is_not_installed_says_how_to_install_it():
+    labels = {"size": "A", "N": 10, "m": 2, "K": 3, "dtype": "float64", "threads": 1, "coretype": "default"}
+    labels |= {"kernel": "Haswell", "processor": "a processor"}
+    times = {"seconds_per_pass": 0.1, "ratio": 1.0, "ratio_low": 1.0, "ratio_high": 1.0}
+    sizes = pd.DataFrame(
+        [
+            labels | times | {"engine": "skem", "log_likelihood": -1.0, "share": 0.5},
+            labels | {"engine": "oneDAL", "install": "pip install it"},
+        ]
+    )
+    text = peers.to_markdown(sizes, peers.exponents(scaling_table()), pd.DataFrame())
+    assert "not installed" in text
+    assert "`pip install it`" in text
+    assert "50%" in text
+
+
+def test_seconds_per_pass_of_a_classifier():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 4)), np.arange(60) % 2
+    assert 0 < peers.seconds_per_pass(PSKEMClassifier(4, n_blocks=2, max_iter=6), X, y) < 10
+
+
+def test_the_rate_of_the_products_is_positive():
+    assert peers.product_rate(5, 10, 3000, "float32", 1, repeats=1) > 0
+    assert peers.operations(10, 2, 3) == 4 * 10 * 3 * 6
