@@ -19,7 +19,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from skem import chunks, em, initialize, partition
 from skem._densities import Densities
-from skem._units import refuse_non_finite
+from skem._units import all_or_nothing, refuse_non_finite
 from skem.callbacks import CallbackSupportMixin, follow, with_callbacks
 from skem.gaussian import COVARIANCE_TYPES, Mixture
 from skem.threads import Workers, single_threaded
@@ -85,13 +85,8 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
             needs more rows than there are, or given arrays of the wrong shape.
         """
         self._validate_params()
-        before = self.__dict__.copy()
-        try:
+        with all_or_nothing(self):
             follow(self, self.fit_passes(X, y, sample_weight), X, y, sample_weight)
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
         return self
 
     def fit_passes(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -74,6 +76,18 @@ class Units:
         scale = self._scale[columns]
         covariances = self._kind.given(mixture.covariances, 1.0 / scale)
         return Mixture(mixture.weights, (mixture.means - self._shift[columns]) / scale, covariances)
+
+
+@contextmanager
+def all_or_nothing(estimator: object) -> Iterator[None]:
+    """Give an estimator its attributes back where a fit fails or is interrupted."""
+    before = estimator.__dict__.copy()
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__.clear()
+        estimator.__dict__.update(before)
+        raise
 
 
 def refuse_non_finite(estimator: object, X: np.ndarray) -> None:

@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from skem import chunks, em, initialize
-from skem._units import Units
+from skem._units import Units, all_or_nothing
 from skem.gaussian import COVARIANCE_TYPES, Mixture
 from skem.threads import Workers, single_threaded
 
@@ -156,13 +156,8 @@ class GaussianMixture(Units, DensityMixin, BaseEstimator):
         ValueError
             NaN or infinite features, fewer rows than components, or given arrays of the wrong shape.
         """
-        before = self.__dict__.copy()
-        try:
+        with all_or_nothing(self):
             self._fit(X)
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
         if self.tol > 0 and not self.converged_:
             warnings.warn(
                 f"GaussianMixture did not converge in {self.max_iter} passes: increase max_iter or tol",
