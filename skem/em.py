@@ -3,8 +3,9 @@
 The E-step (Pulford 2022, eq. 15) and the sums of the M-step (eqs. 16-18) are two matrix products per chunk
 of rows. A chunk holds rows of one class, so it needs only the components that class still uses: the
 class's *active set*. A pair (component, class) leaves it for good when its expected count falls below
-``ACTIVE_ROWS`` rows; dropping n rows' worth of a pair changes the log-likelihood by about n nats, so
-nothing a user can see moves, and a pass gets cheaper as EM separates the classes.
+``ACTIVE_ROWS`` rows, and a pass gets cheaper as EM separates the classes. Leaving out n rows' worth of a
+pair costs about n nats in that pass; but a pair that only a far-off row uses may grow back from 1e-12 rows
+to one within a few passes, and from 1e-20 too, so the limit lies where none did.
 
 The ridge is part of the model: with ``ridge`` = r, training uses log N(x; mu, P) - r/2 tr(P^-1), for which
 P = S + r I *is* the M-step. The penalised log-likelihood, the ``objective``, therefore never falls.
@@ -26,8 +27,10 @@ from skem.chunks import Features, Rows
 from skem.gaussian import Full, Mixture, whitened
 from skem.threads import Workers
 
-ACTIVE_ROWS = 1e-8
-"""Expected rows below which a (component, class) pair is dropped; 0 keeps every pair that is not zero."""
+ACTIVE_ROWS = 1e-40
+"""Expected rows below which a (component, class) pair is dropped; 0 keeps every pair that is not zero. At the settings
+of Pulford's Table 1, 1e-8 moves the log-likelihood of MNIST by 2e-5 and 1e-20 that of Fashion-MNIST by 6e-6, relative;
+1e-40 moves none by more than 1e-10 and no prediction, and saves half the time that 1e-8 does."""
 
 MAX_ERROR = 1e-3
 """Nats of rounding error a log-density may have before a more exact way is taken."""
@@ -186,14 +189,19 @@ def _exponentiate(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _unpenalised(
     objective: np.ndarray, joint: np.ndarray, total: np.ndarray, penalties: np.ndarray
-) -> np.ndarray:
-    """log sum_k pi_k N_k = log sum_k pi_k N_k e^-pen_k + log sum_k r_k e^pen_k; NaN where that underflows."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """log sum_k pi_k N_k = log sum_k pi_k N_k e^-pen_k + log sum_k r_k e^pen_k, and the rows where that underflows."""
     largest = penalties.max()
     if largest == 0.0:
-        return objective
+        return objective, _NOBODY
     ratio = np.exp(penalties - largest).astype(joint.dtype) @ joint / total
-    ratio[ratio < np.finfo(ratio.dtype).tiny] = np.nan
-    return objective + largest + np.log(ratio)
+    tiny = np.finfo(ratio.dtype).tiny
+    lost = np.flatnonzero(ratio < tiny) if ratio.min() < tiny else _NOBODY
+    ratio[lost] = 1.0
+    return objective + largest + np.log(ratio), lost
+
+
+_NOBODY = np.arange(0)
 
 
 @dataclass
@@ -222,6 +230,8 @@ def _expect(
     """
     K, L = mixture.weights.shape
     active = [np.flatnonzero(mixture.weights[:, c]) for c in range(L)]
+    # Adding to everything is several times faster than adding to an index list of everything.
+    places = [slice(None) if len(components) == K else components for components in active]
     with np.errstate(divide="ignore"):
         log_weights = np.log(mixture.weights)
 
@@ -233,8 +243,7 @@ def _expect(
         objective, total = _exponentiate(responsibilities)
         objective += common
         penalties = density.penalties[components]
-        log_likelihood = _unpenalised(objective, responsibilities, total, penalties)
-        lost = np.flatnonzero(np.isnan(log_likelihood))
+        log_likelihood, lost = _unpenalised(objective, responsibilities, total, penalties)
         if len(lost):
             # The component that carries a row without the penalty has none of it with the penalty.
             again, common = density(
@@ -260,9 +269,9 @@ def _expect(
         total.log_likelihood += log_likelihood
         total.objective += objective
         if sums is not None:
-            total.counts[active[c], c] += sums[:, 0]
-            total.sums[active[c]] += sums
-    n = rows.weights.sum()
+            total.counts[places[c], c] += sums[:, 0]
+            total.sums[places[c]] += sums
+    n = rows.total_weight
     total.log_likelihood /= n
     total.objective /= n
     return total

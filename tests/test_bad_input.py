@@ -1,13 +1,15 @@
 """What is refused, with which words; and what looks hopeless but has a defined outcome."""
 
 import re
+import threading
 import warnings
 
 import numpy as np
 import pytest
 import reference
+from threadpoolctl import threadpool_info
 
-from skem import MDAClassifier, PSKEMClassifier, SKEMClassifier
+from skem import MDAClassifier, PSKEMClassifier, SKEMClassifier, em
 
 CLASSIFIERS = [SKEMClassifier, PSKEMClassifier, MDAClassifier]
 every_classifier = pytest.mark.parametrize("Classifier", CLASSIFIERS)
@@ -279,3 +281,36 @@ def test_two_rows_are_enough():
     clf = SKEMClassifier(random_state=0).fit(X, y)
     assert_all_finite(clf, X)
     assert clf.predict(X).tolist() == ["a", "b"]
+
+
+@every_classifier
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_fit_that_breaks_off_leaves_everything_as_it_was(monkeypatch, Classifier, error, n_jobs):
+    X, y = rows(n=5000)
+    clf = Classifier(4, n_jobs=n_jobs, random_state=0).fit(X, y)
+    before, threads, blas = dict(vars(clf)), threading.active_count(), threadpool_info()
+    exponentiate = em._exponentiate
+    calls = iter(range(10**6))
+
+    def breaks(log_joint):
+        if next(calls) > 30:
+            raise error
+        return exponentiate(log_joint)
+
+    monkeypatch.setattr(em, "_exponentiate", breaks)
+    with pytest.raises(error):
+        clf.fit(X + 1, y)
+    assert vars(clf).keys() == before.keys()
+    assert all(value is before[name] for name, value in vars(clf).items())
+    assert threading.active_count() == threads
+    assert threadpool_info() == blas
+
+
+@every_classifier
+def test_a_row_too_far_off_for_its_square_is_refused(Classifier):
+    X, y = rows()
+    clf = Classifier(4, max_iter=1).fit(X, y)
+    X[3, 1] = 1e200
+    with pytest.raises(ValueError, match=r"feature 1 is .* too far"):
+        clf.predict(X)

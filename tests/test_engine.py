@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from skem import MDAClassifier, PSKEMClassifier, SKEMClassifier
+from skem.chunks import Features
 
 COVARIANCE_TYPES = ["full", "tied", "diag", "spherical"]
 STARTS = ["uniform", "sample", "kmeans", "class", "class_kmeans"]
@@ -275,6 +276,21 @@ def noisy_labels(seed=0, n=200, m=3):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, n)
     return rng.normal(size=(n, m)) + 0.5 * y[:, None], y
+
+
+def test_a_file_is_read_in_place(tmp_path, monkeypatch):
+    X, y, _ = shared_clusters(n=3000)
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    for n_blocks in (1, 2):
+        options = {"n_blocks": n_blocks, "max_iter": 5, "random_state": 0}
+        first = PSKEMClassifier(9, **options).fit(X, y)
+        monkeypatch.setattr(Features, "keep", lambda self: self)  # what memory holds is not read twice
+        others = [PSKEMClassifier(9, **options).fit(data, y) for data in (mapped, X)]
+        monkeypatch.undo()
+        for other in [*others, PSKEMClassifier(9, **options).fit(mapped, y)]:
+            assert_array_equal(other.objective_, first.objective_)
+            assert_array_equal(other.class_log_density(mapped), first.class_log_density(X))
 
 
 @pytest.mark.parametrize("Classifier", [SKEMClassifier, PSKEMClassifier, MDAClassifier])
