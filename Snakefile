@@ -32,7 +32,9 @@ rule reference:
         FIGURES,
         "results/environment.json",
     params:
-        summaries=[f"results/tables/{name}_summary.csv" for name in REPRODUCED],
+        # What is there of these.
+        others=[f"results/tables/{name}_summary.csv" for name in REPRODUCED]
+        + ["results/run.json", "results/peers.csv", "results/peers.md", "results/peers.svg"],
     message:
         "copying tables and figures to results/reference"
     script:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from skem import PSKEMClassifier, configuration, peers, plots
+from skem import PSKEMClassifier, configuration, peers, peers_tables, plots
 
 ROOT = Path(__file__).parents[1]
 
@@ -78,7 +78,7 @@ def scaling_table():
 
 def test_exponents_of_linear_cost_are_one():
     table = scaling_table()
-    found = peers.exponents(table)
+    found = peers_tables.exponents(table)
     assert set(found["size"]) == {"N", "K", "H"}
     assert_allclose(found[found["engine"] == "skem"]["exponent"], 1.0)
     assert_allclose(found[found["engine"] == "other"]["exponent"], 1.5)
@@ -97,7 +97,7 @@ def test_what_is_not_installed_says_how_to_install_it():
             labels | {"engine": "oneDAL", "install": "pip install it"},
         ]
     )
-    text = peers.to_markdown(sizes, peers.exponents(scaling_table()), pd.DataFrame())
+    text = peers_tables.to_markdown(sizes, peers_tables.exponents(scaling_table()), pd.DataFrame())
     assert "not installed" in text
     assert "`pip install it`" in text
     assert "50%" in text

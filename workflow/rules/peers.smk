@@ -116,7 +116,7 @@ rule peers:
         md="results/peers.md",
         figure="results/peers.svg",
     params:
-        code=code("peers", "plots"),
+        code=code("peers_tables", "plots"),
     message:
         "table and figure of the engines"
     script:

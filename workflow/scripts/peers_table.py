@@ -3,7 +3,7 @@
 import matplotlib
 import pandas as pd
 
-from skem import peers, plots, threads
+from skem import peers_tables, plots, threads
 from skem.files import plain_errors, read_table, write, write_table, write_text
 from skem.tables import claim
 
@@ -17,9 +17,9 @@ with plain_errors():
         supervised["paper_seconds"] = [claim(claims, name) for name in supervised["paper_seconds"]]
         for bound, of in (("", ""), ("_low", "_high"), ("_high", "_low")):
             supervised[f"ratio{bound}"] = supervised["paper_seconds"] / supervised[f"seconds_per_pass{of}"]
-    exponents = peers.exponents(scaling)
+    exponents = peers_tables.exponents(scaling)
     parts = {"sizes": sizes, "scaling": scaling, "exponents": exponents, "supervised": supervised}
     write_table(snakemake.output.csv, pd.concat([t.assign(part=name) for name, t in parts.items()]))
-    write_text(snakemake.output.md, peers.to_markdown(sizes, exponents, supervised))
+    write_text(snakemake.output.md, peers_tables.to_markdown(sizes, exponents, supervised))
     figure = plots.engine_scaling(scaling, exponents)
     write(snakemake.output.figure, lambda file: figure.savefig(file, format="svg", bbox_inches="tight"))

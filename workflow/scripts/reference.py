@@ -9,7 +9,7 @@ from skem.files import plain_errors, write_text
 
 with plain_errors():
     results, reference = Path("results"), Path("results/reference")
-    for path in map(Path, [*snakemake.input, *snakemake.params.summaries, "results/run.json"]):
+    for path in map(Path, [*snakemake.input, *snakemake.params.others]):
         if path.exists():
             target = reference / path.relative_to(results)
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,85 @@
+"""What was measured of several engines, as tables to read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+
+def exponents(scaling: pd.DataFrame) -> pd.DataFrame:
+    """Slope of log seconds against log N, log K and log H, over the upper half of the sizes, per engine.
+
+    In the lower half what every pass costs, whatever its size, is still in sight.
+    """
+    rows = []
+    for (axis, engine), table in scaling.dropna(subset="seconds_per_pass").groupby(
+        ["size", "engine"], sort=False
+    ):
+        size = table[axis] if axis != "m" else 1 + table["m"] + table["m"] * (table["m"] + 1) // 2
+        upper = size >= size.median()
+        if upper.sum() > 1:
+            slope = np.polyfit(np.log(size[upper]), np.log(table["seconds_per_pass"][upper]), 1)[0]
+            rows.append({"size": "H" if axis == "m" else axis, "engine": engine, "exponent": float(slope)})
+    return pd.DataFrame(rows, columns=["size", "engine", "exponent"])
+
+
+def to_markdown(sizes: pd.DataFrame, exponents: pd.DataFrame, supervised: pd.DataFrame) -> str:
+    """The tables of ``results/peers.md``."""
+    text = ["## EM for Gaussian mixtures, seconds per pass"]
+    labels = ["coretype", "size", "dtype", "threads"]
+    for (coretype, kernel), part in sizes.groupby(["coretype", "kernel"], sort=False):
+        chosen = "left alone" if coretype == "default" else coretype
+        text.append(f"**OPENBLAS_CORETYPE {chosen} ({kernel} kernel), {part['processor'].iloc[0]}**")
+        # The engine to compare with is in every group; once is enough.
+        shown = part.drop_duplicates([*labels, "engine"]).sort_values(labels[1:], kind="stable")
+        text.append(_markdown([_line(row) for row in shown.to_dict("records")]))
+    text.append(
+        "Full covariances but for *diag*. Ratio: to skem (to *skem, diag* for the diagonal ones) in the same round, "
+        "above one is slower; in brackets the 95% interval of the median, or the range where there are fewer than six "
+        "rounds. Log-likelihood: mean per row after the same number of passes from the same start, computed by "
+        "scikit-learn from the parameters of each engine; mlpack's binding takes no start and begins with a k-means of its own, "
+        "so its value is another's. Share: of the rate of the two matrix products alone, in "
+        "the engine's own shapes and on as many threads."
+    )
+    if len(supervised):
+        text += ["## Supervised EM at the settings of Table 1, seconds per pass"]
+        lines = [
+            {
+                "data set": row["dataset"],
+                "threads": row["threads"],
+                "dtype": row["dtype"],
+                "paper": f"{row['paper_seconds']:g}",
+                "here": f"{row['seconds_per_pass']:.4f}",
+                "ratio": f"{row['ratio']:.0f} [{row['ratio_low']:.0f}, {row['ratio_high']:.0f}]",
+                "without active sets": f"{row['seconds_without_active_sets']:.4f}",
+                "gain": f"{row['gain']:.2f} [{row['gain_low']:.2f}, {row['gain_high']:.2f}]",
+            }
+            for row in supervised.to_dict("records")
+        ]
+        text.append(_markdown(lines))
+    text += ["## Seconds per pass grow with this power of the size"]
+    text.append(
+        _markdown([row | {"exponent": f"{row['exponent']:.2f}"} for row in exponents.to_dict("records")])
+    )
+    return "\n\n".join(text) + "\n"
+
+
+def _line(row: dict[str, Any]) -> dict[str, str]:
+    line = {"size": f"{row['size']}: {row['N']} x {row['m']}, K = {row['K']}", "dtype": row["dtype"]}
+    line |= {"threads": str(row["threads"]), "engine": row["engine"]}
+    if np.isnan(row["seconds_per_pass"]):
+        return line | {"s per pass": "not installed", "ratio": f"`{row['install']}`"}
+    ratio = f"{row['ratio']:.2f} [{row['ratio_low']:.2f}, {row['ratio_high']:.2f}]"
+    share = "" if np.isnan(row["share"]) else f"{100 * row['share']:.0f}%"
+    return line | {
+        "s per pass": f"{row['seconds_per_pass']:.4f}",
+        "ratio": ratio,
+        "log-likelihood": f"{row['log_likelihood']:.6f}",
+        "share": share,
+    }
+
+
+def _markdown(lines: list[dict[str, Any]]) -> str:
+    return pd.DataFrame(lines).fillna("").to_markdown(index=False, disable_numparse=True)
