@@ -309,15 +309,22 @@ def compare(
     Returns
     -------
     list of dict
-        One per engine: seconds per pass, and the ratio to the first engine's in the same round, both as the
+        One per engine, with a note alone where it failed; else seconds per pass, and the ratio to the first engine's in the same round, both as the
         median with its 95% interval; log_likelihood after the long fit.
     """
     work = Work(X, start, n_threads)
     short, long = passes
     seconds: dict[str, list[float]] = {name: [] for name in engines}
     fitted: dict[str, Start] = {}
-    for name in engines:
-        ENGINES[name].fit(work, short)  # warms up, and leaves no engine alone with a cold start
+    failures: dict[str, str] = {}
+    for name in engines:  # warms up, so that no engine is timed cold
+        try:
+            ENGINES[name].fit(work, long)
+        except Exception as error:
+            if name == engines[0]:
+                raise
+            failures[name] = (str(error).strip() or type(error).__name__).splitlines()[0]
+    engines = [name for name in engines if name not in failures]
     for turn in range(rounds):
         for place in range(len(engines)):
             name = engines[(turn + place) % len(engines)]
@@ -334,7 +341,7 @@ def compare(
             | median("ratio", spent / first)
             | {"log_likelihood": mean_log_likelihood(X, fitted[name])}
         )
-    return rows
+    return rows + [{"engine": name, "note": f"failed: {why}"} for name, why in failures.items()]
 
 
 def median(name: str, values: NDArray[np.float64]) -> dict[str, float]:

@@ -70,7 +70,7 @@ def _line(row: dict[str, Any]) -> dict[str, str]:
     line = {"size": f"{row['size']}: {row['N']} x {row['m']}, K = {row['K']}", "dtype": row["dtype"]}
     line |= {"threads": str(row["threads"]), "engine": row["engine"]}
     if np.isnan(row["seconds_per_pass"]):
-        return line | {"s per pass": "not installed", "ratio": f"`{row['install']}`"}
+        return line | {"s per pass": row["note"]}
     ratio = f"{row['ratio']:.2f} [{row['ratio_low']:.2f}, {row['ratio_high']:.2f}]"
     share = "" if np.isnan(row["share"]) else f"{100 * row['share']:.0f}%"
     return line | {

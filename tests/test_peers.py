@@ -1,5 +1,6 @@
 """Engines on identical work: the same result, honest medians, and a row for what is not installed."""
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,16 @@ def test_engines_take_turns_and_are_compared_within_rounds():
     assert rows[0]["ratio"] == rows[0]["ratio_low"] == 1.0
     assert_allclose(rows[0]["log_likelihood"], rows[1]["log_likelihood"], atol=1e-5)
     assert all(row["seconds_per_pass_low"] <= row["seconds_per_pass_high"] for row in rows)
+
+
+def test_an_engine_that_fails_leaves_a_note(monkeypatch):
+    def fails(work, passes):
+        raise RuntimeError("Ill-conditioned\nDetails: many")
+
+    monkeypatch.setitem(peers.ENGINES, "oneDAL", dataclasses.replace(peers.ENGINES["oneDAL"], fit=fails))
+    X, start = peers.draw(300, 3, 2, "float64")
+    rows = peers.compare(X, start, 1, ["skem", "oneDAL"], rounds=2, passes=(1, 3))
+    assert rows[1] == {"engine": "oneDAL", "note": "failed: Ill-conditioned"}
 
 
 def test_the_interval_of_a_median_holds_it_with_95_percent():
@@ -94,12 +105,11 @@ def test_what_is_not_installed_says_how_to_install_it():
     sizes = pd.DataFrame(
         [
             labels | times | {"engine": "skem", "log_likelihood": -1.0, "share": 0.5},
-            labels | {"engine": "oneDAL", "install": "pip install it"},
+            labels | {"engine": "oneDAL", "note": "not installed: pip install it"},
         ]
     )
     text = peers_tables.to_markdown(sizes, peers_tables.exponents(scaling_table()), pd.DataFrame())
-    assert "not installed" in text
-    assert "`pip install it`" in text
+    assert "not installed: pip install it" in text
     assert "50%" in text
 
 

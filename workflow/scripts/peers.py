@@ -38,7 +38,11 @@ def measured(X, start, labels, group, rate):
     rows = peers.compare(
         X, start, labels["threads"], installed, rounds=group["rounds"], passes=tuple(group["passes"])
     )
-    rows += [{"engine": name, "install": engines[name].install} for name in engines if name not in installed]
+    rows += [
+        {"engine": name, "note": f"not installed: {engines[name].install}"}
+        for name in engines
+        if name not in installed
+    ]
     for row in rows:
         name = row["engine"]
         row |= labels | {"version": versions[name], "covariance": engines[name].covariance}
