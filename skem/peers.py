@@ -272,14 +272,20 @@ ENGINES: dict[str, Engine] = {
 
 
 def mean_log_likelihood(X: NDArray[Any], parameters: Start) -> float:
-    """Mean of log p(x) of these parameters over the rows, by scikit-learn: nobody wins by doing less."""
+    """Mean of log p(x) of these parameters over the rows, by scikit-learn: nobody wins by doing less.
+
+    NaN where a covariance is not positive definite.
+    """
     from sklearn.mixture import GaussianMixture as Peer
 
     weights, means, covariances = (np.asarray(a, dtype=np.float64) for a in parameters)
     model = Peer(len(weights))
     model.weights_, model.means_, model.covariances_ = weights, means, covariances
-    upper = [np.linalg.inv(np.linalg.cholesky(P)).T for P in covariances]
-    model.precisions_cholesky_ = np.array(upper)
+    try:
+        lower = np.linalg.cholesky(covariances)
+    except np.linalg.LinAlgError:
+        return float("nan")
+    model.precisions_cholesky_ = np.swapaxes(np.linalg.inv(lower), 1, 2)
     parts = [model.score_samples(X[i : i + 50_000].astype(np.float64)) for i in range(0, len(X), 50_000)]
     return float(np.concatenate(parts).mean())
 
