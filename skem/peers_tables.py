@@ -29,6 +29,9 @@ def to_markdown(sizes: pd.DataFrame, exponents: pd.DataFrame, supervised: pd.Dat
     """The tables of ``results/peers.md``."""
     text = ["## EM for Gaussian mixtures, seconds per pass"]
     labels = ["coretype", "size", "dtype", "threads"]
+    # Groups of engines run for different numbers of passes, each with an engine of ours first.
+    ours = sizes["log_likelihood"].where(sizes["engine"].str.startswith("skem")).ffill()
+    sizes = sizes.assign(ours=ours)
     for (coretype, kernel), part in sizes.groupby(["coretype", "kernel"], sort=False):
         chosen = "left alone" if coretype == "default" else coretype
         text.append(f"**OPENBLAS_CORETYPE {chosen} ({kernel} kernel), {part['processor'].iloc[0]}**")
@@ -38,8 +41,8 @@ def to_markdown(sizes: pd.DataFrame, exponents: pd.DataFrame, supervised: pd.Dat
     text.append(
         "Full covariances but for *diag*. Ratio: to skem (to *skem, diag* for the diagonal ones) in the same round, "
         "above one is slower; in brackets the 95% interval of the median, or the range where there are fewer than six "
-        "rounds. Log-likelihood: mean per row after the same number of passes from the same start, computed by "
-        "scikit-learn from the parameters of each engine; mlpack's binding takes no start and begins with a k-means of its own, "
+        "rounds. Log-likelihood: mean per row, computed by scikit-learn from the parameters of the engine, and beside it "
+        "from those of skem after the same number of passes from the same start; mlpack's binding takes no start and begins with a k-means of its own, "
         "so its value is another's. Share: of the rate of the two matrix products alone, in "
         "the engine's own shapes and on as many threads."
     )
@@ -59,10 +62,9 @@ def to_markdown(sizes: pd.DataFrame, exponents: pd.DataFrame, supervised: pd.Dat
             for row in supervised.to_dict("records")
         ]
         text.append(_markdown(lines))
-    text += ["## Seconds per pass grow with this power of the size"]
-    text.append(
-        _markdown([row | {"exponent": f"{row['exponent']:.2f}"} for row in exponents.to_dict("records")])
-    )
+    if len(exponents):
+        lines = [row | {"exponent": f"{row['exponent']:.2f}"} for row in exponents.to_dict("records")]
+        text += ["## Seconds per pass grow with this power of the size", _markdown(lines)]
     return "\n\n".join(text) + "\n"
 
 
@@ -77,6 +79,7 @@ def _line(row: dict[str, Any]) -> dict[str, str]:
         "s per pass": f"{row['seconds_per_pass']:.4f}",
         "ratio": ratio,
         "log-likelihood": f"{row['log_likelihood']:.6f}",
+        "ours": f"{row['ours']:.6f}",
         "share": share,
     }
 
