@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 CHUNK_ROWS = 1536
-"""Rows per chunk. A constant, so that results do not depend on the machine. Measured from 256 to 8192 on one and two
+"""Rows per chunk. A constant, so that results do not depend on the machine. Measured from 256 to 3072 on one and two
 threads: fewer, and what Python does per chunk costs up to a third; more, and the products wait for memory."""
 
 KEPT_BYTES = 64 * 2**20

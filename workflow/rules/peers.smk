@@ -93,9 +93,7 @@ rule peers_supervised:
 def paper_work(dataset):
     """The paper's setting of a data set and the features it reads."""
     entry = EXPERIMENTS["table1"]["data_sets"][dataset]
-    label = entry["paper"]["setting"]
-    method = next(name for name, how in entry["methods"].items() if label in how["settings"])
-    setting = SETTINGS[dataset, method, label]
+    setting = SETTINGS[dataset, *paper_setting(entry)]
     return {
         "model": setting.model,
         "params": setting.params,

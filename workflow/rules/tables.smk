@@ -26,11 +26,10 @@ rule choose_reg_covar:
         "../scripts/choose_reg_covar.py"
 
 
-def paper_setting(dataset, entry):
+def paper_setting(entry):
     """The method and setting whose pass is timed: the first method that has the paper's setting."""
     label = entry["paper"]["setting"]
-    method = next(name for name, how in entry["methods"].items() if label in how["settings"])
-    return f"results/timings/{dataset}/{method}/{label}.csv"
+    return next(name for name, how in entry["methods"].items() if label in how["settings"]), label
 
 
 rule table:
@@ -43,7 +42,9 @@ rule table:
             "results/history/{dataset}.csv", dataset=datasets_of(wildcards.experiment)
         ),
         passes=lambda wildcards: [
-            paper_setting(dataset, EXPERIMENTS[wildcards.experiment]["data_sets"][dataset])
+            "results/timings/{}/{}/{}.csv".format(
+                dataset, *paper_setting(EXPERIMENTS[wildcards.experiment]["data_sets"][dataset])
+            )
             for dataset in datasets_of(wildcards.experiment)
         ],
         predictions=lambda wildcards: [
