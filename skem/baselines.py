@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -140,7 +141,7 @@ _BASELINES: dict[str, _Baseline] = {
     "svm_quadratic": _svm(1.0, 0.1, 10.0, kernel="poly", degree=2, coef0=1.0),
     "svm_rbf": _svm(5.0, 1.0, 25.0, kernel="rbf"),
     **{f"knn_{k}": _Baseline(KNeighborsClassifier, True, {"n_neighbors": k}, _SCALING) for k in (1, 5, 9)},
-    **{f"bagged_trees_{n}": _Baseline(RandomForestClassifier, False, {"n_estimators": n}) for n in (50, 100)},
+    "bagged_trees": _Baseline(RandomForestClassifier, False, {"n_estimators": 100}),
     "gmm_per_class": _Baseline(GaussianMixtureClassifier, True, {}, _values("n_components", 2, 1, 4, 8)),
 }
 
@@ -148,6 +149,28 @@ _BASELINES: dict[str, _Baseline] = {
 def names() -> tuple[str, ...]:
     """Names that `make` knows."""
     return tuple(_BASELINES)
+
+
+def reported() -> tuple[str, ...]:
+    """The names under which `fitted` gives classifiers."""
+    return tuple(label for name in _BASELINES for label in _parts(name))
+
+
+def fitted(name: str, estimator: BaseEstimator) -> list[tuple[str, BaseEstimator]]:
+    """What a fitted baseline is reported as: itself, but of bagged trees the first fifty and all hundred.
+
+    Trees are grown one after another, so the first fifty are a forest of fifty from the same seed.
+    """
+    if name != "bagged_trees":
+        return [(name, estimator)]
+    first = copy(estimator)
+    first.estimators_ = estimator.estimators_[:50]
+    first.n_estimators = 50
+    return list(zip(_parts(name), (first, estimator), strict=True))
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    return ("bagged_trees_50", "bagged_trees_100") if name == "bagged_trees" else (name,)
 
 
 def grid(name: str, n_features: int | None = None) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -29,23 +30,30 @@ class Setting:
     Attributes
     ----------
     dataset, method, name : str
-    model : {"skem", "pskem", "mda"}
+    unit : str
+        What one job fits: settings of a method that share a unit are fitted by the same job.
+    model : str
+        "skem", "pskem", "mda" or the name of a baseline.
     params : dict
-        Of the estimator, ``max_iter`` included.
+        Of the estimator, ``max_iter`` included; of a baseline, none.
     n_features : int
         The first so many features are used.
     rows : list of {"all", "part"}
     runs : list of int
+    features : dict
+        What is made of the features otherwise than the configuration says.
     """
 
     dataset: str
     method: str
     name: str
+    unit: str
     model: str
     params: dict[str, Any]
     n_features: int
     rows: list[str]
     runs: list[int]
+    features: dict[str, Any]
 
     def blocks(self, size: int) -> list[str]:
         """Names of blocks of at most ``size`` runs, "first-last"."""
@@ -96,15 +104,26 @@ def check(document: Any, schema: str | Path, files: Sequence[str | Path]) -> Non
     ------
     ConfigurationError
     """
-    error = max(_Validator(read(schema)).iter_errors(document), key=by_relevance(), default=None)
-    if error is None:
-        return
-    while error.context:
-        error = _meant(error.context)
-    path = list(error.absolute_path)
-    wrong = _unknown_key(error)
-    file = _where([*path, wrong] if wrong is not None else path, files)
-    raise ConfigurationError(f"{file}: {_message(error, path, wrong)}")
+    faults = []
+    for error in sorted(_Validator(read(schema)).iter_errors(document), key=by_relevance(), reverse=True):
+        while error.context:
+            error = _meant(error.context)
+        path = list(error.absolute_path)
+        wrong = _unknown_key(error)
+        file = _where([*path, wrong] if wrong is not None else path, files)
+        faults.append(f"{file}: {_message(error, path, wrong)}")
+    refuse(faults)
+
+
+def refuse(faults: Sequence[str]) -> None:
+    """Raise one error that lists all faults found, if there are any.
+
+    Raises
+    ------
+    ConfigurationError
+    """
+    if faults:
+        raise ConfigurationError("\n       ".join(dict.fromkeys(faults)))
 
 
 def _is_integer(_: object, value: object) -> bool:
@@ -233,9 +252,10 @@ def settings(
         raise ConfigurationError(f"experiments: there is no {path}; there are {', '.join(known)}")
     experiment = read(path)
     check(experiment, schema, [path])
+    faults = []
     without = [dataset for dataset, entry in experiment["data_sets"].items() if "paper" not in entry]
     if 0 < len(without) < len(experiment["data_sets"]):
-        raise ConfigurationError(
+        faults.append(
             f"{path}: data_sets.{without[0]} has no entry 'paper' as the others do; "
             "a data set of your own goes into an experiment of its own"
         )
@@ -244,43 +264,94 @@ def settings(
         for key in ("features", "runs"):
             if dataset not in config[key]:
                 there = ", ".join(config[key])
-                raise ConfigurationError(
-                    f"{path}: data_sets.{dataset}: no such data set under {key}; there are {there}"
-                )
-        available = _n_features(config["features"][dataset])
+                faults.append(f"{path}: data_sets.{dataset}: no such data set under {key}; there are {there}")
+        if dataset not in config["features"] or dataset not in config["runs"]:
+            continue
+        labels = set()
         for method, how in entry["methods"].items():
-            for label, setting in how["settings"].items():
-                where = f"{path}: data_sets.{dataset}.methods.{method}.settings.{label}"
-                params = how["params"] | setting["params"] | {"max_iter": entry["max_iter"]}
-                if setting["n_features"] > available:
-                    raise ConfigurationError(
-                        f"{where}.n_features is {setting['n_features']}, {dataset} has {available}"
-                    )
-                if params.get("n_blocks", 1) > setting["n_features"]:
-                    raise ConfigurationError(
-                        f"{where}: {params['n_blocks']} blocks of {setting['n_features']} features: at most one per feature"
-                    )
-                _check_params(where, how["model"], params)
-                runs = list(range(min(config["runs"][dataset], setting.get("runs", config["runs"][dataset]))))
-                if runs:
-                    found.append(
-                        Setting(
-                            dataset,
-                            method,
-                            label,
-                            how["model"],
-                            params,
-                            setting["n_features"],
-                            setting["rows"],
-                            runs,
-                        )
-                    )
-        labels = {label for how in entry["methods"].values() for label in how["settings"]}
+            where = f"{path}: data_sets.{dataset}.methods.{method}"
+            for setting in _expanded(dataset, method, how, entry.get("max_iter"), config):
+                labels.add(setting.name)
+                faults += _faults(f"{where}.settings.{setting.name}", setting, config["features"][dataset])
+                if setting.runs:
+                    found.append(setting)
         if "paper" in entry and entry["paper"]["setting"] not in labels:
-            raise ConfigurationError(
+            faults.append(
                 f"{path}: data_sets.{dataset}.paper.setting is {entry['paper']['setting']!r}; allowed: {', '.join(sorted(labels))}"
             )
+    refuse(faults)
     return experiment, found
+
+
+def _expanded(
+    dataset: str, method: str, how: dict[str, Any], max_iter: int | None, config: dict[str, Any]
+) -> list[Setting]:
+    """The settings of a method: those written out, and those of its grid, named after what they are."""
+
+    def setting(name: str, unit: str, own: dict[str, Any]) -> Setting:
+        params = how["params"] | own.get("params", {})
+        if how["model"] in _NOT_FOR:
+            params["max_iter"] = own.get("max_iter", how.get("max_iter", max_iter))
+        limit = own.get("runs", how.get("runs", config["runs"][dataset]))
+        runs = list(range(min(config["runs"][dataset], limit)))
+        features = how.get("features", {}) | own.get("features", {})
+        return Setting(
+            dataset, method, name, unit, how["model"], params, own["n_features"], own["rows"], runs, features
+        )
+
+    found = [setting(name, name, own) for name, own in how.get("settings", {}).items()]
+    grid = dict(how.get("grid", {}))
+    if not grid:
+        return found
+    passes, rows = grid.pop("max_iter", {}), grid.pop("rows")
+    lists = {key: grid[key] for key in GRID if key in grid}
+    if config["grids"] == "ends":
+        lists = {key: [values[0], values[-1]] if len(values) > 1 else values for key, values in lists.items()}
+    for values in product(*lists.values()):
+        point = dict(zip(lists, values, strict=True))
+        name = "-".join(GRID[key].format(value) for key, value in point.items())
+        n_blocks, size = map(int, point["partition"].split("x"))
+        own: dict[str, Any] = {"n_features": n_blocks * size, "rows": rows, "params": {}, "features": {}}
+        if point["partition"] in passes:
+            own["max_iter"] = passes[point["partition"]]
+        if how["model"] in _NOT_FOR and "n_blocks" not in _NOT_FOR[how["model"]]:
+            own["params"]["n_blocks"] = n_blocks
+        own["params"] |= {key: point[key] for key in ("n_components", "reg_covar") if key in point}
+        own["features"] |= {key: point[key] for key in ("folds", "scale") if key in point}
+        large = len(lists["partition"]) > 1 and config["grids"] == "all"
+        unit = point["partition"] if large else "grid"
+        found.append(setting(name, unit, own))
+    return found
+
+
+GRID = {
+    "partition": "{}",
+    "n_components": "K{}",
+    "folds": "{}",
+    "scale": "{}",
+    "reg_covar": "ridge{:g}",
+}
+"""What a grid may vary, and how it is called in the name of a setting."""
+
+
+def _faults(where: str, setting: Setting, spec: dict[str, Any]) -> list[str]:
+    faults = []
+    available = _n_features(spec)
+    if setting.n_features > available:
+        faults.append(f"{where}.n_features is {setting.n_features}, {setting.dataset} has {available}")
+    if setting.params.get("n_blocks", 1) > setting.n_features:
+        faults.append(
+            f"{where}: {setting.params['n_blocks']} blocks of {setting.n_features} features: at most one per feature"
+        )
+    if setting.params.get("max_iter", 1) is None:
+        faults.append(f"{where}: no max_iter, neither here nor for the data set")
+    wrong = sorted(_NOT_FOR.get(setting.model, set(setting.params)) & set(setting.params))
+    if wrong:
+        faults.append(f"{where}: {setting.model} has no parameter {wrong[0]!r}")
+    tables = {"folds", "scale"} if spec["recipe"] != "table" else set()
+    if tables & set(setting.features):
+        faults.append(f"{where}: {setting.dataset} is not a table: no {', '.join(sorted(tables))}")
+    return faults
 
 
 def _n_features(spec: dict[str, Any]) -> int:
@@ -292,12 +363,6 @@ def _n_features(spec: dict[str, Any]) -> int:
 _NOT_FOR = {"skem": {"n_blocks", "arrangement"}, "pskem": set(), "mda": {"covariance_type"}}
 
 
-def _check_params(where: str, model: str, params: dict[str, Any]) -> None:
-    wrong = sorted(_NOT_FOR[model] & set(params))
-    if wrong:
-        raise ConfigurationError(f"{where}: {model} has no parameter {wrong[0]!r}")
-
-
 def check_known(config: dict[str, Any], files: Sequence[str | Path]) -> None:
     """Refuse entries for data sets that no ``features`` entry describes, or that lack one, and unknown methods.
 
@@ -306,6 +371,7 @@ def check_known(config: dict[str, Any], files: Sequence[str | Path]) -> None:
     ConfigurationError
     """
     known = set(config["features"])
+    faults = []
     for path, entries in {
         ("runs",): config["runs"],
         ("runs_per_job",): config["runs_per_job"],
@@ -316,16 +382,15 @@ def check_known(config: dict[str, Any], files: Sequence[str | Path]) -> None:
         if unknown:
             file = _where([*path, unknown[0]], files)
             there = ", ".join(sorted(known))
-            raise ConfigurationError(f"{file}: {key}.{unknown[0]}: unknown data set; allowed: {there}")
+            faults.append(f"{file}: {key}.{unknown[0]}: unknown data set; allowed: {there}")
         if missing:
-            raise ConfigurationError(f"{_where(list(path), files)}: {key} has no entry for {missing[0]}")
+            faults.append(f"{_where(list(path), files)}: {key} has no entry for {missing[0]}")
     unknown = sorted(set(config["baselines"]["max_rows"]) - set(_baseline_names()))
     if unknown:
         file = _where(["baselines", "max_rows", unknown[0]], files)
         allowed = ", ".join(_baseline_names())
-        raise ConfigurationError(
-            f"{file}: baselines.max_rows.{unknown[0]}: unknown method; allowed: {allowed}"
-        )
+        faults.append(f"{file}: baselines.max_rows.{unknown[0]}: unknown method; allowed: {allowed}")
+    refuse(faults)
 
 
 def _baseline_names() -> tuple[str, ...]:

@@ -389,10 +389,9 @@ def class_log_density(
         limits = np.finfo(density.dtype)
         with np.errstate(divide="ignore"):
             result = np.log(mixed).astype(np.float64) + largest
-        for c in range(L):
-            lost = np.flatnonzero(mixed[c] < limits.tiny / limits.eps)
-            if len(lost):
-                result[c, lost] = exact(log_density[:, lost], c)
+        impossible = mixed < limits.tiny / limits.eps
+        for c in np.flatnonzero(impossible.any(axis=1)).tolist():
+            result[c, impossible[c]] = exact(log_density[:, impossible[c]], c)
         return result + common
 
     return np.concatenate(map_log_density(per_chunk, features, columns, mixture, kind, workers), axis=1)

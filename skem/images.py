@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import blas, eigh
+from scipy.ndimage import affine_transform
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline
@@ -280,6 +281,27 @@ def pca_recipe(
         ("pca", CovariancePCA(n_components=n_components)),
     ]
     return Pipeline([(name, step or "passthrough") for name, step in steps])
+
+
+def move(X: ArrayLike, random_state: int) -> NDArray:
+    """Images shifted by up to an eighth of their width, turned by up to 15 degrees and scaled by .8 to 1.25.
+
+    Each by amounts of its own, with linear interpolation; what comes in from outside repeats the border. `X` is
+    (n, h, w) or (n, h, w, channels); the same shape and dtype come back.
+    """
+    X = np.asarray(X)
+    rng = np.random.default_rng(random_state)
+    centre = (np.array(X.shape[1:3]) - 1) / 2
+    moved = np.empty_like(X)
+    for i, image in enumerate(X):
+        angle, scale = np.deg2rad(rng.uniform(-15, 15)), 2 ** rng.uniform(np.log2(0.8), np.log2(1.25))
+        shift = rng.uniform(-1, 1, size=2) * np.array(X.shape[1:3]) / 8
+        matrix = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]) / scale
+        offset = centre - matrix @ (centre + shift)
+        for channel in np.ndindex(image.shape[2:]):
+            at = (slice(None), slice(None), *channel)
+            moved[i][at] = affine_transform(image[at], matrix, offset, order=1, mode="nearest")
+    return moved
 
 
 def random_subset(

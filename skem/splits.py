@@ -7,17 +7,20 @@ through a fixed digest, so adding a data set, a method or a core changes no othe
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold
-from sklearn.preprocessing import StandardScaler
+from sklearn.decomposition import FastICA
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from skem import datasets
-from skem.images import pca_recipe, random_subset
+from skem.images import move, pca_recipe, random_subset
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -170,6 +173,8 @@ def prepare(dataset: str, spec: dict[str, Any], name: str, root: int) -> Arrays:
         spec["n_components"], deskew=spec["deskew"], half=spec["half"], standardize=spec["standardize"]
     )
     arrays = {"X_train": recipe.fit_transform(X[train]), "y_train": y[train]}
+    if spec.get("move_test"):
+        X_test = move(X_test, seed(root, dataset, name, "movement"))
     parts = {"validation": (X[validation], y[validation]), "test": (X_test, y_test)}
     for part, (images, labels) in parts.items():
         features = recipe.transform(images) if len(images) else np.empty((0, spec["n_components"]))
@@ -227,13 +232,25 @@ def trials(
                 yield Trial(run, 0, kind, **arrays)
 
 
+_FOLDS: dict[str, Callable[[int, int], Any]] = {
+    "stratified": lambda n, seed: StratifiedKFold(n, shuffle=True, random_state=seed),
+    "shuffled": lambda n, seed: KFold(n, shuffle=True, random_state=seed),
+    # As the file has its rows, and so the same folds in every run.
+    "contiguous": lambda n, seed: KFold(n),
+}
+_SCALERS: dict[str, Callable[[], Any]] = {
+    "standard": StandardScaler,
+    "range": lambda: MinMaxScaler((-1, 1)),
+}
+
+
 def _table_trials(
     dataset: str, spec: dict[str, Any], table: Arrays, rows: list[str], runs: list[int], root: int
 ) -> Iterator[Trial]:
-    """Stratified, shuffled cross-validation: another assignment to folds for each run."""
+    """Cross-validation: another assignment to folds for each run, unless the folds are contiguous."""
     X, y = table["X"], table["y"]
     for run in runs:
-        folds = StratifiedKFold(spec["n_folds"], shuffle=True, random_state=seed(root, dataset, run, "folds"))
+        folds = _FOLDS[spec["folds"]](spec["n_folds"], seed(root, dataset, run, "folds"))
         for fold, (inside, test) in enumerate(folds.split(X, y)):
             for kind in rows:
                 train, validation = inside, inside[:0]
@@ -241,7 +258,61 @@ def _table_trials(
                     kept, held = _hold_out(y[inside], spec["validation_fraction"], root, dataset, run, fold)
                     train, validation = inside[kept], inside[held]
                 parts = [X[train], X[validation], X[test]]
-                if spec["scale"]:
-                    scaler = StandardScaler().fit(parts[0])
+                if spec["scale"] != "none":
+                    scaler = _SCALERS[spec["scale"]]().fit(parts[0])
                     parts = [scaler.transform(part) if len(part) else part for part in parts]
                 yield Trial(run, fold, kind, parts[0], y[train], parts[1], y[validation], parts[2], y[test])
+
+
+def view(trial: Trial, n_features: int, n_blocks: int, features: dict[str, Any], random_state: int) -> Trial:
+    """A trial with its first ``n_features`` features, rotated or recombined where that is asked for.
+
+    Parameters
+    ----------
+    trial : Trial
+    n_features : int
+    n_blocks : int
+        Of sequential blocks, for "recombine".
+    features : dict
+        rotate: "whiten" or "ica", learned from the training rows: principal or independent components, all of
+        unit variance. recombine: rows of one class exchange their blocks at random, each part among itself,
+        which makes blocks independent given the class and changes no block's distribution.
+    random_state : int
+
+    Raises
+    ------
+    ValueError
+        If there are fewer features than asked for.
+    """
+    if n_features > trial.X_train.shape[1]:
+        raise ValueError(f"n_features={n_features}, but there are {trial.X_train.shape[1]} features")
+    X = {part: getattr(trial, f"X_{part}")[:, :n_features] for part in ("train", "validation", "test")}
+    if "rotate" in features:
+        X = _rotated(X, features["rotate"], random_state)
+    if features.get("recombine"):
+        rng = np.random.default_rng(random_state)
+        X = {part: _recombined(a, getattr(trial, f"y_{part}"), n_blocks, rng) for part, a in X.items()}
+    return replace(trial, **{f"X_{part}": a for part, a in X.items()})
+
+
+def _rotated(X: Arrays, how: str, random_state: int) -> Arrays:
+    if how == "whiten":
+        # The features are principal components already: uncorrelated, by falling variance.
+        scaler = StandardScaler().fit(X["train"])
+    else:
+        scaler = FastICA(
+            whiten="unit-variance", whiten_solver="eigh", max_iter=500, tol=1e-3, random_state=random_state
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            scaler.fit(X["train"].astype(np.float64))
+    return {part: scaler.transform(a).astype(a.dtype) if len(a) else a for part, a in X.items()}
+
+
+def _recombined(X: NDArray[Any], y: NDArray[Any], n_blocks: int, rng: np.random.Generator) -> NDArray[Any]:
+    mixed = X.copy()
+    for columns in np.array_split(np.arange(X.shape[1]), n_blocks):
+        for label in np.unique(y):
+            rows = np.flatnonzero(y == label)
+            mixed[np.ix_(rows, columns)] = X[np.ix_(rng.permutation(rows), columns)]
+    return mixed

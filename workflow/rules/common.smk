@@ -43,6 +43,9 @@ try:
 except configuration.ConfigurationError as error:
     stop(error)
 
+UNITS = {}
+for setting in SETTINGS.values():
+    UNITS.setdefault((setting.dataset, setting.method, setting.unit), []).append(setting)
 SEED = config["seed"]
 DATASETS = list(dict.fromkeys(setting.dataset for setting in SETTINGS.values()))
 SOURCES = list(dict.fromkeys(config["features"][dataset]["source"] for dataset in DATASETS))
@@ -54,7 +57,7 @@ REPRODUCED = [
 ]
 
 # The longest jobs first, so that no core waits for the last one.
-PRIORITY = {"fashion_mnist": 3, "cifar10": 2, "mnist": 1}
+PRIORITY = {"fashion_mnist": 3, "cifar10": 2, "mnist": 1, "mnist_half": 1}
 
 
 wildcard_constraints:
@@ -63,6 +66,7 @@ wildcard_constraints:
     experiment="[A-Za-z0-9_-]+",
     method="[^/]+",
     setting="[^/]+",
+    unit="[^/]+",
     block=r"\d+-\d+",
     name="[a-z0-9]+",
     kernel="[A-Za-z0-9]+",
@@ -101,8 +105,18 @@ def feature_files(dataset, rows, runs):
     return [f"results/features/{dataset}/{name}.npz" for name in names]
 
 
-def setting_of(wildcards):
-    return SETTINGS[wildcards.dataset, wildcards.method, wildcards.setting]
+def unit_of(wildcards):
+    """The settings that a job fits."""
+    return UNITS[wildcards.dataset, wildcards.method, wildcards.unit]
+
+
+def work_of(settings, dataset):
+    """What a script needs to know of settings."""
+    return [
+        {key: getattr(setting, key) for key in ("name", "model", "params", "n_features", "rows")}
+        | {"spec": config["features"][dataset] | setting.features}
+        for setting in settings
+    ]
 
 
 def show_results():

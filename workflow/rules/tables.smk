@@ -29,7 +29,7 @@ rule choose_reg_covar:
 def paper_setting(entry):
     """The method and setting whose pass is timed: the first method that has the paper's setting."""
     label = entry["paper"]["setting"]
-    return next(name for name, how in entry["methods"].items() if label in how["settings"]), label
+    return next(name for name, how in entry["methods"].items() if label in how.get("settings", {})), label
 
 
 rule table:

@@ -8,23 +8,22 @@ def baseline_runs(dataset):
 rule train:
     input:
         lambda wildcards: feature_files(
-            wildcards.dataset, setting_of(wildcards).rows, configuration.runs_of(wildcards.block)
+            wildcards.dataset,
+            [rows for setting in unit_of(wildcards) for rows in setting.rows],
+            configuration.runs_of(wildcards.block),
         ),
     output:
-        history="results/runs/{dataset}/{method}/{setting}/{block}.csv",
-        seconds="results/runs/{dataset}/{method}/{setting}/{block}.seconds.csv",
-        predictions="results/runs/{dataset}/{method}/{setting}/{block}.predictions.npz",
+        history="results/runs/{dataset}/{method}/{unit}/{block}.csv",
+        seconds="results/runs/{dataset}/{method}/{unit}/{block}.seconds.csv",
+        predictions="results/runs/{dataset}/{method}/{unit}/{block}.predictions.npz",
     priority: lambda wildcards: PRIORITY.get(wildcards.dataset, 0)
     threads: config["threads"]["train"]
     params:
-        setting=lambda wildcards: {
-            key: getattr(setting_of(wildcards), key) for key in ("model", "params", "n_features", "rows")
-        },
-        spec=lambda wildcards: config["features"][wildcards.dataset],
+        settings=lambda wildcards: work_of(unit_of(wildcards), wildcards.dataset),
         seed=SEED,
         code=code("training"),
     message:
-        "training {wildcards.method} {wildcards.setting} on {wildcards.dataset}, runs {wildcards.block}"
+        "training {wildcards.method} {wildcards.unit} on {wildcards.dataset}, runs {wildcards.block}"
     script:
         "../scripts/train.py"
 
@@ -42,6 +41,7 @@ rule baseline:
         runs=lambda wildcards: baseline_runs(wildcards.dataset),
         max_rows=lambda wildcards: config["baselines"]["max_rows"].get(wildcards.method),
         select_rows=config["baselines"]["select_rows"],
+        preset=False,
         spec=lambda wildcards: config["features"][wildcards.dataset],
         seed=SEED,
         code=code("baselines", "splits"),
@@ -51,23 +51,39 @@ rule baseline:
         "../scripts/baseline.py"
 
 
+use rule baseline as preset with:
+    input:
+        lambda wildcards: feature_files(wildcards.dataset, ["all"], baseline_runs(wildcards.dataset)),
+    output:
+        history="results/runs/{dataset}/presets/{method}.csv",
+        seconds="results/runs/{dataset}/presets/{method}.seconds.csv",
+        predictions="results/runs/{dataset}/presets/{method}.predictions.npz",
+    params:
+        runs=lambda wildcards: baseline_runs(wildcards.dataset),
+        max_rows=None,
+        select_rows=None,
+        preset=True,
+        spec=lambda wildcards: config["features"][wildcards.dataset],
+        seed=SEED,
+        code=code("baselines", "splits"),
+    message:
+        "training {wildcards.method} on {wildcards.dataset} as the papers did"
+
+
 rule time_passes:
     """Runs alone: it takes all cores, and uses one."""
     input:
         lambda wildcards: feature_files(wildcards.dataset, ["all"], [0]),
     output:
-        "results/timings/{dataset}/{method}/{setting}.csv",
+        "results/timings/{dataset}/{method}/{unit}.csv",
     threads: lambda wildcards: workflow.cores
     params:
-        setting=lambda wildcards: {
-            key: getattr(setting_of(wildcards), key) for key in ("model", "params", "n_features")
-        },
-        spec=lambda wildcards: config["features"][wildcards.dataset],
-        passes=config["timing"]["passes"],
+        settings=lambda wildcards: work_of(unit_of(wildcards), wildcards.dataset),
+        passes=lambda wildcards: config["timing"]["passes"] if len(unit_of(wildcards)) == 1 else 3,
         seed=SEED,
         code=code("training"),
     message:
-        "timing {wildcards.method} {wildcards.setting} on {wildcards.dataset}"
+        "timing {wildcards.method} {wildcards.unit} on {wildcards.dataset}"
     script:
         "../scripts/time_passes.py"
 
@@ -76,13 +92,15 @@ def histories(wildcards):
     dataset = wildcards.dataset
     size = config["runs_per_job"][dataset]
     found = [
-        f"results/runs/{dataset}/{setting.method}/{setting.name}/{block}"
-        for setting in SETTINGS.values()
-        if setting.dataset == dataset
-        for block in setting.blocks(size)
+        f"results/runs/{dataset}/{method}/{unit}/{block}"
+        for (of, method, unit), settings in UNITS.items()
+        if of == dataset
+        for block in settings[0].blocks(size)
     ]
     if baseline_runs(dataset) and any(dataset in EXPERIMENTS[name]["data_sets"] for name in REPRODUCED):
         found += [f"results/runs/{dataset}/baselines/{name}" for name in config["baselines"]["names"]]
+        presets = config["baselines"]["presets"].get(dataset, [])
+        found += [f"results/runs/{dataset}/presets/{name}" for name in presets]
     return found
 
 

@@ -29,7 +29,7 @@ with plain_errors():
             ax.text(0.5, 0.5, "data not available", ha="center", va="center", transform=ax.transAxes)
             ax.set_axis_off()
             continue
-        method = next(name for name, how in entry["methods"].items() if setting in how["settings"])
+        method = next(name for name, how in entry["methods"].items() if setting in how.get("settings", {}))
         own = history[(history["method"] == method) & (history["setting"] == setting)]
         plots.accuracy_by_pass(
             own, paper=tables.claim(claims, entry["paper"]["accuracy"]), title=title, ax=ax

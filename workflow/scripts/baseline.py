@@ -10,6 +10,8 @@ from skem.files import plain_errors, read_arrays, write_arrays, write_table
 threads.limit_process(1)
 with plain_errors():
     dataset, method = snakemake.wildcards.dataset, snakemake.wildcards.method
+    preset, root = snakemake.params.preset, snakemake.params.seed
+    kind, setting = ("all", "preset") if preset else ("part", "default")
     features = {Path(path).stem: read_arrays(path) for path in snakemake.input}
     # scikit-learn does not notice where float32 is not exact enough.
     for arrays in features.values():
@@ -17,35 +19,34 @@ with plain_errors():
     history, seconds, predictions = [], [], {}
     if all(features.values()):
         for trial in splits.trials(
-            dataset, snakemake.params.spec, features, ["part"], snakemake.params.runs, snakemake.params.seed
+            dataset, snakemake.params.spec, features, [kind], snakemake.params.runs, root
         ):
             wall, cpu = perf_counter(), process_time()
             estimator, chosen, tried = baselines.fit_selected(
                 method,
                 trial.X_train,
                 trial.y_train,
-                trial.X_validation,
-                trial.y_validation,
+                None if preset else trial.X_validation,
+                None if preset else trial.y_validation,
                 max_rows=snakemake.params.max_rows,
                 select_rows=snakemake.params.select_rows,
-                random_state=splits.seed(snakemake.params.seed, dataset, trial.run, trial.fold, "baseline"),
+                random_state=splits.seed(root, dataset, trial.run, trial.fold, "baseline"),
+                grid=[] if preset else None,
             )
-            predicted, scores = baselines.predict_and_score(estimator, trial.X_test, trial.y_test)
-            fitted = tried[-1]
-            labels = {"dataset": dataset, "method": method, "setting": "default"}
-            row = labels | trial.keys() | {"pass": 1, "n_train": fitted["n_train"]}
-            row |= {key: value for key, value in fitted.items() if key.startswith("validation_")}
-            row |= {f"test_{key}": value for key, value in scores.items()}
-            row |= {
-                "log_likelihood": float("nan"),
-                "objective": float("nan"),
-                "dtype": str(trial.X_train.dtype),
-            }
-            row |= {"chosen": json.dumps(chosen, sort_keys=True), "warnings": " | ".join(fitted["warnings"])}
-            history.append(row)
             spent = {"seconds": perf_counter() - wall, "cpu_seconds": process_time() - cpu}
-            seconds.append(labels | trial.keys() | {"pass": 1} | spent)
-            predictions[f"part-{trial.run}-{trial.fold}"] = predicted
+            for name, fitted in baselines.fitted(method, estimator):
+                predicted, scores = baselines.predict_and_score(fitted, trial.X_test, trial.y_test)
+                labels = {"dataset": dataset, "method": name, "setting": setting}
+                row = labels | trial.keys() | {"pass": 1, "n_train": tried[-1]["n_train"]}
+                if not preset:
+                    on_validation = baselines.evaluate(fitted, trial.X_validation, trial.y_validation)
+                    row |= {f"validation_{key}": value for key, value in on_validation.items()}
+                row |= {f"test_{key}": value for key, value in scores.items()}
+                row |= {"log_likelihood": float("nan"), "objective": float("nan")}
+                row |= {"dtype": str(trial.X_train.dtype), "chosen": json.dumps(chosen, sort_keys=True)}
+                history.append(row | {"warnings": " | ".join(tried[-1]["warnings"])})
+                seconds.append(labels | trial.keys() | {"pass": 1} | spent)
+                predictions[f"{name}:{kind}-{trial.run}-{trial.fold}"] = predicted
             predictions[f"y-{trial.run}-{trial.fold}"] = trial.y_test.astype("int16")
     write_arrays(snakemake.output.predictions, predictions)
     write_table(snakemake.output.seconds, seconds)

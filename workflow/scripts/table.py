@@ -15,13 +15,13 @@ with plain_errors():
     claims = pd.read_csv(snakemake.input.claims, dtype=str, keep_default_na=False)
 
     def predictions(dataset, method, setting):
-        paths = [Path(path) for path in snakemake.input.predictions]
-        folder = Path("results/runs", dataset)
-        names = (folder / method / setting, folder / "baselines")
-        found = {}
-        for path in paths:
-            if path.parent == names[0] or (path.parent == names[1] and path.name.startswith(f"{method}.")):
+        folder, found = Path("results/runs", dataset), {}
+        for path in map(Path, snakemake.input.predictions):
+            if path.parent == folder / method / setting:
                 found |= read_arrays(path)
+            elif path.parent == folder / "baselines" and method.startswith(path.name.split(".")[0]):
+                arrays = read_arrays(path)
+                found |= {name.removeprefix(f"{method}:"): array for name, array in arrays.items()}
         return found
 
     table = tables.accuracy_table(experiment, history, seconds, predictions, claims)
