@@ -106,6 +106,10 @@ def engine_scaling(scaling: pd.DataFrame, exponents: pd.DataFrame) -> Figure:
         others = own[["N", "m", "K"]].drop(columns=axis).iloc[0] if len(own) else {}
         ax.set_title(", ".join(f"{key} = {value}" for key, value in dict(others).items()), fontsize=10)
         ax.set_xlabel({"N": "rows N", "m": "features m", "K": "components K"}[axis])
+        if axis != "N":
+            values = sorted(own[axis].unique())
+            ax.set_xticks(values, [str(value) for value in values])
+            ax.set_xticks([], minor=True)
         ax.legend(fontsize=8)
     axes[0].set_ylabel("seconds per pass")
     return figure

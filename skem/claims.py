@@ -1,0 +1,406 @@
+"""The ledger: what the papers state, what was measured, and a verdict by one rule.
+
+Numbers. With n measured runs of mean a and standard deviation s, and a paper's value over ``trials`` runs (1 where
+it does not say), a value is *reproduced* if it lies in the 95% prediction interval of a result like the paper's,
+
+    a +- (t_{n-1} s sqrt(1/n + 1/trials) + half a unit of the last printed digit);
+
+else ours is *better* or *worse*. s is the spread over runs alone, since the test images are the same. A standard
+deviation is compared through the F distribution. A bound ("more than") is reproduced where it holds at 95%.
+
+Orderings and statements *hold*, *fail* or are *undecided*. A comparison of means holds if the 95% interval of the
+difference (paired where runs share their splits, else Welch's) is on its side. All of several comparisons hold if
+each does, and fail if one is on the wrong side at a level shared among them (Bonferroni); of alternatives one has
+to hold at such a level.
+
+Without a measurement: *cited* (the paper only quotes it), *theory* (the note names the test that checks it), *not
+run* (not part of this run) and *not built*.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from skem.configuration import refuse
+from skem.protocols import PROTOCOLS
+
+COLUMNS = (
+    *("id", "paper", "place", "kind", "dataset", "method", "setting", "quantity", "value", "spread"),
+    *("spread_kind", "trials", "protocol", "expression", "external", "note"),
+)
+KINDS = ("number", "ordering", "statement")
+VERDICTS = (
+    *("reproduced", "better", "worse", "holds", "fails", "undecided"),
+    *("cited", "theory", "not run", "not built"),
+)
+TIMED = ("seconds_per_pass", "fit_seconds")
+"""Quantities whose claims go to a file of their own: they are never the same twice."""
+
+LEVEL = 0.95
+
+
+class NotRun(LookupError):
+    """What a claim needs was not part of this run."""
+
+
+def read(path: str | Path, protocols: Mapping[str, str]) -> pd.DataFrame:
+    """The claims, every cell a string as printed.
+
+    Parameters
+    ----------
+    path : path
+        ``config/claims.csv``.
+    protocols : mapping
+        ``config/protocols.yaml``.
+
+    Raises
+    ------
+    ConfigurationError
+        With all faults of the file: columns, ids missing or doubled, kinds, protocols, values that are no
+        numbers, ids in expressions that do not exist.
+    """
+    claims = pd.read_csv(path, dtype=str, keep_default_na=False)
+    missing = [column for column in COLUMNS if column not in claims]
+    refuse([f"{path}: there is no column {column!r}" for column in missing])
+    strange = {word: ours for word, ours in protocols.items() if ours not in PROTOCOLS}
+    faults = [f"config/protocols.yaml: {word!r} is {ours!r}; allowed: {', '.join(PROTOCOLS)}" for word, ours in strange.items()]
+    known = set(claims["id"])
+    for line, (row, times) in enumerate(zip(claims.to_dict("records"), claims["id"].map(Counter(claims["id"])), strict=True), start=2):
+        where = f"{path}, row {line}" + (f" ({row['id']})" if row["id"] else "")
+        if not row["id"]:
+            faults.append(f"{where}: no id")
+        elif times > 1:
+            faults.append(f"{where}: this id is there {times} times")
+        if row["kind"] not in KINDS:
+            faults.append(f"{where}: kind is {row['kind']!r}; allowed: {', '.join(KINDS)}")
+        if row["protocol"] not in protocols:
+            faults.append(f"{where}: unknown protocol {row['protocol']!r}; config/protocols.yaml has {', '.join(filter(None, protocols))}")
+        if row["kind"] == "number" and not _is_number(row["value"]):
+            faults.append(f"{where}: the value {row['value']!r} is no number")
+        if row["trials"] and not row["trials"].isdigit():
+            faults.append(f"{where}: trials is {row['trials']!r}, not a count")
+        for name in re.findall(r"\[([A-Za-z0-9_.*-]+)\]", row["expression"]):
+            if "." in name and not any(fnmatchcase(other, name) for other in known):
+                faults.append(f"{where}: the expression names {name!r}, which is no id")
+    refuse(faults)
+    return claims
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return bool(np.isfinite(float(text)))
+    except ValueError:
+        return False
+
+
+def half_a_digit(printed: str) -> float:
+    """Half a unit of the last printed digit: .005 of "97.48", .5 of "26"."""
+    digits = printed.lower().partition("e")
+    exponent = int(digits[2] or 0) - len(digits[0].partition(".")[2])
+    return 0.5 * 10.0**exponent
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Something measured over runs.
+
+    Attributes
+    ----------
+    mean, sd : float
+        sd over runs; 0 for what is the same in every run, NaN where one run does not tell.
+    n : int
+    runs : Series or None
+        The values by run, where two estimates with the same runs can be paired.
+    protocol : str
+    note : str
+    """
+
+    mean: float
+    sd: float = 0.0
+    n: int = 1
+    runs: pd.Series | None = field(default=None, compare=False)
+    protocol: str = ""
+    note: str = ""
+
+    @classmethod
+    def of(cls, runs: pd.Series, protocol: str = "", note: str = "") -> Estimate:
+        """From the values of runs, indexed by run."""
+        sd = float(runs.std(ddof=1)) if len(runs) > 1 else float("nan")
+        return cls(float(runs.mean()), sd, len(runs), runs, protocol, note)
+
+    @property
+    def error(self) -> float:
+        """Standard error of the mean."""
+        return self.sd / np.sqrt(self.n)
+
+    def _with(self, other: Estimate, combine: Callable[[Any, Any], Any]) -> Estimate:
+        protocol = self.protocol or other.protocol
+        if self.runs is not None and other.runs is not None:
+            common = self.runs.index.intersection(other.runs.index)
+            if len(common) > 1:
+                return Estimate.of(combine(self.runs[common], other.runs[common]), protocol)
+        if self.error == 0 == other.error:
+            return Estimate(combine(self.mean, other.mean), 0.0, 1, None, protocol)
+        # The n that makes error and degrees of freedom come out right (Welch-Satterthwaite).
+        error = float(np.hypot(self.error, other.error))
+        parts = [(e.error**4 / (e.n - 1)) for e in (self, other) if e.error > 0 and e.n > 1]
+        n = error**4 / sum(parts) + 1 if parts else 1.0
+        return _Welch(combine(self.mean, other.mean), error * np.sqrt(n), n, None, protocol)  # type: ignore[arg-type]
+
+    def __sub__(self, other: Estimate) -> Estimate:
+        return self._with(other, lambda a, b: a - b)
+
+    def __add__(self, other: Estimate) -> Estimate:
+        return self._with(other, lambda a, b: a + b)
+
+    def interval(self, level: float = LEVEL) -> tuple[float, float]:
+        """Of the mean; NaN where one run does not tell."""
+        if self.sd == 0:
+            return self.mean, self.mean
+        if not self.n > 1:
+            return float("nan"), float("nan")
+        half = stats.t.ppf((1 + level) / 2, self.n - 1) * self.error
+        return self.mean - half, self.mean + half
+
+
+class _Welch(Estimate):
+    """A difference of independent means: ``n`` is one more than its degrees of freedom."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What was found of a claim.
+
+    Attributes
+    ----------
+    verdict : str
+        One of `VERDICTS`.
+    measured, low, high : float
+        Low and high are the interval the verdict was read from.
+    n : float
+        Runs.
+    protocol, note : str
+    """
+
+    verdict: str
+    measured: float = float("nan")
+    low: float = float("nan")
+    high: float = float("nan")
+    n: float = float("nan")
+    protocol: str = ""
+    note: str = ""
+
+
+def judge_number(claim: Mapping[str, str], estimate: Estimate) -> Judgement:
+    """The verdict on a number, by the rule at the top of this module.
+
+    A smaller number is the better one of ``seconds_per_pass``; of everything else the larger.
+    """
+    value, digit = float(claim["value"]), half_a_digit(claim["value"])
+    trials = int(claim["trials"] or 1)
+    found = {"measured": estimate.mean, "n": estimate.n, "protocol": estimate.protocol, "note": estimate.note}
+    bound = re.search(r"bound=(lower|upper)", claim["setting"])
+    if bound:
+        low, high = estimate.interval()
+        sign = 1 if bound[1] == "lower" else -1
+        sides = sorted((sign * (low - value), sign * (high - value)))
+        verdict = "reproduced" if sides[0] >= 0 else "worse" if sides[1] < 0 else "undecided"
+        return Judgement(verdict, low=low, high=high, **found)
+    if "std" in claim["quantity"]:
+        spread = np.sqrt(stats.f.ppf([(1 - LEVEL) / 2, (1 + LEVEL) / 2], max(trials - 1, 1), estimate.n - 1))
+        low, high = estimate.mean * spread[0] - digit, estimate.mean * spread[1] + digit
+    elif estimate.sd == 0:
+        low, high = estimate.mean - digit, estimate.mean + digit
+    elif estimate.n > 1:
+        t = stats.t.ppf((1 + LEVEL) / 2, estimate.n - 1)
+        half = t * estimate.sd * np.sqrt(1 / estimate.n + 1 / trials) + digit
+        low, high = estimate.mean - half, estimate.mean + half
+    else:
+        return Judgement("undecided", **found | {"note": "; ".join(filter(None, [estimate.note, "one run: no spread"]))})
+    if low - 1e-12 * abs(low) <= value <= high + 1e-12 * abs(high):
+        return Judgement("reproduced", low=low, high=high, **found)
+    larger = estimate.mean > value
+    return Judgement("better" if larger != (claim["quantity"] in TIMED) else "worse", low=low, high=high, **found)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """That a difference is positive (or, if ``or_equal``, not negative)."""
+
+    difference: Estimate
+    or_equal: bool = False
+    what: str = ""
+
+    def holds(self, share: int = 1) -> bool:
+        """At 95%; ``share`` alternatives share the level."""
+        low = self.difference.interval(1 - (1 - LEVEL) / share)[0]
+        return bool(low > 0 or (self.or_equal and self.difference.error == 0 and low == 0))
+
+    def fails(self, share: int = 1) -> bool:
+        """At 95%; ``share`` comparisons share the level."""
+        high = self.difference.interval(1 - (1 - LEVEL) / share)[1]
+        strictly = not self.or_equal and self.difference.error == 0 and high == 0
+        return bool(high < 0 or strictly)
+
+
+def greater(a: Estimate, b: Estimate, what: str = "", or_equal: bool = False) -> Comparison:
+    """That a is greater than b on average."""
+    return Comparison(a - b, or_equal, what)
+
+
+def all_of(comparisons: Iterable[Comparison], note: str = "") -> Judgement:
+    """Whether all comparisons hold."""
+    several = list(comparisons)
+    wrong = [c for c in several if c.fails(len(several))]
+    verdict = "fails" if wrong else "holds" if all(c.holds() for c in several) else "undecided"
+    worst = min(several, key=lambda c: c.difference.mean)
+    told = [note] if note else []
+    if len(several) > 1:
+        held = sum(c.holds() for c in several)
+        told.append(f"{held} of {len(several)} comparisons hold, {len(wrong)} fail" + (f"; least: {worst.what}" if worst.what else ""))
+    return _judgement(verdict, worst, "; ".join(told))
+
+
+def any_of(comparisons: Iterable[Comparison], note: str = "") -> Judgement:
+    """Whether one of several alternatives holds."""
+    several = list(comparisons)
+    held = any(c.holds(len(several)) for c in several)
+    verdict = "holds" if held else "fails" if all(c.fails() for c in several) else "undecided"
+    best = max(several, key=lambda c: c.difference.mean)
+    told = [note] if note else []
+    if best.what:
+        told.append(f"best: {best.what}")
+    return _judgement(verdict, best, "; ".join(told))
+
+
+def _judgement(verdict: str, comparison: Comparison, note: str) -> Judgement:
+    low, high = comparison.difference.interval()
+    n = float("nan") if isinstance(comparison.difference, _Welch) else comparison.difference.n
+    return Judgement(verdict, comparison.difference.mean, low, high, n, comparison.difference.protocol, note)
+
+
+def evaluate(expression: str, number: Callable[[str], list[Estimate]]) -> Judgement:
+    """Judge a formal expression, such as ``[a] > max([b], [c]) and [a] >= 100 - min([d.*])``.
+
+    Parameters
+    ----------
+    expression : str
+        Comparisons joined by ``and``; + and - of ids and constants; max and min of several.
+    number : callable
+        From what stands in brackets to the estimates it names.
+
+    Raises
+    ------
+    ValueError
+        If the expression is prose.
+    """
+    names: list[str] = re.findall(r"\[([^\]]+)\]", expression)
+    text = re.sub(r"\[[^\]]+\]", lambda _, i=iter(range(len(names))): f"_{next(i)}", expression)  # type: ignore[misc]
+    try:
+        tree = ast.parse(text, mode="eval").body
+    except SyntaxError as error:
+        raise ValueError(f"not a formal expression: {expression!r}") from error
+
+    def values(node: ast.expr) -> list[Estimate]:
+        match node:
+            case ast.Name(id=name) if name.startswith("_"):
+                return number(names[int(name[1:])])
+            case ast.Constant(value=value):
+                return [Estimate(float(value))]  # type: ignore[arg-type]
+            case ast.Call(func=ast.Name(id="max" | "min" as which), args=args):
+                found = [value for arg in args for value in values(arg)]
+                return [(max if which == "max" else min)(found, key=lambda e: e.mean)]
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
+                (a,), (b,) = values(left), values(right)
+                return [a + b if isinstance(op, ast.Add) else a - b]
+        raise ValueError(f"not a formal expression: {expression!r}")
+
+    comparisons = []
+    for part in tree.values if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And) else [tree]:
+        if not isinstance(part, ast.Compare) or len(part.ops) != 1:
+            raise ValueError(f"not a formal expression: {expression!r}")
+        a, b = values(part.left), values(part.comparators[0])
+        if isinstance(part.ops[0], ast.Lt | ast.LtE):
+            a, b = b, a
+        or_equal = isinstance(part.ops[0], ast.GtE | ast.LtE)
+        comparisons += [greater(x, y, or_equal=or_equal) for x in a for y in b]
+    return all_of(comparisons)
+
+
+def ledger(claims: pd.DataFrame, judge: Callable[[Mapping[str, str]], Judgement]) -> pd.DataFrame:
+    """Every claim beside what was measured.
+
+    Returns
+    -------
+    DataFrame
+        The columns of the claims up to the expression; measured, low, high (the interval the verdict was read
+        from), difference (to the paper's value), n_runs, measured_by (one of the protocols), verdict, remark.
+    """
+    rows = []
+    for claim in claims.to_dict("records"):
+        try:
+            found = judge(claim)
+        except NotRun as error:
+            found = Judgement("not run", note=str(error.args[0]))
+        value = float(claim["value"]) if claim["kind"] == "number" else float("nan")
+        rows.append(
+            claim
+            | {"measured": found.measured, "low": found.low, "high": found.high}
+            | {"difference": found.measured - value, "n_runs": found.n, "measured_by": found.protocol}
+            | {"verdict": found.verdict, "remark": found.note}
+        )
+    return pd.DataFrame(rows)
+
+
+def counts(table: pd.DataFrame) -> pd.DataFrame:
+    """How many claims of each paper have which verdict."""
+    counted = pd.crosstab(table["paper"], table["verdict"])
+    return counted.reindex(columns=[v for v in VERDICTS if v in counted]).reset_index()
+
+
+def to_markdown(title: str, table: pd.DataFrame, papers: Sequence[str]) -> str:
+    """The ledger to be read: counts for all papers, and the claims of some."""
+    text = [f"# {title}", RULE, counts(table).to_markdown(index=False)]
+    for paper in papers:
+        own = table[table["paper"] == paper]
+        if not len(own):
+            continue
+        text.append(f"## {paper}")
+        lines = [_line(row) for row in own.to_dict("records")]
+        text.append(pd.DataFrame(lines).to_markdown(index=False, disable_numparse=True))
+    return "\n\n".join(text) + "\n"
+
+
+RULE = """\
+*reproduced*: the paper's value lies in the 95% prediction interval of a result like the paper's; else ours is *better*
+or *worse*. Orderings and statements *hold*, *fail* or are *undecided* at 95%; for them the numbers are of the
+comparison that decides, as a difference. *cited*: the paper only quotes it. *theory*: the remark names the test that
+checks it. Accuracies are in percent unless the quantity says otherwise."""
+
+
+def _line(row: Mapping[str, Any]) -> dict[str, str]:
+    said = row["value"] if row["kind"] == "number" else row["expression"].replace("|", "\\|")
+    if row["spread"]:
+        said += f" ± {row['spread']}" + (f" ({row['spread_kind']})" if row["spread_kind"] else "")
+    interval = "" if np.isnan(row["low"]) else f"[{row['low']:.4g}, {row['high']:.4g}]"
+    return {
+        "claim": row["id"].partition(".")[2].replace("|", "\\|"),
+        "place": row["place"],
+        "paper": said,
+        "here": "" if np.isnan(row["measured"]) else f"{row['measured']:.4g}",
+        "interval": interval,
+        "by": row["measured_by"],
+        "verdict": row["verdict"],
+        "remark": row["remark"].replace("|", "\\|"),
+    }
