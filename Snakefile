@@ -13,6 +13,8 @@ include: "workflow/rules/features.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/claims.smk"
+include: "workflow/rules/studies.smk"
 include: "workflow/rules/peers.smk"
 
 
@@ -22,6 +24,7 @@ rule all:
         TABLES,
         FIGURES,
         expand("results/history/{dataset}.csv", dataset=DATASETS),
+        "results/claims.csv",
         "results/environment.json",
 
 
@@ -34,6 +37,12 @@ rule reference:
     params:
         # What is there of these.
         others=[f"results/tables/{name}_summary.csv" for name in REPRODUCED]
+        + [
+            "results/claims.csv",
+            "results/claims.md",
+            "results/claims_timing.csv",
+            "results/claims_timing.md",
+        ]
         + ["results/run.json", "results/peers.csv", "results/peers.md", "results/peers.svg"],
     message:
         "copying tables and figures to results/reference"

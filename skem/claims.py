@@ -74,9 +74,14 @@ def read(path: str | Path, protocols: Mapping[str, str]) -> pd.DataFrame:
     missing = [column for column in COLUMNS if column not in claims]
     refuse([f"{path}: there is no column {column!r}" for column in missing])
     strange = {word: ours for word, ours in protocols.items() if ours not in PROTOCOLS}
-    faults = [f"config/protocols.yaml: {word!r} is {ours!r}; allowed: {', '.join(PROTOCOLS)}" for word, ours in strange.items()]
+    faults = [
+        f"config/protocols.yaml: {word!r} is {ours!r}; allowed: {', '.join(PROTOCOLS)}"
+        for word, ours in strange.items()
+    ]
     known = set(claims["id"])
-    for line, (row, times) in enumerate(zip(claims.to_dict("records"), claims["id"].map(Counter(claims["id"])), strict=True), start=2):
+    for line, (row, times) in enumerate(
+        zip(claims.to_dict("records"), claims["id"].map(Counter(claims["id"])), strict=True), start=2
+    ):
         where = f"{path}, row {line}" + (f" ({row['id']})" if row["id"] else "")
         if not row["id"]:
             faults.append(f"{where}: no id")
@@ -85,14 +90,18 @@ def read(path: str | Path, protocols: Mapping[str, str]) -> pd.DataFrame:
         if row["kind"] not in KINDS:
             faults.append(f"{where}: kind is {row['kind']!r}; allowed: {', '.join(KINDS)}")
         if row["protocol"] not in protocols:
-            faults.append(f"{where}: unknown protocol {row['protocol']!r}; config/protocols.yaml has {', '.join(filter(None, protocols))}")
+            faults.append(
+                f"{where}: unknown protocol {row['protocol']!r}; config/protocols.yaml has {', '.join(filter(None, protocols))}"
+            )
         if row["kind"] == "number" and not _is_number(row["value"]):
             faults.append(f"{where}: the value {row['value']!r} is no number")
         if row["trials"] and not row["trials"].isdigit():
             faults.append(f"{where}: trials is {row['trials']!r}, not a count")
-        for name in re.findall(r"\[([A-Za-z0-9_.*-]+)\]", row["expression"]):
-            if "." in name and not any(fnmatchcase(other, name) for other in known):
-                faults.append(f"{where}: the expression names {name!r}, which is no id")
+        faults += [
+            f"{where}: the expression names {name!r}, which is no id"
+            for name in re.findall(r"\[([A-Za-z0-9_.*-]+)\]", row["expression"])
+            if "." in name and not any(fnmatchcase(other, name) for other in known)
+        ]
     refuse(faults)
     return claims
 
@@ -209,14 +218,18 @@ def judge_number(claim: Mapping[str, str], estimate: Estimate) -> Judgement:
     """
     value, digit = float(claim["value"]), half_a_digit(claim["value"])
     trials = int(claim["trials"] or 1)
-    found = {"measured": estimate.mean, "n": estimate.n, "protocol": estimate.protocol, "note": estimate.note}
+
+    def judgement(verdict: str, low: float = np.nan, high: float = np.nan, more: str = "") -> Judgement:
+        note = "; ".join(filter(None, [estimate.note, more]))
+        return Judgement(verdict, estimate.mean, low, high, estimate.n, estimate.protocol, note)
+
     bound = re.search(r"bound=(lower|upper)", claim["setting"])
     if bound:
         low, high = estimate.interval()
         sign = 1 if bound[1] == "lower" else -1
         sides = sorted((sign * (low - value), sign * (high - value)))
         verdict = "reproduced" if sides[0] >= 0 else "worse" if sides[1] < 0 else "undecided"
-        return Judgement(verdict, low=low, high=high, **found)
+        return judgement(verdict, low, high)
     if "std" in claim["quantity"]:
         spread = np.sqrt(stats.f.ppf([(1 - LEVEL) / 2, (1 + LEVEL) / 2], max(trials - 1, 1), estimate.n - 1))
         low, high = estimate.mean * spread[0] - digit, estimate.mean * spread[1] + digit
@@ -227,11 +240,11 @@ def judge_number(claim: Mapping[str, str], estimate: Estimate) -> Judgement:
         half = t * estimate.sd * np.sqrt(1 / estimate.n + 1 / trials) + digit
         low, high = estimate.mean - half, estimate.mean + half
     else:
-        return Judgement("undecided", **found | {"note": "; ".join(filter(None, [estimate.note, "one run: no spread"]))})
+        return judgement("undecided", more="one run: no spread")
     if low - 1e-12 * abs(low) <= value <= high + 1e-12 * abs(high):
-        return Judgement("reproduced", low=low, high=high, **found)
+        return judgement("reproduced", low, high)
     larger = estimate.mean > value
-    return Judgement("better" if larger != (claim["quantity"] in TIMED) else "worse", low=low, high=high, **found)
+    return judgement("better" if larger != (claim["quantity"] in TIMED) else "worse", low, high)
 
 
 @dataclass(frozen=True)
@@ -268,7 +281,10 @@ def all_of(comparisons: Iterable[Comparison], note: str = "") -> Judgement:
     told = [note] if note else []
     if len(several) > 1:
         held = sum(c.holds() for c in several)
-        told.append(f"{held} of {len(several)} comparisons hold, {len(wrong)} fail" + (f"; least: {worst.what}" if worst.what else ""))
+        told.append(
+            f"{held} of {len(several)} comparisons hold, {len(wrong)} fail"
+            + (f"; least: {worst.what}" if worst.what else "")
+        )
     return _judgement(verdict, worst, "; ".join(told))
 
 
@@ -306,7 +322,9 @@ def evaluate(expression: str, number: Callable[[str], list[Estimate]]) -> Judgem
         If the expression is prose.
     """
     names: list[str] = re.findall(r"\[([^\]]+)\]", expression)
-    text = re.sub(r"\[[^\]]+\]", lambda _, i=iter(range(len(names))): f"_{next(i)}", expression)  # type: ignore[misc]
+    text = expression
+    for i, name in enumerate(names):
+        text = text.replace(f"[{name}]", f"_{i}", 1)
     try:
         tree = ast.parse(text, mode="eval").body
     except SyntaxError as error:
@@ -327,7 +345,12 @@ def evaluate(expression: str, number: Callable[[str], list[Estimate]]) -> Judgem
         raise ValueError(f"not a formal expression: {expression!r}")
 
     comparisons = []
-    for part in tree.values if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And) else [tree]:
+    match tree:
+        case ast.BoolOp(op=ast.And(), values=parts):
+            pass
+        case _:
+            parts = [tree]
+    for part in parts:
         if not isinstance(part, ast.Compare) or len(part.ops) != 1:
             raise ValueError(f"not a formal expression: {expression!r}")
         a, b = values(part.left), values(part.comparators[0])

@@ -61,7 +61,12 @@ class Evidence:
             raise NotRun(f"{method} {setting} on {dataset} was not part of this run") from None
 
     def runs(
-        self, dataset: str, method: str, setting: str, protocol: str = "best-pass", column: str = "test_accuracy"
+        self,
+        dataset: str,
+        method: str,
+        setting: str,
+        protocol: str = "best-pass",
+        column: str = "test_accuracy",
     ) -> pd.Series:
         """Accuracy in percent (or another metric, as it is) of each run under a protocol, folds averaged."""
         key = (dataset, method, setting, protocol, column)

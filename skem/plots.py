@@ -113,3 +113,191 @@ def engine_scaling(scaling: pd.DataFrame, exponents: pd.DataFrame) -> Figure:
         ax.legend(fontsize=8)
     axes[0].set_ylabel("seconds per pass")
     return figure
+
+
+# Block sizes are told apart by marker, dash and lightness, so that they stay apart in grey.
+_SIZES = {
+    3: ("o", "-", "#9ecae1"),
+    6: ("s", "--", "#6baed6"),
+    12: ("^", "-.", "#d95f0e"),
+    18: ("D", ":", "#993404"),
+    36: ("x", "-", "#000000"),
+}
+
+
+def _by_size(ax: Axes, table: pd.DataFrame, column: str, spread: str | None = None) -> None:
+    """A line per partition against K, with a bar of one standard deviation."""
+    fallback = zip(_SIZES.values(), sorted(table["block_size"].unique()), strict=False)
+    styles = _SIZES if set(table["block_size"]) <= set(_SIZES) else {size: how for how, size in fallback}
+    for size, own in table.groupby("block_size"):
+        own = own.sort_values("n_components")
+        marker, dash, colour = styles[size]
+        label = f"{own['partition'].iloc[0]} (m = {size})"
+        errors = own[spread].to_numpy() if spread else None
+        ax.errorbar(
+            own["n_components"],
+            own[column],
+            yerr=errors,
+            marker=marker,
+            linestyle=dash,
+            color=colour,
+            label=label,
+            markersize=4,
+            capsize=2,
+            elinewidth=0.7,
+        )
+
+
+def accuracy_by_components(curves: pd.DataFrame, *, titles: dict[str, str] | None = None) -> Figure:
+    """Accuracy against K, a panel per method and row per protocol (Pulford 2022, Figs. 2 to 4).
+
+    Parameters
+    ----------
+    curves : DataFrame
+        As `skem.studies.curves` returns it, of one data set.
+    titles : dict, optional
+        From method to the title of its panel; its order is theirs.
+
+    Returns
+    -------
+    Figure
+        Bars are one standard deviation over runs.
+    """
+    import matplotlib.pyplot as plt
+
+    titles = titles or {method: method for method in curves["method"].unique()}
+    protocols = list(curves["protocol"].unique())
+    shape = len(protocols), len(titles)
+    figure, axes = plt.subplots(
+        *shape, figsize=(3.4 * shape[1] + 1.6, 3.1 * shape[0]), sharex=True, sharey=True, squeeze=False,
+        layout="constrained",
+    )  # fmt: skip
+    for line, protocol in zip(axes, protocols, strict=True):
+        for ax, (method, title) in zip(line, titles.items(), strict=True):
+            own = curves[(curves["method"] == method) & (curves["protocol"] == protocol)]
+            _by_size(ax, own, "accuracy", "sd")
+            ax.axhline(96, color="grey", linewidth=0.8, linestyle=(0, (1, 2)), label='paper: "around 96%"')
+            ax.set_title(f"{title}, {protocol}", fontsize=10)
+            ax.grid(alpha=0.25)
+        line[0].set_ylabel("test accuracy (%)")
+    for ax in axes[-1]:
+        ax.set_xlabel("components K")
+    # Few components leave the unpartitioned model near chance; what matters happens above.
+    axes[0, 0].set_ylim(max(curves["accuracy"].min() - 3, 60), min(curves["accuracy"].max() + 1.5, 100))
+    _outside_legend(figure, axes[0, 0])
+    return figure
+
+
+def sharing_by_components(curves: pd.DataFrame) -> Axes:
+    """Shared proportion of components against K (Pulford 2022, Fig. 5), of one method and protocol."""
+    import matplotlib.pyplot as plt
+
+    ax = plt.figure(figsize=(5.6, 3.6), layout="constrained").subplots()
+    _by_size(ax, curves, "shared_proportion")
+    ax.set_xlabel("components K")
+    ax.set_ylabel("shared proportion, threshold .01")
+    ax.set_ylim(0, 1.05)
+    ax.grid(alpha=0.25)
+    ax.legend(fontsize=8)
+    return ax
+
+
+def cost_by_components(costs: pd.DataFrame) -> Figure:
+    """Counted operations of a training (Pulford 2022, Fig. 1) and, beside them, measured seconds.
+
+    Parameters
+    ----------
+    costs : DataFrame
+        partition, block_size, n_components, operations, seconds (of all passes, one thread).
+
+    Returns
+    -------
+    Figure
+    """
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.6), layout="constrained")
+    for ax, column, label in zip(
+        axes, ("operations", "seconds"), ("operations, counted", "seconds, one thread"), strict=True
+    ):
+        _by_size(ax, costs, column)
+        ax.set_yscale("log")
+        ax.set_xlabel("components K")
+        ax.set_ylabel(label)
+        ax.grid(alpha=0.25)
+    axes[0].legend(fontsize=8)
+    return figure
+
+
+STARTS = {
+    "sequential": "uniform\n(the paper)",
+    "uniform": "uniform\n(the paper)",
+    "sample": "rows",
+    "kmeans": "k-means",
+    "class": "rows of\nits class",
+    "class_kmeans": "k-means\nof its class",
+}
+"""How starts are called in figures, in order."""
+
+
+def advantage(curves: pd.DataFrame, panels: dict[str, tuple[str, str, int]]) -> Figure:
+    """How much of the advantage of a partition is the partition, how much the start, how much sharing.
+
+    Parameters
+    ----------
+    curves : DataFrame
+        As `skem.studies.curves` returns it, one protocol.
+    panels : dict
+        From the title of a panel to (data set, partition of one block, K).
+
+    Returns
+    -------
+    Figure
+        Above, the accuracy of the unpartitioned model and of the best partition for every start, with 95%
+        intervals of the mean; below, the proportion of components that more than one class uses.
+    """
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(
+        2, len(panels), figsize=(4.3 * len(panels), 5.4), squeeze=False, layout="constrained",
+        gridspec_kw={"height_ratios": [2, 1]}, sharex="col",
+    )  # fmt: skip
+    for (top, bottom), (title, (dataset, whole, k)) in zip(axes.T, panels.items(), strict=True):
+        own = curves[(curves["dataset"] == dataset) & (curves["n_components"] == k)]
+        starts = [start for start in STARTS if start in set(own["method"])]
+        for x, start in enumerate(starts):
+            mine = own[own["method"] == start]
+            one, split = mine[mine["partition"] == whole], mine[mine["partition"] != whole]
+            if not len(one) or not len(split):
+                continue
+            one, best = one.iloc[0], split.loc[split["accuracy"].idxmax()]
+            for place, row, face in ((x - 0.12, one, "white"), (x + 0.12, best, "black")):
+                error = [[row["accuracy"] - row["low"]], [row["high"] - row["accuracy"]]]
+                top.errorbar(place, row["accuracy"], yerr=error, fmt="o", color="black", mfc=face, capsize=3)
+            gain = best["accuracy"] - one["accuracy"]
+            top.annotate(
+                f"{gain:+.1f}\n{best['partition']}",
+                (x, max(best["accuracy"], one["accuracy"])),
+                xytext=(0, 12), textcoords="offset points", ha="center", fontsize=8,
+            )  # fmt: skip
+            bottom.bar(x - 0.17, one["shared_proportion"], 0.3, color="white", edgecolor="black")
+            bottom.bar(x + 0.17, best["shared_proportion"], 0.3, color="black", edgecolor="black")
+        top.set_title(f"{title}, K = {k}", fontsize=10)
+        top.margins(y=0.25)
+        top.grid(axis="y", alpha=0.25)
+        bottom.set_ylim(0, 1.05)
+        bottom.set_xticks(range(len(starts)), [STARTS[start] for start in starts], fontsize=8)
+    axes[0, 0].set_ylabel("test accuracy (%)")
+    axes[1, 0].set_ylabel("components shared\nby classes")
+    axes[1, 0].set_xlabel("components start from")
+    handles = [
+        plt.Line2D([], [], marker="o", color="black", mfc="white", linestyle="", label="one block (SKEM)"),
+        plt.Line2D([], [], marker="o", color="black", linestyle="", label="best partition (PSKEM)"),
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=2, fontsize=9)
+    return figure
+
+
+def _outside_legend(figure: Figure, ax: Axes) -> None:
+    handles, labels = ax.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right center", fontsize=8)

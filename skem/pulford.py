@@ -7,6 +7,7 @@ called as in ``config/experiments``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -80,7 +81,9 @@ TITSIAS_BEST_ERROR = 8.27
 # Numbers
 
 
-def _accuracy(dataset: str, method: str, setting: str, protocol: str = "best-pass") -> Callable[[Evidence], Estimate]:
+def _accuracy(
+    dataset: str, method: str, setting: str, protocol: str = "best-pass"
+) -> Callable[[Evidence], Estimate]:
     return lambda evidence: evidence.accuracy(dataset, method, setting, protocol)
 
 
@@ -99,7 +102,9 @@ def _first(*choices: Callable[[Evidence], Estimate]) -> Callable[[Evidence], Est
 
 
 RICE = _first(
-    lambda e: _noted(e.accuracy("rice", "audit", "1x7-contiguous-standard-ridge0.03"), "folds as the file has its rows"),
+    lambda e: _noted(
+        e.accuracy("rice", "audit", "1x7-contiguous-standard-ridge0.03"), "folds as the file has its rows"
+    ),
     _accuracy("rice", "skem", "1x7-K14"),
 )
 IONOSPHERE = _accuracy("ionosphere", "pskem", "2x16-K12")
@@ -132,7 +137,9 @@ def _fact(source: str, find: Callable[[dict[str, Any]], float]) -> Callable[[Evi
     return measure
 
 
-def _facts(source: str, dataset: str, n_train: int | None = None) -> dict[str, Callable[[Evidence], Estimate]]:
+def _facts(
+    source: str, dataset: str, n_train: int | None = None
+) -> dict[str, Callable[[Evidence], Estimate]]:
     at = f"sec3-2.{dataset}." if dataset != "mnist" else "sec3-1.mnist."
     facts = {f"{at}n_classes": _fact(source, lambda r: r["n_classes"])}
     if n_train is None:
@@ -143,26 +150,35 @@ def _facts(source: str, dataset: str, n_train: int | None = None) -> dict[str, C
     return facts | {f"{at}image_side": _fact(source, lambda r: r["shape"][1])}
 
 
-def _difference(a: Callable[[Evidence], Estimate], *others: Callable[[Evidence], Estimate]) -> Callable[[Evidence], Estimate]:
+def _difference(
+    a: Callable[[Evidence], Estimate], *others: Callable[[Evidence], Estimate]
+) -> Callable[[Evidence], Estimate]:
     """By how much a is above the best of others."""
     return lambda e: a(e) - max((other(e) for other in others), key=lambda estimate: estimate.mean)
 
 
-def _peaks(evidence: Evidence) -> pd.Series:
-    """Mean peak pass of every MNIST setting of section 3.1."""
+def _generally(evidence: Evidence, share: float) -> Estimate:
+    """A quantile, over the MNIST settings of section 3.1, of the mean peak pass."""
     settings = evidence.settings("mnist", "grid")
-    return pd.Series({name: evidence.peak("mnist", "grid", name).mean() for name in settings})
+    peaks = pd.Series({name: evidence.peak("mnist", "grid", name).mean() for name in settings})
+    told = f"{share:.0%} quantile over {len(peaks)} settings; from {peaks.min():.0f} ({peaks.idxmin()}) to {peaks.max():.0f} ({peaks.idxmax()})"
+    return Estimate(float(peaks.quantile(share)), 0.0, 1, None, "best-pass", told)
 
 
 def _best_components(which: Callable[[list[int]], int]) -> Callable[[Evidence], Estimate]:
     """Least or largest K whose accuracy on rice is not below the best one's at 95%."""
 
     def measure(evidence: Evidence) -> Estimate:
-        by_k = {int(name.partition("-K")[2]): evidence.accuracy("rice", "grid", name) for name in evidence.settings("rice", "grid")}
+        by_k = {
+            int(name.partition("-K")[2]): evidence.accuracy("rice", "grid", name)
+            for name in evidence.settings("rice", "grid")
+        }
         best = max(by_k.values(), key=lambda e: e.mean)
         among = [k for k, e in by_k.items() if not (best - e).interval()[0] > 0]
         told = ", ".join(f"{k}: {e.mean:.2f}" for k, e in sorted(by_k.items()))
-        return Estimate(float(which(among)), protocol="best-pass", note=f"K not below the best at 95%; accuracies {told}")
+        return Estimate(
+            float(which(among)), protocol="best-pass", note=f"K not below the best at 95%; accuracies {told}"
+        )
 
     return measure
 
@@ -182,7 +198,11 @@ def _spread(partition: str, k: int) -> Callable[[Evidence], Estimate]:
 
 
 def _plateau(evidence: Evidence) -> Estimate:
-    runs = [evidence.runs(HALF, method, f"{partition}-K40") for method in ARRANGEMENTS for partition in ("3x12", "2x18")]
+    runs = [
+        evidence.runs(HALF, method, f"{partition}-K40")
+        for method in ARRANGEMENTS
+        for partition in ("3x12", "2x18")
+    ]
     told = "3x12 and 2x18 at K = 40, all arrangements"
     return Estimate.of(pd.concat(runs, axis=1).mean(axis=1), "best-pass", told)
 
@@ -191,7 +211,9 @@ def _reduction(evidence: Evidence) -> Estimate:
     """100 (1 - shared proportion of 3x12 and 2x18 over that of 1x36), K = 40."""
     whole = evidence.last(HALF, "sequential", f"{WHOLE}-K40", "shared_proportion")
     parts = [evidence.last(HALF, "sequential", f"{p}-K40", "shared_proportion") for p in ("3x12", "2x18")]
-    return Estimate.of(100 * (1 - sum(parts) / len(parts) / whole), "last-pass", "K = 40, mean of 3x12 and 2x18")
+    return Estimate.of(
+        100 * (1 - sum(parts) / len(parts) / whole), "last-pass", "K = 40, mean of 3x12 and 2x18"
+    )
 
 
 def _ratio(partition: str, passes: int = 40) -> float:
@@ -222,8 +244,8 @@ NUMBERS: dict[str, Callable[[Evidence], Estimate]] = {
     "sec3-1.mnist.pskem_accuracy": MNIST,
     "table1.mnist.pskem_accuracy": MNIST,
     "sec3-1.mnist.pskem_peak_pass": lambda e: Estimate.of(e.peak("mnist", "pskem", "3x13-K60"), "best-pass"),
-    "sec3-1.mnist.peak_pass_min": lambda e: Estimate(_peaks(e).min(), 0.0, 1, None, "best-pass", f"least mean over runs: {_peaks(e).idxmin()}"),
-    "sec3-1.mnist.peak_pass_max": lambda e: Estimate(_peaks(e).max(), 0.0, 1, None, "best-pass", f"largest mean over runs: {_peaks(e).idxmax()}"),
+    "sec3-1.mnist.peak_pass_min": lambda e: _generally(e, 0.1),
+    "sec3-1.mnist.peak_pass_max": lambda e: _generally(e, 0.9),
     "sec3-2.rice.skem_accuracy": RICE,
     "table1.rice.skem_accuracy": RICE,
     "table1.rice.best_accuracy": RICE,
@@ -233,15 +255,21 @@ NUMBERS: dict[str, Callable[[Evidence], Estimate]] = {
     "sec3-2.rice.lda_accuracy": _preset("rice", "lda"),
     "sec3-2.rice.svm_linear_accuracy": _preset("rice", "svm_linear"),
     "sec3-2.rice.svm_rbf_accuracy": _preset("rice", "svm_rbf"),
-    "sec3-2.rice.margin": _difference(RICE, *(_preset("rice", m) for m in ("logistic_regression", "lda", "svm_linear", "svm_rbf"))),
-    "sec3-2.ionosphere.n_features_used": lambda e: Estimate(32.0 + 0 * IONOSPHERE(e).mean, note="features 3 to 34"),
+    "sec3-2.rice.margin": _difference(
+        RICE, *(_preset("rice", m) for m in ("logistic_regression", "lda", "svm_linear", "svm_rbf"))
+    ),
+    "sec3-2.ionosphere.n_features_used": lambda e: Estimate(
+        32.0 + 0 * IONOSPHERE(e).mean, note="features 3 to 34"
+    ),
     "sec3-2.ionosphere.pskem_accuracy": IONOSPHERE,
     "table1.ionosphere.pskem_accuracy": IONOSPHERE,
     "table1.ionosphere.best_accuracy": IONOSPHERE,
     "sec3-2.ionosphere.svm_rbf_accuracy": _preset("ionosphere", "svm_rbf"),
     "sec3-2.ionosphere.bagged_trees_accuracy": _preset("ionosphere", "bagged_trees_100"),
     "sec3-2.ionosphere.svm_quadratic_accuracy": _preset("ionosphere", "svm_quadratic"),
-    "sec3-2.ionosphere.margin": _difference(IONOSPHERE, *(_preset("ionosphere", m) for m in ("svm_rbf", "bagged_trees_100", "svm_quadratic"))),
+    "sec3-2.ionosphere.margin": _difference(
+        IONOSPHERE, *(_preset("ionosphere", m) for m in ("svm_rbf", "bagged_trees_100", "svm_quadratic"))
+    ),
     "sec3-2.fashion_mnist.pskem_accuracy": FASHION,
     "table1.fashion_mnist.pskem_accuracy": FASHION,
     "sec3-2.fashion_mnist.bagged_trees_100_accuracy": TREES[100],
@@ -251,24 +279,36 @@ NUMBERS: dict[str, Callable[[Evidence], Estimate]] = {
     "sec3-2.fashion_mnist.knn_5_accuracy": KNN[5],
     "sec3-2.fashion_mnist.knn_1_accuracy": KNN[1],
     "sec3-2.fashion_mnist.knn_9_accuracy": KNN[9],
-    "sec3-2.fashion_mnist.kda_accuracy": lambda e: _noted(_preset("fashion_mnist", "lda", deterministic=True)(e), "linear discriminant analysis"),
+    "sec3-2.fashion_mnist.kda_accuracy": lambda e: _noted(
+        _preset("fashion_mnist", "lda", deterministic=True)(e), "linear discriminant analysis"
+    ),
     "sec3-2.cifar10.pskem_accuracy": CIFAR,
     "table1.cifar10.pskem_accuracy": CIFAR,
     "sec4.cifar10_deficit": lambda e: Estimate(50.0) - CIFAR(e),
     "sec3-3.mnist-half.image_side": _fact("mnist", lambda r: r["shape"][1] // 2),
     **{f"sec3-3.std.k{k}.{p}": _spread(p, k) for k in (4, 40) for p in (*BLOCKS, WHOLE)},
     "sec3-3.plateau": _plateau,
-    "sec3-3.skem_cost": lambda e: Estimate(min(map(_ratio, BLOCKS)), note=f"40 passes against 30; for equal passes {min(_ratio(p, 30) for p in BLOCKS):.1f}"),
+    "sec3-3.skem_cost": lambda e: Estimate(
+        min(map(_ratio, BLOCKS)),
+        note=f"40 passes against 30; for equal passes {min(_ratio(p, 30) for p in BLOCKS):.1f}",
+    ),
     **{f"sec3-3.mda.k{k}.{m}_accuracy": _fraction(m, k) for k in (20, 40) for m in ("pskem", "mda")},
     "sec3-3.sharing.half_of_skem": _reduction,
-    "appendix_b.n_gaussians": lambda e: Estimate(4.0, note="2^2; tests/test_theory.py::test_a_product_of_mixtures_is_a_mixture"),
-    **{f"table1.{dataset}.seconds_per_pass": (lambda e, key=(dataset, method, setting): e.seconds_per_pass(*key)) for dataset, method, setting in (
-        ("rice", "skem", "1x7-K14"),
-        ("ionosphere", "pskem", "2x16-K12"),
-        ("mnist", "pskem", "3x13-K60"),
-        ("fashion_mnist", "pskem", "10x15-K100"),
-        ("cifar10", "pskem", "4x24-K80"),
-    )},
+    "appendix_b.n_gaussians": lambda e: Estimate(
+        4.0, note="2^2; tests/test_theory.py::test_a_product_of_mixtures_is_a_mixture"
+    ),
+    **{
+        f"table1.{dataset}.seconds_per_pass": (
+            partial(Evidence.seconds_per_pass, dataset=dataset, method=method, setting=setting)
+        )
+        for dataset, method, setting in (
+            ("rice", "skem", "1x7-K14"),
+            ("ionosphere", "pskem", "2x16-K12"),
+            ("mnist", "pskem", "3x13-K60"),
+            ("fashion_mnist", "pskem", "10x15-K100"),
+            ("cifar10", "pskem", "4x24-K80"),
+        )
+    },
 }
 """From a claim about a number, or an id in an expression, to what was measured."""
 
@@ -296,7 +336,15 @@ def _most(comparisons: list[Comparison]) -> Judgement:
     held = sum(c.difference.mean > 0 for c in comparisons)
     found = all_of(comparisons)
     verdict = "holds" if 2 * held > len(comparisons) else "fails"
-    return Judgement(verdict, held, 0, len(comparisons), len(comparisons), "best-pass", f"more accurate on average in {held} of {len(comparisons)} settings; {found.note}")
+    return Judgement(
+        verdict,
+        held,
+        0,
+        len(comparisons),
+        len(comparisons),
+        "best-pass",
+        f"more accurate on average in {held} of {len(comparisons)} settings; {found.note}",
+    )
 
 
 def _increasing(evidence: Evidence, claim: Claim) -> Judgement:
@@ -308,13 +356,22 @@ def _increasing(evidence: Evidence, claim: Claim) -> Judgement:
     )
 
 
-def _best_partitions(evidence: Evidence, ks: tuple[int, ...], best: tuple[str, ...], others: tuple[str, ...], methods: tuple[str, ...] = ARRANGEMENTS) -> list[Comparison]:
+def _best_partitions(
+    evidence: Evidence,
+    ks: tuple[int, ...],
+    best: tuple[str, ...],
+    others: tuple[str, ...],
+    methods: tuple[str, ...] = ARRANGEMENTS,
+) -> list[Comparison]:
     """That the better of ``best`` beats each of ``others``."""
     found = []
     for method in methods:
         for k in ks:
             top = max((_half(evidence, method, p, k) for p in best), key=lambda e: e.mean)
-            found += [greater(top, _half(evidence, method, p, k), f"{p} {method}, K = {k}", or_equal=True) for p in others]
+            found += [
+                greater(top, _half(evidence, method, p, k), f"{p} {method}, K = {k}", or_equal=True)
+                for p in others
+            ]
     return found
 
 
@@ -324,12 +381,17 @@ def _peak_later(evidence: Evidence, claim: Claim) -> Judgement:
         return Estimate.of(pd.concat(runs, axis=1).mean(axis=1), "best-pass")
 
     whole = peak(WHOLE)
-    return all_of((greater(whole, peak(p), f"{p}") for p in BLOCKS), f"peak pass of 1x36, mean over K: {whole.mean:.1f} of 40")
+    return all_of(
+        (greater(whole, peak(p), f"{p}") for p in BLOCKS),
+        f"peak pass of 1x36, mean over K: {whole.mean:.1f} of 40",
+    )
 
 
 def _small_k(evidence: Evidence, claim: Claim) -> Judgement:
     return all_of(
-        greater(_half(evidence, other, "12x3", k), _half(evidence, "sequential", "12x3", k), f"{other}, K = {k}")
+        greater(
+            _half(evidence, other, "12x3", k), _half(evidence, "sequential", "12x3", k), f"{other}, K = {k}"
+        )
         for k in (4, 8)
         for other in ("interleaved", "random")
     )
@@ -349,7 +411,12 @@ def _insensitive(evidence: Evidence, claim: Claim) -> Judgement:
     for k in (k for k in K_VALUES if k >= 12):
         for p in BLOCKS:
             for other in ("interleaved", "random"):
-                found += _equivalent(_half(evidence, other, p, k), _half(evidence, "sequential", p, k), 1.0, f"{p} {other}, K = {k}")
+                found += _equivalent(
+                    _half(evidence, other, p, k),
+                    _half(evidence, "sequential", p, k),
+                    1.0,
+                    f"{p} {other}, K = {k}",
+                )
     return all_of(found, "within 1 point of sequential, K from 12")
 
 
@@ -362,7 +429,15 @@ def _no_divergence(evidence: Evidence, claim: Claim) -> Judgement:
             if condition.max() > largest:
                 largest, where = float(condition.max()), f"{name}, {method}"
     verdict = "holds" if largest < SINGULAR else "fails"
-    return Judgement(verdict, largest, 0, SINGULAR, n, "last-pass", f"largest condition number of a covariance in {n} runs, with and without a ridge: {where}")
+    return Judgement(
+        verdict,
+        largest,
+        0,
+        SINGULAR,
+        n,
+        "last-pass",
+        f"largest condition number of a covariance in {n} runs, with and without a ridge: {where}",
+    )
 
 
 SINGULAR = 1e12
@@ -374,21 +449,39 @@ def _stability(evidence: Evidence, claim: Claim) -> Judgement:
     shares = []
     names = evidence.settings(HALF, "no_ridge")
     for p in dict.fromkeys(name.partition("-")[0] for name in names):
-        table = pd.DataFrame({name: np.log10(evidence.last(HALF, "no_ridge", name, "condition")) for name in names if name.startswith(f"{p}-")})
+        table = pd.DataFrame(
+            {
+                name: np.log10(evidence.last(HALF, "no_ridge", name, "condition"))
+                for name in names
+                if name.startswith(f"{p}-")
+            }
+        )
         between = float(table.mean().var(ddof=0))
         within = float(table.var(ddof=0).mean())
         shares.append(between / (between + within))
     share = float(np.mean(shares))
     low, high = min(shares), max(shares)
     verdict = "holds" if low > 0.5 else "fails" if high < 0.5 else "undecided"
-    return Judgement(verdict, share, low, high, len(shares), "last-pass", "share of the variance of log condition number that K explains and the start does not; range over partitions")
+    return Judgement(
+        verdict,
+        share,
+        low,
+        high,
+        len(shares),
+        "last-pass",
+        "share of the variance of log condition number that K explains and the start does not; range over partitions",
+    )
 
 
 def _sharing_falls(evidence: Evidence, claim: Claim) -> Judgement:
     def shared(p: str, k: int) -> Estimate:
         return Estimate.of(evidence.last(HALF, "sequential", f"{p}-K{k}", "shared_proportion"), "last-pass")
 
-    return all_of(greater(shared(p, a), shared(p, b), f"{p}, K = {a} to {b}") for p in (*BLOCKS, WHOLE) for a, b in pairwise(K_VALUES))
+    return all_of(
+        greater(shared(p, a), shared(p, b), f"{p}, K = {a} to {b}")
+        for p in (*BLOCKS, WHOLE)
+        for a, b in pairwise(K_VALUES)
+    )
 
 
 def _share_least(evidence: Evidence, claim: Claim) -> Judgement:
@@ -396,18 +489,37 @@ def _share_least(evidence: Evidence, claim: Claim) -> Judgement:
         return Estimate.of(evidence.last(HALF, "sequential", f"{p}-K{k}", "shared_proportion"), "last-pass")
 
     return all_of(
-        (greater(shared(other, k), shared(p, k), f"{p} against {other}, K = {k}") for k in (32, 36, 40) for p in ("3x12", "2x18") for other in ("12x3", "6x6", WHOLE)),
+        (
+            greater(shared(other, k), shared(p, k), f"{p} against {other}, K = {k}")
+            for k in (32, 36, 40)
+            for p in ("3x12", "2x18")
+            for other in ("12x3", "6x6", WHOLE)
+        ),
         "K from 32",
     )
 
 
 def _within_unit(evidence: Evidence, claim: Claim) -> Judgement:
-    values = pd.concat([evidence.last(HALF, "sequential", name, "shared_proportion") for name in evidence.settings(HALF, "sequential")])
+    values = pd.concat(
+        [
+            evidence.last(HALF, "sequential", name, "shared_proportion")
+            for name in evidence.settings(HALF, "sequential")
+        ]
+    )
     inside = bool(values.between(0, 1).all())
-    return Judgement("holds" if inside else "fails", float(values.mean()), float(values.min()), float(values.max()), len(values), "last-pass")
+    return Judgement(
+        "holds" if inside else "fails",
+        float(values.mean()),
+        float(values.min()),
+        float(values.max()),
+        len(values),
+        "last-pass",
+    )
 
 
-def _best_setting(dataset: str, best: str, method: str = "grid", beside: tuple[str, str] | None = None) -> Judge:
+def _best_setting(
+    dataset: str, best: str, method: str = "grid", beside: tuple[str, str] | None = None
+) -> Judge:
     """That a setting is at least as accurate as every other one tried."""
 
     def judge(evidence: Evidence, claim: Claim) -> Judgement:
@@ -415,7 +527,11 @@ def _best_setting(dataset: str, best: str, method: str = "grid", beside: tuple[s
         if best not in names and beside is None:
             raise NotRun(f"{best} on {dataset} was not part of this run")
         top = evidence.accuracy(dataset, *(beside or (method, best)))
-        found = [greater(top, evidence.accuracy(dataset, method, name), name, or_equal=True) for name in names if name != best]
+        found = [
+            greater(top, evidence.accuracy(dataset, method, name), name, or_equal=True)
+            for name in names
+            if name != best
+        ]
         return all_of(found)
 
     return judge
@@ -423,7 +539,9 @@ def _best_setting(dataset: str, best: str, method: str = "grid", beside: tuple[s
 
 def _similar(evidence: Evidence, claim: Claim) -> Judgement:
     knn = max((KNN[k](evidence) for k in KNN), key=lambda e: e.mean)
-    return all_of(_equivalent(FASHION(evidence), knn, 1.0, "k-NN"), f"within 1 point of k-NN, {knn.mean:.2f}%")
+    return all_of(
+        _equivalent(FASHION(evidence), knn, 1.0, "k-NN"), f"within 1 point of k-NN, {knn.mean:.2f}%"
+    )
 
 
 def _below(evidence: Evidence, claim: Claim) -> Judgement:
@@ -438,14 +556,26 @@ def _one_run(estimate: Estimate) -> Estimate:
 
 
 def _order(evidence: Evidence, claim: Claim) -> Judgement:
-    order = [("100 trees", TREES[100]), ("50 trees", TREES[50]), ("linear SVM", LINEAR), ("k = 5", KNN[5]), ("k = 1", KNN[1]), ("k = 9", KNN[9]), ("LDA", NUMBERS["sec3-2.fashion_mnist.kda_accuracy"])]
+    order = [
+        ("100 trees", TREES[100]),
+        ("50 trees", TREES[50]),
+        ("linear SVM", LINEAR),
+        ("k = 5", KNN[5]),
+        ("k = 1", KNN[1]),
+        ("k = 9", KNN[9]),
+        ("LDA", NUMBERS["sec3-2.fashion_mnist.kda_accuracy"]),
+    ]
     measured = [(name, _one_run(find(evidence))) for name, find in order]
     told = ", ".join(f"{name} {e.mean:.2f}" for name, e in measured)
     return all_of((greater(a, b, f"{x} over {y}") for (x, a), (y, b) in pairwise(measured)), told)
 
 
 def _top_three(evidence: Evidence, claim: Claim) -> Judgement:
-    names = ("sec3-2.ionosphere.svm_rbf_accuracy", "sec3-2.ionosphere.bagged_trees_accuracy", "sec3-2.ionosphere.svm_quadratic_accuracy")
+    names = (
+        "sec3-2.ionosphere.svm_rbf_accuracy",
+        "sec3-2.ionosphere.bagged_trees_accuracy",
+        "sec3-2.ionosphere.svm_quadratic_accuracy",
+    )
     measured = [NUMBERS[name](evidence) for name in names]
     return all_of(greater(a, b) for a, b in pairwise(measured))
 
@@ -453,42 +583,59 @@ def _top_three(evidence: Evidence, claim: Claim) -> Judgement:
 def _more_blocks(evidence: Evidence, claim: Claim) -> Judgement:
     four = evidence.accuracy("cifar10", "grid", "4x24-K80")
     names = [name for name in evidence.settings("cifar10", "grid") if int(name.partition("x")[0]) > 4]
-    return all_of(greater(four, evidence.accuracy("cifar10", "grid", name), name, or_equal=True) for name in names)
+    return all_of(
+        greater(four, evidence.accuracy("cifar10", "grid", name), name, or_equal=True) for name in names
+    )
 
 
 def _moved(evidence: Evidence, method: str) -> Estimate:
     """Points of accuracy that moving the test images costs, after the last pass or with the preset."""
     names = evidence.settings("cifar10_moved", method)
     as_is = evidence.last("cifar10_moved", method, names[0], "validation_accuracy")
-    return Estimate.of(100 * (as_is - evidence.last("cifar10_moved", method, names[0], "test_accuracy")), "last-pass")
+    return Estimate.of(
+        100 * (as_is - evidence.last("cifar10_moved", method, names[0], "test_accuracy")), "last-pass"
+    )
 
 
 def _falls(evidence: Evidence, claim: Claim) -> Judgement:
     losses = {m: _moved(evidence, m) for m in ("pskem", "svm_rbf", "logistic_regression")}
     told = ", ".join(f"{m} {e.mean:.1f}" for m, e in losses.items())
-    return all_of((greater(e, Estimate(0.0), m) for m, e in losses.items()), f"points lost when test images are moved: {told}")
+    return all_of(
+        (greater(e, Estimate(0.0), m) for m, e in losses.items()),
+        f"points lost when test images are moved: {told}",
+    )
 
 
 def _more_sensitive(evidence: Evidence, claim: Claim) -> Judgement:
     ours, svm = _moved(evidence, "pskem"), _moved(evidence, "svm_rbf")
-    return all_of([greater(ours, svm)], f"points lost when test images are moved: PSKEM {ours.mean:.1f}, RBF SVM {svm.mean:.1f}")
+    return all_of(
+        [greater(ours, svm)],
+        f"points lost when test images are moved: PSKEM {ours.mean:.1f}, RBF SVM {svm.mean:.1f}",
+    )
 
 
 def _orders(evidence: Evidence, claim: Claim) -> Judgement:
     ratios = {p: _ratio(p, 30) for p in BLOCKS}
     verdict = "holds" if all(10 <= ratio <= 100 for ratio in ratios.values()) else "fails"
     told = ", ".join(f"{p} {ratio:.1f}" for p, ratio in ratios.items())
-    return Judgement(verdict, min(ratios.values()), min(ratios.values()), max(ratios.values()), note=f"counted, equal passes: {told}")
+    return Judgement(
+        verdict,
+        min(ratios.values()),
+        min(ratios.values()),
+        max(ratios.values()),
+        note=f"counted, equal passes: {told}",
+    )
 
 
 def _cheaper(evidence: Evidence, claim: Claim) -> Judgement:
     ratios = [_ratio(p, 30) for p in BLOCKS]
-    return Judgement("holds" if min(ratios) > 1 else "fails", min(ratios), min(ratios), max(ratios), note="counted operations of 1x36 over those of a partition")
-
-
-def _cheaper_and(found: Callable[[Evidence, Claim], Judgement]) -> Judge:
-    """Accuracy decides: every partition takes fewer operations."""
-    return found
+    return Judgement(
+        "holds" if min(ratios) > 1 else "fails",
+        min(ratios),
+        min(ratios),
+        max(ratios),
+        note="counted operations of 1x36 over those of a partition",
+    )
 
 
 def _robust(evidence: Evidence, claim: Claim) -> Judgement:
@@ -498,7 +645,15 @@ def _robust(evidence: Evidence, claim: Claim) -> Judgement:
     insensitive = _insensitive(evidence, claim)
     verdicts = {divergence.verdict, insensitive.verdict}
     verdict = "fails" if "fails" in verdicts else "holds" if verdicts == {"holds"} else "undecided"
-    return Judgement(verdict, insensitive.measured, insensitive.low, insensitive.high, insensitive.n, "best-pass", f"arrangement: {insensitive.note}; divergence: {divergence.note}")
+    return Judgement(
+        verdict,
+        insensitive.measured,
+        insensitive.low,
+        insensitive.high,
+        insensitive.n,
+        "best-pass",
+        f"arrangement: {insensitive.note}; divergence: {divergence.note}",
+    )
 
 
 def _decorrelated(evidence: Evidence, claim: Claim) -> Judgement:
@@ -509,7 +664,10 @@ def _decorrelated(evidence: Evidence, claim: Claim) -> Judgement:
         if not name.startswith(WHOLE):
             mixed = evidence.accuracy(HALF, "independent", name)
             found.append(greater(mixed, evidence.accuracy(HALF, "sequential", name), name))
-    return any_of(found, "accuracy once rows of a class exchange blocks, less that of the blocks as they are: blocks are dependent")
+    return any_of(
+        found,
+        "accuracy once rows of a class exchange blocks, less that of the blocks as they are: blocks are dependent",
+    )
 
 
 def _large(evidence: Evidence, claim: Claim) -> Judgement:
@@ -518,29 +676,48 @@ def _large(evidence: Evidence, claim: Claim) -> Judgement:
         found[name] = evidence.accuracy("mnist", "unpartitioned", name, "last-pass").mean
     told = ", ".join(f"{name} {value:.1f}%" for name, value in found.items())
     # It fails if such a model can be trained on an ordinary machine and is not poor: chance is 10%.
-    return Judgement("fails" if max(found.values()) > 50 else "holds", max(found.values()), note=f"trained here, accuracy after the last pass: {told}", protocol="last-pass")
+    return Judgement(
+        "fails" if max(found.values()) > 50 else "holds",
+        max(found.values()),
+        note=f"trained here, accuracy after the last pass: {told}",
+        protocol="last-pass",
+    )
 
 
 def _larger_data(evidence: Evidence, claim: Claim) -> Judgement:
     n = int(evidence.history("fashion_mnist", "pskem", "10x15-K100")["n_train"].max())
-    return Judgement("holds", 150.0, note=f"150 features of {n} rows; earlier supervised EM: at most 36 features (Titsias and Likas 2001)")
+    return Judgement(
+        "holds",
+        150.0,
+        note=f"150 features of {n} rows; earlier supervised EM: at most 36 features (Titsias and Likas 2001)",
+    )
 
 
 def _not_parallel(evidence: Evidence, claim: Claim) -> Judgement:
-    return Judgement("fails", note="chunks of rows are independent: tests/test_engine.py::test_workers_and_seeds_leave_no_trace fits one block on several threads")
+    return Judgement(
+        "fails",
+        note="chunks of rows are independent: tests/test_engine.py::test_workers_and_seeds_leave_no_trace fits one block on several threads",
+    )
 
 
 def _memory(evidence: Evidence, claim: Claim) -> Judgement:
     N, M, L, K = 30000, 36, 10, 40
     stated = (2 * N + M + L) * K + (M + 1) * N
-    return Judgement("fails", stated + K * M * M, note=f"{stated} stated; the covariances' K M^2 = {K * M * M} are missing (N = {N}, M = {M}, L = {L}, K = {K})")
+    return Judgement(
+        "fails",
+        stated + K * M * M,
+        note=f"{stated} stated; the covariances' K M^2 = {K * M * M} are missing (N = {N}, M = {M}, L = {L}, K = {K})",
+    )
 
 
 def _faster(evidence: Evidence, claim: Claim) -> Judgement:
     found = []
     for k in K_VALUES:
         whole = evidence.seconds_per_pass(HALF, "sequential", f"{WHOLE}-K{k}")
-        found += [greater(whole, evidence.seconds_per_pass(HALF, "sequential", f"{p}-K{k}"), f"{p}, K = {k}") for p in BLOCKS]
+        found += [
+            greater(whole, evidence.seconds_per_pass(HALF, "sequential", f"{p}-K{k}"), f"{p}, K = {k}")
+            for p in BLOCKS
+        ]
     return all_of(found)
 
 
@@ -557,8 +734,18 @@ def _typical(evidence: Evidence, claim: Claim) -> Judgement:
     values = pd.Series({name: evidence.accuracy("fashion_mnist", "grid", name).mean for name in names})
     low, high = values.quantile([0.025, 0.975])
     value = float(claim["value"])
-    verdict = "reproduced" if low - 0.05 <= value <= high + 0.05 else "worse" if values.mean() < value else "better"
-    return Judgement(verdict, float(values.median()), float(low), float(high), len(values), "best-pass", f"median and 95% range over {len(values)} settings; best {values.idxmax()} {values.max():.2f}")
+    verdict = (
+        "reproduced" if low - 0.05 <= value <= high + 0.05 else "worse" if values.mean() < value else "better"
+    )
+    return Judgement(
+        verdict,
+        float(values.median()),
+        float(low),
+        float(high),
+        len(values),
+        "best-pass",
+        f"median and 95% range over {len(values)} settings; best {values.idxmax()} {values.max():.2f}",
+    )
 
 
 def _same(note: str) -> str:
@@ -625,18 +812,28 @@ JUDGES: dict[str, Judge] = {
     "sec3-3.no_divergence": _no_divergence,
     "sec3-3.stability_driver": _stability,
     "sec3-3.monotone_in_k": _increasing,
-    "sec3-3.best_partitions": lambda e, c: all_of(_best_partitions(e, (36, 40), ("3x12", "2x18"), ("12x3", "6x6", WHOLE)), "K from 36"),
-    "sec3-3.skem_below_12x3": lambda e, c: all_of(_against_whole(e, ("12x3",), tuple(k for k in K_VALUES if k < 28))),
+    "sec3-3.best_partitions": lambda e, c: all_of(
+        _best_partitions(e, (36, 40), ("3x12", "2x18"), ("12x3", "6x6", WHOLE)), "K from 36"
+    ),
+    "sec3-3.skem_below_12x3": lambda e, c: all_of(
+        _against_whole(e, ("12x3",), tuple(k for k in K_VALUES if k < 28))
+    ),
     "sec3-3.skem_above_12x3": lambda e, c: all_of(
-        greater(_half(e, m, WHOLE, k), _half(e, m, "12x3", k), f"{m}, K = {k}", or_equal=True) for m in ARRANGEMENTS for k in K_VALUES if k >= 28
+        greater(_half(e, m, WHOLE, k), _half(e, m, "12x3", k), f"{m}, K = {k}", or_equal=True)
+        for m in ARRANGEMENTS
+        for k in K_VALUES
+        if k >= 28
     ),
     "sec3-3.superiority": lambda e, c: all_of(_against_whole(e, BLOCKS, K_VALUES)),
     "sec3-3.sharing.range": _within_unit,
     "sec3-3.sharing.decreasing_in_k": _sharing_falls,
     "sec3-3.sharing.best_share_least": _share_least,
     "sec3-3.sharing.best_accuracy_above_12": lambda e, c: all_of(
-        greater(_half(e, "sequential", p, k), _half(e, "sequential", other, k), f"{p} against {other}, K = {k}")
-        for k in K_VALUES if k > 12
+        greater(
+            _half(e, "sequential", p, k), _half(e, "sequential", other, k), f"{p} against {other}, K = {k}"
+        )
+        for k in K_VALUES
+        if k > 12
         for p in ("3x12", "2x18")
         for other in ("12x3", "6x6", WHOLE)
     ),

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_iris, make_classification
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from skem import baselines
 from skem.baselines import (
     GaussianMixtureClassifier,
     evaluate,
@@ -43,7 +45,7 @@ def test_gmm_is_a_scikit_learn_classifier(estimator, check):
 
 
 def test_names():
-    assert len(set(names())) == len(names()) == 12
+    assert len(set(names())) == len(names()) == 11
     for name in names():
         assert len(grid(name)) in (0, 2, 3, 4)
         assert len(grid(name, n_features=39)) <= 6
@@ -84,7 +86,7 @@ def test_accuracy_on_digits(name, digits):
         assert params == points[int(np.argmax(accuracies))]
 
 
-@pytest.mark.parametrize("name", ["svm_rbf", "bagged_trees_50", "gmm_per_class"])
+@pytest.mark.parametrize("name", ["svm_rbf", "bagged_trees", "gmm_per_class"])
 def test_a_seed_fixes_the_result(name, digits):
     X, y, X_val, y_val, X_test, _ = digits
     runs = []
@@ -215,3 +217,17 @@ def test_gmm_refuses():
     with pytest.raises(ValueError, match=r"class .*1.* has one sample"):
         GaussianMixtureClassifier().fit(X[:51], y[:51])
     assert len(GaussianMixtureClassifier(n_components=5).fit(X[:52], y[:52]).mixtures_[1].weights_) == 2
+
+
+def test_the_first_fifty_trees_are_a_forest_of_fifty(digits):
+    X, y, _, _, X_test, _ = digits
+    hundred = baselines.make("bagged_trees", random_state=5).fit(X, y)
+    parts = dict(baselines.fitted("bagged_trees", hundred))
+    fifty = RandomForestClassifier(50, random_state=5).fit(X, y)
+    assert list(parts) == ["bagged_trees_50", "bagged_trees_100"]
+    np.testing.assert_allclose(
+        parts["bagged_trees_50"].predict_proba(X_test), fifty.predict_proba(X_test), rtol=1e-12
+    )
+    np.testing.assert_array_equal(parts["bagged_trees_100"].predict(X_test), hundred.predict(X_test))
+    assert baselines.fitted("lda", hundred) == [("lda", hundred)]
+    assert set(parts) <= set(baselines.reported())

@@ -26,6 +26,7 @@ from skem.images import (
     ImageStandardizer,
     Reshape,
     UnitRange,
+    move,
     pca_recipe,
     random_subset,
 )
@@ -437,3 +438,18 @@ def test_random_subset_keeps_proportions():
 def test_random_subset_refuses(n):
     with pytest.raises(ValueError, match=f"random_subset: {n!r} rows asked for, there are 10"):
         random_subset(np.zeros(10), n, random_state=0)
+
+
+def test_moving_shifts_turns_and_scales_within_bounds():
+    """A bright dot: its centre moves by at most an eighth of the width, its size by a quarter."""
+    images = np.zeros((200, 32, 32), np.float32)
+    images[:, 14:18, 14:18] = 1.0
+    moved = move(images, 3)
+    mass = moved.sum(axis=(1, 2))
+    rows = (moved.sum(axis=2) * np.arange(32)).sum(axis=1) / mass - 15.5
+    assert np.abs(rows).max() <= 4.05
+    assert np.abs(rows).mean() == pytest.approx(2, abs=0.3)
+    assert 16 * 0.8**2 * 0.9 <= mass.min() < mass.max() <= 16 * 1.25**2 * 1.1
+    np.testing.assert_array_equal(moved, move(images, 3))
+    colour = move(np.repeat(images[:5, :, :, None], 3, axis=3), 3)
+    np.testing.assert_array_equal(colour[..., 2], moved[:5])

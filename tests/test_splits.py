@@ -1,5 +1,7 @@
 """Splits: who trains, who chooses, who tests. scikit-learn's digits stand in for the papers' images."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,8 +14,8 @@ from skem.datasets import Dataset
 
 DIGITS = load_digits()
 N_TRAIN, ROOT = 1200, 7
-TABLE = {"source": "digits", "recipe": "table", "scale": True, "n_folds": 5, "validation_fraction": 0.1}
-TABLE |= {"dtype": "float64"}
+TABLE = {"source": "digits", "recipe": "table", "scale": "standard", "n_folds": 5}
+TABLE |= {"folds": "stratified", "validation_fraction": 0.1, "dtype": "float64"}
 IMAGES = {"source": "digits", "recipe": "images", "deskew": False, "half": False, "standardize": None}
 IMAGES |= {"n_components": 64, "dtype": "float64"}
 HELD_OUT = IMAGES | {"validation_fraction": 0.1}
@@ -93,7 +95,7 @@ def test_a_seed_is_one_that_scikit_learn_takes(root, names):
 def test_every_row_is_tested_once_and_never_trained_on():
     features = table()
     for rows in ("all", "part"):
-        trials = table_trials(features, [rows], scale=False)
+        trials = table_trials(features, [rows], scale="none")
         assert [trial.fold for trial in trials] == list(range(5))
         assert sorted(np.concatenate([t.X_test[:, 0] for t in trials])) == list(range(300))
         for trial in trials:
@@ -111,7 +113,7 @@ def test_test_and_validation_rows_are_stratified():
 
 
 def test_all_and_part_share_their_test_rows():
-    both = table_trials(table(), scale=False)
+    both = table_trials(table(), scale="none")
     for whole, part in zip(both[::2], both[1::2], strict=True):
         assert (whole.rows, part.rows, whole.fold) == ("all", "part", part.fold)
         np.testing.assert_array_equal(whole.X_test, part.X_test)
@@ -129,7 +131,7 @@ def test_a_run_is_the_same_whatever_else_runs():
 
 def test_runs_and_roots_draw_other_folds():
     tests = [
-        table_trials(table(), ["all"], [run], root, scale=False)[0].X_test[:, 0].tolist()
+        table_trials(table(), ["all"], [run], root, scale="none")[0].X_test[:, 0].tolist()
         for run, root in ((0, ROOT), (1, ROOT), (0, ROOT + 1))
     ]
     assert len(set(map(tuple, tests))) == 3
@@ -139,7 +141,7 @@ def test_runs_and_roots_draw_other_folds():
 def test_scaling_learns_from_training_rows_only(rows):
     features = table()
     before = table_trials(features, [rows])[0]
-    numbers = table_trials(features, [rows], scale=False)[0]
+    numbers = table_trials(features, [rows], scale="none")[0]
     np.testing.assert_allclose(before.X_train[:, 0].mean(), 0, atol=1e-12)
     np.testing.assert_allclose(before.X_train[:, 0].std(), 1)
     for part in ("test", "validation") if rows == "part" else ("test",):
@@ -274,3 +276,69 @@ def test_a_fraction_that_holds_out_nothing_is_an_error():
     """A run without validation rows would have no validated and no nested accuracy."""
     with pytest.raises(ValueError, match="validation"):
         table_trials(table(), ["part"], validation_fraction=0.001)
+
+
+# Folds, scaling, and what is made of the features of a trial
+
+
+def test_contiguous_folds_follow_the_file_and_shuffled_ones_do_not():
+    features = table()
+    for run in (0, 1):
+        trials = table_trials(features, ["all"], [run], scale="none", folds="contiguous")
+        assert np.concatenate([t.X_test[:, 0] for t in trials]).tolist() == list(range(300))
+    first, second = (table_trials(features, ["all"], [r], scale="none", folds="shuffled") for r in (0, 1))
+    assert sorted(np.concatenate([t.X_test[:, 0] for t in first])) == list(range(300))
+    assert first[0].X_test[:, 0].tolist() != second[0].X_test[:, 0].tolist()
+    # Not stratified: the classes of a fold are not in proportion.
+    assert any(len(set(np.bincount(t.y_test, minlength=3))) > 1 for t in first)
+
+
+def test_range_scaling_takes_the_training_rows_to_minus_one_and_one():
+    for trial in table_trials(table(), ["part"], scale="range"):
+        assert trial.X_train[:, 0].min() == pytest.approx(-1)
+        assert trial.X_train[:, 0].max() == pytest.approx(1)
+        assert np.abs(trial.X_test[:, 0]).max() <= 1.1
+
+
+@pytest.fixture
+def pca(pictures):
+    arrays = prepare(DRAWN | {"n_components": 12}, "run0")
+    return next(splits.trials("digits", DRAWN, {"run0": arrays}, ["all"], [0], ROOT))
+
+
+@pytest.mark.parametrize("how", ["whiten", "ica"])
+def test_rotated_features_are_learned_from_training_rows(pca, how):
+    seen = splits.view(pca, 12, 3, {"rotate": how}, 1)
+    np.testing.assert_allclose(np.cov(seen.X_train.T), np.eye(12), atol=0.01)
+    changed = dataclasses.replace(pca, X_test=-pca.X_test)
+    again = splits.view(changed, 12, 3, {"rotate": how}, 1)
+    np.testing.assert_array_equal(again.X_train, seen.X_train)
+    # A rotation and a scaling: it can be undone.
+    back = np.linalg.lstsq(
+        seen.X_train - seen.X_train.mean(0), pca.X_train - pca.X_train.mean(0), rcond=None
+    )[0]
+    rebuilt = (seen.X_test - seen.X_train.mean(0)) @ back + pca.X_train.mean(0)
+    np.testing.assert_allclose(rebuilt, pca.X_test, atol=1e-6)
+
+
+def test_recombined_rows_keep_blocks_and_classes_but_not_who_is_with_whom(pca):
+    seen = splits.view(pca, 12, 3, {"recombine": True}, 1)
+    assert not np.array_equal(seen.X_test, pca.X_test)
+    for part in ("train", "validation", "test"):
+        before, after, y = (
+            getattr(t, name) for t, name in ((pca, f"X_{part}"), (seen, f"X_{part}"), (pca, f"y_{part}"))
+        )
+        for columns in np.array_split(np.arange(12), 3):
+            for label in np.unique(y):
+                one = before[np.ix_(y == label, columns)]
+                other = after[np.ix_(y == label, columns)]
+                np.testing.assert_array_equal(one[np.lexsort(one.T)], other[np.lexsort(other.T)])
+    one_block = splits.view(pca, 12, 1, {"recombine": True}, 1)
+    np.testing.assert_array_equal(np.sort(one_block.X_test, axis=0), np.sort(pca.X_test, axis=0))
+
+
+def test_moved_test_images_leave_training_and_validation_as_they_are(pictures):
+    still, moved = prepare(DRAWN, "run0"), prepare(DRAWN | {"move_test": True}, "run0")
+    for name in ("X_train", "X_validation", "y_test"):
+        np.testing.assert_array_equal(moved[name], still[name])
+    assert not np.allclose(moved["X_test"], still["X_test"])

@@ -8,7 +8,8 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import accuracy_score, log_loss
 from sklearn.preprocessing import StandardScaler
 
-from skem import MDAClassifier, PSKEMClassifier, SKEMClassifier, splits, training
+from skem import MDAClassifier, PSKEMClassifier, SKEMClassifier, baselines, splits, training
+from skem.metrics import shared_proportion
 from skem.protocols import COLUMNS
 
 SEED = 3
@@ -33,7 +34,8 @@ def trial(rows="part", load=load_iris):
 
 def train(trial, model="skem", n_features=4, max_iter=PASSES, **params):
     params = MODELS[model] | params | {"max_iter": max_iter}
-    return training.train(trial, model=model, params=params, n_features=n_features, random_state=SEED)
+    seen = splits.view(trial, n_features, params.get("n_blocks", 1), {}, SEED)
+    return training.train(seen, model, params, SEED)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -124,7 +126,7 @@ def test_training_twice_is_the_same():
     once, again = train(trial(), "pskem"), train(trial(), "pskem")
     assert once[0] == again[0]
     np.testing.assert_array_equal(once[2], again[2])
-    other = training.train(trial(), "pskem", MODELS["pskem"] | {"max_iter": 3}, 4, random_state=SEED + 1)
+    other = training.train(trial(), "pskem", MODELS["pskem"] | {"max_iter": 3}, SEED + 1)
     assert other[0] != once[0][:3]
 
 
@@ -137,6 +139,7 @@ def test_threads_and_more_passes_change_no_number():
         assert {key: long.pop(key) for key in ("rows", "dtype")} == {
             key: short.pop(key) for key in ("rows", "dtype")
         }
+        del long["condition"], short["condition"]  # of the last pass only
         assert long == pytest.approx(short, rel=1e-12)
 
 
@@ -185,6 +188,42 @@ def test_a_class_without_training_rows_is_an_error(gone):
 
 def test_seconds_per_pass_are_as_many_as_asked_for():
     params = MODELS["skem"] | {"max_iter": 1}
-    seconds = training.seconds_per_pass(trial(), "skem", params, n_features=4, random_state=SEED, passes=4)
+    seconds = training.seconds_per_pass(trial(), "skem", params, SEED, passes=4)
     assert len(seconds) == 4
     assert min(seconds) > 0
+
+
+def test_sharing_and_condition_are_those_of_the_parameters():
+    data = trial()
+    history, _, _ = train(data, "pskem")
+    fitted = CLASSES["pskem"](**MODELS["pskem"], max_iter=PASSES, random_state=SEED)
+    blocks = fitted.fit(data.X_train, data.y_train).blocks_
+    assert history[-1]["shared_proportion"] == shared_proportion([block.weights for block in blocks])
+    largest = max(np.linalg.cond(P) for block in blocks for P in block.covariances)
+    assert history[-1]["condition"] == pytest.approx(largest, rel=1e-9)
+    assert np.isnan([row["condition"] for row in history[:-1]]).all()
+
+
+@pytest.mark.parametrize("name", ["svm_rbf", "logistic_regression"])
+def test_grid_points_take_the_place_of_passes_the_preset_last(name):
+    data = trial()
+    history, _, _ = training.train(data, name, {}, SEED)
+    points = baselines.grid(name)
+    assert [row["pass"] for row in history] == list(range(1, len(points) + 1))
+    for row, point in zip(history, points[::-1], strict=True):
+        fitted = baselines.make(name, random_state=SEED, standardize=False, **point)
+        fitted.fit(data.X_train, data.y_train)
+        assert row["test_accuracy"] == accuracy_score(data.y_test, fitted.predict(data.X_test))
+    assert np.isnan(history[0]["test_log_loss"]) == (name == "svm_rbf")
+
+
+def test_an_ordinary_mixture_as_start_knows_nothing_of_the_classes():
+    data = trial()
+    params = MODELS["pskem"] | {"init": "em", "max_iter": 2}
+    history, _, _ = training.train(data, "pskem", params, SEED)
+    shuffled = replace(data, y_train=np.roll(data.y_train, 1))
+    starts = [training._ordinary_mixtures(d, params, SEED) for d in (data, shuffled)]
+    for one, other in zip(*starts, strict=True):
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_array_equal(a, b)
+    assert history[0]["log_likelihood"] > train(data, "pskem")[0][0]["log_likelihood"]

@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from skem import configuration, environment
+from skem import claims, configuration, environment
 
 STARTED = time.time()
 SCHEMAS = Path("workflow/schemas")

@@ -58,6 +58,8 @@ rule table:
         md="results/tables/{experiment}.md",
         tex="results/tables/{experiment}.tex",
         summary="results/tables/{experiment}_summary.csv",
+    wildcard_constraints:
+        experiment="|".join(REPRODUCED) or "none",
     params:
         experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
         datasets=lambda wildcards: datasets_of(wildcards.experiment),

@@ -1,0 +1,285 @@
+"""The ledger: what a claims file may hold, and the one rule of the verdicts."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from skem import claims, configuration, pulford
+from skem.claims import Estimate, all_of, any_of, evaluate, greater, half_a_digit, judge_number
+from skem.configuration import ConfigurationError
+from skem.evidence import Evidence
+
+ROOT = Path(__file__).parents[1]
+WORDS = configuration.read(ROOT / "config" / "protocols.yaml")
+STATED = claims.read(ROOT / "config" / "claims.csv", WORDS)
+CLAIM = {"value": "97.48", "trials": "", "quantity": "accuracy_pct", "setting": ""}
+
+
+def over(values, protocol="best-pass"):
+    return Estimate.of(pd.Series(values), protocol)
+
+
+# The file
+
+
+def test_the_committed_ledger_has_all_claims():
+    assert STATED["paper"].value_counts().to_dict() == {
+        "titsias2001": 236,
+        "hayashi2021": 182,
+        "pulford2022": 170,
+        "sanderson2017": 103,
+    }
+
+
+def test_all_faults_of_a_file_are_told_at_once(tmp_path):
+    broken = STATED.head(8).copy()
+    broken.loc[0, "id"] = ""
+    broken.loc[2, "id"] = broken.loc[1, "id"]
+    broken.loc[3, "protocol"] = "the-best-of-all"
+    broken.loc[4, ["kind", "value"]] = ["number", "ten"]
+    broken.loc[5, "kind"] = "rumour"
+    broken.loc[6, "trials"] = "some"
+    broken.loc[7, "expression"] = "[pulford.nobody] > 3"
+    path = tmp_path / "claims.csv"
+    broken.to_csv(path, index=False)
+    with pytest.raises(ConfigurationError) as caught:
+        claims.read(path, WORDS)
+    message = str(caught.value)
+    for words in ("no id", "2 times", "'the-best-of-all'", "'ten'", "'rumour'", "'some'", "'pulford.nobody'"):
+        assert words in message
+    assert message.count("\n") == 7  # a doubled id is told for both rows
+
+
+def test_a_missing_column_and_an_unknown_word_for_a_protocol(tmp_path):
+    path = tmp_path / "claims.csv"
+    STATED.drop(columns="trials").to_csv(path, index=False)
+    with pytest.raises(ConfigurationError, match="no column 'trials'"):
+        claims.read(path, WORDS)
+    STATED.to_csv(path, index=False)
+    with pytest.raises(ConfigurationError, match="'luck'"):
+        claims.read(path, WORDS | {"cv5": "luck"})
+
+
+# Numbers
+
+
+@pytest.mark.parametrize(
+    ("printed", "half"), [("97.48", 0.005), ("95.0", 0.05), ("26", 0.5), ("1e5", 5e4), ("0.083", 0.0005)]
+)
+def test_half_a_digit(printed, half):
+    assert half_a_digit(printed) == pytest.approx(half)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n=st.integers(2, 40), trials=st.integers(1, 200), shift=st.floats(-6, 6), seed=st.integers(0, 2**32 - 1)
+)
+def test_a_number_is_reproduced_inside_the_prediction_interval(n, trials, shift, seed):
+    values = np.random.default_rng(seed).normal(97, 0.2, n)
+    sd = values.std(ddof=1)
+    half = stats.t.ppf(0.975, n - 1) * sd * np.sqrt(1 / n + 1 / trials) + 0.005
+    value = values.mean() + shift * half / 3
+    claim = CLAIM | {"value": f"{value:.2f}", "trials": str(trials)}
+    found = judge_number(claim, over(values))
+    gap = abs(float(claim["value"]) - values.mean())
+    if abs(gap - half) > 1e-9:
+        wanted = (
+            "reproduced" if gap < half else "better" if values.mean() > float(claim["value"]) else "worse"
+        )
+        assert found.verdict == wanted
+    assert (found.low, found.high) == pytest.approx((values.mean() - half, values.mean() + half))
+
+
+def test_the_rule_covers_a_result_like_the_papers_as_often_as_it_says():
+    """Both results from the same distribution: reproduced 19 times of 20."""
+    rng = np.random.default_rng(0)
+    n, trials, hits = 5, 20, 0
+    for _ in range(4000):
+        theirs = rng.normal(90, 1, trials).mean()
+        claim = CLAIM | {"value": f"{theirs:.6f}", "trials": str(trials)}
+        hits += judge_number(claim, over(rng.normal(90, 1, n))).verdict == "reproduced"
+    assert hits / 4000 == pytest.approx(0.95, abs=0.012)
+
+
+def test_what_is_the_same_in_every_run_has_half_a_digit():
+    assert judge_number(CLAIM, Estimate(97.484)).verdict == "reproduced"
+    assert judge_number(CLAIM, Estimate(97.486)).verdict == "better"
+    assert judge_number(CLAIM, Estimate(97.474)).verdict == "worse"
+
+
+def test_one_run_of_something_random_decides_nothing():
+    found = judge_number(CLAIM, over([97.48]))
+    assert (found.verdict, found.note) == ("undecided", "one run: no spread")
+
+
+def test_less_time_is_better():
+    claim = CLAIM | {"value": "26", "quantity": "seconds_per_pass"}
+    assert judge_number(claim, over([0.07, 0.08, 0.09])).verdict == "better"
+    assert judge_number(claim, over([70.0, 80.0, 90.0])).verdict == "worse"
+
+
+def test_a_bound_holds_on_its_side():
+    claim = CLAIM | {"value": "5", "setting": "n_features=36;bound=lower"}
+    assert judge_number(claim, Estimate(5.2)).verdict == "reproduced"
+    assert judge_number(claim, over([4.9, 4.8, 4.7])).verdict == "worse"
+    assert judge_number(claim, over([4.0, 7.0])).verdict == "undecided"
+    upper = claim | {"setting": "bound=upper"}
+    assert judge_number(upper, Estimate(5.2)).verdict == "worse"
+
+
+def test_a_spread_is_compared_through_f():
+    claim = CLAIM | {"value": "0.60", "quantity": "accuracy_std_pct", "trials": "20"}
+    estimate = Estimate(0.5, float("nan"), 58, None)
+    low, high = 0.5 * np.sqrt(stats.f.ppf([0.025, 0.975], 19, 57))
+    found = judge_number(claim, estimate)
+    assert (found.low, found.high) == pytest.approx((low - 0.005, high + 0.005))
+    assert found.verdict == "reproduced"
+    assert judge_number(claim | {"value": "1.50"}, estimate).verdict == "worse"
+
+
+# Orderings
+
+
+def test_a_comparison_is_paired_where_runs_are_shared():
+    rng = np.random.default_rng(1)
+    common = rng.normal(0, 5, 12)  # what both have in common drowns the difference unless it is paired
+    a, b = pd.Series(common + 1 + rng.normal(0, 0.1, 12)), pd.Series(common)
+    assert all_of([greater(over(a), over(b))]).verdict == "holds"
+    assert all_of([greater(over(b), over(a))]).verdict == "fails"
+    apart = Estimate.of(b.set_axis(range(100, 112)))
+    found = all_of([greater(over(a), apart)])
+    assert found.verdict == "undecided"
+    welch = stats.ttest_ind(a, b, equal_var=False).confidence_interval()
+    assert (found.low, found.high) == pytest.approx((welch.low, welch.high))
+
+
+def test_all_and_any():
+    rng = np.random.default_rng(2)
+    up, level, down = (over(rng.normal(m, 1, 30)) for m in (3, 0, -3))
+    zero = Estimate(0.0)
+    assert all_of([greater(up, zero), greater(up, down)]).verdict == "holds"
+    assert all_of([greater(up, zero), greater(level, zero)]).verdict == "undecided"
+    assert all_of([greater(up, zero), greater(down, zero)]).verdict == "fails"
+    assert any_of([greater(level, zero), greater(up, zero)]).verdict == "holds"
+    assert any_of([greater(level, zero), greater(down, zero)]).verdict == "undecided"
+    assert any_of([greater(down, zero), greater(down, level)]).verdict == "fails"
+
+
+def test_many_true_orderings_do_not_fail_by_chance():
+    """Two hundred comparisons of equals: at 95% each, five would be on the wrong side."""
+    rng = np.random.default_rng(3)
+    failed = [
+        all_of(greater(over(rng.normal(0, 1, 20)), over(rng.normal(0, 1, 20))) for _ in range(40)).verdict
+        for _ in range(40)
+    ]
+    assert failed.count("fails") <= 5
+    assert "holds" not in failed
+
+
+def test_what_is_exactly_known_is_not_uncertain():
+    one, two = Estimate(1.0), Estimate(2.0)
+    assert all_of([greater(two, one)]).verdict == "holds"
+    assert all_of([greater(one, one)]).verdict == "fails"
+    assert all_of([greater(one, one, or_equal=True)]).verdict == "holds"
+
+
+def test_expressions():
+    values = {"a": [3.0], "b": [2.0], "c": [1.0], "d.x": [7.0], "d.y": [9.0]}
+
+    def number(name):
+        if name.endswith("*"):
+            return [Estimate(v[0]) for key, v in values.items() if key.startswith(name[:-1])]
+        return [Estimate(values[name][0])]
+
+    for text, wanted in {
+        "[a] > [b]": "holds",
+        "[a] < [b]": "fails",
+        "[a] > max([b], [c]) and [b] > [c]": "holds",
+        "[a] >= [a]": "holds",
+        "[b] < min([a],[c])": "fails",
+        "[a] - [b] > [c] - 0.5": "holds",
+        "[a] > 100 - min([d.*])": "fails",
+        "100 - min([d.*]) > [a]": "holds",
+    }.items():
+        assert evaluate(text, number).verdict == wanted, text
+    for prose in ("accuracy(pskem) > accuracy(skem)", "for all K it holds", "[a] > [b] or [a] > [c]"):
+        with pytest.raises(ValueError, match="not a formal expression"):
+            evaluate(prose, number)
+
+
+# Pulford (2022)
+
+NOTHING = Evidence({}, {}, pd.DataFrame(), {})
+OURS = STATED[STATED["paper"] == "pulford2022"]
+
+
+def test_every_claim_of_pulford_is_judged():
+    """With nothing run, a claim is cited, theory, decided by counting, or not run; none is forgotten."""
+    table = claims.ledger(OURS, lambda claim: pulford.judge(NOTHING, claim))
+    assert len(table) == 170
+    assert set(table["verdict"]) == {"cited", "theory", "not run", "holds", "fails", "reproduced"}
+    decided = table[table["verdict"].isin(["holds", "fails", "reproduced"])]
+    assert set(decided["id"]) == {
+        "pulford.sec2-2.skem_memory",
+        "pulford.sec2-3.orders_of_magnitude",
+        "pulford.sec3-3.skem_cost",
+        "pulford.sec3-3.skem_not_parallel",
+        "pulford.sec4.lower_cost",
+        "pulford.appendix_b.n_gaussians",
+    }
+    assert table.loc[table["verdict"] == "not run", "remark"].str.len().min() > 10
+
+
+def test_the_tests_that_theory_names_exist():
+    for note in [*pulford.THEORY.values(), "tests/test_theory.py::test_a_product_of_mixtures_is_a_mixture"]:
+        file, name = note.split("::")[-2:]
+        name = name.split(";")[0].split(",")[0].strip()
+        assert f"def {name}(" in (ROOT / file.split()[-1]).read_text(encoding="utf-8"), note
+
+
+def test_judges_are_for_claims_that_exist():
+    known = set(OURS["id"].str.removeprefix("pulford."))
+    for names in (pulford.NUMBERS, pulford.JUDGES, pulford.THEORY, pulford.CITED):
+        assert set(names) <= known, set(names) - known
+
+
+def history(method, setting, accuracies, dataset="mnist", **columns):
+    rows = [
+        {"dataset": dataset, "method": method, "setting": setting, "run": run, "fold": 0, "rows": "all"}
+        | {
+            "pass": p,
+            "n_train": 10,
+            "n_validation": 0,
+            "n_test": 100,
+            "log_likelihood": 0.0,
+            "objective": 0.0,
+        }
+        | {
+            f"{part}_{m}": np.nan
+            for part in ("validation", "test")
+            for m in ("accuracy", "log_loss", "brier")
+        }
+        | {"test_accuracy": value}
+        | columns
+        for run, passes in enumerate(accuracies)
+        for p, value in enumerate(passes, start=1)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_evidence_reports_the_best_pass_and_where_it_lies():
+    table = history("pskem", "3x13-K60", [[0.5, 0.975, 0.9], [0.6, 0.7, 0.973]])
+    evidence = Evidence({"mnist": table}, {}, pd.DataFrame(), {})
+    found = evidence.accuracy("mnist", "pskem", "3x13-K60")
+    assert (found.mean, found.n) == (pytest.approx(97.4), 2)
+    assert evidence.peak("mnist", "pskem", "3x13-K60").tolist() == [2, 3]
+    claim = OURS.set_index("id").loc["pulford.table1.mnist.pskem_accuracy"].to_dict()
+    judged = pulford.judge(evidence, claim | {"id": "pulford.table1.mnist.pskem_accuracy"})
+    assert judged.verdict == "reproduced"
+    with pytest.raises(claims.NotRun, match="3x13-K40 on mnist"):
+        evidence.accuracy("mnist", "pskem", "3x13-K40")

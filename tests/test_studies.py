@@ -1,0 +1,117 @@
+"""Tables of what was tried, against numbers worked out by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skem import plots, studies
+
+
+def history(method, setting, by_run, dataset="mnist_half", rows="all", validation=None, folds=1):
+    found = []
+    for run, passes in enumerate(by_run):
+        for fold in range(folds):
+            for p, value in enumerate(passes, start=1):
+                row = {"dataset": dataset, "method": method, "setting": setting, "run": run, "fold": fold}
+                row |= {"rows": rows, "pass": p, "n_train": 90, "n_validation": 10, "n_test": 100}
+                row |= {"log_likelihood": 0.0, "objective": 0.0, "shared_proportion": 0.5 / p}
+                row |= {f"{part}_{m}": 0.1 for part in ("validation", "test") for m in ("log_loss", "brier")}
+                row |= {"test_accuracy": value - 0.01 * fold}
+                row |= {"validation_accuracy": np.nan if validation is None else validation[p - 1]}
+                found.append(row)
+    return pd.DataFrame(found)
+
+
+def test_names_of_settings_are_read_back():
+    assert studies.parts_of("12x3-K40") == {
+        "partition": "12x3",
+        "n_blocks": 12,
+        "block_size": 3,
+        "n_components": 40,
+    }
+    audited = studies.parts_of("1x7-contiguous-none-ridge1e-06")
+    assert (audited["folds"], audited["scale"], audited["reg_covar"]) == ("contiguous", "none", 1e-6)
+
+
+def test_curves_have_every_protocol_that_fits():
+    table = studies.curves(
+        pd.concat([
+            history("sequential", "3x12-K8", [[0.8, 0.9, 0.85], [0.82, 0.94, 0.9]], validation=[0.1, 0.2, 0.9]),
+            history("other", "3x12-K8", [[0.1]]),
+        ]),
+        ["sequential"],
+    )  # fmt: skip
+    accuracy = table.set_index("protocol")["accuracy"]
+    assert accuracy.to_dict() == pytest.approx({"best-pass": 92.0, "last-pass": 87.5, "validated": 87.5})
+    best = table.set_index("protocol").loc["best-pass"]
+    assert best["sd"] == pytest.approx(np.std([90, 94], ddof=1))
+    assert best["shared_proportion"] == pytest.approx(0.5 / 3)
+    assert best["peak_pass"] == 2
+
+
+def test_the_audit_tells_protocols_apart_and_nests_within_folds():
+    parts = []
+    for scale, lift in (("none", 0.0), ("standard", 0.02)):
+        name = f"1x7-stratified-{scale}-ridge0.1"
+        parts.append(history("audit", name, [[0.8, 0.9 + lift], [0.8, 0.92 + lift]], "rice", folds=2))
+        parts.append(
+            history("audit", name, [[0.85, 0.7], [0.85, 0.7]], "rice", "part", [0.5 + lift, 0.4], folds=2)
+        )
+    table = studies.audit(pd.concat(parts))
+    own = table[table["scale"] == "standard"].set_index("protocol")["accuracy"]
+    assert own["best-pass"] == pytest.approx(92.5)  # (92 + 91 + 94 + 93) / 4
+    assert own["best-fold"] == pytest.approx(93.0)
+    assert own["last-pass"] == pytest.approx(92.5)
+    assert own["validated"] == pytest.approx(84.5)
+    nested = table[table["protocol"] == "nested"]
+    assert len(nested) == 1
+    assert nested["accuracy"].iloc[0] == pytest.approx(84.5)
+    text = studies.audit_markdown(table, {"rice": 95.0})
+    assert "the paper prints 95.0%" in text
+    assert "| stratified | none" in text.replace("  ", " ").replace("  ", " ")
+
+
+def test_further_research_is_compared_in_the_same_runs():
+    base = [[0.90], [0.94], [0.99]]
+    table = studies.future(
+        pd.concat([
+            history("sequential", "3x12-K20", base, validation=[0.5]),
+            history("em", "3x12-K20", [[0.91], [0.95]], validation=[0.5]),
+        ])
+    )  # fmt: skip
+    best = table[table["protocol"] == "best-pass"].set_index("method")
+    assert best.loc["sequential", "n_runs"] == 2  # the third run has no partner
+    assert best.loc["em", "gain"] == pytest.approx(1.0)
+    assert best.loc["em", "gain_low"] == pytest.approx(1.0)
+    assert "+1.00" in studies.future_markdown(table)
+
+
+@pytest.fixture
+def curves():
+    parts = [
+        history(method, f"{partition}-K{k}", [[0.7 + k / 200], [0.71 + k / 200]], validation=[0.5])
+        for method in ("sequential", "class")
+        for partition in ("12x3", "3x12", "1x36")
+        for k in (4, 40)
+    ]
+    return studies.curves(pd.concat(parts), ["sequential", "class"])
+
+
+def test_figures_have_axes_units_and_a_legend(curves):
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    figure = plots.accuracy_by_components(curves[curves["protocol"] != "last-pass"])
+    assert len(figure.axes) == 4
+    assert figure.axes[0].get_ylabel() == "test accuracy (%)"
+    assert figure.axes[-1].get_xlabel() == "components K"
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert (
+        labels == ["12x3 (m = 3)", "3x12 (m = 12)", "1x36 (m = 36)", 'paper: "around 96%"']
+        or len(labels) == 4
+    )
+    own = curves[curves["protocol"] == "best-pass"]
+    shown = plots.advantage(own, {"digits": ("mnist_half", "1x36", 40)})
+    assert shown.axes[0].get_title() == "digits, K = 40"
+    ax = plots.sharing_by_components(own[own["method"] == "class"])
+    assert "shared proportion" in ax.get_ylabel()

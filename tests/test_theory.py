@@ -1,0 +1,149 @@
+"""What Pulford (2022) derives, checked by brute force on problems small enough to enumerate."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+from scipy.special import logsumexp
+from scipy.stats import multivariate_normal
+from sklearn.datasets import load_iris
+
+from skem import MDAClassifier, PSKEMClassifier, SKEMClassifier
+
+RNG = np.random.default_rng(5)
+K, L, M, N = 3, 2, 2, 5
+
+
+def model(seed):
+    rng = np.random.default_rng(seed)
+    weights = rng.dirichlet(np.ones(K), size=L).T
+    roots = rng.normal(size=(K, M, M))
+    return weights, rng.normal(size=(K, M)), roots @ roots.swapaxes(1, 2) + 0.5 * np.eye(M)
+
+
+def log_joint(X, y, weights, means, covariances):
+    """log pi_ky + log N(x_n; mu_k, P_k), shape (N, K)."""
+    density = [multivariate_normal(m, P).logpdf(X) for m, P in zip(means, covariances, strict=True)]
+    return np.log(weights[:, y].T) + np.stack(density, axis=1)
+
+
+@pytest.fixture
+def rows():
+    return RNG.normal(size=(N, M)), np.array([0, 0, 1, 1, 1])
+
+
+def expectation(X, y, theta, before):
+    """Eq. 29: sum_n sum_k w_nk log(pi_ky N_k), with w from the parameters before."""
+    old = log_joint(X, y, *before)
+    w = np.exp(old - logsumexp(old, axis=1, keepdims=True))
+    return (w * log_joint(X, y, *theta)).sum()
+
+
+def test_the_expectation_over_all_assignments(rows):
+    """Eqs. 11 and 25: K^N = K^l(1) ... K^l(L) terms; of all 2^(KN) binary indicators K^N assign each row once."""
+    X, y = rows
+    before, theta = model(1), model(2)
+    old, new = log_joint(X, y, *before), log_joint(X, y, *theta)
+    assignments = list(product(range(K), repeat=N))
+    assert len(assignments) == K**N == K ** (y == 0).sum() * K ** (y == 1).sum()
+    each = np.arange(N)
+    log_p = np.array([old[each, z].sum() for z in assignments])
+    p = np.exp(log_p - logsumexp(log_p))
+    total = sum(weight * new[each, z].sum() for weight, z in zip(p, assignments, strict=True))
+    assert total == pytest.approx(expectation(X, y, theta, before), rel=1e-12)
+
+    few = 2  # 2^(K N) grows fast
+    binary = np.array(list(product((0, 1), repeat=K * few))).reshape(-1, few, K)
+    assert (binary.sum(axis=2) == 1).all(axis=1).sum() == K**few
+
+
+def test_one_class_is_ordinary_em(rows):
+    X, _ = rows
+    y = np.zeros(N, dtype=int)
+    before, theta = model(3), model(4)
+    joint = log_joint(X, y, *before)
+    posterior = np.exp(joint - logsumexp(joint, axis=1)[:, None])
+    by_row = sum(posterior[n] @ log_joint(X[n : n + 1], y[:1], *theta)[0] for n in range(N))
+    assert by_row == pytest.approx(expectation(X, y, theta, before), rel=1e-12)
+
+
+def fitted(Classifier, passes=1, **params):
+    X, y = load_iris(return_X_y=True)
+    start = {"n_components": K, "init": "uniform", "standardize": False, "reg_covar": 0.0, "random_state": 1}
+    return Classifier(**start | params, max_iter=passes).fit(X, y), X, y
+
+
+def test_the_m_step_is_a_stationary_point():
+    """Eqs. 16-18: the gradient of Q, with sum_k pi_ki = 1 kept by multipliers l(i), is zero."""
+    before, X, y = fitted(SKEMClassifier, passes=3)
+    after, _, _ = fitted(SKEMClassifier, passes=4)
+    old = before.weights_, before.means_, before.covariances_
+    weights, means, covariances = after.weights_, after.means_, after.covariances_
+    scale = abs(expectation(X, y, (weights, means, covariances), old))
+
+    def by_means(flat):
+        return expectation(X, y, (weights, flat.reshape(means.shape), covariances), old)
+
+    lower = np.tril_indices(X.shape[1])
+
+    def by_covariances(flat):
+        P = np.zeros_like(covariances)
+        for k in range(K):
+            P[k][lower] = flat.reshape(K, -1)[k]
+            P[k] += np.tril(P[k], -1).T
+        return expectation(X, y, (weights, means, P), old)
+
+    gradients = [
+        approx_fprime(means.ravel(), by_means, 1e-6),
+        approx_fprime(np.concatenate([P[lower] for P in covariances]), by_covariances, 1e-7),
+    ]
+    for gradient in gradients:
+        assert np.abs(gradient).max() < 2e-3 * scale
+    off = by_means(means.ravel() + 0.05)
+    assert off < by_means(means.ravel())
+
+    joint = log_joint(X, y, *old)
+    w = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+    for i in range(3):  # dQ/dpi_ki = n_ki / pi_ki is l(i) for every k
+        used = weights[:, i] > 1e-8
+        multipliers = w[y == i].sum(axis=0)[used] / weights[used, i]
+        np.testing.assert_allclose(multipliers, (y == i).sum(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("Classifier", [SKEMClassifier, PSKEMClassifier, MDAClassifier])
+def test_weights_and_responsibilities_sum_to_one(Classifier):
+    for passes in (1, 2, 7):
+        estimator, X, y = fitted(Classifier, passes, reg_covar=0.01)
+        for block in estimator.blocks_:
+            np.testing.assert_allclose(block.weights.sum(axis=0), 1, rtol=1e-12)
+        w = estimator.responsibilities(X, y)
+        for block in w if isinstance(w, list) else [w]:
+            np.testing.assert_allclose(block.sum(axis=1), 1, rtol=1e-12)
+
+
+def test_the_covariance_of_mda_is_the_weighted_mean():
+    """Eq. 32: of the covariances that SKEM's M-step gives from the same start, weights sum_n w_nk / N."""
+    skem, _, y = fitted(SKEMClassifier)
+    mda, _, _ = fitted(MDAClassifier)
+    counts = skem.weights_ @ np.bincount(y)
+    mean = np.tensordot(counts / counts.sum(), skem.covariances_, axes=1)
+    np.testing.assert_allclose(mda.covariances_, mean, rtol=1e-9)
+    np.testing.assert_allclose(mda.means_, skem.means_, rtol=1e-9)
+
+
+def test_a_product_of_mixtures_is_a_mixture():
+    """Appendix B: of K^R Gaussians with block-diagonal covariances and the products of the weights."""
+    estimator, X, _ = fitted(PSKEMClassifier, 3, n_components=2, n_blocks=2)
+    (a, b), (left, right) = estimator.blocks_, estimator.block_indices_
+    pairs = list(product(range(2), repeat=2))
+    assert len(pairs) == 2**2
+    total = np.zeros((len(X), 3))
+    for k, j in pairs:
+        mean = np.concatenate([a.means[k], b.means[j]])
+        P = np.zeros((4, 4))
+        P[:2, :2], P[2:, 2:] = a.covariances[k], b.covariances[j]
+        assert (P[:2, 2:] == 0).all()  # no correlation between blocks within a component
+        density = multivariate_normal(mean, P).pdf(X[:, [*left, *right]])
+        total += density[:, None] * (a.weights[k] * b.weights[j])
+    np.testing.assert_allclose(np.exp(estimator.class_log_density(X)), total, rtol=1e-9)

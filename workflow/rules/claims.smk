@@ -1,0 +1,44 @@
+# The ledger: every claim of the papers beside what this run measured.
+
+PROTOCOL_WORDS = configuration.read("config/protocols.yaml")
+try:
+    claims.read("config/claims.csv", PROTOCOL_WORDS)
+except configuration.ConfigurationError as error:
+    stop(error)
+
+# Settings whose passes are timed alone: those of the tables, and the partitions that the paper counts operations of.
+TIMED = sorted(
+    {
+        (dataset, method, unit)
+        for (dataset, method, unit) in UNITS
+        if dataset == "mnist_half" and method == "sequential"
+    }
+    | {
+        (dataset, *paper_setting(entry))
+        for name in REPRODUCED
+        for dataset, entry in EXPERIMENTS[name]["data_sets"].items()
+        if dataset in DATASETS
+    }
+)
+
+
+rule claims:
+    input:
+        claims="config/claims.csv",
+        protocols="config/protocols.yaml",
+        history=expand("results/history/{dataset}.csv", dataset=DATASETS),
+        seconds=expand("results/timings/{dataset}.csv", dataset=DATASETS),
+        timed=[f"results/timings/{dataset}/{method}/{unit}.csv" for dataset, method, unit in TIMED],
+        records=expand("results/data/{source}.json", source=SOURCES),
+    output:
+        csv="results/claims.csv",
+        md=report("results/claims.md", category="Claims", caption="../report/claims.rst"),
+        timing_csv="results/claims_timing.csv",
+        timing_md="results/claims_timing.md",
+    params:
+        datasets=DATASETS,
+        code=code("pulford"),
+    message:
+        "verdicts on the claims"
+    script:
+        "../scripts/claims.py"

@@ -1,0 +1,61 @@
+# Tables and figures of what a paper tried beside its first table: those of the experiments in this run.
+
+STUDIES = {
+    name: [dataset for dataset in EXPERIMENTS[name]["data_sets"] if dataset in DATASETS]
+    for name in ("mnist_grid", "section32", "arrangements", "mda", "starts", "audit", "future", "pose")
+    if name in EXPERIMENTS
+}
+STUDIES = {name: datasets for name, datasets in STUDIES.items() if datasets}
+DRAWN = {
+    "figure1": ["arrangements"],
+    "figures2to4": ["arrangements"],
+    "figure5": ["arrangements"],
+    "starts": ["starts", "arrangements"],
+    "advantage": ["starts", "arrangements"],
+}
+"""Figures, and the tables they are drawn from."""
+DRAWN = {name: needed for name, needed in DRAWN.items() if set(needed) <= set(STUDIES)}
+TABLES += [f"results/tables/{name}.{suffix}" for name in STUDIES for suffix in ("csv", "md")]
+FIGURES += [f"results/figures/{name}.{suffix}" for name in DRAWN for suffix in ("svg", "pdf", "png")]
+
+
+rule study:
+    input:
+        history=lambda wildcards: expand("results/history/{dataset}.csv", dataset=STUDIES[wildcards.study]),
+        timed=lambda wildcards: [
+            f"results/timings/{dataset}/{method}/{unit}.csv"
+            for dataset, method, unit in TIMED
+            if wildcards.study == "arrangements" and dataset == "mnist_half"
+        ],
+        claims="config/claims.csv",
+    output:
+        csv="results/tables/{study}.csv",
+        md=report("results/tables/{study}.md", category="Studies", caption="../report/study.rst"),
+        costs="results/timings/{study}_costs.csv",
+    wildcard_constraints:
+        study="|".join(STUDIES) or "none",
+    params:
+        experiment=lambda wildcards: EXPERIMENTS[wildcards.study],
+        code=code("studies", "metrics"),
+    message:
+        "table of {wildcards.study}"
+    script:
+        "../scripts/study.py"
+
+
+rule draw:
+    input:
+        tables=lambda wildcards: [f"results/tables/{name}.csv" for name in DRAWN[wildcards.figure]],
+        costs=lambda wildcards: [f"results/timings/{name}_costs.csv" for name in DRAWN[wildcards.figure]],
+    output:
+        report("results/figures/{figure}.svg", category="Trade-offs", caption="../report/study.rst"),
+        "results/figures/{figure}.pdf",
+        "results/figures/{figure}.png",
+    wildcard_constraints:
+        figure="|".join(DRAWN) or "none",
+    params:
+        code=code("plots"),
+    message:
+        "drawing {wildcards.figure}"
+    script:
+        "../scripts/draw.py"

@@ -1,0 +1,50 @@
+"""Tidy table of a study, and the same to be read."""
+
+import pandas as pd
+
+from skem import studies
+from skem.files import plain_errors, read_table, write_table, write_text
+from skem.metrics import operation_count
+from skem.tables import claim
+
+CLAIMED = {
+    "rice": "pulford.table1.rice.skem_accuracy",
+    "ionosphere": "pulford.table1.ionosphere.pskem_accuracy",
+}
+
+with plain_errors():
+    name, experiment = snakemake.wildcards.study, snakemake.params.experiment
+    history = pd.concat([t for t in map(read_table, snakemake.input.history) if len(t)], ignore_index=True)
+    costs = pd.DataFrame()
+    if name == "audit":
+        claims = pd.read_csv(snakemake.input.claims, dtype=str, keep_default_na=False)
+        table = studies.audit(history)
+        text = studies.audit_markdown(table, {key: claim(claims, of) for key, of in CLAIMED.items()})
+    elif name == "future":
+        table = studies.future(history)
+        text = studies.future_markdown(table)
+    else:
+        parts = [
+            studies.curves(history[history["dataset"] == dataset], list(entry["methods"]))
+            for dataset, entry in experiment["data_sets"].items()
+        ]
+        table = pd.concat(parts, ignore_index=True)
+        text = studies.curves_markdown(experiment["title"], table)
+    if snakemake.input.timed:
+        entry = experiment["data_sets"]["mnist_half"]
+        grid = entry["methods"]["sequential"]["grid"]
+        timed = pd.concat(map(read_table, snakemake.input.timed), ignore_index=True)
+        rows = []
+        for setting, own in timed.groupby("setting", sort=False):
+            row = studies.parts_of(setting)
+            passes = grid["max_iter"].get(row["partition"], entry["max_iter"])
+            sizes = [row["block_size"]] * row["n_blocks"]
+            row["operations"] = float(operation_count(passes, row["n_components"], 30000, sizes))
+            rows.append(
+                row
+                | {"seconds_per_pass": own["seconds"].median(), "seconds": passes * own["seconds"].median()}
+            )
+        costs = pd.DataFrame(rows)
+    write_table(snakemake.output.costs, costs)
+    write_text(snakemake.output.md, text)
+    write_table(snakemake.output.csv, table)
