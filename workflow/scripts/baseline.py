@@ -15,7 +15,11 @@ with plain_errors():
     features = {Path(path).stem: read_arrays(path) for path in snakemake.input}
     # scikit-learn does not notice where float32 is not exact enough.
     for arrays in features.values():
-        arrays |= {key: a.astype("float64") for key, a in arrays.items() if key.startswith("X")}
+        arrays |= {
+            key: a[:, : snakemake.params.n_features].astype("float64")
+            for key, a in arrays.items()
+            if key.startswith("X")
+        }
     history, seconds, predictions = [], [], {}
     if all(features.values()):
         for trial in splits.trials(
