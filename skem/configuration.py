@@ -105,7 +105,12 @@ def check(document: Any, schema: str | Path, files: Sequence[str | Path]) -> Non
     ConfigurationError
     """
     faults = []
-    for error in sorted(_Validator(read(schema)).iter_errors(document), key=by_relevance(), reverse=True):
+    places: dict[tuple[Any, ...], list[ValidationError]] = {}
+    for error in _Validator(read(schema)).iter_errors(document):
+        places.setdefault(tuple(error.absolute_path), []).append(error)
+    relevance: Callable[[Any], Any] = by_relevance()
+    for errors in places.values():  # what else is wrong with the same value follows from it
+        error = max(errors, key=relevance)
         while error.context:
             error = _meant(error.context)
         path = list(error.absolute_path)
@@ -261,11 +266,12 @@ def settings(
         )
     found = []
     for dataset, entry in experiment["data_sets"].items():
-        for key in ("features", "runs"):
-            if dataset not in config[key]:
-                there = ", ".join(config[key])
-                faults.append(f"{path}: data_sets.{dataset}: no such data set under {key}; there are {there}")
-        if dataset not in config["features"] or dataset not in config["runs"]:
+        lacking = [key for key in ("features", "runs") if dataset not in config[key]]
+        if lacking:
+            there = ", ".join(config[lacking[0]])
+            faults.append(
+                f"{path}: data_sets.{dataset}: no such data set under {lacking[0]}; there are {there}"
+            )
             continue
         labels = set()
         for method, how in entry["methods"].items():
@@ -385,6 +391,11 @@ def check_known(config: dict[str, Any], files: Sequence[str | Path]) -> None:
             faults.append(f"{file}: {key}.{unknown[0]}: unknown data set; allowed: {there}")
         if missing:
             faults.append(f"{_where(list(path), files)}: {key} has no entry for {missing[0]}")
+    for part in ("presets", "n_features"):
+        for dataset in sorted(set(config["baselines"][part]) - known):
+            file = _where(["baselines", part, dataset], files)
+            there = ", ".join(sorted(known))
+            faults.append(f"{file}: baselines.{part}.{dataset}: unknown data set; allowed: {there}")
     unknown = sorted(set(config["baselines"]["max_rows"]) - set(_baseline_names()))
     if unknown:
         file = _where(["baselines", "max_rows", unknown[0]], files)

@@ -189,19 +189,20 @@ def future(history: pd.DataFrame) -> pd.DataFrame:
         "sequential" in the same runs, with the 95% interval of the mean.
     """
     settings = history.loc[history["method"] == "em", "setting"].unique()
-    own = history[history["method"].isin(VARIANTS) & history["setting"].isin(settings)]
-    runs = set(own.loc[own["method"] == "em", "run"])
-    table = curves(own[own["run"].isin(runs)], list(VARIANTS), ("best-pass", "validated"))
+    tried = history[history["method"].isin(VARIANTS) & history["setting"].isin(settings)]
+    tried = tried[tried["run"].isin(tried.loc[tried["method"] == "em", "run"])]
+    table = curves(tried, list(VARIANTS), ("best-pass", "validated"))
     values = {
         (method, parts_of(setting)["partition"], parts_of(setting)["n_components"], protocol): 100
         * per_run(select(part, protocol)).set_index("run")["test_accuracy"]
-        for (method, setting), part in own[own["run"].isin(runs)].groupby(["method", "setting"])
+        for (method, setting), part in tried.groupby(["method", "setting"])
         for protocol in ("best-pass", "validated")
     }
     gains = []
     for row in table.to_dict("records"):
         key = row["partition"], row["n_components"], row["protocol"]
-        found = spread(values[row["method"], *key] - values["sequential", *key])
+        own, base = values[row["method"], *key], values.get(("sequential", *key))
+        found = spread(own - base if base is not None else own * np.nan)
         gains.append({"gain": found["accuracy"], "gain_low": found["low"], "gain_high": found["high"]})
     return pd.concat([table, pd.DataFrame(gains)], axis=1)
 

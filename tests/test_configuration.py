@@ -114,7 +114,8 @@ def unclear(message, *words):
     missing = [word for word in words if word not in message]
     if missing:
         return f"does not say {missing}: {message}"
-    return f"is too long: {message}" if len(message) > 400 or "\n" in message else ""
+    lines = message.split("\n")  # one fault each
+    return f"is too long: {message}" if max(map(len, lines)) > 400 or len(set(lines)) < len(lines) else ""
 
 
 @pytest.mark.parametrize("schema", FILES)
@@ -171,7 +172,7 @@ def test_every_missing_key_is_named_or_was_optional(schema, tmp_path):
         ("config", ["sead"], 1, ["unknown key 'sead'", "did you mean 'seed'", "on_missing_data"]),
         ("config", ["on_missing_data"], "ignore", ["'ignore'", "'report', 'fail'"]),
         ("config", ["experiments"], [], ["experiments", "non-empty"]),
-        ("config", ["experiments"], ["tabel1"], ["tabel1.yaml", "reg_covar, table1"]),
+        ("config", ["experiments"], ["tabel1"], ["tabel1.yaml", "reg_covar", "table1"]),
         ("config", ["runs", "ric"], 3, ["runs.ric", "unknown data set", "cifar10", "rice"]),
         ("config", ["runs", "rice"], ..., ["runs has no entry for rice"]),
         ("config", ["runs_per_job", "rice"], 0, ["runs_per_job.rice", "minimum of 1"]),
@@ -280,7 +281,86 @@ def test_the_committed_files_are_valid(overlays, experiment):
         assert len(setting.runs) <= config["runs"][setting.dataset]
         blocks = setting.blocks(config["runs_per_job"][setting.dataset])
         assert [run for block in blocks for run in configuration.runs_of(block)] == setting.runs
-        assert setting.params["max_iter"] == content["data_sets"][setting.dataset]["max_iter"]
+        how = content["data_sets"][setting.dataset]["methods"][setting.method]
+        if how["model"] in ("skem", "pskem", "mda"):
+            assert setting.params["max_iter"] > 0
+        else:
+            assert not setting.params
+
+
+GRID = {"partition": ["2x16", "4x8", "1x32"], "n_components": [4, 8, 12], "rows": ["all"]}
+"""A grid for ionosphere, which has 32 features."""
+
+
+def expanded(tmp_path, grid, config=None, **method):
+    """The settings of an experiment with one method."""
+    how = {"model": "pskem", "params": {"reg_covar": 0.1}, "grid": grid} | method
+    entry = {"max_iter": 3, "methods": {"grid": how}}
+    content = {"title": "A grid", "data_sets": {"ionosphere": entry}}
+    (tmp_path / "own.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    config = config or REAL["config"]
+    return configuration.settings("own", tmp_path, SCHEMAS / "experiment.yaml", config)[1]
+
+
+def test_a_grid_is_every_combination_named_after_what_it_is(tmp_path):
+    found = expanded(tmp_path, GRID | {"max_iter": {"1x32": 9}}, runs=2)
+    assert [setting.name for setting in found] == [
+        f"{partition}-K{k}" for partition in GRID["partition"] for k in GRID["n_components"]
+    ]
+    last = found[-1]
+    assert (last.n_features, last.unit, last.runs) == (32, "1x32", [0, 1])
+    assert last.params == {"reg_covar": 0.1, "n_blocks": 1, "n_components": 12, "max_iter": 9}
+    assert found[0].params["n_blocks"] == 2
+    assert found[0].params["max_iter"] == 3
+    assert len({(setting.name, setting.unit) for setting in found}) == 9
+
+
+def test_the_ends_of_a_grid(tmp_path):
+    found = expanded(tmp_path, GRID, merged({"grids": "ends"}))
+    assert [setting.name for setting in found] == ["2x16-K4", "2x16-K12", "1x32-K4", "1x32-K12"]
+    assert {setting.unit for setting in found} == {"grid"}
+
+
+def test_folds_and_scaling_are_of_the_features_not_of_the_model(tmp_path):
+    grid = {
+        "partition": ["1x32"],
+        "folds": ["contiguous"],
+        "scale": ["none", "range"],
+        "rows": ["all", "part"],
+    }
+    found = expanded(tmp_path, grid, model="svm_rbf", params={})
+    assert [setting.name for setting in found] == ["1x32-contiguous-none", "1x32-contiguous-range"]
+    assert found[1].features == {"folds": "contiguous", "scale": "range"}
+    assert found[1].params == {}
+
+
+def test_all_faults_of_an_experiment_are_told_at_once(tmp_path):
+    with pytest.raises(ConfigurationError) as caught:
+        expanded(
+            tmp_path, GRID | {"partition": ["2x16", "3x20", "1x99"]}, params={"n_blocks": 2}, model="skem"
+        )
+    message = str(caught.value)
+    for words in (
+        "3x20-K4.n_features is 60",
+        "1x99-K12.n_features is 99, ionosphere has 32",
+        "no parameter 'n_blocks'",
+    ):
+        assert words in message
+    assert message.count("own.yaml") == message.count("\n") + 1 > 6
+
+
+def test_all_faults_of_a_configuration_are_told_at_once(tmp_path):
+    broken = merged({"seed": "x", "threads": {"train": 0}, "grids": "some"})
+    with pytest.raises(ConfigurationError) as caught:
+        configuration.check(broken, SCHEMAS / "config.yaml", [CONFIG])
+    for words in ("seed is 'x'", "threads.train", "grids is 'some'"):
+        assert words in str(caught.value)
+    with pytest.raises(ConfigurationError) as caught:
+        configuration.check_known(
+            merged({"runs": {"ric": 1}, "baselines": {"max_rows": {"svm": 9}}}), [CONFIG]
+        )
+    for words in ("runs.ric", "max_rows.svm"):
+        assert words in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -120,14 +120,20 @@ def work_of(settings, dataset):
 
 
 def show_results():
-    """The tables of this run in the terminal, where they are, and how long it took."""
-    shown = [Path(table) for table in TABLES if table.endswith(".md") and Path(table).exists()]
-    if not shown or any(path.stat().st_mtime < STARTED for path in shown):
+    """The tables of this run in the terminal, the verdicts, where everything is, and how long it took."""
+    shown = [Path(f"results/tables/{name}.md") for name in REPRODUCED]
+    made = [Path(path) for path in [*TABLES, *FIGURES, "results/claims.md"] if Path(path).exists()]
+    if not made or any(path.stat().st_mtime < STARTED for path in shown if path.exists()):
         return
     seconds = time.time() - STARTED
-    for path in shown:
-        print(f"\n{path.read_text(encoding='utf-8')}\n{path.with_suffix('')}.{{csv,md,tex}}")
-    print("\n".join(figure for figure in FIGURES if figure.endswith(".svg")))
+    for path in filter(Path.exists, shown):
+        print(f"\n{path.read_text(encoding='utf-8')}")
+    if Path("results/claims.csv").exists():
+        from skem.files import read_table
+
+        table = claims.counts(read_table("results/claims.csv"))
+        print(f"Verdicts on what the papers claim:\n{table.to_string(index=False)}\n")
+    print("\n".join(str(path) for path in made if path.suffix in (".md", ".svg")))
     print(f"{seconds / 60:.1f} minutes on {workflow.cores} cores")
     record = {"seconds": round(seconds, 1), "cores": workflow.cores, "config": CONFIG_FILES}
     Path("results/run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")

@@ -31,7 +31,7 @@ rule study:
     output:
         csv="results/tables/{study}.csv",
         md=report("results/tables/{study}.md", category="Studies", caption="../report/study.rst"),
-        costs="results/timings/{study}_costs.csv",
+        costs="results/costs/{study}.csv",
     wildcard_constraints:
         study="|".join(STUDIES) or "none",
     params:
@@ -46,7 +46,7 @@ rule study:
 rule draw:
     input:
         tables=lambda wildcards: [f"results/tables/{name}.csv" for name in DRAWN[wildcards.figure]],
-        costs=lambda wildcards: [f"results/timings/{name}_costs.csv" for name in DRAWN[wildcards.figure]],
+        costs=lambda wildcards: [f"results/costs/{name}.csv" for name in DRAWN[wildcards.figure]],
     output:
         report("results/figures/{figure}.svg", category="Trade-offs", caption="../report/study.rst"),
         "results/figures/{figure}.pdf",

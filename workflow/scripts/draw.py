@@ -58,7 +58,7 @@ def drawn(name, tables, costs):
 
 with plain_errors():
     tables = {Path(path).stem: read_table(path) for path in snakemake.input.tables}
-    costs = {Path(path).stem.removesuffix("_costs"): read_table(path) for path in snakemake.input.costs}
+    costs = {Path(path).stem: read_table(path) for path in snakemake.input.costs}
     figure = drawn(snakemake.wildcards.figure, tables, costs)
     for path in snakemake.output:
         kind = Path(path).suffix[1:]
