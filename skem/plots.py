@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -184,7 +184,7 @@ def accuracy_by_components(curves: pd.DataFrame, *, titles: dict[str, str] | Non
         ax.set_xlabel("components K")
     # Few components leave the unpartitioned model near chance; what matters happens above.
     axes[0, 0].set_ylim(max(curves["accuracy"].min() - 3, 60), min(curves["accuracy"].max() + 1.5, 100))
-    _outside_legend(figure, axes[0, 0])
+    _outside_legend(figure)
     return figure
 
 
@@ -277,8 +277,8 @@ def advantage(curves: pd.DataFrame, panels: dict[str, tuple[str, str, int]]) -> 
             gain = best["accuracy"] - one["accuracy"]
             top.annotate(
                 f"{gain:+.1f}\n{best['partition']}",
-                (x, max(best["accuracy"], one["accuracy"])),
-                xytext=(0, 12), textcoords="offset points", ha="center", fontsize=8,
+                (x, np.nanmax([best["high"], one["high"], best["accuracy"], one["accuracy"]])),
+                xytext=(0, 4), textcoords="offset points", ha="center", fontsize=8,
             )  # fmt: skip
             bottom.bar(x - 0.17, one["shared_proportion"], 0.3, color="white", edgecolor="black")
             bottom.bar(x + 0.17, best["shared_proportion"], 0.3, color="black", edgecolor="black")
@@ -298,6 +298,10 @@ def advantage(curves: pd.DataFrame, panels: dict[str, tuple[str, str, int]]) -> 
     return figure
 
 
-def _outside_legend(figure: Figure, ax: Axes) -> None:
-    handles, labels = ax.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right center", fontsize=8)
+def _outside_legend(figure: Figure) -> None:
+    """One legend for all panels, each label once."""
+    labels: dict[str, Any] = {}
+    for ax in figure.axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            labels.setdefault(label, handle)
+    figure.legend(labels.values(), labels.keys(), loc="outside right center", fontsize=8)

@@ -163,12 +163,34 @@ def test_all_methods_are_tested_on_the_same_rows(done, dataset):
     assert len(truths) == (RUNS * FOLDS[dataset] if dataset in available(done[0]) else 0)
 
 
+def test_the_ledger_judges_what_was_run_and_says_why_the_rest_was_not(done):
+    folder, output = done
+    ledger = read_table(folder / "results/claims.csv").set_index("id")
+    timing = read_table(folder / "results/claims_timing.csv").set_index("id")
+    assert len(ledger) + len(timing) == 691
+    assert not len(set(ledger.index) & set(timing.index))
+    claim = ledger.loc["pulford.table1.ionosphere.pskem_accuracy"]
+    if "ionosphere" in available(folder):
+        table = read_table(folder / "results/tables/table1.csv").set_index("dataset")
+        assert claim["measured"] == pytest.approx(table.loc["ionosphere", "best-pass"], rel=1e-12)
+        assert claim["verdict"] in ("reproduced", "better", "worse")
+        assert timing.loc["pulford.table1.ionosphere.seconds_per_pass", "verdict"] == "better"
+    else:
+        assert claim["verdict"] == "not run"
+    assert ledger.loc["pulford.table1.mnist.pskem_accuracy", "verdict"] == "not run"
+    assert "mnist" in ledger.loc["pulford.table1.mnist.pskem_accuracy", "remark"]
+    others = ledger[ledger["paper"] != "pulford2022"]
+    assert set(others["verdict"]) <= {"not built", "cited"}
+    assert "Verdicts on what the papers claim" in output
+    assert "tests/test_theory.py" in (folder / "results/claims.md").read_text(encoding="utf-8")
+
+
 def test_only_missing_data_is_left_to_do(done):
     jobs, missing = wanted(done[0]), set(FOLDS) - available(done[0])
     assert "fetch_data" in jobs if missing else jobs == set()
 
 
-AFTER_TRAINING = {"train", "time_passes", "history", "table", "figure_accuracy_by_pass"}
+AFTER_TRAINING = {"train", "time_passes", "history", "table", "figure_accuracy_by_pass", "claims"}
 
 
 @pytest.mark.parametrize(
@@ -177,6 +199,7 @@ AFTER_TRAINING = {"train", "time_passes", "history", "table", "figure_accuracy_b
         ("em", AFTER_TRAINING),
         ("plots", {"figure_accuracy_by_pass"}),
         ("tables", {"table", "figure_accuracy_by_pass"}),
+        ("pulford", {"claims"}),
     ],
 )
 def test_editing_the_library_reruns_what_it_changes(done, module, jobs):
@@ -208,7 +231,7 @@ def start_and_wait(folder, *args):
 def interrupted(tmp_path_factory):
     """A run on one core that was asked to stop, went on, was killed, unlocked, and went on to its end."""
     folder = copy(tmp_path_factory.mktemp("interrupted"))
-    command = ("--cores", "1", "--", "results/tables/table1.csv")
+    command = ("--cores", "1", "--", "results/tables/table1.csv", "results/claims.csv")
     stopped = start_and_wait(folder, *command)
     stopped.terminate()
     stopped.communicate(timeout=120)
@@ -228,8 +251,9 @@ def test_a_run_that_was_stopped_or_killed_can_go_on(interrupted):
 
 def test_numbers_depend_neither_on_cores_nor_on_interruptions(done, interrupted):
     patterns = ("results/history/*.csv", "results/runs/**/[0-9]*-[0-9].csv", "results/tables/*_summary.csv")
+    patterns += ("results/claims.csv", "results/claims.md")
     expected = contents(done[0], *patterns)
-    assert len(expected) == 6
+    assert len(expected) == 8
     found = contents(interrupted[0], *patterns)
     assert found.keys() == expected.keys()
     assert [name for name in found if found[name] != expected[name]] == []
