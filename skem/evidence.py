@@ -23,6 +23,8 @@ class Evidence:
         Seconds of passes that ran alone: dataset, method, setting, pass, seconds.
     records : mapping of str to dict
         From source to its record in ``results/data``.
+    printed : mapping of str to float
+        From the id of a claim about a number to the value that its paper prints.
     """
 
     def __init__(
@@ -31,8 +33,9 @@ class Evidence:
         seconds: Mapping[str, pd.DataFrame],
         timed: pd.DataFrame,
         records: Mapping[str, dict[str, Any]],
+        printed: Mapping[str, float],
     ) -> None:
-        self.records, self._timed = records, timed
+        self.records, self.printed, self._timed = records, printed, timed
         self._history = self._by_key(history)
         self._seconds = self._by_key(seconds)
         self._selected: dict[tuple[str, ...], pd.Series] = {}

@@ -20,6 +20,7 @@ with plain_errors():
         dict(zip(names, map(read_table, snakemake.input.seconds), strict=True)),
         pd.concat(timed, ignore_index=True) if timed else pd.DataFrame(),
         {Path(path).stem: json.loads(Path(path).read_text()) for path in snakemake.input.records},
+        {row["id"]: float(row["value"]) for row in stated.to_dict("records") if row["kind"] == "number"},
     )
 
     def judge(claim):
