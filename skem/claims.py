@@ -183,8 +183,20 @@ class Estimate:
         return self.mean - half, self.mean + half
 
 
+def pooled(differences: Sequence[Estimate]) -> list[Estimate]:
+    """The same differences with one standard deviation, estimated from all: for many settings of few runs."""
+    freedom = sum(d.n - 1 for d in differences if d.n > 1)
+    variance = sum(d.sd**2 * (d.n - 1) for d in differences if d.n > 1) / max(freedom, 1)
+    # The n that makes degrees of freedom and error come out right.
+    n = freedom + 1
+    return [
+        _Welch(d.mean, float(np.sqrt(variance / d.n * n)), n, None, d.protocol) if freedom else d
+        for d in differences
+    ]
+
+
 class _Welch(Estimate):
-    """A difference of independent means: ``n`` is one more than its degrees of freedom."""
+    """A difference whose ``n`` is one more than its degrees of freedom, not a number of runs."""
 
 
 @dataclass(frozen=True)

@@ -148,7 +148,9 @@ def _by_size(ax: Axes, table: pd.DataFrame, column: str, spread: str | None = No
         )
 
 
-def accuracy_by_components(curves: pd.DataFrame, *, titles: dict[str, str] | None = None) -> Figure:
+def accuracy_by_components(
+    curves: pd.DataFrame, *, titles: dict[str, str] | None = None, crossing: int | None = None
+) -> Figure:
     """Accuracy against K, a panel per method and row per protocol (Pulford 2022, Figs. 2 to 4).
 
     Parameters
@@ -157,6 +159,8 @@ def accuracy_by_components(curves: pd.DataFrame, *, titles: dict[str, str] | Non
         As `skem.studies.curves` returns it, of one data set.
     titles : dict, optional
         From method to the title of its panel; its order is theirs.
+    crossing : int, optional
+        The K from which, by the paper, the unpartitioned model is not worse than blocks of three: a line.
 
     Returns
     -------
@@ -176,7 +180,12 @@ def accuracy_by_components(curves: pd.DataFrame, *, titles: dict[str, str] | Non
         for ax, (method, title) in zip(line, titles.items(), strict=True):
             own = curves[(curves["method"] == method) & (curves["protocol"] == protocol)]
             _by_size(ax, own, "accuracy", "sd")
-            ax.axhline(96, color="grey", linewidth=0.8, linestyle=(0, (1, 2)), label='paper: "around 96%"')
+            faint = {"color": "grey", "linewidth": 0.8}
+            ax.axhline(96, linestyle=(0, (1, 2)), label='paper: "around 96%"', **faint)
+            if crossing:
+                ax.axvline(
+                    crossing, linestyle=(0, (4, 2)), label="paper: m = 36 over m = 3 from here", **faint
+                )
             ax.set_title(f"{title}, {protocol}", fontsize=10)
             ax.grid(alpha=0.25)
         line[0].set_ylabel("test accuracy (%)")
@@ -194,6 +203,12 @@ def sharing_by_components(curves: pd.DataFrame) -> Axes:
 
     ax = plt.figure(figsize=(5.6, 3.6), layout="constrained").subplots()
     _by_size(ax, curves, "shared_proportion")
+    last = curves[curves["n_components"] == curves["n_components"].max()]
+    whole = last[last["n_blocks"] == 1]
+    if len(whole):
+        k, value = whole["n_components"].iloc[0], whole["shared_proportion"].iloc[0]
+        label = 'paper: m = 12 and 18 "around 50% less"\nthan m = 36 for large K'
+        ax.plot(k, value / 2, marker="*", markersize=11, color="grey", linestyle="", label=label)
     ax.set_xlabel("components K")
     ax.set_ylabel("shared proportion, threshold .01")
     ax.set_ylim(0, 1.05)

@@ -25,6 +25,7 @@ from skem.claims import (
     evaluate,
     greater,
     judge_number,
+    pooled,
 )
 from skem.evidence import Evidence
 from skem.metrics import operation_count
@@ -508,24 +509,25 @@ def _within_unit(evidence: Evidence, claim: Claim) -> Judgement:
     )
 
 
-def _best_setting(
-    dataset: str, best: str, method: str = "grid", beside: tuple[str, str] | None = None
-) -> Judge:
-    """That a setting is at least as accurate as every other one tried."""
-
-    def judge(evidence: Evidence, claim: Claim) -> Judgement:
-        names = evidence.settings(dataset, method)
-        if best not in names and beside is None:
-            raise NotRun(f"{best} on {dataset} was not part of this run")
-        top = evidence.accuracy(dataset, *(beside or (method, best)))
-        found = [
-            greater(top, evidence.accuracy(dataset, method, name), name, or_equal=True)
-            for name in names
-            if name != best
+def _at_least(evidence: Evidence, dataset: str, best: str, others: list[str]) -> Judgement:
+    """That a setting of the grid is at least as accurate as others, the spread pooled over those of equal K."""
+    top = evidence.accuracy(dataset, "grid", best)
+    differences = {name: top - evidence.accuracy(dataset, "grid", name) for name in others}
+    found = []
+    for k in dict.fromkeys(name.partition("-K")[2] for name in others):
+        alike = [name for name in others if name.partition("-K")[2] == k]
+        found += [
+            Comparison(difference, or_equal=True, what=name)
+            for name, difference in zip(alike, pooled([differences[name] for name in alike]), strict=True)
         ]
-        return all_of(found)
+    return all_of(found)
 
-    return judge
+
+def _best_setting(dataset: str, best: str) -> Judge:
+    """That a setting is at least as accurate as every other one tried."""
+    return lambda evidence, claim: _at_least(
+        evidence, dataset, best, [name for name in evidence.settings(dataset, "grid") if name != best]
+    )
 
 
 def _similar(evidence: Evidence, claim: Claim) -> Judgement:
@@ -572,10 +574,9 @@ def _top_three(evidence: Evidence, claim: Claim) -> Judgement:
 
 
 def _more_blocks(evidence: Evidence, claim: Claim) -> Judgement:
-    four = evidence.accuracy("cifar10", "grid", "4x24-K80")
-    names = [name for name in evidence.settings("cifar10", "grid") if int(name.partition("x")[0]) > 4]
-    return all_of(
-        greater(four, evidence.accuracy("cifar10", "grid", name), name, or_equal=True) for name in names
+    names = evidence.settings("cifar10", "grid")
+    return _at_least(
+        evidence, "cifar10", "4x24-K80", [name for name in names if int(name.partition("x")[0]) > 4]
     )
 
 

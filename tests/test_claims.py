@@ -181,6 +181,16 @@ def test_many_true_orderings_do_not_fail_by_chance():
     assert "holds" not in failed
 
 
+def test_settings_of_few_runs_share_their_spread():
+    rng = np.random.default_rng(4)
+    values = rng.normal(1, 0.5, (30, 2))
+    found = claims.pooled([over(pair) for pair in values])
+    sd = np.sqrt(values.var(axis=1, ddof=1).mean())
+    half = stats.t.ppf(0.975, 30) * sd / np.sqrt(2)
+    for pair, estimate in zip(values, found, strict=True):
+        assert estimate.interval() == pytest.approx((pair.mean() - half, pair.mean() + half))
+
+
 def test_what_is_exactly_known_is_not_uncertain():
     one, two = Estimate(1.0), Estimate(2.0)
     assert all_of([greater(two, one)]).verdict == "holds"

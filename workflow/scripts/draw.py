@@ -32,7 +32,7 @@ def drawn(name, tables, costs):
     if name == "figures2to4":
         shown = arrangements[arrangements["method"].isin(ARRANGED)]
         shown = shown[shown["protocol"].isin(["best-pass", "validated"])]
-        return plots.accuracy_by_components(with_whole(shown), titles=ARRANGED)
+        return plots.accuracy_by_components(with_whole(shown), titles=ARRANGED, crossing=28)
     if name == "figure5":
         own = arrangements[
             (arrangements["method"] == "sequential") & (arrangements["protocol"] == "best-pass")
