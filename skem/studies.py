@@ -213,12 +213,20 @@ def future_markdown(table: pd.DataFrame) -> str:
     for protocol, own in table.groupby("protocol", sort=False):
         lines: dict[str, dict[str, str]] = {name: {"variant": name} for name in VARIANTS.values()}
         for row in own.to_dict("records"):
-            gain = f" ({row['gain']:+.2f} [{row['gain_low']:+.2f}, {row['gain_high']:+.2f}])"
-            cell = f"{row['accuracy']:.2f}" + ("" if row["method"] == "sequential" else gain)
+            cell = f"{row['accuracy']:.2f}"
+            if row["method"] != "sequential" and not np.isnan(row["gain"]):
+                cell += f" ({row['gain']:+.2f} [{row['gain_low']:+.2f}, {row['gain_high']:+.2f}])"
             lines[VARIANTS[row["method"]]][f"{row['partition']}, K = {row['n_components']:.0f}"] = cell
-        shown = pd.DataFrame([line for line in lines.values() if len(line) > 1]).fillna("")
+        columns = list(dict.fromkeys(key for line in lines.values() for key in line))
+        columns = ["variant", *sorted(columns[1:], key=_size_and_k)]
+        shown = pd.DataFrame([line for line in lines.values() if len(line) > 1], columns=columns).fillna("")
         text += [f"**{protocol}**", shown.to_markdown(index=False, disable_numparse=True)]
     return "\n\n".join(text) + "\n"
+
+
+def _size_and_k(column: str) -> tuple[int, int]:
+    partition, k = column.split(", K = ")
+    return int(partition.partition("x")[2]), int(k)
 
 
 FUTURE_NOTE = """\
