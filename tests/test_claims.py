@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from snakemake.utils import update_config
 
-from skem import claims, configuration, pulford
+from skem import baselines, claims, configuration, pulford
 from skem.claims import Estimate, all_of, any_of, evaluate, greater, half_a_digit, judge_number
 from skem.configuration import ConfigurationError
 from skem.evidence import Evidence
@@ -298,3 +299,59 @@ def test_evidence_reports_the_best_pass_and_where_it_lies():
     assert judged.measured == pytest.approx(97.4 - 96.7)
     with pytest.raises(claims.NotRun, match="3x13-K40 on mnist"):
         evidence.accuracy("mnist", "pskem", "3x13-K40")
+
+
+@pytest.fixture(scope="module")
+def everything():
+    """Made-up results of every setting that config/paper.yaml asks for, every preset, and every timed pass."""
+    config = configuration.read(ROOT / "config" / "config.yaml")
+    update_config(config, configuration.read(ROOT / "config" / "paper.yaml"))
+    rng = np.random.default_rng(0)
+    found, timed = [], []
+    for name in config["experiments"]:
+        _, settings = configuration.settings(
+            name, ROOT / "config" / "experiments", ROOT / "workflow" / "schemas" / "experiment.yaml", config
+        )
+        for setting in settings:
+            accuracies = rng.uniform(0.8, 0.9, (3, 4))
+            found.append(
+                history(
+                    setting.method, setting.name, accuracies, setting.dataset,
+                    shared_proportion=rng.uniform(0.2, 0.8), condition=rng.uniform(10, 1e4), validation_accuracy=0.85,
+                )
+            )  # fmt: skip
+            row = {"dataset": setting.dataset, "method": setting.method, "setting": setting.name}
+            timed += [row | {"pass": p, "seconds": rng.uniform(0.01, 0.02)} for p in (2, 3)]
+    for dataset, methods in config["baselines"]["presets"].items():
+        for method in methods:
+            for label in baselines.reported():
+                if label.startswith(method):
+                    found.append(history(label, "preset", rng.uniform(0.8, 0.9, (3, 1)), dataset))  # noqa: PERF401
+    table = pd.concat(found, ignore_index=True)
+    by_dataset = dict(tuple(table.groupby("dataset")))
+    seconds = {name: part.assign(seconds=0.1) for name, part in by_dataset.items()}
+    content = configuration.read(ROOT / "config" / "datasets.yaml")
+    records = {name: entry | {"available": True} for name, entry in content.items()}
+    return Evidence(by_dataset, seconds, pd.DataFrame(timed), records, PRINTED)
+
+
+def test_with_everything_run_every_claim_has_a_verdict(everything):
+    """So the names of settings in the judges are those of the experiment files."""
+    table = claims.ledger(OURS, lambda claim: pulford.judge(everything, claim))
+    assert not len(table[table["verdict"] == "not run"]), table.loc[
+        table["verdict"] == "not run", "remark"
+    ].tolist()
+    assert table["verdict"].isin(claims.VERDICTS).all()
+    numbers = table[(table["kind"] == "number") & (table["external"] == "no")]
+    assert numbers["measured"].notna().all()
+    data = table[(table["method"] == "data") & (table["external"] == "no") & (table["kind"] == "number")]
+    assert set(data["verdict"]) == {"reproduced"}
+    assert len(data) == 20
+    text = claims.to_markdown("Claims", table, ["pulford2022"])
+    assert text.count("\n| ") > 170
+
+
+def test_the_verdicts_do_not_depend_on_the_order_of_claims(everything):
+    once = claims.ledger(OURS, lambda claim: pulford.judge(everything, claim))
+    again = claims.ledger(OURS[::-1], lambda claim: pulford.judge(everything, claim))
+    pd.testing.assert_frame_equal(once, again[::-1].reset_index(drop=True))
