@@ -217,6 +217,7 @@ NAMES = {
     "ionosphere": "Ionosphere",
     "mnist": "MNIST",
     "mnist_half": "half-size MNIST",
+    "mnist_half_image": "half-size MNIST, each image standardised by itself",
     "fashion_mnist": "Fashion-MNIST",
     "cifar10": "CIFAR-10",
     "cifar10_moved": "CIFAR-10, test images moved",

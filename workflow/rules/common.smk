@@ -57,7 +57,7 @@ REPRODUCED = [
 ]
 
 # The longest jobs first, so that no core waits for the last one.
-PRIORITY = {"fashion_mnist": 3, "cifar10": 2, "mnist": 1, "mnist_half": 1}
+PRIORITY = {"fashion_mnist": 3, "cifar10": 2, "mnist": 1, "mnist_half": 1, "mnist_half_image": 1}
 
 
 wildcard_constraints:
