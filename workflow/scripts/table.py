@@ -10,7 +10,12 @@ from skem.protocols import summarise
 
 with plain_errors():
     experiment, datasets = snakemake.params.experiment, snakemake.params.datasets
-    history = dict(zip(datasets, map(read_table, snakemake.input.history), strict=True))
+    history = {}
+    for dataset, path in zip(datasets, snakemake.input.history, strict=True):
+        rows = read_table(path)
+        # A history also has what other experiments tried.
+        own = [*experiment["data_sets"][dataset]["methods"], *baselines.reported()]
+        history[dataset] = rows[rows["method"].isin(own)] if len(rows) else rows
     seconds = dict(zip(datasets, map(read_table, snakemake.input.passes), strict=True))
     claims = pd.read_csv(snakemake.input.claims, dtype=str, keep_default_na=False)
 
