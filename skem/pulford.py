@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from skem.claims import (
     Comparison,
@@ -395,22 +396,34 @@ def _cheaper(evidence: Evidence, claim: Claim) -> Judgement:
     )
 
 
+def _steady(evidence: Evidence) -> Judgement:
+    """Whether the spread over initial means is below a point of accuracy, K from 12, at 95%."""
+    spreads = {}
+    for k in (k for k in K_VALUES if k >= 12):
+        for p in (*BLOCKS, WHOLE):
+            runs = evidence.runs(HALF, "sequential", f"{p}-K{k}")
+            freedom = len(runs) - 1
+            limits = np.sqrt(runs.var(ddof=1) * freedom / stats.chi2.ppf([0.975, 0.025], freedom))
+            spreads[f"{p}, K = {k}"] = (runs.std(ddof=1), *limits)
+    worst = max(spreads, key=lambda name: spreads[name][0])
+    low, high = (bound(limits[side] for limits in spreads.values()) for bound, side in ((max, 1), (max, 2)))
+    verdict = "fails" if low > 1 else "holds" if high < 1 else "undecided"
+    note = f"largest standard deviation over starts {spreads[worst][0]:.2f} ({worst})"
+    return Judgement(verdict, float(spreads[worst][0]), float(low), float(high), note=note)
+
+
 def _robust(evidence: Evidence, claim: Claim) -> Judgement:
     divergence = _no_divergence(evidence, claim)
     if claim["id"] == "pulford.sec4.robust":
         return divergence
-    insensitive = _insensitive(evidence, claim)
-    verdicts = {divergence.verdict, insensitive.verdict}
+    insensitive, steady = _insensitive(evidence, claim), _steady(evidence)
+    verdicts = {divergence.verdict, insensitive.verdict, steady.verdict}
     verdict = "fails" if "fails" in verdicts else "holds" if verdicts == {"holds"} else "undecided"
-    return Judgement(
-        verdict,
-        insensitive.measured,
-        insensitive.low,
-        insensitive.high,
-        insensitive.n,
-        "best-pass",
-        f"arrangement: {insensitive.note}; divergence: {divergence.note}",
+    note = (
+        f"divergence {divergence.verdict}: {divergence.note}; "
+        f"arrangement {insensitive.verdict}: {insensitive.note}; start {steady.verdict}: {steady.note}"
     )
+    return Judgement(verdict, steady.measured, steady.low, steady.high, steady.n, "best-pass", note)
 
 
 def _decorrelated(evidence: Evidence, claim: Claim) -> Judgement:
