@@ -147,9 +147,10 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
                 for columns, start in zip(self.block_indices_, starts, strict=True)
             ]
             progress = _Progress(self, validation)
+            log_scale = sum(float(np.log(self._scale[columns]).sum()) for columns in self.block_indices_)
             for _ in range(self.max_iter):
                 with single_threaded():
-                    self._keep([next(fit) for fit in fits])
+                    self._keep([next(fit) for fit in fits], log_scale)
                 self.converged_ = progress.finished()
                 stop = yield self
                 if stop or self.converged_:
@@ -261,17 +262,19 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
         """What a warm start cannot change, beside the data."""
         return {name: str(getattr(self, name)) for name in ("covariance_type", "n_blocks", "arrangement")}
 
-    def _keep(self, states: Sequence[em.State]) -> None:
-        """Make the estimator that of one pass; attributes are replaced, never changed in place."""
+    def _keep(self, states: Sequence[em.State], log_scale: float) -> None:
+        """Make the estimator that of one pass; attributes are replaced, never changed in place.
+
+        Densities per unit of volume in input units are those of the engine less ``log_scale``.
+        """
         self._fitted_with = self._structure()
         self.n_iter_ = states[0].n_passes
         self.blocks_ = [
             self._to_input_units(state.mixture, columns)
             for state, columns in zip(states, self.block_indices_, strict=True)
         ]
-        log_scale = [np.log(self._scale[columns]).sum() for columns in self.block_indices_]
-        log_likelihood = sum(s.log_likelihood for s in states) - sum(log_scale)
-        objective = sum(s.objective for s in states) - sum(log_scale)
+        log_likelihood = sum(s.log_likelihood for s in states) - log_scale
+        objective = sum(s.objective for s in states) - log_scale
         self.log_likelihood_ = np.append(self.log_likelihood_, log_likelihood)
         self.objective_ = np.append(self.objective_, objective)
         self.dtype_used_ = str(max((s.dtype for s in states), key=lambda dtype: dtype.itemsize))

@@ -104,6 +104,7 @@ class Rows:
     def total_weight(self) -> float:
         return float(self.weights.sum())
 
+    @cached_property
     def chunks(self) -> list[tuple[int, slice]]:
         """Pairs (class, rows), in order."""
         return [

@@ -61,10 +61,10 @@ def _cholesky(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
                 factors[index] = np.linalg.cholesky(covariances[index])
     variances = np.diagonal(covariances, axis1=-2, axis2=-1)
     pivots = np.diagonal(factors, axis1=-2, axis2=-1)
-    # Comparisons with NaN are False.
-    known = (pivots > 0) & (pivots**2 > m * SINGULAR * variances) & np.isfinite(pivots)
+    # Comparisons with NaN are False, and so is infinity above infinity.
+    known = pivots * pivots > (m * SINGULAR) * np.abs(variances)
     regular = np.asarray(known.all(axis=-1))
-    if regular.all():
+    if known.all():
         return factors, regular
     return np.where(regular[..., None, None], factors, np.eye(m)), regular
 
@@ -123,13 +123,13 @@ class Full:
         upper = np.array(inverses).reshape(factors.shape)
         precisions = upper @ np.swapaxes(upper, -1, -2)
         log_det = 2.0 * np.log(np.diagonal(factors, axis1=-2, axis2=-1)).sum(axis=-1)
-        linear = np.einsum("...ij,...j->...i", precisions, means)
+        linear = (precisions @ means[:, :, None])[:, :, 0]
         w = np.empty((K, 1 + m + m * (m + 1) // 2))
         w[:, 0] = -0.5 * (m * LOG_2PI + log_det + (means * linear).sum(axis=1))
         w[:, 1 : m + 1] = linear
         products = _products(m)
         w[:, m + 1 :] = precisions.reshape(-1, m * m).take(products.places, axis=1) * products.factors
-        return w, np.broadcast_to(np.einsum("...ii->...", precisions), (K,))
+        return w, np.trace(precisions, axis1=-2, axis2=-1) + np.zeros(K)
 
     @classmethod
     def scatter(cls, moments: np.ndarray, offsets: np.ndarray) -> np.ndarray:
@@ -145,15 +145,16 @@ class Full:
     ) -> np.ndarray:
         """P_k = S_k + r I (Pulford 2022, eq. 18); a matrix that turned singular stays as it was."""
         covariances = cls.scatter(moments, offsets)
-        diagonal = np.arange(offsets.shape[1])
-        covariances[:, diagonal, diagonal] += ridge
+        K, m = offsets.shape
+        variances = covariances.reshape(K, m * m)[:, :: m + 1]  # a view
+        variances += ridge
         # A variance below the rounding of the terms it is the difference of is no variance.
-        lost = (covariances[:, diagonal, diagonal] <= 4 * EPS * offsets**2).any(axis=1)
+        lost = (variances <= 4 * EPS * offsets * offsets).any(axis=1)
         regular = (counts > 0) & ~lost
         # A ridge well above rounding leaves no doubt.
-        if not ridge > 4 * len(diagonal) * EPS * covariances[:, diagonal, diagonal].max():
+        if not ridge > 4 * m * EPS * variances.max():
             regular &= _cholesky(covariances)[1]
-        return np.where(regular[:, None, None], covariances, previous)
+        return covariances if regular.all() else np.where(regular[:, None, None], covariances, previous)
 
     @staticmethod
     def rescale(covariances: np.ndarray, scale: np.ndarray) -> np.ndarray:

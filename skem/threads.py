@@ -12,7 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import cache
 from itertools import islice
 from typing import Any, Self, TypeVar
@@ -35,21 +35,30 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-@contextmanager
-def single_threaded() -> Iterator[None]:
-    """Hold BLAS and OpenMP at one thread; the first caller in sets the limit, the last one out restores it."""
-    global _users, _limits
-    with _lock:
-        if _users == 0:
-            _limits = _controller().limit(limits=1)
-        _users += 1
-    try:
-        yield
-    finally:
+class _SingleThreaded:
+    def __enter__(self) -> None:
+        global _users, _limits
+        with _lock:
+            # A process that was limited for good has nothing to set, and setting costs as much as a small product.
+            if _users == 0 and _max_workers is None:
+                _limits = _controller().limit(limits=1)
+            _users += 1
+
+    def __exit__(self, *exception: object) -> None:
+        global _users, _limits
         with _lock:
             _users -= 1
-            if _users == 0:
+            if _users == 0 and _limits is not None:
                 _limits.restore_original_limits()
+                _limits = None
+
+
+_single_threaded = _SingleThreaded()
+
+
+def single_threaded() -> AbstractContextManager[None]:
+    """Hold BLAS and OpenMP at one thread; the first caller in sets the limit, the last one out restores it."""
+    return _single_threaded
 
 
 def limit_process(n_workers: int = 1) -> None:

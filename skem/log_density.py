@@ -1,0 +1,167 @@
+"""log N(x; mu_k, P_k) as a matrix product, exact enough or in another way.
+
+Each pass bounds the rounding error of its log-densities by eps * sum_h |w_kh| max_n |phi_nh|. Where that
+passes ``MAX_ERROR`` nats in float32, the block goes on in float64; where it does in float64, that
+component is centred on its own mean and whitened by a triangular solve instead.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from skem.chunks import Features
+from skem.gaussian import Full, Mixture, whitened
+from skem.threads import Workers
+
+MAX_ERROR = 1e-3
+"""Nats of rounding error a log-density may have before a more exact way is taken."""
+
+_NOBODY = np.arange(0)
+_TINY = {np.dtype(kind): np.finfo(kind).tiny for kind in (np.float32, np.float64)}
+
+
+class Sizes:
+    """How large the quadratic features get: first a bound that costs nothing, looked at closely only if it must be.
+
+    Parameters
+    ----------
+    features : Features
+    columns : ndarray of int, shape (m,)
+    kind : covariance type
+    workers : Workers
+    """
+
+    def __init__(self, features: Features, columns: np.ndarray, kind: type[Full], workers: Workers) -> None:
+        self._all = features, columns, kind, workers
+        self.bound = kind.features(features.extent[columns, None])[:, 0]
+
+    @cached_property
+    def largest(self) -> np.ndarray:
+        """max_n |phi_nh| over all rows, shape (H,)."""
+        features, columns, kind, workers = self._all
+
+        def largest(part: slice) -> np.ndarray:
+            phi = kind.features(features.chunk(columns, part, features.X.dtype)).astype(
+                np.float64, copy=False
+            )
+            return np.maximum(phi.max(axis=1), -phi.min(axis=1))
+
+        return np.maximum.reduce(list(workers.map(largest, features.parts())))
+
+    def exact_enough(self, w: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        """Whether eps * sum_h |w_kh| max_n |phi_nh| < ``MAX_ERROR``, shape (K,), for |w| of shape (K, H)."""
+        eps = np.finfo(dtype).eps
+        enough = np.asarray(eps * (w @ self.bound) < MAX_ERROR)
+        return enough if enough.all() else np.asarray(eps * (w @ self.largest) < MAX_ERROR)
+
+
+class LogDensity:
+    """log N(x; mu_k, P_k) - penalty_k of all components, exact enough for features up to a given size.
+
+    Parameters
+    ----------
+    mixture : Mixture
+    kind : covariance type
+    sizes : Sizes
+        Of the features of the rows it will be used on.
+    dtype : numpy dtype
+        In which to compute if that is exact enough.
+    ridge : float
+        r of the penalty r/2 tr(P^-1).
+    """
+
+    def __init__(
+        self, mixture: Mixture, kind: type[Full], sizes: Sizes, dtype: np.dtype, ridge: float = 0.0
+    ) -> None:
+        self.kind = kind
+        self.mixture = mixture
+        w, precision_traces = kind.natural(mixture.means, mixture.covariances)
+        self.penalties = 0.5 * ridge * precision_traces
+        w[:, 0] -= self.penalties
+        self.local = np.flatnonzero(~sizes.exact_enough(np.abs(w), np.dtype(np.float64)))
+        # What all components have in common does not move a responsibility: without it the rest is exact
+        # to one more digit, which is what breaks the symmetry of a start with all components nearly equal.
+        # Weighted, so that a far-off component nobody uses does not spoil the others.
+        share = mixture.weights.sum(axis=1)
+        if len(self.local):
+            w[self.local], share[self.local] = 0.0, 0.0
+        self.common = share @ w / (share.sum() or 1.0)
+        w -= self.common
+        if len(self.local):
+            w[self.local] = 0.0
+        self.dtype = np.dtype(dtype)
+        if self.dtype != np.float64 and (
+            len(self.local) or not sizes.exact_enough(np.abs(w) + np.abs(self.common), self.dtype).all()
+        ):
+            self.dtype = np.dtype(np.float64)
+        self.w = w
+
+    def of(self, components: np.ndarray | slice, log_weights: np.ndarray) -> OfClass:
+        """The log-densities of some components plus their log-weights, shape (k,): what one class needs."""
+        return OfClass(self, components, log_weights)
+
+    @cached_property
+    def covariances(self) -> np.ndarray:
+        return self.kind.dense(self.mixture.covariances, *self.mixture.means.shape)
+
+
+class OfClass:
+    """Log-densities of some components plus their log-weights, made once for all chunks of a class.
+
+    Parameters
+    ----------
+    density : LogDensity
+    components : ndarray of int, shape (k,), or slice(None)
+    log_weights : ndarray of shape (k,)
+    """
+
+    def __init__(self, density: LogDensity, components: np.ndarray | slice, log_weights: np.ndarray) -> None:
+        self._density, self._components = density, components
+        w = np.empty((len(log_weights) + 1, density.w.shape[1]))
+        w[:-1] = density.w[components]
+        w[:-1, 0] += log_weights
+        w[-1] = density.common
+        self._w = w.astype(density.dtype, copy=False)
+        self._log_weights = log_weights
+        self.penalties = density.penalties[components]
+        self.local_rows = _NOBODY
+        if len(density.local):
+            everything = np.arange(len(density.w))[components]
+            self.local_rows = np.flatnonzero(np.isin(everything, density.local))
+        # log sum_k pi_k N_k = log sum_k pi_k N_k e^-pen_k + log sum_k r_k e^pen_k: the last factor, scaled.
+        self.most = self.penalties.max()
+        self.relief = np.exp(self.penalties - self.most).astype(density.dtype)
+
+    def __call__(self, x: np.ndarray, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Log-densities, (k, n), and what was left out of them per row, (n,), to be added to each.
+
+        Parameters
+        ----------
+        x : ndarray of shape (m, n)
+        phi : ndarray of shape (H, n)
+        """
+        log_density = self._w @ phi
+        log_density, common = log_density[:-1], log_density[-1]
+        if len(self.local_rows):
+            density = self._density
+            everything = np.arange(len(density.w))[self._components]
+            for row in self.local_rows:
+                k = everything[row]
+                exact = whitened(x, density.mixture.means[k], density.covariances[k]) - density.penalties[k]
+                log_density[row] = exact + self._log_weights[row] - common
+        return log_density, common
+
+    def unpenalised(
+        self, objective: np.ndarray, joint: np.ndarray, total: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """log p(x|c) from the penalised one, and the rows where that underflows."""
+        if self.most == 0.0:
+            return objective, _NOBODY
+        ratio = self.relief @ joint / total
+        lost = _NOBODY
+        if ratio.min() < _TINY[ratio.dtype]:
+            lost = np.flatnonzero(ratio < _TINY[ratio.dtype])
+            ratio[lost] = 1.0
+        return objective + self.most + np.log(ratio), lost
