@@ -204,7 +204,9 @@ def _compiled() -> Path | None:
     return program.absolute() if done.returncode == 0 else None
 
 
-def _armadillo(engine: str) -> Callable[[Work, int], tuple[float, Start]]:
+def _program(command: Callable[[], list[str]], engine: str) -> Callable[[Work, int], tuple[float, Start]]:
+    """A program that reads data and a start from files, writes the parameters to a file, and prints its seconds."""
+
     def fit(work: Work, passes: int) -> tuple[float, Start]:
         N, m = work.X.shape
         K = len(work.start[0])
@@ -214,7 +216,7 @@ def _armadillo(engine: str) -> Callable[[Work, int], tuple[float, Start]]:
             np.concatenate([np.ravel(a) for a in work.start]).tofile(start)
             threads = {f"{name}_NUM_THREADS": str(work.n_threads) for name in ("OMP", "OPENBLAS")}
             done = subprocess.run(
-                [str(_compiled()), engine, data, start, out, *map(str, (N, m, K, passes))],
+                [*command(), engine, data, start, out, *map(str, (N, m, K, passes))],
                 capture_output=True,
                 text=True,
                 check=True,
@@ -225,6 +227,19 @@ def _armadillo(engine: str) -> Callable[[Work, int], tuple[float, Start]]:
         return float(done.stdout), (weights, means.reshape(K, m), covariances.reshape(K, m, m))
 
     return fit
+
+
+def _armadillo(engine: str) -> Callable[[Work, int], tuple[float, Start]]:
+    return _program(lambda: [str(_compiled())], engine)
+
+
+def _mclust() -> str | None:
+    """The version of R's package, or None where R or the package are missing."""
+    if shutil.which("Rscript") is None:
+        return None
+    query = ["Rscript", "-e", 'cat(as.character(packageVersion("mclust")))']
+    done = subprocess.run(query, capture_output=True, text=True)
+    return done.stdout if done.returncode == 0 else None
 
 
 def _debian(package: str) -> Callable[[], str | None]:
@@ -269,6 +284,13 @@ ENGINES: dict[str, Engine] = {
         "diag",
         "apt-get install g++ libarmadillo-dev",
         _debian("libarmadillo-dev"),
+    ),
+    "mclust": Engine(
+        _program(lambda: ["Rscript", str(SOURCE.with_suffix(".R"))], "full"),
+        ("float64",),
+        "full",
+        "apt-get install r-cran-mclust",
+        _mclust,
     ),
     "mlpack": Engine(_mlpack, ("float64",), "full", "pip install mlpack", _installed("mlpack")),
 }
