@@ -147,11 +147,16 @@ def _peak_later(evidence: Evidence, claim: Claim) -> Judgement:
 
 def _small_k(evidence: Evidence, claim: Claim) -> Judgement:
     return all_of(
-        greater(
-            _half(evidence, other, "12x3", k), _half(evidence, "sequential", "12x3", k), f"{other}, K = {k}"
-        )
-        for k in (4, 8)
-        for other in ("interleaved", "random")
+        (
+            greater(
+                _half(evidence, other, "12x3", k),
+                _half(evidence, "sequential", "12x3", k),
+                f"{other}, K = {k}",
+            )
+            for k in (4, 8)
+            for other in ("interleaved", "random")
+        ),
+        "K = 4 and 8",
     )
 
 
