@@ -5,7 +5,7 @@ it does not say), a value is *reproduced* if it lies in the 95% prediction inter
 
     a +- (t_{n-1} s sqrt(1/n + 1/trials) + half a unit of the last printed digit);
 
-else ours is *better* or *worse*. s is the spread over runs alone, since the test images are the same. A standard
+else ours is *better* (larger; for times, spreads and losses smaller) or *worse*. s is the spread over runs alone, since the test images are the same. A standard
 deviation is compared through the F distribution. A bound ("more than") is reproduced where it holds at 95%.
 
 Orderings and statements *hold*, *fail* or are *undecided*. A comparison of means holds if the 95% interval of the
@@ -46,6 +46,8 @@ VERDICTS = (
 )
 TIMED = ("seconds_per_pass", "fit_seconds")
 """Quantities whose claims go to a file of their own: they are never the same twice."""
+
+SMALLER_IS_BETTER = (*TIMED, "accuracy_std_pct", "accuracy_loss_pct")
 
 LEVEL = 0.95
 
@@ -226,7 +228,7 @@ class Judgement:
 def judge_number(claim: Mapping[str, str], estimate: Estimate) -> Judgement:
     """The verdict on a number, by the rule at the top of this module.
 
-    A smaller number is the better one of ``seconds_per_pass``; of everything else the larger.
+    The larger number is the better one, but for ``SMALLER_IS_BETTER``.
     """
     value, digit = float(claim["value"]), half_a_digit(claim["value"])
     trials = int(claim["trials"] or 1)
@@ -256,7 +258,7 @@ def judge_number(claim: Mapping[str, str], estimate: Estimate) -> Judgement:
     if low - 1e-12 * abs(low) <= value <= high + 1e-12 * abs(high):
         return judgement("reproduced", low, high)
     larger = estimate.mean > value
-    return judgement("better" if larger != (claim["quantity"] in TIMED) else "worse", low, high)
+    return judgement("better" if larger != (claim["quantity"] in SMALLER_IS_BETTER) else "worse", low, high)
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,7 @@ def test_a_spread_is_compared_through_f():
     found = judge_number(claim, estimate)
     assert (found.low, found.high) == pytest.approx((low - 0.005, high + 0.005))
     assert found.verdict == "reproduced"
-    assert judge_number(claim | {"value": "1.50"}, estimate).verdict == "worse"
+    assert judge_number(claim | {"value": "1.50"}, estimate).verdict == "better"  # ours is smaller
 
 
 # Orderings
