@@ -5,8 +5,9 @@ it does not say), a value is *reproduced* if it lies in the 95% prediction inter
 
     a +- (t_{n-1} s sqrt(1/n + 1/trials) + half a unit of the last printed digit);
 
-else ours is *better* (larger; for times, spreads and losses smaller) or *worse*. s is the spread over runs alone, since the test images are the same. A standard
-deviation is compared through the F distribution. A bound ("more than") is reproduced where it holds at 95%.
+else ours is *better* (larger; for times, spreads and losses smaller) or *worse*. s is the spread over runs alone,
+since the test images are the same. A standard deviation is compared through the F distribution. A bound ("more
+than") is reproduced where it holds at 95%.
 
 Orderings and statements *hold*, *fail* or are *undecided*. A comparison of means holds if the 95% interval of the
 difference (paired where runs share their splits, else Welch's) is on its side. All of several comparisons hold if

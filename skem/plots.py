@@ -149,7 +149,11 @@ def _by_size(ax: Axes, table: pd.DataFrame, column: str, spread: str | None = No
 
 
 def accuracy_by_components(
-    curves: pd.DataFrame, *, titles: dict[str, str] | None = None, crossing: int | None = None
+    curves: pd.DataFrame,
+    *,
+    titles: dict[str, str] | None = None,
+    crossing: int | None = None,
+    floor: float = 60,
 ) -> Figure:
     """Accuracy against K, a panel per method and row per protocol (Pulford 2022, Figs. 2 to 4).
 
@@ -161,6 +165,9 @@ def accuracy_by_components(
         From method to the title of its panel; its order is theirs.
     crossing : int, optional
         The K from which, by the paper, the unpartitioned model is not worse than blocks of three: a line.
+    floor : float
+        Where the axis of accuracies begins at the earliest: with few components the unpartitioned model is near
+        chance, and what matters happens above.
 
     Returns
     -------
@@ -191,8 +198,7 @@ def accuracy_by_components(
         line[0].set_ylabel("test accuracy (%)")
     for ax in axes[-1]:
         ax.set_xlabel("components K")
-    # Few components leave the unpartitioned model near chance; what matters happens above.
-    axes[0, 0].set_ylim(max(curves["accuracy"].min() - 3, 60), min(curves["accuracy"].max() + 1.5, 100))
+    axes[0, 0].set_ylim(max(curves["accuracy"].min() - 3, floor), min(curves["accuracy"].max() + 1.5, 100))
     _outside_legend(figure)
     return figure
 

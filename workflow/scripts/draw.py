@@ -47,7 +47,7 @@ def drawn(name, tables, costs):
             for start in plots.STARTS
             if start in set(own["method"])
         }
-        return plots.accuracy_by_components(own, titles=titles)
+        return plots.accuracy_by_components(own, titles=titles, floor=85)
     there = set(zip(starts["dataset"], starts["n_components"], strict=True))
     panels = {title: panel for title, panel in PANELS.items() if (panel[0], panel[2]) in there}
     if not panels:  # grids cut to their ends
