@@ -38,7 +38,8 @@ def drawn(name, tables, costs):
             (arrangements["method"] == "sequential") & (arrangements["protocol"] == "best-pass")
         ]
         return plots.sharing_by_components(own).figure
-    starts = pd.concat([arrangements[arrangements["method"] == "sequential"], tables["starts"]])
+    others = [table for study, table in tables.items() if study.startswith("starts")]
+    starts = pd.concat([arrangements[arrangements["method"] == "sequential"], *others])
     starts = starts[starts["protocol"] == "best-pass"]
     if name == "starts":
         own = starts[starts["dataset"] == "mnist_half"]
