@@ -5,6 +5,11 @@ def baseline_runs(dataset):
     return list(range(config["baselines"]["runs"][dataset]))
 
 
+def preset_runs(dataset, method):
+    runs = config["baselines"]["runs"][dataset]
+    return list(range(max(runs, config["baselines"]["preset_runs"].get(method, 0) if runs else 0)))
+
+
 rule train:
     input:
         lambda wildcards: feature_files(
@@ -54,13 +59,15 @@ rule baseline:
 
 use rule baseline as preset with:
     input:
-        lambda wildcards: feature_files(wildcards.dataset, ["all"], baseline_runs(wildcards.dataset)),
+        lambda wildcards: feature_files(
+            wildcards.dataset, ["all"], preset_runs(wildcards.dataset, wildcards.method)
+        ),
     output:
         history="results/runs/{dataset}/presets/{method}.csv",
         seconds="results/runs/{dataset}/presets/{method}.seconds.csv",
         predictions="results/runs/{dataset}/presets/{method}.predictions.npz",
     params:
-        runs=lambda wildcards: baseline_runs(wildcards.dataset),
+        runs=lambda wildcards: preset_runs(wildcards.dataset, wildcards.method),
         max_rows=None,
         select_rows=None,
         n_features=lambda wildcards: config["baselines"]["n_features"].get(wildcards.dataset),
