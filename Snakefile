@@ -16,6 +16,7 @@ include: "workflow/rules/figures.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/studies.smk"
 include: "workflow/rules/peers.smk"
+include: "workflow/rules/regress.smk"
 
 
 rule all:

@@ -319,6 +319,37 @@ def advantage(curves: pd.DataFrame, panels: dict[str, tuple[str, str, int]]) -> 
     return figure
 
 
+def regression_history(history: pd.DataFrame) -> Figure:
+    """How each time moved from run to run of the regression gate, and which runs it stopped.
+
+    Parameters
+    ----------
+    history : DataFrame
+        What `skem.regress.append_history` returns.
+
+    Returns
+    -------
+    Figure
+        Change of each case's time in percent over the runs; a cross where something got worse.
+    """
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(9, 4), layout="constrained")
+    runs = {date: i for i, date in enumerate(dict.fromkeys(history["date"]))}
+    times = history[(history["kind"] == "time") & history["change"].notna()]
+    for i, (case, part) in enumerate(times.groupby("case", sort=False)):
+        x, y = part["date"].map(runs), 100 * part["change"]
+        ax.plot(x, y, marker="o^sDv<>p*h"[i % 10], markersize=4, linewidth=0.8, label=case)
+        bad = part["verdict"] == "slower"
+        ax.plot(x[bad], y[bad], "x", color="black", markersize=10)
+    ax.axhline(0, color="black", linewidth=0.6)
+    ax.set_xticks(list(runs.values()), [date[:10] for date in runs], rotation=45, fontsize=7)
+    ax.set_ylabel("change of time (%)")
+    ax.set_xlabel("run of the gate")
+    _outside_legend(figure)
+    return figure
+
+
 def _outside_legend(figure: Figure) -> None:
     """One legend for all panels, each label once."""
     labels: dict[str, Any] = {}

@@ -1,0 +1,370 @@
+"""The regression gate: what this checkout measures beside what the committed reference, or another revision, does.
+
+Accuracies, log-likelihoods and numbers of passes have fixed seeds. On the platform of the reference they have to be
+equal, bit for bit. Elsewhere the last digits of sums differ, and EM can end somewhere else: then a mean over runs
+may differ by as much as independent starts would make it differ, judged by the spread that the reference recorded.
+
+Times are never compared in seconds. With a base revision, both sides and the base once more take turns in fresh
+processes, and the median of their paired ratios is judged; the base against itself says how much of it is noise.
+Without one, what is judged is time in units of a matrix product timed in the same process.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import t
+
+SCHEMA = 1
+"""Version of the reference file's layout."""
+
+LEVEL = 0.99
+"""Confidence that a whole table gives no false alarm, and that of each interval of a ratio."""
+
+RESAMPLES = 2000
+"""Bootstrap samples."""
+
+COLUMNS = ("kind", "case", "quantity", "reference", "measured", "change", "noise", "verdict", "note")
+"""Of the table: ``change`` and ``noise`` in the units of the quantity, for ratios as a share."""
+
+FAILING = ("worse", "slower")
+
+Record = dict[str, dict[str, list[float]]]
+"""From case to quantity to one value per run."""
+
+
+class RegressionError(ValueError):
+    """What keeps the gate from judging, and the way out."""
+
+
+def read_reference(path: str | Path) -> dict[str, Any]:
+    """The committed reference.
+
+    Returns
+    -------
+    dict
+        schema, commit, platform, processor, accuracy (a `Record`), and timing: from case to one list of times in
+        units of a matrix product per process.
+
+    Raises
+    ------
+    RegressionError
+        If it is missing, no JSON, or has another version's layout.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise RegressionError(
+            f"there is no {path}: make it with snakemake --cores all regress_update, and commit it"
+        )
+    try:
+        reference = json.loads(path.read_text(encoding="utf-8"))
+        schema = reference["schema"]
+    except (json.JSONDecodeError, KeyError, TypeError) as error:
+        raise RegressionError(
+            f"{path} is not a reference of the gate ({error}): restore it with git checkout -- {path}"
+        ) from None
+    if schema != SCHEMA:
+        raise RegressionError(
+            f"{path} has layout {schema}, this version reads {SCHEMA}: "
+            "make it anew with snakemake --cores all regress_update"
+        )
+    return reference
+
+
+def platform_of(environment: Mapping[str, Any]) -> dict[str, Any]:
+    """What the bits of a result depend on, from what `environment.describe` says.
+
+    Two runs with the same platform agree to the last bit; neither the processor's name nor its number of cores
+    counts.
+    """
+    packages = environment["packages"]
+    simd = np.show_config(mode="dicts")["SIMD Extensions"]  # type: ignore[call-overload]
+    return {
+        "system": environment["machine"]["system"].split()[0]
+        + " "
+        + environment["machine"]["system"].split()[-1],
+        "packages": {name: packages[name] for name in ("numpy", "scipy", "scikit-learn")},
+        "blas": sorted(
+            f"{library['internal_api']} {library['version']} {library['architecture']}"
+            for library in environment["libraries"]
+            if library["user_api"] == "blas"
+        ),
+        "simd": sorted(simd.get("found", [])),
+    }
+
+
+def better_if(quantity: str) -> int:
+    """1 where more is better, -1 where less is."""
+    return -1 if quantity == "passes" or quantity.endswith("log_loss") else 1
+
+
+def compare_accuracy(reference: Record, measured: Record, same_platform: bool) -> pd.DataFrame:
+    """A verdict on each quantity of each case.
+
+    Parameters
+    ----------
+    reference, measured : dict
+        From case to quantity to one value per run, in the same order of runs.
+    same_platform : bool
+        Whether every bit has to be the same.
+
+    Returns
+    -------
+    DataFrame
+        `COLUMNS`, one row per case and quantity: "same" (to the bit, or within the noise), "changed" (other bits,
+        the same mean), "worse", "better", "new" (not in the reference), "not measured" (not in this run).
+
+    Notes
+    -----
+    On another platform means of n runs may differ by t s sqrt(2 / n): as if every start were drawn anew, which is
+    more than rounding does. s is pooled over the cases of a data set that share a quantity, t two-sided at `LEVEL`
+    over all comparisons of the table.
+    """
+    pairs = [
+        (case, quantity)
+        for case in dict.fromkeys([*reference, *measured])
+        for quantity in dict.fromkeys([*reference.get(case, {}), *measured.get(case, {})])
+    ]
+    both = [
+        (case, quantity)
+        for case, quantity in pairs
+        if quantity in reference.get(case, {}) and quantity in measured.get(case, {})
+    ]
+    noise = {} if same_platform else _noise(reference, both)
+    rows = []
+    for case, quantity in pairs:
+        before, now = (np.array(record.get(case, {}).get(quantity, [])) for record in (reference, measured))
+        row: dict[str, Any] = {"kind": "accuracy", "case": case, "quantity": quantity, "note": ""}
+        row |= {"reference": before.mean() if len(before) else np.nan}
+        row |= {"measured": now.mean() if len(now) else np.nan, "noise": noise.get((case, quantity), 0.0)}
+        row["change"] = row["measured"] - row["reference"]
+        if (case, quantity) not in both:
+            row["verdict"] = "new" if len(now) else "not measured"
+        elif len(before) != len(now):
+            raise RegressionError(
+                f"{case}: {len(now)} runs, the reference has {len(before)}: "
+                "make it anew with snakemake --cores all regress_update"
+            )
+        else:
+            row["verdict"] = _verdict(before, now, better_if(quantity), row["noise"], same_platform)
+        rows.append(row)
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _verdict(before: NDArray, now: NDArray, sign: int, noise: float, same_platform: bool) -> str:
+    if np.array_equal(before, now):
+        return "same"
+    change = sign * float(now.mean() - before.mean())
+    if abs(change) <= noise:
+        return "changed" if same_platform else "same"
+    return "better" if change > 0 else "worse"
+
+
+def _noise(reference: Record, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
+    """Largest difference of two means that starts drawn anew explain."""
+    alpha = (1 - LEVEL) / max(len(pairs), 1)
+    groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for case, quantity in pairs:
+        groups.setdefault((case.partition("/")[0], quantity), []).append((case, quantity))
+    noise = {}
+    for members in groups.values():
+        values = [np.array(reference[case][quantity]) for case, quantity in members]
+        freedom = sum(len(v) - 1 for v in values)
+        pooled = sum(float(((v - v.mean()) ** 2).sum()) for v in values) / max(freedom, 1)
+        for member, v in zip(members, values, strict=True):
+            noise[member] = float(t.ppf(1 - alpha / 2, freedom) * np.sqrt(2 * pooled / len(v)))
+    return noise
+
+
+def interval_of_median(rounds: Sequence[ArrayLike], random_state: int = 0) -> tuple[float, float, float]:
+    """Median of all values and its bootstrap interval at `LEVEL`.
+
+    Parameters
+    ----------
+    rounds : sequence of array-like
+        The values of each round. Rounds are drawn first, then values within them: processes differ from each
+        other by more than passes within one do.
+    random_state : int
+
+    Returns
+    -------
+    median, low, high : float
+    """
+    rng = np.random.default_rng(random_state)
+    values = [np.asarray(r, dtype=float) for r in rounds]
+    medians = np.empty(RESAMPLES)
+    for i in range(RESAMPLES):
+        drawn = (values[j] for j in rng.integers(len(values), size=len(values)))
+        medians[i] = np.median(np.concatenate([v[rng.integers(len(v), size=len(v))] for v in drawn]))
+    low, high = np.quantile(medians, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(np.median(np.concatenate(values))), float(low), float(high)
+
+
+def compare_times(times: pd.DataFrame, warn_only: Iterable[str] = ()) -> pd.DataFrame:
+    """Base against head, case by case.
+
+    Parameters
+    ----------
+    times : DataFrame
+        round, pair, case, side ("base", "head" or "control", which is the base once more), seconds.
+    warn_only : iterable of str
+        Cases whose slowdown is told and fails nothing.
+
+    Returns
+    -------
+    DataFrame
+        `COLUMNS`: ``change`` is the median of head / base - 1, ``noise`` the farthest that the interval of
+        control / base is from 1. "slower" or "faster" where the whole interval of head / base lies beyond that
+        noise, "inconclusive" where the control differs from its own equal, else "same". Seconds are medians.
+    """
+    warn_only = set(warn_only)
+    rows = []
+    for case, part in times.groupby("case", sort=False):
+        wide = part.pivot(index=["round", "pair"], columns="side", values="seconds")
+        ratios = {
+            side: [r.to_numpy() for _, r in (wide[side] / wide["base"]).groupby(level="round")]
+            for side in ("head", "control")
+        }
+        change, low, high = interval_of_median(ratios["head"])
+        _, control_low, control_high = interval_of_median(ratios["control"])
+        noise = max(abs(control_low - 1), abs(control_high - 1))
+        verdict = "same"
+        if not control_low <= 1 <= control_high:
+            verdict = "inconclusive"
+        elif low > 1 + noise:
+            verdict = "slower (warning)" if case in warn_only else "slower"
+        elif high < 1 / (1 + noise):
+            verdict = "faster"
+        row: dict[str, Any] = {
+            "kind": "time",
+            "case": case,
+            "quantity": "seconds",
+            "noise": noise,
+            "verdict": verdict,
+        }
+        row |= {"reference": wide["base"].median(), "measured": wide["head"].median(), "change": change - 1}
+        note = f"head / base [{low:.3f}, {high:.3f}], base / base [{control_low:.3f}, {control_high:.3f}]"
+        rows.append(row | {"note": f"{note}, {len(wide)} pairs"})
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def rates(times: pd.DataFrame) -> dict[str, list[float]]:
+    """Times in units of a matrix product: per case, the median over pairs of each process.
+
+    Parameters
+    ----------
+    times : DataFrame
+        As for `compare_times`, with the product as "base".
+    """
+    wide = times.pivot(index=["case", "round", "pair"], columns="side", values="seconds")
+    medians = (wide["head"] / wide["base"]).groupby(level=["case", "round"], sort=False).median()
+    return {str(case): values.tolist() for case, values in medians.groupby(level="case", sort=False)}
+
+
+def compare_rates(
+    reference: Mapping[str, Sequence[float]], measured: Mapping[str, Sequence[float]], same_machine: bool
+) -> pd.DataFrame:
+    """Times in units of a matrix product against those of the reference, one value per process.
+
+    Parameters
+    ----------
+    reference, measured : mapping of str to sequence of float
+    same_machine : bool
+        Whether processor and platform are those of the reference; on others nothing is judged.
+
+    Returns
+    -------
+    DataFrame
+        `COLUMNS`: "slower" where every process is slower than all of the reference, "faster" where every one is
+        faster than all, which n among N + n equal ones are with probability 1 / binom(N + n, n); ``noise`` is the
+        largest of the reference over its median, less 1.
+    """
+    rows = []
+    for case in dict.fromkeys([*reference, *measured]):
+        before, now = (np.array(values.get(case, []), dtype=float) for values in (reference, measured))
+        row: dict[str, Any] = {"kind": "time", "case": case, "quantity": "products", "note": ""}
+        row |= {"reference": np.median(before) if len(before) else np.nan}
+        row |= {"measured": np.median(now) if len(now) else np.nan}
+        row["change"] = row["measured"] / row["reference"] - 1
+        row["noise"] = before.max() / row["reference"] - 1 if len(before) else np.nan
+        if not len(before) or not len(now):
+            row["verdict"] = "new" if len(now) else "not measured"
+        elif not same_machine:
+            row |= {"verdict": "not judged", "note": "the reference is from another machine"}
+        else:
+            row["verdict"] = "slower" if now.min() > before.max() else "same"
+            if now.max() < before.min():
+                row["verdict"] = "faster"
+        rows.append(row)
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def failed(table: pd.DataFrame) -> bool:
+    """Whether anything got worse."""
+    return bool(table["verdict"].isin(FAILING).any())
+
+
+def summary(table: pd.DataFrame) -> str:
+    """What a person wants to know: what is not the same, by how much, beside what noise; and what to do."""
+    counts = table.groupby(["kind", "verdict"], sort=True).size()
+    text = [", ".join(f"{kind}: {count} {verdict}" for (kind, verdict), count in counts.items())]
+    shown = table[~table["verdict"].isin(["same", "not judged"])]
+    if len(shown):
+        text.append(to_markdown(shown))
+    if failed(table):
+        text.append(
+            "Something got worse. If that is meant: snakemake --cores all regress_update, "
+            "and commit results/reference/regress.json with the reason."
+        )
+    elif shown["verdict"].isin(["better", "faster", "new", "changed"]).any():
+        text.append(
+            "Nothing got worse. To hold on to what changed: snakemake --cores all regress_update, "
+            "and commit results/reference/regress.json."
+        )
+    else:
+        text.append("Nothing got worse.")
+    return "\n\n".join(text)
+
+
+def to_markdown(table: pd.DataFrame) -> str:
+    """The table, differences with their sign, times as shares."""
+    shown = pd.DataFrame(
+        {
+            "case": table["case"],
+            "quantity": table["quantity"],
+            "reference": [f"{value:.6g}" for value in table["reference"]],
+            "measured": [f"{value:.6g}" for value in table["measured"]],
+            "change": [_signed(row["change"], row["kind"]) for row in table.to_dict("records")],
+            "noise": [_signed(row["noise"], row["kind"]).lstrip("+") for row in table.to_dict("records")],
+            "verdict": table["verdict"],
+            "note": table["note"].fillna(""),
+        }
+    )
+    return shown.to_markdown(index=False, disable_numparse=True)
+
+
+def _signed(value: float, kind: str) -> str:
+    return f"{100 * value:+.1f}%" if kind == "time" else f"{value:+.3g}"
+
+
+def append_history(path: str | Path, table: pd.DataFrame, labels: Mapping[str, Any]) -> pd.DataFrame:
+    """Add a run to the tidy history: one row per case and quantity, with machine, versions and commit.
+
+    Returns
+    -------
+    DataFrame
+        The whole history.
+    """
+    from skem.files import read_table, write_table
+
+    rows = table.assign(**labels)
+    if Path(path).exists():
+        rows = pd.concat([read_table(path), rows], ignore_index=True)
+    write_table(path, rows)
+    return rows

@@ -1,0 +1,132 @@
+# The regression gate: snakemake --cores all regress, or regress --config base=main. Measured anew every time.
+
+REFERENCE = "results/reference/regress.json"
+
+try:
+    GATE = configuration.read("config/regress.yaml")
+    configuration.check(GATE, SCHEMAS / "regress.yaml", ["config/regress.yaml"])
+    # As config.yaml has the features: an overlay for a quick run must not change what the gate compares.
+    GATE_FEATURES = configuration.read("config/config.yaml")["features"]
+    _, GATE_SETTINGS = configuration.settings(
+        "regress",
+        "config/experiments",
+        SCHEMAS / "experiment.yaml",
+        {"features": GATE_FEATURES, "runs": GATE["accuracy"]["runs"], "grids": "all"},
+    )
+except configuration.ConfigurationError as error:
+    stop(error)
+
+
+def gate_work(dataset):
+    from dataclasses import asdict
+
+    return {
+        "spec": GATE_FEATURES[dataset],
+        "seed": GATE["accuracy"]["seed"],
+        "runs": GATE["accuracy"]["runs"][dataset],
+        "mixture": GATE["accuracy"]["mixtures"].get(dataset, 0),
+        "settings": [asdict(setting) for setting in GATE_SETTINGS if setting.dataset == dataset],
+    }
+
+
+rule regress_plan:
+    """What to compare with; without it nothing is measured."""
+    output:
+        temp("results/regress/plan.json"),
+    params:
+        base=str(config.get("base", "")),
+        reference=REFERENCE,
+        again=STARTED,
+    message:
+        "looking for what to compare with"
+    script:
+        "../scripts/regress_plan.py"
+
+
+rule regress_accuracy:
+    input:
+        lambda wildcards: f"results/data/{GATE_FEATURES[wildcards.dataset]['source']}.json",
+    output:
+        "results/regress/accuracy/{dataset}.json",
+    params:
+        work=lambda wildcards: gate_work(wildcards.dataset),
+        again=STARTED,
+    message:
+        "fitting {wildcards.dataset} for the gate"
+    script:
+        "../scripts/regress_accuracy.py"
+
+
+rule regress_times:
+    """Runs alone."""
+    input:
+        plan="results/regress/plan.json",
+        after=expand("results/regress/accuracy/{dataset}.json", dataset=GATE["accuracy"]["runs"]),
+    output:
+        "results/regress/times.csv",
+    threads: lambda wildcards: workflow.cores
+    params:
+        rounds=GATE["timing"]["rounds"],
+        pairs=GATE["timing"]["pairs"],
+        slow_pairs=GATE["timing"]["slow_pairs"],
+        again=STARTED,
+    message:
+        "timing passes for the gate"
+    script:
+        "../scripts/regress_times.py"
+
+
+rule regress:
+    """Exits non-zero where something got worse."""
+    input:
+        plan="results/regress/plan.json",
+        accuracy=expand("results/regress/accuracy/{dataset}.json", dataset=GATE["accuracy"]["runs"]),
+        times="results/regress/times.csv",
+    params:
+        reference=REFERENCE,
+        table="results/regress.csv",
+        md="results/regress.md",
+        history="results/regress_history.csv",
+        figure="results/regress_history.svg",
+    message:
+        "comparing"
+    script:
+        "../scripts/regress.py"
+
+
+rule regress_unchanged:
+    """A reference names the commit it is of."""
+    output:
+        temp("results/regress/commit.txt"),
+    params:
+        again=STARTED,
+    script:
+        "../scripts/regress_unchanged.py"
+
+
+use rule regress_times as regress_times_update with:
+    input:
+        plan="results/regress/commit.txt",
+        after=expand("results/regress/accuracy/{dataset}.json", dataset=GATE["accuracy"]["runs"]),
+    output:
+        "results/regress/times_update.csv",
+    params:
+        # The more processes the reference has seen, the better it knows its own noise.
+        rounds=3 * GATE["timing"]["rounds"],
+        pairs=GATE["timing"]["pairs"],
+        slow_pairs=0,
+        again=STARTED,
+
+
+rule regress_update:
+    """The reference anew: one file, to be reviewed and committed."""
+    input:
+        accuracy=expand("results/regress/accuracy/{dataset}.json", dataset=GATE["accuracy"]["runs"]),
+        times="results/regress/times_update.csv",
+    params:
+        reference=REFERENCE,
+        again=STARTED,
+    message:
+        "writing {params.reference}"
+    script:
+        "../scripts/regress_update.py"

@@ -1,0 +1,59 @@
+"""Compare with the reference, or with the base revision; tell, keep the history, and fail where something got worse."""
+
+import datetime
+import json
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from skem import environment, plots, regress, revisions
+from skem.files import plain_errors, read_table, write, write_table, write_text
+
+SLOW = ("import skem", "building the DAG")
+
+with plain_errors():
+    reference = regress.read_reference(snakemake.params.reference)
+    plan = json.loads(Path(snakemake.input.plan).read_text(encoding="utf-8"))
+    machine = environment.describe()
+    platform, processor = regress.platform_of(machine), machine["machine"]["processor"]
+    same_platform = platform == reference["platform"]
+    measured = {}
+    for path in snakemake.input.accuracy:
+        measured |= json.loads(Path(path).read_text(encoding="utf-8"))
+    times = read_table(snakemake.input.times)
+    if "base" in plan:
+        timing = regress.compare_times(times, SLOW)
+        revisions.remove(plan["base"]["path"])
+    else:
+        same_machine = same_platform and processor == reference["processor"]
+        timing = regress.compare_rates(reference["timing"], regress.rates(times), same_machine)
+    table = pd.concat(
+        [regress.compare_accuracy(reference["accuracy"], measured, same_platform), timing], ignore_index=True
+    )
+    title = f"This checkout ({machine['commit']}) beside the reference of {reference['commit']}"
+    if "base" in plan:
+        title += f", times beside {plan['base']['revision']} ({plan['base']['commit'][:12]})"
+    if not same_platform:
+        title += ". Another platform than the reference's: accuracies are judged by its spread"
+    told = regress.summary(table)
+    write_table(snakemake.params.table, table)
+    write_text(
+        snakemake.params.md, f"# Regression gate\n\n{title}.\n\n{told}\n\n{regress.to_markdown(table)}\n"
+    )
+    labels = {
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "commit": machine["commit"],
+        "base": plan.get("base", {}).get("commit", ""),
+        "processor": processor,
+        "blas": "; ".join(platform["blas"]),
+        "versions": ", ".join(f"{name} {version}" for name, version in platform["packages"].items()),
+    }
+    history = regress.append_history(snakemake.params.history, table, labels)
+    figure = plots.regression_history(history)
+    write(snakemake.params.figure, lambda file: figure.savefig(file, format="svg"))
+    print(
+        f"\n{title}.\n\n{told}\n\n{snakemake.params.md}\n{snakemake.params.history}\n{snakemake.params.figure}"
+    )
+    if regress.failed(table):
+        sys.exit(1)

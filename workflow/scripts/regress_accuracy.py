@@ -1,0 +1,25 @@
+"""Fit what the gate compares, for one data set; without data, an empty record."""
+
+import json
+from pathlib import Path
+
+from skem import regress_cases, splits, threads
+from skem.configuration import Setting
+from skem.files import plain_errors, write_json
+
+threads.limit_process(1)
+with plain_errors():
+    dataset, work = snakemake.wildcards.dataset, snakemake.params.work
+    spec, root = work["spec"], work["seed"]
+    record = {}
+    if json.loads(Path(snakemake.input[0]).read_text(encoding="utf-8"))["available"]:
+        settings = [Setting(**setting) for setting in work["settings"]]
+        rows = [kind for setting in settings for kind in setting.rows]
+        names = dict.fromkeys(splits.names(spec, rows, list(range(work["runs"]))))
+        features = {name: splits.prepare(dataset, spec, name, root) for name in names}
+        record = regress_cases.accuracies(dataset, settings, spec, features, root)
+        if work["mixture"]:
+            arrays = next(iter(features.values()))
+            X = arrays["X" if "X" in arrays else "X_train"]
+            record |= regress_cases.mixtures(dataset, X, work["mixture"], work["runs"], root)
+    write_json(snakemake.output[0], record)

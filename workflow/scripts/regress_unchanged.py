@@ -1,0 +1,13 @@
+"""Refuse to make a reference of files that no commit has."""
+
+from skem import revisions
+from skem.files import plain_errors, write_text
+
+with plain_errors():
+    changed = revisions.changed_files()
+    if changed:
+        raise ValueError(
+            f"uncommitted changes in {', '.join(changed[:5])}{' and others' if len(changed) > 5 else ''}: commit "
+            "them first, so that the reference can name the commit it is of"
+        )
+    write_text(snakemake.output[0], f"{revisions.head()}\n")
