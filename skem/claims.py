@@ -12,7 +12,7 @@ than") is reproduced where it holds at 95%.
 Orderings and statements *hold*, *fail* or are *undecided*. A comparison of means holds if the 95% interval of the
 difference (paired where runs share their splits, else Welch's) is on its side. All of several comparisons hold if
 each does, and fail if one is on the wrong side at a level shared among them (Bonferroni); of alternatives one has
-to hold at such a level.
+to hold at such a level. The interval shown is that of the comparison that decided, at the level that decided.
 
 Without a measurement: *cited* (the paper only quotes it), *theory* (the note names the test that checks it), *not
 run* (not part of this run) and *not built*.
@@ -24,7 +24,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -48,9 +48,17 @@ VERDICTS = (
 TIMED = ("seconds_per_pass", "fit_seconds")
 """Quantities whose claims go to a file of their own: they are never the same twice."""
 
-SMALLER_IS_BETTER = (*TIMED, "accuracy_std_pct", "accuracy_loss_pct")
+SMALLER_IS_BETTER = (
+    *(*TIMED, "accuracy_std_pct", "accuracy_loss_pct", "shared_proportion"),
+    # Fewer passes and fewer components for the same accuracy.
+    *("peak_pass", "peak_pass_min", "peak_pass_max", "best_n_components_min", "best_n_components_max"),
+)
+"""Quantities of which less is *better*."""
 
 LEVEL = 0.95
+
+Claim = Mapping[str, str]
+"""A row of the ledger, every cell as printed."""
 
 
 class NotRun(LookupError):
@@ -98,8 +106,12 @@ def read(path: str | Path, protocols: Mapping[str, str]) -> pd.DataFrame:
             )
         if row["kind"] == "number" and not _is_number(row["value"]):
             faults.append(f"{where}: the value {row['value']!r} is no number")
-        if row["trials"] and not row["trials"].isdigit():
+        if row["trials"] and (not row["trials"].isdigit() or int(row["trials"]) < 1):
             faults.append(f"{where}: trials is {row['trials']!r}, not a count")
+        if row["external"] not in ("yes", "no"):
+            faults.append(f"{where}: external is {row['external']!r}; allowed: yes, no")
+        if not row["paper"]:
+            faults.append(f"{where}: no paper")
         faults += [
             f"{where}: the expression names {name!r}, which is no id"
             for name in re.findall(r"\[([A-Za-z0-9_.*-]+)\]", row["expression"])
@@ -136,6 +148,8 @@ class Estimate:
         The values by run, where two estimates with the same runs can be paired.
     protocol : str
     note : str
+    dof : float or None
+        Degrees of freedom of ``sd``, where they are not n - 1.
     """
 
     mean: float
@@ -144,6 +158,7 @@ class Estimate:
     runs: pd.Series | None = field(default=None, compare=False)
     protocol: str = ""
     note: str = ""
+    dof: float | None = None
 
     @classmethod
     def of(cls, runs: pd.Series, protocol: str = "", note: str = "") -> Estimate:
@@ -156,6 +171,11 @@ class Estimate:
         """Standard error of the mean."""
         return self.sd / np.sqrt(self.n)
 
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of ``sd``."""
+        return self.n - 1 if self.dof is None else self.dof
+
     def _with(self, other: Estimate, combine: Callable[[Any, Any], Any]) -> Estimate:
         protocol = self.protocol or other.protocol
         if self.runs is not None and other.runs is not None:
@@ -164,11 +184,10 @@ class Estimate:
                 return Estimate.of(combine(self.runs[common], other.runs[common]), protocol)
         if self.error == 0 == other.error:
             return Estimate(combine(self.mean, other.mean), 0.0, 1, None, protocol)
-        # The n that makes error and degrees of freedom come out right (Welch-Satterthwaite).
         error = float(np.hypot(self.error, other.error))
-        parts = [(e.error**4 / (e.n - 1)) for e in (self, other) if e.error > 0 and e.n > 1]
-        n = error**4 / sum(parts) + 1 if parts else 1.0
-        return _Welch(combine(self.mean, other.mean), error * np.sqrt(n), n, None, protocol)  # type: ignore[arg-type]
+        parts = [(e.error**4 / e.freedom) for e in (self, other) if e.error > 0 and e.freedom > 0]
+        satterthwaite = error**4 / sum(parts) if parts else 0.0
+        return Estimate(combine(self.mean, other.mean), error, 1, None, protocol, dof=satterthwaite)
 
     def __sub__(self, other: Estimate) -> Estimate:
         return self._with(other, lambda a, b: a - b)
@@ -180,26 +199,19 @@ class Estimate:
         """Of the mean; NaN where one run does not tell."""
         if self.sd == 0:
             return self.mean, self.mean
-        if not self.n > 1:
+        if not self.freedom > 0:
             return float("nan"), float("nan")
-        half = stats.t.ppf((1 + level) / 2, self.n - 1) * self.error
+        half = stats.t.ppf((1 + level) / 2, self.freedom) * self.error
         return self.mean - half, self.mean + half
 
 
 def pooled(differences: Sequence[Estimate]) -> list[Estimate]:
     """The same differences with one standard deviation, estimated from all: for many settings of few runs."""
-    freedom = sum(d.n - 1 for d in differences if d.n > 1)
-    variance = sum(d.sd**2 * (d.n - 1) for d in differences if d.n > 1) / max(freedom, 1)
-    # The n that makes degrees of freedom and error come out right.
-    n = freedom + 1
-    return [
-        _Welch(d.mean, float(np.sqrt(variance / d.n * n)), n, None, d.protocol) if freedom else d
-        for d in differences
-    ]
-
-
-class _Welch(Estimate):
-    """A difference whose ``n`` is one more than its degrees of freedom, not a number of runs."""
+    freedom = sum(d.freedom for d in differences if d.freedom > 0)
+    if not freedom:
+        return list(differences)
+    variance = sum(d.sd**2 * d.freedom for d in differences if d.freedom > 0) / freedom
+    return [replace(d, sd=float(np.sqrt(variance)), dof=freedom) for d in differences]
 
 
 @dataclass(frozen=True)
@@ -245,17 +257,19 @@ def judge_number(claim: Mapping[str, str], estimate: Estimate) -> Judgement:
         sides = sorted((sign * (low - value), sign * (high - value)))
         verdict = "reproduced" if sides[0] >= 0 else "worse" if sides[1] < 0 else "undecided"
         return judgement(verdict, low, high)
-    if "std" in claim["quantity"]:
-        spread = np.sqrt(stats.f.ppf([(1 - LEVEL) / 2, (1 + LEVEL) / 2], max(trials - 1, 1), estimate.n - 1))
-        low, high = estimate.mean * spread[0] - digit, estimate.mean * spread[1] + digit
-    elif estimate.sd == 0:
+    if estimate.sd == 0:
         low, high = estimate.mean - digit, estimate.mean + digit
-    elif estimate.n > 1:
-        t = stats.t.ppf((1 + LEVEL) / 2, estimate.n - 1)
+    elif not estimate.freedom > 0:
+        return judgement("undecided", more="one run: no spread")
+    elif "std" in claim["quantity"]:
+        spread = np.sqrt(
+            stats.f.ppf([(1 - LEVEL) / 2, (1 + LEVEL) / 2], max(trials - 1, 1), estimate.freedom)
+        )
+        low, high = estimate.mean * spread[0] - digit, estimate.mean * spread[1] + digit
+    else:
+        t = stats.t.ppf((1 + LEVEL) / 2, estimate.freedom)
         half = t * estimate.sd * np.sqrt(1 / estimate.n + 1 / trials) + digit
         low, high = estimate.mean - half, estimate.mean + half
-    else:
-        return judgement("undecided", more="one run: no spread")
     if low - 1e-12 * abs(low) <= value <= high + 1e-12 * abs(high):
         return judgement("reproduced", low, high)
     larger = estimate.mean > value
@@ -287,12 +301,24 @@ def greater(a: Estimate, b: Estimate, what: str = "", or_equal: bool = False) ->
     return Comparison(a - b, or_equal, what)
 
 
+def equivalent(a: Estimate, b: Estimate, margin: float, what: str) -> list[Comparison]:
+    """That two means differ by less than a margin, in either direction."""
+    d = a - b
+    return [
+        Comparison(replace(d, mean=margin - d.mean, runs=None), what=what),
+        Comparison(replace(d, mean=margin + d.mean, runs=None), what=what),
+    ]
+
+
 def all_of(comparisons: Iterable[Comparison], note: str = "") -> Judgement:
     """Whether all comparisons hold."""
     several = list(comparisons)
     wrong = [c for c in several if c.fails(len(several))]
-    verdict = "fails" if wrong else "holds" if all(c.holds() for c in several) else "undecided"
-    worst = min(several, key=lambda c: c.difference.mean)
+    open_ = [c for c in several if not c.holds()]
+    verdict = "fails" if wrong else "undecided" if open_ else "holds"
+    # Something compared with itself holds, and tells nothing.
+    telling = [c for c in several if c.difference.error > 0 or c.difference.mean] or several
+    worst = min(wrong or open_ or telling, key=lambda c: c.difference.mean)
     told = [note] if note else []
     if len(several) > 1:
         held = sum(c.holds() for c in several)
@@ -300,7 +326,7 @@ def all_of(comparisons: Iterable[Comparison], note: str = "") -> Judgement:
             f"{held} of {len(several)} comparisons hold, {len(wrong)} fail"
             + (f"; least: {worst.what}" if worst.what else "")
         )
-    return _judgement(verdict, worst, "; ".join(told))
+    return _judgement(verdict, worst, "; ".join(told), 1 if verdict == "holds" else len(several))
 
 
 def any_of(comparisons: Iterable[Comparison], note: str = "") -> Judgement:
@@ -312,12 +338,12 @@ def any_of(comparisons: Iterable[Comparison], note: str = "") -> Judgement:
     told = [note] if note else []
     if best.what:
         told.append(f"best: {best.what}")
-    return _judgement(verdict, best, "; ".join(told))
+    return _judgement(verdict, best, "; ".join(told), 1 if verdict == "fails" else len(several))
 
 
-def _judgement(verdict: str, comparison: Comparison, note: str) -> Judgement:
-    low, high = comparison.difference.interval()
-    n = float("nan") if isinstance(comparison.difference, _Welch) else comparison.difference.n
+def _judgement(verdict: str, comparison: Comparison, note: str, share: int) -> Judgement:
+    low, high = comparison.difference.interval(1 - (1 - LEVEL) / share)
+    n = comparison.difference.n if comparison.difference.dof is None else float("nan")
     return Judgement(verdict, comparison.difference.mean, low, high, n, comparison.difference.protocol, note)
 
 

@@ -12,17 +12,8 @@ from typing import Any
 from threadpoolctl import threadpool_info
 
 PACKAGES = (
-    *(
-        "pskem",
-        "numpy",
-        "scipy",
-        "scikit-learn",
-        "joblib",
-        "threadpoolctl",
-        "pandas",
-        "matplotlib",
-        "snakemake",
-    ),
+    *("pskem", "numpy", "scipy", "scikit-learn", "joblib"),
+    *("threadpoolctl", "pandas", "matplotlib", "snakemake"),
 )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
 
-from skem.claims import Estimate, NotRun
+from skem.claims import Claim, Estimate, Judgement, NotRun
 from skem.protocols import per_run, select
 
 
@@ -95,10 +95,11 @@ class Evidence:
         last = history[history["pass"] == history["pass"].max()]
         return last.groupby("run")[column].mean()
 
-    def peak(self, dataset: str, method: str, setting: str) -> pd.Series:
-        """The pass with the best test accuracy, by run."""
+    def peak(self, dataset: str, method: str, setting: str, passes: float = float("inf")) -> pd.Series:
+        """The pass with the best test accuracy, among the first so many, by run."""
         history = self.history(dataset, method, setting)
-        history = history[history["rows"] == "all"].reset_index(drop=True)
+        wanted = (history["rows"] == "all") & (history["pass"] <= passes)
+        history = history[wanted].reset_index(drop=True)
         best = history.groupby(["run", "fold"])["test_accuracy"].idxmax()
         return history.loc[best].groupby("run")["pass"].mean()
 
@@ -113,9 +114,14 @@ class Evidence:
         return Estimate.of(found.set_index("pass")["seconds"], "passes that ran alone")
 
     def fit_seconds(self, dataset: str, method: str, setting: str) -> Estimate:
-        """Wall seconds of whole fits, as they ran beside other jobs, by run."""
+        """Wall seconds of whole fits on all training rows, as they ran beside other jobs, by run."""
         try:
             found = self._seconds[dataset, method, setting]
         except KeyError:
             raise NotRun(f"{method} {setting} on {dataset} was not part of this run") from None
+        found = found[found["rows"] == "all"]
         return Estimate.of(found.groupby("run")["seconds"].sum(), "fits beside other jobs")
+
+
+Judge = Callable[[Evidence, Claim], Judgement]
+"""Says whether a claim holds."""

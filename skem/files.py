@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-LABELS = ("dataset", "method", "setting", "rows", "dtype")
+LABELS = ("dataset", "method", "setting", "rows", "dtype", "chosen", "warnings")
 """Columns of text."""
 
 

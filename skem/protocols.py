@@ -105,8 +105,10 @@ def select(history: pd.DataFrame, protocol: str) -> pd.DataFrame:
         pass, n_folds (how many the run has), n_test, test_accuracy, test_log_loss, test_brier. Sorted by
         the keys. Empty where no row fits the protocol.
 
-    Notes ----- ``nested`` compares settings on equal terms: it uses only the runs and folds that all
-    settings of the method have.
+    Notes
+    -----
+    ``nested`` compares settings on equal terms: it uses only the runs and folds that all settings of the
+    method have.
 
     Raises
     ------

@@ -43,7 +43,8 @@ def train(
     Returns
     -------
     history : list of dict
-        One row per pass; ``shared_proportion`` as in Pulford 2022, section 3.3, and, after the last pass,
+        One row per pass; ``shared_proportion`` as in Pulford 2022, section 3.3; ``kept``: how many covariances
+        the passes so far could not replace, as their successors were singular; after the last pass
         ``condition``: the largest condition number of a covariance.
     seconds : list of dict
         One row per pass: wall and CPU seconds of the pass alone, evaluation left out.
@@ -97,8 +98,14 @@ def _passes(
     if params.get("init") == "em":
         params = params | {"init": _ordinary_mixtures(trial, params, random_state)}
     estimator = MODELS[model](random_state=random_state, **params)
+    kept = 0
+    previous: list[Any] = []
     for fitted in estimator.fit_passes(trial.X_train, trial.y_train):
+        if previous:
+            kept += sum(map(_kept, previous, fitted.blocks_))
+        previous = fitted.blocks_
         known = {
+            "kept": kept,
             "dtype": fitted.dtype_used_,
             "log_likelihood": fitted.log_likelihood_[-1],
             "objective": fitted.objective_[-1],
@@ -108,6 +115,16 @@ def _passes(
         if fitted.n_iter_ == estimator.max_iter:
             known["condition"] = max(_condition(block.covariances) for block in fitted.blocks_)
         yield fitted, known
+
+
+def _kept(before: Any, after: Any) -> int:
+    """Covariances that a pass left as they were though rows use them: what EM does with one that turned singular."""
+    if after.covariances.ndim < 3:
+        return 0  # one covariance for all, or variances
+    same = (before.covariances == after.covariances).all(axis=(1, 2))
+    # What converged stays as it was in every respect.
+    moved = (before.means != after.means).any(axis=1) | (before.weights != after.weights).any(axis=1)
+    return int((same & moved & (after.weights.sum(axis=1) > 0)).sum())
 
 
 def _condition(covariances: NDArray[np.float64]) -> float:
