@@ -449,7 +449,7 @@ def to_markdown(title: str, table: pd.DataFrame, papers: Sequence[str]) -> str:
 RULE = """\
 *reproduced*: the paper's value lies in the 95% prediction interval of a result like the paper's; else ours is *better*
 or *worse*. Orderings and statements *hold*, *fail* or are *undecided* at 95%; for them the numbers are of the
-comparison that decides, as a difference. *cited*: the paper only quotes it. *theory*: the remark names the test that
+comparison that decides, as a difference, at the level that decides. *cited*: the paper only quotes it. *theory*: the remark names the test that
 checks it. Accuracies are in percent unless the quantity says otherwise."""
 
 

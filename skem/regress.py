@@ -122,9 +122,9 @@ def compare_accuracy(reference: Record, measured: Record, same_platform: bool) -
 
     Notes
     -----
-    On another platform means of n runs may differ by t s sqrt(2 / n): as if every start were drawn anew, which is
-    more than rounding does. s is pooled over the cases of a data set that share a quantity, t two-sided at `LEVEL`
-    over all comparisons of the table.
+    On another platform means of n runs may differ by t_{n-1} s sqrt(2 / n), with the s of the reference's runs: as
+    if every start were drawn anew, which is more than rounding does. t is two-sided, at `LEVEL` over all
+    comparisons of the table together.
     """
     pairs = [
         (case, quantity)
@@ -143,7 +143,7 @@ def compare_accuracy(reference: Record, measured: Record, same_platform: bool) -
         row: dict[str, Any] = {"kind": "accuracy", "case": case, "quantity": quantity, "note": ""}
         row |= {"reference": before.mean() if len(before) else np.nan}
         row |= {"measured": now.mean() if len(now) else np.nan, "noise": noise.get((case, quantity), 0.0)}
-        row["change"] = row["measured"] - row["reference"]
+        row["change"] = np.nan
         if (case, quantity) not in both:
             row["verdict"] = "new" if len(now) else "not measured"
         elif len(before) != len(now):
@@ -152,6 +152,7 @@ def compare_accuracy(reference: Record, measured: Record, same_platform: bool) -
                 "make it anew with snakemake --cores all regress_update"
             )
         else:
+            row["change"] = float((now - before).mean())
             row["verdict"] = _verdict(before, now, better_if(quantity), row["noise"], same_platform)
         rows.append(row)
     return pd.DataFrame(rows, columns=list(COLUMNS))
@@ -160,7 +161,7 @@ def compare_accuracy(reference: Record, measured: Record, same_platform: bool) -
 def _verdict(before: NDArray, now: NDArray, sign: int, noise: float, same_platform: bool) -> str:
     if np.array_equal(before, now):
         return "same"
-    change = sign * float(now.mean() - before.mean())
+    change = sign * float((now - before).mean())
     if abs(change) <= noise:
         return "changed" if same_platform else "same"
     return "better" if change > 0 else "worse"
@@ -169,16 +170,11 @@ def _verdict(before: NDArray, now: NDArray, sign: int, noise: float, same_platfo
 def _noise(reference: Record, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
     """Largest difference of two means that starts drawn anew explain."""
     alpha = (1 - LEVEL) / max(len(pairs), 1)
-    groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for case, quantity in pairs:
-        groups.setdefault((case.partition("/")[0], quantity), []).append((case, quantity))
     noise = {}
-    for members in groups.values():
-        values = [np.array(reference[case][quantity]) for case, quantity in members]
-        freedom = sum(len(v) - 1 for v in values)
-        pooled = sum(float(((v - v.mean()) ** 2).sum()) for v in values) / max(freedom, 1)
-        for member, v in zip(members, values, strict=True):
-            noise[member] = float(t.ppf(1 - alpha / 2, freedom) * np.sqrt(2 * pooled / len(v)))
+    for case, quantity in pairs:
+        values = np.array(reference[case][quantity])
+        n = len(values)
+        noise[case, quantity] = float(t.ppf(1 - alpha / 2, n - 1) * values.std(ddof=1) * np.sqrt(2 / n))
     return noise
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from skem.metrics import operation_count
 from skem.protocols import per_run, select
 from skem.tables import NAMES
 
@@ -67,6 +68,37 @@ def spread(values: pd.Series) -> dict[str, float]:
     sd = float(values.std(ddof=1)) if n > 1 else float("nan")
     half = float(stats.t.ppf(0.975, n - 1) * sd / np.sqrt(n)) if n > 1 else float("nan")
     return {"accuracy": mean, "sd": sd, "low": mean - half, "high": mean + half, "n_runs": n}
+
+
+def costs(timed: pd.DataFrame, n_train: int, max_iter: int, exceptions: Mapping[str, int]) -> pd.DataFrame:
+    """Counted operations beside measured seconds, per setting.
+
+    Parameters
+    ----------
+    timed : DataFrame
+        setting and seconds of single passes.
+    n_train : int
+        Training rows.
+    max_iter : int
+        Passes of a fit.
+    exceptions : mapping of str to int
+        Partitions that have another number of passes.
+
+    Returns
+    -------
+    DataFrame
+        What `parts_of` reads from the name, operations (Pulford 2022, section 2.2) and seconds of a whole fit,
+        seconds_per_pass (median).
+    """
+    rows = []
+    for setting, own in timed.groupby("setting", sort=False):
+        row = parts_of(str(setting))
+        passes = exceptions.get(row["partition"], max_iter)
+        sizes = [row["block_size"]] * row["n_blocks"]
+        row["operations"] = float(operation_count(passes, row["n_components"], n_train, sizes))
+        seconds = float(own["seconds"].median())
+        rows.append(row | {"seconds_per_pass": seconds, "seconds": passes * seconds})
+    return pd.DataFrame(rows)
 
 
 def audit(history: pd.DataFrame) -> pd.DataFrame:

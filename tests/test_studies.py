@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from skem import plots, studies
+from skem.metrics import operation_count
 
 
 def history(method, setting, by_run, dataset="mnist_half", rows="all", validation=None, folds=1):
@@ -115,3 +116,15 @@ def test_figures_have_axes_units_and_a_legend(curves):
     assert shown.axes[0].get_title() == "digits, K = 40"
     ax = plots.sharing_by_components(own[own["method"] == "class"])
     assert "shared proportion" in ax.get_ylabel()
+
+
+def test_costs_beside_operations():
+    timed = pd.DataFrame(
+        {"setting": ["3x12-K20"] * 3 + ["1x36-K20"] * 3, "seconds": [0.1, 0.3, 0.2, 1.0, 1.0, 4.0]}
+    )
+    table = studies.costs(timed, 30_000, 30, {"1x36": 40}).set_index("partition")
+    assert table["seconds"].to_dict() == {"3x12": pytest.approx(6.0), "1x36": pytest.approx(40.0)}
+    assert table["operations"].to_dict() == {
+        "3x12": operation_count(30, 20, 30_000, [12] * 3),
+        "1x36": operation_count(40, 20, 30_000, 36),
+    }

@@ -65,7 +65,6 @@ wildcard_constraints:
     source="[a-z0-9_]+",
     experiment="[A-Za-z0-9_-]+",
     method="[^/]+",
-    setting="[^/]+",
     unit="[^/]+",
     block=r"\d+-\d+",
     name="[a-z0-9]+",
@@ -133,6 +132,9 @@ def show_results():
 
         table = claims.counts(read_table("results/claims.csv"))
         print(f"Verdicts on what the papers claim:\n{table.to_string(index=False)}\n")
+    absent = [source for source in SOURCES if failed(source)]
+    if absent:
+        print(f"Not available, and left out: {', '.join(absent)}; results/data/*.json say why.")
     print("\n".join(str(path) for path in made if path.suffix in (".md", ".svg")))
     print(f"{seconds / 60:.1f} minutes on {workflow.cores} cores")
     record = {"seconds": round(seconds, 1), "cores": workflow.cores, "config": CONFIG_FILES}

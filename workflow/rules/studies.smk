@@ -48,6 +48,7 @@ rule study:
         study="|".join(STUDIES) or "none",
     params:
         experiment=lambda wildcards: EXPERIMENTS[wildcards.study],
+        n_train=config["features"]["mnist_half"]["n_train"],
         code=code("studies", "metrics"),
     message:
         "table of {wildcards.study}"

@@ -88,7 +88,7 @@ rule time_passes:
     threads: lambda wildcards: workflow.cores
     params:
         settings=lambda wildcards: work_of(unit_of(wildcards), wildcards.dataset),
-        passes=lambda wildcards: config["timing"]["passes"] if len(unit_of(wildcards)) == 1 else 3,
+        passes=lambda wildcards: config["timing"]["passes"] if len(unit_of(wildcards)) == 1 else 6,
         seed=SEED,
         code=code("training"),
     message:

@@ -4,7 +4,6 @@ import pandas as pd
 
 from skem import studies
 from skem.files import plain_errors, read_table, write_table, write_text
-from skem.metrics import operation_count
 from skem.tables import claim
 
 CLAIMED = {
@@ -32,19 +31,9 @@ with plain_errors():
         text = studies.curves_markdown(experiment["title"], table)
     if snakemake.input.timed:
         entry = experiment["data_sets"]["mnist_half"]
-        grid = entry["methods"]["sequential"]["grid"]
         timed = pd.concat(map(read_table, snakemake.input.timed), ignore_index=True)
-        rows = []
-        for setting, own in timed.groupby("setting", sort=False):
-            row = studies.parts_of(setting)
-            passes = grid["max_iter"].get(row["partition"], entry["max_iter"])
-            sizes = [row["block_size"]] * row["n_blocks"]
-            row["operations"] = float(operation_count(passes, row["n_components"], 30000, sizes))
-            rows.append(
-                row
-                | {"seconds_per_pass": own["seconds"].median(), "seconds": passes * own["seconds"].median()}
-            )
-        costs = pd.DataFrame(rows)
+        allowed = entry["methods"]["sequential"]["grid"]["max_iter"]
+        costs = studies.costs(timed, snakemake.params.n_train, entry["max_iter"], allowed)
     write_table(snakemake.output.costs, costs)
     write_text(snakemake.output.md, text)
     write_table(snakemake.output.csv, table)
