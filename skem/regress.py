@@ -178,14 +178,14 @@ def _noise(reference: Record, pairs: Sequence[tuple[str, str]]) -> dict[tuple[st
     return noise
 
 
-def interval_of_median(rounds: Sequence[ArrayLike], random_state: int = 0) -> tuple[float, float, float]:
+def interval_of_median(rounds: ArrayLike, random_state: int = 0) -> tuple[float, float, float]:
     """Median of all values and its bootstrap interval at `LEVEL`.
 
     Parameters
     ----------
-    rounds : sequence of array-like
-        The values of each round. Rounds are drawn first, then values within them: processes differ from each
-        other by more than passes within one do.
+    rounds : array-like of shape (n_rounds, n_pairs)
+        Rounds are drawn first, then values within them: processes differ from each other by more than passes
+        within one do.
     random_state : int
 
     Returns
@@ -193,13 +193,13 @@ def interval_of_median(rounds: Sequence[ArrayLike], random_state: int = 0) -> tu
     median, low, high : float
     """
     rng = np.random.default_rng(random_state)
-    values = [np.asarray(r, dtype=float) for r in rounds]
-    medians = np.empty(RESAMPLES)
-    for i in range(RESAMPLES):
-        drawn = (values[j] for j in rng.integers(len(values), size=len(values)))
-        medians[i] = np.median(np.concatenate([v[rng.integers(len(v), size=len(v))] for v in drawn]))
+    values = np.asarray(rounds, dtype=float)
+    n_rounds, n_pairs = values.shape
+    drawn = rng.integers(n_rounds, size=(RESAMPLES, n_rounds, 1))
+    within = rng.integers(n_pairs, size=(RESAMPLES, n_rounds, n_pairs))
+    medians = np.median(values[drawn, within], axis=(1, 2))
     low, high = np.quantile(medians, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(np.median(np.concatenate(values))), float(low), float(high)
+    return float(np.median(values)), float(low), float(high)
 
 
 def compare_times(times: pd.DataFrame, warn_only: Iterable[str] = ()) -> pd.DataFrame:
@@ -224,8 +224,7 @@ def compare_times(times: pd.DataFrame, warn_only: Iterable[str] = ()) -> pd.Data
     for case, part in times.groupby("case", sort=False):
         wide = part.pivot(index=["round", "pair"], columns="side", values="seconds")
         ratios = {
-            side: [r.to_numpy() for _, r in (wide[side] / wide["base"]).groupby(level="round")]
-            for side in ("head", "control")
+            side: (wide[side] / wide["base"]).unstack("pair").to_numpy() for side in ("head", "control")
         }
         change, low, high = interval_of_median(ratios["head"])
         _, control_low, control_high = interval_of_median(ratios["control"])

@@ -18,22 +18,27 @@ with plain_errors():
     machine = environment.describe()
     platform, processor = regress.platform_of(machine), machine["machine"]["processor"]
     same_platform = platform == reference["platform"]
-    measured = {}
-    for path in snakemake.input.accuracy:
-        measured |= json.loads(Path(path).read_text(encoding="utf-8"))
-    times = read_table(snakemake.input.times)
+    tables = []
+    if snakemake.input.accuracy:
+        measured = {}
+        for path in snakemake.input.accuracy:
+            measured |= json.loads(Path(path).read_text(encoding="utf-8"))
+        tables.append(regress.compare_accuracy(reference["accuracy"], measured, same_platform))
+    if snakemake.input.times:
+        times = read_table(snakemake.input.times)
+        if "base" in plan:
+            tables.append(regress.compare_times(times, SLOW))
+        else:
+            same_machine = same_platform and processor == reference["processor"]
+            tables.append(regress.compare_rates(reference["timing"], regress.rates(times), same_machine))
     if "base" in plan:
-        timing = regress.compare_times(times, SLOW)
         revisions.remove(plan["base"]["path"])
-    else:
-        same_machine = same_platform and processor == reference["processor"]
-        timing = regress.compare_rates(reference["timing"], regress.rates(times), same_machine)
-    table = pd.concat(
-        [regress.compare_accuracy(reference["accuracy"], measured, same_platform), timing], ignore_index=True
-    )
+    table = pd.concat(tables, ignore_index=True)
     title = f"This checkout ({machine['commit']}) beside the reference of {reference['commit']}"
     if "base" in plan:
         title += f", times beside {plan['base']['revision']} ({plan['base']['commit'][:12]})"
+    if str(machine["commit"]).endswith("-dirty"):
+        title += ". Uncommitted changes are part of what was measured"
     if not same_platform:
         title += ". Another platform than the reference's: accuracies are judged by its spread"
     told = regress.summary(table)
