@@ -208,7 +208,8 @@ def compare_times(times: pd.DataFrame, warn_only: Iterable[str] = ()) -> pd.Data
     Parameters
     ----------
     times : DataFrame
-        round, pair, case, side ("base", "head" or "control", which is the base once more), seconds.
+        round, pair, case, side ("base", "head" or "control", which is the base once more), seconds. Cases
+        that only warn need no control.
     warn_only : iterable of str
         Cases whose slowdown is told and fails nothing.
 
@@ -224,10 +225,14 @@ def compare_times(times: pd.DataFrame, warn_only: Iterable[str] = ()) -> pd.Data
     for case, part in times.groupby("case", sort=False):
         wide = part.pivot(index=["round", "pair"], columns="side", values="seconds")
         ratios = {
-            side: (wide[side] / wide["base"]).unstack("pair").to_numpy() for side in ("head", "control")
+            side: (wide[side] / wide["base"]).unstack("pair").to_numpy()
+            for side in ("head", "control")
+            if side in wide
         }
         change, low, high = interval_of_median(ratios["head"])
-        _, control_low, control_high = interval_of_median(ratios["control"])
+        control_low = control_high = 1.0
+        if "control" in ratios:
+            _, control_low, control_high = interval_of_median(ratios["control"])
         noise = max(abs(control_low - 1), abs(control_high - 1))
         verdict = "same"
         if not control_low <= 1 <= control_high:
@@ -244,7 +249,9 @@ def compare_times(times: pd.DataFrame, warn_only: Iterable[str] = ()) -> pd.Data
             "verdict": verdict,
         }
         row |= {"reference": wide["base"].median(), "measured": wide["head"].median(), "change": change - 1}
-        note = f"head / base [{low:.3f}, {high:.3f}], base / base [{control_low:.3f}, {control_high:.3f}]"
+        note = f"head / base [{low:.3f}, {high:.3f}]"
+        if "control" in ratios:
+            note += f", base / base [{control_low:.3f}, {control_high:.3f}]"
         rows.append(row | {"note": f"{note}, {len(wide)} pairs"})
     return pd.DataFrame(rows, columns=list(COLUMNS))
 

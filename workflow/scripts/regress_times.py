@@ -77,12 +77,13 @@ with plain_errors():
         if number == 0 and base:
             cases += [IMPORT, DAG]
         for case in cases:
-            ask = slow if case in (IMPORT, DAG) else Worker.seconds
+            ask, pairs, order = Worker.seconds, snakemake.params.pairs, list(workers)
+            if case in (IMPORT, DAG):
+                ask, pairs, order = slow, snakemake.params.slow_pairs, ["base", "head"]
             # The first answer includes making the data, and what only some sides can do is not compared.
-            if any(ask(worker, case) is None for worker in workers.values()):
+            if any(ask(workers[side], case) is None for side in order):
                 continue
-            for pair in range(snakemake.params.slow_pairs if ask is slow else snakemake.params.pairs):
-                order = list(workers)
+            for pair in range(pairs):
                 order = order[pair % len(order) :] + order[: pair % len(order)]
                 for side in order if pair % 2 else order[::-1]:
                     labels = {"round": number, "pair": pair, "case": case, "side": side}
