@@ -1,4 +1,5 @@
 # Tables and figures of what a paper tried beside its first table: those of the experiments in this run.
+from skem import figures
 
 STUDIES = {
     name: [dataset for dataset in EXPERIMENTS[name]["data_sets"] if dataset in DATASETS]
@@ -16,19 +17,14 @@ STUDIES = {
     if name in EXPERIMENTS
 }
 STUDIES = {name: datasets for name, datasets in STUDIES.items() if datasets}
-# Figures, and the tables they are drawn from.
+# Figures whose studies are in this run, and the tables they are drawn from.
 DRAWN = {
-    "figure1": ["arrangements"],
-    "figures2to4": ["arrangements"],
-    "figure5": ["arrangements"],
-    "starts": ["starts", "arrangements"],
-    "advantage": ["starts", "arrangements"],
+    name: [study for study in (*figure.studies, *figure.also) if study in STUDIES]
+    for name, figure in figures.FIGURES.items()
+    if set(figure.studies) <= set(STUDIES)
 }
-if "starts40" in STUDIES:
-    DRAWN["advantage"].append("starts40")
-DRAWN = {name: needed for name, needed in DRAWN.items() if set(needed) <= set(STUDIES)}
 TABLES += [f"results/tables/{name}.{suffix}" for name in STUDIES for suffix in ("csv", "md")]
-FIGURES += [f"results/figures/{name}.{suffix}" for name in DRAWN for suffix in ("svg", "pdf", "png")]
+FIGURES += [f"results/figures/{name}.{suffix}" for name in DRAWN for suffix in figures.KINDS]
 
 
 rule study:
@@ -63,10 +59,11 @@ rule draw:
         report("results/figures/{figure}.svg", category="Trade-offs", caption="../report/study.rst"),
         "results/figures/{figure}.pdf",
         "results/figures/{figure}.png",
+        csv="results/figures/{figure}.csv",
     wildcard_constraints:
         figure="|".join(DRAWN) or "none",
     params:
-        code=code("plots"),
+        code=code("figures"),
     message:
         "drawing {wildcards.figure}"
     script:
