@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from skem.tables import NAMES
+from skem.names import NAMES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from skem.names import NAMES
 from skem.protocols import per_run, select
-from skem.tables import NAMES
 
 PROTOCOLS = ("best-pass", "last-pass", "validated")
 

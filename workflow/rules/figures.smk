@@ -14,6 +14,7 @@ rule figure_accuracy_by_pass:
         report(
             "results/figures/{experiment}_accuracy_by_pass.svg",
             category="Accuracy",
+            labels={"figure": "{experiment}, accuracy by pass"},
             caption="../report/accuracy_by_pass.rst",
         ),
         "results/figures/{experiment}_accuracy_by_pass.pdf",

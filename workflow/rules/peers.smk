@@ -111,8 +111,12 @@ rule peers:
         claims="config/claims.csv",
     output:
         csv="results/peers.csv",
-        md=report("results/peers.md", category="Time", caption="../report/peers.rst"),
-        figure=report("results/peers.svg", category="Time", caption="../report/peers.rst"),
+        md=report(
+            "results/peers.md", category="Time", labels={"engines": "table"}, caption="../report/peers.rst"
+        ),
+        figure=report(
+            "results/peers.svg", category="Time", labels={"engines": "figure"}, caption="../report/peers.rst"
+        ),
         pdf="results/peers.pdf",
     params:
         code=code("peers_tables", "figures"),

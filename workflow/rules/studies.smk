@@ -38,7 +38,12 @@ rule study:
         claims="config/claims.csv",
     output:
         csv="results/tables/{study}.csv",
-        md=report("results/tables/{study}.md", category="Studies", caption="../report/study.rst"),
+        md=report(
+            "results/tables/{study}.md",
+            category="Studies",
+            labels={"table": "{study}"},
+            caption="../report/study.rst",
+        ),
         costs="results/costs/{study}.csv",
     wildcard_constraints:
         study="|".join(STUDIES) or "none",
@@ -56,13 +61,19 @@ rule draw:
         tables=lambda wildcards: [f"results/tables/{name}.csv" for name in DRAWN[wildcards.figure]],
         costs=lambda wildcards: [f"results/costs/{name}.csv" for name in DRAWN[wildcards.figure]],
     output:
-        report("results/figures/{figure}.svg", category="Trade-offs", caption="../report/study.rst"),
+        report(
+            "results/figures/{figure}.svg",
+            category="Trade-offs",
+            labels={"figure": "{figure}"},
+            caption="../report/draw.rst",
+        ),
         "results/figures/{figure}.pdf",
         "results/figures/{figure}.png",
         csv="results/figures/{figure}.csv",
     wildcard_constraints:
         figure="|".join(DRAWN) or "none",
     params:
+        caption=lambda wildcards: Path(f"workflow/report/{wildcards.figure}.rst").read_text(encoding="utf-8"),
         code=code("figures"),
     message:
         "drawing {wildcards.figure}"
