@@ -97,7 +97,7 @@ FIGURES = {
         ("arrangements",), _arrangements, partial(plots.accuracy_by_components, crossing=28)
     ),
     "figure5": Figure(("arrangements",), _sharing, plots.sharing_by_components),
-    "starts": Figure(
+    "accuracy_by_start": Figure(
         ("arrangements", "starts"), _starts_on_one, partial(plots.accuracy_by_components, floor=85)
     ),
     "advantage": Figure(("arrangements", "starts"), _advantage, plots.advantage, also=("starts40",)),

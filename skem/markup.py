@@ -42,18 +42,18 @@ def data_url(path: Path) -> Markup:
     return Markup(f"data:{kind};charset=utf-8,{quote(content, safe=_PLAIN)}")
 
 
-def markdown(text: str, title: str) -> Markup:
-    """Markdown without its first heading, the others below the page's; HTML in it is shown, not used.
+def markdown(text: str, title: str, level: int = 4) -> Markup:
+    """Markdown without its first heading, the others at a level of the page's; HTML in it is shown, not used.
 
     A table gets the bold line, or else the heading, before it as caption (without either, ``title``), scopes on
     its headers, and a box of its own to scroll in.
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = list(_captioned(parser.parse(text), title))
+    tokens = list(_captioned(parser.parse(text), title, level))
     return Markup(parser.renderer.render(tokens, parser.options, {}))
 
 
-def _captioned(tokens: list[Token], title: str) -> Iterator[Token]:
+def _captioned(tokens: list[Token], title: str, level: int) -> Iterator[Token]:
     caption, shown, first, seen_heading = title, False, False, False
     i = 0
     while i < len(tokens):
@@ -62,7 +62,7 @@ def _captioned(tokens: list[Token], title: str) -> Iterator[Token]:
             text = tokens[i + 1].content
             if seen_heading or i > 0:
                 caption, shown = text, True
-                yield _raw(f"<h4>{escape(text)}</h4>\n")
+                yield _raw(f"<h{level}>{escape(text)}</h{level}>\n")
             seen_heading = True
             i += 3
             continue

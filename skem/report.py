@@ -115,6 +115,12 @@ class Results:
     def run(self) -> dict[str, Any]:
         return self._json("run.json")
 
+    @property
+    def configuration_files(self) -> list[str]:
+        """As given, but for the checkout's own folder."""
+        home = f"{self.project.resolve().as_posix()}/"
+        return [name.removeprefix(home) for name in self.run.get("config", [])]
+
     @cached_property
     def environment(self) -> dict[str, Any]:
         return self._json("environment.json")
@@ -149,7 +155,7 @@ class Results:
 
     def _gap(self, experiments: tuple[str, ...]) -> Gap:
         """Why something that needs these experiments is not there, and the run that has it too."""
-        overlays = [name for name in self.run.get("config", []) if name != "config/config.yaml"]
+        overlays = [name for name in self.configuration_files if name != "config/config.yaml"]
         again = " ".join(["snakemake --cores all", *(["--configfile", *overlays] if overlays else [])])
         ran = self.experiments or []
         if ran and set(experiments) <= set(ran):
@@ -171,21 +177,20 @@ class Results:
                 found[name] = yaml.safe_load(path.read_text(encoding="utf-8"))["title"]
         return found
 
-    def table(self, name: str) -> Part:
-        """The table of an experiment, to be read."""
+    def table(self, name: str, level: int = 4) -> Part:
+        """The table of an experiment, to be read, with headings at a level of the page's."""
         title, text = self.titles[name], self._text(f"tables/{name}.md")
         files = [f"tables/{name}.{kind}" for kind in ("csv", "md", "tex")] + [f"tables/{name}_summary.csv"]
         if text is None:
             return Part(name, title, gap=self._gap((name,)))
-        return Part(name, title, markup.markdown(text, title), downloads=self._files(*files))
+        return Part(name, title, markup.markdown(text, title, level), downloads=self._files(*files))
 
     def text(self, name: str, title: str, how: str) -> Part:
-        """Another Markdown file with a CSV beside it."""
+        """Another Markdown file, whose CSV stands elsewhere in the page."""
         text = self._text(f"{name}.md")
         if text is None:
             return Part(name, title, gap=Gap("Not part of this run", how))
-        files = self._files(f"{name}.csv", f"{name}.md")
-        return Part(name, title, markup.markdown(text, title), downloads=files)
+        return Part(name, title, markup.markdown(text, title), downloads=self._files(f"{name}.md"))
 
     def caption(self, name: str) -> tuple[str, str]:
         """Title and text of a figure: the first line of its caption, and the rest."""
@@ -213,7 +218,7 @@ class Results:
 
     def peers_figure(self) -> Part:
         gap = Gap("Not part of this run", "snakemake --cores all peers")
-        return self._figure("peers-figure", "peers", "peers", gap)
+        return self._figure("peers", "peers", "peers", gap)
 
     @cached_property
     def ledger(self) -> pd.DataFrame:
@@ -287,7 +292,7 @@ def write(results: Results, templates: str | Path) -> str:
         rule=markup.markdown(claims.RULE, ""),
         ledger_files=[Download(path) for name in ("claims.csv", "claims_timing.csv") if (path := results.folder / name).exists()],
         tables=[results.table(name) for name in results.titles if name != "audit"],
-        audit=results.table("audit"),
+        audit=results.table("audit", 3),
         figures=list(results.figures()),
         timing=results.text("claims_timing", "What the papers claim about time", "snakemake --cores all"),
         peers=results.text("peers", "Other engines on the same work", "snakemake --cores all peers"),
