@@ -93,15 +93,16 @@ def accuracy_by_pass(
     if ax is not None:
         if len(parts) != 1:
             raise ValueError(f"ax is one panel, and the table has {len(parts)} data sets")
-        _passes(ax, parts[0][1])
+        _passes(ax, curves, list(curves["curve"].unique()))
         return ax
     width = _width(columns, width, 3.6 * min(3, len(parts)))
     across = min(3, len(parts), max(1, int(width // _NARROW)))
     lines = -(-len(parts) // across)
     roomy = width / across > 2.8
     axes = _grid(lines, across, width, 0.85 if roomy else 1.15, legend=0.5)
+    labels = list(curves.dropna(subset="accuracy")["curve"].unique())
     for panel, (key, part) in zip(axes.flat, parts, strict=False):
-        _passes(panel, part)
+        _passes(panel, part, labels)
         panel.set_title((", " if roomy else "\n").join(_title(name) for name in key), fontsize="medium")
     for panel in axes.flat[len(parts) :]:
         panel.set_axis_off()
@@ -116,7 +117,8 @@ def _title(name: str) -> str:
     return NAMES.get(name, name).replace("-K", ", K = ")
 
 
-def _passes(ax: Axes, curves: pd.DataFrame) -> None:
+def _passes(ax: Axes, curves: pd.DataFrame, labels: list[str]) -> None:
+    """Curves that look alike in every panel, whichever of them it has."""
     import matplotlib.pyplot as plt
     from matplotlib.ticker import MaxNLocator
 
@@ -125,9 +127,11 @@ def _passes(ax: Axes, curves: pd.DataFrame) -> None:
         ax.text(0.5, 0.5, "data not available", ha="center", va="center", transform=ax.transAxes)
         ax.set_axis_off()
         return
-    for dash, (label, own) in zip(("-", "-.", "--"), drawn.groupby("curve", sort=False), strict=False):
-        (line,) = ax.plot(own["pass"], own["accuracy"], dash, label=label)
-        ax.fill_between(own["pass"], own["low"], own["high"], color=line.get_color(), alpha=0.15, linewidth=0)
+    for i, (label, dash) in enumerate(zip(labels, cycle(("-", "-.", "--")), strict=False)):
+        own = drawn[drawn["curve"] == label]
+        if len(own):
+            ax.plot(own["pass"], own["accuracy"], dash, color=f"C{i}", label=label)
+            ax.fill_between(own["pass"], own["low"], own["high"], color=f"C{i}", alpha=0.15, linewidth=0)
     if "paper" in drawn and drawn["paper"].notna().any():
         ax.axhline(drawn["paper"].iloc[0], color=plt.rcParams["text.color"], linestyle=":", label="paper")
     ax.set_xlabel("pass of EM")

@@ -158,6 +158,15 @@ def test_accuracy_by_pass_shows_curves_bands_and_what_the_paper_prints():
     assert [text.get_text() for text in right.texts] == ["data not available"]
 
 
+def test_a_curve_looks_the_same_in_a_panel_without_the_others():
+    both = passes().query("dataset == 'rice'")
+    one = both[both["curve"] == "validation"].assign(dataset="mnist")
+    left, right = plots.accuracy_by_pass(pd.concat([both, one])).flat
+    (alone,) = (line for line in right.get_lines() if line.get_label() == "validation")
+    (beside,) = (line for line in left.get_lines() if line.get_label() == "validation")
+    assert (alone.get_color(), alone.get_linestyle()) == (beside.get_color(), beside.get_linestyle())
+
+
 def test_accuracy_by_components_has_a_panel_per_method_and_protocol():
     axes = plots.accuracy_by_components(DRAWN["figures2to4"][1], crossing=28)
     assert axes.shape == (2, 3)

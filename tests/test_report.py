@@ -246,7 +246,7 @@ def test_a_report_is_made_anew_when_its_results_change(folder, tmp_path):
 # In a real browser
 
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM = next(filter(None, map(shutil.which, ("google-chrome", "chromium", "chromium-browser"))), None)
 DRIVER = shutil.which("chromedriver")
 
 
