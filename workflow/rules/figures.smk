@@ -23,7 +23,7 @@ rule figure_accuracy_by_pass:
     params:
         experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
         datasets=lambda wildcards: datasets_of(wildcards.experiment),
-        code=code("figures", "studies"),
+        code=code("figures", "studies", "tables"),
     message:
         "figure of {wildcards.experiment}: accuracy by pass"
     script:

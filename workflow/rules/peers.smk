@@ -119,7 +119,7 @@ rule peers:
         ),
         pdf="results/peers.pdf",
     params:
-        code=code("peers_tables", "figures"),
+        code=code("peers_tables", "figures", "tables"),
     message:
         "table and figure of the engines"
     script:

@@ -49,7 +49,7 @@ rule study:
         study="|".join(STUDIES) or "none",
     params:
         experiment=lambda wildcards: EXPERIMENTS[wildcards.study],
-        code=code("studies", "metrics"),
+        code=code("studies", "metrics", "tables"),
     message:
         "table of {wildcards.study}"
     script:
