@@ -26,8 +26,6 @@ _TYPES = {
 _NUMBER = re.compile(r"[-+±.,0-9e%()\[\] ]+")
 _SVG = "http://www.w3.org/2000/svg"
 _XLINK = "http://www.w3.org/1999/xlink"
-
-
 _PLAIN = "".join(chr(code) for code in range(32, 127) if chr(code) not in '%#"&<>\\^`{|}')
 """What may stand in such an address, and in an attribute, as it is."""
 
@@ -49,21 +47,21 @@ def markdown(text: str, title: str, level: int = 4) -> Markup:
     its headers, and a box of its own to scroll in.
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser.disable(["image", "link", "autolink"])  # nothing is to be fetched
     tokens = list(_captioned(parser.parse(text), title, level))
     return Markup(parser.renderer.render(tokens, parser.options, {}))
 
 
 def _captioned(tokens: list[Token], title: str, level: int) -> Iterator[Token]:
-    caption, shown, first, seen_heading = title, False, False, False
+    caption, shown, first = title, False, False
     i = 0
     while i < len(tokens):
         token = tokens[i]
         if token.type == "heading_open":
             text = tokens[i + 1].content
-            if seen_heading or i > 0:
+            if i > 0:
                 caption, shown = text, True
                 yield _raw(f"<h{level}>{escape(text)}</h{level}>\n")
-            seen_heading = True
             i += 3
             continue
         bold = tokens[i + 1].content if token.type == "paragraph_open" else ""

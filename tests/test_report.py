@@ -180,6 +180,8 @@ def test_what_is_written_in_results_is_text_and_never_markup(html, folder, tmp_p
     assert "<caption>Caption &lt;b&gt;</caption>" in shown
     assert '<th scope="row">&lt;script&gt;</th>' in shown
     assert '<td class="number">1</td>' in shown
+    assert "<img" not in markup.markdown("![a](https://example.org/a.png) [b](https://example.org)", "")
+    assert "<a" not in markup.markdown("[b](https://example.org) <https://example.org>", "")
 
 
 def test_what_is_missing_leaves_a_gap_that_says_how_to_have_it(gappy):
