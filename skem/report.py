@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 import yaml
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
 from markupsafe import Markup
 
 from skem import claims, markup
@@ -134,7 +135,7 @@ class Results:
     def experiments(self) -> list[str] | None:
         """Those of the run; None where it is not written down."""
         if self.configuration:
-            return list(yaml.safe_load(self.configuration)["experiments"])
+            return yaml.safe_load(self.configuration).get("experiments")
         return self.run.get("experiments")
 
     @property
@@ -150,7 +151,8 @@ class Results:
     def data(self) -> list[dict[str, Any]]:
         return [self._json(f"data/{path.name}") for path in sorted(self.folder.glob("data/*.json"))]
 
-    def _files(self, *names: str) -> tuple[Download, ...]:
+    def files(self, *names: str) -> tuple[Download, ...]:
+        """Those of these that are there."""
         return tuple(Download(path) for name in names if (path := self.folder / name).exists())
 
     def _gap(self, experiments: tuple[str, ...]) -> Gap:
@@ -183,14 +185,14 @@ class Results:
         files = [f"tables/{name}.{kind}" for kind in ("csv", "md", "tex")] + [f"tables/{name}_summary.csv"]
         if text is None:
             return Part(name, title, gap=self._gap((name,)))
-        return Part(name, title, markup.markdown(text, title, level), downloads=self._files(*files))
+        return Part(name, title, markup.markdown(text, title, level), downloads=self.files(*files))
 
     def text(self, name: str, title: str, how: str) -> Part:
         """Another Markdown file, whose CSV stands elsewhere in the page."""
         text = self._text(f"{name}.md")
         if text is None:
             return Part(name, title, gap=Gap("Not part of this run", how))
-        return Part(name, title, markup.markdown(text, title), downloads=self._files(f"{name}.md"))
+        return Part(name, title, markup.markdown(text, title), downloads=self.files(f"{name}.md"))
 
     def caption(self, name: str) -> tuple[str, str]:
         """Title and text of a figure: the first line of its caption, and the rest."""
@@ -200,7 +202,7 @@ class Results:
 
     def _figure(self, name: str, stem: str, caption: str, gap: Gap) -> Part:
         title, text = self.caption(caption)
-        files = self._files(*(f"{stem}.{kind}" for kind in ("svg", "pdf", "csv")))
+        files = self.files(*(f"{stem}.{kind}" for kind in ("svg", "pdf", "csv")))
         path = self.folder / f"{stem}.svg"
         if not path.exists():
             return Part(name, title, caption=text, gap=gap, downloads=files)
@@ -268,6 +270,11 @@ def write(results: Results, templates: str | Path) -> str:
     results : Results
     templates : path
         The folder of ``page.html.j2`` and what it includes.
+
+    Raises
+    ------
+    ValueError
+        If a file is not what this version of a run writes.
     """
     environment = Environment(
         loader=FileSystemLoader(templates),
@@ -277,31 +284,28 @@ def write(results: Results, templates: str | Path) -> str:
         lstrip_blocks=True,
     )
     rows = results.claims()
+    found = Counter((row["author"], row["verdict"]) for row in rows)
     citation = results.project / "CITATION.cff"
-    verdicts = [v for v in (*claims.VERDICTS, ABSENT) if any(row["verdict"] == v for row in rows)]
-    return environment.get_template("page.html.j2").render(
-        results=results,
-        rows=rows,
-        counts={
-            author: {verdict: sum(row["author"] == author and row["verdict"] == verdict for row in rows) for verdict in verdicts}
-            for author in dict.fromkeys(row["author"] for row in rows)
-        },
-        verdicts=verdicts,
-        datasets=sorted({row["dataset"] for row in rows}),
-        judged=(results.folder / "claims.csv").exists(),
-        rule=markup.markdown(claims.RULE, ""),
-        ledger_files=[Download(path) for name in ("claims.csv", "claims_timing.csv") if (path := results.folder / name).exists()],
-        tables=[results.table(name) for name in results.titles if name != "audit"],
-        audit=results.table("audit", 3),
-        figures=list(results.figures()),
-        timing=results.text("claims_timing", "What the papers claim about time", "snakemake --cores all"),
-        peers=results.text("peers", "Other engines on the same work", "snakemake --cores all peers"),
-        peers_figure=results.peers_figure(),
-        citation=yaml.safe_load(citation.read_text(encoding="utf-8")),
-        citation_file=Download(citation),
-        names=NAMES,
-        component=markup.data_url(_component()),
-    )  # fmt: skip
+    shown = {
+        "results": results,
+        "rows": rows,
+        "found": found,
+        "authors": list(dict.fromkeys(row["author"] for row in rows)),
+        "verdicts": [v for v in (*claims.VERDICTS, ABSENT) if any(row["verdict"] == v for row in rows)],
+        "datasets": sorted({row["dataset"] for row in rows}),
+        "rule": markup.markdown(claims.RULE, ""),
+        "citation": yaml.safe_load(citation.read_text(encoding="utf-8")),
+        "citation_file": Download(citation),
+        "names": NAMES,
+        "component": markup.data_url(_component()),
+    }
+    try:
+        return environment.get_template("page.html.j2").render(shown)
+    except UndefinedError as error:
+        raise ValueError(
+            f"a file of {results.folder} lacks what the report shows ({error}): another version wrote it; "
+            "`snakemake --cores all` writes it anew"
+        ) from error
 
 
 def _component() -> Path:

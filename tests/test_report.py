@@ -225,6 +225,7 @@ def test_bad_results_get_one_sentence(folder, tmp_path):
     for name, content, words in (
         ("claims.csv", "id,paper\na,b\n", "claims.csv has no column 'place'"),
         ("run.json", "{", "run.json is not JSON"),
+        ("environment.json", '{"python": "3.11"}', "lacks what the report shows .*another version wrote it"),
         ("figures/figure1.svg", "<svg", "figure1.svg is not an SVG"),
     ):
         path = tmp_path / "results" / name
