@@ -313,22 +313,21 @@ def test_it_loads_without_a_request_or_a_complaint(opened, address):
 
 def test_it_is_painted_within_a_second(browser, address):
     times = []
-    for _ in range(3):
+    for _ in range(6):  # the machine may be busy with other tests
         browser.get(address)
         wait_until(lambda: ready(browser))
-        times.append(
-            browser.execute_script(
-                "return performance.getEntriesByName('first-contentful-paint')[0].startTime"
-            )
-        )
-    assert min(times) < 1000, times  # the machine may be busy with other tests
+        paint = "return performance.getEntriesByName('first-contentful-paint')[0].startTime"
+        times.append(browser.execute_script(paint))
+        if times[-1] < 1000:
+            return
+    pytest.fail(f"milliseconds to the first paint: {times}")
 
 
 def shown(browser):
     """The ledger's rows: paper, data set, verdict."""
     return browser.execute_script(
         "return [...document.querySelectorAll('#ledger tbody tr')]"
-        ".map(row => row.cells.length < 9 ? null : [0, 2, 6].map(i => row.cells[i].textContent))"
+        ".map(row => row.cells.length < 9 ? null : [8, 5, 1].map(i => row.cells[i].textContent))"
     )
 
 
@@ -364,7 +363,7 @@ def test_the_ledger_can_be_filtered(opened, html):
     opened.execute_script("document.querySelector('a[data-verdict=\"fails\"]').click()")
     fails = pulford[pulford["verdict"] == "fails"]
     assert shown(opened) == [["Pulford (2022)", dataset, "fails"] for dataset in fails["dataset"]]
-    opened.execute_script("document.querySelectorAll('#ledger thead th')[2].click()")
+    opened.execute_script("document.querySelectorAll('#ledger thead th')[5].click()")
     wait_until(lambda: [row[1] for row in shown(opened)] == sorted(fails["dataset"]))
 
 

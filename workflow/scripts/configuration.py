@@ -5,5 +5,7 @@ import yaml
 from skem.files import plain_errors, write_text
 
 with plain_errors():
-    text = yaml.safe_dump(snakemake.params.config, sort_keys=False, allow_unicode=True, width=100)
+    text = yaml.safe_dump(
+        snakemake.params.config, sort_keys=False, default_flow_style=None, allow_unicode=True, width=100
+    )
     write_text(snakemake.output[0], text)
