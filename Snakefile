@@ -17,6 +17,7 @@ include: "workflow/rules/claims.smk"
 include: "workflow/rules/studies.smk"
 include: "workflow/rules/peers.smk"
 include: "workflow/rules/regress.smk"
+include: "workflow/rules/report.smk"
 
 
 rule all:
@@ -27,6 +28,7 @@ rule all:
         expand("results/history/{dataset}.csv", dataset=DATASETS),
         "results/claims.csv",
         "results/environment.json",
+        "results/configuration.yaml",
 
 
 rule reference:
@@ -44,7 +46,9 @@ rule reference:
             "results/claims_timing.csv",
             "results/claims_timing.md",
         ]
-        + ["results/run.json", "results/peers.csv", "results/peers.md", "results/peers.svg"],
+        + [f"results/peers.{suffix}" for suffix in ("csv", "md", "svg", "pdf")]
+        + ["results/run.json", "results/configuration.yaml"]
+        + [f"results/data/{source}.json" for source in SOURCES],
     message:
         "copying tables and figures to results/reference"
     script:

@@ -441,7 +441,10 @@ def to_markdown(title: str, table: pd.DataFrame, papers: Sequence[str]) -> str:
         if not len(own):
             continue
         text.append(f"## {paper}")
-        lines = [_line(row) for row in own.to_dict("records")]
+        lines = [
+            {key: text.replace("|", "\\|") for key, text in shown(row).items()}
+            for row in own.to_dict("records")
+        ]
         text.append(pd.DataFrame(lines).to_markdown(index=False, disable_numparse=True))
     return "\n\n".join(text) + "\n"
 
@@ -453,18 +456,18 @@ comparison that decides, as a difference, at the level that decides. *cited*: th
 checks it. Accuracies are in percent unless the quantity says otherwise."""
 
 
-def _line(row: Mapping[str, Any]) -> dict[str, str]:
-    said = row["value"] if row["kind"] == "number" else row["expression"].replace("|", "\\|")
+def shown(row: Mapping[str, Any]) -> dict[str, str]:
+    """What a reader sees of a row of the ledger."""
+    said = row["value"] if row["kind"] == "number" else row["expression"]
     if row["spread"]:
         said += f" ± {row['spread']}" + (f" ({row['spread_kind']})" if row["spread_kind"] else "")
-    interval = "" if np.isnan(row["low"]) else f"[{row['low']:.4g}, {row['high']:.4g}]"
     return {
-        "claim": row["id"].partition(".")[2].replace("|", "\\|"),
+        "claim": row["id"].partition(".")[2],
         "place": row["place"],
         "paper": said,
         "here": "" if np.isnan(row["measured"]) else f"{row['measured']:.4g}",
-        "interval": interval,
+        "interval": "" if np.isnan(row["low"]) else f"[{row['low']:.4g}, {row['high']:.4g}]",
         "by": row["measured_by"],
         "verdict": row["verdict"],
-        "remark": row["remark"].replace("|", "\\|"),
+        "remark": row["remark"],
     }

@@ -1,73 +1,143 @@
-"""Figures from tidy tables: one call each, returning the Axes, in the user's own style."""
+"""Figures from tidy tables: one call each, returning the Axes, in the user's own style.
+
+Colours, fonts and line widths come from matplotlib's settings and nothing is set globally, so ``plt.style.use`` and
+``plt.rc_context`` work as they do for one's own figures. Lines are told apart by marker and dash as well as by
+colour, so that they stay apart in grey.
+
+Every function takes ``columns``: 1 or 2 of a journal's page, `WIDTHS` inches; ``width`` is any other number of
+inches. Without either, a figure has the size that its panels need on a screen. In a narrow figure panels stand below
+each other. ``ax=``, where a figure may have a single panel, draws into Axes that are there.
+"""
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from skem.names import NAMES
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+WIDTHS = {1: 3.5, 2: 7.2}
+"""Inches of one and of two columns (89 and 183 mm: Nature's, and within a millimetre or so IEEE's and Elsevier's)."""
+
+_MARKS = (("o", "-"), ("s", "--"), ("^", "-."), ("D", ":"), ("x", "-"), ("v", "--"))
+_NARROW = 1.7
+"""Inches below which panels do not stand beside each other."""
+
+
+def _width(columns: int | None, width: float | None, own: float) -> float:
+    if columns is not None and width is not None:
+        raise ValueError("give columns or width, not both")
+    if columns is not None and columns not in WIDTHS:
+        raise ValueError(f"columns is {columns!r}; allowed: 1, 2, or width in inches for anything else")
+    if width is not None and not width > 0:
+        raise ValueError(f"width is {width!r}, not a number of inches")
+    return width or (WIDTHS[columns] if columns else own)
+
+
+def _grid(lines: int, across: int, width: float, aspect: float, legend: float = 0.0, **kwargs: Any) -> Any:
+    """Panels of the same height / width, and inches for a legend below them."""
+    import matplotlib.pyplot as plt
+
+    height = width / across * aspect * lines + legend
+    figure = plt.figure(figsize=(width, height), layout="constrained")
+    return figure.subplots(lines, across, squeeze=False, **kwargs)
+
+
+def _legend(figure: Figure, width: float, each: float = 2.3) -> None:
+    """One for all panels, below them, each label once; as many beside each other as fit."""
+    labels: dict[str, Any] = {}
+    for ax in figure.axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            labels.setdefault(label, handle)
+    labels = dict(sorted(labels.items(), key=lambda item: item[0].startswith("paper")))
+    across = max(1, min(int(width // each), len(labels)))
+    figure.legend(
+        labels.values(), labels.keys(), loc="outside lower center", ncols=across, fontsize="small", frameon=False
+    )  # fmt: skip
+
 
 def accuracy_by_pass(
-    history: pd.DataFrame, *, paper: float | None = None, title: str | None = None, ax: Axes | None = None
-) -> Axes:
-    """Accuracy after each pass of EM, on the test set and on validation rows.
+    curves: pd.DataFrame,
+    *,
+    ax: Axes | None = None,
+    columns: int | None = None,
+    width: float | None = None,
+) -> Any:
+    """Accuracy after each pass of EM, on the test set and on validation rows, a panel for each data set.
 
     Parameters
     ----------
-    history : DataFrame
-        One method and setting: columns run, fold, rows, pass, n_test, test_accuracy, n_validation,
-        validation_accuracy (fractions).
-    paper : float, optional
-        The accuracy the paper prints, in percent: a line.
-    title : str, optional
+    curves : DataFrame
+        curve, pass, accuracy, low, high (%), as `skem.studies.by_pass` returns them; for several panels
+        dataset and setting; and, for a line at what a paper prints, paper (%). A data set without accuracies
+        leaves a panel that says so.
     ax : Axes, optional
-        By default the current one.
+        For a single panel.
+    columns, width
+        See `skem.plots`.
 
     Returns
     -------
-    Axes
+    Axes, or array of Axes
+        An array without ``ax``. The band is the range over runs.
     """
+    keys = [key for key in ("dataset", "setting") if key in curves]
+    parts = list(curves.groupby(keys, sort=False)) if keys else [((), curves)]
+    if ax is not None:
+        if len(parts) != 1:
+            raise ValueError(f"ax is one panel, and the table has {len(parts)} data sets")
+        _passes(ax, curves, list(curves["curve"].unique()))
+        return ax
+    width = _width(columns, width, 3.6 * min(3, len(parts)))
+    across = min(3, len(parts), max(1, int(width // _NARROW)))
+    lines = -(-len(parts) // across)
+    roomy = width / across > 2.8
+    axes = _grid(lines, across, width, 0.85 if roomy else 1.15, legend=0.5)
+    labels = list(curves.dropna(subset="accuracy")["curve"].unique())
+    for panel, (key, part) in zip(axes.flat, parts, strict=False):
+        _passes(panel, part, labels)
+        panel.set_title((", " if roomy else "\n").join(_title(name) for name in key), fontsize="medium")
+    for panel in axes.flat[len(parts) :]:
+        panel.set_axis_off()
+    for panel in axes.flat:
+        if panel.get_subplotspec().colspan.start:
+            panel.set_ylabel("")
+    _legend(axes[0, 0].figure, width)
+    return axes
+
+
+def _title(name: str) -> str:
+    return NAMES.get(name, name).replace("-K", ", K = ")
+
+
+def _passes(ax: Axes, curves: pd.DataFrame, labels: list[str]) -> None:
+    """Curves that look alike in every panel, whichever of them it has."""
     import matplotlib.pyplot as plt
     from matplotlib.ticker import MaxNLocator
 
-    ax = plt.gca() if ax is None else ax
-    curves = {
-        "test, all training rows": (history[history["rows"] == "all"], "test", "-"),
-        "test, without validation rows": (history[history["rows"] == "part"], "test", "-."),
-        "validation": (history[history["validation_accuracy"].notna()], "validation", "--"),
-    }
-    # Told apart by dashes and by lightness, so that they stay apart in grey.
-    for (label, (rows, part, style)), colour in zip(
-        curves.items(), ("#08306b", "#d95f0e", "#3690c0"), strict=True
-    ):
-        if not len(rows):
-            continue
-        runs = _per_run(rows, part)
-        by_pass = runs.groupby("pass")["accuracy"]
-        mean, low, high = by_pass.mean(), by_pass.min(), by_pass.max()
-        ax.plot(mean.index, mean, style, color=colour, label=label)
-        ax.fill_between(mean.index, low, high, color=colour, alpha=0.15, linewidth=0)
-    if paper is not None:
-        ax.axhline(paper, color="black", linestyle=":", label=f"paper: {paper:g}%")
+    drawn = curves.dropna(subset="accuracy")
+    if not len(drawn):
+        ax.text(0.5, 0.5, "data not available", ha="center", va="center", transform=ax.transAxes)
+        ax.set_axis_off()
+        return
+    for i, (label, dash) in enumerate(zip(labels, cycle(("-", "-.", "--")), strict=False)):
+        own = drawn[drawn["curve"] == label]
+        if len(own):
+            ax.plot(own["pass"], own["accuracy"], dash, color=f"C{i}", label=label)
+            ax.fill_between(own["pass"], own["low"], own["high"], color=f"C{i}", alpha=0.15, linewidth=0)
+    if "paper" in drawn and drawn["paper"].notna().any():
+        ax.axhline(drawn["paper"].iloc[0], color=plt.rcParams["text.color"], linestyle=":", label="paper")
     ax.set_xlabel("pass of EM")
     ax.set_ylabel("accuracy (%)")
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    if title:
-        ax.set_title(title)
+    ax.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
     _zoom(ax)
-    return ax
-
-
-def _per_run(rows: pd.DataFrame, part: str) -> pd.DataFrame:
-    """Accuracy in percent of each run and pass, folds weighted by their rows."""
-    right = rows[f"{part}_accuracy"] * rows[f"n_{part}"]
-    sums = rows.assign(right=right).groupby(["run", "pass"])[["right", f"n_{part}"]].sum()
-    return (100 * sums["right"] / sums[f"n_{part}"]).rename("accuracy").reset_index()
 
 
 def _zoom(ax: Axes) -> None:
@@ -81,177 +151,196 @@ def _zoom(ax: Axes) -> None:
         ax.set_ylim(max(values.min() - 0.5, top - depth), top + 0.1 * min(depth, top - values.min() + 0.5))
 
 
-def engine_scaling(scaling: pd.DataFrame, exponents: pd.DataFrame) -> Figure:
+def engine_scaling(peers: pd.DataFrame, *, columns: int | None = None, width: float | None = None) -> Any:
     """Seconds per pass of EM against N, m and K, with the exponents fitted to them.
 
     Parameters
     ----------
-    scaling, exponents : DataFrame
-        As in ``results/peers.csv``.
+    peers : DataFrame
+        ``results/peers.csv``; its parts "scaling" and "exponents" are drawn.
+    columns, width
+        See `skem.plots`.
 
     Returns
     -------
-    Figure
+    array of Axes
     """
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, 3, figsize=(10, 3.4), layout="constrained", sharey=True)
-    for ax, axis in zip(axes, ("N", "m", "K"), strict=True):
+    scaling, exponents = (peers[peers["part"] == part] for part in ("scaling", "exponents"))
+    width = _width(columns, width, 10.0)
+    across = 3 if width >= 6 else 1
+    axes = _grid(3 // across, across, width, 0.95 if across == 3 else 0.75, sharey=across == 3)
+    for ax, axis in zip(axes.flat, ("N", "m", "K"), strict=True):
         own = scaling[scaling["size"] == axis].dropna(subset="seconds_per_pass")
         name = "H" if axis == "m" else axis
-        for marker, (engine, table) in zip("os^Dv", own.groupby("engine", sort=False), strict=False):
+        for (marker, dash), (engine, table) in zip(
+            cycle(_MARKS), own.groupby("engine", sort=False), strict=False
+        ):
             found = exponents[(exponents["size"] == name) & (exponents["engine"] == engine)]["exponent"]
             power = f", ~{name}^{found.iloc[0]:.2f}" if len(found) else ""
-            ax.loglog(table[axis], table["seconds_per_pass"], marker=marker, label=f"{engine}{power}")
+            ax.loglog(table[axis], table["seconds_per_pass"], dash, marker=marker, label=f"{engine}{power}")
         others = own[["N", "m", "K"]].drop(columns=axis).iloc[0] if len(own) else {}
-        ax.set_title(", ".join(f"{key} = {value}" for key, value in dict(others).items()), fontsize=10)
+        ax.set_title(
+            ", ".join(f"{key} = {value:.0f}" for key, value in dict(others).items()), fontsize="medium"
+        )
         ax.set_xlabel({"N": "rows N", "m": "features m", "K": "components K"}[axis])
         if axis != "N":
             values = sorted(own[axis].unique())
-            ax.set_xticks(values, [str(value) for value in values])
+            ax.set_xticks(values, [f"{value:.0f}" for value in values])
             ax.set_xticks([], minor=True)
-        ax.legend(fontsize=8)
-    axes[0].set_ylabel("seconds per pass")
-    return figure
-
-
-# Block sizes are told apart by marker, dash and lightness, so that they stay apart in grey.
-_SIZES = {
-    3: ("o", "-", "#9ecae1"),
-    6: ("s", "--", "#6baed6"),
-    12: ("^", "-.", "#d95f0e"),
-    18: ("D", ":", "#993404"),
-    36: ("x", "-", "#000000"),
-}
+        ax.legend(fontsize="x-small")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("seconds per pass")
+    return axes
 
 
 def _by_size(ax: Axes, table: pd.DataFrame, column: str, spread: str | None = None) -> None:
     """A line per partition against K, with a bar of one standard deviation."""
-    fallback = zip(_SIZES.values(), sorted(table["block_size"].unique()), strict=False)
-    styles = _SIZES if set(table["block_size"]) <= set(_SIZES) else {size: how for how, size in fallback}
-    for size, own in table.groupby("block_size"):
-        own = own.sort_values("n_components")
-        marker, dash, colour = styles[size]
-        label = f"{own['partition'].iloc[0]} (m = {size})"
-        errors = own[spread].to_numpy() if spread else None
+    for (marker, dash), (size, part) in zip(cycle(_MARKS), table.groupby("block_size"), strict=False):
+        own = part.sort_values("n_components")
         ax.errorbar(
             own["n_components"],
             own[column],
-            yerr=errors,
+            yerr=own[spread].to_numpy() if spread else None,
             marker=marker,
             linestyle=dash,
-            color=colour,
-            label=label,
+            label=f"{own['partition'].iloc[0]} (m = {size})",
             markersize=4,
             capsize=2,
             elinewidth=0.7,
         )
+    ax.set_xlabel("components K")
+    ax.grid(alpha=0.25)
 
 
 def accuracy_by_components(
     curves: pd.DataFrame,
     *,
-    titles: dict[str, str] | None = None,
+    around: float | None = 96,
     crossing: int | None = None,
     floor: float = 60,
-) -> Figure:
-    """Accuracy against K, a panel per method and row per protocol (Pulford 2022, Figs. 2 to 4).
+    columns: int | None = None,
+    width: float | None = None,
+) -> Any:
+    """Accuracy against K, a panel per method and protocol (Pulford 2022, Figs. 2 to 4).
 
     Parameters
     ----------
     curves : DataFrame
-        As `skem.studies.curves` returns it, of one data set.
-    titles : dict, optional
-        From method to the title of its panel; its order is theirs.
+        As `skem.studies.curves` returns it, of one data set; its methods and protocols are drawn in their order.
+    around : float, optional
+        What the paper says blocks of 12 and 18 reach, in percent: a line.
     crossing : int, optional
         The K from which, by the paper, the unpartitioned model is not worse than blocks of three: a line.
     floor : float
         Where the axis of accuracies begins at the earliest: with few components the unpartitioned model is near
         chance, and what matters happens above.
+    columns, width
+        See `skem.plots`.
 
     Returns
     -------
-    Figure
-        Bars are one standard deviation over runs.
+    array of Axes
+        A line of panels per protocol and a column per method, or the other way round where that is too wide; of one
+        protocol three beside each other. Bars are one standard deviation over runs.
     """
-    import matplotlib.pyplot as plt
-
-    titles = titles or {method: method for method in curves["method"].unique()}
-    protocols = list(curves["protocol"].unique())
-    shape = len(protocols), len(titles)
-    figure, axes = plt.subplots(
-        *shape, figsize=(3.4 * shape[1] + 1.6, 3.1 * shape[0]), sharex=True, sharey=True, squeeze=False,
-        layout="constrained",
-    )  # fmt: skip
-    for line, protocol in zip(axes, protocols, strict=True):
-        for ax, (method, title) in zip(line, titles.items(), strict=True):
-            own = curves[(curves["method"] == method) & (curves["protocol"] == protocol)]
-            _by_size(ax, own, "accuracy", "sd")
-            faint = {"color": "grey", "linewidth": 0.8}
-            ax.axhline(96, linestyle=(0, (1, 2)), label='paper: "around 96%"', **faint)
-            if crossing:
-                ax.axvline(
-                    crossing, linestyle=(0, (4, 2)), label="paper: m = 36 over m = 3 from here", **faint
-                )
-            ax.set_title(f"{title}, {protocol}", fontsize=10)
-            ax.grid(alpha=0.25)
-        line[0].set_ylabel("test accuracy (%)")
-    for ax in axes[-1]:
-        ax.set_xlabel("components K")
+    methods, protocols = list(curves["method"].unique()), list(curves["protocol"].unique())
+    width = _width(columns, width, 3.4 * min(3, len(methods)))
+    across = min(3, len(methods), max(1, int(width // _NARROW)))
+    panels = [(method, protocol) for protocol in protocols for method in methods]
+    if across < len(methods) and len(protocols) > 1:
+        across = len(protocols)
+        panels = [(method, protocol) for method in methods for protocol in protocols]
+    lines = -(-len(panels) // across)
+    axes = _grid(lines, across, width, 0.9, legend=0.7 if width > 5 else 1.3, sharex=True, sharey=True)
+    faint = {"color": "grey", "linewidth": 0.8}
+    for ax, (method, protocol) in zip(axes.flat, panels, strict=False):
+        _by_size(
+            ax, curves[(curves["method"] == method) & (curves["protocol"] == protocol)], "accuracy", "sd"
+        )
+        if around:
+            ax.axhline(around, linestyle=(0, (1, 2)), label=f'paper: "around {around:g}%"', **faint)
+        if crossing:
+            ax.axvline(crossing, linestyle=(0, (4, 2)), label="paper: m = 36 over m = 3 from here", **faint)
+        ax.set_title(f"{STARTS.get(method, method)}, {protocol}".replace("\n", " "), fontsize="small")
+        ax.label_outer()
+    for ax in axes.flat[len(panels) :]:
+        ax.set_axis_off()
+        above = axes[-2, ax.get_subplotspec().colspan.start]
+        above.set_xlabel("components K")
+        above.xaxis.set_tick_params(labelbottom=True)
+    for ax in axes[:, 0]:
+        ax.set_ylabel("test accuracy (%)")
     axes[0, 0].set_ylim(max(curves["accuracy"].min() - 3, floor), min(curves["accuracy"].max() + 1.5, 100))
-    _outside_legend(figure)
-    return figure
+    _legend(axes[0, 0].figure, width)
+    return axes
 
 
-def sharing_by_components(curves: pd.DataFrame) -> Axes:
-    """Shared proportion of components against K (Pulford 2022, Fig. 5), of one method and protocol."""
-    import matplotlib.pyplot as plt
+def sharing_by_components(
+    curves: pd.DataFrame, *, ax: Axes | None = None, columns: int | None = None, width: float | None = None
+) -> Axes:
+    """Shared proportion of components against K (Pulford 2022, Fig. 5).
 
-    ax = plt.figure(figsize=(5.6, 3.6), layout="constrained").subplots()
+    Parameters
+    ----------
+    curves : DataFrame
+        As `skem.studies.curves` returns it, of one data set, method and protocol.
+    ax : Axes, optional
+    columns, width
+        See `skem.plots`.
+
+    Returns
+    -------
+    Axes
+    """
+    alone = ax is None
+    if ax is None:
+        width = _width(columns, width, 5.6)
+        ax = _grid(1, 1, width, 0.6, legend=0.7 if width > 5 else 1.1)[0, 0]
     _by_size(ax, curves, "shared_proportion")
     last = curves[curves["n_components"] == curves["n_components"].max()]
     whole = last[last["n_blocks"] == 1]
     if len(whole):
         k, value = whole["n_components"].iloc[0], whole["shared_proportion"].iloc[0]
-        label = 'paper: m = 12 and 18 "around 50% less"\nthan m = 36 for large K'
+        label = 'paper: m = 12, 18 "around\n50% less" for large K'
         ax.plot(k, value / 2, marker="*", markersize=11, color="grey", linestyle="", label=label)
-    ax.set_xlabel("components K")
-    ax.set_ylabel("shared proportion, threshold .01")
+    ax.set_ylabel("shared proportion")
     ax.set_ylim(0, 1.05)
-    ax.grid(alpha=0.25)
-    ax.legend(fontsize=8)
+    if alone and width:
+        _legend(ax.figure, width, 1.7)  # type: ignore[arg-type]
+    else:
+        ax.legend(fontsize="x-small")
     return ax
 
 
-def cost_by_components(costs: pd.DataFrame) -> Figure:
+def cost_by_components(costs: pd.DataFrame, *, columns: int | None = None, width: float | None = None) -> Any:
     """Counted operations of a training (Pulford 2022, Fig. 1) and, beside them, measured seconds.
 
     Parameters
     ----------
     costs : DataFrame
         partition, block_size, n_components, operations, seconds (of all passes, one thread).
+    columns, width
+        See `skem.plots`.
 
     Returns
     -------
-    Figure
+    array of Axes
     """
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.6), layout="constrained")
-    for ax, column, label in zip(
-        axes, ("operations", "seconds"), ("operations, counted", "seconds, one thread"), strict=True
-    ):
+    width = _width(columns, width, 9.5)
+    shape = (1, 2) if width > 5 else (2, 1)
+    axes = _grid(*shape, width, 0.75, legend=0.3 if width > 5 else 0.7, sharex=True)
+    labels = {"operations": "operations, counted", "seconds": "seconds, one thread"}
+    for ax, (column, label) in zip(axes.flat, labels.items(), strict=True):
         _by_size(ax, costs, column)
         ax.set_yscale("log")
-        ax.set_xlabel("components K")
         ax.set_ylabel(label)
-        ax.grid(alpha=0.25)
-    axes[0].legend(fontsize=8)
-    return figure
+        if shape == (2, 1):
+            ax.label_outer()
+    _legend(axes[0, 0].figure, width, 1.7)
+    return axes
 
 
 STARTS = {
-    "sequential": "uniform\n(the paper)",
     "uniform": "uniform\n(the paper)",
     "sample": "rows",
     "kmeans": "k-means",
@@ -261,99 +350,110 @@ STARTS = {
 """How starts are called in figures, in order."""
 
 
-def advantage(curves: pd.DataFrame, panels: dict[str, tuple[str, str, int]]) -> Figure:
+def advantage(curves: pd.DataFrame, *, columns: int | None = None, width: float | None = None) -> Any:
     """How much of the advantage of a partition is the partition, how much the start, how much sharing.
 
     Parameters
     ----------
     curves : DataFrame
-        As `skem.studies.curves` returns it, one protocol.
-    panels : dict
-        From the title of a panel to (data set, partition of one block, K).
+        As `skem.studies.curves` returns it, one protocol; methods are called as in `STARTS`. A panel for each data
+        set and number of components.
+    columns, width
+        See `skem.plots`.
 
     Returns
     -------
-    Figure
+    array of Axes
         Above, the accuracy of the unpartitioned model and of the best partition for every start, with 95%
         intervals of the mean; below, the proportion of components that more than one class uses.
     """
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(
-        2, len(panels), figsize=(4.3 * len(panels), 5.4), squeeze=False, layout="constrained",
-        gridspec_kw={"height_ratios": [2, 1]}, sharex="col",
+    panels = list(curves.groupby(["dataset", "n_components"], sort=False))
+    width = _width(columns, width, 4.3 * len(panels))
+    across = len(panels) if width / len(panels) > 2.2 else 1
+    lines = len(panels) // across
+    height = min(1.25 * width / across, 5.0) * lines + 0.4
+    figure = plt.figure(figsize=(width, height), layout="constrained")
+    axes = figure.subplots(
+        2 * lines, across, squeeze=False, gridspec_kw={"height_ratios": [2, 1] * lines}
     )  # fmt: skip
-    for (top, bottom), (title, (dataset, whole, k)) in zip(axes.T, panels.items(), strict=True):
-        own = curves[(curves["dataset"] == dataset) & (curves["n_components"] == k)]
+    tops, bottoms = axes[::2].ravel(), axes[1::2].ravel()
+    # Filled and hollow, in the colours of the user's text and page.
+    ink, page = plt.rcParams["text.color"], plt.rcParams["axes.facecolor"]
+    for top, bottom, ((dataset, k), own) in zip(tops, bottoms, panels, strict=True):
         starts = [start for start in STARTS if start in set(own["method"])]
         for x, start in enumerate(starts):
             mine = own[own["method"] == start]
-            one, split = mine[mine["partition"] == whole], mine[mine["partition"] != whole]
-            if not len(one) or not len(split):
+            whole, split = mine[mine["n_blocks"] == 1], mine[mine["n_blocks"] != 1]
+            if not len(whole) or not len(split):
                 continue
-            one, best = one.iloc[0], split.loc[split["accuracy"].idxmax()]
-            for place, row, face in ((x - 0.12, one, "white"), (x + 0.12, best, "black")):
+            one, best = whole.iloc[0], split.loc[split["accuracy"].idxmax()]
+            for place, row, face in ((x - 0.15, one, page), (x + 0.15, best, ink)):
                 error = [[row["accuracy"] - row["low"]], [row["high"] - row["accuracy"]]]
-                top.errorbar(place, row["accuracy"], yerr=error, fmt="o", color="black", mfc=face, capsize=3)
-            gain = best["accuracy"] - one["accuracy"]
+                top.errorbar(place, row["accuracy"], yerr=error, fmt="o", color=ink, mfc=face, capsize=3)
+                bottom.bar(place, row["shared_proportion"], 0.3, color=face, edgecolor=ink)
             top.annotate(
-                f"{gain:+.1f}\n{best['partition']}",
+                f"{best['accuracy'] - one['accuracy']:+.1f}\n{best['partition']}",
                 (x, np.nanmax([best["high"], one["high"], best["accuracy"], one["accuracy"]])),
-                xytext=(0, 4), textcoords="offset points", ha="center", fontsize=8,
+                xytext=(0, 4), textcoords="offset points", ha="center", fontsize="x-small",
             )  # fmt: skip
-            bottom.bar(x - 0.17, one["shared_proportion"], 0.3, color="white", edgecolor="black")
-            bottom.bar(x + 0.17, best["shared_proportion"], 0.3, color="black", edgecolor="black")
-        top.set_title(f"{title}, K = {k}", fontsize=10)
-        top.margins(y=0.25)
+        features = int(own["n_blocks"].iloc[0] * own["block_size"].iloc[0])
+        top.set_title(
+            f"{features} features of\n{NAMES.get(str(dataset), dataset)}, K = {k}", fontsize="medium"
+        )
+        top.margins(y=0.3)
         top.grid(axis="y", alpha=0.25)
+        top.set_xticks(range(len(starts)), [])
+        top.set_xlim(-0.6, len(starts) - 0.4)
+        bottom.set_xlim(top.get_xlim())
         bottom.set_ylim(0, 1.05)
-        bottom.set_xticks(range(len(starts)), [STARTS[start] for start in starts], fontsize=8)
-    axes[0, 0].set_ylabel("test accuracy (%)")
-    axes[1, 0].set_ylabel("components shared\nby classes")
-    axes[1, 0].set_xlabel("components start from")
+        narrow = width / across < 4
+        names = [STARTS[start].replace("\n", " ") if narrow else STARTS[start] for start in starts]
+        bottom.set_xticks(range(len(starts)), names, fontsize="small", rotation=90 if narrow else 0)
+    for top, bottom in zip(axes[::2, 0], axes[1::2, 0], strict=True):
+        top.set_ylabel("test accuracy (%)")
+        bottom.set_ylabel("shared")
+    axes[-1, 0].set_xlabel("components start from")
     handles = [
-        plt.Line2D([], [], marker="o", color="black", mfc="white", linestyle="", label="one block (SKEM)"),
-        plt.Line2D([], [], marker="o", color="black", linestyle="", label="best partition (PSKEM)"),
+        plt.Line2D([], [], marker="o", color=ink, mfc=page, linestyle="", label="one block (SKEM)"),
+        plt.Line2D([], [], marker="o", color=ink, linestyle="", label="best partition (PSKEM)"),
     ]
-    figure.legend(handles=handles, loc="outside upper center", ncols=2, fontsize=9)
-    return figure
+    figure.legend(
+        handles=handles, loc="outside upper center", ncols=2 if width > 3 else 1, fontsize="small", frameon=False
+    )  # fmt: skip
+    return axes
 
 
-def regression_history(history: pd.DataFrame) -> Figure:
+def regression_history(
+    history: pd.DataFrame, *, columns: int | None = None, width: float | None = None
+) -> Any:
     """How each time moved from run to run of the regression gate, and which runs it stopped.
 
     Parameters
     ----------
     history : DataFrame
         What `skem.regress.append_history` returns.
+    columns, width
+        See `skem.plots`.
 
     Returns
     -------
-    Figure
-        Change of each case's time in percent over the runs; a cross where something got worse.
+    Axes
+        Change of each case's time in percent over the runs; a cross where something got slower.
     """
-    import matplotlib.pyplot as plt
-
-    figure, ax = plt.subplots(figsize=(9, 4), layout="constrained")
+    width = _width(columns, width, 9.0)
+    ax = _grid(1, 1, width, 0.5, legend=0.8)[0, 0]
     runs = {date: i for i, date in enumerate(dict.fromkeys(history["date"]))}
     times = history[(history["kind"] == "time") & history["change"].notna()]
-    for i, (case, part) in enumerate(times.groupby("case", sort=False)):
+    for (case, part), (mark, dash) in zip(times.groupby("case", sort=False), cycle(_MARKS), strict=False):
         x, y = part["date"].map(runs), 100 * part["change"]
-        ax.plot(x, y, marker="o^sDv<>p*h"[i % 10], markersize=4, linewidth=0.8, label=case)
+        ax.plot(x, y, marker=mark, linestyle=dash, markersize=4, linewidth=0.8, label=case)
         bad = part["verdict"] == "slower"
-        ax.plot(x[bad], y[bad], "x", color="black", markersize=10)
-    ax.axhline(0, color="black", linewidth=0.6)
-    ax.set_xticks(list(runs.values()), [date[:10] for date in runs], rotation=45, fontsize=7)
+        ax.plot(x[bad], y[bad], "x", color="red", markersize=10)
+    ax.axhline(0, linewidth=0.6, color="grey")
+    ax.set_xticks(list(runs.values()), [date[:10] for date in runs], rotation=45, fontsize="x-small")
     ax.set_ylabel("change of time (%)")
     ax.set_xlabel("run of the gate")
-    _outside_legend(figure)
-    return figure
-
-
-def _outside_legend(figure: Figure) -> None:
-    """One legend for all panels, each label once."""
-    labels: dict[str, Any] = {}
-    for ax in figure.axes:
-        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-            labels.setdefault(label, handle)
-    figure.legend(labels.values(), labels.keys(), loc="outside right center", fontsize=8)
+    _legend(ax.figure, width)
+    return ax

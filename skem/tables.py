@@ -10,6 +10,7 @@ import pandas as pd
 
 from skem import baselines
 from skem.metrics import mcnemar
+from skem.names import NAMES
 from skem.protocols import select, summarise
 
 Predictions = Mapping[str, np.ndarray]
@@ -211,31 +212,6 @@ def rivals_table(history: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
             )
     return pd.DataFrame(rows)
 
-
-NAMES = {
-    "rice": "Rice",
-    "ionosphere": "Ionosphere",
-    "mnist": "MNIST",
-    "mnist_half": "half-size MNIST",
-    "mnist_half_image": "half-size MNIST, each image standardised by itself",
-    "fashion_mnist": "Fashion-MNIST",
-    "cifar10": "CIFAR-10",
-    "cifar10_moved": "CIFAR-10, test images moved",
-    "logistic_regression": "logistic regression",
-    "lda": "LDA",
-    "qda": "QDA",
-    "svm_linear": "linear SVM",
-    "svm_quadratic": "quadratic SVM",
-    "svm_rbf": "RBF SVM",
-    "knn_1": "k-NN, k = 1",
-    "knn_5": "k-NN, k = 5",
-    "knn_9": "k-NN, k = 9",
-    "gmm_per_class": "a Gaussian mixture per class",
-    "bagged_trees": "bagged trees",
-    "bagged_trees_50": "50 bagged trees",
-    "bagged_trees_100": "100 bagged trees",
-}
-"""How data sets and methods are called in tables and figures."""
 
 MISSING = "not available"
 

@@ -93,9 +93,9 @@ def test_exponents_of_linear_cost_are_one():
     assert set(found["size"]) == {"N", "K", "H"}
     assert_allclose(found[found["engine"] == "skem"]["exponent"], 1.0)
     assert_allclose(found[found["engine"] == "other"]["exponent"], 1.5)
-    figure = plots.engine_scaling(table, found)
-    assert [len(ax.get_lines()) for ax in figure.axes] == [2, 2, 2]
-    assert "~N^1.00" in figure.axes[0].get_legend().get_texts()[0].get_text()
+    axes = plots.engine_scaling(pd.concat([table.assign(part="scaling"), found.assign(part="exponents")]))
+    assert [len(ax.get_lines()) for ax in axes.flat] == [2, 2, 2]
+    assert "~N^1.00" in axes[0, 0].get_legend().get_texts()[0].get_text()
 
 
 def test_what_is_not_installed_says_how_to_install_it():

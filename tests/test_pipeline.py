@@ -24,7 +24,7 @@ NONE = dict.fromkeys(("rice", "ionosphere", "mnist", "fashion_mnist", "cifar10")
 
 def copy(folder, datasets=tuple(FOLDS)):
     """The repository with a Table 1 of seconds: few passes, one baseline, one or two settings."""
-    for part in ("Snakefile", "config", "workflow", "profiles", "skem"):
+    for part in ("Snakefile", "config", "workflow", "profiles", "skem", "CITATION.cff"):
         source, ignore = ROOT / part, shutil.ignore_patterns("__pycache__")
         if source.is_dir():
             shutil.copytree(source, folder / part, ignore=ignore)
@@ -214,6 +214,36 @@ def test_editing_the_library_reruns_what_it_changes(done, module, jobs):
         path.write_text(text, encoding="utf-8")
 
 
+def test_the_report_shows_what_is_there_and_trains_nothing(done):
+    folder, _ = done
+    before = contents(folder, "results/history/*", "results/runs/**/*.csv", "results/claims.csv")
+    # Not the configuration of the run: that must not matter.
+    code, output = run(folder, "--cores", "1", "--config", "seed=1", "--", "report")
+    assert code == 0, output
+    assert "results/report.html: " in output
+    html = (folder / "results/report.html").read_text(encoding="utf-8")
+    table = read_table(folder / "results/tables/table1.csv")
+    for value in table.loc[table["available"], "validated"]:
+        assert f">{value:.2f} [" in html
+    assert "seed: 2022" in html
+    assert "Not part of this run:</strong> PSKEM and MDA" in html
+    assert "--config &#39;experiments=[table1, mda]&#39;" in html
+    assert contents(folder, "results/history/*", "results/runs/**/*.csv", "results/claims.csv") == before
+    code, output = run(folder, "-n", "--cores", "1", "--", "report")
+    assert "Nothing to be done" in output
+    code, output = run(folder, "-n", "--cores", "2", "--config", "seed=1", "--", "all", "report")
+    assert re.search(r"^train +\d+$", output, flags=re.MULTILINE)  # asked for both, `all` comes first
+
+
+def test_snakemakes_own_report_has_captions_and_categories(done):
+    folder, _ = done
+    code, output = run(folder, "--cores", "1", "--report", "own.html")
+    assert code == 0, output
+    html = (folder / "own.html").read_text(encoding="utf-8")
+    for words in ("Accuracy by pass of EM", "Every number, ordering and statement", "about time", "Claims"):
+        assert words in html
+
+
 def trained(folder):
     return len(list((folder / "results").glob("runs/*/*/*/*-*.npz")))
 
@@ -283,6 +313,16 @@ def test_without_data_a_run_leaves_a_row_that_says_so(bare):
     assert next(line for line in text.splitlines() if "| Rice " in line).count("not available") >= 5
     assert read_table(folder / "results/tables/table1.csv")["available"].tolist() == [False]
     assert (folder / "results/figures/table1_accuracy_by_pass.png").stat().st_size > 1000
+
+
+def test_without_results_there_is_no_report_but_the_command_to_give(tmp_path):
+    code, output = run(copy(tmp_path), "--cores", "1", "--", "report")
+    assert code != 0
+    assert (
+        "error: results has neither tables nor verdicts to report; `snakemake --cores all` makes them"
+        in output
+    )
+    assert "Traceback" not in output
 
 
 def test_a_dry_run_tries_again_and_deletes_nothing(bare):

@@ -181,8 +181,9 @@ def test_the_history_grows_and_is_drawn(tmp_path):
         history = regress.append_history(path, table, {"date": day, "commit": "abc"})
     assert history["date"].tolist() == ["2026-01-01", "2026-01-02"]
     assert history["verdict"].tolist() == ["slower", "slower"]
-    figure = plots.regression_history(history)
-    assert figure.axes[0].get_ylabel() == "change of time (%)"
+    ax = plots.regression_history(history, columns=1)
+    assert ax.get_ylabel() == "change of time (%)"
+    assert [text.get_text() for text in ax.figure.legends[0].get_texts()] == ["A"]
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skem import plots, studies
+from skem import studies
 from skem.metrics import operation_count
 
 
@@ -87,35 +87,27 @@ def test_further_research_is_compared_in_the_same_runs():
     assert "+1.00" in studies.future_markdown(table)
 
 
-@pytest.fixture
-def curves():
-    parts = [
-        history(method, f"{partition}-K{k}", [[0.7 + k / 200], [0.71 + k / 200]], validation=[0.5])
-        for method in ("sequential", "class")
-        for partition in ("12x3", "3x12", "1x36")
-        for k in (4, 40)
-    ]
-    return studies.curves(pd.concat(parts), ["sequential", "class"])
+def test_curves_by_pass_are_means_over_runs_with_folds_weighted():
+    rows = []
+    for run, lift in ((0, 0.0), (1, 0.1)):
+        for fold, (n, accuracies) in enumerate(((10, (0.5, 0.3)), (30, (0.8, 0.8)))):
+            for p, accuracy in enumerate(accuracies, start=1):
+                row = {"run": run, "fold": fold, "rows": "all", "pass": p, "n_test": n}
+                rows.append(row | {"test_accuracy": accuracy + lift, "validation_accuracy": np.nan})
+    table = pd.DataFrame(rows).assign(n_validation=0)
+    curves = studies.by_pass(table)
+    assert list(curves["curve"].unique()) == ["test, all training rows"]
+    assert curves["pass"].tolist() == [1, 2]
+    # Run 0: (.5 * 10 + .8 * 30) / 40 = .725 and .675; run 1: .1 more.
+    np.testing.assert_allclose(curves["accuracy"], [77.5, 72.5])
+    np.testing.assert_allclose(curves[["low", "high"]], [[72.5, 82.5], [67.5, 77.5]])
 
 
-def test_figures_have_axes_units_and_a_legend(curves):
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    figure = plots.accuracy_by_components(curves[curves["protocol"] != "last-pass"])
-    assert len(figure.axes) == 4
-    assert figure.axes[0].get_ylabel() == "test accuracy (%)"
-    assert figure.axes[-1].get_xlabel() == "components K"
-    labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert (
-        labels == ["12x3 (m = 3)", "3x12 (m = 12)", "1x36 (m = 36)", 'paper: "around 96%"']
-        or len(labels) == 4
-    )
-    own = curves[curves["protocol"] == "best-pass"]
-    shown = plots.advantage(own, {"digits": ("mnist_half", "1x36", 40)})
-    assert shown.axes[0].get_title() == "digits, K = 40"
-    ax = plots.sharing_by_components(own[own["method"] == "class"])
-    assert "shared proportion" in ax.get_ylabel()
+def test_accuracy_on_validation_rows_is_a_curve_of_its_own():
+    table = history("skem", "1x7-K4", [[0.8, 0.9]], rows="part", validation=[0.5, 0.6])
+    curves = studies.by_pass(table)
+    assert curves["curve"].tolist() == ["test, without validation rows"] * 2 + ["validation"] * 2
+    assert curves["accuracy"].tolist() == pytest.approx([80, 90, 50, 60])
 
 
 def test_costs_beside_operations():

@@ -6,12 +6,11 @@ import matplotlib
 
 matplotlib.use("agg")
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 
-from skem import plots, tables
+from skem import tables
 
 T1 = 12.706204736432095  # 97.5% point of Student's t with one degree of freedom
 Z = 1.959963984540054
@@ -256,51 +255,3 @@ def test_latex_escapes_what_latex_would_trip_over(both):
     assert r"my\_data" in text
     assert not re.search(r"(?<!\\)[%_#]", text)
     assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 4
-
-
-# Figures
-
-
-@pytest.fixture
-def ax():
-    figure, ax = plt.subplots()
-    yield ax
-    plt.close(figure)
-
-
-def paper_curves():
-    history = rice()
-    return history[(history["method"] == "skem") & (history["setting"] == A)]
-
-
-def lines_of(ax):
-    return {line.get_label(): np.asarray(line.get_ydata(), float) for line in ax.get_lines()}
-
-
-def test_curves_are_means_over_runs_with_folds_weighted(ax):
-    assert plots.accuracy_by_pass(paper_curves(), paper=95.0, title="Rice", ax=ax) is ax
-    lines = lines_of(ax)
-    assert len(lines) == 4
-    # Run 0: (.5 * 10 + .8 * 30) / 40 = .725 and .675; run 1: .83 and .775.
-    np.testing.assert_allclose(lines["test, all training rows"], [77.75, 72.5])
-    np.testing.assert_allclose(lines["test, without validation rows"], [45.0, 81.25])
-    np.testing.assert_allclose(lines["validation"], [(60 + 60) / 2, (65 + 65) / 2])
-    assert set(lines["paper: 95%"]) == {95.0}
-    assert ax.get_title() == "Rice"
-    assert [list(line.get_xdata()) for line in ax.get_lines()[:3]] == [[1, 2]] * 3
-    band = ax.collections[0].get_paths()[0].vertices
-    assert (band[:, 1].min(), band[:, 1].max()) == pytest.approx((67.5, 83.0))
-
-
-def test_a_curve_without_rows_is_left_out(ax):
-    plots.accuracy_by_pass(paper_curves().query("rows == 'all'"), ax=ax)
-    assert list(lines_of(ax)) == ["test, all training rows"]
-
-
-def test_drawing_leaves_the_users_matplotlib_alone(ax, monkeypatch):
-    monkeypatch.setattr(plt, "show", lambda *args, **kwargs: pytest.fail("nobody asked to show it"))
-    before, history = (dict(plt.rcParams), plt.get_fignums()), paper_curves()
-    plots.accuracy_by_pass(history, ax=ax)
-    assert (dict(plt.rcParams), plt.get_fignums()) == before
-    pd.testing.assert_frame_equal(history, paper_curves())
-    assert plots.accuracy_by_pass(history) is plt.gca() is ax

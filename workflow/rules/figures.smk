@@ -1,10 +1,7 @@
 # Figures, drawn from the history.
+from skem.figures import KINDS
 
-FIGURES = [
-    f"results/figures/{name}_accuracy_by_pass.{suffix}"
-    for name in REPRODUCED
-    for suffix in ("svg", "pdf", "png")
-]
+FIGURES = [f"results/figures/{name}_accuracy_by_pass.{suffix}" for name in REPRODUCED for suffix in KINDS]
 
 
 rule figure_accuracy_by_pass:
@@ -17,14 +14,16 @@ rule figure_accuracy_by_pass:
         report(
             "results/figures/{experiment}_accuracy_by_pass.svg",
             category="Accuracy",
+            labels={"figure": "{experiment}, accuracy by pass"},
             caption="../report/accuracy_by_pass.rst",
         ),
         "results/figures/{experiment}_accuracy_by_pass.pdf",
         "results/figures/{experiment}_accuracy_by_pass.png",
+        csv="results/figures/{experiment}_accuracy_by_pass.csv",
     params:
         experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
         datasets=lambda wildcards: datasets_of(wildcards.experiment),
-        code=code("plots", "tables"),
+        code=code("figures", "studies", "tables"),
     message:
         "figure of {wildcards.experiment}: accuracy by pass"
     script:

@@ -111,10 +111,15 @@ rule peers:
         claims="config/claims.csv",
     output:
         csv="results/peers.csv",
-        md="results/peers.md",
-        figure="results/peers.svg",
+        md=report(
+            "results/peers.md", category="Time", labels={"engines": "table"}, caption="../report/peers.rst"
+        ),
+        figure=report(
+            "results/peers.svg", category="Time", labels={"engines": "figure"}, caption="../report/peers.rst"
+        ),
+        pdf="results/peers.pdf",
     params:
-        code=code("peers_tables", "plots"),
+        code=code("peers_tables", "figures", "tables"),
     message:
         "table and figure of the engines"
     script:

@@ -1,4 +1,5 @@
 # Tables and figures of what a paper tried beside its first table: those of the experiments in this run.
+from skem import figures
 
 STUDIES = {
     name: [dataset for dataset in EXPERIMENTS[name]["data_sets"] if dataset in DATASETS]
@@ -16,19 +17,14 @@ STUDIES = {
     if name in EXPERIMENTS
 }
 STUDIES = {name: datasets for name, datasets in STUDIES.items() if datasets}
-# Figures, and the tables they are drawn from.
+# Figures whose studies are in this run, and the tables they are drawn from.
 DRAWN = {
-    "figure1": ["arrangements"],
-    "figures2to4": ["arrangements"],
-    "figure5": ["arrangements"],
-    "starts": ["starts", "arrangements"],
-    "advantage": ["starts", "arrangements"],
+    name: [study for study in (*figure.studies, *figure.also) if study in STUDIES]
+    for name, figure in figures.FIGURES.items()
+    if set(figure.studies) <= set(STUDIES)
 }
-if "starts40" in STUDIES:
-    DRAWN["advantage"].append("starts40")
-DRAWN = {name: needed for name, needed in DRAWN.items() if set(needed) <= set(STUDIES)}
 TABLES += [f"results/tables/{name}.{suffix}" for name in STUDIES for suffix in ("csv", "md")]
-FIGURES += [f"results/figures/{name}.{suffix}" for name in DRAWN for suffix in ("svg", "pdf", "png")]
+FIGURES += [f"results/figures/{name}.{suffix}" for name in DRAWN for suffix in figures.KINDS]
 
 
 rule study:
@@ -42,14 +38,19 @@ rule study:
         claims="config/claims.csv",
     output:
         csv="results/tables/{study}.csv",
-        md=report("results/tables/{study}.md", category="Studies", caption="../report/study.rst"),
+        md=report(
+            "results/tables/{study}.md",
+            category="Studies",
+            labels={"table": "{study}"},
+            caption="../report/study.rst",
+        ),
         costs="results/costs/{study}.csv",
     wildcard_constraints:
         study="|".join(STUDIES) or "none",
     params:
         experiment=lambda wildcards: EXPERIMENTS[wildcards.study],
         n_train=config["features"]["mnist_half"]["n_train"],
-        code=code("studies", "metrics"),
+        code=code("studies", "metrics", "tables"),
     message:
         "table of {wildcards.study}"
     script:
@@ -61,13 +62,20 @@ rule draw:
         tables=lambda wildcards: [f"results/tables/{name}.csv" for name in DRAWN[wildcards.figure]],
         costs=lambda wildcards: [f"results/costs/{name}.csv" for name in DRAWN[wildcards.figure]],
     output:
-        report("results/figures/{figure}.svg", category="Trade-offs", caption="../report/study.rst"),
+        report(
+            "results/figures/{figure}.svg",
+            category="Trade-offs",
+            labels={"figure": "{figure}"},
+            caption="../report/draw.rst",
+        ),
         "results/figures/{figure}.pdf",
         "results/figures/{figure}.png",
+        csv="results/figures/{figure}.csv",
     wildcard_constraints:
         figure="|".join(DRAWN) or "none",
     params:
-        code=code("plots"),
+        caption=lambda wildcards: Path(f"workflow/report/{wildcards.figure}.rst").read_text(encoding="utf-8"),
+        code=code("figures"),
     message:
         "drawing {wildcards.figure}"
     script:

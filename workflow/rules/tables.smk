@@ -55,7 +55,12 @@ rule table:
         claims="config/claims.csv",
     output:
         csv="results/tables/{experiment}.csv",
-        md="results/tables/{experiment}.md",
+        md=report(
+            "results/tables/{experiment}.md",
+            category="Accuracy",
+            labels={"table": "{experiment}"},
+            caption="../report/table.rst",
+        ),
         tex="results/tables/{experiment}.tex",
         summary="results/tables/{experiment}_summary.csv",
     wildcard_constraints:

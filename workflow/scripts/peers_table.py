@@ -4,12 +4,13 @@ import matplotlib
 import pandas as pd
 
 from skem import peers_tables, plots, threads
-from skem.files import plain_errors, read_table, write, write_table, write_text
+from skem.figures import STYLE, save
+from skem.files import plain_errors, read_table, write_table, write_text
 from skem.tables import claim
 
 matplotlib.use("Agg")
 threads.limit_process(1)
-with plain_errors():
+with plain_errors(), matplotlib.rc_context(STYLE):
     sizes = pd.concat([read_table(path) for path in snakemake.input.sizes], ignore_index=True)
     scaling, supervised = read_table(snakemake.input.scaling), read_table(snakemake.input.supervised)
     if len(supervised):
@@ -19,7 +20,7 @@ with plain_errors():
             supervised[f"ratio{bound}"] = supervised["paper_seconds"] / supervised[f"seconds_per_pass{of}"]
     exponents = peers_tables.exponents(scaling)
     parts = {"sizes": sizes, "scaling": scaling, "exponents": exponents, "supervised": supervised}
-    write_table(snakemake.output.csv, pd.concat([t.assign(part=name) for name, t in parts.items()]))
+    table = pd.concat([part.assign(part=name) for name, part in parts.items()])
+    write_table(snakemake.output.csv, table)
     write_text(snakemake.output.md, peers_tables.to_markdown(sizes, exponents, supervised))
-    figure = plots.engine_scaling(scaling, exponents)
-    write(snakemake.output.figure, lambda file: figure.savefig(file, format="svg", bbox_inches="tight"))
+    save(plots.engine_scaling(table), [snakemake.output.figure, snakemake.output.pdf])

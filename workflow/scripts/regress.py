@@ -55,7 +55,7 @@ with plain_errors():
         "versions": ", ".join(f"{name} {version}" for name, version in platform["packages"].items()),
     }
     history = regress.append_history(snakemake.params.history, table, labels)
-    figure = plots.regression_history(history)
+    figure = plots.regression_history(history).figure
     write(snakemake.params.figure, lambda file: figure.savefig(file, format="svg"))
     print(
         f"\n{title}.\n\n{told}\n\n{snakemake.params.md}\n{snakemake.params.history}\n{snakemake.params.figure}"

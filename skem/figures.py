@@ -1,0 +1,121 @@
+"""The figures of this project: from which tables each is drawn, which rows of them, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skem import plots
+from skem.files import write
+
+Tables = Mapping[str, pd.DataFrame]
+
+KINDS = ("svg", "pdf", "png", "csv")
+"""Files of a figure; the CSV is the table that it is drawn from."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """How a figure comes from the tables of studies.
+
+    Attributes
+    ----------
+    studies : tuple of str
+        Without these there is no figure.
+    also : tuple of str
+        What else it shows if there.
+    rows : callable
+        From tables and costs, both by study, to the tidy table that is drawn.
+    draw : callable
+        From that table to Axes.
+    """
+
+    studies: tuple[str, ...]
+    rows: Callable[[Tables, Tables], pd.DataFrame]
+    draw: Callable[..., Any]
+    also: tuple[str, ...] = ()
+
+
+def _arrangements(tables: Tables, costs: Tables) -> pd.DataFrame:
+    """The unpartitioned model, which features in any order leave the same, stands in every panel."""
+    table = tables["arrangements"]
+    table = table[table["protocol"].isin(["best-pass", "validated"])]
+    whole = table[(table["method"] == "sequential") & (table["n_blocks"] == 1)]
+    orders = [
+        pd.concat([own, whole.assign(method=name)]) if name != "sequential" else own
+        for name in ("sequential", "interleaved", "random")
+        if len(own := table[table["method"] == name])
+    ]
+    # Protocols keep their order in the first panel, and so in all.
+    return pd.concat(orders, ignore_index=True)
+
+
+def _sharing(tables: Tables, costs: Tables) -> pd.DataFrame:
+    table = tables["arrangements"]
+    return table[(table["method"] == "sequential") & (table["protocol"] == "best-pass")]
+
+
+def _starts(tables: Tables, costs: Tables) -> pd.DataFrame:
+    """Best passes from every start; the paper's is the one of the arrangements."""
+    own = tables["arrangements"]
+    own = own[own["method"] == "sequential"].assign(method="uniform")
+    others = [table for name, table in tables.items() if name != "arrangements"]
+    table = pd.concat([own, *others], ignore_index=True)
+    return table[(table["protocol"] == "best-pass") & table["method"].isin(plots.STARTS)]
+
+
+def _starts_on_one(tables: Tables, costs: Tables) -> pd.DataFrame:
+    table = _starts(tables, costs)
+    table = table[table["dataset"] == tables["arrangements"]["dataset"].iloc[0]]
+    return table.sort_values("method", key=lambda names: names.map(list(plots.STARTS).index), kind="stable")
+
+
+PAPER_K = {"mnist_half": 40, "mnist": 60, "fashion_mnist": 100}
+"""Where starts are compared: as many components as the paper has on that data set."""
+
+
+def _advantage(tables: Tables, costs: Tables) -> pd.DataFrame:
+    table = _starts(tables, costs)
+    k = table["dataset"].map(PAPER_K)
+    there = table[table["n_components"] == k]
+    # Grids may be cut to their ends.
+    most = table.groupby("dataset")["n_components"].transform("max")
+    return there if len(there) else table[table["n_components"] == most]
+
+
+FIGURES = {
+    "figure1": Figure(
+        ("arrangements",), lambda tables, costs: costs["arrangements"], plots.cost_by_components
+    ),
+    "figures2to4": Figure(
+        ("arrangements",), _arrangements, partial(plots.accuracy_by_components, crossing=28)
+    ),
+    "figure5": Figure(("arrangements",), _sharing, plots.sharing_by_components),
+    "accuracy_by_start": Figure(
+        ("arrangements", "starts"), _starts_on_one, partial(plots.accuracy_by_components, floor=85)
+    ),
+    "advantage": Figure(("arrangements", "starts"), _advantage, plots.advantage, also=("starts40",)),
+}
+"""By name of file."""
+
+STYLE = {
+    "axes.prop_cycle": "cycler('color', ['#2171b5', '#08306b', '#e6550d', '#8c2d04', '#000000'])",
+    "legend.framealpha": 0.9,
+    "svg.hashsalt": "skem",  # the same file for the same numbers
+}
+"""Our own look; `skem.plots` takes whatever is set."""
+
+
+def save(axes: Any, paths: Iterable[str | Path]) -> None:
+    """Write the figure that Axes belong to, by suffix, without the time of day."""
+    figure = np.atleast_1d(axes).flat[0].figure
+    for path in paths:
+        kind = Path(path).suffix[1:]
+        metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
+        write(path, partial(figure.savefig, format=kind, dpi=150, metadata=metadata))

@@ -1,0 +1,38 @@
+# One page of what runs left. It trains nothing, so it does not ask for what `all` makes: under another configuration
+# than theirs that would throw results of hours away. What is not there leaves a gap that names the command for it.
+
+
+def seen(wildcards):
+    """What a report would show: it is made anew when that is something else."""
+    from skem.report import fingerprint
+
+    return fingerprint("results")
+
+
+rule configuration:
+    output:
+        "results/configuration.yaml",
+    params:
+        config=config,
+    message:
+        "recording the configuration"
+    script:
+        "../scripts/configuration.py"
+
+
+rule report:
+    input:
+        # In one command with `all` it comes last.
+        lambda wildcards: rules.all.input if "all" in workflow.dag_settings.targets else [],
+        templates=sorted(map(str, Path("workflow/report").iterdir())),
+        claims="config/claims.csv",
+        citation="CITATION.cff",
+    output:
+        "results/report.html",
+    params:
+        seen=seen,
+        code=code("report"),
+    message:
+        "the report"
+    script:
+        "../scripts/report.py"
