@@ -137,5 +137,6 @@ def show_results():
         print(f"Not available, and left out: {', '.join(absent)}; results/data/*.json say why.")
     print("\n".join(str(path) for path in made if path.suffix in (".md", ".svg")))
     print(f"{seconds / 60:.1f} minutes on {workflow.cores} cores")
-    record = {"seconds": round(seconds, 1), "cores": workflow.cores, "config": CONFIG_FILES}
+    finished = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
+    record = {"seconds": round(seconds, 1), "cores": workflow.cores, "config": CONFIG_FILES, "finished": finished}
     Path("results/run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
