@@ -74,7 +74,7 @@ SHARED_PARAMETERS = (
     ("Classifier", "first"),
     [
         (SKEMClassifier, "covariance_type='full'"),
-        (PSKEMClassifier, "n_blocks=3, arrangement='sequential', covariance_type='full'"),
+        (PSKEMClassifier, "n_blocks=3, arrangement='sequential', covariance_type='full', sharing=None"),
         (MDAClassifier, "n_blocks=1, arrangement='sequential'"),
     ],
 )
