@@ -67,11 +67,11 @@ def start(
     if method == "uniform":
         means = centre + random_state.uniform(-spread, spread, size=(n_components, m))
         covariances = np.broadcast_to(width**2 * np.eye(m), (1, m, m))
-        groups = np.zeros(n_components, dtype=int)
+        nobody = np.zeros(n_components, dtype=int)
         return Mixture(
             np.full((n_components, n_classes), 1.0 / n_components),
             means,
-            _compressed(kind, covariances, groups),
+            _compressed(kind, covariances, nobody),
         )
     # One component leaves nothing to reserve: it is the same Gaussian for all classes, whatever the start.
     if method in ("sample", "kmeans", "k-means++") or n_components == 1:
