@@ -12,6 +12,8 @@ from importlib.metadata import PackageNotFoundError, version
 from skem.classifiers import MDAClassifier, PSKEMClassifier, SKEMClassifier
 from skem.mixture import GaussianMixture
 from skem.prbf import PRBFClassifier, PRBFEnsemble
+from skem.prbf_cv import PRBFClassifierCV, sharing_path
+from skem.rbf import GaussianKernels, rbf_network
 
 try:
     __version__ = version("pskem")
@@ -19,11 +21,15 @@ except PackageNotFoundError:  # a checkout on the path, not installed
     __version__ = "0+unknown"
 
 __all__ = [
+    "GaussianKernels",
     "GaussianMixture",
     "MDAClassifier",
     "PRBFClassifier",
+    "PRBFClassifierCV",
     "PRBFEnsemble",
     "PSKEMClassifier",
     "SKEMClassifier",
     "__version__",
+    "rbf_network",
+    "sharing_path",
 ]

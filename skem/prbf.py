@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from skem import initialize
 from skem._base import SharedKernelClassifier
@@ -40,6 +40,7 @@ class PRBFClassifier(SharedKernelClassifier):
     ----------
     n_components : int or None, default=None
         M, the number of kernels; None is max(20, 3 per class), or as many as ``groups`` or the arrays of ``init`` name.
+        At least one per class; a single one belongs to all of them.
     sharing : float or array-like of shape (n_classes, n_classes), default=0.5
         lambda in [0, 1]. As a matrix, lambda of the kernels of each class (row) in each class (column), with ones on
         the diagonal.
@@ -204,6 +205,12 @@ class PRBFClassifier(SharedKernelClassifier):
             self.__dict__.update(learned)
 
 
+def one_seed(*random_states: int | np.random.RandomState | None) -> int:
+    """The first random state that is given, as a number that gives several fits the same start."""
+    given = next((state for state in random_states if state is not None), None)
+    return int(given) if isinstance(given, Integral) else _seeds(given, 1)[0]
+
+
 def _seeds(random_state: int | np.random.RandomState | None, n: int) -> list[int]:
     return check_random_state(random_state).randint(2**31 - 1, size=n).tolist() if n else []
 
@@ -222,7 +229,7 @@ class PRBFEnsemble(Posteriors, ClassifierMixin, BaseEstimator):
     n_jobs : int or None, default=None
         Fits side by side, in threads; the result does not depend on it. None is one.
     random_state : int, RandomState instance or None, default=None
-        Of the common start; None leaves it to the estimator's own, where that is a number.
+        Of the common start; None leaves it to the estimator's own.
 
     Attributes
     ----------
@@ -282,6 +289,7 @@ class PRBFEnsemble(Posteriors, ClassifierMixin, BaseEstimator):
         self._validate_params()
         check_sharings(self.sharings)
         estimator = PRBFClassifier() if self.estimator is None else self.estimator
+        seed = one_seed(self.random_state, estimator.random_state)
         models = [clone(estimator).set_params(sharing=sharing) for sharing in self.sharings]
         if self.random_state is not None or not isinstance(estimator.random_state, Integral):
             (seed,) = _seeds(
@@ -303,7 +311,6 @@ class PRBFEnsemble(Posteriors, ClassifierMixin, BaseEstimator):
     def class_log_density(self, X: ArrayLike) -> np.ndarray:
         """log p(x|C_k), eq. 38, shape (n_samples, n_classes), in nats per unit of volume in input units."""
         check_is_fitted(self)
-        validate_data(self, X, reset=False, skip_check_array=True)
         densities = [model.class_log_density(X) for model in self.estimators_]
         return logsumexp(densities, axis=0) - np.log(len(densities))
 

@@ -16,16 +16,18 @@ from skem.gaussian import Mixture
 
 
 def equal_groups(n_components: int, n_classes: int) -> list[np.ndarray]:
-    """One group of consecutive kernels per class; the first K mod L classes get one more.
+    """One group of consecutive kernels per class; the first K mod L classes get one more. All share a single kernel.
 
     Raises
     ------
     ValueError
         If there are fewer kernels than classes.
     """
+    if n_components == 1:
+        return [np.arange(1)] * n_classes
     if n_components < n_classes:
         raise ValueError(
-            f"n_components={n_components} leaves a class without kernels: at least {n_classes}, one per class"
+            f"n_components={n_components} leaves a class without kernels: at least {n_classes}, one per class, or a single one for all"
         )
     return np.array_split(np.arange(n_components), n_classes)
 
@@ -94,9 +96,9 @@ def check_lambdas(sharing: ArrayLike, n_classes: int) -> np.ndarray:
 
 def log_sharing(lambdas: np.ndarray, groups: list[np.ndarray]) -> np.ndarray:
     """log lambda of each kernel in each class, shape (K, L)."""
-    per_kernel = np.empty((sum(map(len, groups)), len(groups)))
+    per_kernel = np.zeros((max(map(max, groups)) + 1, len(groups)))
     for group, row in zip(groups, lambdas, strict=True):
-        per_kernel[group] = row
+        per_kernel[group] = np.maximum(per_kernel[group], row)
     with np.errstate(divide="ignore"):
         return np.log(per_kernel)
 
