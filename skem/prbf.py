@@ -300,13 +300,24 @@ class PRBFEnsemble(Posteriors, ClassifierMixin, BaseEstimator):
         fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(model.fit)(X, y, sample_weight) for model in models
         )
-        self.estimators_: list[PRBFClassifier] = list(fitted)
+        self._keep(fitted)
+        return self
+
+    @classmethod
+    def of(cls, estimators: Sequence[PRBFClassifier]) -> PRBFEnsemble:
+        """The average of models that are fitted already, to the same rows."""
+        sharings: list[Any] = [model.sharing for model in estimators]
+        ensemble = cls(sharings=sharings)
+        ensemble._keep(estimators)
+        return ensemble
+
+    def _keep(self, estimators: Sequence[PRBFClassifier]) -> None:
+        self.estimators_: list[PRBFClassifier] = list(estimators)
         first = self.estimators_[0]
         for name in ("classes_", "class_prior_", "n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
             if hasattr(first, name):
                 setattr(self, name, getattr(first, name))
-        return self
 
     def class_log_density(self, X: ArrayLike) -> np.ndarray:
         """log p(x|C_k), eq. 38, shape (n_samples, n_classes), in nats per unit of volume in input units."""

@@ -151,6 +151,53 @@ def test_passes_are_the_equations_of_the_paper(sharing):
     assert_allclose(model.covariances_, parameters[2], rtol=1e-8)
 
 
+def test_the_class_prior_is_that_of_the_data():
+    """Eq. 10."""
+    X, y = draw()
+    model = PRBFClassifier(6, random_state=0).fit(X, y)
+    assert_allclose(model.class_prior_, np.bincount(y) / len(y))
+
+
+def test_a_kernel_is_the_mean_of_what_the_classes_would_make_of_it():
+    """Eqs. 22 and 26: w_j = sum_k P(C_k|j) w_jk, with P(C_k|j) that sum to one."""
+    X, y = draw()
+    weights, means, covariances = a_start(5, 3, 3, "full")
+    model = PRBFClassifier(sharing=1.0, init=(weights, means, covariances), max_iter=1, **PLAIN).fit(X, y)
+    p = np.stack(
+        [multivariate_normal(mu, P).pdf(X) for mu, P in zip(means, covariances, strict=True)], axis=1
+    )
+    posterior = weights[:, y].T * p
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    prior = np.bincount(y) / len(y)
+    of_class = model.weights_ * prior
+    of_class /= of_class.sum(axis=1, keepdims=True)
+    for j in range(5):
+        own = [(posterior[y == k, j], X[y == k]) for k in range(3)]
+        mu = [h @ x / h.sum() for h, x in own]
+        assert_allclose(of_class[j] @ mu, model.means_[j], rtol=1e-8)
+        about = [(x - model.means_[j]) for _, x in own]
+        sigma = [(h * d.T) @ d / h.sum() for (h, _), d in zip(own, about, strict=True)]
+        assert_allclose(np.einsum("k,kij->ij", of_class[j], sigma), model.covariances_[j], rtol=1e-8)
+
+
+@pytest.mark.parametrize("sharing", [0.0, 0.3, 1.0])
+def test_what_p_lambda_integrates_to(sharing):
+    """Section III: one for lambda = 0 and 1, below one between; the class density (2) is a density always."""
+    X, y = draw(m=1)
+    model = PRBFClassifier(6, sharing=sharing, max_iter=5, tol=0.0, random_state=0).fit(X, y)
+    grid = np.linspace(-40, 40, 20001)[:, None]
+    mass = np.exp(model.class_log_density(grid)).sum(axis=0) * (grid[1] - grid[0])
+    assert_allclose(mass, 1.0, rtol=1e-6)
+    lambdas = np.full((6, 3), sharing)
+    for c, group in enumerate(model.groups_):
+        lambdas[group, c] = 1.0
+    penalised = (lambdas * model.weights_).sum(axis=0)
+    if 0 < sharing < 1:
+        assert (penalised < 1).all()
+    else:
+        assert_allclose(penalised, 1.0)
+
+
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_the_penalised_likelihood_never_falls(data):

@@ -22,6 +22,12 @@ TIMED = sorted(
 )
 
 
+# What the last `snakemake titsias` left, where there is any.
+TITSIAS_FOUND = [
+    path for path in ("results/titsias/errors.csv", "results/titsias/examples.csv") if Path(path).exists()
+]
+
+
 rule claims:
     input:
         claims="config/claims.csv",
@@ -30,6 +36,12 @@ rule claims:
         seconds=expand("results/timings/{dataset}.csv", dataset=DATASETS),
         timed=[f"results/timings/{dataset}/{method}/{unit}.csv" for dataset, method, unit in TIMED],
         records=expand("results/data/{source}.json", source=SOURCES),
+        titsias=TITSIAS_FOUND,
+        titsias_records=[
+            f"results/data/{source}.json"
+            for source in TITSIAS_SOURCES
+            if Path(f"results/data/{source}.json").exists() and TITSIAS_FOUND
+        ],
     output:
         csv="results/claims.csv",
         md=report("results/claims.md", category="Claims", caption="../report/claims.rst"),
@@ -37,7 +49,8 @@ rule claims:
         timing_md="results/claims_timing.md",
     params:
         datasets=DATASETS,
-        code=code("pulford"),
+        tables=TITSIAS["tables"],
+        code=code("pulford", "titsias"),
     message:
         "verdicts on the claims"
     script:
