@@ -7,13 +7,15 @@ on the four that there is data for.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,14 +33,18 @@ from skem.claims import (
     judge_number,
     mean,
 )
+from skem.files import read_table
 from skem.titsias_tables import CELL
 
 Claim = Mapping[str, str]
 LAMBDAS = ("lambda000", "lambda025", "lambda050", "lambda075", "lambda100")
 TABLES = ("ionosphere", "pima", "phoneme", "satimage")
 """Those there is data for, of the settings that come nearest to the paper's."""
-OTHERWISE = {"pima": "standardised; as it is", "satimage": "discriminant scores; all 36 features"}
-"""What a cell's other figure is of."""
+OTHERWISE = {
+    "pima": {"pima_raw": "as it is"},
+    "satimage": {"satimage_whole": "scores fitted to all rows", "satimage_raw": "all 36 features"},
+}
+"""Other ways to make the features of a table, shown beside."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,7 @@ class Found:
     Attributes
     ----------
     errors : DataFrame
-        ``results/titsias/errors.csv``.
+        ``results/titsias/errors.csv``, with the column of seconds.csv.
     examples : DataFrame
         ``results/titsias/examples.csv``.
     records : mapping of str to dict
@@ -116,6 +122,25 @@ class Found:
         return Estimate.of(own.set_index("run")[column], "fresh rows")
 
 
+def found_in(
+    paths: Sequence[str | Path], records: Sequence[str | Path], tables: Mapping[str, dict[str, Any]]
+) -> Found:
+    """What the files of a run say; without files, nothing.
+
+    Parameters
+    ----------
+    paths : sequence of path
+        errors, seconds and examples in ``results/titsias``, or none.
+    records : sequence of path
+        Files of ``results/data``.
+    tables : mapping
+        ``tables`` of ``config/titsias.yaml``.
+    """
+    errors, seconds, examples = map(read_table, paths) if paths else [pd.DataFrame()] * 3
+    known = {Path(path).stem: json.loads(Path(path).read_text(encoding="utf-8")) for path in records}
+    return Found(errors.merge(seconds) if len(errors) else errors, examples, known, tables)
+
+
 def judge(found: Found, claim: Claim) -> Judgement:
     """The verdict on a claim.
 
@@ -141,12 +166,11 @@ def _number(found: Found, claim: Claim) -> Judgement:
     cell = CELL.match(claim["id"])
     if cell:
         estimate = found.column(cell[1], cell[2], int(cell[3]))
-        note = ""
-        if cell[1] in OTHERWISE:
+        notes = []
+        for name, told in OTHERWISE.get(cell[1], {}).items():
             with suppress(NotRun):
-                other = found.column(f"{cell[1]}_raw", cell[2], int(cell[3]))
-                note = f"{OTHERWISE[cell[1]]} {other.mean:.2f}"
-        return judge_number({**claim, "trials": "1"}, replace(estimate, note=note))
+                notes.append(f"{told}: {found.column(name, cell[2], int(cell[3])).mean:.2f}")
+        return judge_number({**claim, "trials": "1"}, replace(estimate, note="; ".join(notes)))
     dataset, quantity = claim["dataset"], claim["quantity"]
     record = found.records.get(dataset)
     if not record:

@@ -23,9 +23,7 @@ TIMED = sorted(
 
 
 # What the last `snakemake titsias` left, where there is any.
-TITSIAS_FOUND = [
-    path for path in ("results/titsias/errors.csv", "results/titsias/examples.csv") if Path(path).exists()
-]
+LEFT = all(Path(path).exists() for path in TITSIAS_FOUND)
 
 
 rule claims:
@@ -36,12 +34,8 @@ rule claims:
         seconds=expand("results/timings/{dataset}.csv", dataset=DATASETS),
         timed=[f"results/timings/{dataset}/{method}/{unit}.csv" for dataset, method, unit in TIMED],
         records=expand("results/data/{source}.json", source=SOURCES),
-        titsias=TITSIAS_FOUND,
-        titsias_records=[
-            f"results/data/{source}.json"
-            for source in TITSIAS_SOURCES
-            if Path(f"results/data/{source}.json").exists() and TITSIAS_FOUND
-        ],
+        titsias=TITSIAS_FOUND if LEFT else [],
+        titsias_records=expand("results/data/{source}.json", source=TITSIAS_SOURCES) if LEFT else [],
     output:
         csv="results/claims.csv",
         md=report("results/claims.md", category="Claims", caption="../report/claims.rst"),

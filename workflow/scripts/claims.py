@@ -1,7 +1,6 @@
 """Hold every claim against what this run measured."""
 
 import json
-import os
 from pathlib import Path
 
 import pandas as pd
@@ -22,13 +21,8 @@ with plain_errors():
         {row["id"]: float(row["value"]) for row in stated.to_dict("records") if row["kind"] == "number"},
     )
 
-    errors, examples = map(read_table, snakemake.input.titsias or [os.devnull] * 2)
-    records = [Path(path) for path in snakemake.input.titsias_records]
-    found = titsias.Found(
-        errors,
-        examples,
-        {path.stem: json.loads(path.read_text()) for path in records},
-        snakemake.params.tables,
+    found = titsias.found_in(
+        snakemake.input.titsias, snakemake.input.titsias_records, snakemake.params.tables
     )
     built = {
         "pulford2022": lambda claim: pulford.judge(evidence, claim),
