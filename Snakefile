@@ -44,7 +44,8 @@ rule reference:
             "results/claims_timing.csv",
             "results/claims_timing.md",
         ]
-        + ["results/run.json", "results/peers.csv", "results/peers.md", "results/peers.svg"],
+        + ["results/run.json", "results/peers.csv", "results/peers.md", "results/peers.svg"]
+        + TITSIAS_RESULTS,
     message:
         "copying tables and figures to results/reference"
     script:

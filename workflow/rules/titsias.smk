@@ -18,6 +18,11 @@ TITSIAS_CHOICES = [
 TITSIAS_SOURCES = list(dict.fromkeys(entry["source"] for entry in TITSIAS_TABLES.values()))
 TITSIAS_FOUND = [f"results/titsias/{name}.csv" for name in ("errors", "seconds", "examples")]
 TITSIAS_FIGURES = ["titsias_figures3to5", "titsias_images"]
+TITSIAS_RESULTS = [
+    f"results/tables/{name}.{suffix}"
+    for name in ("titsias", "titsias_choice", "titsias_claims")
+    for suffix in ("csv", "md")
+] + [f"results/figures/{name}.{suffix}" for name in TITSIAS_FIGURES for suffix in ("svg", "pdf", "png")]
 
 
 rule titsias_errors:
@@ -179,10 +184,7 @@ rule titsias_draw:
 
 rule titsias:
     input:
-        "results/tables/titsias.md",
-        "results/tables/titsias_choice.md",
-        "results/tables/titsias_claims.md",
-        expand("results/figures/{figure}.{suffix}", figure=TITSIAS_FIGURES, suffix=["svg", "pdf", "png"]),
+        TITSIAS_RESULTS,
         "results/environment.json",
     message:
         "Titsias and Likas (2001)"
