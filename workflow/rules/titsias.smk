@@ -84,6 +84,7 @@ rule titsias_images:
         ),
     output:
         "results/titsias/images/{dataset}.csv",
+    priority: 200
     params:
         setup=lambda wildcards: TITSIAS["images"][wildcards.dataset] | {"sharings": TITSIAS["sharings"]},
         spec=lambda wildcards: config["features"][wildcards.dataset],

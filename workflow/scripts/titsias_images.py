@@ -20,14 +20,14 @@ with plain_errors():
             for sharing in (*setup["sharings"], None):
                 init = "uniform" if sharing is None else "class"
                 model = PSKEMClassifier(sharing=sharing, init=init, random_state=seed, **setup["params"])
-                for fitted in model.fit_passes(trial.X_train[:, columns], trial.y_train):
-                    right = fitted.predict(trial.X_test[:, columns]) == trial.y_test
-                    rows.append(
-                        {
-                            "dataset": dataset,
-                            "run": trial.run,
-                            "sharing": np.nan if sharing is None else sharing,
-                        }
-                        | {"pass": fitted.n_iter_, "accuracy": 100 * float(right.mean())}
-                    )
+                fitted = model.fit(trial.X_train[:, columns], trial.y_train)
+                right = fitted.predict(trial.X_test[:, columns]) == trial.y_test
+                rows.append(
+                    {
+                        "dataset": dataset,
+                        "run": trial.run,
+                        "sharing": np.nan if sharing is None else sharing,
+                    }
+                    | {"pass": fitted.n_iter_, "accuracy": 100 * float(right.mean())}
+                )
     write_table(snakemake.output[0], rows)
