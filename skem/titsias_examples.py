@@ -40,9 +40,9 @@ FIGURES: dict[str, list[Cloud]] = {
         Cloud(0, (2.5, 0.0), 0.8, 0.08),
         Cloud(1, (2.5, 0.0), 0.8, 0.42),
     ],
-    # One Gaussian of the first class, two far from each other of the second.
+    # One Gaussian of the first class, beside one of two of the second that are far from each other.
     "figure5": [
-        Cloud(0, (0.0, 0.0), 0.7, 0.5),
+        Cloud(0, (-1.5, 0.0), 0.7, 0.5),
         Cloud(1, (-3.0, 0.0), 0.7, 0.25),
         Cloud(1, (3.0, 0.0), 0.7, 0.25),
     ],

@@ -26,8 +26,8 @@ IMAGES = {"mnist": "MNIST, 3x13, K = 60", "fashion_mnist": "Fashion-MNIST, 10x15
 
 
 def examples(setup, root):
-    figure = Figure(figsize=(9, 10.5), layout="constrained")
-    axes = figure.subplots(len(PANELS), 2)
+    figure = Figure(figsize=(9, 9), layout="constrained")
+    axes = figure.subplots(len(PANELS), 2, gridspec_kw={"height_ratios": (5, 3, 3)})
     for row, (name, panels) in zip(axes, PANELS.items(), strict=True):
         seed = splits.seed(root, name, 0)
         X, y = titsias_examples.draw(name, setup["n_rows"], seed)
