@@ -13,6 +13,7 @@ include: "workflow/rules/features.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/titsias.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/studies.smk"
 include: "workflow/rules/peers.smk"
@@ -48,7 +49,8 @@ rule reference:
         ]
         + [f"results/peers.{suffix}" for suffix in ("csv", "md", "svg", "pdf")]
         + ["results/run.json", "results/configuration.yaml"]
-        + [f"results/data/{source}.json" for source in SOURCES],
+        + [f"results/data/{source}.json" for source in SOURCES]
+        + TITSIAS_RESULTS,
     message:
         "copying tables and figures to results/reference"
     script:

@@ -1,17 +1,35 @@
-"""Shared-kernel Gaussian mixture classifiers: SKEM, PSKEM and MDA, as scikit-learn estimators.
+"""Shared-kernel Gaussian mixture classifiers: SKEM, PSKEM, MDA and lambda-PRBF, as scikit-learn estimators.
 
 Pulford, G. W. (2022). Improvements to Supervised EM Learning of Shared Kernel Models by Feature Space
 Partitioning.
+
+Titsias, M. K. and Likas, A. C. (2001). Shared kernel models for class conditional density estimation. IEEE Trans.
+Neural Networks 12, 987-997.
 """
 
 from importlib.metadata import PackageNotFoundError, version
 
 from skem.classifiers import MDAClassifier, PSKEMClassifier, SKEMClassifier
 from skem.mixture import GaussianMixture
+from skem.prbf import PRBFClassifier, PRBFEnsemble
+from skem.prbf_cv import PRBFClassifierCV, sharing_path
+from skem.rbf import GaussianKernels, rbf_network
 
 try:
     __version__ = version("pskem")
 except PackageNotFoundError:  # a checkout on the path, not installed
     __version__ = "0+unknown"
 
-__all__ = ["GaussianMixture", "MDAClassifier", "PSKEMClassifier", "SKEMClassifier", "__version__"]
+__all__ = [
+    "GaussianKernels",
+    "GaussianMixture",
+    "MDAClassifier",
+    "PRBFClassifier",
+    "PRBFClassifierCV",
+    "PRBFEnsemble",
+    "PSKEMClassifier",
+    "SKEMClassifier",
+    "__version__",
+    "rbf_network",
+    "sharing_path",
+]

@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from skem import chunks, em, initialize, partition
+from skem import chunks, em, initialize, partition, sharing
 from skem._densities import Densities
 from skem._units import all_or_nothing, refuse_non_finite
 from skem.callbacks import CallbackSupportMixin, follow, with_callbacks
@@ -48,14 +48,19 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
         "warm_start": ["boolean"],
+        "sharing": [Real, "array-like", None],
+        "variance_floor": [Interval(Real, 0, None, closed="left")],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
 
-    # What SKEMClassifier and MDAClassifier do not offer as a parameter.
+    # What some of the classifiers do not offer as a parameter.
     n_blocks = 1
     arrangement: str | Sequence[Sequence[int]] = "sequential"
     covariance_type = "full"
+    sharing: ArrayLike | None = None
+    groups: Sequence[Sequence[int]] | None = None
+    variance_floor = 0.0
 
     _active_rows = em.ACTIVE_ROWS  # 0 for exact passes, to measure what active sets are worth
 
@@ -118,18 +123,30 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
             self.n_components_ = self.n_components or max(20, 3 * len(self.classes_))
             self.block_indices_ = partition.blocks(X.shape[1], self.n_blocks, self.arrangement, random_state)
         self.n_blocks_ = len(self.block_indices_)
+        lambdas = None
+        if self.sharing is not None:
+            lambdas = sharing.check_lambdas(self.sharing, len(self.classes_))
+        drawn = isinstance(self.init, str) or previous is not None
+        if drawn:
+            self._group()
 
         validation = None
         if self.early_stopping:
             X, codes, weights, validation = self._split_validation(X, codes, weights, random_state)
         self._measure(X, weights)
         rows = chunks.sort_by_class(X, codes, weights, self._shift, self._scale)
-        ridge = self._internal_ridge()
+        ridge, floor = self._internal_ridge(), self.variance_floor * self._mean_variance
         with single_threaded():
             starts = [
                 self._start(rows, r, columns, ridge, random_state, previous)
                 for r, columns in enumerate(self.block_indices_)
             ]
+        if not drawn:  # the arrays say how many kernels there are
+            self._group()
+        log_sharing = None
+        if lambdas is not None:
+            log_sharing = sharing.log_sharing(lambdas, self.groups_)
+            starts = [sharing.closed(start, log_sharing) for start in starts]
         self.log_likelihood_, self.objective_ = np.empty(0), np.empty(0)
         self.converged_ = False
         with Workers(self.n_jobs) as workers:
@@ -143,6 +160,8 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
                     max_iter=self.max_iter,
                     workers=workers,
                     active_rows=self._active_rows,
+                    log_sharing=log_sharing,
+                    variance_floor=floor,
                 )
                 for columns, start in zip(self.block_indices_, starts, strict=True)
             ]
@@ -196,6 +215,17 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
             )
         return prior / prior.sum()
 
+    def _group(self) -> None:
+        """Set ``groups_``, the kernels of each class, where kernels are grouped."""
+        if self.sharing is None:
+            return
+        if self.groups is None:
+            self.groups_ = sharing.equal_groups(self.n_components_, len(self.classes_))
+            return
+        given = self.n_components is not None or not isinstance(self.init, str)
+        self.groups_ = sharing.check_groups(self.groups, self.n_components_ if given else None, self.classes_)
+        self.n_components_ = sum(map(len, self.groups_))
+
     def _split_validation(
         self, X: np.ndarray, codes: np.ndarray, weights: np.ndarray, random_state: np.random.RandomState
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]:
@@ -231,7 +261,8 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
             self.n_components_ = len(given.means)
             return self._to_internal(given, columns)
         unit = 1.0 if self.standardize else self._scale[0]
-        return initialize.start(
+        groups = self.groups_ if self.sharing is not None else None
+        start = initialize.start(
             rows,
             columns,
             self.init,
@@ -241,9 +272,11 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
             width=self.init_scale / unit,
             centre=np.zeros(len(columns)) if self.standardize else -self._shift[columns] / unit,
             ridge=ridge,
-            strict=self.n_components is not None,
+            strict=self.n_components is not None or self.groups is not None,
             random_state=random_state,
+            groups=groups,
         )
+        return sharing.opened(start, groups) if groups and self.init in initialize.BY_CLASS else start
 
     def _previous_fit(self, X: np.ndarray, y: np.ndarray) -> list[Mixture]:
         """Where a warm start goes on from, if it still fits."""
@@ -260,7 +293,10 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
 
     def _structure(self) -> dict[str, str]:
         """What a warm start cannot change, beside the data."""
-        return {name: str(getattr(self, name)) for name in ("covariance_type", "n_blocks", "arrangement")}
+        return {
+            name: str(getattr(self, name))
+            for name in ("covariance_type", "n_blocks", "arrangement", "groups")
+        }
 
     def _keep(self, states: Sequence[em.State], log_scale: float) -> None:
         """Make the estimator that of one pass; attributes are replaced, never changed in place.

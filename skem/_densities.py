@@ -16,13 +16,44 @@ from skem.gaussian import Mixture
 from skem.threads import Workers
 
 
-class Densities(Units):
+class Posteriors:
+    """From class densities to posterior probabilities and decisions."""
+
+    if TYPE_CHECKING:
+        classes_: np.ndarray
+        class_prior_: np.ndarray
+
+        def class_log_density(self, X: ArrayLike) -> np.ndarray: ...
+
+    def predict_joint_log_proba(self, X: ArrayLike) -> np.ndarray:
+        """log p(x, c) = log p(x|c) + log of the class prior, shape (n_samples, n_classes)."""
+        with np.errstate(divide="ignore"):
+            return self.class_log_density(X) + np.log(self.class_prior_)
+
+    def score_samples(self, X: ArrayLike) -> np.ndarray:
+        """log p(x), shape (n_samples,)."""
+        return logsumexp(self.predict_joint_log_proba(X), axis=1)
+
+    def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
+        """log p(c|x), shape (n_samples, n_classes)."""
+        joint = self.predict_joint_log_proba(X)
+        return joint - logsumexp(joint, axis=1, keepdims=True)
+
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+        """p(c|x), shape (n_samples, n_classes). A product over dependent blocks is overconfident."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """The class of largest posterior (Pulford 2022, eqs. 33 and 34), shape (n_samples,)."""
+        joint = self.predict_joint_log_proba(X)
+        return self.classes_[joint.argmax(axis=1)]
+
+
+class Densities(Posteriors, Units):
     """What can be asked of a fitted shared-kernel model; everything public is in input units."""
 
     # What the fit leaves.
     if TYPE_CHECKING:
-        classes_: np.ndarray
-        class_prior_: np.ndarray
         blocks_: list[Mixture]
         block_indices_: list[np.ndarray]
         n_features_in_: int
@@ -54,8 +85,6 @@ class Densities(Units):
         """P_k in input units, shaped by the covariance type; for a model with one block."""
         return self._only_block("covariances_").covariances
 
-    # Densities and predictions
-
     def class_log_density(self, X: ArrayLike) -> np.ndarray:
         """log p(x|c), summed over blocks (Pulford 2022, eqs. 1 and 36).
 
@@ -76,29 +105,6 @@ class Densities(Units):
                 total += em.class_log_density(features, columns, internal, self._kind, workers)
                 total -= np.log(self._scale[columns]).sum()
         return np.ascontiguousarray(total.T)
-
-    def predict_joint_log_proba(self, X: ArrayLike) -> np.ndarray:
-        """log p(x, c) = log p(x|c) + log of the class prior, shape (n_samples, n_classes)."""
-        with np.errstate(divide="ignore"):
-            return self.class_log_density(X) + np.log(self.class_prior_)
-
-    def score_samples(self, X: ArrayLike) -> np.ndarray:
-        """log p(x), shape (n_samples,)."""
-        return logsumexp(self.predict_joint_log_proba(X), axis=1)
-
-    def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
-        """log p(c|x), shape (n_samples, n_classes)."""
-        joint = self.predict_joint_log_proba(X)
-        return joint - logsumexp(joint, axis=1, keepdims=True)
-
-    def predict_proba(self, X: ArrayLike) -> np.ndarray:
-        """p(c|x), shape (n_samples, n_classes). A product over dependent blocks is overconfident."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict(self, X: ArrayLike) -> np.ndarray:
-        """The class of largest posterior (Pulford 2022, eqs. 33 and 34), shape (n_samples,)."""
-        joint = self.predict_joint_log_proba(X)
-        return self.classes_[joint.argmax(axis=1)]
 
     def responsibilities(self, X: ArrayLike, y: ArrayLike | None = None) -> np.ndarray | list[np.ndarray]:
         """Which component a row came from, Pr(z = k | x, c) (Pulford 2022, eq. 15).

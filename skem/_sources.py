@@ -421,9 +421,12 @@ def _cifar_png(blobs: list[bytes], spec: dict[str, Any]) -> Arrays:
 
 
 def _table(blobs: list[bytes], spec: dict[str, Any]) -> Arrays:
-    """Rows of numbers that end in a class label, separated by commas: ARFF, or the same without a header."""
-    lines = (line.strip() for line in blobs[0].decode("utf-8").splitlines())
-    rows = [line.split(",") for line in lines if line and line[0] not in "%@"]
+    """Rows of numbers that end in a class label, separated by commas or blanks: ARFF, or the same without a header.
+
+    Of several files the rows are strung together.
+    """
+    lines = (line.strip() for blob in blobs for line in blob.decode("utf-8").splitlines())
+    rows = [line.replace(",", " ").split() for line in lines if line and line[0] not in "%@"]
     labels = spec.get("labels", spec["target_names"])
     # + 0.0: one source may write -0.0 where another writes 0
     data = np.array([row[:-1] for row in rows], dtype=np.float64) + 0.0

@@ -23,6 +23,7 @@ class Units:
         reg_covar: float
         _shift: np.ndarray
         _scale: np.ndarray
+        _mean_variance: float  # of the features, in the engine's units
 
     @property
     def _kind(self) -> type[Full]:
@@ -61,6 +62,7 @@ class Units:
             overall = np.sqrt(np.mean(scale**2))
             scale = np.full(X.shape[1], 2.0 ** np.round(np.log2(overall)) if overall > 0 else 1.0)
         self._shift, self._scale = shift, scale
+        self._mean_variance = float(np.mean(variance / weights.sum() / scale**2))
 
     def _internal_ridge(self) -> float:
         return self.reg_covar if self.standardize else self.reg_covar / self._scale[0] ** 2

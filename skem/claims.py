@@ -49,7 +49,7 @@ TIMED = ("seconds_per_pass", "fit_seconds")
 """Quantities whose claims go to a file of their own: they are never the same twice."""
 
 SMALLER_IS_BETTER = (
-    *(*TIMED, "accuracy_std_pct", "accuracy_loss_pct"),
+    *(*TIMED, "accuracy_std_pct", "accuracy_loss_pct", "error_pct"),
     # Fewer passes and fewer components for the same accuracy.
     *("peak_pass", "peak_pass_min", "peak_pass_max", "best_n_components_min", "best_n_components_max"),
 )
@@ -214,6 +214,14 @@ def pooled(differences: Sequence[Estimate]) -> list[Estimate]:
     return [replace(d, sd=float(np.sqrt(variance)), dof=freedom) for d in differences]
 
 
+def mean(estimates: Sequence[Estimate]) -> Estimate:
+    """Of several estimates, run by run."""
+    table = pd.concat([e.runs for e in estimates if e.runs is not None], axis=1)
+    if table.shape[1] < len(estimates):
+        raise ValueError("the mean of estimates without runs has no spread")
+    return Estimate.of(table.dropna().mean(axis=1), estimates[0].protocol)
+
+
 @dataclass(frozen=True)
 class Judgement:
     """What was found of a claim.
@@ -329,6 +337,23 @@ def all_of(comparisons: Iterable[Comparison], note: str = "") -> Judgement:
     return _judgement(verdict, worst, "; ".join(told), 1 if verdict == "holds" else len(several))
 
 
+def at_least(wanted: int, comparisons: Iterable[Comparison], note: str = "") -> Judgement:
+    """Whether so many of several comparisons hold: each at 95%, or, to fail, too few that are not refuted."""
+    several = list(comparisons)
+    held, wrong = sum(c.holds() for c in several), sum(c.fails() for c in several)
+    on_its_side = sum(c.difference.mean > 0 for c in several)
+    verdict = "holds" if held >= wanted else "fails" if len(several) - wrong < wanted else "undecided"
+    told = f"{on_its_side} of {len(several)} are on its side, {held} at 95%; {wanted} are needed"
+    return Judgement(
+        verdict,
+        on_its_side,
+        held,
+        len(several) - wrong,
+        len(several),
+        note="; ".join(filter(None, [note, told])),
+    )
+
+
 def any_of(comparisons: Iterable[Comparison], note: str = "") -> Judgement:
     """Whether one of several alternatives holds."""
     several = list(comparisons)
@@ -353,7 +378,8 @@ def evaluate(expression: str, number: Callable[[str], list[Estimate]]) -> Judgem
     Parameters
     ----------
     expression : str
-        Comparisons joined by ``and``; + and - of ids and constants; max and min of several.
+        Comparisons joined by ``and``; + and - of ids and constants; max, min and mean of several. In front, ``forall m
+        in {8,10}:`` repeats it with each number for ``<m>``.
     number : callable
         From what stands in brackets to the estimates it names.
 
@@ -362,6 +388,10 @@ def evaluate(expression: str, number: Callable[[str], list[Estimate]]) -> Judgem
     ValueError
         If the expression is prose.
     """
+    every = re.fullmatch(r"forall (\w+) in \{([^}]*)\}: (.*)", expression)
+    if every:
+        name, numbers, inner = every.groups()
+        expression = " and ".join(inner.replace(f"<{name}>", one.strip()) for one in numbers.split(","))
     names: list[str] = re.findall(r"\[([^\]]+)\]", expression)
     text = expression
     for i, name in enumerate(names):
@@ -380,6 +410,8 @@ def evaluate(expression: str, number: Callable[[str], list[Estimate]]) -> Judgem
             case ast.Call(func=ast.Name(id="max" | "min" as which), args=args):
                 found = [value for arg in args for value in values(arg)]
                 return [(max if which == "max" else min)(found, key=lambda e: e.mean)]
+            case ast.Call(func=ast.Name(id="mean"), args=args):
+                return [mean([value for arg in args for value in values(arg)])]
             case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
                 (a,), (b,) = values(left), values(right)
                 return [a + b if isinstance(op, ast.Add) else a - b]

@@ -156,10 +156,15 @@ class PSKEMClassifier(SharedKernelClassifier):
         ``n_blocks`` unused.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         One covariance per kernel; one for all; one variance per kernel and feature; one per kernel.
+    sharing : float or array-like of shape (n_classes, n_classes), optional
+        lambda in [0, 1] of Titsias and Likas (2001): in training, how far a class may use the kernels reserved for
+        the others, in every block; equal groups of kernels, the same for all blocks. See ``PRBFClassifier``. None is
+        no such reservation: what is shared is left to ``init``.
     init : {"class", "class_kmeans", "sample", "kmeans", "uniform"} or arrays, default="class"
         Where EM starts. "class" and "class_kmeans" reserve n_components / n_classes components for each class
         (the first ones get one more) and start them from rows, or k-means, of that class; a weight that
-        starts at zero stays zero, so no component is ever shared. Fewer components than classes are an
+        starts at zero stays zero, so no component is ever shared (with ``sharing``, all classes start with the same
+        weights). Fewer components than classes are an
         error, but for a single one, which all classes share. "sample" and "kmeans" start all classes
         from all rows with equal weights. "uniform" is the paper's: means uniform on
         [-init_spread, init_spread], covariances init_scale^2 I, weights 1/K (section 3.1). Arrays are a tuple
@@ -222,7 +227,8 @@ class PSKEMClassifier(SharedKernelClassifier):
     References
     ----------
     G. W. Pulford, "Improvements to Supervised EM Learning of Shared Kernel Models by Feature Space
-    Partitioning", 2022.
+    Partitioning", 2022. M. K. Titsias and A. C. Likas, "Shared kernel models for class conditional density estimation",
+    IEEE Trans. Neural Networks 12, 987-997, 2001.
     """
 
     _always_lists = True
@@ -234,6 +240,7 @@ class PSKEMClassifier(SharedKernelClassifier):
         n_blocks: int = 3,
         arrangement: str | Sequence[Sequence[int]] = "sequential",
         covariance_type: str = "full",
+        sharing: float | ArrayLike | None = None,
         init: str | tuple | list = "class",
         init_spread: float = 2.0,
         init_scale: float = 2.0,
@@ -253,6 +260,7 @@ class PSKEMClassifier(SharedKernelClassifier):
         self.n_blocks = n_blocks
         self.arrangement = arrangement
         self.covariance_type = covariance_type
+        self.sharing = sharing
         self.init = init
         self.init_spread = init_spread
         self.init_scale = init_scale

@@ -9,6 +9,9 @@ to one within a few passes, and from 1e-20 too, so the limit lies where none did
 
 The ridge is part of the model: with ``ridge`` = r, training uses log N(x; mu, P) - r/2 tr(P^-1), for which
 P = S + r I *is* the M-step. The penalised log-likelihood, the ``objective``, therefore never falls.
+
+A component may be reserved, in part, for a class: ``log_sharing`` is added to its log-weights in the other classes in
+the E-step and nowhere else (Titsias and Likas 2001, eqs. 27-37). It is one more penalty of the same kind.
 """
 
 from __future__ import annotations
@@ -86,6 +89,7 @@ def _expect(
     density: LogDensity,
     workers: Workers,
     moments: bool,
+    log_sharing: np.ndarray | None,
 ) -> _Expectations:
     """The E-step, and the sums of the M-step about ``origins`` unless ``moments`` is False.
 
@@ -94,13 +98,16 @@ def _expect(
     K, L = mixture.weights.shape
     with np.errstate(divide="ignore"):
         log_weights = np.log(mixture.weights)
+    if log_sharing is not None:
+        log_weights += log_sharing
     places, classes = [], []
     for c in range(L):
         active = np.flatnonzero(mixture.weights[:, c])
         # Adding to everything is several times faster than adding to an index list of everything.
         place: np.ndarray | slice = slice(None) if len(active) == K else active
         places.append(place)
-        classes.append(density.of(place, log_weights[place, c]))
+        sharing = None if log_sharing is None else log_sharing[place, c]
+        classes.append(density.of(place, log_weights[place, c], sharing))
 
     def chunk(item: tuple[int, slice]) -> tuple[float, float, np.ndarray | None]:
         c, part = item
@@ -143,7 +150,12 @@ def _expect(
 
 
 def _maximise(
-    expected: _Expectations, previous: Mixture, kind: type[Full], ridge: float, active_rows: float
+    expected: _Expectations,
+    previous: Mixture,
+    kind: type[Full],
+    ridge: float,
+    active_rows: float,
+    variance_floor: float,
 ) -> Mixture:
     """The M-step, Pulford 2022, eqs. 16-18 (32 for a tied covariance).
 
@@ -167,7 +179,7 @@ def _maximise(
         offsets = np.where(alive[:, None], moments[:, 1 : m + 1], 0.0)
         means = np.where(alive[:, None], expected.origins + offsets, previous.means)
         n = np.where(alive, n, 0.0)
-    covariances = kind.maximise(moments, offsets, n, ridge, previous.covariances)
+    covariances = kind.maximise(moments, offsets, n, ridge, previous.covariances, variance_floor)
     return Mixture(counts / counts.sum(axis=0), means, covariances)
 
 
@@ -181,6 +193,8 @@ def passes(
     max_iter: int,
     workers: Workers,
     active_rows: float = ACTIVE_ROWS,
+    log_sharing: np.ndarray | None = None,
+    variance_floor: float = 0.0,
 ) -> Iterator[State]:
     """Yield the state after each of ``max_iter`` passes of supervised EM on one block of features.
 
@@ -202,6 +216,10 @@ def passes(
         Who works on the chunks; the result does not depend on how many they are.
     active_rows : float
         See ``ACTIVE_ROWS``.
+    log_sharing : ndarray of shape (K, L), optional
+        log lambda of each component in each class, at most zero. Where it is -inf, ``start`` has weight zero.
+    variance_floor : float
+        Least variance of a component in any direction, in squared units of ``rows``.
     """
     sizes = Sizes(rows.features, columns, kind, workers)
     dtype = rows.features.X.dtype
@@ -215,12 +233,12 @@ def passes(
 
     def expect(mixture: Mixture, moments: bool) -> tuple[_Expectations, np.dtype]:
         density = LogDensity(mixture, kind, sizes, dtype, ridge)
-        return _expect(rows, read, mixture, kind, density, workers, moments), density.dtype
+        return _expect(rows, read, mixture, kind, density, workers, moments, log_sharing), density.dtype
 
     mixture = start
     expected, dtype = expect(mixture, moments=True)
     for p in range(1, max_iter + 1):
-        mixture = _maximise(expected, mixture, kind, ridge, active_rows)
+        mixture = _maximise(expected, mixture, kind, ridge, active_rows, variance_floor)
         expected, dtype = expect(mixture, moments=p < max_iter)
         yield State(p, mixture, expected.log_likelihood, expected.objective, dtype)
 

@@ -141,13 +141,26 @@ class Full:
 
     @classmethod
     def maximise(
-        cls, moments: np.ndarray, offsets: np.ndarray, counts: np.ndarray, ridge: float, previous: np.ndarray
+        cls,
+        moments: np.ndarray,
+        offsets: np.ndarray,
+        counts: np.ndarray,
+        ridge: float,
+        previous: np.ndarray,
+        floor: float = 0.0,
     ) -> np.ndarray:
-        """P_k = S_k + r I (Pulford 2022, eq. 18); a matrix that turned singular stays as it was."""
+        """P_k = S_k + r I (Pulford 2022, eq. 18), no eigenvalue below ``floor``.
+
+        Raising eigenvalues to the floor is the exact M-step under that constraint. A matrix that turned
+        singular stays as it was.
+        """
         covariances = cls.scatter(moments, offsets)
         K, m = offsets.shape
         variances = covariances.reshape(K, m * m)[:, :: m + 1]  # a view
         variances += ridge
+        if floor > ridge:
+            covariances = cls.floored(covariances, floor)
+            variances = covariances.reshape(K, m * m)[:, :: m + 1]
         # A variance below the rounding of the terms it is the difference of is no variance.
         lost = (variances <= 4 * EPS * offsets * offsets).any(axis=1)
         regular = (counts > 0) & ~lost
@@ -155,6 +168,16 @@ class Full:
         if not ridge > 4 * m * EPS * variances.max():
             regular &= _cholesky(covariances)[1]
         return covariances if regular.all() else np.where(regular[:, None, None], covariances, previous)
+
+    @staticmethod
+    def floored(covariances: np.ndarray, floor: float) -> np.ndarray:
+        """The covariances with eigenvalues of at least ``floor``."""
+        values, vectors = np.linalg.eigh(covariances)
+        low = values[..., 0] < floor
+        if not low.any():
+            return covariances
+        raised = (vectors * np.maximum(values, floor)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+        return np.where(low[..., None, None], raised, covariances)
 
     @staticmethod
     def rescale(covariances: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -190,10 +213,18 @@ class Tied(Full):
 
     @classmethod
     def maximise(
-        cls, moments: np.ndarray, offsets: np.ndarray, counts: np.ndarray, ridge: float, previous: np.ndarray
+        cls,
+        moments: np.ndarray,
+        offsets: np.ndarray,
+        counts: np.ndarray,
+        ridge: float,
+        previous: np.ndarray,
+        floor: float = 0.0,
     ) -> np.ndarray:
         pooled = np.einsum("k,kij->ij", counts, cls.scatter(moments, offsets)) / counts.sum()
         pooled[np.diag_indices_from(pooled)] += ridge
+        if floor > ridge:
+            pooled = cls.floored(pooled, floor)
         return pooled if _cholesky(pooled)[1] else previous
 
     @classmethod
@@ -243,10 +274,18 @@ class Diagonal(Full):
 
     @classmethod
     def maximise(
-        cls, moments: np.ndarray, offsets: np.ndarray, counts: np.ndarray, ridge: float, previous: np.ndarray
+        cls,
+        moments: np.ndarray,
+        offsets: np.ndarray,
+        counts: np.ndarray,
+        ridge: float,
+        previous: np.ndarray,
+        floor: float = 0.0,
     ) -> np.ndarray:
         second = moments[:, 1 + offsets.shape[1] :]
         variances = second - offsets**2 + ridge
+        if floor > ridge:
+            variances = np.maximum(variances, floor)
         regular = variances > 4 * EPS * second
         return np.where((counts > 0)[:, None] & regular, variances, previous)
 
@@ -296,10 +335,18 @@ class Spherical(Diagonal):
 
     @classmethod
     def maximise(
-        cls, moments: np.ndarray, offsets: np.ndarray, counts: np.ndarray, ridge: float, previous: np.ndarray
+        cls,
+        moments: np.ndarray,
+        offsets: np.ndarray,
+        counts: np.ndarray,
+        ridge: float,
+        previous: np.ndarray,
+        floor: float = 0.0,
     ) -> np.ndarray:
         m = offsets.shape[1]
         variances = (moments[:, m + 1] - (offsets**2).sum(axis=1)) / m + ridge
+        if floor > ridge:
+            variances = np.maximum(variances, floor)
         regular = variances > 4 * EPS * moments[:, m + 1] / m
         return np.where((counts > 0) & regular, variances, previous)
 

@@ -14,7 +14,8 @@ from sklearn.cluster import KMeans, kmeans_plusplus
 from skem.chunks import CHUNK_ROWS, Rows
 from skem.gaussian import Full, Mixture
 
-METHODS = ("uniform", "sample", "kmeans", "class", "class_kmeans")
+BY_CLASS = ("class", "class_kmeans")
+METHODS = ("uniform", "sample", "kmeans", *BY_CLASS)
 VARIANCE_FLOOR = 1e-6
 """Least variance of a start taken from rows, relative to the mean variance of the features."""
 
@@ -32,6 +33,7 @@ def start(
     ridge: float,
     strict: bool,
     random_state: np.random.RandomState,
+    groups: list[np.ndarray] | None = None,
 ) -> Mixture:
     """The parameters EM starts from, for one block.
 
@@ -54,6 +56,8 @@ def start(
     strict : bool
         Whether too few rows to draw distinct ones is an error; else some start as equal copies.
     random_state : RandomState
+    groups : list of ndarray of int, optional
+        The components of each class, for a start by class; else equal groups.
 
     Returns
     -------
@@ -63,11 +67,11 @@ def start(
     if method == "uniform":
         means = centre + random_state.uniform(-spread, spread, size=(n_components, m))
         covariances = np.broadcast_to(width**2 * np.eye(m), (1, m, m))
-        groups = np.zeros(n_components, dtype=int)
+        nobody = np.zeros(n_components, dtype=int)
         return Mixture(
             np.full((n_components, n_classes), 1.0 / n_components),
             means,
-            _compressed(kind, covariances, groups),
+            _compressed(kind, covariances, nobody),
         )
     # One component leaves nothing to reserve: it is the same Gaussian for all classes, whatever the start.
     if method in ("sample", "kmeans", "k-means++") or n_components == 1:
@@ -79,7 +83,8 @@ def start(
                 f"than the {n_classes} classes"
             )
         # The first K mod L classes get one more.
-        sizes = [len(part) for part in np.array_split(np.arange(n_components), n_classes)]
+        parts = groups or np.array_split(np.arange(n_components), n_classes)
+        sizes = [len(part) for part in parts]
         limits = list(zip(rows.borders[:-1].tolist(), rows.borders[1:].tolist(), strict=True))
 
     drawn_means: list[np.ndarray] = []
@@ -116,11 +121,11 @@ def start(
     # A block of constant columns has no variance to be relative to.
     floor = max(ridge, VARIANCE_FLOOR * (overall or 1.0))
     regular = np.stack(scatters) + floor * np.eye(m)
-    return Mixture(
-        weights,
-        np.concatenate(drawn_means),
-        _compressed(kind, regular, np.repeat(np.arange(len(sizes)), sizes)),
-    )
+    means, owners = np.concatenate(drawn_means), np.repeat(np.arange(len(sizes)), sizes)
+    if groups and len(sizes) > 1:
+        order = np.argsort(np.concatenate(groups))
+        weights, means, owners = weights[order], means[order], owners[order]
+    return Mixture(weights, means, _compressed(kind, regular, owners))
 
 
 def given(

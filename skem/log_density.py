@@ -98,9 +98,11 @@ class LogDensity:
             self.dtype = np.dtype(np.float64)
         self.w = w
 
-    def of(self, components: np.ndarray | slice, log_weights: np.ndarray) -> OfClass:
+    def of(
+        self, components: np.ndarray | slice, log_weights: np.ndarray, log_sharing: np.ndarray | None = None
+    ) -> OfClass:
         """The log-densities of some components plus their log-weights, shape (k,): what one class needs."""
-        return OfClass(self, components, log_weights)
+        return OfClass(self, components, log_weights, log_sharing)
 
     @cached_property
     def covariances(self) -> np.ndarray:
@@ -115,9 +117,18 @@ class OfClass:
     density : LogDensity
     components : ndarray of int, shape (k,), or slice(None)
     log_weights : ndarray of shape (k,)
+        ``log_sharing`` included.
+    log_sharing : ndarray of shape (k,), optional
+        What training takes off a component's log-weight in this class, at most zero: a penalty like the ridge's.
     """
 
-    def __init__(self, density: LogDensity, components: np.ndarray | slice, log_weights: np.ndarray) -> None:
+    def __init__(
+        self,
+        density: LogDensity,
+        components: np.ndarray | slice,
+        log_weights: np.ndarray,
+        log_sharing: np.ndarray | None = None,
+    ) -> None:
         self._density, self._components = density, components
         w = np.empty((len(log_weights) + 1, density.w.shape[1]))
         w[:-1] = density.w[components]
@@ -126,6 +137,8 @@ class OfClass:
         self._w = w.astype(density.dtype, copy=False)
         self._log_weights = log_weights
         self.penalties = density.penalties[components]
+        if log_sharing is not None:
+            self.penalties = self.penalties - log_sharing
         self.local_rows = _NOBODY
         if len(density.local):
             everything = np.arange(len(density.w))[components]

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from skem.gaussian import Mixture
+
 WIDTHS = {1: 3.5, 2: 7.2}
 """Inches of one and of two columns (89 and 183 mm: Nature's, and within a millimetre or so IEEE's and Elsevier's)."""
 
@@ -457,3 +459,81 @@ def regression_history(
     ax.set_xlabel("run of the gate")
     _legend(ax.figure, width)
     return ax
+
+
+def kernels(
+    X: np.ndarray, y: np.ndarray, mixture: Mixture, *, title: str | None = None, ax: Axes | None = None
+) -> Axes:
+    """Rows of a plane by class, and spherical kernels as circles of one standard deviation (Titsias and Likas 2001).
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, 2)
+    y : ndarray of shape (n,)
+        Class numbers from 0.
+    mixture : Mixture
+        With covariances of shape (K,). A kernel that one class alone uses (nine tenths of it) has the colour of that
+        class, any other is black.
+    title : str, optional
+    ax : Axes, optional
+        By default the current one.
+
+    Returns
+    -------
+    Axes
+    """
+    import matplotlib.pyplot as plt
+    from matplotlib.patches import Circle
+
+    ax = plt.gca() if ax is None else ax
+    colours = ("#08306b", "#d95f0e", "#3690c0", "#636363")
+    for c, marker in zip(np.unique(y), "o+^x", strict=False):
+        size = 8 if marker == "o" else 18
+        x, z = X[y == c].T
+        label = f"class {c + 1}"
+        ax.scatter(x, z, s=size, marker=marker, color=colours[c], alpha=0.5, linewidths=0.8, label=label)
+    shares = mixture.weights / mixture.weights.sum(axis=1, keepdims=True)
+    for mean, variance, share in zip(mixture.means, mixture.covariances, shares, strict=True):
+        colour = colours[int(share.argmax())] if share.max() > 0.9 else "black"
+        ax.add_patch(Circle(mean, np.sqrt(variance), fill=False, linewidth=2.2, color=colour))
+        ax.plot(*mean, marker="x", color=colour, markersize=7, markeredgewidth=2)
+    ax.set_aspect("equal")
+    if title:
+        ax.set_title(title, fontsize=10)
+    return ax
+
+
+def accuracy_by_sharing(table: pd.DataFrame, titles: dict[str, str]) -> Figure:
+    """Accuracy against lambda, a panel per data set; a line for the start that knows no groups.
+
+    Parameters
+    ----------
+    table : DataFrame
+        dataset, run, sharing (NaN without), pass, accuracy (%).
+    titles : dict
+        From data set to the title of its panel.
+
+    Returns
+    -------
+    Figure
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.2 * len(titles), 3.6), layout="constrained")
+    axes = figure.subplots(1, len(titles), squeeze=False)[0]
+    for ax, (dataset, title) in zip(axes, titles.items(), strict=True):
+        ax.set_title(title, fontsize=10)
+        ax.set_xlabel("lambda: 0 separate mixtures, 1 full sharing")
+        own = table[table["dataset"] == dataset]
+        if not len(own):
+            ax.text(0.5, 0.5, "data not available", ha="center", va="center", transform=ax.transAxes)
+            continue
+        last = own[own["pass"] == own["pass"].max()]
+        by_lambda = last.dropna(subset="sharing").groupby("sharing")["accuracy"]
+        mean, spread = by_lambda.mean(), by_lambda.std(ddof=1)
+        ax.errorbar(mean.index, mean, spread, marker="o", color="#08306b", capsize=3, label="start by class")
+        plain = last.loc[last["sharing"].isna(), "accuracy"]
+        ax.axhline(plain.mean(), linestyle="--", color="#d95f0e", label="the paper's uniform start")
+        ax.legend(frameon=False, fontsize=8)
+    axes[0].set_ylabel("test accuracy after the last pass (%)")
+    return figure

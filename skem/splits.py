@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import FastICA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -241,6 +242,8 @@ _FOLDS: dict[str, Callable[[int, int], Any]] = {
 _SCALERS: dict[str, Callable[[], Any]] = {
     "standard": StandardScaler,
     "range": lambda: MinMaxScaler((-1, 1)),
+    # One score fewer than classes, with unit variance within a class.
+    "discriminant": LinearDiscriminantAnalysis,
 }
 
 
@@ -259,7 +262,7 @@ def _table_trials(
                     train, validation = inside[kept], inside[held]
                 parts = [X[train], X[validation], X[test]]
                 if spec["scale"] != "none":
-                    scaler = _SCALERS[spec["scale"]]().fit(parts[0])
+                    scaler = _SCALERS[spec["scale"]]().fit(parts[0], y[train])
                     parts = [scaler.transform(part) if len(part) else part for part in parts]
                 yield Trial(run, fold, kind, parts[0], y[train], parts[1], y[validation], parts[2], y[test])
 

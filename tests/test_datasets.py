@@ -31,7 +31,7 @@ from skem import _sources, datasets
 
 ROOT = Path(__file__).parents[1]
 MIRROR_OF_THIS_MACHINE = os.environ.get("SKEM_DATA_MIRROR")
-NAMES = ("mnist", "fashion_mnist", "cifar10", "rice", "ionosphere")
+NAMES = ("mnist", "fashion_mnist", "cifar10", "rice", "ionosphere", "pima", "phoneme", "satimage")
 
 rng = np.random.default_rng(0)
 PICTURES = rng.integers(0, 256, (10, 4, 4), dtype=np.uint8)

@@ -42,14 +42,25 @@ def parameters_of(clf):
     return [(block.weights, block.means, block.covariances) for block in clf.blocks_]
 
 
-@every_classifier
-def test_scikit_learn_checks_pass_with_nothing_skipped(Classifier):
+@pytest.mark.parametrize(
+    "name",
+    [
+        "SKEMClassifier",
+        "PSKEMClassifier",
+        "MDAClassifier",
+        "PRBFClassifier",
+        "PRBFEnsemble",
+        "PRBFClassifierCV",
+        "GaussianKernels",
+    ],
+)
+def test_scikit_learn_checks_pass_with_nothing_skipped(name):
     script = f"""
         import warnings
         from sklearn.utils.estimator_checks import check_estimator
-        from skem import {Classifier.__name__}
+        from skem import {name}
         warnings.simplefilter("ignore")
-        results = check_estimator({Classifier.__name__}(), on_skip=None, on_fail=None)
+        results = check_estimator({name}(), on_skip=None, on_fail=None)
         for result in results:
             if result["status"] != "passed":
                 print(result["check_name"], result["status"], repr(result["exception"]))
@@ -74,7 +85,7 @@ SHARED_PARAMETERS = (
     ("Classifier", "first"),
     [
         (SKEMClassifier, "covariance_type='full'"),
-        (PSKEMClassifier, "n_blocks=3, arrangement='sequential', covariance_type='full'"),
+        (PSKEMClassifier, "n_blocks=3, arrangement='sequential', covariance_type='full', sharing=None"),
         (MDAClassifier, "n_blocks=1, arrangement='sequential'"),
     ],
 )

@@ -22,6 +22,10 @@ TIMED = sorted(
 )
 
 
+# What the last `snakemake titsias` left, where there is any.
+LEFT = all(Path(path).exists() for path in TITSIAS_FOUND)
+
+
 rule claims:
     input:
         claims="config/claims.csv",
@@ -30,6 +34,8 @@ rule claims:
         seconds=expand("results/timings/{dataset}.csv", dataset=DATASETS),
         timed=[f"results/timings/{dataset}/{method}/{unit}.csv" for dataset, method, unit in TIMED],
         records=expand("results/data/{source}.json", source=SOURCES),
+        titsias=TITSIAS_FOUND if LEFT else [],
+        titsias_records=expand("results/data/{source}.json", source=TITSIAS_SOURCES) if LEFT else [],
     output:
         csv="results/claims.csv",
         md=report(
@@ -47,7 +53,8 @@ rule claims:
         ),
     params:
         datasets=DATASETS,
-        code=code("pulford"),
+        tables=TITSIAS["tables"],
+        code=code("pulford", "titsias"),
     message:
         "verdicts on the claims"
     script:

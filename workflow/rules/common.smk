@@ -138,5 +138,10 @@ def show_results():
     print("\n".join(str(path) for path in made if path.suffix in (".md", ".svg")))
     print(f"{seconds / 60:.1f} minutes on {workflow.cores} cores")
     finished = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
-    record = {"seconds": round(seconds, 1), "cores": workflow.cores, "config": CONFIG_FILES, "finished": finished}
+    record = {
+        "seconds": round(seconds, 1),
+        "cores": workflow.cores,
+        "config": CONFIG_FILES,
+        "finished": finished,
+    }
     Path("results/run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")

@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from skem import claims, configuration, pulford
+from skem import claims, configuration, pulford, titsias
 from skem.evidence import Evidence
 from skem.files import plain_errors, read_table, write_table, write_text
-
-BUILT = {"pulford2022": pulford.judge}
 
 with plain_errors():
     stated = claims.read(snakemake.input.claims, configuration.read(snakemake.input.protocols))
@@ -23,10 +21,18 @@ with plain_errors():
         {row["id"]: float(row["value"]) for row in stated.to_dict("records") if row["kind"] == "number"},
     )
 
+    found = titsias.found_in(
+        snakemake.input.titsias, snakemake.input.titsias_records, snakemake.params.tables
+    )
+    built = {
+        "pulford2022": lambda claim: pulford.judge(evidence, claim),
+        "titsias2001": lambda claim: titsias.judge(found, claim),
+    }
+
     def judge(claim):
-        if claim["paper"] not in BUILT:
+        if claim["paper"] not in built:
             return claims.Judgement("cited" if claim["external"] == "yes" else "not built")
-        return BUILT[claim["paper"]](evidence, claim)
+        return built[claim["paper"]](claim)
 
     table = claims.ledger(stated, judge)
     timing = table["quantity"].isin(claims.TIMED)
@@ -39,5 +45,5 @@ with plain_errors():
             "What the papers claim about time",
         ),
     ):
-        write_text(md, claims.to_markdown(title, part, list(BUILT)))
+        write_text(md, claims.to_markdown(title, part, list(built)))
         write_table(csv, part)

@@ -1,0 +1,33 @@
+"""Accuracy of PSKEM against lambda on images, and with the start of Pulford (2022), which knows no groups."""
+
+from pathlib import Path
+
+import numpy as np
+
+from skem import PSKEMClassifier, splits, threads
+from skem.files import plain_errors, read_arrays, write_table
+
+threads.limit_process(1)
+with plain_errors():
+    dataset, setup, root = snakemake.wildcards.dataset, snakemake.params.setup, snakemake.params.seed
+    features = {Path(path).stem: read_arrays(path) for path in snakemake.input}
+    rows = []
+    if all(features.values()):
+        runs = list(range(setup["runs"]))
+        for trial in splits.trials(dataset, snakemake.params.spec, features, ["all"], runs, root):
+            columns = slice(setup["n_features"])
+            seed = splits.seed(root, dataset, trial.run, trial.fold, "start")
+            for sharing in (*setup["sharings"], None):
+                init = "uniform" if sharing is None else "class"
+                model = PSKEMClassifier(sharing=sharing, init=init, random_state=seed, **setup["params"])
+                fitted = model.fit(trial.X_train[:, columns], trial.y_train)
+                right = fitted.predict(trial.X_test[:, columns]) == trial.y_test
+                rows.append(
+                    {
+                        "dataset": dataset,
+                        "run": trial.run,
+                        "sharing": np.nan if sharing is None else sharing,
+                    }
+                    | {"pass": fitted.n_iter_, "accuracy": 100 * float(right.mean())}
+                )
+    write_table(snakemake.output[0], rows)
