@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-LABELS = ("dataset", "method", "setting", "rows", "dtype", "chosen", "warnings")
+LABELS = ("dataset", "method", "setting", "rows", "dtype")
 """Columns of text."""
 
 
@@ -71,6 +71,7 @@ def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
             dtype={column: str for column in columns if column in LABELS},
             keep_default_na=False,
             na_values={column: [""] for column in columns if column not in LABELS},
+            low_memory=False,  # one look at a whole column, not a guess and a warning per chunk
         )
     except pd.errors.EmptyDataError:
         return pd.DataFrame()

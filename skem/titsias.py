@@ -289,11 +289,9 @@ def _own_group(found: Found, claim: Claim) -> Judgement:
     """The mean posterior of a class's own kernels, eq. 37, against an equal share of all kernels."""
     comparisons = []
     for dataset in TABLES:
-        L = found.records[dataset]["n_classes"]
-        comparisons += [
-            greater(found.by_table(dataset, method, "own_group"), Estimate(1 / L), f"{dataset}, {method}")
-            for method in LAMBDAS[1:-1]
-        ]
+        own = {method: found.by_table(dataset, method, "own_group") for method in LAMBDAS[1:-1]}
+        equal = Estimate(1 / found.records[dataset]["n_classes"])
+        comparisons += [greater(share, equal, f"{dataset}, {method}") for method, share in own.items()]
     return all_of(
         comparisons, "posterior of the class's own group, mean over rows, over its share of the kernels"
     )
