@@ -290,13 +290,9 @@ class PRBFEnsemble(Posteriors, ClassifierMixin, BaseEstimator):
         check_sharings(self.sharings)
         estimator = PRBFClassifier() if self.estimator is None else self.estimator
         seed = one_seed(self.random_state, estimator.random_state)
-        models = [clone(estimator).set_params(sharing=sharing) for sharing in self.sharings]
-        if self.random_state is not None or not isinstance(estimator.random_state, Integral):
-            (seed,) = _seeds(
-                self.random_state if self.random_state is not None else estimator.random_state, 1
-            )
-            for model in models:
-                model.set_params(random_state=seed)
+        models = [
+            clone(estimator).set_params(sharing=sharing, random_state=seed) for sharing in self.sharings
+        ]
         fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(model.fit)(X, y, sample_weight) for model in models
         )
