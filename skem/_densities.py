@@ -25,6 +25,13 @@ class Posteriors:
 
         def class_log_density(self, X: ArrayLike) -> np.ndarray: ...
 
+    def _know_what(self, fitted: Posteriors) -> None:
+        """Take over what another model knows of the training data."""
+        for name in ("classes_", "class_prior_", "n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
+
     def predict_joint_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(x, c) = log p(x|c) + log of the class prior, shape (n_samples, n_classes)."""
         with np.errstate(divide="ignore"):

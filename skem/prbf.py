@@ -309,11 +309,7 @@ class PRBFEnsemble(Posteriors, ClassifierMixin, BaseEstimator):
 
     def _keep(self, estimators: Sequence[PRBFClassifier]) -> None:
         self.estimators_: list[PRBFClassifier] = list(estimators)
-        first = self.estimators_[0]
-        for name in ("classes_", "class_prior_", "n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
-            if hasattr(first, name):
-                setattr(self, name, getattr(first, name))
+        self._know_what(self.estimators_[0])
 
     def class_log_density(self, X: ArrayLike) -> np.ndarray:
         """log p(x|C_k), eq. 38, shape (n_samples, n_classes), in nats per unit of volume in input units."""

@@ -227,10 +227,7 @@ class PRBFClassifierCV(Posteriors, ClassifierMixin, BaseEstimator):
         else:
             first.set_params(sharing=chosen, warm_start=True)
             self.best_estimator_ = first.fit(X, y, sample_weight)
-        for name in ("classes_", "class_prior_", "n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
-            if hasattr(self.best_estimator_, name):
-                setattr(self, name, getattr(self.best_estimator_, name))
+        self._know_what(self.best_estimator_)
         return self
 
     def class_log_density(self, X: ArrayLike) -> np.ndarray:
