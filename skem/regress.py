@@ -35,6 +35,9 @@ COLUMNS = ("kind", "case", "quantity", "reference", "measured", "change", "noise
 
 FAILING = ("worse", "slower")
 
+IMPORT, DAG = "import skem", "building the DAG"
+"""Cases of seconds each, which only warn."""
+
 Record = dict[str, dict[str, list[float]]]
 """From case to quantity to one value per run."""
 

@@ -10,8 +10,6 @@ import pandas as pd
 from skem import environment, plots, regress, revisions
 from skem.files import plain_errors, read_table, write, write_table, write_text
 
-SLOW = ("import skem", "building the DAG")
-
 with plain_errors():
     reference = regress.read_reference(snakemake.params.reference)
     plan = json.loads(Path(snakemake.input.plan).read_text(encoding="utf-8"))
@@ -25,9 +23,9 @@ with plain_errors():
             measured |= json.loads(Path(path).read_text(encoding="utf-8"))
         tables.append(regress.compare_accuracy(reference["accuracy"], measured, same_platform))
     if snakemake.input.times:
-        times = read_table(snakemake.input.times)
+        times = pd.concat(map(read_table, snakemake.input.times), ignore_index=True)
         if "base" in plan:
-            tables.append(regress.compare_times(times, SLOW))
+            tables.append(regress.compare_times(times, (regress.IMPORT, regress.DAG)))
         else:
             same_machine = same_platform and processor == reference["processor"]
             tables.append(regress.compare_rates(reference["timing"], regress.rates(times), same_machine))

@@ -18,8 +18,8 @@ with plain_errors():
         names = dict.fromkeys(splits.names(spec, rows, list(range(work["runs"]))))
         features = {name: splits.prepare(dataset, spec, name, root) for name in names}
         record = regress_cases.accuracies(dataset, settings, spec, features, root)
-        if work["mixture"]:
+        if plain := work["mixtures"]:
             arrays = next(iter(features.values()))
-            X = arrays["X" if "X" in arrays else "X_train"]
-            record |= regress_cases.mixtures(dataset, X, work["mixture"], work["runs"], root)
+            X = arrays["X" if "X" in arrays else "X_train"][:, : plain["n_features"]]
+            record |= regress_cases.mixtures(dataset, X, plain["n_components"], work["runs"], root)
     write_json(snakemake.output[0], record)

@@ -4,13 +4,11 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from time import perf_counter
 
 from skem import revisions
 from skem.files import plain_errors, write_table
 
 WORKER = str(Path("workflow/scripts/regress_worker.py").resolve())
-IMPORT, DAG = "import skem", "building the DAG"
 
 
 class Worker:
@@ -41,28 +39,6 @@ class Worker:
         self.process.wait()
 
 
-def slow(worker, case):
-    """Seconds of a whole process: the import, or building the DAG of everything."""
-    command = [worker.python, "-c", "import skem"]
-    if case == DAG:
-        command = [
-            worker.python,
-            "-m",
-            "snakemake",
-            "--dry-run",
-            "--quiet",
-            "all",
-            "--forceall",
-            "--cores",
-            "1",
-        ]
-    begin = perf_counter()
-    done = subprocess.run(
-        command, cwd=worker.path, env=revisions.environment_for(worker.path), capture_output=True
-    )
-    return perf_counter() - begin if done.returncode == 0 else None
-
-
 with plain_errors():
     base = {}
     if snakemake.input.plan.endswith(".json"):
@@ -74,20 +50,16 @@ with plain_errors():
     for number in range(snakemake.params.rounds):
         workers = {side: Worker(*where) for side, where in sides.items()}
         cases = [case for case in workers["head"].hello["cases"] if case != "product"]
-        if number == 0 and base:
-            cases += [IMPORT, DAG]
         for case in cases:
-            ask, pairs, order = Worker.seconds, snakemake.params.pairs, list(workers)
-            if case in (IMPORT, DAG):
-                ask, pairs, order = slow, snakemake.params.slow_pairs, ["base", "head"]
-            # The first answer includes making the data, and what only some sides can do is not compared.
-            if any(ask(workers[side], case) is None for side in order):
+            order = list(workers)
+            # What only some sides can do is not compared.
+            if any(workers[side].seconds(case) is None for side in order):
                 continue
-            for pair in range(pairs):
+            for pair in range(snakemake.params.pairs):
                 order = order[pair % len(order) :] + order[: pair % len(order)]
                 for side in order if pair % 2 else order[::-1]:
                     labels = {"round": number, "pair": pair, "case": case, "side": side}
-                    rows.append(labels | {"seconds": ask(workers[side], case)})
+                    rows.append(labels | {"seconds": workers[side].seconds(case)})
                 if not base:
                     product = workers["head"].seconds("product")
                     rows.append(
