@@ -57,11 +57,11 @@ def fit_errors(
     Returns
     -------
     list of dict
-        run, fold, n_components, method ("rbf", "lambda025", "averaging"), error (%), passes, own_group (mean over
+        run, fold, n_components, n_test (rows), method ("rbf", "lambda025", "averaging"), error (%), passes, own_group (mean over
         classes of the weight on the class's own kernels), shared (shared proportion, as of Pulford 2022, section 3.3),
         converged, seconds.
     """
-    keys = {"run": trial.run, "fold": trial.fold, "n_components": n_components}
+    keys = {"run": trial.run, "fold": trial.fold, "n_components": n_components, "n_test": len(trial.y_test)}
 
     def row(method: str, fitted: Any, seconds: float, **more: Any) -> dict[str, Any]:
         error = 100 * float(np.mean(fitted.predict(trial.X_test) != trial.y_test))
