@@ -43,24 +43,24 @@ def parameters_of(clf):
 
 
 @pytest.mark.parametrize(
-    "name",
+    "estimator",
     [
-        "SKEMClassifier",
-        "PSKEMClassifier",
-        "MDAClassifier",
-        "PRBFClassifier",
-        "PRBFEnsemble",
-        "PRBFClassifierCV",
-        "GaussianKernels",
+        "SKEMClassifier()",
+        "PSKEMClassifier()",
+        "MDAClassifier()",
+        "PRBFClassifier()",
+        "PRBFEnsemble()",
+        "PRBFClassifierCV(sharings=(0, 1), cv=2)",  # five lambdas in five folds take a minute
+        "GaussianKernels()",
     ],
 )
-def test_scikit_learn_checks_pass_with_nothing_skipped(name):
+def test_scikit_learn_checks_pass_with_nothing_skipped(estimator):
     script = f"""
         import warnings
+        import skem
         from sklearn.utils.estimator_checks import check_estimator
-        from skem import {name}
         warnings.simplefilter("ignore")
-        results = check_estimator({name}(), on_skip=None, on_fail=None)
+        results = check_estimator(skem.{estimator}, on_skip=None, on_fail=None)
         for result in results:
             if result["status"] != "passed":
                 print(result["check_name"], result["status"], repr(result["exception"]))
@@ -101,7 +101,7 @@ def test_signatures(Classifier, first):
 def test_defaults_are_good_enough(load):
     """Within three points of linear discriminant analysis, or better, untouched."""
     X, y = load(return_X_y=True)
-    folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=5, random_state=0)
+    folds = RepeatedStratifiedKFold(n_splits=5, n_repeats=2 if len(y) > 1000 else 5, random_state=0)
     rival = cross_val_score(LinearDiscriminantAnalysis(), X, y, cv=folds).mean()
     for Classifier in (SKEMClassifier, PSKEMClassifier):
         accuracy = cross_val_score(Classifier(random_state=0), X, y, cv=folds).mean()

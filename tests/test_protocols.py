@@ -266,7 +266,7 @@ def histories(draw, most_settings=3):
     return frame(*rows)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(histories())
 def test_the_order_of_protocols(history):
     best_fold, best, last = (by_run(history, p) for p in ("best-fold", "best-pass", "last-pass"))
@@ -278,14 +278,14 @@ def test_the_order_of_protocols(history):
     assert (by_run(part, "best-pass") >= validated - 1e-12).all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(histories(most_settings=1))
 def test_nested_with_one_setting_is_validated(history):
     nested, validated = (summarise(history, [p]).drop(columns="protocol") for p in ("nested", "validated"))
     pd.testing.assert_frame_equal(nested, validated)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(histories(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter(history, random):
     order = list(history.index)
