@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from skem.gaussian import Mixture
-
 WIDTHS = {1: 3.5, 2: 7.2}
 """Inches of one and of two columns (89 and 183 mm: Nature's, and within a millimetre or so IEEE's and Elsevier's)."""
 
@@ -461,79 +459,94 @@ def regression_history(
     return ax
 
 
-def kernels(
-    X: np.ndarray, y: np.ndarray, mixture: Mixture, *, title: str | None = None, ax: Axes | None = None
-) -> Axes:
+def kernels(table: pd.DataFrame, *, columns: int | None = None, width: float | None = None) -> Any:
     """Rows of a plane by class, and spherical kernels as circles of one standard deviation (Titsias and Likas 2001).
 
     Parameters
     ----------
-    X : ndarray of shape (n, 2)
-    y : ndarray of shape (n,)
-        Class numbers from 0.
-    mixture : Mixture
-        With covariances of shape (K,). A kernel that one class alone uses (nine tenths of it) has the colour of that
-        class, any other is black.
-    title : str, optional
-    ax : Axes, optional
-        By default the current one.
+    table : DataFrame
+        panel (its title), class (from 0: of a row; of a kernel the one class that uses it, NaN for several), x, y, and
+        radius (one standard deviation of a kernel; NaN marks a row).
+    columns, width
+        See `skem.plots`.
 
     Returns
     -------
-    Axes
+    ndarray of Axes
+        Two panels beside each other where there is room.
     """
     import matplotlib.pyplot as plt
     from matplotlib.patches import Circle
 
-    ax = plt.gca() if ax is None else ax
-    colours = ("#08306b", "#d95f0e", "#3690c0", "#636363")
-    for c, marker in zip(np.unique(y), "o+^x", strict=False):
-        size = 8 if marker == "o" else 18
-        x, z = X[y == c].T
-        label = f"class {c + 1}"
-        ax.scatter(x, z, s=size, marker=marker, color=colours[c], alpha=0.5, linewidths=0.8, label=label)
-    shares = mixture.weights / mixture.weights.sum(axis=1, keepdims=True)
-    for mean, variance, share in zip(mixture.means, mixture.covariances, shares, strict=True):
-        colour = colours[int(share.argmax())] if share.max() > 0.9 else "black"
-        ax.add_patch(Circle(mean, np.sqrt(variance), fill=False, linewidth=2.2, color=colour))
-        ax.plot(*mean, marker="x", color=colour, markersize=7, markeredgewidth=2)
-    ax.set_aspect("equal")
-    if title:
-        ax.set_title(title, fontsize=10)
-    return ax
+    panels = list(table.groupby("panel", sort=False))
+    width = _width(columns, width, 9.0)
+    across = min(len(panels), 1 + (width / 2 > _NARROW))
+    axes = _grid(-(-len(panels) // across), across, width, 0.66, legend=0.4)
+    # Every other colour of the style, since neighbours may be shades of one.
+    for ax, (title, part) in zip(axes.flat, panels, strict=False):
+        # The radius of a kernel is in both axes the same length.
+        ax.set_aspect("equal", adjustable="datalim")
+        rows = part[part["radius"].isna()]
+        for c, own in rows.groupby("class"):
+            ax.plot(
+                own["x"],
+                own["y"],
+                linestyle="",
+                marker="o+^x"[int(c) % 4],
+                markersize=3 if c == 0 else 5,
+                color=f"C{2 * int(c)}",
+                alpha=0.5,
+                label=f"class {int(c) + 1}",
+                rasterized=True,  # thousands of them make a file of half a megabyte
+            )
+        for kernel in part[part["radius"].notna()].to_dict("records"):
+            shared = np.isnan(kernel["class"])
+            colour = plt.rcParams["text.color"] if shared else f"C{2 * int(kernel['class'])}"
+            centre = kernel["x"], kernel["y"]
+            ax.add_patch(Circle(centre, kernel["radius"], fill=False, linewidth=2.2, color=colour, zorder=3))
+            ax.plot(*centre, marker="x", color=colour, markersize=7, markeredgewidth=2, zorder=3)
+        ax.set_title(title.replace(": ", ":\n"), fontsize="small")
+        ax.set_xlabel("feature 1", fontsize="small")
+        ax.set_ylabel("feature 2", fontsize="small")
+    for ax in axes.flat[len(panels) :]:
+        ax.remove()
+    _legend(axes.flat[0].figure, width, 1.2)
+    return axes
 
 
-def accuracy_by_sharing(table: pd.DataFrame, titles: dict[str, str]) -> Figure:
-    """Accuracy against lambda, a panel per data set; a line for the start that knows no groups.
+def accuracy_by_sharing(
+    table: pd.DataFrame, *, columns: int | None = None, width: float | None = None
+) -> Any:
+    """Accuracy after the last pass against lambda, a panel per data set; a line for the start that knows no groups.
 
     Parameters
     ----------
     table : DataFrame
-        dataset, run, sharing (NaN without), pass, accuracy (%).
-    titles : dict
-        From data set to the title of its panel.
+        dataset, setting, run, sharing (NaN without), pass, accuracy (%; NaN alone marks missing data).
+    columns, width
+        See `skem.plots`.
 
     Returns
     -------
-    Figure
+    ndarray of Axes
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(4.2 * len(titles), 3.6), layout="constrained")
-    axes = figure.subplots(1, len(titles), squeeze=False)[0]
-    for ax, (dataset, title) in zip(axes, titles.items(), strict=True):
-        ax.set_title(title, fontsize=10)
-        ax.set_xlabel("lambda: 0 separate mixtures, 1 full sharing")
-        own = table[table["dataset"] == dataset]
-        if not len(own):
+    panels = list(table.groupby(["dataset", "setting"], sort=False))
+    width = _width(columns, width, 4.2 * len(panels))
+    across = len(panels) if width / len(panels) > _NARROW else 1
+    axes = _grid(-(-len(panels) // across), across, width, 0.75, legend=0.4)
+    for ax, ((dataset, setting), own) in zip(axes.flat, panels, strict=True):
+        ax.set_title(f"{_title(dataset)}\n{_title(setting)}", fontsize="small")
+        ax.set_xlabel("lambda\n(0: separate, 1: shared)")
+        if own["accuracy"].isna().all():
             ax.text(0.5, 0.5, "data not available", ha="center", va="center", transform=ax.transAxes)
             continue
         last = own[own["pass"] == own["pass"].max()]
         by_lambda = last.dropna(subset="sharing").groupby("sharing")["accuracy"]
         mean, spread = by_lambda.mean(), by_lambda.std(ddof=1)
-        ax.errorbar(mean.index, mean, spread, marker="o", color="#08306b", capsize=3, label="start by class")
+        ax.errorbar(mean.index, mean, spread, marker="o", color="C0", capsize=3, label="start by class")
         plain = last.loc[last["sharing"].isna(), "accuracy"]
-        ax.axhline(plain.mean(), linestyle="--", color="#d95f0e", label="the paper's uniform start")
-        ax.legend(frameon=False, fontsize=8)
-    axes[0].set_ylabel("test accuracy after the last pass (%)")
-    return figure
+        ax.axhline(plain.mean(), linestyle="--", color="C2", label="the paper's uniform start")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("test accuracy (%)")
+    _legend(axes.flat[0].figure, width)
+    return axes

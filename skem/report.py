@@ -209,7 +209,7 @@ class Results:
         return Part(name, title, markup.inline_svg(path, f"{title}. {text}"), text, downloads=files)
 
     def figures(self) -> Iterator[Part]:
-        """Accuracy by pass of the tables that have it, then the trade-offs."""
+        """Accuracy by pass of the tables that have it, then the trade-offs, then what else there is."""
         suffix = "_accuracy_by_pass"
         there = [path.stem.removesuffix(suffix) for path in self.folder.glob(f"figures/*{suffix}.svg")]
         for name in sorted({"table1", *there}):
@@ -217,6 +217,10 @@ class Results:
             yield self._figure(stem, f"figures/{stem}", "accuracy_by_pass", self._gap((name,)))
         for name, figure in FIGURES.items():
             yield self._figure(name, f"figures/{name}", name, self._gap(figure.studies))
+        for path in sorted(self.folder.glob("figures/*.svg")):
+            captioned = (self.project / "workflow/report" / f"{path.stem}.rst").exists()
+            if captioned and path.stem not in FIGURES:
+                yield self._figure(path.stem, f"figures/{path.stem}", path.stem, self._gap(()))
 
     def peers_figure(self) -> Part:
         gap = Gap("Not part of this run", "snakemake --cores all peers")

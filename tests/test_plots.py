@@ -68,10 +68,45 @@ TABLES = {
     ),
     "starts40": curves("mnist", 60).replace({"n_components": {40: 60}, "method": {"sequential": "uniform"}}),
 }
+
+
+def circles():
+    """Six panels of two classes and two kernels."""
+    panels = [f"Figure {n}: kernels {kind} (lambda = {n})" for n in (3, 4, 5) for kind in ("a", "b")]
+    rows = [
+        {"panel": panel, "class": float(c), "x": c + x / 9, "y": x / 3, "radius": np.nan}
+        for panel in panels
+        for c in (0, 1)
+        for x in range(9)
+    ]
+    kernels = [
+        {"panel": panel, "class": c, "x": x, "y": 1.0, "radius": 0.5}
+        for panel in panels
+        for x, c in ((0.2, 0.0), (1.2, np.nan))
+    ]
+    return pd.DataFrame(rows + kernels)
+
+
+def sharings():
+    """Two data sets, three runs, lambda and none."""
+    rows = [
+        {"dataset": dataset, "setting": "3x13-K60", "run": run, "sharing": sharing, "pass": 30}
+        | {"accuracy": 97 - run / 10 - (0 if np.isnan(sharing) else sharing)}
+        for dataset in ("mnist", "fashion_mnist")
+        for run in range(3)
+        for sharing in (0.0, 0.5, 1.0, np.nan)
+    ]
+    return pd.DataFrame(rows)
+
+
 DRAWN = {
     name: (figure.draw, figure.rows({s: TABLES[s] for s in (*figure.studies, *figure.also)}, {"arrangements": costs()}))
     for name, figure in figures.FIGURES.items()
-} | {"accuracy_by_pass": (plots.accuracy_by_pass, passes())}  # fmt: skip
+} | {
+    "accuracy_by_pass": (plots.accuracy_by_pass, passes()),
+    "kernels": (plots.kernels, circles()),
+    "accuracy_by_sharing": (plots.accuracy_by_sharing, sharings()),
+}  # fmt: skip
 every_figure = pytest.mark.parametrize("name", DRAWN)
 
 
@@ -120,7 +155,7 @@ def test_a_figure_honours_the_users_style_and_leaves_it_alone(name):
         assert dict(plt.rcParams) == before
         cycle = [to_rgba(colour) for colour in plt.rcParams["axes.prop_cycle"].by_key()["color"]]
         drawn = {to_rgba(line.get_color()) for ax in figure.axes for line in ax.get_lines()}
-        ours = {to_rgba("white"), to_rgba("grey")}
+        ours = {to_rgba("white"), to_rgba("grey"), to_rgba(plt.rcParams["text.color"])}
         assert drawn <= {*cycle, *ours}
         assert drawn & {*cycle, to_rgba("white")}
         assert figure.get_facecolor() == to_rgba("black")

@@ -119,7 +119,8 @@ def test_a_screen_reader_finds_its_way(html):
     assert all(a["scope"] in ("col", "row") for a, _ in found.all("th"))
     assert len(found.all("table")) == len(found.all("caption")) > 50
     drawings = [a for a, inside in found.all("svg") if "svg" not in inside]
-    assert len(drawings) == len(FIGURES) + 2
+    # Beside those: accuracy by pass, peers, and two of Titsias and Likas.
+    assert len(drawings) == len(FIGURES) + 4
     assert all(a["role"] == "img" and len(a["aria-label"]) > 100 for a in drawings)
     assert len(found.all("figure")) == len(found.all("figcaption")) == len(drawings)
     labels = {a["aria-labelledby"] for _, a, _ in found.tags if "aria-labelledby" in a}

@@ -137,6 +137,17 @@ def test_the_synthetic_examples_are_as_the_paper_tells_them(stated, examples):
     assert fifth["separate"] < fifth["shared"] - 2
 
 
+def test_panels_have_every_row_and_say_whose_a_kernel_is():
+    table = pd.DataFrame(titsias_examples.panels(100, dict.fromkeys(titsias_examples.PANELS, 1)))
+    kernels = table[table["radius"].notna()]
+    assert (table[table["radius"].isna()].groupby("panel").size() == 100).all()
+    assert kernels.groupby("panel").size().tolist() == [2] * 6
+    separate = kernels[kernels["panel"].str.contains("one kernel per class")]
+    assert sorted(separate["class"]) == [0, 0, 1, 1]
+    # Two clouds that both classes live in.
+    assert kernels.loc[kernels["panel"] == "Figure 4: two shared kernels (lambda = 1)", "class"].isna().all()
+
+
 def test_tables_show_what_is_not_available(stated):
     paper = titsias_tables.cells(stated)
     table = titsias_tables.summary(like_the_paper(stated), paper, CONFIG["tables"], 5)

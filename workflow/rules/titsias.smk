@@ -22,7 +22,7 @@ TITSIAS_RESULTS = [
     f"results/tables/{name}.{suffix}"
     for name in ("titsias", "titsias_choice", "titsias_claims")
     for suffix in ("csv", "md")
-] + [f"results/figures/{name}.{suffix}" for name in TITSIAS_FIGURES for suffix in ("svg", "pdf", "png")]
+] + [f"results/figures/{name}.{suffix}" for name in TITSIAS_FIGURES for suffix in KINDS]
 
 
 rule titsias_errors:
@@ -171,12 +171,13 @@ rule titsias_draw:
         ),
         "results/figures/{figure}.pdf",
         "results/figures/{figure}.png",
+        csv="results/figures/{figure}.csv",
     wildcard_constraints:
         figure="|".join(TITSIAS_FIGURES),
     params:
         setup=TITSIAS["examples"],
         seed=SEED,
-        code=code("plots", "titsias_examples"),
+        code=code("figures", "titsias_examples"),
     message:
         "drawing {wildcards.figure}"
     script:

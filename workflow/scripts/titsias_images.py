@@ -11,9 +11,12 @@ threads.limit_process(1)
 with plain_errors():
     dataset, setup, root = snakemake.wildcards.dataset, snakemake.params.setup, snakemake.params.seed
     features = {Path(path).stem: read_arrays(path) for path in snakemake.input}
-    rows = []
+    blocks, components = setup["params"]["n_blocks"], setup["params"]["n_components"]
+    setting = f"{blocks}x{setup['n_features'] // blocks}-K{components}"
+    # Without data one row, for a panel that says so.
+    rows = [{"dataset": dataset, "setting": setting, "sharing": np.nan, "pass": np.nan, "accuracy": np.nan}]
     if all(features.values()):
-        runs = list(range(setup["runs"]))
+        rows, runs = [], list(range(setup["runs"]))
         for trial in splits.trials(dataset, snakemake.params.spec, features, ["all"], runs, root):
             columns = slice(setup["n_features"])
             seed = splits.seed(root, dataset, trial.run, trial.fold, "start")
@@ -22,12 +25,7 @@ with plain_errors():
                 model = PSKEMClassifier(sharing=sharing, init=init, random_state=seed, **setup["params"])
                 fitted = model.fit(trial.X_train[:, columns], trial.y_train)
                 right = fitted.predict(trial.X_test[:, columns]) == trial.y_test
-                rows.append(
-                    {
-                        "dataset": dataset,
-                        "run": trial.run,
-                        "sharing": np.nan if sharing is None else sharing,
-                    }
-                    | {"pass": fitted.n_iter_, "accuracy": 100 * float(right.mean())}
-                )
+                row = {"dataset": dataset, "setting": setting, "run": trial.run}
+                row |= {"sharing": np.nan if sharing is None else sharing, "pass": fitted.n_iter_}
+                rows.append(row | {"accuracy": 100 * float(right.mean())})
     write_table(snakemake.output[0], rows)
