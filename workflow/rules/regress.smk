@@ -37,6 +37,8 @@ rule regress_plan:
     """What to compare with; without it nothing is measured."""
     output:
         temp("results/regress/plan.json"),
+    # What cannot be compared is told at once, and the longest jobs start first.
+    priority: 30
     params:
         base=str(config.get("base", "")),
         reference=REFERENCE,
@@ -86,7 +88,7 @@ rule regress_processes:
         plan="results/regress/plan.json",
     output:
         "results/regress/processes.csv",
-    priority: 5
+    priority: 20
     params:
         pairs=GATE["timing"]["process_pairs"],
         again=STARTED,
