@@ -441,7 +441,8 @@ def ledger(claims: pd.DataFrame, judge: Callable[[Mapping[str, str]], Judgement]
     -------
     DataFrame
         The columns of the claims up to the expression; measured, low, high (the interval the verdict was read
-        from), difference (to the paper's value), n_runs, measured_by (one of the protocols), verdict, remark.
+        from), difference (to the paper's value), n_runs, measured_by (a protocol, or a word of `RULE`), verdict,
+        remark.
     """
     rows = []
     for claim in claims.to_dict("records"):
@@ -484,8 +485,10 @@ def to_markdown(title: str, table: pd.DataFrame, papers: Sequence[str]) -> str:
 RULE = """\
 *reproduced*: the paper's value lies in the 95% prediction interval of a result like the paper's; else ours is *better*
 or *worse*. Orderings and statements *hold*, *fail* or are *undecided* at 95%; for them the numbers are of the
-comparison that decides, as a difference, at the level that decides. *cited*: the paper only quotes it. *theory*: the remark names the test that
-checks it. Accuracies are in percent unless the quantity says otherwise."""
+comparison that decides, as a difference, at the level that decides. *cited*: the paper only quotes it. *theory*: the
+remark names the test that checks it. *by*: the protocol; *preset*: a conventional method with the paper's settings;
+*data*: counted in the file; *fresh rows*: measured on rows drawn anew. Accuracies are in percent unless the quantity says
+otherwise."""
 
 
 def shown(row: Mapping[str, Any]) -> dict[str, str]:
