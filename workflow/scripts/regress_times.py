@@ -52,7 +52,7 @@ with plain_errors():
         cases = [case for case in workers["head"].hello["cases"] if case != "product"]
         for case in cases:
             order = list(workers)
-            # What only some sides can do is not compared.
+            # The first answer is a warm-up, and what only some sides can do is not compared.
             if any(workers[side].seconds(case) is None for side in order):
                 continue
             for pair in range(snakemake.params.pairs):
