@@ -170,7 +170,12 @@ class Results:
         """Of the experiments with a table, in the order of config/paper.yaml."""
         config = self.project / "config"
         order = yaml.safe_load((config / "paper.yaml").read_text(encoding="utf-8"))["experiments"]
-        others = [path.stem for path in sorted(self.folder.glob("tables/*.md")) if path.stem not in order]
+        # Verdicts on one paper's claims stand in the ledger.
+        others = [
+            path.stem
+            for path in sorted(self.folder.glob("tables/*.md"))
+            if path.stem not in order and not path.stem.endswith("_claims")
+        ]
         found = {}
         for name in [*order, *others]:
             path = config / "experiments" / f"{name}.yaml"
@@ -301,7 +306,7 @@ def write(results: Results, templates: str | Path) -> str:
         "citation": yaml.safe_load(citation.read_text(encoding="utf-8")),
         "citation_file": Download(citation),
         "names": NAMES,
-        "component": markup.data_url(_component()),
+        "component": markup.packed(_component()),
     }
     try:
         return environment.get_template("page.html.j2").render(shown)

@@ -12,7 +12,7 @@ threads.limit_process(1)
 with plain_errors(), matplotlib.rc_context(STYLE):
     if snakemake.wildcards.figure == "titsias_figures3to5":
         seeds = {name: splits.seed(snakemake.params.seed, name, 0) for name in titsias_examples.PANELS}
-        table = pd.DataFrame(titsias_examples.panels(snakemake.params.setup["n_rows"], seeds))
+        table = pd.DataFrame(titsias_examples.panels(snakemake.params.setup["drawn_rows"], seeds))
         axes = plots.kernels(table)
     else:
         table = titsias_tables.gathered(map(read_table, snakemake.input))
