@@ -118,4 +118,6 @@ def save(axes: Any, paths: Iterable[str | Path]) -> None:
     for path in paths:
         kind = Path(path).suffix[1:]
         metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
-        write(path, partial(figure.savefig, format=kind, dpi=150, metadata=metadata))
+        # In SVG and PDF only what is rasterised has dots.
+        dots = 150 if kind == "png" else 100
+        write(path, partial(figure.savefig, format=kind, dpi=dots, metadata=metadata))
