@@ -167,7 +167,7 @@ class Results:
 
     @cached_property
     def titles(self) -> dict[str, str]:
-        """Of the experiments with a table, in the order of config/paper.yaml."""
+        """Of the experiments with a table, in the order of config/paper.yaml, then of other tables by their heading."""
         config = self.project / "config"
         order = yaml.safe_load((config / "paper.yaml").read_text(encoding="utf-8"))["experiments"]
         # Verdicts on one paper's claims stand in the ledger.
@@ -179,9 +179,10 @@ class Results:
         found = {}
         for name in [*order, *others]:
             path = config / "experiments" / f"{name}.yaml"
-            found[name] = name
             if path.exists():
                 found[name] = yaml.safe_load(path.read_text(encoding="utf-8"))["title"]
+            else:
+                found[name] = (self._text(f"tables/{name}.md") or name).partition("\n")[0].lstrip("# ")
         return found
 
     def table(self, name: str, level: int = 4) -> Part:

@@ -128,6 +128,7 @@ def to_markdown(table: pd.DataFrame, runs: int) -> str:
     """The five tables to be read, ours beside the paper's."""
     text = ["# Tables I to V of Titsias and Likas (2001)", NOTE.format(runs=runs)]
     counted = agreement(table)
+    counted["dataset"] = counted["dataset"].map(lambda name: TITLES.get(name, name))
     counted["mean_difference"] = counted["mean_difference"].map("{:+.2f}".format)
     text += [
         "**Cells that agree**",

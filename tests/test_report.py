@@ -173,6 +173,8 @@ def test_all_about_the_run_is_there(html):
     assert "Pulford, Graham W. (2022)" in text
     assert "Which protocol" not in text  # the section has the title
     assert "best-fold" in text
+    # A table without an experiment of its own is called what its heading says.
+    assert "Tables I to V of Titsias and Likas (2001)" in text
 
 
 def test_what_is_written_in_results_is_text_and_never_markup(html, folder, tmp_path):
@@ -359,7 +361,7 @@ def test_the_ledger_can_be_filtered(opened, html):
     assert shown(opened) == [["Pulford (2022)", "rice", "worse"]] * len(expected)
     choose(opened, paper="", dataset="", verdict="")
     assert info(opened) == "1 to 25 of 691 claims"
-    choose(opened, paper="Titsias (2001)", verdict="holds")
+    choose(opened, paper="Hayashi (2021)", verdict="holds")
     assert shown(opened) == [None]
     opened.execute_script("document.querySelector('#filters button').click()")
     wait_until(lambda: info(opened) == f"1 to 25 of {len(pulford)} claims (out of 691)")
@@ -395,7 +397,7 @@ def test_it_fits_the_screen_in_light_and_dark(opened, width, dark):
         "return [...document.querySelectorAll('figure svg[role=img]')].map(svg => "
         "{const box = svg.getBoundingClientRect(); return [box.width, box.height]})"
     )
-    assert len(sizes) == len(FIGURES) + 2
+    assert len(sizes) == len(FIGURES) + 4
     assert all(width > 250 and height > 100 for width, height in sizes)
     # Something is drawn in them.
     assert opened.execute_script(
