@@ -220,30 +220,39 @@ def compare_times(times: pd.DataFrame, warn_only: Iterable[str] = ()) -> pd.Data
     -------
     DataFrame
         `COLUMNS`: ``change`` is the median of head / base - 1, ``noise`` the farthest that the interval of
-        control / base is from 1. "slower" or "faster" where the whole interval of head / base lies beyond that
-        noise, "inconclusive" where the control differs from its own equal, else "same". Seconds are medians.
+        control / base is from 1. "slower" or "faster" where head differs from base and from the control, each time by
+        the whole interval of their ratio; "inconclusive" where the control differs from its own equal, else "same".
+        Seconds are medians.
+
+    Notes
+    -----
+    Two sides that are equal differ from a third by chance more often than from two. With the noise of a machine at
+    work (processes that differ by 3%, passes by 5%) equal code is called slower in fewer than one case in 500, and
+    15% more time is seen in nine of ten.
     """
     warn_only = set(warn_only)
     rows = []
     for case, part in times.groupby("case", sort=False):
         wide = part.pivot(index=["round", "pair"], columns="side", values="seconds")
-        ratios = {
-            side: (wide[side] / wide["base"]).unstack("pair").to_numpy()
-            for side in ("head", "control")
-            if side in wide
-        }
-        change, low, high = interval_of_median(ratios["head"])
-        control_low = control_high = 1.0
-        if "control" in ratios:
-            _, control_low, control_high = interval_of_median(ratios["control"])
-        noise = max(abs(control_low - 1), abs(control_high - 1))
+
+        def interval(side: str, other: str, wide: pd.DataFrame = wide) -> tuple[float, float, float]:
+            return interval_of_median((wide[side] / wide[other]).unstack("pair").to_numpy())
+
+        change, low, high = interval("head", "base")
+        lows, highs, control_low, control_high = [low], [high], 1.0, 1.0
+        if "control" in wide:
+            _, control_low, control_high = interval("control", "base")
+            _, other_low, other_high = interval("head", "control")
+            lows.append(other_low)
+            highs.append(other_high)
         verdict = "same"
         if not control_low <= 1 <= control_high:
             verdict = "inconclusive"
-        elif low > 1 + noise:
+        elif min(lows) > 1:
             verdict = "slower (warning)" if case in warn_only else "slower"
-        elif high < 1 / (1 + noise):
+        elif max(highs) < 1:
             verdict = "faster"
+        noise = max(abs(control_low - 1), abs(control_high - 1))
         row: dict[str, Any] = {
             "kind": "time",
             "case": case,
@@ -253,8 +262,8 @@ def compare_times(times: pd.DataFrame, warn_only: Iterable[str] = ()) -> pd.Data
         }
         row |= {"reference": wide["base"].median(), "measured": wide["head"].median(), "change": change - 1}
         note = f"head / base [{low:.3f}, {high:.3f}]"
-        if "control" in ratios:
-            note += f", base / base [{control_low:.3f}, {control_high:.3f}]"
+        if "control" in wide:
+            note += f", once more [{lows[1]:.3f}, {highs[1]:.3f}], base / base [{control_low:.3f}, {control_high:.3f}]"
         rows.append(row | {"note": f"{note}, {len(wide)} pairs"})
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
