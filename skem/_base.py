@@ -166,6 +166,7 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
                 for columns, start in zip(self.block_indices_, starts, strict=True)
             ]
             progress = _Progress(self, validation)
+            self._fitted_with = self._structure()
             log_scale = sum(float(np.log(self._scale[columns]).sum()) for columns in self.block_indices_)
             for _ in range(self.max_iter):
                 with single_threaded():
@@ -236,7 +237,7 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
             raise ValueError(
                 f"early_stopping: no stratified validation split can be made: {error}"
             ) from error
-        validation = X[held_out], self.classes_[codes[held_out]], weights[held_out]
+        validation = X[held_out], codes[held_out], weights[held_out]
         return X[train], codes[train], weights[train] / weights[train].mean(), validation
 
     def _start(
@@ -303,7 +304,6 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
 
         Densities per unit of volume in input units are those of the engine less ``log_scale``.
         """
-        self._fitted_with = self._structure()
         self.n_iter_ = states[0].n_passes
         self.blocks_ = [
             self._to_input_units(state.mixture, columns)
@@ -323,7 +323,14 @@ class _Progress:
         self, model: SharedKernelClassifier, validation: tuple[np.ndarray, np.ndarray, np.ndarray] | None
     ) -> None:
         self.model = model
-        self.validation = validation
+        self.validation = None
+        if validation is not None:
+            X, y, weights = validation
+            self.validation = (
+                chunks.Features(X, None, model._shift, model._scale, keep=True),
+                model.classes_[y],
+                weights,
+            )
         self.best: dict[str, Any] = {}
         self.without_gain = 0
         for name in ("validation_scores_", "best_validation_score_"):

@@ -37,10 +37,16 @@ class Units:
         refuse_non_finite(self, rows)
         return rows
 
-    def _features(self, X: ArrayLike) -> chunks.Features:
-        """Checked features of new rows, in the engine's units."""
+    def _features(self, X: ArrayLike | chunks.Features, keep: bool = False) -> chunks.Features:
+        """Checked features of new rows, in the engine's units.
+
+        What this made of rows is taken for rows anywhere: with ``keep``, for rows that are asked about again
+        after each pass of a fit, it is not made anew.
+        """
+        if isinstance(X, chunks.Features):
+            return X
         check_is_fitted(self)
-        return chunks.Features(self._checked(X, reset=False), None, self._shift, self._scale)
+        return chunks.Features(self._checked(X, reset=False), None, self._shift, self._scale, keep)
 
     def _measure(self, X: np.ndarray, weights: np.ndarray) -> None:
         """Choose the shift and scale per feature."""

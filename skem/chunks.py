@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -12,8 +13,8 @@ CHUNK_ROWS = 1536
 threads: fewer, and what Python does per chunk costs up to a third; more, and the products wait for memory."""
 
 KEPT_BYTES = 64 * 2**20
-"""Data up to this size is kept a second time, as the engine reads it; larger data is read chunk by chunk in every
-pass, so a fit takes little memory beyond its data."""
+"""Of data up to this size each block is kept a second time, as the engine reads it, in the type it is computed in;
+larger data is read chunk by chunk in every pass, so a fit takes little memory beyond its data."""
 
 MAX_EXTENT = 1e100
 """Largest feature, in the engine's units: products of its square are still finite."""
@@ -32,25 +33,19 @@ class Features:
     order : ndarray of int, shape (N,), or None
         A permutation of the rows.
     shift, scale : ndarray of shape (M,)
-    kept : ndarray of shape (M, N) or None
-        In X's dtype; for rows that are read many times.
+    keep : bool
+        Whether the rows are read many times: blocks are kept then, unless X is large or a file on disk.
+    largest : dict
+        What ``log_density.Sizes`` found out about these rows.
     """
 
     X: np.ndarray
     order: np.ndarray | None
     shift: np.ndarray
     scale: np.ndarray
-    kept: np.ndarray | None = None
-
-    def keep(self) -> Features:
-        """The same with all features computed at once, unless they are large or X is a file on disk."""
-        if self.X.nbytes > KEPT_BYTES or _mapped(self.X):
-            return self
-        kept = np.empty(self.X.shape[::-1], dtype=self.X.dtype)
-        everything = np.arange(len(kept))
-        for part in self.parts():
-            kept[:, part] = self.chunk(everything, part)
-        return replace(self, kept=kept)
+    keep: bool = False
+    largest: dict[tuple[bytes, str], np.ndarray] = field(default_factory=dict, repr=False)
+    _blocks: dict[bytes, np.ndarray] = field(default_factory=dict, repr=False)
 
     @cached_property
     def extent(self) -> np.ndarray:
@@ -72,10 +67,21 @@ class Features:
         self, columns: np.ndarray, part: slice = slice(None), dtype: np.dtype | type = np.float64
     ) -> np.ndarray:
         """Some features of some rows, shape (m, n)."""
-        if self.kept is not None and self.kept.dtype == dtype:
-            return self.kept[columns, part]
         x = self.X[part][:, columns] if self.order is None else self.X[np.ix_(self.order[part], columns)]
         return ((x - self.shift[columns]) / self.scale[columns]).T.astype(dtype, order="C")
+
+    def reader(self, columns: np.ndarray, dtype: np.dtype) -> Callable[[slice], np.ndarray]:
+        """What gives a block's features of some rows, shape (m, n), again and again; to be asked for by one thread."""
+        if not self.keep or self.X.nbytes > KEPT_BYTES or _mapped(self.X):
+            return lambda part: self.chunk(columns, part, dtype)
+        block = self._blocks.get(columns.tobytes())
+        if block is None or block.dtype != dtype:
+            block = np.empty((len(columns), len(self.X)), dtype=dtype)
+            for part in self.parts():
+                block[:, part] = self.chunk(columns, part, dtype)
+            self._blocks[columns.tobytes()] = block
+        kept = block
+        return lambda part: kept[:, part]
 
 
 def _mapped(X: np.ndarray | None) -> bool:
@@ -130,4 +136,4 @@ def sort_by_class(
     """
     order = np.argsort(codes, kind="stable")
     borders = np.concatenate([[0], np.cumsum(np.bincount(codes))])
-    return Rows(Features(X, order, shift, scale).keep(), weights[order], borders)
+    return Rows(Features(X, order, shift, scale, keep=True), weights[order], borders)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -83,7 +83,7 @@ class _Expectations:
 
 def _expect(
     rows: Rows,
-    read: Callable[[int, int, np.dtype], tuple[np.ndarray, np.ndarray]],
+    read: Callable[[int, int], tuple[np.ndarray, np.ndarray]],
     mixture: Mixture,
     kind: type[Full],
     density: LogDensity,
@@ -112,7 +112,7 @@ def _expect(
     def chunk(item: tuple[int, slice]) -> tuple[float, float, np.ndarray | None]:
         c, part = item
         own = classes[c]
-        x, phi = read(part.start, part.stop, density.dtype)
+        x, phi = read(part.start, part.stop)
         responsibilities, common = own(x, phi)
         objective, total = _exponentiate(responsibilities)
         objective += common
@@ -224,15 +224,21 @@ def passes(
     sizes = Sizes(rows.features, columns, kind, workers)
     dtype = rows.features.X.dtype
 
-    def read(start: int, stop: int, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-        x = rows.features.chunk(columns, slice(start, stop), dtype)
-        return x, kind.features(x)
+    small = len(rows.weights) * len(sizes.bound) * dtype.itemsize <= KEPT_BYTES
 
-    if len(rows.weights) * len(sizes.bound) * dtype.itemsize <= KEPT_BYTES:
-        read = cache(read)
+    @lru_cache(maxsize=1)
+    def reader(dtype: np.dtype) -> Callable[[int, int], tuple[np.ndarray, np.ndarray]]:
+        block = rows.features.reader(columns, dtype)
+
+        def read(start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+            x = block(slice(start, stop))
+            return x, kind.features(x)
+
+        return cache(read) if small else read
 
     def expect(mixture: Mixture, moments: bool) -> tuple[_Expectations, np.dtype]:
         density = LogDensity(mixture, kind, sizes, dtype, ridge)
+        read = reader(density.dtype)
         return _expect(rows, read, mixture, kind, density, workers, moments, log_sharing), density.dtype
 
     mixture = start
@@ -280,9 +286,10 @@ def class_log_density(
         limits = np.finfo(density.dtype)
         with np.errstate(divide="ignore"):
             result = np.log(mixed).astype(np.float64) + largest
-        impossible = mixed < limits.tiny / limits.eps
-        for c in np.flatnonzero(impossible.any(axis=1)).tolist():
-            result[c, impossible[c]] = exact(log_density[:, impossible[c]], c)
+        if mixed.min() < limits.tiny / limits.eps:
+            impossible = mixed < limits.tiny / limits.eps
+            for c in np.flatnonzero(impossible.any(axis=1)).tolist():
+                result[c, impossible[c]] = exact(log_density[:, impossible[c]], c)
         return result + common
 
     return np.concatenate(map_log_density(per_chunk, features, columns, mixture, kind, workers), axis=1)
@@ -302,9 +309,10 @@ def map_log_density(
     """
     density = LogDensity(mixture, kind, Sizes(features, columns, kind, workers), features.X.dtype)
     everything = density.of(slice(None), np.zeros(len(mixture.means)))
+    block = features.reader(columns, density.dtype)
 
     def chunk(part: slice) -> np.ndarray:
-        x = features.chunk(columns, part, density.dtype)
+        x = block(part)
         return function(*everything(x, kind.features(x)))
 
     return list(workers.map(chunk, features.parts()))

@@ -117,7 +117,10 @@ class Full:
     def natural(cls, means: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """w with log N(x; mu_k, P_k) = w_k . phi(x), shape (K, H), and tr(P_k^-1), shape (K,)."""
         K, m = means.shape
-        factors, _ = _cholesky(covariances)
+        try:
+            factors = np.linalg.cholesky(covariances)
+        except np.linalg.LinAlgError:
+            factors, _ = _cholesky(covariances)
         # L^-T of each L, one by one: a triangular inverse is several times faster than NumPy's of a stack.
         inverses = [dtrtri(factor.T)[0] for factor in factors.reshape(-1, m, m)]
         upper = np.array(inverses).reshape(factors.shape)

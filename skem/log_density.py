@@ -37,10 +37,13 @@ class Sizes:
         self._all = features, columns, kind, workers
         self.bound = kind.features(features.extent[columns, None])[:, 0]
 
-    @cached_property
+    @property
     def largest(self) -> np.ndarray:
         """max_n |phi_nh| over all rows, shape (H,)."""
         features, columns, kind, workers = self._all
+        key = columns.tobytes(), kind.name
+        if key in features.largest:
+            return features.largest[key]
 
         def largest(part: slice) -> np.ndarray:
             phi = kind.features(features.chunk(columns, part, features.X.dtype)).astype(
@@ -48,7 +51,8 @@ class Sizes:
             )
             return np.maximum(phi.max(axis=1), -phi.min(axis=1))
 
-        return np.maximum.reduce(list(workers.map(largest, features.parts())))
+        features.largest[key] = np.maximum.reduce(list(workers.map(largest, features.parts())))
+        return features.largest[key]
 
     def exact_enough(self, w: np.ndarray, dtype: np.dtype) -> np.ndarray:
         """Whether eps * sum_h |w_kh| max_n |phi_nh| < ``MAX_ERROR``, shape (K,), for |w| of shape (K, H)."""

@@ -176,7 +176,7 @@ class GaussianMixture(Units, DensityMixin, BaseEstimator):
         random_state = check_random_state(self.random_state)
         weights = np.ones(len(rows))
         self._measure(rows, weights)
-        features = chunks.Features(rows, None, self._shift, self._scale).keep()
+        features = chunks.Features(rows, None, self._shift, self._scale, keep=True)
         data = chunks.Rows(features, weights, np.array([0, len(rows)]))
         drawn = isinstance(self.init, str) and previous is None
         best: _Fit | None = None

@@ -9,13 +9,11 @@ values; so there is one limit here, counted and guarded by a lock.
 from __future__ import annotations
 
 import threading
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from functools import cache
-from itertools import islice
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController, threadpool_limits
@@ -79,6 +77,70 @@ def limit_process(n_workers: int = 1) -> None:
     _max_workers = n_workers
 
 
+class _Shared(Generic[Item, Result]):
+    """Items that several threads work on, each taking the next one; results are handed out in order.
+
+    No more than ``ahead`` items are begun and not handed out, so memory does not grow with the items.
+    """
+
+    def __init__(self, function: Callable[[Item], Result], items: Sequence[Item], ahead: int) -> None:
+        self._function, self._items, self._ahead = function, items, ahead
+        self._begun = self._handed = 0
+        self._results: dict[int, Result] = {}
+        self._error: BaseException | None = None
+        self._changed = threading.Condition()
+
+    def _take(self) -> int | None:
+        """The place of an item to work on, if there is one now."""
+        if self._begun >= min(len(self._items), self._handed + self._ahead):
+            return None
+        self._begun += 1
+        return self._begun - 1
+
+    def _put(self, place: int) -> None:
+        result = self._function(self._items[place])
+        with self._changed:
+            self._results[place] = result
+            self._changed.notify_all()
+
+    def help(self) -> None:
+        """Work until nothing is left to begin."""
+        try:
+            while True:
+                with self._changed:
+                    while (place := self._take()) is None:
+                        if self._begun == len(self._items):
+                            return
+                        self._changed.wait()
+                self._put(place)
+        except BaseException as error:
+            with self._changed:
+                self._error = error
+                self._changed.notify_all()
+
+    def result(self, place: int) -> Result:
+        """The result of one place after the other; who waits for it helps."""
+        while True:
+            with self._changed:
+                if self._error is not None:
+                    raise self._error
+                if place in self._results:
+                    self._handed = place + 1
+                    self._changed.notify_all()
+                    return self._results.pop(place)
+                own = self._take()
+                if own is None:
+                    self._changed.wait()
+            if own is not None:
+                self._put(own)
+
+    def close(self) -> None:
+        """Begin nothing more."""
+        with self._changed:
+            self._begun = len(self._items)
+            self._changed.notify_all()
+
+
 class Workers:
     """A pool of threads with an ordered map; with one worker, no pool at all.
 
@@ -92,9 +154,10 @@ class Workers:
         self.n_workers = effective_n_jobs(n_jobs)
         if _max_workers is not None:
             self.n_workers = min(self.n_workers, _max_workers)
-        self._pool = ThreadPoolExecutor(self.n_workers) if self.n_workers > 1 else None
+        # Who asks for the results is a worker too.
+        self._pool = ThreadPoolExecutor(self.n_workers - 1) if self.n_workers > 1 else None
 
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
         """Yield ``function(item)`` in the order of ``items``, with BLAS and OpenMP at one thread.
 
         No more than two results per worker wait at any time, so memory does not grow with the items.
@@ -103,11 +166,14 @@ class Workers:
             if self._pool is None:
                 yield from map(function, items)
                 return
-            items = iter(items)
-            waiting = deque(self._pool.submit(function, x) for x in islice(items, 2 * self.n_workers))
-            while waiting:
-                yield waiting.popleft().result()
-                waiting.extend(self._pool.submit(function, x) for x in islice(items, 1))
+            shared = _Shared(function, items, 2 * self.n_workers)
+            helpers = [self._pool.submit(shared.help) for _ in range(self.n_workers - 1)]
+            try:
+                for place in range(len(items)):
+                    yield shared.result(place)
+            finally:
+                shared.close()
+                wait(helpers)
 
     def close(self) -> None:
         """End the threads; what is still running is waited for."""

@@ -61,6 +61,7 @@ def train(
         else _points(trial, model, random_state)
     )
     parts = ("validation", "test") if len(trial.y_validation) else ("test",)
+    seen: dict[str, Any] = {part: getattr(trial, f"X_{part}") for part in parts}
     history, seconds = [], []
     best: tuple[float, ...] = (-np.inf,)
     predictions = np.empty(0, dtype=np.int16)
@@ -69,7 +70,9 @@ def train(
         spent = {"seconds": perf_counter() - wall, "cpu_seconds": process_time() - cpu}
         row = trial.keys() | {"pass": p} | known
         for part in parts:
-            X, y = getattr(trial, f"X_{part}"), getattr(trial, f"y_{part}")
+            if model in MODELS:
+                seen[part] = fitted._features(seen[part], keep=True)
+            X, y = seen[part], getattr(trial, f"y_{part}")
             log_proba = baselines.log_proba(fitted, X)
             if log_proba is None:
                 predicted = np.searchsorted(fitted.classes_, fitted.predict(X))

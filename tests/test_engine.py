@@ -12,8 +12,7 @@ from reference import shared_clusters
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
-from skem import MDAClassifier, PSKEMClassifier, SKEMClassifier
-from skem.chunks import Features
+from skem import MDAClassifier, PSKEMClassifier, SKEMClassifier, chunks
 
 COVARIANCE_TYPES = ["full", "tied", "diag", "spherical"]
 STARTS = ["uniform", "sample", "kmeans", "class", "class_kmeans"]
@@ -291,7 +290,7 @@ def test_a_file_is_read_in_place(tmp_path, monkeypatch):
     for n_blocks in (1, 2):
         options = {"n_blocks": n_blocks, "max_iter": 5, "random_state": 0}
         first = PSKEMClassifier(9, **options).fit(X, y)
-        monkeypatch.setattr(Features, "keep", lambda self: self)  # what memory holds is not read twice
+        monkeypatch.setattr(chunks, "KEPT_BYTES", 0)  # what memory holds is not read twice
         others = [PSKEMClassifier(9, **options).fit(data, y) for data in (mapped, X)]
         monkeypatch.undo()
         for other in [*others, PSKEMClassifier(9, **options).fit(mapped, y)]:
