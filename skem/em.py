@@ -1,11 +1,11 @@
 """Supervised EM over class-sorted chunks, as a generator of immutable states, one per pass.
 
 The E-step (Pulford 2022, eq. 15) and the sums of the M-step (eqs. 16-18) are two matrix products per chunk
-of rows. A chunk holds rows of one class, so it needs only the components that class still uses: the
-class's *active set*. A pair (component, class) leaves it for good when its expected count falls below
-``ACTIVE_ROWS`` rows, and a pass gets cheaper as EM separates the classes. Leaving out n rows' worth of a
-pair costs about n nats in that pass; but a pair that only a far-off row uses may grow back from 1e-12 rows
-to one within a few passes, and from 1e-20 too, so the limit lies where none did.
+of rows. A chunk holds rows of one class (but of small data all rows), so it needs only the components that
+class still uses: the class's *active set*. A pair (component, class) leaves it for good when its expected
+count falls below ``ACTIVE_ROWS`` rows, and a pass gets cheaper as EM separates the classes. Leaving out n
+rows' worth of a pair costs about n nats in that pass; but a pair that only a far-off row uses may grow back
+from 1e-12 rows to one within a few passes, and from 1e-20 too, so the limit lies where none did.
 
 The ridge is part of the model: with ``ridge`` = r, training uses log N(x; mu, P) - r/2 tr(P^-1), for which
 P = S + r I *is* the M-step. The penalised log-likelihood, the ``objective``, therefore never falls.
@@ -22,7 +22,7 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from skem.chunks import Features, Rows
+from skem.chunks import CHUNK_ROWS, Features, Rows
 from skem.gaussian import Full, Mixture
 from skem.log_density import LogDensity, Sizes
 from skem.threads import Workers
@@ -34,6 +34,11 @@ of Pulford's Table 1, 1e-8 moves the log-likelihood of MNIST by 2e-5 and 1e-20 t
 
 KEPT_BYTES = 4 * 2**20
 """Quadratic features of a block up to this size are made once; larger ones anew, chunk by chunk, in every pass."""
+
+
+TOGETHER = 2**20
+"""Rows times components times quadratic features up to which all classes are one chunk: computing what active sets
+would leave out then takes less time than calling the same functions for every class."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,7 @@ class _Expectations:
 
 def _expect(
     rows: Rows,
+    chunks: list[tuple[slice, slice]],
     read: Callable[[int, int], tuple[np.ndarray, np.ndarray]],
     mixture: Mixture,
     kind: type[Full],
@@ -93,56 +99,64 @@ def _expect(
 ) -> _Expectations:
     """The E-step, and the sums of the M-step about ``origins`` unless ``moments`` is False.
 
-    ``read`` gives x and phi of the rows between two borders.
+    ``chunks`` are pairs of classes and their rows; ``read`` gives x and phi of the rows between two borders.
     """
     K, L = mixture.weights.shape
     with np.errstate(divide="ignore"):
         log_weights = np.log(mixture.weights)
     if log_sharing is not None:
         log_weights += log_sharing
-    places, classes = [], []
-    for c in range(L):
-        active = np.flatnonzero(mixture.weights[:, c])
+    places, owns = {}, {}
+    for of in {classes.start: classes for classes, _ in chunks}.values():
+        active = np.flatnonzero(mixture.weights[:, of].any(axis=1))
         # Adding to everything is several times faster than adding to an index list of everything.
         place: np.ndarray | slice = slice(None) if len(active) == K else active
-        places.append(place)
-        sharing = None if log_sharing is None else log_sharing[place, c]
-        classes.append(density.of(place, log_weights[place, c], sharing))
+        places[of.start] = place
+        sharing = None if log_sharing is None else log_sharing[place, of]
+        owns[of.start] = density.of(place, log_weights[place, of], sharing)
 
-    def chunk(item: tuple[int, slice]) -> tuple[float, float, np.ndarray | None]:
-        c, part = item
-        own = classes[c]
+    def chunk(item: tuple[slice, slice]) -> tuple[float, float, np.ndarray | None, np.ndarray | None]:
+        of, part = item
+        own, place = owns[of.start], places[of.start]
+        several = of.stop - of.start > 1
+        codes = rows.codes[part] if several else 0
         x, phi = read(part.start, part.stop)
-        responsibilities, common = own(x, phi)
+        responsibilities, common = own(x, phi, codes)
         objective, total = _exponentiate(responsibilities)
         objective += common
-        log_likelihood, lost = own.unpenalised(objective, responsibilities, total)
+        log_likelihood, lost = own.unpenalised(objective, responsibilities, total, codes)
         if len(lost):
             # The component that carries a row without the penalty has none of it with the penalty.
-            plain = density.of(places[c], log_weights[places[c], c] + own.penalties)
-            again, common = plain(x[:, lost], phi[:, lost])
+            plain = density.of(place, log_weights[place, of] + own.penalties)
+            again, common = plain(x[:, lost], phi[:, lost], rows.codes[part][lost] if several else 0)
             log_likelihood[lost] = _exponentiate(again)[0] + common
         w = rows.weights[part]
         totals = float(w @ log_likelihood), float(w @ objective)
         if not moments:
-            return *totals, None
+            return *totals, None, None
         responsibilities *= (w / total).astype(density.dtype, copy=False)
-        sums = (phi @ responsibilities.T).T.astype(np.float64)
+        # A small product is twice as fast with rows in a row.
+        transposed = np.ascontiguousarray(responsibilities.T) if several else responsibilities.T
+        sums = (phi @ transposed).T.astype(np.float64, copy=False)
         for row in own.local_rows:
-            local = kind.features(x - origins[places[c]][row][:, None])
+            local = kind.features(x - origins[place][row][:, None])
             sums[row] = local @ responsibilities[row]
-        return *totals, sums
+        counts = sums[:, :1]
+        if several:
+            counts = np.add.reduceat(responsibilities, rows.borders[:-1], axis=1, dtype=np.float64)
+        return *totals, counts, sums
 
     origins = np.zeros(mixture.means.shape)
     origins[density.local] = mixture.means[density.local]
     total = _Expectations(np.zeros((K, L)), np.zeros((K, density.w.shape[1])), origins)
-    chunks = rows.chunks
-    for (c, _), (log_likelihood, objective, sums) in zip(chunks, workers.map(chunk, chunks), strict=True):
+    for (of, _), (log_likelihood, objective, counts, sums) in zip(
+        chunks, workers.map(chunk, chunks), strict=True
+    ):
         total.log_likelihood += log_likelihood
         total.objective += objective
-        if sums is not None:
-            total.counts[places[c], c] += sums[:, 0]
-            total.sums[places[c]] += sums
+        if counts is not None:
+            total.counts[places[of.start], of] += counts
+            total.sums[places[of.start]] += sums
     n = rows.total_weight
     total.log_likelihood /= n
     total.objective /= n
@@ -224,7 +238,10 @@ def passes(
     sizes = Sizes(rows.features, columns, kind, workers)
     dtype = rows.features.X.dtype
 
-    small = len(rows.weights) * len(sizes.bound) * dtype.itemsize <= KEPT_BYTES
+    N, H = len(rows.weights), len(sizes.bound)
+    few = N <= CHUNK_ROWS and N * H * len(start.means) <= TOGETHER
+    chunks = rows.together if few else rows.chunks
+    small = N * H * dtype.itemsize <= KEPT_BYTES
 
     @lru_cache(maxsize=1)
     def reader(dtype: np.dtype) -> Callable[[int, int], tuple[np.ndarray, np.ndarray]]:
@@ -239,7 +256,9 @@ def passes(
     def expect(mixture: Mixture, moments: bool) -> tuple[_Expectations, np.dtype]:
         density = LogDensity(mixture, kind, sizes, dtype, ridge)
         read = reader(density.dtype)
-        return _expect(rows, read, mixture, kind, density, workers, moments, log_sharing), density.dtype
+        return _expect(
+            rows, chunks, read, mixture, kind, density, workers, moments, log_sharing
+        ), density.dtype
 
     mixture = start
     expected, dtype = expect(mixture, moments=True)
@@ -308,7 +327,7 @@ def map_log_density(
     ``log_density`` has shape (K, n_chunk); ``common``, shape (n_chunk,), is to be added to each of its rows.
     """
     density = LogDensity(mixture, kind, Sizes(features, columns, kind, workers), features.X.dtype)
-    everything = density.of(slice(None), np.zeros(len(mixture.means)))
+    everything = density.of(slice(None), np.zeros((len(mixture.means), 1)))
     block = features.reader(columns, density.dtype)
 
     def chunk(part: slice) -> np.ndarray:

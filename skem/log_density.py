@@ -104,26 +104,26 @@ class LogDensity:
 
     def of(
         self, components: np.ndarray | slice, log_weights: np.ndarray, log_sharing: np.ndarray | None = None
-    ) -> OfClass:
-        """The log-densities of some components plus their log-weights, shape (k,): what one class needs."""
-        return OfClass(self, components, log_weights, log_sharing)
+    ) -> OfClasses:
+        """The log-densities of some components plus their log-weights, shape (k, C): what C classes need."""
+        return OfClasses(self, components, log_weights, log_sharing)
 
     @cached_property
     def covariances(self) -> np.ndarray:
         return self.kind.dense(self.mixture.covariances, *self.mixture.means.shape)
 
 
-class OfClass:
-    """Log-densities of some components plus their log-weights, made once for all chunks of a class.
+class OfClasses:
+    """Log-densities of some components plus their log-weights, made once for all chunks of one class or of several.
 
     Parameters
     ----------
     density : LogDensity
     components : ndarray of int, shape (k,), or slice(None)
-    log_weights : ndarray of shape (k,)
-        ``log_sharing`` included.
-    log_sharing : ndarray of shape (k,), optional
-        What training takes off a component's log-weight in this class, at most zero: a penalty like the ridge's.
+    log_weights : ndarray of shape (k, C)
+        For each class, ``log_sharing`` included.
+    log_sharing : ndarray of shape (k, C), optional
+        What training takes off a component's log-weight in a class, at most zero: a penalty like the ridge's.
     """
 
     def __init__(
@@ -134,51 +134,66 @@ class OfClass:
         log_sharing: np.ndarray | None = None,
     ) -> None:
         self._density, self._components = density, components
-        w = np.empty((len(log_weights) + 1, density.w.shape[1]))
+        k, n_classes = log_weights.shape
+        w = np.empty((k + 1, density.w.shape[1]))
         w[:-1] = density.w[components]
-        w[:-1, 0] += log_weights
+        if n_classes == 1:
+            w[:-1, 0] += log_weights[:, 0]
         w[-1] = density.common
         self._w = w.astype(density.dtype, copy=False)
         self._log_weights = log_weights
-        self.penalties = density.penalties[components]
+        self.penalties = density.penalties[components][:, None]
         if log_sharing is not None:
-            self.penalties = self.penalties - log_sharing
+            # A component that a class does not use has nothing to say, whatever its penalty.
+            self.penalties = np.where(log_weights > -np.inf, self.penalties - log_sharing, -np.inf)
         self.local_rows = _NOBODY
         if len(density.local):
             everything = np.arange(len(density.w))[components]
             self.local_rows = np.flatnonzero(np.isin(everything, density.local))
         # log sum_k pi_k N_k = log sum_k pi_k N_k e^-pen_k + log sum_k r_k e^pen_k: the last factor, scaled.
-        self.most = self.penalties.max()
+        self.most = self.penalties.max(axis=0)
         self.relief = np.exp(self.penalties - self.most).astype(density.dtype)
 
-    def __call__(self, x: np.ndarray, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def __call__(
+        self, x: np.ndarray, phi: np.ndarray, codes: np.ndarray | int = 0
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Log-densities, (k, n), and what was left out of them per row, (n,), to be added to each.
 
         Parameters
         ----------
         x : ndarray of shape (m, n)
         phi : ndarray of shape (H, n)
+        codes : ndarray of int, shape (n,), or 0
+            The class of each row, where there are several.
         """
         log_density = self._w @ phi
         log_density, common = log_density[:-1], log_density[-1]
+        if self._log_weights.shape[1] > 1:
+            log_density += self._log_weights.astype(log_density.dtype, copy=False).take(codes, axis=1)
         if len(self.local_rows):
             density = self._density
             everything = np.arange(len(density.w))[self._components]
             for row in self.local_rows:
                 k = everything[row]
                 exact = whitened(x, density.mixture.means[k], density.covariances[k]) - density.penalties[k]
-                log_density[row] = exact + self._log_weights[row] - common
+                log_density[row] = exact + self._log_weights[row, codes] - common
         return log_density, common
 
     def unpenalised(
-        self, objective: np.ndarray, joint: np.ndarray, total: np.ndarray
+        self, objective: np.ndarray, joint: np.ndarray, total: np.ndarray, codes: np.ndarray | int = 0
     ) -> tuple[np.ndarray, np.ndarray]:
         """log p(x|c) from the penalised one, and the rows where that underflows."""
-        if self.most == 0.0:
+        if not self.most.any():
             return objective, _NOBODY
-        ratio = self.relief @ joint / total
+        if self.relief.shape[1] == 1:
+            ratio, most = self.relief[:, 0] @ joint / total, self.most[0]
+        else:
+            ratio, most = (
+                np.einsum("kn,kn->n", self.relief.take(codes, axis=1), joint) / total,
+                self.most[codes],
+            )
         lost = _NOBODY
         if ratio.min() < _TINY[ratio.dtype]:
             lost = np.flatnonzero(ratio < _TINY[ratio.dtype])
             ratio[lost] = 1.0
-        return objective + self.most + np.log(ratio), lost
+        return objective + most + np.log(ratio), lost

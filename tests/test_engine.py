@@ -9,10 +9,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import shared_clusters
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
-from skem import MDAClassifier, PSKEMClassifier, SKEMClassifier, chunks
+from skem import MDAClassifier, PRBFClassifier, PSKEMClassifier, SKEMClassifier, chunks, em
+
+
+@pytest.fixture(params=["all classes as one chunk", "each class by itself"], autouse=True, scope="module")
+def both_ways(request):
+    """Small data takes the first way, large data the second; here both take both."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "each class by itself":
+            patch.setattr(em, "TOGETHER", 0)
+        yield
+
 
 COVARIANCE_TYPES = ["full", "tied", "diag", "spherical"]
 STARTS = ["uniform", "sample", "kmeans", "class", "class_kmeans"]
@@ -403,3 +414,40 @@ def test_early_stopping_keeps_the_best_pass():
     assert_array_equal(clf.class_log_density(X), stopped_there.class_log_density(X))
     everything = SKEMClassifier(16, max_iter=best + 1, **{**options, "early_stopping": False}).fit(X, y)
     assert not np.allclose(everything.means_, clf.means_)  # it trained on the other 70% only
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("covariance_type", COVARIANCE_TYPES)
+@pytest.mark.parametrize("sharing", [None, 0.0, 0.3])
+def test_it_does_not_matter_how_classes_come_in_chunks(monkeypatch, sharing, covariance_type, dtype):
+    X, y, _ = shared_clusters(n=400, m=4)
+    # A row that its class hardly explains, and a component no wider than two equal rows.
+    X[0], X[1] = X[2] + 40, X[3]
+    X = X.astype(dtype)
+    params = {"max_iter": 8, "tol": 0.0, "random_state": 0, "covariance_type": covariance_type}
+    if sharing is not None:
+        model = PRBFClassifier(9, sharing=sharing, **params)
+    else:
+        model = SKEMClassifier(9, init="sample", reg_covar=1e-4, **params)
+    fits = []
+    for limit in (0, 10**9):
+        monkeypatch.setattr(em, "TOGETHER", limit)
+        fits.append(clone(model).fit(X, y))
+    one, other = fits
+    tight = {"rtol": 1e-7} if dtype is np.float64 else {"rtol": 2e-3}
+    assert_allclose(one.objective_, other.objective_, **tight)
+    assert_allclose(one.log_likelihood_, other.log_likelihood_, **tight)
+    assert ((one.weights_ > 0) == (other.weights_ > 0)).all()
+    if dtype is np.float64:
+        assert_allclose(one.weights_, other.weights_, atol=1e-7)
+        assert_allclose(one.means_, other.means_, atol=1e-6)
+        assert_allclose(one.covariances_, other.covariances_, atol=1e-6)
+
+
+@pytest.mark.parametrize(("dtype", "sharing"), [(np.float64, 1e-320), (np.float32, 1e-44)])
+def test_the_plain_likelihood_is_exact_whatever_the_penalty(dtype, sharing):
+    X, y, _ = shared_clusters(n=400, m=3)
+    X = X.astype(dtype)
+    clf = PRBFClassifier(9, sharing=sharing, max_iter=4, tol=0.0, random_state=0).fit(X, y)
+    own = clf.class_log_density(X)[np.arange(len(y)), np.searchsorted(clf.classes_, y)]
+    assert_allclose(clf.log_likelihood_[-1], own.mean(), rtol=1e-9 if dtype is np.float64 else 1e-5)
