@@ -83,7 +83,6 @@ def draw(N: int, m: int, K: int, dtype: str, seed: int = 0) -> tuple[NDArray[Any
     -------
     X : ndarray of shape (N, m)
     start : tuple
-        Equal weights, means at rows, the covariance of all rows for each component.
     """
     rng = np.random.default_rng(seed)
     centres = 1.5 * rng.standard_normal((K, m))
@@ -91,9 +90,15 @@ def draw(N: int, m: int, K: int, dtype: str, seed: int = 0) -> tuple[NDArray[Any
     for begin in range(0, N, 100_000):
         n = min(100_000, N - begin)
         X[begin : begin + n] = rng.standard_normal((n, m)) + centres[rng.integers(K, size=n)]
+    return X, start_from(X, K, rng)
+
+
+def start_from(X: NDArray[Any], K: int, rng: np.random.Generator) -> Start:
+    """Equal weights, means at rows, the covariance of all rows for each component."""
+    N, m = X.shape
     means = X[rng.choice(N, size=K, replace=N < K)].astype(np.float64)
     covariance = np.cov(X[:100_000].T.astype(np.float64)).reshape(m, m)
-    return X, (np.full(K, 1 / K), means, np.repeat(covariance[None], K, axis=0))
+    return np.full(K, 1 / K), means, np.repeat(covariance[None], K, axis=0)
 
 
 def _installed(distribution: str) -> Callable[[], str | None]:
@@ -359,10 +364,8 @@ def compare(
     for turn in range(rounds):
         for place in range(len(engines)):
             name = engines[(turn + place) % len(engines)]
-            fit = ENGINES[name].fit
-            before = fit(work, short)[0]
-            after, fitted[name] = fit(work, long)
-            seconds[name].append((after - before) / (long - short))
+            one, fitted[name] = time_a_pass(name, work, short, long)
+            seconds[name].append(one)
     rows = []
     for name in engines:
         spent, first = np.array(seconds[name]), np.array(seconds[engines[0]])
@@ -373,6 +376,14 @@ def compare(
             | {"log_likelihood": mean_log_likelihood(X[:LOG_LIKELIHOOD_ROWS], fitted[name])}
         )
     return rows + [{"engine": name, "note": f"failed: {why}"} for name, why in failures.items()]
+
+
+def time_a_pass(engine: str, work: Work, short: int, long: int) -> tuple[float, Start]:
+    """Seconds per pass, from two fits of different length, and the parameters of the longer one."""
+    fit = ENGINES[engine].fit
+    before = fit(work, short)[0]
+    after, fitted = fit(work, long)
+    return (after - before) / (long - short), fitted
 
 
 def median(name: str, values: NDArray[np.float64]) -> dict[str, float]:

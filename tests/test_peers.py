@@ -108,7 +108,9 @@ def test_what_is_not_installed_says_how_to_install_it():
             labels | {"engine": "oneDAL", "note": "not installed: pip install it"},
         ]
     )
-    text = peers_tables.to_markdown(sizes, peers_tables.exponents(scaling_table()), pd.DataFrame())
+    text = peers_tables.to_markdown(
+        sizes, peers_tables.exponents(scaling_table()), pd.DataFrame(), pd.DataFrame()
+    )
     assert "not installed: pip install it" in text
     assert "50%" in text
 

@@ -17,6 +17,11 @@ def groups_of(kernel):
     return [group for group in PEERS["groups"] if kernel in group.get("kernels", PEERS["kernels"])]
 
 
+def in_table1(dataset):
+    """Whether this run has the paper's setting of a data set."""
+    return dataset in EXPERIMENTS.get("table1", {"data_sets": []})["data_sets"] and dataset in DATASETS
+
+
 rule peers_size:
     """Runs alone, like all that is timed."""
     output:
@@ -61,7 +66,7 @@ rule peers_supervised:
         [
             path
             for dataset in PEERS["supervised"]["data_sets"]
-            if dataset in DATASETS
+            if in_table1(dataset)
             for path in feature_files(dataset, ["all"], [0])
         ],
     output:
@@ -78,7 +83,7 @@ rule peers_supervised:
                     "settings": {
                         dataset: paper_work(dataset)
                         for dataset in PEERS["supervised"]["data_sets"]
-                        if dataset in DATASETS
+                        if in_table1(dataset)
                     },
                 }
             )
@@ -88,6 +93,40 @@ rule peers_supervised:
         "timing supervised EM at the settings of Table 1"
     shell:
         "{params.kernel} {sys.executable:q} workflow/scripts/peers.py supervised {params.work} {output}"
+
+
+rule peers_beside:
+    input:
+        lambda wildcards: (
+            feature_files(PEERS["beside"]["data_set"], ["all"], [0])
+            if in_table1(PEERS["beside"]["data_set"])
+            else []
+        ),
+    output:
+        "results/peers/beside.csv",
+    threads: lambda wildcards: workflow.cores
+    params:
+        kernel=with_kernel("default"),
+        work=lambda wildcards: shlex.quote(
+            json.dumps(
+                PEERS["beside"]
+                | (
+                    paper_work(PEERS["beside"]["data_set"])
+                    if in_table1(PEERS["beside"]["data_set"])
+                    else {"features": None}
+                )
+                | {
+                    "supervised_passes": PEERS["supervised"]["passes"],
+                    "threads": PEERS["threads"],
+                    "seed": SEED,
+                }
+            )
+        ),
+        code=code("peers", "training"),
+    message:
+        "timing supervised EM beside an engine without classes"
+    shell:
+        "{params.kernel} {sys.executable:q} workflow/scripts/peers.py beside {params.work} {output}"
 
 
 def paper_work(dataset):
@@ -108,6 +147,7 @@ rule peers:
         sizes=expand("results/peers/{kernel}/{size}.csv", kernel=PEERS["kernels"], size=PEERS["sizes"]),
         scaling="results/peers/scaling.csv",
         supervised="results/peers/supervised.csv",
+        beside="results/peers/beside.csv",
         claims="config/claims.csv",
     output:
         csv="results/peers.csv",

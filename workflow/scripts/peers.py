@@ -1,4 +1,4 @@
-"""Time engines: peers.py sizes|scaling|supervised WORK OUTPUT, with WORK as JSON. A process of its own, since the
+"""Time engines: peers.py sizes|scaling|supervised|beside WORK OUTPUT, with WORK as JSON. A process of its own, since the
 kernel of OpenBLAS is chosen when a process starts."""
 
 import json
@@ -102,11 +102,45 @@ def supervised(work):
     return rows
 
 
+def beside(work):
+    """The first block of the paper's setting, from several starts, beside an engine without classes, in turns."""
+    arrays = read_arrays(work["features"]) if work["features"] else {}
+    if not arrays or peers.ENGINES[work["engine"]].version() is None:
+        return []
+    params = work["params"]
+    n_features = work["n_features"] // params["n_blocks"]
+    X, y = np.ascontiguousarray(arrays["X_train"][:, :n_features]), arrays["y_train"]
+    start = peers.start_from(X, params["n_components"], np.random.default_rng(0))
+    rows = []
+    for n_threads in work["threads"]:
+        seconds, dtypes = {}, {}
+        for _ in range(work["rounds"]):
+            for init in work["starts"]:
+                estimator = MODELS[work["model"]](random_state=work["seed"], n_jobs=n_threads, **params)
+                estimator.set_params(n_blocks=1, init=init, max_iter=work["supervised_passes"] + 2)
+                seconds.setdefault(init, []).append(peers.seconds_per_pass(estimator, X, y))
+                dtypes[init] = estimator.dtype_used_
+            spent, _ = peers.time_a_pass(work["engine"], peers.Work(X, start, n_threads), *work["passes"])
+            seconds.setdefault(work["engine"], []).append(spent)
+        theirs = np.array(seconds.pop(work["engine"]))
+        for init, spent in seconds.items():
+            rows.append(
+                {"dataset": work["data_set"], "N": len(y), "m": n_features, "K": params["n_components"]}
+                | {"start": init, "threads": n_threads, "dtype": str(X.dtype), "dtype_used": dtypes[init]}
+                | {"engine": work["engine"], "rounds": work["rounds"]}
+                | peers.median("seconds_per_pass", np.array(spent))
+                | peers.median("engine_seconds", theirs)
+                | peers.median("ratio", theirs / np.array(spent))
+            )
+    return rows
+
+
 with plain_errors():
     kind, work, output = sys.argv[1:]
     machine = environment.describe()
     kernels = [library["architecture"] for library in machine["libraries"] if library["architecture"]]
-    table = {"sizes": sizes, "scaling": scaling, "supervised": supervised}[kind](json.loads(work))
+    kinds = {"sizes": sizes, "scaling": scaling, "supervised": supervised, "beside": beside}
+    table = kinds[kind](json.loads(work))
     labels = {
         "coretype": os.environ.get("OPENBLAS_CORETYPE", "default"),
         "kernel": kernels[0] if kernels else "",

@@ -13,14 +13,16 @@ threads.limit_process(1)
 with plain_errors(), matplotlib.rc_context(STYLE):
     sizes = pd.concat([read_table(path) for path in snakemake.input.sizes], ignore_index=True)
     scaling, supervised = read_table(snakemake.input.scaling), read_table(snakemake.input.supervised)
+    beside = read_table(snakemake.input.beside)
     if len(supervised):
         claims = pd.read_csv(snakemake.input.claims, dtype=str, keep_default_na=False)
         supervised["paper_seconds"] = [claim(claims, name) for name in supervised["paper_seconds"]]
         for bound, of in (("", ""), ("_low", "_high"), ("_high", "_low")):
             supervised[f"ratio{bound}"] = supervised["paper_seconds"] / supervised[f"seconds_per_pass{of}"]
     exponents = peers_tables.exponents(scaling)
-    parts = {"sizes": sizes, "scaling": scaling, "exponents": exponents, "supervised": supervised}
+    parts = {"sizes": sizes, "scaling": scaling, "exponents": exponents}
+    parts |= {"supervised": supervised, "beside": beside}
     table = pd.concat([part.assign(part=name) for name, part in parts.items()])
     write_table(snakemake.output.csv, table)
-    write_text(snakemake.output.md, peers_tables.to_markdown(sizes, exponents, supervised))
+    write_text(snakemake.output.md, peers_tables.to_markdown(sizes, exponents, supervised, beside))
     save(plots.engine_scaling(table), [snakemake.output.figure, snakemake.output.pdf])
