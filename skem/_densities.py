@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logsumexp
+from scipy.special import log_softmax, logsumexp
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -43,8 +43,7 @@ class Posteriors:
 
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(c|x), shape (n_samples, n_classes)."""
-        joint = self.predict_joint_log_proba(X)
-        return joint - logsumexp(joint, axis=1, keepdims=True)
+        return log_softmax(self.predict_joint_log_proba(X), axis=1)
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """p(c|x), shape (n_samples, n_classes). A product over dependent blocks is overconfident."""

@@ -228,7 +228,7 @@ def compare_times(times: pd.DataFrame, warn_only: Iterable[str] = ()) -> pd.Data
     -----
     Two sides that are equal differ from a third by chance more often than from two. With the noise of a machine at
     work (processes that differ by 3%, passes by 5%) equal code is called slower in fewer than one case in 500, and
-    15% more time is seen in nine of ten.
+    15% more time is seen in 88 of 100.
     """
     warn_only = set(warn_only)
     rows = []

@@ -108,9 +108,15 @@ def test_what_is_not_installed_says_how_to_install_it():
             labels | {"engine": "oneDAL", "note": "not installed: pip install it"},
         ]
     )
+    beside = {"dataset": "fashion_mnist", "N": 60000, "m": 15, "K": 100, "start": "class", "threads": 2}
+    beside |= {"dtype": "float32", "dtype_used": "float64", "engine": "oneDAL", "engine_seconds": 0.6}
     text = peers_tables.to_markdown(
-        sizes, peers_tables.exponents(scaling_table()), pd.DataFrame(), pd.DataFrame()
+        sizes,
+        peers_tables.exponents(scaling_table()),
+        pd.DataFrame(),
+        pd.DataFrame([beside | times | {"ratio": 6.0}]),
     )
+    assert "| class   | 2         | float64      | 0.1000 | 0.6000   | 6.00 [1.00, 1.00] |" in text
     assert "not installed: pip install it" in text
     assert "50%" in text
 
