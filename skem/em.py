@@ -128,7 +128,9 @@ def _expect(
         if len(lost):
             # The component that carries a row without the penalty has none of it with the penalty.
             plain = density.of(place, log_weights[place, of] + own.penalties)
-            again, common = plain(x[:, lost], phi[:, lost], rows.codes[part][lost] if several else 0)
+            again, common = plain(
+                x[:, lost], phi[:, lost], codes[lost] if isinstance(codes, np.ndarray) else 0
+            )
             log_likelihood[lost] = _exponentiate(again)[0] + common
         w = rows.weights[part]
         totals = float(w @ log_likelihood), float(w @ objective)

@@ -22,6 +22,26 @@ def in_table1(dataset):
     return dataset in EXPERIMENTS.get("table1", {"data_sets": []})["data_sets"] and dataset in DATASETS
 
 
+def paper_features(dataset):
+    """The features that the paper's setting of a data set reads, if this run has it."""
+    return feature_files(dataset, ["all"], [0]) if in_table1(dataset) else []
+
+
+def paper_work(dataset):
+    """The paper's setting of a data set and the features it reads, None where this run does not have it."""
+    if not in_table1(dataset):
+        return {"features": None}
+    entry = EXPERIMENTS["table1"]["data_sets"][dataset]
+    setting = SETTINGS[dataset, *paper_setting(entry)]
+    return {
+        "model": setting.model,
+        "params": setting.params,
+        "n_features": setting.n_features,
+        "features": paper_features(dataset)[0],
+        "paper_seconds": entry["paper"]["seconds_per_pass"],
+    }
+
+
 rule peers_size:
     """Runs alone, like all that is timed."""
     output:
@@ -63,12 +83,7 @@ rule peers_scaling:
 
 rule peers_supervised:
     input:
-        [
-            path
-            for dataset in PEERS["supervised"]["data_sets"]
-            if in_table1(dataset)
-            for path in feature_files(dataset, ["all"], [0])
-        ],
+        [path for dataset in PEERS["supervised"]["data_sets"] for path in paper_features(dataset)],
     output:
         "results/peers/supervised.csv",
     threads: lambda wildcards: workflow.cores
@@ -81,9 +96,7 @@ rule peers_supervised:
                     "threads": PEERS["threads"],
                     "seed": SEED,
                     "settings": {
-                        dataset: paper_work(dataset)
-                        for dataset in PEERS["supervised"]["data_sets"]
-                        if in_table1(dataset)
+                        dataset: paper_work(dataset) for dataset in PEERS["supervised"]["data_sets"]
                     },
                 }
             )
@@ -97,11 +110,7 @@ rule peers_supervised:
 
 rule peers_beside:
     input:
-        lambda wildcards: (
-            feature_files(PEERS["beside"]["data_set"], ["all"], [0])
-            if in_table1(PEERS["beside"]["data_set"])
-            else []
-        ),
+        lambda wildcards: paper_features(PEERS["beside"]["data_set"]),
     output:
         "results/peers/beside.csv",
     threads: lambda wildcards: workflow.cores
@@ -110,11 +119,7 @@ rule peers_beside:
         work=lambda wildcards: shlex.quote(
             json.dumps(
                 PEERS["beside"]
-                | (
-                    paper_work(PEERS["beside"]["data_set"])
-                    if in_table1(PEERS["beside"]["data_set"])
-                    else {"features": None}
-                )
+                | paper_work(PEERS["beside"]["data_set"])
                 | {
                     "supervised_passes": PEERS["supervised"]["passes"],
                     "threads": PEERS["threads"],
@@ -127,19 +132,6 @@ rule peers_beside:
         "timing supervised EM beside an engine without classes"
     shell:
         "{params.kernel} {sys.executable:q} workflow/scripts/peers.py beside {params.work} {output}"
-
-
-def paper_work(dataset):
-    """The paper's setting of a data set and the features it reads."""
-    entry = EXPERIMENTS["table1"]["data_sets"][dataset]
-    setting = SETTINGS[dataset, *paper_setting(entry)]
-    return {
-        "model": setting.model,
-        "params": setting.params,
-        "n_features": setting.n_features,
-        "features": feature_files(dataset, ["all"], [0])[0],
-        "paper_seconds": entry["paper"]["seconds_per_pass"],
-    }
 
 
 rule peers:

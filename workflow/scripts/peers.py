@@ -74,7 +74,7 @@ def supervised(work):
     """SKEM and PSKEM at the paper's settings, with active sets and without, in turns."""
     rows = []
     for dataset, setting in work["settings"].items():
-        arrays = read_arrays(setting["features"])
+        arrays = read_arrays(setting["features"]) if setting["features"] else {}
         if not arrays:
             continue
         trial = next(
