@@ -7,7 +7,8 @@ it does not say), a value is *reproduced* if it lies in the 95% prediction inter
 
 else ours is *better* (larger; for times, spreads and losses smaller) or *worse*. s is the spread over runs alone,
 since the test images are the same. A standard deviation is compared through the F distribution. A bound ("more
-than") is reproduced where it holds at 95%.
+than") is reproduced where it holds at 95%. A claimed maximum is compared with our maximum: run by run that of the
+settings tried, with the spread of a single one.
 
 Orderings and statements *hold*, *fail* or are *undecided*. A comparison of means holds if the 95% interval of the
 difference (paired where runs share their splits, else Welch's) is on its side. All of several comparisons hold if
@@ -246,6 +247,38 @@ class Judgement:
     note: str = ""
 
 
+def maximum(settings: Mapping[str, Estimate], alike: Sequence[str]) -> Estimate:
+    """The best of several settings, each tried once, averaged over the runs that all of them have.
+
+    The spread is that of one setting, pooled over those named ``alike``: a few runs do not show that of a maximum,
+    which is smaller.
+    """
+    runs = pd.concat([e.runs for e in settings.values() if e.runs is not None], axis=1).dropna()
+    best = runs.max(axis=1)
+    freedom = sum(settings[name].freedom for name in alike)
+    variance = sum(settings[name].sd ** 2 * settings[name].freedom for name in alike) / freedom
+    protocol = next(iter(settings.values())).protocol
+    return Estimate(float(best.mean()), float(np.sqrt(variance)), len(best), None, protocol, dof=freedom)
+
+
+def _of_a_spread(sd: float, trials: int, freedom: float) -> tuple[float, float]:
+    """The 95% prediction interval of a standard deviation over so many trials."""
+    ratios = stats.f.ppf([(1 - LEVEL) / 2, (1 + LEVEL) / 2], max(trials - 1, 1), freedom)
+    return sd * float(np.sqrt(ratios[0])), sd * float(np.sqrt(ratios[1]))
+
+
+def _beside_its_spread(claim: Claim, estimate: Estimate, trials: int) -> str:
+    """What the paper prints after "+-", beside ours, and how many of it the means are apart."""
+    if not claim.get("spread") or not estimate.freedom > 0 or trials < 2:
+        return ""
+    printed = float(claim["spread"]) / float(claim["spread_kind"].removesuffix("sigma"))
+    digit = half_a_digit(claim["spread"])
+    low, high = _of_a_spread(estimate.sd, trials, estimate.freedom)
+    agrees = "as ours" if low - digit <= printed <= high + digit else "unlike ours"
+    apart = abs(estimate.mean - float(claim["value"])) / printed
+    return f"the paper's standard deviation {printed:.2g} is {agrees}, {estimate.sd:.2g}; {apart:.1f} of it apart"
+
+
 def judge_number(claim: Mapping[str, str], estimate: Estimate) -> Judgement:
     """The verdict on a number, by the rule at the top of this module.
 
@@ -255,7 +288,7 @@ def judge_number(claim: Mapping[str, str], estimate: Estimate) -> Judgement:
     trials = int(claim["trials"] or 1)
 
     def judgement(verdict: str, low: float = np.nan, high: float = np.nan, more: str = "") -> Judgement:
-        note = "; ".join(filter(None, [estimate.note, more]))
+        note = "; ".join(filter(None, [estimate.note, more, _beside_its_spread(claim, estimate, trials)]))
         return Judgement(verdict, estimate.mean, low, high, estimate.n, estimate.protocol, note)
 
     bound = re.search(r"bound=(lower|upper)", claim["setting"])
@@ -270,10 +303,8 @@ def judge_number(claim: Mapping[str, str], estimate: Estimate) -> Judgement:
     elif not estimate.freedom > 0:
         return judgement("undecided", more="one run: no spread")
     elif "std" in claim["quantity"]:
-        spread = np.sqrt(
-            stats.f.ppf([(1 - LEVEL) / 2, (1 + LEVEL) / 2], max(trials - 1, 1), estimate.freedom)
-        )
-        low, high = estimate.mean * spread[0] - digit, estimate.mean * spread[1] + digit
+        low, high = _of_a_spread(estimate.mean, trials, estimate.freedom)
+        low, high = low - digit, high + digit
     else:
         t = stats.t.ppf((1 + LEVEL) / 2, estimate.freedom)
         half = t * estimate.sd * np.sqrt(1 / estimate.n + 1 / trials) + digit
@@ -286,11 +317,15 @@ def judge_number(claim: Mapping[str, str], estimate: Estimate) -> Judgement:
 
 @dataclass(frozen=True)
 class Comparison:
-    """That a difference is positive (or, if ``or_equal``, not negative)."""
+    """That a difference is positive (or, if ``or_equal``, not negative).
+
+    ``shown`` is what a reader is told instead, where the difference is a step of the argument only.
+    """
 
     difference: Estimate
     or_equal: bool = False
     what: str = ""
+    shown: Estimate | None = None
 
     def holds(self, share: int = 1) -> bool:
         """At 95%; ``share`` alternatives share the level."""
@@ -313,8 +348,8 @@ def equivalent(a: Estimate, b: Estimate, margin: float, what: str) -> list[Compa
     """That two means differ by less than a margin, in either direction."""
     d = a - b
     return [
-        Comparison(replace(d, mean=margin - d.mean, runs=None), what=what),
-        Comparison(replace(d, mean=margin + d.mean, runs=None), what=what),
+        Comparison(replace(d, mean=margin - d.mean, runs=None), what=what, shown=d),
+        Comparison(replace(d, mean=margin + d.mean, runs=None), what=what, shown=d),
     ]
 
 
@@ -367,9 +402,10 @@ def any_of(comparisons: Iterable[Comparison], note: str = "") -> Judgement:
 
 
 def _judgement(verdict: str, comparison: Comparison, note: str, share: int) -> Judgement:
-    low, high = comparison.difference.interval(1 - (1 - LEVEL) / share)
-    n = comparison.difference.n if comparison.difference.dof is None else float("nan")
-    return Judgement(verdict, comparison.difference.mean, low, high, n, comparison.difference.protocol, note)
+    told = comparison.shown or comparison.difference
+    low, high = told.interval(1 - (1 - LEVEL) / share)
+    n = told.n if told.dof is None else float("nan")
+    return Judgement(verdict, told.mean, low, high, n, told.protocol, note)
 
 
 def evaluate(expression: str, number: Callable[[str], list[Estimate]]) -> Judgement:
@@ -484,7 +520,7 @@ def to_markdown(title: str, table: pd.DataFrame, papers: Sequence[str]) -> str:
 
 RULE = """\
 *reproduced*: the paper's value lies in the 95% prediction interval of a result like the paper's; else ours is *better*
-or *worse*. Orderings and statements *hold*, *fail* or are *undecided* at 95%; for them the numbers are of the
+or *worse*; a claimed maximum is compared with our maximum. Orderings and statements *hold*, *fail* or are *undecided* at 95%; for them the numbers are of the
 comparison that decides, as a difference, at the level that decides. *cited*: the paper only quotes it. *theory*: the
 remark names the test that checks it. *by*: the protocol; *preset*: a conventional method with the paper's settings;
 *data*: counted in the file; *fresh rows*: measured on rows drawn anew. Accuracies are in percent unless the quantity says

@@ -86,6 +86,14 @@ class Evidence:
         runs = self.runs(dataset, method, setting, protocol)
         return Estimate.of(runs, protocol)
 
+    def nested(self, dataset: str, method: str, word: str) -> Estimate:
+        """Accuracy in percent with setting and pass chosen on training rows, among the settings whose names have a word."""
+        names = [name for name in self.settings(dataset, method) if word in name.split("-")]
+        tried = [self.history(dataset, method, name) for name in names]
+        if not tried or not (chosen := select(pd.concat(tried), "nested")).size:
+            raise NotRun(f"{method} on {dataset} has no nested in this run")
+        return Estimate.of(100 * per_run(chosen).set_index("run")["test_accuracy"], "nested")
+
     def last(self, dataset: str, method: str, setting: str, column: str) -> pd.Series:
         """A column of the history after the last pass, by run (mean over folds)."""
         history = self.history(dataset, method, setting)

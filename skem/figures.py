@@ -98,7 +98,9 @@ FIGURES = {
     ),
     "figure5": Figure(("arrangements",), _sharing, plots.sharing_by_components),
     "accuracy_by_start": Figure(
-        ("arrangements", "starts"), _starts_on_one, partial(plots.accuracy_by_components, floor=85)
+        ("arrangements", "starts"),
+        _starts_on_one,
+        partial(plots.accuracy_by_components, floor=85, bars="interval"),
     ),
     "advantage": Figure(("arrangements", "starts"), _advantage, plots.advantage, also=("starts40",)),
 }

@@ -193,14 +193,17 @@ def engine_scaling(peers: pd.DataFrame, *, columns: int | None = None, width: fl
     return axes
 
 
-def _by_size(ax: Axes, table: pd.DataFrame, column: str, spread: str | None = None) -> None:
-    """A line per partition against K, with a bar of one standard deviation."""
+def _by_size(ax: Axes, table: pd.DataFrame, column: str, *spread: str) -> None:
+    """A line per partition against K, with bars: of one standard deviation, or from a low to a high column."""
     for (marker, dash), (size, part) in zip(cycle(_MARKS), table.groupby("block_size"), strict=False):
         own = part.sort_values("n_components")
+        bars = own[list(spread)].to_numpy().T
+        if len(spread) == 2:
+            bars = abs(bars - own[column].to_numpy())
         ax.errorbar(
             own["n_components"],
             own[column],
-            yerr=own[spread].to_numpy() if spread else None,
+            yerr=bars if spread else None,
             marker=marker,
             linestyle=dash,
             label=f"{own['partition'].iloc[0]} (m = {size})",
@@ -218,6 +221,7 @@ def accuracy_by_components(
     around: float | None = 96,
     crossing: int | None = None,
     floor: float = 60,
+    bars: str = "sd",
     columns: int | None = None,
     width: float | None = None,
 ) -> Any:
@@ -234,6 +238,8 @@ def accuracy_by_components(
     floor : float
         Where the axis of accuracies begins at the earliest: with few components the unpartitioned model is near
         chance, and what matters happens above.
+    bars : {"sd", "interval"}
+        One standard deviation over runs, or the 95% interval of their mean.
     columns, width
         See `skem.plots`.
 
@@ -241,8 +247,16 @@ def accuracy_by_components(
     -------
     array of Axes
         A line of panels per protocol and a column per method, or the other way round where that is too wide; of one
-        protocol three beside each other. Bars are one standard deviation over runs.
+        protocol three beside each other.
+
+    Raises
+    ------
+    ValueError
+        If ``bars`` is neither.
     """
+    kinds = {"sd": ("sd",), "interval": ("low", "high")}
+    if bars not in kinds:
+        raise ValueError(f"bars must be one of {', '.join(map(repr, kinds))}, got {bars!r}")
     methods, protocols = list(curves["method"].unique()), list(curves["protocol"].unique())
     width = _width(columns, width, 3.4 * min(3, len(methods)))
     across = min(3, len(methods), max(1, int(width // _NARROW)))
@@ -255,7 +269,10 @@ def accuracy_by_components(
     faint = {"color": "grey", "linewidth": 0.8}
     for ax, (method, protocol) in zip(axes.flat, panels, strict=False):
         _by_size(
-            ax, curves[(curves["method"] == method) & (curves["protocol"] == protocol)], "accuracy", "sd"
+            ax,
+            curves[(curves["method"] == method) & (curves["protocol"] == protocol)],
+            "accuracy",
+            *kinds[bars],
         )
         if around:
             ax.axhline(around, linestyle=(0, (1, 2)), label=f'paper: "around {around:g}%"', **faint)
@@ -291,12 +308,14 @@ def sharing_by_components(
     Returns
     -------
     Axes
+        Bars are one standard deviation over runs, where the table has it.
     """
     alone = ax is None
     if ax is None:
         width = _width(columns, width, 5.6)
         ax = _grid(1, 1, width, 0.6, legend=0.7 if width > 5 else 1.1)[0, 0]
-    _by_size(ax, curves, "shared_proportion")
+    spread = ["shared_sd"] if "shared_sd" in curves else []
+    _by_size(ax, curves, "shared_proportion", *spread)
     last = curves[curves["n_components"] == curves["n_components"].max()]
     whole = last[last["n_blocks"] == 1]
     if len(whole):
@@ -332,6 +351,16 @@ def cost_by_components(costs: pd.DataFrame, *, columns: int | None = None, width
     labels = {"operations": "operations, counted", "seconds": "seconds, one thread"}
     for ax, (column, label) in zip(axes.flat, labels.items(), strict=True):
         _by_size(ax, costs, column)
+        whole = costs[costs["block_size"] == costs["block_size"].max()].sort_values("n_components")
+        if column == "operations":
+            ks, fifth = whole["n_components"], whole[column] / 5
+            ax.plot(
+                ks,
+                fifth,
+                color="grey",
+                linewidth=0.8,
+                label="paper: all others below this,\na fifth of m = 36",
+            )
         ax.set_yscale("log")
         ax.set_ylabel(label)
         if shape == (2, 1):
@@ -344,10 +373,11 @@ STARTS = {
     "uniform": "uniform\n(the paper)",
     "sample": "rows",
     "kmeans": "k-means",
+    "class_shared": "rows of\nits class,\nshared",
     "class": "rows of\nits class",
-    "class_kmeans": "k-means\nof its class",
+    "class_kmeans": "k-means\nof its\nclass",
 }
-"""How starts are called in figures, in order."""
+"""How starts are called in figures, in order: those whose components all classes share, then those with none to share."""
 
 
 def advantage(curves: pd.DataFrame, *, columns: int | None = None, width: float | None = None) -> Any:

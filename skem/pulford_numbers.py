@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skem.claims import Estimate, NotRun
+from skem.claims import Estimate, NotRun, maximum
 from skem.evidence import Evidence
 from skem.metrics import operation_count
 
@@ -52,9 +52,7 @@ def _first_available(*choices: Callable[[Evidence], Estimate]) -> Callable[[Evid
 
 RICE_STRATIFIED = _accuracy("rice", "skem", "1x7-K14")
 RICE = _first_available(
-    lambda e: _noted(
-        e.accuracy("rice", "audit", "1x7-contiguous-standard-ridge0.03"), "folds as the file has its rows"
-    ),
+    lambda e: _noted(e.accuracy("rice", "in_order", "1x7-K14"), "folds as the file has its rows"),
     RICE_STRATIFIED,
 )
 IONOSPHERE = _accuracy("ionosphere", "pskem", "2x16-K12")
@@ -67,7 +65,32 @@ def _noted(estimate: Estimate, note: str) -> Estimate:
     return replace(estimate, note=note)
 
 
-def _preset(dataset: str, method: str, *, deterministic: bool = False) -> Callable[[Evidence], Estimate]:
+def _best_of_all(dataset: str, method: str, setting: str) -> Callable[[Evidence], Estimate]:
+    """The maximum over all settings tried, which the paper's is of its own."""
+
+    def measure(evidence: Evidence) -> Estimate:
+        tried = {
+            name: evidence.accuracy(dataset, "grid", name) for name in evidence.settings(dataset, "grid")
+        }
+        # Spreads depend on K above all.
+        alike = [name for name in tried if name.partition("-K")[2] == setting.partition("-K")[2]]
+        alone = evidence.accuracy(dataset, method, setting)
+        best = max(tried, key=lambda name: tried[name].mean)
+        low, high = alone.interval()
+        note = (
+            f"the best of {len(tried)} settings in each run, most often {best}; "
+            f"{setting} alone {alone.mean:.2f} [{low:.2f}, {high:.2f}]"
+        )
+        return _noted(maximum(tried, alike), note)
+
+    return _first_available(measure, _accuracy(dataset, method, setting))
+
+
+MNIST_PEAK = _best_of_all("mnist", "pskem", "3x13-K60")
+FASHION_PEAK = _best_of_all("fashion_mnist", "pskem", "10x15-K100")
+
+
+def preset(dataset: str, method: str, *, deterministic: bool = False) -> Callable[[Evidence], Estimate]:
     def measure(evidence: Evidence) -> Estimate:
         runs = evidence.runs(dataset, method, "preset", "last-pass")
         if deterministic:
@@ -126,24 +149,6 @@ def _generally(evidence: Evidence, share: float) -> Estimate:
     return Estimate(float(peaks.quantile(share)), 0.0, 1, None, "best-pass", told)
 
 
-def _best_components(which: Callable[[list[int]], int]) -> Callable[[Evidence], Estimate]:
-    """Least or largest K whose accuracy on rice is not below the best one's at 95%."""
-
-    def measure(evidence: Evidence) -> Estimate:
-        by_k = {
-            int(name.partition("-K")[2]): evidence.accuracy("rice", "grid", name)
-            for name in evidence.settings("rice", "grid")
-        }
-        best = max(by_k.values(), key=lambda e: e.mean)
-        among = [k for k, e in by_k.items() if not (best - e).interval()[0] > 0]
-        told = ", ".join(f"{k}: {e.mean:.2f}" for k, e in sorted(by_k.items()))
-        return Estimate(
-            float(which(among)), protocol="best-pass", note=f"K not below the best at 95%; accuracies {told}"
-        )
-
-    return measure
-
-
 def _spread(partition: str, k: int) -> Callable[[Evidence], Estimate]:
     """Standard deviation of accuracy over runs, of all arrangements together."""
 
@@ -192,9 +197,9 @@ def _fraction(method: str, k: int) -> Callable[[Evidence], Estimate]:
     return measure
 
 
-KNN = {k: _preset("fashion_mnist", f"knn_{k}", deterministic=True) for k in (1, 5, 9)}
-LINEAR = _preset("fashion_mnist", "svm_linear", deterministic=True)
-TREES = {n: _preset("fashion_mnist", f"bagged_trees_{n}") for n in (50, 100)}
+KNN = {k: preset("fashion_mnist", f"knn_{k}", deterministic=True) for k in (1, 5, 9)}
+LINEAR = preset("fashion_mnist", "svm_linear", deterministic=True)
+TREES = {n: preset("fashion_mnist", f"bagged_trees_{n}") for n in (50, 100)}
 
 NUMBERS: dict[str, Callable[[Evidence], Estimate]] = {
     **_image_facts("mnist", "3x13-K60"),
@@ -205,23 +210,21 @@ NUMBERS: dict[str, Callable[[Evidence], Estimate]] = {
     "sec1.max_features": lambda e: Estimate(
         features_of("10x15-K100"), note=f"10x15 on Fashion-MNIST, trained here: {FASHION(e).mean:.2f}%"
     ),
-    "sec3-1.mnist.pskem_accuracy": MNIST,
-    "table1.mnist.pskem_accuracy": MNIST,
+    "sec3-1.mnist.pskem_accuracy": MNIST_PEAK,
+    "table1.mnist.pskem_accuracy": MNIST_PEAK,
     "sec3-1.mnist.pskem_peak_pass": lambda e: Estimate.of(e.peak("mnist", "pskem", "3x13-K60"), "best-pass"),
     "sec3-1.mnist.peak_pass_min": lambda e: _generally(e, 0.1),
     "sec3-1.mnist.peak_pass_max": lambda e: _generally(e, 0.9),
     "sec3-2.rice.skem_accuracy": RICE,
     "table1.rice.skem_accuracy": RICE,
     "table1.rice.best_accuracy": RICE,
-    "sec3-2.rice.best_n_components_min": _best_components(min),
-    "sec3-2.rice.best_n_components_max": _best_components(max),
-    "sec3-2.rice.logistic_accuracy": _preset("rice", "logistic_regression"),
-    "sec3-2.rice.lda_accuracy": _preset("rice", "lda"),
-    "sec3-2.rice.svm_linear_accuracy": _preset("rice", "svm_linear"),
-    "sec3-2.rice.svm_rbf_accuracy": _preset("rice", "svm_rbf"),
+    "sec3-2.rice.logistic_accuracy": preset("rice", "logistic_regression"),
+    "sec3-2.rice.lda_accuracy": preset("rice", "lda"),
+    "sec3-2.rice.svm_linear_accuracy": preset("rice", "svm_linear"),
+    "sec3-2.rice.svm_rbf_accuracy": preset("rice", "svm_rbf"),
     "sec3-2.rice.margin": _difference(
         RICE_STRATIFIED,
-        *(_preset("rice", m) for m in ("logistic_regression", "lda", "svm_linear", "svm_rbf")),
+        *(preset("rice", m) for m in ("logistic_regression", "lda", "svm_linear", "svm_rbf")),
     ),
     "sec3-2.ionosphere.n_features_used": lambda e: Estimate(
         features_of(max(e.settings("ionosphere", "pskem"), key=features_of)), note="features 3 to 34"
@@ -229,14 +232,14 @@ NUMBERS: dict[str, Callable[[Evidence], Estimate]] = {
     "sec3-2.ionosphere.pskem_accuracy": IONOSPHERE,
     "table1.ionosphere.pskem_accuracy": IONOSPHERE,
     "table1.ionosphere.best_accuracy": IONOSPHERE,
-    "sec3-2.ionosphere.svm_rbf_accuracy": _preset("ionosphere", "svm_rbf"),
-    "sec3-2.ionosphere.bagged_trees_accuracy": _preset("ionosphere", "bagged_trees_100"),
-    "sec3-2.ionosphere.svm_quadratic_accuracy": _preset("ionosphere", "svm_quadratic"),
+    "sec3-2.ionosphere.svm_rbf_accuracy": preset("ionosphere", "svm_rbf"),
+    "sec3-2.ionosphere.bagged_trees_accuracy": preset("ionosphere", "bagged_trees_100"),
+    "sec3-2.ionosphere.svm_quadratic_accuracy": preset("ionosphere", "svm_quadratic"),
     "sec3-2.ionosphere.margin": _difference(
-        IONOSPHERE, *(_preset("ionosphere", m) for m in ("svm_rbf", "bagged_trees_100", "svm_quadratic"))
+        IONOSPHERE, *(preset("ionosphere", m) for m in ("svm_rbf", "bagged_trees_100", "svm_quadratic"))
     ),
-    "sec3-2.fashion_mnist.pskem_accuracy": FASHION,
-    "table1.fashion_mnist.pskem_accuracy": FASHION,
+    "sec3-2.fashion_mnist.pskem_accuracy": FASHION_PEAK,
+    "table1.fashion_mnist.pskem_accuracy": FASHION_PEAK,
     "sec3-2.fashion_mnist.bagged_trees_100_accuracy": TREES[100],
     "table1.fashion_mnist.best_accuracy": TREES[100],
     "sec3-2.fashion_mnist.bagged_trees_50_accuracy": TREES[50],
@@ -245,7 +248,7 @@ NUMBERS: dict[str, Callable[[Evidence], Estimate]] = {
     "sec3-2.fashion_mnist.knn_1_accuracy": KNN[1],
     "sec3-2.fashion_mnist.knn_9_accuracy": KNN[9],
     "sec3-2.fashion_mnist.kda_accuracy": lambda e: _noted(
-        _preset("fashion_mnist", "lda", deterministic=True)(e), "linear discriminant analysis"
+        preset("fashion_mnist", "lda", deterministic=True)(e), "linear discriminant analysis"
     ),
     "sec3-2.cifar10.pskem_accuracy": CIFAR,
     "table1.cifar10.pskem_accuracy": CIFAR,
@@ -281,5 +284,10 @@ COMPARED: dict[str, Callable[[Evidence], Estimate]] = {
     "sec3-2.rice.skem_accuracy": RICE_STRATIFIED,
     "table1.rice.skem_accuracy": RICE_STRATIFIED,
     "table1.rice.best_accuracy": RICE_STRATIFIED,
+    "sec3-1.mnist.pskem_accuracy": MNIST,
+    "table1.mnist.pskem_accuracy": MNIST,
+    "sec3-2.fashion_mnist.pskem_accuracy": FASHION,
+    "table1.fashion_mnist.pskem_accuracy": FASHION,
 }
-"""What stands for an id in an expression, where models are compared: on the folds that the rivals have."""
+"""What stands for an id in an expression, where models are compared: on the folds that the rivals have, and the setting
+itself where the number is a maximum."""

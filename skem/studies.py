@@ -42,13 +42,17 @@ def curves(
     -------
     DataFrame
         dataset, method, what `parts_of` reads from the name, protocol, accuracy (%), sd over runs, low and
-        high (95% of the mean over runs), n_runs, peak_pass (mean), shared_proportion (after the last pass).
+        high (95% of the mean over runs), n_runs, peak_pass (mean), shared_proportion and shared_sd
+        (after the last pass, mean and standard deviation over runs).
     """
     own = history[history["method"].isin(methods)]
     rows = []
     for (dataset, method, setting), part in own.groupby(["dataset", "method", "setting"], sort=False):
         last = part[part["pass"] == part["pass"].max()]
-        shared = float(last["shared_proportion"].mean()) if "shared_proportion" in part else float("nan")
+        shared = {"shared_proportion": float("nan"), "shared_sd": float("nan")}
+        if "shared_proportion" in part:
+            by_run = last.groupby("run")["shared_proportion"].mean()
+            shared = {"shared_proportion": float(by_run.mean()), "shared_sd": float(by_run.std(ddof=1))}
         for protocol in protocols:
             chosen = select(part, protocol)
             if not len(chosen):
@@ -57,7 +61,7 @@ def curves(
             values = 100 * runs["test_accuracy"]
             row = {"dataset": dataset, "method": method} | parts_of(setting)
             row |= {"protocol": protocol} | spread(values)
-            row |= {"peak_pass": runs["pass"].mean(), "shared_proportion": shared}
+            row |= {"peak_pass": runs["pass"].mean()} | shared
             rows.append(row)
     return pd.DataFrame(rows)
 
