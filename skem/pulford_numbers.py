@@ -78,7 +78,7 @@ def _best_of_all(dataset: str, method: str, setting: str) -> Callable[[Evidence]
         best = max(tried, key=lambda name: tried[name].mean)
         low, high = alone.interval()
         note = (
-            f"the best of {len(tried)} settings in each run, most often {best}; "
+            f"the best of {len(tried)} settings in each run, on average {best}; "
             f"{setting} alone {alone.mean:.2f} [{low:.2f}, {high:.2f}]"
         )
         return _noted(maximum(tried, alike), note)

@@ -48,6 +48,18 @@ def test_curves_have_every_protocol_that_fits():
     assert best["sd"] == pytest.approx(np.std([90, 94], ddof=1))
     assert best["shared_proportion"] == pytest.approx(0.5 / 3)
     assert best["peak_pass"] == 2
+    assert best["shared_sd"] == 0
+
+
+def test_a_grid_says_where_it_is_highest():
+    table = studies.curves(
+        pd.concat([
+            history("grid", "3x12-K8", [[0.8, 0.9, 0.85], [0.82, 0.94, 0.9]]),
+            history("grid", "2x18-K8", [[0.8, 0.9, 0.85], [0.82, 0.9, 0.92]]),
+        ]),
+        ["grid"],
+    )  # fmt: skip
+    assert "highest: 3x12, K = 8, 92.00 at pass 2 on average" in studies.curves_markdown("Grid", table)
 
 
 def test_the_audit_tells_protocols_apart_and_nests_within_folds():
@@ -67,8 +79,11 @@ def test_the_audit_tells_protocols_apart_and_nests_within_folds():
     nested = table[table["protocol"] == "nested"]
     assert len(nested) == 1
     assert nested["accuracy"].iloc[0] == pytest.approx(84.5)
-    text = studies.audit_markdown(table, {"rice": 95.0})
-    assert "the paper prints 95.0%" in text
+    text = studies.audit_markdown(table, {"rice": 92.9})
+    assert "the paper prints 92.9%" in text
+    assert "**92.5 ± 1.4**" in text
+    assert "**93.0 ± 1.4**" in text
+    assert "**91" not in text
     assert "| stratified | none" in text.replace("  ", " ").replace("  ", " ")
 
 
