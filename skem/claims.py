@@ -309,6 +309,8 @@ def judge_number(claim: Mapping[str, str], estimate: Estimate) -> Judgement:
         t = stats.t.ppf((1 + LEVEL) / 2, estimate.freedom)
         half = t * estimate.sd * np.sqrt(1 / estimate.n + 1 / trials) + digit
         low, high = estimate.mean - half, estimate.mean + half
+        if claim["quantity"] in TIMED:
+            low = max(low, 0.0)
     if low - 1e-12 * abs(low) <= value <= high + 1e-12 * abs(high):
         return judgement("reproduced", low, high)
     larger = estimate.mean > value

@@ -14,6 +14,7 @@ from skem import baselines, claims, configuration, pulford
 from skem.claims import Estimate, all_of, any_of, evaluate, greater, half_a_digit, judge_number
 from skem.configuration import ConfigurationError
 from skem.evidence import Evidence
+from skem.protocols import PROTOCOLS
 
 ROOT = Path(__file__).parents[1]
 WORDS = configuration.read(ROOT / "config" / "protocols.yaml")
@@ -122,6 +123,7 @@ def test_less_time_is_better():
     claim = CLAIM | {"value": "26", "quantity": "seconds_per_pass"}
     assert judge_number(claim, over([0.07, 0.08, 0.09])).verdict == "better"
     assert judge_number(claim, over([70.0, 80.0, 90.0])).verdict == "worse"
+    assert judge_number(claim, over([0.01, 0.01, 0.09])).low == 0  # no time is negative
 
 
 def test_a_bound_holds_on_its_side():
@@ -381,6 +383,11 @@ def test_with_everything_run_every_claim_has_a_verdict(everything):
     data = table[(table["method"] == "data") & (table["external"] == "no") & (table["kind"] == "number")]
     assert set(data["verdict"]) == {"reproduced"}
     assert len(data) == 20
+    # config/protocols.yaml says how each was measured.
+    accuracies = table[table["measured_by"].isin(PROTOCOLS) & (table["kind"] == "number")]
+    accuracies = accuracies[accuracies["quantity"].str.startswith("accuracy")]
+    assert len(accuracies) > 20
+    assert (accuracies["measured_by"] == accuracies["protocol"].map(WORDS)).all()
     text = claims.to_markdown("Claims", table, ["pulford2022"])
     assert text.count("\n| ") > 170
 
