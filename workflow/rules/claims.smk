@@ -2,7 +2,10 @@
 
 PROTOCOL_WORDS = configuration.read("config/protocols.yaml")
 try:
-    claims.read("config/claims.csv", PROTOCOL_WORDS)
+    # Who could judge a claim is not asked again by the process of every job.
+    claims.read(
+        "config/claims.csv", PROTOCOL_WORDS, claims.judges() if workflow.is_main_process else None
+    )
 except configuration.ConfigurationError as error:
     stop(error)
 
