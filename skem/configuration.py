@@ -5,9 +5,11 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -108,20 +110,55 @@ def check(document: Any, schema: str | Path, files: Sequence[str | Path]) -> Non
     ------
     ConfigurationError
     """
+    refuse(_examined(document, schema, files)[1])
+
+
+def _examined(document: Any, schema: str | Path, files: Sequence[str | Path]) -> tuple[Any, list[str]]:
+    """What is left of a document without the values that the schema refuses, and all that it refuses."""
     faults = []
     places: dict[tuple[Any, ...], list[ValidationError]] = {}
+    wrong = set()
     for error in _Validator(read(schema)).iter_errors(document):
-        places.setdefault(tuple(error.absolute_path), []).append(error)
+        place = tuple(error.absolute_path)
+        places.setdefault(place, []).append(error)
+        # A mapping with a key too many or too few can still be looked at, and so can one with a bad name.
+        scalar = (
+            not isinstance(error.instance, dict | list) and "propertyNames" not in error.absolute_schema_path
+        )
+        if scalar or error.validator in ("type", "enum"):
+            wrong.add(place)
     relevance: Callable[[Any], Any] = by_relevance()
-    for errors in places.values():  # what else is wrong with the same value follows from it
-        error = max(errors, key=relevance)
-        while error.context:
-            error = _meant(error.context)
-        path = list(error.absolute_path)
-        wrong = _unknown_key(error)
-        file = _where([*path, wrong] if wrong is not None else path, files)
-        faults.append(f"{file}: {_message(error, path, wrong)}")
-    refuse(faults)
+    for errors in places.values():
+        keys = [error for error in errors if error.validator in ("additionalProperties", "required")]
+        others = [error for error in errors if error not in keys]
+        # What else is wrong with the same value follows from one fault; each of its keys is one of its own.
+        for error in [*keys, *([max(others, key=relevance)] if others else [])]:
+            while error.context:
+                error = _meant(error.context)
+            path = list(error.absolute_path)
+            for key in _unknown_keys(error) or [None]:
+                file = _where([*path, key] if key is not None else path, files)
+                faults.append(f"{file}: {_message(error, path, key)}")
+    return _without(document, wrong), list(dict.fromkeys(faults))
+
+
+def _without(node: Any, wrong: Collection[tuple[Any, ...]], path: tuple[Any, ...] = ()) -> Any:
+    if path in wrong:
+        return {}
+    if isinstance(node, dict):
+        return {k: _without(v, wrong, (*path, k)) for k, v in node.items() if (*path, k) not in wrong}
+    if isinstance(node, list):
+        return [_without(v, wrong, (*path, i)) for i, v in enumerate(node) if (*path, i) not in wrong]
+    return node
+
+
+@contextmanager
+def gathered(faults: list[str]) -> Iterator[None]:
+    """Add what a check refuses to ``faults``, to tell it together with what others refuse."""
+    try:
+        yield
+    except ConfigurationError as error:
+        faults.append(str(error))
 
 
 def refuse(faults: Sequence[str]) -> None:
@@ -182,16 +219,16 @@ def _meant(errors: Sequence[ValidationError]) -> ValidationError:
     )
 
 
-def _unknown_key(error: ValidationError) -> str | None:
+def _unknown_keys(error: ValidationError) -> list[Any]:
     if error.validator != "additionalProperties":
-        return None
+        return []
     patterns = error.schema.get("patternProperties", {})
     known = error.schema.get("properties", {})
-    return next(
+    return [
         key
         for key in error.instance
         if key not in known and not any(re.search(p, str(key)) for p in patterns)
-    )
+    ]
 
 
 def _message(error: ValidationError, path: list[Any], wrong: str | None) -> str:
@@ -230,8 +267,73 @@ def _where(path: list[Any], files: Sequence[str | Path]) -> str:
     return str(files[0]) if files else "the command line"
 
 
+def load(
+    config: dict[str, Any],
+    files: Sequence[str | Path],
+    folder: str | Path,
+    schemas: str | Path,
+    numbers: Collection[str] | None = None,
+) -> tuple[dict[str, dict[str, Any]], dict[tuple[str, str, str], Setting]]:
+    """Everything a run is made of, with the faults of all its files told at once.
+
+    Parameters
+    ----------
+    config : dict
+        ``config.yaml`` and its overlays, merged.
+    files : sequence of path
+        Where it was read from.
+    folder : path
+        ``config``, with ``datasets.yaml`` and ``experiments``.
+    schemas : path
+    numbers : collection of str, optional
+        See `settings`.
+
+    Returns
+    -------
+    experiments : dict
+        By name, the content of the file.
+    settings : dict
+        By data set, method and name.
+
+    Raises
+    ------
+    ConfigurationError
+    """
+    folder, schemas = Path(folder), Path(schemas)
+    described = folder / "datasets.yaml"
+    faults: list[str] = []
+    sound, faults = _examined(config, schemas / "config.yaml", files)
+    with gathered(faults):
+        check(read(described), schemas / "datasets.yaml", [described])
+    complete = None if faults else config
+    if complete:
+        with gathered(faults):
+            check_known(complete, files)
+    experiments: dict[str, dict[str, Any]] = {}
+    found: dict[tuple[str, str, str], Setting] = {}
+    for name in sound.get("experiments", []):
+        with gathered(faults):
+            experiments[name], own = settings(
+                name, folder / "experiments", schemas / "experiment.yaml", complete, numbers
+            )
+            refuse(
+                [
+                    f"{folder}/experiments/{name}.yaml: {setting.dataset}/{setting.method}/{setting.name} "
+                    "is another setting in another experiment"
+                    for setting in own
+                    if found.setdefault((setting.dataset, setting.method, setting.name), setting) != setting
+                ]
+            )
+    refuse(faults)
+    return experiments, found
+
+
 def settings(
-    name: str, folder: str | Path, schema: str | Path, config: dict[str, Any]
+    name: str,
+    folder: str | Path,
+    schema: str | Path,
+    config: dict[str, Any] | None,
+    numbers: Collection[str] | None = None,
 ) -> tuple[dict[str, Any], list[Setting]]:
     """An experiment file and all it asks to be trained.
 
@@ -240,8 +342,10 @@ def settings(
     name : str
         ``folder/name.yaml``.
     folder, schema : path
-    config : dict
-        The checked configuration.
+    config : dict or None
+        The checked configuration; without one the file is only held against the schema.
+    numbers : collection of str, optional
+        Ids of the claims about numbers, which a ``paper`` entry may name.
 
     Returns
     -------
@@ -253,60 +357,104 @@ def settings(
     Raises
     ------
     ConfigurationError
-        Also where an experiment asks for a data set, features or blocks that are not there.
+        Also where an experiment asks for a data set, features, blocks or claims that are not there.
     """
     path = Path(folder) / f"{name}.yaml"
     if not path.exists():
         known = sorted(p.stem for p in Path(folder).glob("*.yaml"))
         raise ConfigurationError(f"experiments: there is no {path}; there are {', '.join(known)}")
     experiment = read(path)
-    check(experiment, schema, [path])
-    faults = []
-    without = [dataset for dataset, entry in experiment["data_sets"].items() if "paper" not in entry]
-    if 0 < len(without) < len(experiment["data_sets"]):
+    sound, faults = _examined(experiment, schema, [path])
+    valid = not faults
+    if config is None:
+        refuse(faults)
+        return experiment, []
+    entries = sound.get("data_sets", {})
+    without = [dataset for dataset in entries if "paper" not in experiment["data_sets"][dataset]]
+    if 0 < len(without) < len(entries):
         faults.append(
             f"{path}: data_sets.{without[0]} has no entry 'paper' as the others do; "
             "a data set of your own goes into an experiment of its own"
         )
     found = []
-    for dataset, entry in experiment["data_sets"].items():
+    for dataset, entry in entries.items():
+        where = f"{path}: data_sets.{dataset}"
         lacking = [key for key in ("features", "runs") if dataset not in config[key]]
         if lacking:
             there = ", ".join(config[lacking[0]])
-            faults.append(
-                f"{path}: data_sets.{dataset}: no such data set under {lacking[0]}; there are {there}"
-            )
-            continue
-        labels = set()
-        for method, how in entry["methods"].items():
-            where = f"{path}: data_sets.{dataset}.methods.{method}"
-            for setting in _expanded(dataset, method, how, entry.get("max_iter"), config):
-                labels.add(setting.name)
-                faults += _faults(f"{where}.settings.{setting.name}", setting, config["features"][dataset])
+            faults.append(f"{where}: no such data set under {lacking[0]}; there are {there}")
+        methods = entry.get("methods", {})
+        faults += _paper_faults(f"{where}.paper", entry.get("paper", {}), methods, numbers)
+        # One grid is often another with some keys changed, and keeps the passes of partitions it leaves out.
+        partitions = [p for how in methods.values() for p in how.get("grid", {}).get("partition", [])]
+        # A max_iter that was refused is not missing.
+        max_iter = entry.get("max_iter", None if valid else 1)
+        for method, how in methods.items():
+            faults += _grid_faults(f"{where}.methods.{method}.grid", how, partitions)
+            try:
+                expanded = _expanded(dataset, method, how, max_iter, config)
+            except KeyError:
+                if valid:
+                    raise
+                continue  # What is missing has been told.
+            for setting in expanded:
+                at = f"{where}.methods.{method}.settings.{setting.name}"
+                faults += _faults(at, setting, config["features"].get(dataset))
                 if setting.runs:
                     found.append(setting)
-        if "paper" in entry and entry["paper"]["setting"] not in labels:
-            faults.append(
-                f"{path}: data_sets.{dataset}.paper.setting is {entry['paper']['setting']!r}; allowed: {', '.join(sorted(labels))}"
-            )
     refuse(faults)
     return experiment, found
+
+
+def _paper_faults(
+    where: str, paper: dict[str, Any], methods: dict[str, Any], numbers: Collection[str] | None
+) -> list[str]:
+    faults = []
+    # Passes are timed of a setting that is written out: the points of a grid share their jobs.
+    labels = {label for how in methods.values() for label in how.get("settings", {})}
+    if "setting" in paper and paper["setting"] not in labels:
+        faults.append(f"{where}.setting is {paper['setting']!r}; allowed: {', '.join(sorted(labels))}")
+    for key in ("accuracy", "seconds_per_pass", "best"):
+        if key in paper and numbers is not None and paper[key] not in numbers:
+            close = difflib.get_close_matches(paper[key], numbers, n=1, cutoff=0.8)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            faults.append(
+                f"{where}.{key} is {paper[key]!r}; allowed: ids of numbers in config/claims.csv{hint}"
+            )
+    return faults
+
+
+def _grid_faults(where: str, how: dict[str, Any], partitions: list[str]) -> list[str]:
+    grid, faults = how.get("grid", {}), []
+    if "n_blocks" in _NOT_FOR.get(how.get("model", ""), ()):
+        faults += [
+            f"{where}.partition has {partition}; allowed: 1x{{features}}, {how['model']} has one block"
+            for partition in grid.get("partition", [])
+            if not partition.startswith("1x")
+        ]
+    allowed = ", ".join(dict.fromkeys(partitions))
+    return faults + [
+        f"{where}.max_iter names partition {partition!r}; allowed: {allowed}"
+        for partition in grid.get("max_iter", {})
+        if partition not in partitions
+    ]
 
 
 def _expanded(
     dataset: str, method: str, how: dict[str, Any], max_iter: int | None, config: dict[str, Any]
 ) -> list[Setting]:
     """The settings of a method: those written out, and those of its grid, named after what they are."""
+    model = how.get("model", "")
 
     def setting(name: str, unit: str, own: dict[str, Any]) -> Setting:
         params = how["params"] | own.get("params", {})
-        if how["model"] in _NOT_FOR:
+        if model in _NOT_FOR:
             params["max_iter"] = own.get("max_iter", how.get("max_iter", max_iter))
-        limit = own.get("runs", how.get("runs", config["runs"][dataset]))
-        runs = list(range(min(config["runs"][dataset], limit)))
+        most = config["runs"].get(dataset, 0)
+        runs = list(range(min(most, own.get("runs", how.get("runs", most)))))
         features = how.get("features", {}) | own.get("features", {})
         return Setting(
-            dataset, method, name, unit, how["model"], params, own["n_features"], own["rows"], runs, features
+            dataset, method, name, unit, model, params, own["n_features"], own["rows"], runs, features
         )
 
     found = [setting(name, name, own) for name, own in how.get("settings", {}).items()]
@@ -324,7 +472,7 @@ def _expanded(
         own: dict[str, Any] = {"n_features": n_blocks * size, "rows": rows, "params": {}, "features": {}}
         if point["partition"] in passes:
             own["max_iter"] = passes[point["partition"]]
-        if how["model"] in _NOT_FOR and "n_blocks" not in _NOT_FOR[how["model"]]:
+        if model in _NOT_FOR and "n_blocks" not in _NOT_FOR[model]:
             own["params"]["n_blocks"] = n_blocks
         own["params"] |= {key: point[key] for key in ("n_components", "reg_covar") if key in point}
         own["features"] |= {key: point[key] for key in ("folds", "scale") if key in point}
@@ -344,67 +492,120 @@ GRID = {
 """What a grid may vary, and how it is called in the name of a setting."""
 
 
-def _faults(where: str, setting: Setting, spec: dict[str, Any]) -> list[str]:
-    faults = []
-    available = _n_features(spec)
-    if setting.n_features > available:
-        faults.append(f"{where}.n_features is {setting.n_features}, {setting.dataset} has {available}")
-    if setting.params.get("n_blocks", 1) > setting.n_features:
+def _faults(where: str, setting: Setting, spec: dict[str, Any] | None) -> list[str]:
+    """What is wrong with a setting; without a known data set, what is wrong whatever the data."""
+    faults, params = [], setting.params
+    if params.get("n_blocks", 1) > setting.n_features:
         faults.append(
-            f"{where}: {setting.params['n_blocks']} blocks of {setting.n_features} features: at most one per feature"
+            f"{where}: {params['n_blocks']} blocks of {setting.n_features} features: at most one per feature"
         )
-    if setting.params.get("max_iter", 1) is None:
+    if params.get("max_iter", 1) is None:
         faults.append(f"{where}: no max_iter, neither here nor for the data set")
-    wrong = sorted(_NOT_FOR.get(setting.model, set(setting.params)) & set(setting.params))
+    wrong = sorted(_NOT_FOR.get(setting.model, set(params)) & set(params)) if setting.model else []
     if wrong:
         faults.append(f"{where}: {setting.model} has no parameter {wrong[0]!r}")
+    data = datasets._config().get(spec["source"]) if spec else None
+    if not spec or not data:
+        return faults
+    available, n_classes = _n_features(spec, data), data["n_classes"]
+    if setting.n_features > available:
+        faults.append(f"{where}.n_features is {setting.n_features}, {setting.dataset} has {available}")
+    by_class = params.get("init") in ("class", "class_kmeans")
+    if by_class and 1 < params.get("n_components", n_classes) < n_classes:
+        faults.append(
+            f"{where}: n_components is {params['n_components']}; init {params['init']!r} needs one for each of "
+            f"the {n_classes} classes"
+        )
     tables = {"folds", "scale"} if spec["recipe"] != "table" else set()
     if tables & set(setting.features):
         faults.append(f"{where}: {setting.dataset} is not a table: no {', '.join(sorted(tables))}")
     return faults
 
 
-def _n_features(spec: dict[str, Any]) -> int:
+def _n_features(spec: dict[str, Any], data: dict[str, Any]) -> int:
     if spec["recipe"] == "images":
         return spec["n_components"]
-    return len(spec["columns"]) if "columns" in spec else datasets.shape(spec["source"])[1]
+    return len(spec["columns"]) if "columns" in spec else data["shape"][1]
+
+
+def _impossible(spec: dict[str, Any]) -> list[tuple[str, str]]:
+    """Keys of a ``features`` entry that ask for what its source does not have, and why they do."""
+    source = spec["source"]
+    data = datasets._config().get(source)
+    if not data:
+        return [("source", f"is {source!r}; config/datasets.yaml has {', '.join(datasets.names())}")]
+    shape, n_train = data["shape"], data["n_train"]
+    kind = "table" if len(shape) == 2 else "images"
+    if kind != spec["recipe"]:
+        return [("recipe", f"is {spec['recipe']!r}; {source} needs {kind!r}")]
+    faults = []
+    if kind == "table":
+        beyond = [str(column) for column in spec.get("columns", []) if column >= shape[1]]
+        if beyond:
+            faults.append(("columns", f"names {', '.join(beyond)}; {source} has columns 0 to {shape[1] - 1}"))
+        if spec["n_folds"] > shape[0]:
+            faults.append(("n_folds", f"is {spec['n_folds']}; {source} has {shape[0]} rows"))
+        return faults
+    if n_train is None:
+        return [("source", f"is {source!r}, which has no published training set as images need")]
+    if spec["deskew"] and len(shape) > 3:
+        faults.append(("deskew", f"is True; {source} has colours, only grey images are deskewed"))
+    size = prod(shape[1:]) // (4 if spec["half"] else 1)
+    if spec["n_components"] > size:
+        what = "an image of half size" if spec["half"] else "an image"
+        faults.append(("n_components", f"is {spec['n_components']}; {what} of {source} has {size} values"))
+    drawn = spec.get("n_train", n_train)
+    if spec["n_components"] > drawn:
+        faults.append(("n_components", f"is {spec['n_components']}; it trains on {drawn} images"))
+    wanted = drawn + spec.get("n_validation", 0)
+    if wanted > n_train:
+        faults.append(
+            (
+                "n_train",
+                f"is {drawn}, with n_validation that is {wanted}; {source} has {n_train} training images",
+            )
+        )
+    return faults
 
 
 _NOT_FOR = {"skem": {"n_blocks", "arrangement"}, "pskem": set(), "mda": {"covariance_type"}}
 
 
 def check_known(config: dict[str, Any], files: Sequence[str | Path]) -> None:
-    """Refuse entries for data sets that no ``features`` entry describes, or that lack one, and unknown methods.
+    """Refuse what no file describes: data sets and methods by name, and more rows or features than there are.
 
     Raises
     ------
     ConfigurationError
     """
-    known = set(config["features"])
     faults = []
-    for path, entries in {
-        ("runs",): config["runs"],
-        ("runs_per_job",): config["runs_per_job"],
-        ("baselines", "runs"): config["baselines"]["runs"],
-    }.items():
-        key = ".".join(path)
-        unknown, missing = sorted(set(entries) - known), sorted(known - set(entries))
-        if unknown:
-            file = _where([*path, unknown[0]], files)
-            there = ", ".join(sorted(known))
-            faults.append(f"{file}: {key}.{unknown[0]}: unknown data set; allowed: {there}")
-        if missing:
-            faults.append(f"{_where(list(path), files)}: {key} has no entry for {missing[0]}")
-    for part in ("presets", "n_features"):
-        for dataset in sorted(set(config["baselines"][part]) - known):
-            file = _where(["baselines", part, dataset], files)
-            there = ", ".join(sorted(known))
-            faults.append(f"{file}: baselines.{part}.{dataset}: unknown data set; allowed: {there}")
-    unknown = sorted(set(config["baselines"]["max_rows"]) - set(_baseline_names()))
-    if unknown:
-        file = _where(["baselines", "max_rows", unknown[0]], files)
+
+    def refused(path: list[str], what: str) -> None:
+        faults.append(f"{_where(path, files)}: {'.'.join(path)}{what}")
+
+    known, baselines = set(config["features"]), config["baselines"]
+    there = ", ".join(sorted(known))
+    for path, entries, all_of_them in (
+        (["runs"], config["runs"], True),
+        (["runs_per_job"], config["runs_per_job"], True),
+        (["baselines", "runs"], baselines["runs"], True),
+        (["baselines", "presets"], baselines["presets"], False),
+        (["baselines", "n_features"], baselines["n_features"], False),
+    ):
+        for dataset in sorted(set(entries) - known):
+            refused([*path, dataset], f": unknown data set; allowed: {there}")
+        for dataset in sorted(known - set(entries)) if all_of_them else ():
+            refused(path, f" has no entry for {dataset}")
+    for method in sorted(set(baselines["max_rows"]) - set(_baseline_names())):
         allowed = ", ".join(_baseline_names())
-        faults.append(f"{file}: baselines.max_rows.{unknown[0]}: unknown method; allowed: {allowed}")
+        refused(["baselines", "max_rows", method], f": unknown method; allowed: {allowed}")
+    for dataset, spec in config["features"].items():
+        impossible = _impossible(spec)
+        for key, what in impossible:
+            refused(["features", dataset, key], f" {what}")
+        wanted = baselines["n_features"].get(dataset, 0)
+        if not impossible and wanted > (available := _n_features(spec, datasets._config()[spec["source"]])):
+            refused(["baselines", "n_features", dataset], f" is {wanted}, {dataset} has {available}")
     refuse(faults)
 
 

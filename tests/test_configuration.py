@@ -11,7 +11,7 @@ import pytest
 import yaml
 from snakemake.utils import update_config
 
-from skem import configuration
+from skem import claims, configuration
 from skem.configuration import ConfigurationError
 
 ROOT = Path(__file__).parents[1]
@@ -24,6 +24,8 @@ CONFIG, DATASETS, TABLE1 = (
 FILES = {"config": CONFIG, "datasets": DATASETS, "experiment": TABLE1}
 SOME = {"datasets": ["mnist", "ionosphere"], "data_sets": ["ionosphere"]}
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+STATED = claims.read(ROOT / "config" / "claims.csv", configuration.read(ROOT / "config" / "protocols.yaml"))
+NUMBERS = set(STATED.loc[STATED["kind"] == "number", "id"])
 REAL = {schema: yaml.safe_load(path.read_text(encoding="utf-8")) for schema, path in FILES.items()}
 
 
@@ -38,13 +40,12 @@ def check(schema, document, folder):
     """Everything that is checked of a file before any job."""
     path = folder / FILES[schema].name
     path.write_text(yaml.dump(document, Dumper=DUMPER), encoding="utf-8")
-    configuration.check(document, SCHEMAS / f"{schema}.yaml", [path])
     if schema == "experiment":
-        configuration.settings("table1", folder, SCHEMAS / "experiment.yaml", REAL["config"])
+        configuration.settings("table1", folder, SCHEMAS / "experiment.yaml", REAL["config"], NUMBERS)
     elif schema == "config":
-        configuration.check_known(document, [path])
-        for name in document["experiments"]:
-            configuration.settings(name, EXPERIMENTS, SCHEMAS / "experiment.yaml", document)
+        configuration.load(document, [path], ROOT / "config", SCHEMAS, NUMBERS)
+    else:
+        configuration.check(document, SCHEMAS / f"{schema}.yaml", [path])
 
 
 def walk(node, path=()):
@@ -206,12 +207,39 @@ def test_every_missing_key_is_named_or_was_optional(schema, tmp_path):
         ),
         ("config", ["features", "ionosphere", "columns"], [2], ["n_features is 32, ionosphere has 1"]),
         (
+            "config",
+            ["features", "ionosphere", "columns"],
+            [2, 34, 40],
+            ["features.ionosphere.columns names 34, 40", "columns 0 to 33"],
+        ),
+        ("config", ["features", "ionosphere", "n_folds"], 352, ["n_folds is 352", "351 rows"]),
+        ("config", ["features", "mnist", "n_components"], 1000, ["mnist.n_components is 1000", "784"]),
+        ("config", ["features", "mnist_half", "n_components"], 300, ["n_components is 300", "half", "196"]),
+        ("config", ["features", "mnist", "n_train"], 100, ["n_components is 150", "100 images"]),
+        ("config", ["features", "mnist", "n_train"], 50001, ["n_train is 50001", "60001", "60000"]),
+        ("config", ["features", "cifar10", "deskew"], True, ["features.cifar10.deskew", "grey"]),
+        ("config", ["features", "rice", "source"], "mnist", ["features.rice.recipe", "'table'", "'images'"]),
+        ("config", ["baselines", "n_features", "rice"], 8, ["baselines.n_features.rice is 8, rice has 7"]),
+        (
             "experiment",
             ["data_sets", "rise"],
             REAL["experiment"]["data_sets"]["rice"],
             ["rise", "there are rice,"],
         ),
         ("experiment", ["data_sets", "rice", "paper", "setting"], "1x7-K9", ["'1x7-K9'", "1x7-K14"]),
+        (
+            "experiment",
+            ["data_sets", "rice", "paper", "accuracy"],
+            "pulford.table1.rice.skem_acuracy",
+            ["rice.paper.accuracy", "claims.csv", "did you mean 'pulford.table1.rice.skem_accuracy'"],
+        ),
+        # An ordering has no number.
+        (
+            "experiment",
+            ["data_sets", "rice", "paper", "best"],
+            "pulford.table1.rice.best_method",
+            ["rice.paper.best is 'pulford.table1.rice.best_method'", "ids of numbers"],
+        ),
         ("experiment", ["data_sets", "rice", "paper"], ..., ["data_sets.rice", "'paper'", "of its own"]),
         (
             "experiment",
@@ -347,6 +375,118 @@ def test_all_faults_of_an_experiment_are_told_at_once(tmp_path):
     ):
         assert words in message
     assert message.count("own.yaml") == message.count("\n") + 1 > 6
+
+
+def test_a_fault_of_the_schema_hides_no_other_fault(tmp_path):
+    grid = {"model": "pskem", "params": {}, "grid": GRID | {"partition": ["99x9"], "n_components": [4]}}
+    methods = {"unknown": {"model": "gmm"} | {key: grid[key] for key in ("params", "grid")}, "large": grid}
+    content = {
+        "title": "Faults",
+        "data_sets": {
+            "ionosphere": {"methods": methods},
+            "wine": {"max_iter": 3, "methods": {"skem": {"model": "skem", "params": {}, "grid": GRID}}},
+        },
+    }
+    (tmp_path / "own.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    with pytest.raises(ConfigurationError) as caught:
+        configuration.settings("own", tmp_path, SCHEMAS / "experiment.yaml", REAL["config"])
+    lines = str(caught.value).split("\n")
+    for words in (
+        "unknown.model is 'gmm'",
+        "unknown.settings.99x9-K4.n_features is 891, ionosphere has 32",
+        "large.settings.99x9-K4.n_features is 891",
+        "data_sets.wine: no such data set under features",
+        "skem.grid.partition has 2x16",
+        "skem.grid.partition has 4x8",
+    ):
+        assert sum(words in line for line in lines) == 1, words
+    assert len(lines) == 6
+
+
+def test_every_wrong_key_of_one_mapping_is_told(tmp_path):
+    message = complaint("config", merged({"sead": 1, "run": 2, "runs": {"ric": 1, "rize": 2}}), tmp_path)
+    assert not unclear(message, "'sead'", "'run'")
+    message = complaint("config", merged({"runs": {"ric": 1, "rize": 2}}), tmp_path)
+    assert not unclear(message, "runs.ric:", "runs.rize:")
+    without = merged()
+    del without["seed"], without["grids"]
+    assert not unclear(
+        complaint("config", without, tmp_path), "'seed' is a required", "'grids' is a required"
+    )
+    without = merged({"features": {"wine": REAL["config"]["features"]["rice"]}})
+    for key in ("mnist", "rice"):
+        del without["runs"][key]
+    words = ("runs has no entry for mnist", "runs has no entry for rice", "runs has no entry for wine")
+    assert not unclear(complaint("config", without, tmp_path), *words)
+
+
+def test_faults_of_all_files_are_told_together(tmp_path):
+    (tmp_path / "experiments").mkdir()
+    for name, model in (("one", "gmm"), ("two", "svm")):
+        method = {"model": model, "params": {}, "grid": GRID}
+        content = {"title": name, "data_sets": {"ionosphere": {"methods": {"own": method}}}}
+        (tmp_path / "experiments" / f"{name}.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    described = copy.deepcopy(REAL["datasets"])
+    described["rice"]["n_classes"] = 1
+    (tmp_path / "datasets.yaml").write_text(yaml.dump(described, Dumper=DUMPER), encoding="utf-8")
+    broken = merged({"seed": "x", "experiments": ["one", "two", "three"]})
+    with pytest.raises(ConfigurationError) as caught:
+        configuration.load(broken, [CONFIG], tmp_path, SCHEMAS)
+    words = ("seed is 'x'", "rice.n_classes", "one.yaml", "'gmm'", "two.yaml", "'svm'", "three.yaml")
+    assert not unclear(str(caught.value), *words)
+
+
+def test_two_experiments_may_not_call_two_settings_the_same(tmp_path):
+    (tmp_path / "experiments").mkdir()
+    shutil.copy(DATASETS, tmp_path)
+    for name, ridge in (("one", 0.1), ("two", 0.2)):
+        method = {"model": "pskem", "params": {"reg_covar": ridge}, "grid": GRID}
+        content = {"title": name, "data_sets": {"ionosphere": {"max_iter": 2, "methods": {"own": method}}}}
+        (tmp_path / "experiments" / f"{name}.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    with pytest.raises(ConfigurationError) as caught:
+        configuration.load(merged({"experiments": ["one", "two"]}), [CONFIG], tmp_path, SCHEMAS)
+    assert not unclear(str(caught.value), "two.yaml: ionosphere/own/2x16-K4", "1x32-K12", "another setting")
+
+
+def test_the_passes_of_a_partition_that_is_in_no_grid(tmp_path):
+    with pytest.raises(ConfigurationError) as caught:
+        expanded(tmp_path, GRID | {"max_iter": {"1x63": 40}})
+    assert not unclear(str(caught.value), "grid.max_iter names partition '1x63'; allowed: 2x16, 4x8, 1x32")
+
+
+@pytest.mark.parametrize("init", ["class", "class_kmeans"])
+def test_a_start_by_class_needs_a_component_per_class(init, tmp_path):
+    method = {"model": "pskem", "params": {"init": init}, "grid": {"partition": ["3x12"], "rows": ["all"]}}
+
+    def settings(*n_components):
+        method["grid"]["n_components"] = list(n_components)
+        content = {
+            "title": "Starts",
+            "data_sets": {"mnist_half": {"max_iter": 3, "methods": {"own": method}}},
+        }
+        (tmp_path / "own.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
+        return configuration.settings("own", tmp_path, SCHEMAS / "experiment.yaml", REAL["config"])
+
+    settings(1, 10, 20)  # one is the same Gaussian for all classes
+    with pytest.raises(ConfigurationError) as caught:
+        settings(9, 10)
+    message = str(caught.value)
+    assert not unclear(message, "3x12-K9: n_components is 9", init, "10 classes")
+    assert "3x12-K10" not in message
+
+
+def test_the_setting_of_a_paper_is_written_out(tmp_path):
+    """Passes are timed of one setting, and the points of a grid share their jobs."""
+    document = copy.deepcopy(REAL["experiment"])
+    rice = document["data_sets"]["rice"]
+    rice["methods"]["grid"] = {
+        "model": "skem",
+        "params": {},
+        "grid": {"partition": ["1x7"], "n_components": [9], "rows": ["all"]},
+    }
+    assert complaint("experiment", document, tmp_path) is None
+    rice["paper"]["setting"] = "1x7-K9"
+    assert not unclear(complaint("experiment", document, tmp_path), "paper.setting is '1x7-K9'", "1x7-K14")
 
 
 def test_all_faults_of_a_configuration_are_told_at_once(tmp_path):

@@ -1,14 +1,5 @@
 # The ledger: every claim of the papers beside what this run measured.
 
-PROTOCOL_WORDS = configuration.read("config/protocols.yaml")
-try:
-    # Who could judge a claim is not asked again by the process of every job.
-    claims.read(
-        "config/claims.csv", PROTOCOL_WORDS, claims.judges() if workflow.is_main_process else None
-    )
-except configuration.ConfigurationError as error:
-    stop(error)
-
 # Settings whose passes are timed alone: those of the tables, and the partitions that the paper counts operations of.
 TIMED = sorted(
     {

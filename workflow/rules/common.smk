@@ -22,24 +22,18 @@ def stop(error):
 
 
 try:
-    configuration.check(config, SCHEMAS / "config.yaml", CONFIG_FILES)
-    configuration.check_known(config, CONFIG_FILES)
-    configuration.check(
-        configuration.read("config/datasets.yaml"),
-        SCHEMAS / "datasets.yaml",
-        ["config/datasets.yaml"],
-    )
-    EXPERIMENTS, SETTINGS = {}, {}
-    for name in config["experiments"]:
-        EXPERIMENTS[name], found = configuration.settings(
-            name, "config/experiments", SCHEMAS / "experiment.yaml", config
+    FAULTS, NUMBERS = [], None
+    with configuration.gathered(FAULTS):
+        # Who could judge a claim is not asked again by the process of every job.
+        STATED = claims.read(
+            "config/claims.csv",
+            configuration.read("config/protocols.yaml"),
+            claims.judges() if workflow.is_main_process else None,
         )
-        for setting in found:
-            key = (setting.dataset, setting.method, setting.name)
-            if SETTINGS.setdefault(key, setting) != setting:
-                raise configuration.ConfigurationError(
-                    f"config/experiments/{name}.yaml: {'/'.join(key)} is another setting in another experiment"
-                )
+        NUMBERS = set(STATED.loc[STATED["kind"] == "number", "id"])
+    with configuration.gathered(FAULTS):
+        EXPERIMENTS, SETTINGS = configuration.load(config, CONFIG_FILES, "config", SCHEMAS, NUMBERS)
+    configuration.refuse(FAULTS)
 except configuration.ConfigurationError as error:
     stop(error)
 
