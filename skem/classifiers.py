@@ -81,9 +81,12 @@ class SKEMClassifier(SharedKernelClassifier):
 
     Notes
     -----
-    A component that loses all its rows keeps its place with weight zero. A covariance that turns singular
-    (possible with reg_covar=0 only) stays as it was. A constant column, or a class with one row, is harmless
-    with reg_covar > 0.
+    A component that loses all its rows keeps its place with weight zero. A covariance that turns singular stays as it
+    was; where the ridge is lost in rounding only, it is raised until it just is not, if that is better. A constant
+    column, identical rows, or a class with one row are harmless with reg_covar > 0. Rows may lie far from zero, and
+    narrow components far apart: only digits that the input lacks are lost. Rows of weight zero are left out before
+    anything is learned, and with them a class that has no others. A fit that is interrupted or fails leaves the
+    estimator as it was.
 
     References
     ----------
@@ -220,9 +223,12 @@ class PSKEMClassifier(SharedKernelClassifier):
 
     Notes
     -----
-    A component that loses all its rows keeps its place with weight zero. A covariance that turns singular
-    (possible with reg_covar=0 only) stays as it was. A constant column, or a class with one row, is harmless
-    with reg_covar > 0.
+    A component that loses all its rows keeps its place with weight zero. A covariance that turns singular stays as it
+    was; where the ridge is lost in rounding only, it is raised until it just is not, if that is better. A constant
+    column, identical rows, or a class with one row are harmless with reg_covar > 0. Rows may lie far from zero, and
+    narrow components far apart: only digits that the input lacks are lost. Rows of weight zero are left out before
+    anything is learned, and with them a class that has no others. A fit that is interrupted or fails leaves the
+    estimator as it was.
 
     References
     ----------
@@ -353,9 +359,12 @@ class MDAClassifier(SharedKernelClassifier):
 
     Notes
     -----
-    A component that loses all its rows keeps its place with weight zero. A covariance that turns singular
-    (possible with reg_covar=0 only) stays as it was. A constant column, or a class with one row, is harmless
-    with reg_covar > 0.
+    A component that loses all its rows keeps its place with weight zero. A covariance that turns singular stays as it
+    was; where the ridge is lost in rounding only, it is raised until it just is not, if that is better. A constant
+    column, identical rows, or a class with one row are harmless with reg_covar > 0. Rows may lie far from zero, and
+    narrow components far apart: only digits that the input lacks are lost. Rows of weight zero are left out before
+    anything is learned, and with them a class that has no others. A fit that is interrupted or fails leaves the
+    estimator as it was.
 
     References
     ----------

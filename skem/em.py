@@ -23,7 +23,7 @@ from functools import cache, lru_cache
 import numpy as np
 
 from skem.chunks import CHUNK_ROWS, Features, Rows
-from skem.gaussian import Full, Mixture
+from skem.gaussian import EPS, Full, Mixture
 from skem.log_density import LogDensity, Sizes
 from skem.threads import Workers
 
@@ -96,10 +96,11 @@ def _expect(
     workers: Workers,
     moments: bool,
     log_sharing: np.ndarray | None,
+    centres: np.ndarray,
 ) -> _Expectations:
     """The E-step, and the sums of the M-step about ``origins`` unless ``moments`` is False.
 
-    ``chunks`` are pairs of classes and their rows; ``read`` gives x and phi of the rows between two borders.
+    The origins are zero, and of local components their ``centres``, (K, m). ``chunks`` are pairs of classes and their rows; ``read`` gives x and phi of the rows between two borders.
     """
     K, L = mixture.weights.shape
     with np.errstate(divide="ignore"):
@@ -149,7 +150,7 @@ def _expect(
         return *totals, counts, sums
 
     origins = np.zeros(mixture.means.shape)
-    origins[density.local] = mixture.means[density.local]
+    origins[density.local] = centres[density.local]
     total = _Expectations(np.zeros((K, L)), np.zeros((K, density.w.shape[1])), origins)
     for (of, _), (log_likelihood, objective, counts, sums) in zip(
         chunks, workers.map(chunk, chunks), strict=True
@@ -172,11 +173,12 @@ def _maximise(
     ridge: float,
     active_rows: float,
     variance_floor: float,
-) -> Mixture:
-    """The M-step, Pulford 2022, eqs. 16-18 (32 for a tied covariance).
+) -> tuple[Mixture, np.ndarray]:
+    """The M-step, Pulford 2022, eqs. 16-18 (32 for a tied covariance), and the components, (K,), it is in doubt about.
 
     A component without rows keeps its place with weight zero; a covariance that turned singular is kept
-    while its mean moves on, which still cannot lower the objective.
+    while its mean moves on, which still cannot lower the objective. In doubt is a component so narrow, and so far
+    from where its sums were taken about, that little or nothing is left of its scatter.
     """
     counts = expected.counts
     rows_per_class = counts.sum(axis=0)
@@ -195,8 +197,12 @@ def _maximise(
         offsets = np.where(alive[:, None], moments[:, 1 : m + 1], 0.0)
         means = np.where(alive[:, None], expected.origins + offsets, previous.means)
         n = np.where(alive, n, 0.0)
-    covariances = kind.maximise(moments, offsets, n, ridge, previous.covariances, variance_floor)
-    return Mixture(counts / counts.sum(axis=0), means, covariances)
+    # Of sums about a mean only the rounding of the rows themselves is left.
+    rounding = EPS * np.maximum(offsets * offsets, 4 * EPS * means * means)
+    covariances, doubtful = kind.maximise(
+        moments, offsets, rounding, n, ridge, previous.covariances, variance_floor
+    )
+    return Mixture(counts / counts.sum(axis=0), means, covariances), doubtful
 
 
 def passes(
@@ -255,18 +261,29 @@ def passes(
 
         return cache(read) if small else read
 
-    def expect(mixture: Mixture, moments: bool) -> tuple[_Expectations, np.dtype]:
-        density = LogDensity(mixture, kind, sizes, dtype, ridge)
+    def expect(
+        mixture: Mixture, moments: bool, centres: np.ndarray, local: np.ndarray | bool = False
+    ) -> tuple[_Expectations, np.dtype]:
+        density = LogDensity(mixture, kind, sizes, dtype, ridge, local)
         read = reader(density.dtype)
         return _expect(
-            rows, chunks, read, mixture, kind, density, workers, moments, log_sharing
+            rows, chunks, read, mixture, kind, density, workers, moments, log_sharing, centres
         ), density.dtype
 
+    def maximise(expected: _Expectations, previous: Mixture) -> Mixture:
+        mixture, doubtful = _maximise(expected, previous, kind, ridge, active_rows, variance_floor)
+        if not doubtful.any():
+            return mixture
+        # Its scatter once more, about its new mean: from there nothing is lost.
+        again, _ = expect(previous, True, mixture.means, doubtful)
+        expected.sums[doubtful], expected.origins[doubtful] = again.sums[doubtful], again.origins[doubtful]
+        return _maximise(expected, previous, kind, ridge, active_rows, variance_floor)[0]
+
     mixture = start
-    expected, dtype = expect(mixture, moments=True)
+    expected, dtype = expect(mixture, True, mixture.means)
     for p in range(1, max_iter + 1):
-        mixture = _maximise(expected, mixture, kind, ridge, active_rows, variance_floor)
-        expected, dtype = expect(mixture, moments=p < max_iter)
+        mixture = maximise(expected, mixture)
+        expected, dtype = expect(mixture, p < max_iter, mixture.means)
         yield State(p, mixture, expected.log_likelihood, expected.objective, dtype)
 
 

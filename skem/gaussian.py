@@ -23,6 +23,8 @@ EPS = float(np.finfo(np.float64).eps)
 SINGULAR = 1e3 * EPS
 """Least share of its variance a feature must have left once the features before it are known, per feature; with less,
 fewer than three digits of the covariance's inverse are right, and it counts as singular."""
+DIGITS = 1e3
+"""How far above the rounding of the terms it is the difference of a variance has three digits."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,32 @@ def _cholesky(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if known.all():
         return factors, regular
     return np.where(regular[..., None, None], factors, np.eye(m)), regular
+
+
+def _settled(
+    covariances: np.ndarray, regular: np.ndarray, previous: np.ndarray, raisable: np.ndarray
+) -> np.ndarray:
+    """The (..., m, m) covariances where they are regular, else the previous ones or, where ``raisable``, raised ones.
+
+    With a ridge S + r I is singular in rounding only. Its diagonal raised until it just is not, it is taken where that
+    is the better of the two: then it is still no step down, and what is broad by far does not stay so.
+    """
+    if regular.all():
+        return covariances
+    m = covariances.shape[-1]
+    chosen = np.where(regular[..., None, None], covariances, previous)
+    for index in np.argwhere(~regular & raisable):
+        place = tuple(index)
+        scatter = covariances[place]
+        raised = scatter + 4 * m * SINGULAR * np.diag(scatter.diagonal())
+        if _cholesky(raised)[1] and _expected(raised, scatter) > _expected(previous[place], scatter):
+            chosen[place] = raised
+    return chosen
+
+
+def _expected(P: np.ndarray, S: np.ndarray) -> float:
+    """Mean of log N(x; mu, P) over rows with mean mu and covariance S, but for a constant: -(log |P| + tr(P^-1 S)) / 2."""
+    return float(-0.5 * (np.linalg.slogdet(P)[1] + np.trace(np.linalg.solve(P, S))))
 
 
 class _Products:
@@ -147,15 +175,17 @@ class Full:
         cls,
         moments: np.ndarray,
         offsets: np.ndarray,
+        rounding: np.ndarray,
         counts: np.ndarray,
         ridge: float,
         previous: np.ndarray,
         floor: float = 0.0,
-    ) -> np.ndarray:
-        """P_k = S_k + r I (Pulford 2022, eq. 18), no eigenvalue below ``floor``.
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """P_k = S_k + r I (Pulford 2022, eq. 18), no eigenvalue below ``floor``; and which, (K,), are in doubt.
 
-        Raising eigenvalues to the floor is the exact M-step under that constraint. A matrix that turned
-        singular stays as it was.
+        Raising eigenvalues to the floor is the exact M-step under that constraint. A matrix that turned singular
+        stays as it was, or see ``_settled``. In doubt is what has a variance without three digits above ``rounding``,
+        (K, m): that of the terms it is the difference of.
         """
         covariances = cls.scatter(moments, offsets)
         K, m = offsets.shape
@@ -165,12 +195,14 @@ class Full:
             covariances = cls.floored(covariances, floor)
             variances = covariances.reshape(K, m * m)[:, :: m + 1]
         # A variance below the rounding of the terms it is the difference of is no variance.
-        lost = (variances <= 4 * EPS * offsets * offsets).any(axis=1)
-        regular = (counts > 0) & ~lost
+        lost = (variances <= 4 * rounding).any(axis=1)
+        alive = counts > 0
+        regular = alive & ~lost
         # A ridge well above rounding leaves no doubt.
         if not ridge > 4 * m * EPS * variances.max():
             regular &= _cholesky(covariances)[1]
-        return covariances if regular.all() else np.where(regular[:, None, None], covariances, previous)
+        doubtful = alive & (variances < DIGITS * rounding).any(axis=1)
+        return _settled(covariances, regular, previous, alive & (ridge > 0)), doubtful
 
     @staticmethod
     def floored(covariances: np.ndarray, floor: float) -> np.ndarray:
@@ -219,16 +251,20 @@ class Tied(Full):
         cls,
         moments: np.ndarray,
         offsets: np.ndarray,
+        rounding: np.ndarray,
         counts: np.ndarray,
         ridge: float,
         previous: np.ndarray,
         floor: float = 0.0,
-    ) -> np.ndarray:
+    ) -> tuple[np.ndarray, np.ndarray]:
         pooled = np.einsum("k,kij->ij", counts, cls.scatter(moments, offsets)) / counts.sum()
         pooled[np.diag_indices_from(pooled)] += ridge
         if floor > ridge:
             pooled = cls.floored(pooled, floor)
-        return pooled if _cholesky(pooled)[1] else previous
+        variances, rounding = pooled.diagonal(), counts @ rounding / counts.sum()
+        regular = np.asarray(_cholesky(pooled)[1] & (variances > 4 * rounding).all())
+        doubtful = (counts > 0) & (variances < DIGITS * rounding).any()
+        return _settled(pooled, regular, previous, np.asarray(ridge > 0)), doubtful
 
     @classmethod
     def given(cls, covariances: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -280,17 +316,18 @@ class Diagonal(Full):
         cls,
         moments: np.ndarray,
         offsets: np.ndarray,
+        rounding: np.ndarray,
         counts: np.ndarray,
         ridge: float,
         previous: np.ndarray,
         floor: float = 0.0,
-    ) -> np.ndarray:
-        second = moments[:, 1 + offsets.shape[1] :]
-        variances = second - offsets**2 + ridge
+    ) -> tuple[np.ndarray, np.ndarray]:
+        alive = (counts > 0)[:, None]
+        variances = moments[:, 1 + offsets.shape[1] :] - offsets**2 + ridge
         if floor > ridge:
             variances = np.maximum(variances, floor)
-        regular = variances > 4 * EPS * second
-        return np.where((counts > 0)[:, None] & regular, variances, previous)
+        doubtful = alive & (variances < DIGITS * rounding)
+        return np.where(alive & (variances > 4 * rounding), variances, previous), doubtful.any(axis=1)
 
     @staticmethod
     def rescale(covariances: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -341,17 +378,19 @@ class Spherical(Diagonal):
         cls,
         moments: np.ndarray,
         offsets: np.ndarray,
+        rounding: np.ndarray,
         counts: np.ndarray,
         ridge: float,
         previous: np.ndarray,
         floor: float = 0.0,
-    ) -> np.ndarray:
+    ) -> tuple[np.ndarray, np.ndarray]:
         m = offsets.shape[1]
         variances = (moments[:, m + 1] - (offsets**2).sum(axis=1)) / m + ridge
         if floor > ridge:
             variances = np.maximum(variances, floor)
-        regular = variances > 4 * EPS * moments[:, m + 1] / m
-        return np.where((counts > 0) & regular, variances, previous)
+        rounding = rounding.mean(axis=1)
+        doubtful = (counts > 0) & (variances < DIGITS * rounding)
+        return np.where((counts > 0) & (variances > 4 * rounding), variances, previous), doubtful
 
     @staticmethod
     def rescale(covariances: np.ndarray, scale: np.ndarray) -> np.ndarray:

@@ -74,17 +74,25 @@ class LogDensity:
         In which to compute if that is exact enough.
     ridge : float
         r of the penalty r/2 tr(P^-1).
+    local : ndarray of bool, shape (K,), optional
+        Components to centre and whiten in any case.
     """
 
     def __init__(
-        self, mixture: Mixture, kind: type[Full], sizes: Sizes, dtype: np.dtype, ridge: float = 0.0
+        self,
+        mixture: Mixture,
+        kind: type[Full],
+        sizes: Sizes,
+        dtype: np.dtype,
+        ridge: float = 0.0,
+        local: np.ndarray | bool = False,
     ) -> None:
         self.kind = kind
         self.mixture = mixture
         w, precision_traces = kind.natural(mixture.means, mixture.covariances)
         self.penalties = 0.5 * ridge * precision_traces
         w[:, 0] -= self.penalties
-        self.local = np.flatnonzero(~sizes.exact_enough(np.abs(w), np.dtype(np.float64)))
+        self.local = np.flatnonzero(local | ~sizes.exact_enough(np.abs(w), np.dtype(np.float64)))
         # What all components have in common does not move a responsibility: without it the rest is exact
         # to one more digit, which is what breaks the symmetry of a start with all components nearly equal.
         # Weighted, so that a far-off component nobody uses does not spoil the others.

@@ -79,9 +79,10 @@ class GaussianMixture(Units, DensityMixin, BaseEstimator):
 
     Notes
     -----
-    A component that loses all its rows keeps its place with weight zero. A covariance that turns singular
-    (possible with reg_covar=0 only) stays as it was. A constant column is harmless with reg_covar > 0. A
-    fit that is interrupted or fails leaves the estimator as it was.
+    A component that loses all its rows keeps its place with weight zero. A covariance that turns singular stays as it
+    was; where the ridge is lost in rounding only, it is raised until it just is not, if that is better. A constant
+    column and identical rows are harmless with reg_covar > 0. Rows may lie far from zero, and narrow components far
+    apart: only digits that the input lacks are lost. A fit that is interrupted or fails leaves the estimator as it was.
 
     The ridge takes part in the E-step too, so that the objective never falls; scikit-learn adds it in the
     M-step alone. With reg_covar=0 both do the same passes, with 1e-6 almost.

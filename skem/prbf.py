@@ -111,6 +111,9 @@ class PRBFClassifier(SharedKernelClassifier):
 
     Notes
     -----
+    On covariances that turn singular, constant columns, identical or far-off rows, weights of zero and interrupted fits
+    see ``SKEMClassifier``.
+
     Prediction does not use lambda, only what training made of it: eqs. 1 and 2. ``go to Step 2`` at the end of the
     paper's listing should read 3.
 

@@ -124,6 +124,51 @@ def test_samples_have_the_moments_of_the_model(covariance_type):
     assert_allclose(again.means_, model.means_, atol=0.05 * X.std())
 
 
+def of_separate_clusters(noise, labels, covariance_type, reg_covar):
+    """Mean log p of rows so far apart that each belongs to its own cluster, from the noise about the centres alone."""
+    m = noise.shape[1]
+    shares = np.bincount(labels) / len(labels)
+    parts = [noise[labels == k] for k in range(len(shares))]
+    scatters = [np.cov(part.T, bias=True) for part in parts]
+    pooled = np.einsum("k,kij->ij", shares, scatters)
+    total = 0.0
+    for part, share, scatter in zip(parts, shares, scatters, strict=True):
+        P = {
+            "full": scatter,
+            "tied": pooled,
+            "diag": np.diag(np.diag(scatter)),
+            "spherical": np.trace(scatter) / m * np.eye(m),
+        }[covariance_type] + reg_covar * np.eye(m)
+        total += (np.log(share) + multivariate_normal(part.mean(axis=0), P).logpdf(part)).sum()
+    return total / len(noise)
+
+
+@every_type
+@pytest.mark.parametrize("distance", [1e5, 1e7, 1e9])
+@pytest.mark.parametrize(
+    ("direction", "init", "flat"),
+    [
+        ([0, 1, 0], "kmeans", True),
+        ([0, 1, 0], "random_from_data", False),
+        ([1, 1, 1], "random_from_data", False),
+    ],
+)
+def test_narrow_clusters_far_apart(covariance_type, distance, direction, init, flat):
+    """Their variances are lost in E[x x'] - mu mu', from 1e5 on if one feature is constant in a cluster."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], [250, 250])
+    noise = rng.normal(size=(500, 3))
+    if flat:
+        labels = np.repeat([0, 1], [60, 440])
+        noise[:60, 1] = 0.0
+    X = noise + distance * labels[:, None] * np.array(direction)
+    noise = X - distance * labels[:, None] * np.array(direction)  # as it is after rounding
+    model = GaussianMixture(2, covariance_type=covariance_type, init=init, random_state=0).fit(X)
+    expected = of_separate_clusters(noise, labels, covariance_type, model.reg_covar)
+    assert_allclose(model.score(X), expected, atol=2e-3)
+    assert (np.diff(model.objective_) >= -1e-9).all()
+
+
 def model_start(model):
     return model.weights_, model.means_, model.covariances_
 
