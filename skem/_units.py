@@ -49,14 +49,22 @@ class Units:
         return chunks.Features(self._checked(X, reset=False), None, self._shift, self._scale, keep)
 
     def _measure(self, X: np.ndarray, weights: np.ndarray) -> None:
-        """Choose the shift and scale per feature."""
+        """Choose the shift and scale per feature.
+
+        Raises
+        ------
+        ValueError
+            A feature that spreads so much, or so little, that float64 cannot hold its variance or the variance's square.
+        """
         parts = [slice(begin, begin + chunks.CHUNK_ROWS) for begin in range(0, len(X), chunks.CHUNK_ROWS)]
         shift, variance = np.zeros(X.shape[1]), np.zeros(X.shape[1])
-        for part in parts:
-            shift += weights[part] @ X[part].astype(np.float64, copy=False)
-        shift /= weights.sum()
-        for part in parts:
-            variance += weights[part] @ (X[part] - shift) ** 2
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            for part in parts:
+                shift += weights[part] @ X[part].astype(np.float64, copy=False)
+            shift /= weights.sum()
+            for part in parts:
+                variance += weights[part] @ (X[part] - shift) ** 2
+        _refuse_extreme(X, variance)
         scale = np.sqrt(variance / weights.sum())
         # Rounding of the mean leaves a constant column with a spread that is not zero.
         scale[scale <= 4 * np.finfo(X.dtype).eps * np.abs(shift)] = 0.0
@@ -96,6 +104,21 @@ def all_or_nothing(estimator: object) -> Iterator[None]:
         estimator.__dict__.clear()
         estimator.__dict__.update(before)
         raise
+
+
+def _refuse_extreme(X: np.ndarray, variance: np.ndarray) -> None:
+    """Raise ValueError where sums of squares of a feature, ``variance``, overflow, or underflow though it varies."""
+    limits = np.finfo(np.float64)
+    # Room for the mean over the features, and for its square root rounded to a power of two.
+    large = ~(variance < limits.max / (4 * X.shape[1]))
+    small = variance < np.sqrt(limits.tiny)
+    for j in np.flatnonzero(large | small):
+        lowest, highest = X[:, j].min(), X[:, j].max()
+        if large[j] or lowest < highest:
+            raise ValueError(
+                f"feature {j}, from {lowest:.3g} to {highest:.3g}, spreads too {'far' if large[j] else 'little'} for its "
+                "square in float64: multiply it by a constant that brings it near one"
+            )
 
 
 def refuse_non_finite(estimator: object, X: np.ndarray) -> None:

@@ -308,6 +308,15 @@ def test_a_fit_that_breaks_off_leaves_everything_as_it_was(monkeypatch, Classifi
 
 
 @every_classifier
+@pytest.mark.parametrize("factor", [1e200, 1e-200])
+def test_a_feature_whose_square_float64_cannot_hold_is_named(Classifier, factor):
+    X, y = rows()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert_refused("feature 3, .* multiply it", Classifier(4), X * [1, 1, 1, factor], y)
+
+
+@every_classifier
 def test_a_row_too_far_off_for_its_square_is_refused(Classifier):
     X, y = rows()
     clf = Classifier(4, max_iter=1).fit(X, y)

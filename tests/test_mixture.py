@@ -263,6 +263,19 @@ def test_bad_input_is_named(options, change, words):
         model.set_params(**options).fit(change(X))
 
 
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize(
+    ("factor", "words"),
+    [(1e160, "too far"), (1e307, "too far"), (1e-100, "too little"), (1e-200, "too little")],
+)
+def test_a_feature_whose_square_float64_cannot_hold_is_named(factor, words, standardize):
+    X = clusters() * [1.0, 1.0, factor, 1.0]
+    with pytest.raises(ValueError, match=f"feature 2, from .* to .*, spreads {words}.*multiply it"):
+        GaussianMixture(3, standardize=standardize, random_state=0).fit(X)
+    model = GaussianMixture(3, standardize=standardize, reg_covar=1e-6, random_state=0)
+    assert np.isfinite(model.fit(X * [1, 1, 0, 1]).score(X * [1, 1, 0, 1]))  # a constant column is none
+
+
 @every_type
 @pytest.mark.parametrize(
     "hurt",
