@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from skem import em
 from skem._units import Units
 from skem.gaussian import Mixture
-from skem.threads import Workers
+from skem.threads import Workers, single_threaded
 
 
 class Posteriors:
@@ -134,7 +134,7 @@ class Densities(Posteriors, Units):
         features = self._features(X)
         codes = None if y is None else self._encode(y, len(features.X))
         result = []
-        with Workers(self.n_jobs) as workers:
+        with single_threaded(), Workers(self.n_jobs) as workers:
             for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True):
                 internal = self._to_internal(mixture, columns)
                 log_density = np.concatenate(

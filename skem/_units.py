@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skem import chunks
 from skem.gaussian import COVARIANCE_TYPES, Full, Mixture
+from skem.threads import single_threaded
 
 
 class Units:
@@ -58,7 +59,7 @@ class Units:
         """
         parts = [slice(begin, begin + chunks.CHUNK_ROWS) for begin in range(0, len(X), chunks.CHUNK_ROWS)]
         shift, variance = np.zeros(X.shape[1]), np.zeros(X.shape[1])
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
             for part in parts:
                 shift += weights[part] @ X[part].astype(np.float64, copy=False)
             shift /= weights.sum()

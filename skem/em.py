@@ -25,7 +25,7 @@ import numpy as np
 from skem.chunks import CHUNK_ROWS, Features, Rows
 from skem.gaussian import EPS, Full, Mixture
 from skem.log_density import LogDensity, Sizes
-from skem.threads import Workers
+from skem.threads import Workers, single_threaded
 
 ACTIVE_ROWS = 1e-40
 """Expected rows below which a (component, class) pair is dropped; 0 keeps every pair that is not zero. At the settings
@@ -345,12 +345,14 @@ def map_log_density(
 
     ``log_density`` has shape (K, n_chunk); ``common``, shape (n_chunk,), is to be added to each of its rows.
     """
-    density = LogDensity(mixture, kind, Sizes(features, columns, kind, workers), features.X.dtype)
-    everything = density.of(slice(None), np.zeros((len(mixture.means), 1)))
-    block = features.reader(columns, density.dtype)
+    # Factors of large covariances differ in last bits from one number of BLAS threads to another.
+    with single_threaded():
+        density = LogDensity(mixture, kind, Sizes(features, columns, kind, workers), features.X.dtype)
+        everything = density.of(slice(None), np.zeros((len(mixture.means), 1)))
+        block = features.reader(columns, density.dtype)
 
-    def chunk(part: slice) -> np.ndarray:
-        x = block(part)
-        return function(*everything(x, kind.features(x)))
+        def chunk(part: slice) -> np.ndarray:
+            x = block(part)
+            return function(*everything(x, kind.features(x)))
 
-    return list(workers.map(chunk, features.parts()))
+        return list(workers.map(chunk, features.parts()))

@@ -157,7 +157,7 @@ class GaussianMixture(Units, DensityMixin, BaseEstimator):
         ValueError
             NaN or infinite features, fewer rows than components, or given arrays of the wrong shape.
         """
-        with all_or_nothing(self):
+        with all_or_nothing(self), single_threaded():
             self._fit(X)
         if self.tol > 0 and not self.converged_:
             warnings.warn(
@@ -210,20 +210,19 @@ class GaussianMixture(Units, DensityMixin, BaseEstimator):
             start = (np.asarray(weights, dtype=np.float64)[..., None], *rest) if rest else self.init
             sizes = (self.n_components, len(columns), 1)
             return self._to_internal(initialize.given(start, 0, 1, sizes, self._kind), columns)
-        with single_threaded():
-            return initialize.start(
-                rows,
-                columns,
-                STARTS[self.init],
-                self.n_components,
-                kind=self._kind,
-                spread=0.0,
-                width=1.0,
-                centre=np.zeros(len(columns)),
-                ridge=self._internal_ridge(),
-                strict=True,
-                random_state=random_state,
-            )
+        return initialize.start(
+            rows,
+            columns,
+            STARTS[self.init],
+            self.n_components,
+            kind=self._kind,
+            spread=0.0,
+            width=1.0,
+            centre=np.zeros(len(columns)),
+            ridge=self._internal_ridge(),
+            strict=True,
+            random_state=random_state,
+        )
 
     def _run(self, rows: chunks.Rows, start: Mixture) -> _Fit:
         """EM from one start, until the objective gains less than ``tol``."""

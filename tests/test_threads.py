@@ -5,7 +5,10 @@ import time
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
+from threadpoolctl import threadpool_limits
 
+from skem import GaussianMixture, SKEMClassifier, threads
 from skem.threads import Workers
 
 
@@ -67,3 +70,34 @@ def test_who_stops_asking_stops_the_work():
         time.sleep(0.05)
         assert len(begun) <= 6
         assert list(workers.map(str, range(3))) == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("model", "asked"),
+    [
+        (GaussianMixture(2, init="random_from_data", max_iter=3, tol=0), ["score_samples", "predict_proba"]),
+        (SKEMClassifier(2, max_iter=3), ["class_log_density", "score_samples", "responsibilities"]),
+    ],
+    ids=["mixture", "classifier"],
+)
+def test_the_threads_of_blas_do_not_change_a_bit(model, asked):
+    """Of 100 features, whose factors they do change."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3500, 100)) @ rng.normal(size=(100, 100)), np.arange(3500) % 2
+    model.set_params(random_state=0)
+    found = []
+    for n in (1, 2):
+        with threadpool_limits(limits=n):
+            model.fit(X, y)
+            fitted = [model.means_, model.covariances_, model.objective_]
+            found.append(fitted + [getattr(model, name)(X[:300]) for name in asked])
+    for one, two in zip(*found, strict=True):
+        assert_array_equal(one, two)
+
+
+def test_blas_is_limited_once_in_a_fit_of_a_mixture(monkeypatch):
+    limited = []
+    limit = threads._controller().limit
+    monkeypatch.setattr(threads._controller(), "limit", lambda **to: limited.append(to) or limit(**to))
+    GaussianMixture(2, max_iter=20, tol=0, random_state=0).fit(np.random.default_rng(0).normal(size=(50, 2)))
+    assert limited == [{"limits": 1}]
