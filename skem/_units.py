@@ -25,10 +25,11 @@ class Units:
         _shift: np.ndarray
         _scale: np.ndarray
         _mean_variance: float  # of the features, in the engine's units
+        _fitted_type: str  # covariance_type may be set anew after a fit
 
     @property
     def _kind(self) -> type[Full]:
-        return COVARIANCE_TYPES[self.covariance_type]
+        return COVARIANCE_TYPES[self._fitted_type]
 
     def _checked(self, X: ArrayLike, **check: object) -> np.ndarray:
         """The features as an array of floats; float32 stays float32, and NaN is refused by count."""
@@ -50,13 +51,14 @@ class Units:
         return chunks.Features(self._checked(X, reset=False), None, self._shift, self._scale, keep)
 
     def _measure(self, X: np.ndarray, weights: np.ndarray) -> None:
-        """Choose the shift and scale per feature.
+        """Choose the shift and scale per feature; what is fitted from here on has the covariance type now asked for.
 
         Raises
         ------
         ValueError
             A feature that spreads so much, or so little, that float64 cannot hold its variance or the variance's square.
         """
+        self._fitted_type = self.covariance_type
         parts = [slice(begin, begin + chunks.CHUNK_ROWS) for begin in range(0, len(X), chunks.CHUNK_ROWS)]
         shift, variance = np.zeros(X.shape[1]), np.zeros(X.shape[1])
         with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
@@ -85,7 +87,7 @@ class Units:
     def _to_input_units(self, mixture: Mixture, columns: np.ndarray) -> Mixture:
         scale = self._scale[columns]
         covariances = self._kind.rescale(mixture.covariances, scale)
-        if self.covariance_type == "spherical" and not self.standardize:
+        if self._fitted_type == "spherical" and not self.standardize:
             covariances = covariances[:, 0]
         return Mixture(mixture.weights, mixture.means * scale + self._shift[columns], covariances)
 

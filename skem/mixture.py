@@ -197,7 +197,6 @@ class GaussianMixture(Units, DensityMixin, BaseEstimator):
         self.n_iter_ = best.state.n_passes
         self.converged_ = best.converged
         self.dtype_used_ = str(best.state.dtype)
-        self._fitted_type = self.covariance_type
 
     def _start(
         self, rows: chunks.Rows, previous: Mixture | None, random_state: np.random.RandomState

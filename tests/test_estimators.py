@@ -24,7 +24,7 @@ from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold, cross
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skem import MDAClassifier, PSKEMClassifier, SKEMClassifier
+from skem import MDAClassifier, PRBFClassifier, PSKEMClassifier, SKEMClassifier
 
 CLASSIFIERS = [SKEMClassifier, PSKEMClassifier, MDAClassifier]
 every_classifier = pytest.mark.parametrize("Classifier", CLASSIFIERS)
@@ -302,6 +302,18 @@ def test_shapes_of_fitted_parameters(covariance_type, shape, standardize, iris):
     assert_allclose(clf.weights_.sum(axis=0), 1)
     blocks = PSKEMClassifier(6, n_blocks=2, **options).fit(*iris).blocks_
     assert [block.means.shape for block in blocks] == [(6, 2), (6, 2)]
+
+
+@pytest.mark.parametrize("Classifier", [SKEMClassifier, PSKEMClassifier, PRBFClassifier])
+@pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
+def test_a_covariance_type_set_after_the_fit_waits_for_the_next_one(Classifier, covariance_type, iris):
+    X, y = iris
+    clf = Classifier(4, covariance_type=covariance_type, max_iter=3, tol=0, random_state=0).fit(X, y)
+    before = clf.class_log_density(X), clf.sample(5)[0]
+    for other in ("full", "tied", "diag", "spherical"):
+        clf.set_params(covariance_type=other)
+        assert_array_equal(clf.class_log_density(X), before[0])
+        assert_array_equal(clf.sample(5)[0], before[1])
 
 
 def test_class_start_reserves_components(iris):

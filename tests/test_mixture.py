@@ -221,6 +221,19 @@ def test_a_warm_start_goes_on():
         halves.set_params(n_components=3).fit(X[:, :3])
 
 
+@every_type
+def test_a_covariance_type_set_after_the_fit_waits_for_the_next_one(covariance_type):
+    X = clusters(m=3)
+    model = GaussianMixture(3, covariance_type=covariance_type, random_state=0).fit(X)
+    before = model.score_samples(X), model.predict_proba(X), model.bic(X), model.sample(5)[0]
+    for other in TYPES:
+        model.set_params(covariance_type=other)
+        after = model.score_samples(X), model.predict_proba(X), model.bic(X), model.sample(5)[0]
+        for a, b in zip(before, after, strict=True):
+            assert_array_equal(a, b)
+    assert model.fit(X)._n_parameters() == 2 + 9 + 3
+
+
 def test_several_starts_keep_the_best():
     X = clusters(K=9)
     options = {"init": "random_from_data", "max_iter": 30}
