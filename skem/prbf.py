@@ -6,8 +6,8 @@ kernel for a class as far as lambda says. The engine is that of SKEM; lambda is 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Generator, Sequence
+from contextlib import suppress
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -16,7 +16,6 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -196,10 +195,12 @@ class PRBFClassifier(SharedKernelClassifier):
         drawn = isinstance(self.init, str) and not (self.warm_start and hasattr(self, "blocks_"))
         for seed in _seeds(self.random_state, self.n_init - 1 if drawn else 0):
             other = clone(self).set_params(n_init=1, random_state=seed)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                for _ in other.fit_passes(X, y, sample_weight):
-                    pass
+            fit = other.fit_passes(X, y, sample_weight)
+            with suppress(StopIteration):
+                next(fit)
+                while True:
+                    # Ended here it does not warn; filters of warnings are not for threads.
+                    fit.send(other.n_iter_ == self.max_iter)
             if best is None or other.objective_[-1] > best.objective_[-1]:
                 best = other
         yield from super().fit_passes(X, y, sample_weight)
@@ -306,7 +307,7 @@ class PRBFEnsemble(Posteriors, ClassifierMixin, BaseEstimator):
     def of(cls, estimators: Sequence[PRBFClassifier]) -> PRBFEnsemble:
         """The average of models that are fitted already, to the same rows."""
         sharings: list[Any] = [model.sharing for model in estimators]
-        ensemble = cls(sharings=sharings)
+        ensemble = cls(clone(estimators[0]), sharings=sharings)
         ensemble._keep(estimators)
         return ensemble
 

@@ -1,6 +1,7 @@
 """lambda-PRBF: its two ends, the equations between them, the average over lambda, and bad input."""
 
 import inspect
+import warnings
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
+from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
 from skem import (
@@ -20,6 +23,7 @@ from skem import (
     PRBFEnsemble,
     PSKEMClassifier,
     SKEMClassifier,
+    chunks,
     rbf_network,
     sharing_path,
 )
@@ -316,6 +320,19 @@ def test_several_starts_keep_the_best():
     assert_array_equal(again.means_, one[1].means_)
 
 
+def test_only_the_last_of_several_starts_warns_and_no_filter_is_touched(monkeypatch):
+    X, y = draw()
+    filters = []
+    sort = chunks.sort_by_class
+    monkeypatch.setattr(
+        chunks, "sort_by_class", lambda *given: filters.append(list(warnings.filters)) or sort(*given)
+    )
+    with pytest.warns(ConvergenceWarning, match="in 2 passes") as found:
+        PRBFClassifier(6, n_init=3, max_iter=2, tol=1e-12, random_state=0).fit(X, y)
+    assert len(found) == 1
+    assert filters == filters[:1] * 3
+
+
 def test_a_warm_start_goes_on_with_another_lambda():
     X, y = draw(4)
     model = PRBFClassifier(9, sharing=1.0, warm_start=True, random_state=0).fit(X, y)
@@ -340,6 +357,9 @@ def test_the_average_is_over_densities():
     starts = {model.get_params()["random_state"] for model in ensemble.estimators_}
     assert len(starts) == 1
     assert ensemble.score(X, y) > 0.95
+    of = PRBFEnsemble.of(ensemble.estimators_)
+    assert_array_equal(of.predict_proba(X), ensemble.predict_proba(X))
+    assert_array_equal(clone(of).fit(X, y).predict_proba(X), ensemble.predict_proba(X))
 
 
 def test_blocks_may_share_in_part():
@@ -402,6 +422,18 @@ def test_a_lambda_per_pair_is_at_least_as_good_on_the_held_out_rows():
     assert pairs.sharing_.shape == (3, 3)
     assert (np.diag(pairs.sharing_) == 1).all()
     assert_array_equal(pairs.best_estimator_.sharing, pairs.sharing_)
+    assert not one.best_estimator_.warm_start
+    assert not pairs.best_estimator_.warm_start
+
+
+def test_a_lambda_per_pair_needs_every_class_in_every_split():
+    X, y = draw(8, n=(40, 40, 40))
+    labels = np.array(["a", "b", "c"])[y]
+    splits = [(np.arange(0, 120, 2), np.arange(1, 120, 2)), (np.flatnonzero(y != 2), np.flatnonzero(y == 2))]
+    model = PRBFClassifierCV(PRBFClassifier(6, random_state=0), sharings=(0.0, 1.0), cv=splits)
+    assert model.fit(X, labels).scores_.shape == (2, 2)
+    with pytest.raises(ValueError, match=r"per_pair: .*split 1 train without class 'c'.*stratified"):
+        model.set_params(per_pair=True).fit(X, labels)
 
 
 def test_the_rbf_network_is_least_squares_on_the_kernels_of_a_mixture():
