@@ -108,7 +108,8 @@ class PRBFClassifierCV(Posteriors, ClassifierMixin, BaseEstimator):
     Raises
     ------
     ValueError
-        From ``fit``: no lambda, or one given twice, beside what ``PRBFClassifier`` refuses.
+        From ``fit``: no lambda, or one given twice; with ``per_pair`` a class that a split does not train on; beside
+        what ``PRBFClassifier`` refuses.
 
     Examples
     --------
@@ -172,6 +173,15 @@ class PRBFClassifierCV(Posteriors, ClassifierMixin, BaseEstimator):
         y = column_or_1d(y)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
+        if self.per_pair:
+            for split, (train, _) in enumerate(splits):
+                used = y[train] if weights is None else y[train][weights[train] > 0]
+                missing = np.setdiff1d(first.classes_, used).tolist()
+                if missing:
+                    raise ValueError(
+                        f"per_pair: the rows of split {split} train without class {missing[0]!r}, and lambda would have "
+                        "another shape: give cv stratified splits, or fewer of them"
+                    )
         scorer = log_posterior if self.scoring is None else check_scoring(estimator, scoring=self.scoring)
 
         def part(rows: np.ndarray) -> list[Any]:
@@ -227,6 +237,7 @@ class PRBFClassifierCV(Posteriors, ClassifierMixin, BaseEstimator):
         else:
             first.set_params(sharing=chosen, warm_start=True)
             self.best_estimator_ = first.fit(X, y, sample_weight)
+        self.best_estimator_.set_params(warm_start=estimator.warm_start)
         self._know_what(self.best_estimator_)
         return self
 
