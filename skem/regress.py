@@ -33,7 +33,7 @@ RESAMPLES = 2000
 COLUMNS = ("kind", "case", "quantity", "reference", "measured", "change", "noise", "verdict", "note")
 """Of the table: ``change`` and ``noise`` in the units of the quantity, for ratios as a share."""
 
-FAILING = ("worse", "slower")
+FAILING = ("worse", "slower", "not measured")
 
 IMPORT, DAG = "import skem", "building the DAG"
 """Cases of seconds each, which only warn."""
@@ -224,6 +224,11 @@ def compare_times(times: pd.DataFrame, warn_only: Iterable[str] = ()) -> pd.Data
         the whole interval of their ratio; "inconclusive" where the control differs from its own equal, else "same".
         Seconds are medians.
 
+    Raises
+    ------
+    RegressionError
+        Where a pair lacks a side.
+
     Notes
     -----
     Two sides that are equal differ from a third by chance more often than from two. With the noise of a machine at
@@ -233,7 +238,7 @@ def compare_times(times: pd.DataFrame, warn_only: Iterable[str] = ()) -> pd.Data
     warn_only = set(warn_only)
     rows = []
     for case, part in times.groupby("case", sort=False):
-        wide = part.pivot(index=["round", "pair"], columns="side", values="seconds")
+        wide = _paired(case, part)
 
         def interval(side: str, other: str, wide: pd.DataFrame = wide) -> tuple[float, float, float]:
             return interval_of_median((wide[side] / wide[other]).unstack("pair").to_numpy())
@@ -268,6 +273,21 @@ def compare_times(times: pd.DataFrame, warn_only: Iterable[str] = ()) -> pd.Data
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
+def _paired(case: object, part: pd.DataFrame) -> pd.DataFrame:
+    """Seconds of one case, a row per round and pair, a column per side; none may be missing."""
+    wide = part.pivot(index=["round", "pair"], columns="side", values="seconds")
+    pairs = pd.MultiIndex.from_product(
+        [np.unique(part["round"]), np.unique(part["pair"])], names=wide.index.names
+    )
+    wide = wide.reindex(index=pairs, columns=sorted({"base", "head", *wide.columns}))
+    for side, missing in wide.isna().sum().items():
+        if missing:
+            raise RegressionError(
+                f"{case}: {missing} of {len(wide)} times of {side} are missing: run snakemake --cores all regress again"
+            )
+    return wide
+
+
 def rates(times: pd.DataFrame) -> dict[str, list[float]]:
     """Times in units of a matrix product: per case, the median over pairs of each process.
 
@@ -276,9 +296,11 @@ def rates(times: pd.DataFrame) -> dict[str, list[float]]:
     times : DataFrame
         As for `compare_times`, with the product as "base".
     """
-    wide = times.pivot(index=["case", "round", "pair"], columns="side", values="seconds")
-    medians = (wide["head"] / wide["base"]).groupby(level=["case", "round"], sort=False).median()
-    return {str(case): values.tolist() for case, values in medians.groupby(level="case", sort=False)}
+    found = {}
+    for case, part in times.groupby("case", sort=False):
+        wide = _paired(case, part)
+        found[str(case)] = (wide["head"] / wide["base"]).groupby(level="round").median().tolist()
+    return found
 
 
 def compare_rates(
@@ -320,7 +342,7 @@ def compare_rates(
 
 
 def failed(table: pd.DataFrame) -> bool:
-    """Whether anything got worse."""
+    """Whether anything got worse, or was not measured."""
     return bool(table["verdict"].isin(FAILING).any())
 
 
@@ -333,7 +355,7 @@ def summary(table: pd.DataFrame) -> str:
         text.append(to_markdown(shown))
     if failed(table):
         text.append(
-            "Something got worse. If that is meant: snakemake --cores all regress_update, "
+            "Something got worse, or is no longer measured. If that is meant: snakemake --cores all regress_update, "
             "and commit results/reference/regress.json with the reason."
         )
     elif shown["verdict"].isin(["better", "faster", "new", "changed"]).any():

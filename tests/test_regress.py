@@ -74,7 +74,11 @@ def test_more_passes_are_worse():
 def test_cases_that_only_one_side_has():
     new = REFERENCE | {"digits/mda": {"last-pass": [0.9] * 10}}
     assert verdict(compare_accuracy(REFERENCE, new, True).tail(1), "last-pass") == "new"
-    assert verdict(compare_accuracy(new, REFERENCE, True).tail(1), "last-pass") == "not measured"
+    assert not regress.failed(compare_accuracy(REFERENCE, new, True))
+    vanished = compare_accuracy(new, REFERENCE, True)
+    assert verdict(vanished.tail(1), "last-pass") == "not measured"
+    assert regress.failed(vanished)
+    assert "no longer measured" in regress.summary(vanished)
     with pytest.raises(RegressionError, match=r"9 runs, the reference has 10.*regress_update"):
         compare_accuracy(REFERENCE, {"digits/pskem/3x12": {"last-pass": [0.97] * 9}}, True)
 
@@ -159,6 +163,22 @@ def test_the_interval_scales_with_the_values(factor, seed):
     np.testing.assert_allclose(np.array(a) * factor, b)
 
 
+@pytest.mark.parametrize("judge", [compare_times, regress.rates])
+@pytest.mark.parametrize(
+    ("lost", "words"),
+    [
+        ("side == 'head' and round == 2 and pair == 3", "A: 1 of 25 times of head are missing.*again"),
+        ("side == 'base' and round == 1", "A: 5 of 25 times of base"),
+        ("round == 1 and pair == 0", "A: 1 of 25 times of base"),
+        ("side == 'head'", "A: 25 of 25 times of head"),
+    ],
+)
+def test_times_that_are_missing_are_no_verdict(judge, lost, words):
+    table = times(1.0)
+    with pytest.raises(RegressionError, match=words):
+        judge(table.drop(table.query(lost).index))
+
+
 def test_rates_are_medians_of_each_process():
     table = times(1.0)
     table.loc[table["side"] == "head", "seconds"] = 0.3
@@ -173,6 +193,7 @@ def test_rates_are_judged_on_the_machine_of_the_reference_only():
     assert compare_rates(before, {"A": [6.1, 6.2, 6.0]}, True)["verdict"][0] == "faster"
     assert compare_rates(before, {"A": [8.1, 8.2, 8.0]}, False)["verdict"][0] == "not judged"
     assert compare_rates(before, {}, True)["verdict"][0] == "not measured"
+    assert regress.failed(compare_rates(before, {}, False))
     assert compare_rates({}, before, True)["verdict"][0] == "new"
 
 
