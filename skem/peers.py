@@ -251,6 +251,8 @@ def _debian(package: str) -> Callable[[], str | None]:
     def version() -> str | None:
         if _compiled() is None:
             return None
+        if shutil.which("dpkg-query") is None:
+            return "unknown"
         query = ["dpkg-query", "-W", "-f", "${Version}", package]
         return subprocess.run(query, capture_output=True, text=True).stdout or "unknown"
 
