@@ -7,9 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture as Peer
@@ -301,13 +303,21 @@ def test_a_feature_whose_square_float64_cannot_hold_is_named(factor, words, stan
     ],
     ids=["constant column", "doubled column", "repeated row", "far off", "units apart"],
 )
-def test_hard_data_leave_finite_parameters(covariance_type, hurt):
+@pytest.mark.parametrize("standardize", [True, False])
+def test_hard_data_leave_right_densities(covariance_type, hurt, standardize):
     X = hurt(clusters())
-    model = GaussianMixture(5, covariance_type=covariance_type, standardize=True, max_iter=20, random_state=0)
-    model.fit(X)
+    model = GaussianMixture(6, covariance_type=covariance_type, standardize=standardize, max_iter=20)
+    model.set_params(random_state=0).fit(X)
     for array in (model.weights_, model.means_, model.covariances_, model.objective_):
         assert np.isfinite(array).all()
-    assert np.isfinite(model.score_samples(X)).all()
+    joint = np.empty((len(X), 6))
+    covariances = reference.full_covariances(model.covariances_, 6, X.shape[1])
+    for k, (weight, mean, P) in enumerate(zip(model.weights_, model.means_, covariances, strict=True)):
+        # In units of its own spread SciPy can take any of them.
+        spread = np.sqrt(np.diag(P))
+        normal = multivariate_normal(cov=P / np.outer(spread, spread))
+        joint[:, k] = np.log(weight) + normal.logpdf((X - mean) / spread) - np.log(spread).sum()
+    assert_allclose(model.score_samples(X), logsumexp(joint, axis=1), rtol=1e-6, atol=1e-5)
     assert (np.diff(model.objective_) >= -1e-6 * (1 + np.abs(model.objective_[1:]))).all()
 
 
