@@ -26,7 +26,7 @@ from skem.threads import Workers, single_threaded
 
 
 class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
-    """What the three classifiers share: blocks of features, one shared-kernel mixture each.
+    """What the four classifiers share: blocks of features, one shared-kernel mixture each.
 
     Inside, features are centred and scaled; everything public is in input units.
     """
@@ -34,7 +34,7 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "n_blocks": [Interval(Integral, 1, None, closed="left")],
-        "arrangement": [StrOptions(set(partition.ARRANGEMENTS)), list, tuple],
+        "arrangement": [StrOptions(set(partition.ARRANGEMENTS)), list, tuple, np.ndarray],
         "covariance_type": [StrOptions(set(COVARIANCE_TYPES))],
         "init": [StrOptions(set(initialize.METHODS)), list, tuple],
         "init_spread": [Interval(Real, 0, None, closed="left")],
@@ -77,7 +77,8 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
         y : array-like of shape (n_samples,)
             Class labels, of at least two classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Non-negative; a row of weight two counts as two rows. Only their ratios matter.
+            Non-negative; a row of weight two counts as two rows. Only their ratios matter. A row of weight zero
+            counts as none: a class that has no others is not in ``classes_``.
 
         Returns
         -------
@@ -86,7 +87,7 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
         Raises
         ------
         ValueError
-            NaN or infinite features, one class only, blocks that do not fit the features, a start that
+            NaN or infinite features, one class only among rows with a weight, blocks that do not fit the features, a start that
             needs more rows than there are, or given arrays of the wrong shape.
         """
         self._validate_params()
@@ -116,7 +117,8 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least two classes, the data contains one class: {self.classes_[0]!r}"
+                f"{type(self).__name__} needs at least two classes, and every row with a weight is of class "
+                f"{self.classes_.tolist()[0]!r}"
             )
         self.class_prior_ = self._resolve_class_prior(codes, weights)
         if previous is None:
@@ -276,6 +278,7 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
             strict=self.n_components is not None or self.groups is not None,
             random_state=random_state,
             groups=groups,
+            labels=self.classes_.tolist(),
         )
         return sharing.opened(start, groups) if groups and self.init in initialize.BY_CLASS else start
 

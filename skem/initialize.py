@@ -34,6 +34,7 @@ def start(
     strict: bool,
     random_state: np.random.RandomState,
     groups: list[np.ndarray] | None = None,
+    labels: list | None = None,
 ) -> Mixture:
     """The parameters EM starts from, for one block.
 
@@ -58,6 +59,8 @@ def start(
     random_state : RandomState
     groups : list of ndarray of int, optional
         The components of each class, for a start by class; else equal groups.
+    labels : list, optional
+        What the user calls the classes.
 
     Returns
     -------
@@ -93,11 +96,19 @@ def start(
     for group, (size, (begin, stop)) in enumerate(zip(sizes, limits, strict=True)):
         w = rows.weights[begin:stop]
         if strict and len(w) < size:
-            what = "rows" if len(sizes) == 1 else f"rows of class number {group}"
-            raise ValueError(f'init="{method}" draws {size} components from {len(w)} {what}: too few')
+            whose, other = "", ""
+            if labels and len(sizes) > 1:
+                whose, other = (
+                    f" of class {labels[group]!r}",
+                    ', or init="sample", which draws from all classes together',
+                )
+            raise ValueError(
+                f'init="{method}" draws {size} components from {len(w)} rows{whose}: too few; give a smaller '
+                f"n_components{other}"
+            )
         share = np.full(size, 1.0 / size)
         centre = sum(v @ x for x, v, _ in _chunks(rows, columns, begin, stop))[None] / w.sum()
-        labels = np.zeros(len(w), dtype=int)
+        nearest = np.zeros(len(w), dtype=int)
         if method == "k-means++":
             x = rows.features.chunk(columns, slice(begin, stop), rows.features.X.dtype).T
             drawn = kmeans_plusplus(x, size, sample_weight=w, random_state=random_state)[0]
@@ -105,12 +116,12 @@ def start(
             drawn = _draw_rows(rows, columns, begin, stop, size, random_state)
         if method.endswith("kmeans"):
             x = rows.features.chunk(columns, slice(begin, stop), rows.features.X.dtype).T
-            drawn, labels = _kmeans(x, w, drawn, random_state)
+            drawn, nearest = _kmeans(x, w, drawn, random_state)
             centre = drawn
             if len(sizes) > 1:
-                share = np.bincount(labels, weights=w, minlength=size) / w.sum()
+                share = np.bincount(nearest, weights=w, minlength=size) / w.sum()
         drawn_means.append(drawn.astype(np.float64))
-        scatters.append(_scatter(rows, columns, begin, stop, centre, labels))
+        scatters.append(_scatter(rows, columns, begin, stop, centre, nearest))
         first = sum(sizes[:group])
         if len(sizes) == 1:
             weights[:] = 1.0 / n_components

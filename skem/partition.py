@@ -24,7 +24,7 @@ def blocks(
     n_blocks : int
         R; at most one block per feature is made. Where R does not divide the number of features, the
         first blocks get one feature more.
-    arrangement : {"sequential", "interleaved", "random"} or list of index lists
+    arrangement : {"sequential", "interleaved", "random"}, list of index lists or array of shape (R, m)
         Index lists are the user's choice: they may overlap or leave features out, and ``n_blocks`` is
         then not used. A block may not be empty or name a feature twice.
     random_state : RandomState
@@ -50,10 +50,13 @@ def blocks(
 
 
 def _checked(block: Sequence[int], r: int, n_features: int) -> np.ndarray:
-    indices = list(block)
+    try:
+        indices = list(block)
+    except TypeError:
+        raise ValueError(f"arrangement: block {r} must be a list of feature indices, got {block!r}") from None
     if not indices:
         raise ValueError(f"arrangement: block {r} is empty")
-    if not all(isinstance(i, Integral) for i in indices):
+    if not all(isinstance(i, Integral) and not isinstance(i, bool) for i in indices):
         raise ValueError(f"arrangement: block {r} must hold feature indices (integers), got {indices}")
     missing = sorted({int(i) for i in indices if not 0 <= i < n_features})
     if missing:

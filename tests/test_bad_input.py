@@ -49,23 +49,32 @@ def assert_never_falls(clf, rounding=None):
 
 
 @every_classifier
-@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "inf"), (-np.inf, "inf")])
-def test_features_must_be_finite(Classifier, value, word):
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (np.nan, "contains 1 NaN and 0 infinity values, of 240"),
+        (np.inf, "contains 0 NaN and 1 infinity values, of 240"),
+        (-np.inf, "contains 0 NaN and 1 infinity values, of 240"),
+    ],
+)
+def test_features_must_be_finite(Classifier, value, words):
     X, y = rows()
     X[3, 1] = value
-    assert_refused(word, Classifier(4), X, y)
+    assert_refused(words, Classifier(4), X, y)
     clf = Classifier(4, max_iter=1).fit(*rows())
-    with pytest.raises(ValueError, match=word):
+    with pytest.raises(ValueError, match=words):
         clf.predict(X)
 
 
 @every_classifier
 def test_data_that_cannot_be_classified(Classifier):
     X, y = rows()
-    assert_refused("class", Classifier(4), X, np.zeros(60))
-    assert_refused("inconsistent", Classifier(4), X, y[:-1])
-    assert_refused("feature", Classifier(4), X[:, :0], y)
-    with pytest.raises(ValueError, match="features"):
+    assert_refused("two classes, and every row with a weight is of class 0$", Classifier(4), X, y * 0)
+    named = np.array(["cat", "dog"])[y]
+    assert_refused("weight is of class 'dog'$", Classifier(4), X, named, sample_weight=y)
+    assert_refused(r"inconsistent numbers of samples: \[60, 59\]", Classifier(4), X, y[:-1])
+    assert_refused(r"0 feature\(s\)", Classifier(4), X[:, :0], y)
+    with pytest.raises(ValueError, match=r"X has 2 features, but .* is expecting 4"):
         Classifier(4, max_iter=1).fit(X, y).predict(X[:, :2])
 
 
@@ -75,10 +84,22 @@ def test_fewer_components_than_classes_to_reserve_them_for(Classifier, init):
     assert_refused("n_components", Classifier(2, init=init), *rows(L=3))
 
 
+@pytest.mark.parametrize("init", ["class", "class_kmeans"])
+def test_more_components_asked_for_than_rows_of_a_class(init):
+    X, y = rows(n=10)
+    labels = np.array(["cat", "dog"])[y]
+    labels[1:7] = "cat"
+    words = f'init="{init}" draws 3 components from 2 rows of class \'dog\': .*n_components, or init="sample"'
+    assert_refused(words, SKEMClassifier(6, init=init), X, labels)
+    SKEMClassifier(6, init="sample", max_iter=1).fit(X, labels)
+
+
 @pytest.mark.parametrize("init", ["sample", "kmeans"])
 def test_more_components_asked_for_than_rows(init):
     X, y = rows(n=10)
-    assert_refused("11 components from 10 rows", SKEMClassifier(11, init=init), X, y)
+    assert_refused(
+        "11 components from 10 rows: .* smaller n_components$", SKEMClassifier(11, init=init), X, y
+    )
     assert len(SKEMClassifier(10, init=init, max_iter=1, random_state=0).fit(X, y).means_) == 10
 
 
@@ -90,6 +111,9 @@ def test_more_components_asked_for_than_rows(init):
         ([[0], [4]], r"\b4\b"),
         ([[0], [-5]], "-5"),
         ([], "block"),
+        ([[True, False]], r"block 0 .*integers.*\[True, False\]"),
+        ([0, 1], "block 0 must be a list of feature indices, got 0"),
+        (np.array([[0.0, 1.0]]), "block 0 .*integers"),
     ],
 )
 def test_impossible_blocks(blocks, words):

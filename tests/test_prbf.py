@@ -473,7 +473,10 @@ def bad(message, **params):
         bad("2 groups for 3 classes", groups=[[0, 1], [2]]),
         bad("n_components is 5: each of 0 to 4 needs a class", n_components=5, groups=[[0, 1], [2], [3]]),
         bad("must be a list of kernel numbers", groups=[[0, -1], [2], [3]]),
-        bad("draws 51 components from 50 rows of class number 2: too few", n_components=153),
+        bad(
+            "draws 51 components from 50 rows of class 2: too few; give a smaller n_components, or init",
+            n_components=153,
+        ),
         bad("'init' parameter of PRBFClassifier", init="uniform"),
         bad(
             "class number 2 starts with no weight on a kernel it may use",
