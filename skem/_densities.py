@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import log_softmax, logsumexp
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -72,7 +73,9 @@ class Densities(Posteriors, Units):
     # Fitted parameters of a model with one block
 
     def _only_block(self, name: str) -> Mixture:
-        if "blocks_" not in vars(self) or len(self.blocks_) != 1:
+        if "blocks_" not in vars(self):
+            raise NotFittedError(f"{type(self).__name__} is not fitted: {name} is known after fit")
+        if len(self.blocks_) != 1:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}: see blocks_")
         return self.blocks_[0]
 
@@ -185,9 +188,9 @@ class Densities(Posteriors, Units):
         if len(named) != self.n_features_in_ or len(np.unique(named)) != self.n_features_in_:
             raise ValueError("sample: the blocks must hold every feature exactly once")
         random_state = check_random_state(self.random_state)
+        if np.ndim(y) == 0 and n_samples < 1:  # None, or one label
+            raise ValueError(f"sample: n_samples must be at least 1, got {n_samples}")
         if y is None:
-            if n_samples < 1:
-                raise ValueError(f"sample: n_samples must be at least 1, got {n_samples}")
             codes = random_state.choice(len(self.classes_), size=n_samples, p=self.class_prior_)
         else:
             labels = np.full(n_samples, y) if np.ndim(y) == 0 else np.asarray(y)

@@ -32,7 +32,7 @@ ACTIVE_ROWS = 1e-40
 of Pulford's Table 1, 1e-8 moves the log-likelihood of MNIST by 2e-5 and 1e-20 that of Fashion-MNIST by 6e-6, relative;
 1e-40 moves none by more than 1e-10 and no prediction, and saves half the time that 1e-8 does."""
 
-KEPT_BYTES = 4 * 2**20
+PHI_BYTES = 4 * 2**20
 """Quadratic features of a block up to this size are made once; larger ones anew, chunk by chunk, in every pass."""
 
 
@@ -249,7 +249,7 @@ def passes(
     N, H = len(rows.weights), len(sizes.bound)
     few = N <= CHUNK_ROWS and N * H * len(start.means) <= TOGETHER
     chunks = rows.together if few else rows.chunks
-    small = N * H * dtype.itemsize <= KEPT_BYTES
+    small = N * H * dtype.itemsize <= PHI_BYTES
 
     @lru_cache(maxsize=1)
     def reader(dtype: np.dtype) -> Callable[[int, int], tuple[np.ndarray, np.ndarray]]:

@@ -316,6 +316,23 @@ def test_a_covariance_type_set_after_the_fit_waits_for_the_next_one(Classifier, 
         assert_array_equal(clf.sample(5)[0], before[1])
 
 
+@pytest.mark.parametrize("Classifier", [SKEMClassifier, MDAClassifier, PRBFClassifier])
+def test_parameters_before_a_fit(Classifier):
+    for name in ("weights_", "means_", "covariances_"):
+        assert not hasattr(Classifier(), name)
+        with pytest.raises(AttributeError, match=f"{Classifier.__name__} is not fitted: {name}"):
+            getattr(Classifier(), name)
+
+
+@pytest.mark.parametrize("y", [None, 1])
+def test_rows_to_draw_are_at_least_one(y, iris):
+    clf = SKEMClassifier(4, max_iter=1).fit(*iris)
+    for n in (0, -1):
+        with pytest.raises(ValueError, match=f"n_samples must be at least 1, got {n}"):
+            clf.sample(n, y)
+    assert len(clf.sample(y=[0, 1, 1])[0]) == 3
+
+
 def test_class_start_reserves_components(iris):
     clf = SKEMClassifier(8, init="class", max_iter=10, random_state=0).fit(*iris)
     assert_array_equal((clf.weights_ > 0).sum(axis=1), np.ones(8))
@@ -351,6 +368,7 @@ def test_arrangements():
     assert sorted(map(len, shuffled)) == [2, 3, 3]
     assert shuffled == arranged("random", 3, random_state=0) != arranged("random", 3, random_state=1)
     assert arranged([[7, 0], [0, 1, 2]], 3) == [[7, 0], [0, 1, 2]]
+    assert arranged(np.array([[7, 0], [1, 2]]), 3) == [[7, 0], [1, 2]]
     assert arranged("sequential", 50) == [[i] for i in range(8)]
 
 
