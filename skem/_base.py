@@ -117,7 +117,7 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least two classes, and every row with a weight is of class "
+                f"{type(self).__name__} needs at least two classes, and the rows with a weight are of one class only: "
                 f"{self.classes_.tolist()[0]!r}"
             )
         self.class_prior_ = self._resolve_class_prior(codes, weights)

@@ -69,9 +69,11 @@ def test_features_must_be_finite(Classifier, value, words):
 @every_classifier
 def test_data_that_cannot_be_classified(Classifier):
     X, y = rows()
-    assert_refused("two classes, and every row with a weight is of class 0$", Classifier(4), X, y * 0)
+    assert_refused(
+        "two classes, and the rows with a weight are of one class only: 0$", Classifier(4), X, y * 0
+    )
     named = np.array(["cat", "dog"])[y]
-    assert_refused("weight is of class 'dog'$", Classifier(4), X, named, sample_weight=y)
+    assert_refused("one class only: 'dog'$", Classifier(4), X, named, sample_weight=y)
     assert_refused(r"inconsistent numbers of samples: \[60, 59\]", Classifier(4), X, y[:-1])
     assert_refused(r"0 feature\(s\)", Classifier(4), X[:, :0], y)
     with pytest.raises(ValueError, match=r"X has 2 features, but .* is expecting 4"):
