@@ -188,7 +188,7 @@ class Densities(Posteriors, Units):
         if len(named) != self.n_features_in_ or len(np.unique(named)) != self.n_features_in_:
             raise ValueError("sample: the blocks must hold every feature exactly once")
         random_state = check_random_state(self.random_state)
-        if np.ndim(y) == 0 and n_samples < 1:  # None, or one label
+        if (y is None or np.ndim(y) == 0) and n_samples < 1:
             raise ValueError(f"sample: n_samples must be at least 1, got {n_samples}")
         if y is None:
             codes = random_state.choice(len(self.classes_), size=n_samples, p=self.class_prior_)

@@ -173,19 +173,21 @@ class PRBFClassifierCV(Posteriors, ClassifierMixin, BaseEstimator):
         y = column_or_1d(y)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
+        scorer = log_posterior if self.scoring is None else check_scoring(estimator, scoring=self.scoring)
+
+        def part(rows: np.ndarray) -> list[Any]:
+            return [None if a is None else _safe_indexing(a, rows) for a in (X, y, weights)]
+
         if self.per_pair:
             for split, (train, _) in enumerate(splits):
-                used = y[train] if weights is None else y[train][weights[train] > 0]
-                missing = np.setdiff1d(first.classes_, used).tolist()
+                _, own_y, own_weights = part(train)
+                used = slice(None) if own_weights is None else own_weights > 0
+                missing = np.setdiff1d(first.classes_, own_y[used]).tolist()
                 if missing:
                     raise ValueError(
                         f"per_pair: the rows of split {split} train without class {missing[0]!r}, and lambda would have "
                         "another shape: give cv stratified splits, or fewer of them"
                     )
-        scorer = log_posterior if self.scoring is None else check_scoring(estimator, scoring=self.scoring)
-
-        def part(rows: np.ndarray) -> list[Any]:
-            return [None if a is None else _safe_indexing(a, rows) for a in (X, y, weights)]
 
         def score(model: PRBFClassifier, test: np.ndarray) -> float:
             held_X, held_y, held_weights = part(test)
