@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, by_relevance
 from jsonschema.validators import extend
 
-from skem import datasets
+from skem import datasets, feasible
 
 
 class ConfigurationError(ValueError):
@@ -384,13 +383,13 @@ def settings(
             there = ", ".join(config[lacking[0]])
             faults.append(f"{where}: no such data set under {lacking[0]}; there are {there}")
         methods = entry.get("methods", {})
-        faults += _paper_faults(f"{where}.paper", entry.get("paper", {}), methods, numbers)
+        faults += feasible.faults_of_paper(f"{where}.paper", entry.get("paper", {}), methods, numbers)
         # One grid is often another with some keys changed, and keeps the passes of partitions it leaves out.
         partitions = [p for how in methods.values() for p in how.get("grid", {}).get("partition", [])]
         # A max_iter that was refused is not missing.
         max_iter = entry.get("max_iter", None if valid else 1)
         for method, how in methods.items():
-            faults += _grid_faults(f"{where}.methods.{method}.grid", how, partitions)
+            faults += feasible.faults_of_grid(f"{where}.methods.{method}.grid", how, partitions)
             try:
                 expanded = _expanded(dataset, method, how, max_iter, config)
             except KeyError:
@@ -399,45 +398,11 @@ def settings(
                 continue  # What is missing has been told.
             for setting in expanded:
                 at = f"{where}.methods.{method}.settings.{setting.name}"
-                faults += _faults(at, setting, config["features"].get(dataset))
+                faults += feasible.faults_of_setting(at, setting, config["features"].get(dataset))
                 if setting.runs:
                     found.append(setting)
     refuse(faults)
     return experiment, found
-
-
-def _paper_faults(
-    where: str, paper: dict[str, Any], methods: dict[str, Any], numbers: Collection[str] | None
-) -> list[str]:
-    faults = []
-    # Passes are timed of a setting that is written out: the points of a grid share their jobs.
-    labels = {label for how in methods.values() for label in how.get("settings", {})}
-    if "setting" in paper and paper["setting"] not in labels:
-        faults.append(f"{where}.setting is {paper['setting']!r}; allowed: {', '.join(sorted(labels))}")
-    for key in ("accuracy", "seconds_per_pass", "best"):
-        if key in paper and numbers is not None and paper[key] not in numbers:
-            close = difflib.get_close_matches(paper[key], numbers, n=1, cutoff=0.8)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            faults.append(
-                f"{where}.{key} is {paper[key]!r}; allowed: ids of numbers in config/claims.csv{hint}"
-            )
-    return faults
-
-
-def _grid_faults(where: str, how: dict[str, Any], partitions: list[str]) -> list[str]:
-    grid, faults = how.get("grid", {}), []
-    if "n_blocks" in _NOT_FOR.get(how.get("model", ""), ()):
-        faults += [
-            f"{where}.partition has {partition}; allowed: 1x{{features}}, {how['model']} has one block"
-            for partition in grid.get("partition", [])
-            if not partition.startswith("1x")
-        ]
-    allowed = ", ".join(dict.fromkeys(partitions))
-    return faults + [
-        f"{where}.max_iter names partition {partition!r}; allowed: {allowed}"
-        for partition in grid.get("max_iter", {})
-        if partition not in partitions
-    ]
 
 
 def _expanded(
@@ -448,7 +413,7 @@ def _expanded(
 
     def setting(name: str, unit: str, own: dict[str, Any]) -> Setting:
         params = how["params"] | own.get("params", {})
-        if model in _NOT_FOR:
+        if model in feasible.NOT_FOR:
             params["max_iter"] = own.get("max_iter", how.get("max_iter", max_iter))
         most = config["runs"].get(dataset, 0)
         runs = list(range(min(most, own.get("runs", how.get("runs", most)))))
@@ -472,7 +437,7 @@ def _expanded(
         own: dict[str, Any] = {"n_features": n_blocks * size, "rows": rows, "params": {}, "features": {}}
         if point["partition"] in passes:
             own["max_iter"] = passes[point["partition"]]
-        if model in _NOT_FOR and "n_blocks" not in _NOT_FOR[model]:
+        if model in feasible.NOT_FOR and "n_blocks" not in feasible.NOT_FOR[model]:
             own["params"]["n_blocks"] = n_blocks
         own["params"] |= {key: point[key] for key in ("n_components", "reg_covar") if key in point}
         own["features"] |= {key: point[key] for key in ("folds", "scale") if key in point}
@@ -490,85 +455,6 @@ GRID = {
     "reg_covar": "ridge{:g}",
 }
 """What a grid may vary, and how it is called in the name of a setting."""
-
-
-def _faults(where: str, setting: Setting, spec: dict[str, Any] | None) -> list[str]:
-    """What is wrong with a setting; without a known data set, what is wrong whatever the data."""
-    faults, params = [], setting.params
-    if params.get("n_blocks", 1) > setting.n_features:
-        faults.append(
-            f"{where}: {params['n_blocks']} blocks of {setting.n_features} features: at most one per feature"
-        )
-    if params.get("max_iter", 1) is None:
-        faults.append(f"{where}: no max_iter, neither here nor for the data set")
-    wrong = sorted(_NOT_FOR.get(setting.model, set(params)) & set(params)) if setting.model else []
-    if wrong:
-        faults.append(f"{where}: {setting.model} has no parameter {wrong[0]!r}")
-    data = datasets._config().get(spec["source"]) if spec else None
-    if not spec or not data:
-        return faults
-    available, n_classes = _n_features(spec, data), data["n_classes"]
-    if setting.n_features > available:
-        faults.append(f"{where}.n_features is {setting.n_features}, {setting.dataset} has {available}")
-    by_class = params.get("init") in ("class", "class_kmeans")
-    if by_class and 1 < params.get("n_components", n_classes) < n_classes:
-        faults.append(
-            f"{where}: n_components is {params['n_components']}; init {params['init']!r} needs one for each of "
-            f"the {n_classes} classes"
-        )
-    tables = {"folds", "scale"} if spec["recipe"] != "table" else set()
-    if tables & set(setting.features):
-        faults.append(f"{where}: {setting.dataset} is not a table: no {', '.join(sorted(tables))}")
-    return faults
-
-
-def _n_features(spec: dict[str, Any], data: dict[str, Any]) -> int:
-    if spec["recipe"] == "images":
-        return spec["n_components"]
-    return len(spec["columns"]) if "columns" in spec else data["shape"][1]
-
-
-def _impossible(spec: dict[str, Any]) -> list[tuple[str, str]]:
-    """Keys of a ``features`` entry that ask for what its source does not have, and why they do."""
-    source = spec["source"]
-    data = datasets._config().get(source)
-    if not data:
-        return [("source", f"is {source!r}; config/datasets.yaml has {', '.join(datasets.names())}")]
-    shape, n_train = data["shape"], data["n_train"]
-    kind = "table" if len(shape) == 2 else "images"
-    if kind != spec["recipe"]:
-        return [("recipe", f"is {spec['recipe']!r}; {source} needs {kind!r}")]
-    faults = []
-    if kind == "table":
-        beyond = [str(column) for column in spec.get("columns", []) if column >= shape[1]]
-        if beyond:
-            faults.append(("columns", f"names {', '.join(beyond)}; {source} has columns 0 to {shape[1] - 1}"))
-        if spec["n_folds"] > shape[0]:
-            faults.append(("n_folds", f"is {spec['n_folds']}; {source} has {shape[0]} rows"))
-        return faults
-    if n_train is None:
-        return [("source", f"is {source!r}, which has no published training set as images need")]
-    if spec["deskew"] and len(shape) > 3:
-        faults.append(("deskew", f"is True; {source} has colours, only grey images are deskewed"))
-    size = prod(shape[1:]) // (4 if spec["half"] else 1)
-    if spec["n_components"] > size:
-        what = "an image of half size" if spec["half"] else "an image"
-        faults.append(("n_components", f"is {spec['n_components']}; {what} of {source} has {size} values"))
-    drawn = spec.get("n_train", n_train)
-    if spec["n_components"] > drawn:
-        faults.append(("n_components", f"is {spec['n_components']}; it trains on {drawn} images"))
-    wanted = drawn + spec.get("n_validation", 0)
-    if wanted > n_train:
-        faults.append(
-            (
-                "n_train",
-                f"is {drawn}, with n_validation that is {wanted}; {source} has {n_train} training images",
-            )
-        )
-    return faults
-
-
-_NOT_FOR = {"skem": {"n_blocks", "arrangement"}, "pskem": set(), "mda": {"covariance_type"}}
 
 
 def check_known(config: dict[str, Any], files: Sequence[str | Path]) -> None:
@@ -600,11 +486,13 @@ def check_known(config: dict[str, Any], files: Sequence[str | Path]) -> None:
         allowed = ", ".join(_baseline_names())
         refused(["baselines", "max_rows", method], f": unknown method; allowed: {allowed}")
     for dataset, spec in config["features"].items():
-        impossible = _impossible(spec)
+        impossible = feasible.faults_of_features(spec)
         for key, what in impossible:
             refused(["features", dataset, key], f" {what}")
         wanted = baselines["n_features"].get(dataset, 0)
-        if not impossible and wanted > (available := _n_features(spec, datasets._config()[spec["source"]])):
+        if not impossible and wanted > (
+            available := feasible.n_features_of(spec, datasets._config()[spec["source"]])
+        ):
             refused(["baselines", "n_features", dataset], f" is {wanted}, {dataset} has {available}")
     refuse(faults)
 
