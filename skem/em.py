@@ -100,7 +100,8 @@ def _expect(
 ) -> _Expectations:
     """The E-step, and the sums of the M-step about ``origins`` unless ``moments`` is False.
 
-    The origins are zero, and of local components their ``centres``, (K, m). ``chunks`` are pairs of classes and their rows; ``read`` gives x and phi of the rows between two borders.
+    The origins are zero, and of local components their ``centres``, (K, m). ``chunks`` are pairs of classes and their
+    rows; ``read`` gives x and phi of the rows between two borders.
     """
     K, L = mixture.weights.shape
     with np.errstate(divide="ignore"):
