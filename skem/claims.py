@@ -327,10 +327,11 @@ def maximum(settings: Mapping[str, Estimate], alike: Sequence[str]) -> Estimate:
     """
     runs = pd.concat([e.runs for e in settings.values() if e.runs is not None], axis=1).dropna()
     best = runs.max(axis=1)
-    freedom = sum(settings[name].freedom for name in alike)
-    variance = sum(settings[name].sd ** 2 * settings[name].freedom for name in alike) / freedom
+    spread = [e for e in map(settings.__getitem__, alike) if e.freedom > 0]
+    freedom = sum(e.freedom for e in spread)
+    sd = float(np.sqrt(sum(e.sd**2 * e.freedom for e in spread) / freedom)) if freedom else float("nan")
     protocol = next(iter(settings.values())).protocol
-    return Estimate(float(best.mean()), float(np.sqrt(variance)), len(best), None, protocol, dof=freedom)
+    return Estimate(float(best.mean()), sd, len(best), None, protocol, dof=freedom)
 
 
 def _of_a_spread(sd: float, trials: int, freedom: float) -> tuple[float, float]:
@@ -588,7 +589,9 @@ def to_markdown(title: str, table: pd.DataFrame, papers: Sequence[str]) -> str:
             {key: text.replace("|", "\\|") for key, text in shown(row).items()}
             for row in own.to_dict("records")
         ]
-        text.append(pd.DataFrame(lines).to_markdown(index=False, disable_numparse=True))
+        wide = pd.DataFrame(lines).to_markdown(index=False, disable_numparse=True)
+        # Cells as long as the longest remark would be three quarters of the file.
+        text.append(re.sub(r"(?<=\|:---)-+", "", re.sub(r" +\|", " |", wide)))
     return "\n\n".join(text) + "\n"
 
 

@@ -245,6 +245,8 @@ def test_a_claimed_maximum_is_held_against_a_maximum():
         assert best.mean == pytest.approx(np.mean([max(r[i] for r in runs) for i in range(2)]))
         verdicts.append(judge_number(claim, best).verdict)
         typical.append(judge_number(claim, over(rng.normal(97, 0.1, 40))).verdict)
+    once = {name: over([97.0 + i]) for i, name in enumerate("ab")}
+    assert judge_number(CLAIM, claims.maximum(once, ["a", "b"])).verdict == "undecided"
     assert verdicts.count("reproduced") >= 0.95 * 400
     assert typical.count("reproduced") < 0.7 * 400
 
@@ -384,27 +386,12 @@ def test_judges_are_for_claims_that_exist():
 
 
 def history(method, setting, accuracies, dataset="mnist", **columns):
-    rows = [
-        {"dataset": dataset, "method": method, "setting": setting, "run": run, "fold": 0, "rows": "all"}
-        | {
-            "pass": p,
-            "n_train": 10,
-            "n_validation": 0,
-            "n_test": 100,
-            "log_likelihood": 0.0,
-            "objective": 0.0,
-        }
-        | {
-            f"{part}_{m}": np.nan
-            for part in ("validation", "test")
-            for m in ("accuracy", "log_loss", "brier")
-        }
-        | {"test_accuracy": value}
-        | columns
-        for run, passes in enumerate(accuracies)
-        for p, value in enumerate(passes, start=1)
-    ]
-    return pd.DataFrame(rows)
+    found = [(run, p, value) for run, passes in enumerate(accuracies) for p, value in enumerate(passes, 1)]
+    unknown = [f"{part}_{m}" for part in ("validation", "test") for m in ("log_loss", "brier")]
+    known = {"dataset": dataset, "method": method, "setting": setting, "fold": 0, "rows": "all"}
+    known |= {"n_train": 10, "n_validation": 0, "n_test": 100, "log_likelihood": 0.0, "objective": 0.0}
+    table = pd.DataFrame(found, columns=["run", "pass", "test_accuracy"])
+    return table.assign(**dict.fromkeys(["validation_accuracy", *unknown], np.nan) | known | columns)
 
 
 def test_evidence_reports_the_best_pass_and_where_it_lies():
