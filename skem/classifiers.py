@@ -223,12 +223,8 @@ class PSKEMClassifier(SharedKernelClassifier):
 
     Notes
     -----
-    A component that loses all its rows keeps its place with weight zero. A covariance that turns singular stays as it
-    was; where the ridge is lost in rounding only, it is raised until it just is not, if that is better. A constant
-    column, identical rows, or a class with one row are harmless with reg_covar > 0. Rows may lie far from zero, and
-    narrow components far apart: only digits that the input lacks are lost. Rows of weight zero are left out before
-    anything is learned, and with them a class that has no others. A fit that is interrupted or fails leaves the
-    estimator as it was.
+    On covariances that turn singular, constant columns, identical or far-off rows, weights of zero and interrupted fits
+    see ``SKEMClassifier``.
 
     References
     ----------
@@ -359,12 +355,8 @@ class MDAClassifier(SharedKernelClassifier):
 
     Notes
     -----
-    A component that loses all its rows keeps its place with weight zero. A covariance that turns singular stays as it
-    was; where the ridge is lost in rounding only, it is raised until it just is not, if that is better. A constant
-    column, identical rows, or a class with one row are harmless with reg_covar > 0. Rows may lie far from zero, and
-    narrow components far apart: only digits that the input lacks are lost. Rows of weight zero are left out before
-    anything is learned, and with them a class that has no others. A fit that is interrupted or fails leaves the
-    estimator as it was.
+    On covariances that turn singular, constant columns, identical or far-off rows, weights of zero and interrupted fits
+    see ``SKEMClassifier``.
 
     References
     ----------
