@@ -15,7 +15,7 @@ from skem.claims import Claim, Estimate, Judgement, NotRun, evaluate, judge_numb
 from skem.evidence import Evidence
 from skem.pulford_numbers import COMPARED, NUMBERS
 from skem.pulford_orderings import ORDERINGS, otherwise
-from skem.pulford_tradeoffs import TRADEOFFS, from_class
+from skem.pulford_tradeoffs import TRADEOFFS, other_starts
 
 JUDGES = TRADEOFFS | ORDERINGS
 """Of orderings and statements that are neither formal expressions nor algebra."""
@@ -62,10 +62,10 @@ def _named(evidence: Evidence, names: str) -> list[Estimate]:
 _RICE, _IONOSPHERE = otherwise("rice", "skem", "1x7-K14"), otherwise("ionosphere", "pskem", "2x16-K12")
 
 REMARKS: dict[str, Callable[[Evidence], str]] = {
-    "abstract.better_and_cheaper": from_class,
-    "sec1.pskem_generally_better": from_class,
-    "sec3-3.superiority": from_class,
-    "sec4.consistently_better": from_class,
+    "abstract.better_and_cheaper": other_starts,
+    "sec1.pskem_generally_better": other_starts,
+    "sec3-3.superiority": other_starts,
+    "sec4.consistently_better": other_starts,
     "sec3-2.rice.margin": _RICE,
     "sec3-2.rice.beats_conventional": _RICE,
     "table1.rice.best_method": _RICE,
