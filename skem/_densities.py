@@ -108,7 +108,8 @@ class Densities(Posteriors, Units):
         """
         features = self._features(X)
         total = np.zeros((len(self.classes_), len(features.X)))
-        with Workers(self.n_jobs) as workers:
+        # Held here already: to set the limit takes as long as a small block.
+        with single_threaded(), Workers(self.n_jobs) as workers:
             for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True):
                 internal = self._to_internal(mixture, columns)
                 total += em.class_log_density(features, columns, internal, self._kind, workers)

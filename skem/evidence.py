@@ -103,11 +103,10 @@ class Evidence:
         last = history[history["pass"] == history["pass"].max()]
         return last.groupby("run")[column].mean()
 
-    def peak(self, dataset: str, method: str, setting: str, passes: float = float("inf")) -> pd.Series:
-        """The pass with the best test accuracy, among the first so many, by run."""
+    def peak(self, dataset: str, method: str, setting: str) -> pd.Series:
+        """The pass with the best test accuracy, by run."""
         history = self.history(dataset, method, setting)
-        wanted = (history["rows"] == "all") & (history["pass"] <= passes)
-        history = history[wanted].reset_index(drop=True)
+        history = history[history["rows"] == "all"].reset_index(drop=True)
         best = history.groupby(["run", "fold"])["test_accuracy"].idxmax()
         return history.loc[best].groupby("run")["pass"].mean()
 

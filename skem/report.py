@@ -19,7 +19,7 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
 from markupsafe import Markup
 
-from skem import claims, markup
+from skem import claims, claims_file, markup
 from skem.figures import FIGURES
 from skem.names import NAMES
 
@@ -242,7 +242,7 @@ class Results:
                 # Values stay as printed.
                 table = pd.read_csv(path, dtype=str, keep_default_na=False)
                 missing = [
-                    c for c in (*claims.COLUMNS, "measured", "low", "high", "verdict") if c not in table
+                    c for c in (*claims_file.COLUMNS, "measured", "low", "high", "verdict") if c not in table
                 ]
                 if missing:
                     raise ValueError(

@@ -182,11 +182,6 @@ def audit_markdown(table: pd.DataFrame, claimed: Mapping[str, float]) -> str:
         )
         printed = claimed[str(dataset)]
         text.append(f"## {NAMES.get(str(dataset), dataset)}: the paper prints {printed:.1f}%")
-
-        def cell(row: Mapping[str, Any], printed: float = printed) -> str:
-            near = abs(row["accuracy"] - printed) <= NEAR
-            return f"**{_cell(row)}**" if near else _cell(row)
-
         lines = []
         nested = own[own["protocol"] == "nested"].set_index(["method", "folds"])
         settings = own[own["protocol"] != "nested"].groupby(
@@ -199,8 +194,8 @@ def audit_markdown(table: pd.DataFrame, claimed: Mapping[str, float]) -> str:
                 "scaling": scale,
             }
             line |= {"ridge": "" if np.isnan(ridge) else f"{ridge:g}"}
-            line |= {row["protocol"]: cell(row) for row in part.to_dict("records")}
-            line["nested"] = cell(nested.loc[(method, folds)].to_dict())
+            line |= {row["protocol"]: _cell(row, printed) for row in part.to_dict("records")}
+            line["nested"] = _cell(nested.loc[(method, folds)].to_dict(), printed)
             lines.append(line)
         text.append(pd.DataFrame(lines).to_markdown(index=False, disable_numparse=True))
     return "\n\n".join(text) + "\n"
@@ -218,8 +213,10 @@ hyper-parameters take the place of passes: *best-pass* is the point that is best
 toolbox's preset. *contiguous* folds take rows in the order of the file, which for rice is sorted by class."""
 
 
-def _cell(row: Mapping[str, Any]) -> str:
-    return f"{row['accuracy']:.1f}" + ("" if np.isnan(row["sd"]) else f" ± {row['sd']:.1f}")
+def _cell(row: Mapping[str, Any], printed: float = np.inf) -> str:
+    """Mean and standard deviation; bold near what the paper prints."""
+    text = f"{row['accuracy']:.1f}" + ("" if np.isnan(row["sd"]) else f" ± {row['sd']:.1f}")
+    return f"**{text}**" if abs(row["accuracy"] - printed) <= NEAR else text
 
 
 def curves_markdown(title: str, table: pd.DataFrame, note: str = "") -> str:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from snakemake.utils import update_config
 
-from skem import baselines, claims, configuration, pulford
+from skem import baselines, claims, claims_file, configuration, pulford
 from skem.claims import Estimate, all_of, any_of, evaluate, greater, half_a_digit, judge_number
 from skem.configuration import ConfigurationError
 from skem.evidence import Evidence
@@ -18,7 +18,7 @@ from skem.protocols import PROTOCOLS
 
 ROOT = Path(__file__).parents[1]
 WORDS = configuration.read(ROOT / "config" / "protocols.yaml")
-STATED = claims.read(ROOT / "config" / "claims.csv", WORDS)
+STATED = claims_file.read(ROOT / "config" / "claims.csv", WORDS)
 CLAIM = {"value": "97.48", "trials": "", "quantity": "accuracy_pct", "setting": ""}
 
 
@@ -39,7 +39,7 @@ def test_the_committed_ledger_has_all_claims():
 
 
 def test_all_faults_of_a_file_are_told_at_once(tmp_path):
-    broken = STATED.head(8).copy()
+    broken = STATED.head(9).copy()
     broken.loc[0, "id"] = ""
     broken.loc[2, "id"] = broken.loc[1, "id"]
     broken.loc[3, "protocol"] = "the-best-of-all"
@@ -47,24 +47,34 @@ def test_all_faults_of_a_file_are_told_at_once(tmp_path):
     broken.loc[5, "kind"] = "rumour"
     broken.loc[6, "trials"] = "some"
     broken.loc[7, "expression"] = "[pulford.nobody] > 3"
+    broken.loc[8, ["spread", "spread_kind"]] = ["0.4", "2 sigma"]
     path = tmp_path / "claims.csv"
     broken.to_csv(path, index=False)
     with pytest.raises(ConfigurationError) as caught:
-        claims.read(path, WORDS)
+        claims_file.read(path, WORDS)
     message = str(caught.value)
-    for words in ("no id", "2 times", "'the-best-of-all'", "'ten'", "'rumour'", "'some'", "'pulford.nobody'"):
+    for words in (
+        "no id",
+        "2 times",
+        "'the-best-of-all'",
+        "'ten'",
+        "'rumour'",
+        "'some'",
+        "'pulford.nobody'",
+        "'2 sigma'",
+    ):
         assert words in message
-    assert message.count("\n") == 7  # a doubled id is told for both rows
+    assert message.count("\n") == 8  # a doubled id is told for both rows
 
 
 def test_a_missing_column_and_an_unknown_word_for_a_protocol(tmp_path):
     path = tmp_path / "claims.csv"
     STATED.drop(columns="trials").to_csv(path, index=False)
     with pytest.raises(ConfigurationError, match="no column 'trials'"):
-        claims.read(path, WORDS)
+        claims_file.read(path, WORDS)
     STATED.to_csv(path, index=False)
     with pytest.raises(ConfigurationError, match="'luck'"):
-        claims.read(path, WORDS | {"cv5": "luck"})
+        claims_file.read(path, WORDS | {"cv5": "luck"})
 
 
 @pytest.mark.parametrize(
@@ -72,10 +82,10 @@ def test_a_missing_column_and_an_unknown_word_for_a_protocol(tmp_path):
     [
         ("", ["claims.csv: empty", "columns id, paper"]),
         ("id,paper\n", ["there is no column 'place'", "there is no column 'note'"]),
-        (",".join(claims.COLUMNS) + ",id\n", ["column 'id' is there twice"]),
-        (",".join(claims.COLUMNS) + '\n"a,b\n', ["not valid CSV"]),
+        (",".join(claims_file.COLUMNS) + ",id\n", ["column 'id' is there twice"]),
+        (",".join(claims_file.COLUMNS) + '\n"a,b\n', ["not valid CSV"]),
         (
-            ",".join(claims.COLUMNS) + "\na,b\n" + 17 * "c," + "\n",
+            ",".join(claims_file.COLUMNS) + "\na,b\n" + 17 * "c," + "\n",
             ["row 2 (a): 2 fields", "row 3 (c): 18", "16"],
         ),
         ("id\xff", ["UTF-8"]),
@@ -85,11 +95,11 @@ def test_what_is_no_table_of_claims(content, words, tmp_path):
     path = tmp_path / "claims.csv"
     path.write_bytes(content.encode("latin-1"))
     with pytest.raises(ConfigurationError) as caught:
-        claims.read(path, WORDS)
+        claims_file.read(path, WORDS)
     for word in words:
         assert word in str(caught.value)
     with pytest.raises(ConfigurationError, match="there is no such file"):
-        claims.read(tmp_path / "nowhere.csv", WORDS)
+        claims_file.read(tmp_path / "nowhere.csv", WORDS)
 
 
 def test_a_torn_row_hides_no_other_fault(tmp_path):
@@ -98,7 +108,7 @@ def test_a_torn_row_hides_no_other_fault(tmp_path):
     lines[5] = lines[5].replace("pulford2022", "pulford2202")
     (tmp_path / "claims.csv").write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(ConfigurationError) as caught:
-        claims.read(tmp_path / "claims.csv", WORDS)
+        claims_file.read(tmp_path / "claims.csv", WORDS)
     torn, paper = str(caught.value).split("\n")
     assert "row 4 (pulford.abstract.better_and_cheaper): 17 fields, the first line has 16" in torn
     assert "row 6 " in paper
@@ -123,7 +133,7 @@ def test_a_paper_that_is_not_one_of_the_four(tmp_path):
     with pytest.raises(
         ConfigurationError, match=r"row 693 .pulford\.new.: paper is 'pulford'; allowed: pulford2022"
     ):
-        claims.read(path, WORDS)
+        claims_file.read(path, WORDS)
 
 
 @pytest.mark.parametrize(
@@ -144,14 +154,14 @@ def test_a_paper_that_is_not_one_of_the_four(tmp_path):
 )
 def test_a_claim_that_nothing_could_judge_is_refused(changes, judged, tmp_path):
     path = with_row(tmp_path, **changes)
-    claims.read(path, WORDS)
+    claims_file.read(path, WORDS)
     if judged:
-        claims.read(path, WORDS, claims.judges())
+        claims_file.read(path, WORDS, claims_file.judges())
         return
     with pytest.raises(
         ConfigurationError, match=r"row 693 \(.*new\): no judge of .* knows this id"
     ) as caught:
-        claims.read(path, WORDS, claims.judges())
+        claims_file.read(path, WORDS, claims_file.judges())
     assert "\n" not in str(caught.value)  # all others can be judged
 
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from snakemake.utils import update_config
 
-from skem import claims, configuration
+from skem import claims_file, configuration
 from skem.configuration import ConfigurationError
 
 ROOT = Path(__file__).parents[1]
@@ -24,7 +24,9 @@ CONFIG, DATASETS, TABLE1 = (
 FILES = {"config": CONFIG, "datasets": DATASETS, "experiment": TABLE1}
 SOME = {"datasets": ["mnist", "ionosphere"], "data_sets": ["ionosphere"]}
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-STATED = claims.read(ROOT / "config" / "claims.csv", configuration.read(ROOT / "config" / "protocols.yaml"))
+STATED = claims_file.read(
+    ROOT / "config" / "claims.csv", configuration.read(ROOT / "config" / "protocols.yaml")
+)
 NUMBERS = set(STATED.loc[STATED["kind"] == "number", "id"])
 REAL = {schema: yaml.safe_load(path.read_text(encoding="utf-8")) for schema, path in FILES.items()}
 

@@ -7,7 +7,16 @@ import pandas as pd
 import pytest
 import yaml
 
-from skem import claims, configuration, datasets, titsias, titsias_errors, titsias_examples, titsias_tables
+from skem import (
+    claims,
+    claims_file,
+    configuration,
+    datasets,
+    titsias,
+    titsias_errors,
+    titsias_examples,
+    titsias_tables,
+)
 from skem.splits import _table_trials
 
 ROOT = Path(__file__).parents[1]
@@ -17,7 +26,7 @@ METHODS = ("rbf", *titsias.LAMBDAS, "averaging")
 
 @pytest.fixture(scope="module")
 def stated():
-    table = claims.read(ROOT / "config/claims.csv", configuration.read(ROOT / "config/protocols.yaml"))
+    table = claims_file.read(ROOT / "config/claims.csv", configuration.read(ROOT / "config/protocols.yaml"))
     return table[table["paper"] == "titsias2001"]
 
 

@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from skem import claims, configuration, environment
+from skem import claims, claims_file, configuration, environment
 
 STARTED = time.time()
 SCHEMAS = Path("workflow/schemas")
@@ -25,10 +25,10 @@ try:
     FAULTS, NUMBERS = [], None
     with configuration.gathered(FAULTS):
         # Who could judge a claim is not asked again by the process of every job.
-        STATED = claims.read(
+        STATED = claims_file.read(
             "config/claims.csv",
             configuration.read("config/protocols.yaml"),
-            claims.judges() if workflow.is_main_process else None,
+            claims_file.judges() if workflow.is_main_process else None,
         )
         NUMBERS = set(STATED.loc[STATED["kind"] == "number", "id"])
     with configuration.gathered(FAULTS):

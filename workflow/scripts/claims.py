@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from skem import claims, configuration, pulford, titsias
+from skem import claims, claims_file, configuration, pulford, titsias
 from skem.evidence import Evidence
 from skem.files import plain_errors, read_table, write_table, write_text
 
 with plain_errors():
-    stated = claims.read(snakemake.input.claims, configuration.read(snakemake.input.protocols))
+    stated = claims_file.read(snakemake.input.claims, configuration.read(snakemake.input.protocols))
     names = snakemake.params.datasets
     timed = [table for table in map(read_table, snakemake.input.timed) if len(table)]
     evidence = Evidence(

@@ -1,10 +1,10 @@
 """Hold every claim of Titsias and Likas (2001) against what this run measured."""
 
-from skem import claims, configuration, titsias
+from skem import claims, claims_file, configuration, titsias
 from skem.files import plain_errors, write_table, write_text
 
 with plain_errors():
-    stated = claims.read(snakemake.input.claims, configuration.read(snakemake.input.protocols))
+    stated = claims_file.read(snakemake.input.claims, configuration.read(snakemake.input.protocols))
     found = titsias.found_in(snakemake.input.found, snakemake.input.records, snakemake.params.tables)
     own = stated[stated["paper"] == "titsias2001"]
     table = claims.ledger(own, lambda claim: titsias.judge(found, claim))

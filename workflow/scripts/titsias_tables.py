@@ -1,10 +1,10 @@
 """Tables I to V beside the paper's."""
 
-from skem import claims, configuration, titsias_tables
+from skem import claims_file, configuration, titsias_tables
 from skem.files import plain_errors, read_table, write_table, write_text
 
 with plain_errors():
-    stated = claims.read(snakemake.input.claims, configuration.read("config/protocols.yaml"))
+    stated = claims_file.read(snakemake.input.claims, configuration.read("config/protocols.yaml"))
     errors = titsias_tables.gathered(map(read_table, snakemake.input.errors))
     seconds = ["dataset", "n_components", "method", "run", "fold", "seconds"]
     write_table(snakemake.output.errors, errors.drop(columns="seconds", errors="ignore"))
