@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from skem import datasets
 
 if TYPE_CHECKING:
-    from skem.configuration import Setting
+    from skem.experiments import Setting
 
 NOT_FOR: dict[str, set[str]] = {
     "skem": {"n_blocks", "arrangement", "sharing"},

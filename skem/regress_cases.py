@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from skem import protocols, splits, training
-from skem.configuration import Setting
+from skem.experiments import Setting
 from skem.gaussian import COVARIANCE_TYPES
 from skem.mixture import GaussianMixture
 from skem.regress import Record

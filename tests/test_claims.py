@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from snakemake.utils import update_config
 
-from skem import baselines, claims, claims_file, configuration, pulford
+from skem import baselines, claims, claims_file, configuration, experiments, pulford
 from skem.claims import Estimate, all_of, any_of, evaluate, greater, half_a_digit, judge_number
 from skem.configuration import ConfigurationError
 from skem.evidence import Evidence
@@ -429,7 +429,7 @@ def everything():
     rng = np.random.default_rng(0)
     found, timed = [], []
     for name in config["experiments"]:
-        _, settings = configuration.settings(
+        _, settings = experiments.settings(
             name, ROOT / "config" / "experiments", ROOT / "workflow" / "schemas" / "experiment.yaml", config
         )
         for setting in settings:

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from snakemake.utils import update_config
 
-from skem import claims_file, configuration
+from skem import claims_file, configuration, experiments
 from skem.configuration import ConfigurationError
 
 ROOT = Path(__file__).parents[1]
@@ -43,9 +43,9 @@ def check(schema, document, folder):
     path = folder / FILES[schema].name
     path.write_text(yaml.dump(document, Dumper=DUMPER), encoding="utf-8")
     if schema == "experiment":
-        configuration.settings("table1", folder, SCHEMAS / "experiment.yaml", REAL["config"], NUMBERS)
+        experiments.settings("table1", folder, SCHEMAS / "experiment.yaml", REAL["config"], NUMBERS)
     elif schema == "config":
-        configuration.load(document, [path], ROOT / "config", SCHEMAS, NUMBERS)
+        experiments.load(document, [path], ROOT / "config", SCHEMAS, NUMBERS)
     else:
         configuration.check(document, SCHEMAS / f"{schema}.yaml", [path])
 
@@ -300,9 +300,9 @@ def test_the_committed_files_are_valid(overlays, experiment):
     files = [ROOT / "config" / f"{name}.yaml" for name in overlays]
     config = merged(*map(configuration.read, files))
     configuration.check(config, SCHEMAS / "config.yaml", [CONFIG, *files])
-    configuration.check_known(config, [CONFIG])
+    experiments.check_known(config, [CONFIG])
     configuration.check(REAL["datasets"], SCHEMAS / "datasets.yaml", [DATASETS])
-    content, found = configuration.settings(experiment, EXPERIMENTS, SCHEMAS / "experiment.yaml", config)
+    content, found = experiments.settings(experiment, EXPERIMENTS, SCHEMAS / "experiment.yaml", config)
     assert content["title"]
     assert {setting.dataset for setting in found} == {
         name for name in content["data_sets"] if config["runs"][name]
@@ -310,7 +310,7 @@ def test_the_committed_files_are_valid(overlays, experiment):
     for setting in found:
         assert len(setting.runs) <= config["runs"][setting.dataset]
         blocks = setting.blocks(config["runs_per_job"][setting.dataset])
-        assert [run for block in blocks for run in configuration.runs_of(block)] == setting.runs
+        assert [run for block in blocks for run in experiments.runs_of(block)] == setting.runs
         how = content["data_sets"][setting.dataset]["methods"][setting.method]
         if how["model"] in ("skem", "pskem", "mda"):
             assert setting.params["max_iter"] > 0
@@ -329,7 +329,7 @@ def expanded(tmp_path, grid, config=None, **method):
     content = {"title": "A grid", "data_sets": {"ionosphere": entry}}
     (tmp_path / "own.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     config = config or REAL["config"]
-    return configuration.settings("own", tmp_path, SCHEMAS / "experiment.yaml", config)[1]
+    return experiments.settings("own", tmp_path, SCHEMAS / "experiment.yaml", config)[1]
 
 
 def test_a_grid_is_every_combination_named_after_what_it_is(tmp_path):
@@ -391,7 +391,7 @@ def test_a_fault_of_the_schema_hides_no_other_fault(tmp_path):
     }
     (tmp_path / "own.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     with pytest.raises(ConfigurationError) as caught:
-        configuration.settings("own", tmp_path, SCHEMAS / "experiment.yaml", REAL["config"])
+        experiments.settings("own", tmp_path, SCHEMAS / "experiment.yaml", REAL["config"])
     lines = str(caught.value).split("\n")
     for words in (
         "unknown.model is 'gmm'",
@@ -433,7 +433,7 @@ def test_faults_of_all_files_are_told_together(tmp_path):
     (tmp_path / "datasets.yaml").write_text(yaml.dump(described, Dumper=DUMPER), encoding="utf-8")
     broken = merged({"seed": "x", "experiments": ["one", "two", "three"]})
     with pytest.raises(ConfigurationError) as caught:
-        configuration.load(broken, [CONFIG], tmp_path, SCHEMAS)
+        experiments.load(broken, [CONFIG], tmp_path, SCHEMAS)
     words = ("seed is 'x'", "rice.n_classes", "one.yaml", "'gmm'", "two.yaml", "'svm'", "three.yaml")
     assert not unclear(str(caught.value), *words)
 
@@ -446,7 +446,7 @@ def test_two_experiments_may_not_call_two_settings_the_same(tmp_path):
         content = {"title": name, "data_sets": {"ionosphere": {"max_iter": 2, "methods": {"own": method}}}}
         (tmp_path / "experiments" / f"{name}.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     with pytest.raises(ConfigurationError) as caught:
-        configuration.load(merged({"experiments": ["one", "two"]}), [CONFIG], tmp_path, SCHEMAS)
+        experiments.load(merged({"experiments": ["one", "two"]}), [CONFIG], tmp_path, SCHEMAS)
     assert not unclear(str(caught.value), "two.yaml: ionosphere/own/2x16-K4", "1x32-K12", "another setting")
 
 
@@ -467,7 +467,7 @@ def test_a_start_by_class_needs_a_component_per_class(init, tmp_path):
             "data_sets": {"mnist_half": {"max_iter": 3, "methods": {"own": method}}},
         }
         (tmp_path / "own.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
-        return configuration.settings("own", tmp_path, SCHEMAS / "experiment.yaml", REAL["config"])
+        return experiments.settings("own", tmp_path, SCHEMAS / "experiment.yaml", REAL["config"])
 
     settings(1, 10, 20)  # one is the same Gaussian for all classes
     with pytest.raises(ConfigurationError) as caught:
@@ -498,9 +498,7 @@ def test_all_faults_of_a_configuration_are_told_at_once(tmp_path):
     for words in ("seed is 'x'", "threads.train", "grids is 'some'"):
         assert words in str(caught.value)
     with pytest.raises(ConfigurationError) as caught:
-        configuration.check_known(
-            merged({"runs": {"ric": 1}, "baselines": {"max_rows": {"svm": 9}}}), [CONFIG]
-        )
+        experiments.check_known(merged({"runs": {"ric": 1}, "baselines": {"max_rows": {"svm": 9}}}), [CONFIG])
     for words in ("runs.ric", "max_rows.svm"):
         assert words in str(caught.value)
 

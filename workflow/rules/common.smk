@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from skem import claims, claims_file, configuration, environment
+from skem import claims, claims_file, configuration, environment, experiments
 
 STARTED = time.time()
 SCHEMAS = Path("workflow/schemas")
@@ -32,7 +32,7 @@ try:
         )
         NUMBERS = set(STATED.loc[STATED["kind"] == "number", "id"])
     with configuration.gathered(FAULTS):
-        EXPERIMENTS, SETTINGS = configuration.load(config, CONFIG_FILES, "config", SCHEMAS, NUMBERS)
+        EXPERIMENTS, SETTINGS = experiments.load(config, CONFIG_FILES, "config", SCHEMAS, NUMBERS)
     configuration.refuse(FAULTS)
 except configuration.ConfigurationError as error:
     stop(error)

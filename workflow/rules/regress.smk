@@ -7,7 +7,7 @@ try:
     configuration.check(GATE, SCHEMAS / "regress.yaml", ["config/regress.yaml"])
     # As config.yaml has the features: an overlay for a quick run must not change what the gate compares.
     GATE_FEATURES = configuration.read("config/config.yaml")["features"]
-    _, GATE_SETTINGS = configuration.settings(
+    _, GATE_SETTINGS = experiments.settings(
         "regress",
         "config/experiments",
         SCHEMAS / "experiment.yaml",

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from skem import configuration, splits, threads, training
+from skem import experiments, splits, threads, training
 from skem.files import plain_errors, read_arrays, write_arrays, write_table
 
 threads.limit_process(snakemake.threads)
@@ -11,7 +11,7 @@ with plain_errors():
     features = {Path(path).stem: read_arrays(path) for path in snakemake.input}
     history, seconds, predictions = [], [], {}
     if all(features.values()):
-        runs, root = configuration.runs_of(snakemake.wildcards.block), snakemake.params.seed
+        runs, root = experiments.runs_of(snakemake.wildcards.block), snakemake.params.seed
         for setting in settings:
             labels = {"dataset": dataset, "method": snakemake.wildcards.method, "setting": setting["name"]}
             for trial in splits.trials(dataset, setting["spec"], features, setting["rows"], runs, root):
