@@ -107,14 +107,14 @@ class Densities(Posteriors, Units):
             In nats, per unit of volume in input units.
         """
         features = self._features(X)
-        total = np.zeros((len(self.classes_), len(features.X)))
         # Held here already: to set the limit takes as long as a small block.
         with single_threaded(), Workers(self.n_jobs) as workers:
-            for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True):
-                internal = self._to_internal(mixture, columns)
-                total += em.class_log_density(features, columns, internal, self._kind, workers)
-                total -= np.log(self._scale[columns]).sum()
-        return np.ascontiguousarray(total.T)
+            blocks = [
+                (columns, self._to_internal(mixture, columns))
+                for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True)
+            ]
+            log_volumes = [float(np.log(self._scale[columns]).sum()) for columns in self.block_indices_]
+            return em.class_log_density(features, blocks, self._kind, workers, log_volumes)
 
     def responsibilities(self, X: ArrayLike, y: ArrayLike | None = None) -> np.ndarray | list[np.ndarray]:
         """Which component a row came from, Pr(z = k | x, c) (Pulford 2022, eq. 15).

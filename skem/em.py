@@ -16,7 +16,7 @@ the E-step and nowhere else (Titsias and Likas 2001, eqs. 27-37). It is one more
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -289,49 +289,83 @@ def passes(
 
 
 def class_log_density(
-    features: Features, columns: np.ndarray, mixture: Mixture, kind: type[Full], workers: Workers
+    features: Features,
+    blocks: Sequence[tuple[np.ndarray, Mixture]],
+    kind: type[Full],
+    workers: Workers,
+    log_volumes: Sequence[float],
 ) -> np.ndarray:
-    """log p(x|c) of one block, Pulford 2022, eq. 1.
+    """log p(x|c) summed over blocks, Pulford 2022, eqs. 1 and 36.
 
     Parameters
     ----------
     features : Features
-        In the units of ``mixture``.
-    columns : ndarray of int, shape (m,)
-        The features of the block.
-    mixture : Mixture
+        In the units of the mixtures.
+    blocks : sequence of (ndarray of int, shape (m,), Mixture)
+        The features of each block and its density.
     kind : covariance type
     workers : Workers
+    log_volumes : sequence of float
+        What is to be taken off the log-density of each block.
 
     Returns
     -------
-    ndarray of shape (L, n), float64
+    ndarray of shape (n, L), float64
     """
-    K, L = mixture.weights.shape
-    active = [np.flatnonzero(mixture.weights[:, c]) for c in range(L)]
-    log_weights = [np.log(mixture.weights[active[c], c]) for c in range(L)]
+    n_classes = blocks[0][1].weights.shape[1]
+    # Factors of large covariances differ in last bits from one number of BLAS threads to another.
+    with single_threaded():
+        ways = [
+            (_log_density(features, columns, mixture, kind, workers), _Mixed(mixture), volume)
+            for (columns, mixture), volume in zip(blocks, log_volumes, strict=True)
+        ]
+        result = np.empty((len(features.X), n_classes))
 
-    def exact(log_density: np.ndarray, c: int) -> np.ndarray:
-        joint = log_density[active[c]] + log_weights[c].astype(log_density.dtype)[:, None]
+        def chunk(part: slice) -> None:
+            # Classes in rows while the blocks are added up.
+            total = np.zeros((n_classes, len(features.X[part])))
+            for log_density, mixed, volume in ways:
+                total += mixed(*log_density(part))
+                total -= volume
+            result[part] = total.T
+
+        for _ in workers.map(chunk, features.parts()):
+            pass
+    return result
+
+
+class _Mixed:
+    """From log N(x; mu_k, P_k) of a chunk to log p(x|c), for one block."""
+
+    def __init__(self, mixture: Mixture) -> None:
+        self._weights = mixture.weights
+        K, L = mixture.weights.shape
+        self._active = [np.flatnonzero(mixture.weights[:, c]) for c in range(L)]
+        self._log_weights = [np.log(mixture.weights[active, c]) for c, active in enumerate(self._active)]
+        self._few = sum(map(len, self._active)) <= 2 * K
+
+    def _exact(self, log_density: np.ndarray, c: int) -> np.ndarray:
+        joint = log_density[self._active[c]] + self._log_weights[c].astype(log_density.dtype)[:, None]
         return _exponentiate(joint)[0]
 
-    def per_chunk(log_density: np.ndarray, common: np.ndarray) -> np.ndarray:
-        if sum(map(len, active)) <= 2 * K:
-            return np.stack([exact(log_density, c) for c in range(L)]) + common
+    def __call__(self, log_density: np.ndarray, common: np.ndarray) -> np.ndarray:
+        """Shape (L, n_chunk), float64, for log-densities of shape (K, n_chunk) less ``common``."""
+        if self._few:
+            return np.stack([self._exact(log_density, c) for c in range(len(self._active))]) + common
         # One exponential per component serves all classes, but for rows a class finds all but impossible.
         largest = log_density.max(axis=0)
         density = np.exp(log_density - largest)
-        mixed = mixture.weights.T.astype(density.dtype) @ density
+        mixed = self._weights.T.astype(density.dtype) @ density
         limits = np.finfo(density.dtype)
         with np.errstate(divide="ignore"):
-            result = np.log(mixed).astype(np.float64) + largest
+            result = np.log(mixed).astype(np.float64, copy=False)
+        result += largest
         if mixed.min() < limits.tiny / limits.eps:
             impossible = mixed < limits.tiny / limits.eps
             for c in np.flatnonzero(impossible.any(axis=1)).tolist():
-                result[c, impossible[c]] = exact(log_density[:, impossible[c]], c)
-        return result + common
-
-    return np.concatenate(map_log_density(per_chunk, features, columns, mixture, kind, workers), axis=1)
+                result[c, impossible[c]] = self._exact(log_density[:, impossible[c]], c)
+        result += common
+        return result
 
 
 def map_log_density(
@@ -346,14 +380,21 @@ def map_log_density(
 
     ``log_density`` has shape (K, n_chunk); ``common``, shape (n_chunk,), is to be added to each of its rows.
     """
-    # Factors of large covariances differ in last bits from one number of BLAS threads to another.
     with single_threaded():
-        density = LogDensity(mixture, kind, Sizes(features, columns, kind, workers), features.X.dtype)
-        everything = density.of(slice(None), np.zeros((len(mixture.means), 1)))
-        block = features.reader(columns, density.dtype)
+        log_density = _log_density(features, columns, mixture, kind, workers)
+        return list(workers.map(lambda part: function(*log_density(part)), features.parts()))
 
-        def chunk(part: slice) -> np.ndarray:
-            x = block(part)
-            return function(*everything(x, kind.features(x)))
 
-        return list(workers.map(chunk, features.parts()))
+def _log_density(
+    features: Features, columns: np.ndarray, mixture: Mixture, kind: type[Full], workers: Workers
+) -> Callable[[slice], tuple[np.ndarray, np.ndarray]]:
+    """What gives the log-densities of all components for a chunk of rows, and what they have in common."""
+    density = LogDensity(mixture, kind, Sizes(features, columns, kind, workers), features.X.dtype)
+    everything = density.of(slice(None), np.zeros((len(mixture.means), 1)))
+    block = features.reader(columns, density.dtype)
+
+    def chunk(part: slice) -> tuple[np.ndarray, np.ndarray]:
+        x = block(part)
+        return everything(x, kind.features(x))
+
+    return chunk

@@ -265,8 +265,9 @@ class GaussianMixture(Units, DensityMixin, BaseEstimator):
         columns = np.arange(self.n_features_in_)
         internal = self._to_internal(self._mixture(), columns)
         with Workers(self.n_jobs) as workers:
-            log_density = em.class_log_density(features, columns, internal, self._kind, workers)
-        return log_density[0] - np.log(self._scale).sum()
+            log_volume = float(np.log(self._scale).sum())
+            density = em.class_log_density(features, [(columns, internal)], self._kind, workers, [log_volume])
+        return density[:, 0]
 
     def score(self, X: ArrayLike, y: object = None) -> float:
         """The mean of log p(x) over the rows, in nats."""

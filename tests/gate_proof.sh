@@ -86,18 +86,19 @@ for i in $(seq "$clean"); do
     busy=()
 done
 
-replace skem/em.py '        sums = (phi @ responsibilities.T).T.astype(np.float64)' \
+replace skem/em.py '        sums = (phi @ transposed).T.astype(np.float64, copy=False)' \
     '        again = phi.shape[1] * 3 // 5
-        phi[:, :again] @ responsibilities[:, :again].T
-        sums = (phi @ responsibilities.T).T.astype(np.float64)'
+        phi[:, :again] @ transposed[:again]
+        sums = (phi @ transposed).T.astype(np.float64, copy=False)'
 for i in $(seq "$faulty"); do
     gate "slower $i" quiet fails gate=timing
 done
 git checkout --quiet skem
 
-replace skem/em.py '    return np.concatenate(map_log_density(per_chunk, features, columns, mixture, kind, workers), axis=1)' \
-    '    result = np.concatenate(map_log_density(per_chunk, features, columns, mixture, kind, workers), axis=1)
-    result[:, ::333] = result[::-1, ::333].copy()
+replace skem/em.py '            pass
+    return result' \
+    '            pass
+    result[::333] = result[::333, ::-1].copy()
     return result'
 for i in $(seq "$faulty"); do
     gate "wrong $i" quiet fails gate=accuracy
