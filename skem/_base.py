@@ -316,7 +316,7 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
         objective = sum(s.objective for s in states) - log_scale
         self.log_likelihood_ = np.append(self.log_likelihood_, log_likelihood)
         self.objective_ = np.append(self.objective_, objective)
-        self.dtype_used_ = str(max((s.dtype for s in states), key=lambda dtype: dtype.itemsize))
+        self.dtype_used_ = max((s.dtype for s in states), key=lambda dtype: dtype.itemsize).type.__name__
 
 
 class _Progress:
@@ -345,8 +345,8 @@ class _Progress:
         """Whether the pass just kept is the last one."""
         model = self.model
         if self.validation is None:
-            gains = np.diff(model.objective_)
-            return bool(model.tol > 0 and len(gains) and gains[-1] < model.tol)
+            latest = model.objective_[-2:]
+            return bool(model.tol > 0 and len(latest) == 2 and latest[1] - latest[0] < model.tol)
         X, y, weights = self.validation
         score = model.score(X, y, sample_weight=weights)
         model.validation_scores_ = [*model.validation_scores_, score]
