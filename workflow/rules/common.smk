@@ -4,6 +4,7 @@ import hashlib
 import json
 import sys
 import time
+from functools import cache
 from pathlib import Path
 
 from skem import claims, claims_file, configuration, environment, experiments
@@ -66,20 +67,25 @@ wildcard_constraints:
     size="[A-Za-z0-9]+",
 
 
-def modules_of(module, seen=None):
-    """A module of the library and all modules of the library it imports."""
-    seen = set() if seen is None else seen
-    path = Path("skem") / f"{module}.py"
-    if module in seen or not path.exists():
-        return seen
-    seen.add(module)
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+@cache
+def imported_by(module):
+    """The modules of the library that one of them imports."""
+    found = set()
+    for node in ast.walk(ast.parse(Path("skem", f"{module}.py").read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module == "skem":
-            for alias in node.names:
-                modules_of(alias.name, seen)
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("skem."):
-            modules_of(node.module.removeprefix("skem."), seen)
-    return seen
+            found.add(node.module.removeprefix("skem."))
+    return {name for name in found if Path("skem", f"{name}.py").exists()}
+
+
+def modules_of(module):
+    """A module of the library and all that it needs of the library."""
+    known, new = set(), {module}
+    while new:
+        known |= new
+        new = set().union(*map(imported_by, new)) - known
+    return known
 
 
 def code(*modules):
