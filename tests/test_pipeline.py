@@ -1,5 +1,7 @@
 """The workflow for real: run, run on one core, changed, killed, and without data. Nothing leaves this machine."""
 
+import ast
+import importlib
 import json
 import os
 import re
@@ -16,6 +18,7 @@ import pandas as pd
 import pytest
 import yaml
 
+import skem
 from skem.files import read_arrays, read_table
 
 ROOT = Path(__file__).parents[1]
@@ -48,6 +51,27 @@ def copy(folder, datasets=tuple(FOLDS)):
     }
     (folder / "tiny.yaml").write_text(yaml.safe_dump(overlay), encoding="utf-8")
     return folder
+
+
+@pytest.mark.parametrize(
+    "script", sorted((ROOT / "workflow").glob("scripts/*.py")), ids=lambda script: script.stem
+)
+def test_a_script_asks_the_library_for_what_it_has(script):
+    """Most scripts run in no test, and nothing else reads them before they do."""
+    tree = ast.parse(script.read_text(encoding="utf-8"))
+    modules, wanted = {}, set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "skem":
+            names = [alias.name for alias in node.names]
+            wanted |= {(skem, name) for name in names if name[0].isupper()}
+            modules |= {name: importlib.import_module(f"skem.{name}") for name in names if name[0].islower()}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("skem."):
+            wanted |= {(importlib.import_module(node.module), alias.name) for alias in node.names}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+            wanted.add((modules[node.value.id], node.attr))
+    assert wanted
+    assert [f"{module.__name__}.{name}" for module, name in wanted if not hasattr(module, name)] == []
 
 
 def start(folder, *args, **env):

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from skem import regress_cases, splits, threads
-from skem.configuration import Setting
+from skem.experiments import Setting
 from skem.files import plain_errors, write_json
 
 threads.limit_process(1)
