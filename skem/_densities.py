@@ -107,13 +107,12 @@ class Densities(Posteriors, Units):
             In nats, per unit of volume in input units.
         """
         features = self._features(X)
-        # Held here already: to set the limit takes as long as a small block.
-        with single_threaded(), Workers(self.n_jobs) as workers:
-            blocks = [
-                (columns, self._to_internal(mixture, columns))
-                for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True)
-            ]
-            log_volumes = [float(np.log(self._scale[columns]).sum()) for columns in self.block_indices_]
+        blocks = [
+            (columns, self._to_internal(mixture, columns))
+            for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True)
+        ]
+        log_volumes = [float(np.log(self._scale[columns]).sum()) for columns in self.block_indices_]
+        with Workers(self.n_jobs) as workers:
             return em.class_log_density(features, blocks, self._kind, workers, log_volumes)
 
     def responsibilities(self, X: ArrayLike, y: ArrayLike | None = None) -> np.ndarray | list[np.ndarray]:
