@@ -310,28 +310,28 @@ def class_log_density(
 
     Returns
     -------
-    ndarray of shape (n, L), float64
+    ndarray of shape (n, L), float64, one class after the other in memory
     """
-    n_classes = blocks[0][1].weights.shape[1]
     # Factors of large covariances differ in last bits from one number of BLAS threads to another.
     with single_threaded():
         ways = [
-            (_log_density(features, columns, mixture, kind, workers), _Mixed(mixture), volume)
-            for (columns, mixture), volume in zip(blocks, log_volumes, strict=True)
+            (_log_density(features, columns, mixture, kind, workers), _Mixed(mixture))
+            for columns, mixture in blocks
         ]
-        result = np.empty((len(features.X), n_classes))
+        # Rows of classes: what is done with classes next, column by column, is several times faster.
+        result = np.zeros((blocks[0][1].weights.shape[1], len(features.X)))
 
         def chunk(part: slice) -> None:
-            # Classes in rows while the blocks are added up.
-            total = np.zeros((n_classes, len(features.X[part])))
-            for log_density, mixed, volume in ways:
-                total += mixed(*log_density(part))
-                total -= volume
-            result[part] = total.T
+            total, common = result[:, part], np.full(len(features.X[part]), -sum(log_volumes))
+            for log_density, mixed in ways:
+                own, left_out = mixed(*log_density(part))
+                total += own
+                common += left_out
+            total += common
 
         for _ in workers.map(chunk, features.parts()):
             pass
-    return result
+    return result.T
 
 
 class _Mixed:
@@ -348,24 +348,26 @@ class _Mixed:
         joint = log_density[self._active[c]] + self._log_weights[c].astype(log_density.dtype)[:, None]
         return _exponentiate(joint)[0]
 
-    def __call__(self, log_density: np.ndarray, common: np.ndarray) -> np.ndarray:
-        """Shape (L, n_chunk), float64, for log-densities of shape (K, n_chunk) less ``common``."""
+    def __call__(self, log_density: np.ndarray, common: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """For log-densities of shape (K, n_chunk) less ``common``: those of classes, (L, n_chunk), less another such row."""
         if self._few:
-            return np.stack([self._exact(log_density, c) for c in range(len(self._active))]) + common
+            return np.stack([self._exact(log_density, c) for c in range(len(self._active))]), common
         # One exponential per component serves all classes, but for rows a class finds all but impossible.
         largest = log_density.max(axis=0)
-        density = np.exp(log_density - largest)
+        log_density -= largest
+        density = np.exp(log_density)
         mixed = self._weights.T.astype(density.dtype) @ density
         limits = np.finfo(density.dtype)
-        with np.errstate(divide="ignore"):
-            result = np.log(mixed).astype(np.float64, copy=False)
-        result += largest
+        impossible = None
         if mixed.min() < limits.tiny / limits.eps:
             impossible = mixed < limits.tiny / limits.eps
+        with np.errstate(divide="ignore"):
+            result = np.log(mixed, out=mixed)
+        if impossible is not None:
+            result = result.astype(np.float64, copy=False)
             for c in np.flatnonzero(impossible.any(axis=1)).tolist():
                 result[c, impossible[c]] = self._exact(log_density[:, impossible[c]], c)
-        result += common
-        return result
+        return result, largest.astype(np.float64) + common
 
 
 def map_log_density(

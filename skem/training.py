@@ -60,8 +60,12 @@ def train(
         if model in MODELS
         else _points(trial, model, random_state)
     )
-    parts = ("validation", "test") if len(trial.y_validation) else ("test",)
-    seen: dict[str, Any] = {part: getattr(trial, f"X_{part}") for part in parts}
+    n_validation = len(trial.y_validation)
+    parts = {"validation": slice(n_validation)} if n_validation else {}
+    parts["test"] = slice(n_validation, None)
+    # Both parts at once: what a model does before it looks at rows is done once a pass.
+    X: Any = np.concatenate([trial.X_validation, trial.X_test])
+    y = np.concatenate([trial.y_validation, trial.y_test])
     history, seconds = [], []
     best: tuple[float, ...] = (-np.inf,)
     predictions = np.empty(0, dtype=np.int16)
@@ -69,27 +73,29 @@ def train(
     for p, (fitted, known) in enumerate(fits, start=1):
         spent = {"seconds": perf_counter() - wall, "cpu_seconds": process_time() - cpu}
         row = trial.keys() | {"pass": p} | known
-        for part in parts:
-            if model in MODELS:
-                seen[part] = fitted._features(seen[part], keep=True)
-            X, y = seen[part], getattr(trial, f"y_{part}")
-            log_proba = baselines.log_proba(fitted, X)
+        if model in MODELS:
+            X = fitted._features(X, keep=True)
+        codes = np.searchsorted(fitted.classes_, y)
+        log_proba = baselines.log_proba(fitted, X)
+        if log_proba is None:
+            predicted = np.searchsorted(fitted.classes_, fitted.predict(X))
+        for part, rows in parts.items():
             if log_proba is None:
-                predicted = np.searchsorted(fitted.classes_, fitted.predict(X))
-                row |= {f"{part}_accuracy": float(np.mean(fitted.classes_[predicted] == y))}
-                row |= {f"{part}_{name}": np.nan for name in ("log_loss", "brier", "ece")}
+                found = {"accuracy": float(np.mean(predicted[rows] == codes[rows]))}
+                found |= dict.fromkeys(("log_loss", "brier", "ece"), np.nan)
             else:
-                codes = np.searchsorted(fitted.classes_, y)
-                predicted = log_proba.argmax(axis=1)
-                row |= {f"{part}_{name}": value for name, value in scores(codes, log_proba).items()}
-                row[f"{part}_ece"] = expected_calibration_error(codes, log_proba)
+                found = scores(codes[rows], log_proba[rows])
+                found["ece"] = expected_calibration_error(codes[rows], log_proba[rows])
+            row |= {f"{part}_{name}": value for name, value in found.items()}
         history.append(row)
         seconds.append(trial.keys() | {"pass": p} | spent)
         value: tuple[float, ...] = (row["test_accuracy"],)
-        if len(parts) == 2:
+        if n_validation:
             value = (row["validation_accuracy"], -np.nan_to_num(row["validation_log_loss"]))
         if value > best:
-            best, predictions = value, predicted.astype(np.int16)
+            if log_proba is not None:
+                predicted = log_proba.argmax(axis=1)
+            best, predictions = value, predicted[parts["test"]].astype(np.int16)
         wall, cpu = perf_counter(), process_time()
     return history, seconds, predictions
 
