@@ -50,12 +50,6 @@ class Setting:
         return [f"{chunk[0]}-{chunk[-1]}" for chunk in chunks]
 
 
-def runs_of(block: str) -> list[int]:
-    """The runs of a block, from its name."""
-    first, last = map(int, block.split("-"))
-    return list(range(first, last + 1))
-
-
 def load(
     config: dict[str, Any],
     files: Sequence[str | Path],

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -77,10 +77,10 @@ def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
         return pd.DataFrame()
 
 
-def read_arrays(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
-    """Read what `write_arrays` wrote; pickled objects are refused."""
+def read_arrays(path: str | os.PathLike[str], prefixes: Sequence[str] = ("",)) -> dict[str, np.ndarray]:
+    """Read what `write_arrays` wrote, only arrays whose names begin so; pickled objects are refused."""
     with np.load(path, allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
+        return {name: arrays[name] for name in arrays.files if name.startswith(tuple(prefixes))}
 
 
 @contextmanager

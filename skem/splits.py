@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from skem import datasets
+from skem.files import read_arrays, write_arrays
 from skem.images import move, pca_recipe, random_subset
 
 Arrays = dict[str, NDArray[Any]]
@@ -82,7 +84,7 @@ class Trial:
 
 
 def names(spec: dict[str, Any], rows: list[str], runs: list[int]) -> list[str]:
-    """The feature files that trials of these runs read.
+    """The features that trials of these runs read.
 
     Parameters
     ----------
@@ -104,8 +106,55 @@ def names(spec: dict[str, Any], rows: list[str], runs: list[int]) -> list[str]:
     return ["all"] * ("all" in rows) + [f"part{run}" for run in runs if "part" in rows]
 
 
+def file_of(name: str, size: int, n_runs: int) -> str:
+    """The name of the file that holds these features: those of ``size`` runs in one file, of ``n_runs`` in all."""
+    kind = name.rstrip("0123456789")
+    if kind == name:
+        return name
+    run = int(name.removeprefix(kind))
+    first = run - run % size
+    return f"{kind}{first}-{max(run, min(first + size, n_runs) - 1)}"
+
+
+def names_in(file: str) -> list[str]:
+    """The features that a file of this name holds."""
+    kind = file.rstrip("0123456789-")
+    if kind == file:
+        return [file]
+    return [f"{kind}{run}" for run in runs_of(file.removeprefix(kind))]
+
+
+def runs_of(block: str) -> list[int]:
+    """The runs of a block, from its name, "first-last"."""
+    first, last = map(int, block.split("-"))
+    return list(range(first, last + 1))
+
+
+def write(path: str | PathLike[str], features: dict[str, Arrays]) -> None:
+    """Write features by name; a file without any where there are no data."""
+    arrays = {f"{name}/{key}": a for name, found in features.items() for key, a in found.items()}
+    write_arrays(path, arrays)
+
+
+def read(
+    paths: Iterable[str | PathLike[str]], spec: dict[str, Any], rows: list[str], runs: list[int]
+) -> dict[str, Arrays]:
+    """The features that trials of these runs read, by name, from files with those of other runs beside them.
+
+    Empty where there are no data.
+    """
+    wanted = names(spec, rows, runs)
+    features: dict[str, Arrays] = {}
+    for path in paths:
+        arrays = read_arrays(path, [f"{name}/" for name in wanted])
+        for key, array in arrays.items():
+            name, part = key.split("/")
+            features.setdefault(name, {})[part] = array
+    return features
+
+
 def prepare(dataset: str, spec: dict[str, Any], name: str, root: int) -> Arrays:
-    """The features of one file of ``names``: learned from its training rows alone.
+    """The features of one of ``names``: learned from its training rows alone.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from snakemake.utils import update_config
 
-from skem import claims_file, configuration, experiments
+from skem import claims_file, configuration, experiments, splits
 from skem.configuration import ConfigurationError
 
 ROOT = Path(__file__).parents[1]
@@ -310,7 +310,7 @@ def test_the_committed_files_are_valid(overlays, experiment):
     for setting in found:
         assert len(setting.runs) <= config["runs"][setting.dataset]
         blocks = setting.blocks(config["runs_per_job"][setting.dataset])
-        assert [run for block in blocks for run in experiments.runs_of(block)] == setting.runs
+        assert [run for block in blocks for run in splits.runs_of(block)] == setting.runs
         how = content["data_sets"][setting.dataset]["methods"][setting.method]
         if how["model"] in ("skem", "pskem", "mda"):
             assert setting.params["max_iter"] > 0

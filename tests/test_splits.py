@@ -183,8 +183,37 @@ def test_keys_of_a_trial():
         (HELD_OUT, ["all", "part"], [4], ["all", "part4"]),
     ],
 )
-def test_feature_files(spec, rows, runs, names):
+def test_names_of_features(spec, rows, runs, names):
     assert splits.names(spec, rows, runs) == names
+
+
+@given(st.sampled_from(["run", "part"]), st.integers(1, 30), st.integers(1, 120), st.integers(0, 200))
+def test_features_of_as_many_runs_as_a_job_has_share_a_file(kind, size, n_runs, run):
+    file = splits.file_of(f"{kind}{run}", size, n_runs)
+    held = splits.names_in(file)
+    assert f"{kind}{run}" in held
+    assert len(held) <= size
+    if run < n_runs:
+        assert {splits.file_of(name, size, n_runs) for name in held} == {file}
+        assert held[-1] in [f"{kind}{last}" for last in range(n_runs)]
+
+
+@pytest.mark.parametrize("name", ["table", "all"])
+def test_features_that_all_runs_share_have_a_file_of_their_own(name):
+    assert splits.file_of(name, 5, 10) == name
+    assert splits.names_in(name) == [name]
+
+
+def test_of_a_file_only_what_a_job_needs_is_read(tmp_path):
+    made = {f"run{run}": {"X_train": np.full((2, 3), run), "y_train": np.arange(2)} for run in range(4)}
+    splits.write(tmp_path / "run0-3.npz", made)
+    splits.write(tmp_path / "none.npz", {})
+    found = splits.read([tmp_path / "run0-3.npz", tmp_path / "none.npz"], DRAWN, ["all"], [1, 2])
+    assert list(found) == ["run1", "run2"]
+    for name, arrays in found.items():
+        for key, array in arrays.items():
+            np.testing.assert_array_equal(array, made[name][key])
+    assert splits.read([tmp_path / "none.npz"], DRAWN, ["all"], [1, 2]) == {}
 
 
 def test_images_drawn_for_training_and_validation_are_disjoint(pictures):

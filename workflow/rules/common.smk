@@ -7,7 +7,7 @@ import time
 from functools import cache
 from pathlib import Path
 
-from skem import claims, claims_file, configuration, environment, experiments
+from skem import claims, claims_file, configuration, environment, experiments, splits
 
 STARTED = time.time()
 SCHEMAS = Path("workflow/schemas")
@@ -62,7 +62,7 @@ wildcard_constraints:
     method="[^/]+",
     unit="[^/]+",
     block=r"\d+-\d+",
-    name="[a-z0-9]+",
+    file="[a-z0-9-]+",
     kernel="[A-Za-z0-9]+",
     size="[A-Za-z0-9]+",
 
@@ -98,10 +98,10 @@ def code(*modules):
 
 
 def feature_files(dataset, rows, runs):
-    from skem import splits
-
     names = splits.names(config["features"][dataset], rows, runs)
-    return [f"results/features/{dataset}/{name}.npz" for name in names]
+    size, n_runs = config["runs_per_job"][dataset], config["runs"][dataset]
+    files = dict.fromkeys(splits.file_of(name, size, n_runs) for name in names)
+    return [f"results/features/{dataset}/{file}.npz" for file in files]
 
 
 def unit_of(wildcards):

@@ -5,7 +5,7 @@ rule features:
     input:
         lambda wildcards: f"results/data/{config['features'][wildcards.dataset]['source']}.json",
     output:
-        "results/features/{dataset}/{name}.npz",
+        "results/features/{dataset}/{file}.npz",
     priority: lambda wildcards: PRIORITY.get(wildcards.dataset, 0)
     threads: 1
     params:
@@ -13,6 +13,6 @@ rule features:
         seed=SEED,
         code=code("splits"),
     message:
-        "features of {wildcards.dataset}, {wildcards.name}"
+        "features of {wildcards.dataset}, {wildcards.file}"
     script:
         "../scripts/features.py"

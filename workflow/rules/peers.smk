@@ -38,6 +38,7 @@ def paper_work(dataset):
         "params": setting.params,
         "n_features": setting.n_features,
         "features": paper_features(dataset)[0],
+        "spec": config["features"][dataset],
         "paper_seconds": entry["paper"]["seconds_per_pass"],
     }
 

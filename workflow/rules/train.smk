@@ -15,7 +15,7 @@ rule train:
         lambda wildcards: feature_files(
             wildcards.dataset,
             [rows for setting in unit_of(wildcards) for rows in setting.rows],
-            experiments.runs_of(wildcards.block),
+            splits.runs_of(wildcards.block),
         ),
     output:
         history="results/runs/{dataset}/{method}/{unit}/{block}.csv",

@@ -1,18 +1,18 @@
 """Choose a baseline's hyper-parameters on validation rows, fit it, and record what it is worth."""
 
 import json
-from pathlib import Path
 from time import perf_counter, process_time
 
 from skem import baselines, splits, threads
-from skem.files import plain_errors, read_arrays, write_arrays, write_table
+from skem.files import plain_errors, write_arrays, write_table
 
 threads.limit_process(1)
 with plain_errors():
     dataset, method = snakemake.wildcards.dataset, snakemake.wildcards.method
     preset, root = snakemake.params.preset, snakemake.params.seed
     kind, setting = ("all", "preset") if preset else ("part", "default")
-    features = {Path(path).stem: read_arrays(path) for path in snakemake.input}
+    spec, runs = snakemake.params.spec, snakemake.params.runs
+    features = splits.read(snakemake.input, spec, [kind], runs)
     # scikit-learn does not notice where float32 is not exact enough.
     for arrays in features.values():
         arrays |= {
@@ -21,10 +21,8 @@ with plain_errors():
             if key.startswith("X")
         }
     history, seconds, predictions = [], [], {}
-    if all(features.values()):
-        for trial in splits.trials(
-            dataset, snakemake.params.spec, features, [kind], snakemake.params.runs, root
-        ):
+    if features:
+        for trial in splits.trials(dataset, spec, features, [kind], runs, root):
             wall, cpu = perf_counter(), process_time()
             estimator, chosen, tried = baselines.fit_selected(
                 method,

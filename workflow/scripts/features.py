@@ -1,15 +1,16 @@
-"""Make the features of one split; without data, a file that holds no arrays."""
+"""Make the features of some runs; without data, a file that holds no arrays."""
 
 import json
 from pathlib import Path
 
 from skem import splits, threads
-from skem.files import plain_errors, write_arrays
+from skem.files import plain_errors
 
 threads.limit_process(1)
 with plain_errors():
-    arrays = {}
+    features = {}
     if json.loads(Path(snakemake.input[0]).read_text(encoding="utf-8"))["available"]:
-        dataset, name = snakemake.wildcards.dataset, snakemake.wildcards.name
-        arrays = splits.prepare(dataset, snakemake.params.spec, name, snakemake.params.seed)
-    write_arrays(snakemake.output[0], arrays)
+        dataset, spec, root = snakemake.wildcards.dataset, snakemake.params.spec, snakemake.params.seed
+        for name in splits.names_in(snakemake.wildcards.file):
+            features[name] = splits.prepare(dataset, spec, name, root)
+    splits.write(snakemake.output[0], features)

@@ -9,7 +9,7 @@ import numpy as np
 
 from skem import environment, peers, splits
 from skem.em import ACTIVE_ROWS
-from skem.files import plain_errors, read_arrays, write_table
+from skem.files import plain_errors, write_table
 from skem.training import MODELS
 
 
@@ -70,16 +70,21 @@ def scaling(work):
     return rows
 
 
+def first_trial(dataset, setting, seed):
+    """The rows of the first run of the paper's setting, None without data or where this run does not have it."""
+    if not setting["features"]:
+        return None
+    features = splits.read([setting["features"]], setting["spec"], ["all"], [0])
+    return next(splits.trials(dataset, setting["spec"], features, ["all"], [0], seed)) if features else None
+
+
 def supervised(work):
     """SKEM and PSKEM at the paper's settings, with active sets and without, in turns."""
     rows = []
     for dataset, setting in work["settings"].items():
-        arrays = read_arrays(setting["features"]) if setting["features"] else {}
-        if not arrays:
+        trial = first_trial(dataset, setting, work["seed"])
+        if trial is None:
             continue
-        trial = next(
-            splits.trials(dataset, {"recipe": "images"}, {"all": arrays}, ["all"], [0], work["seed"])
-        )
         X, y = trial.X_train[:, : setting["n_features"]], trial.y_train
         Model = MODELS[setting["model"]]
         params = setting["params"] | {"max_iter": work["passes"] + 2}
@@ -104,12 +109,12 @@ def supervised(work):
 
 def beside(work):
     """The first block of the paper's setting, from several starts, beside an engine without classes, in turns."""
-    arrays = read_arrays(work["features"]) if work["features"] else {}
-    if not arrays or peers.ENGINES[work["engine"]].version() is None:
+    trial = first_trial(work["data_set"], work, work["seed"])
+    if trial is None or peers.ENGINES[work["engine"]].version() is None:
         return []
     params = work["params"]
     n_features = work["n_features"] // params["n_blocks"]
-    X, y = np.ascontiguousarray(arrays["X_train"][:, :n_features]), arrays["y_train"]
+    X, y = np.ascontiguousarray(trial.X_train[:, :n_features]), trial.y_train
     start = peers.start_from(X, params["n_components"], np.random.default_rng(0))
     rows = []
     for n_threads in work["threads"]:

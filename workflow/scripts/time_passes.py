@@ -1,18 +1,17 @@
 """Seconds per pass of some settings, on one thread, with nothing else of this run beside them."""
 
-from pathlib import Path
-
 from skem import splits, threads, training
-from skem.files import plain_errors, read_arrays, write_table
+from skem.files import plain_errors, write_table
 
 threads.limit_process(1)
 with plain_errors():
     dataset, root = snakemake.wildcards.dataset, snakemake.params.seed
-    features = {Path(path).stem: read_arrays(path) for path in snakemake.input}
+    settings = snakemake.params.settings
+    features = splits.read(snakemake.input, settings[0]["spec"], ["all"], [0])
     rows = []
-    if all(features.values()):
+    if features:
         start = splits.seed(root, dataset, 0, 0, "start")
-        for setting in snakemake.params.settings:
+        for setting in settings:
             trial = next(splits.trials(dataset, setting["spec"], features, ["all"], [0], root))
             seen = splits.view(
                 trial, setting["n_features"], setting["params"].get("n_blocks", 1), setting["spec"], start

@@ -1,23 +1,22 @@
 """Accuracy of PSKEM against lambda on images, and with the start of Pulford (2022), which knows no groups."""
 
-from pathlib import Path
-
 import numpy as np
 
 from skem import PSKEMClassifier, splits, threads
-from skem.files import plain_errors, read_arrays, write_table
+from skem.files import plain_errors, write_table
 
 threads.limit_process(1)
 with plain_errors():
     dataset, setup, root = snakemake.wildcards.dataset, snakemake.params.setup, snakemake.params.seed
-    features = {Path(path).stem: read_arrays(path) for path in snakemake.input}
+    spec, runs = snakemake.params.spec, list(range(setup["runs"]))
+    features = splits.read(snakemake.input, spec, ["all"], runs)
     blocks, components = setup["params"]["n_blocks"], setup["params"]["n_components"]
     setting = f"{blocks}x{setup['n_features'] // blocks}-K{components}"
     # Without data one row, for a panel that says so.
     rows = [{"dataset": dataset, "setting": setting, "sharing": np.nan, "pass": np.nan, "accuracy": np.nan}]
-    if all(features.values()):
-        rows, runs = [], list(range(setup["runs"]))
-        for trial in splits.trials(dataset, snakemake.params.spec, features, ["all"], runs, root):
+    if features:
+        rows = []
+        for trial in splits.trials(dataset, spec, features, ["all"], runs, root):
             columns = slice(setup["n_features"])
             seed = splits.seed(root, dataset, trial.run, trial.fold, "start")
             for sharing in (*setup["sharings"], None):

@@ -1,17 +1,16 @@
 """Fit the settings of a unit on a block of runs, and record every pass."""
 
-from pathlib import Path
-
-from skem import experiments, splits, threads, training
-from skem.files import plain_errors, read_arrays, write_arrays, write_table
+from skem import splits, threads, training
+from skem.files import plain_errors, write_arrays, write_table
 
 threads.limit_process(snakemake.threads)
 with plain_errors():
     dataset, settings = snakemake.wildcards.dataset, snakemake.params.settings
-    features = {Path(path).stem: read_arrays(path) for path in snakemake.input}
+    runs, root = splits.runs_of(snakemake.wildcards.block), snakemake.params.seed
+    rows = [kind for setting in settings for kind in setting["rows"]]
+    features = splits.read(snakemake.input, settings[0]["spec"], rows, runs)
     history, seconds, predictions = [], [], {}
-    if all(features.values()):
-        runs, root = experiments.runs_of(snakemake.wildcards.block), snakemake.params.seed
+    if features:
         for setting in settings:
             labels = {"dataset": dataset, "method": snakemake.wildcards.method, "setting": setting["name"]}
             for trial in splits.trials(dataset, setting["spec"], features, setting["rows"], runs, root):
