@@ -349,7 +349,10 @@ class _Mixed:
         return _exponentiate(joint)[0]
 
     def __call__(self, log_density: np.ndarray, common: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """For log-densities of shape (K, n_chunk) less ``common``: those of classes, (L, n_chunk), less another such row."""
+        """For log-densities of shape (K, n_chunk) less ``common``: those of classes, (L, n_chunk), less another such row.
+
+        ``log_density`` is overwritten.
+        """
         if self._few:
             return np.stack([self._exact(log_density, c) for c in range(len(self._active))]), common
         # One exponential per component serves all classes, but for rows a class finds all but impossible.
@@ -358,9 +361,8 @@ class _Mixed:
         density = np.exp(log_density)
         mixed = self._weights.T.astype(density.dtype) @ density
         limits = np.finfo(density.dtype)
-        impossible = None
-        if mixed.min() < limits.tiny / limits.eps:
-            impossible = mixed < limits.tiny / limits.eps
+        least = limits.tiny / limits.eps
+        impossible = mixed < least if mixed.min() < least else None
         with np.errstate(divide="ignore"):
             result = np.log(mixed, out=mixed)
         if impossible is not None:

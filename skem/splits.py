@@ -107,13 +107,14 @@ def names(spec: dict[str, Any], rows: list[str], runs: list[int]) -> list[str]:
 
 
 def file_of(name: str, size: int, n_runs: int) -> str:
-    """The name of the file that holds these features: those of ``size`` runs in one file, of ``n_runs`` in all."""
+    """The name of the file that holds these features: with those of ``size`` runs, of the ``n_runs`` there usually are."""
     kind = name.rstrip("0123456789")
     if kind == name:
         return name
     run = int(name.removeprefix(kind))
     first = run - run % size
-    return f"{kind}{first}-{max(run, min(first + size, n_runs) - 1)}"
+    stop = min(first + size, n_runs) if run < n_runs else first + size
+    return f"{kind}{first}-{stop - 1}"
 
 
 def names_in(file: str) -> list[str]:

@@ -52,7 +52,8 @@ def train(
         Test predictions after the pass with the best validation accuracy, or, without validation rows, with
         the best test accuracy: what ``validated`` and ``best-pass`` report.
     """
-    unseen = np.setdiff1d(np.concatenate([trial.y_validation, trial.y_test]), trial.y_train).tolist()
+    classes, y = np.unique(trial.y_train), np.concatenate([trial.y_validation, trial.y_test])
+    unseen = np.setdiff1d(y, classes).tolist()
     if unseen:
         raise ValueError(f"classes without training rows: {unseen}")
     fits = (
@@ -65,7 +66,7 @@ def train(
     parts["test"] = slice(n_validation, None)
     # Both parts at once: what a model does before it looks at rows is done once a pass.
     X: Any = np.concatenate([trial.X_validation, trial.X_test])
-    y = np.concatenate([trial.y_validation, trial.y_test])
+    codes = np.searchsorted(classes, y)
     history, seconds = [], []
     best: tuple[float, ...] = (-np.inf,)
     predictions = np.empty(0, dtype=np.int16)
@@ -75,10 +76,9 @@ def train(
         row = trial.keys() | {"pass": p} | known
         if model in MODELS:
             X = fitted._features(X, keep=True)
-        codes = np.searchsorted(fitted.classes_, y)
         log_proba = baselines.log_proba(fitted, X)
         if log_proba is None:
-            predicted = np.searchsorted(fitted.classes_, fitted.predict(X))
+            predicted = np.searchsorted(classes, fitted.predict(X))
         for part, rows in parts.items():
             if log_proba is None:
                 found = {"accuracy": float(np.mean(predicted[rows] == codes[rows]))}
