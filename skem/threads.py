@@ -2,8 +2,9 @@
 
 The engine cuts its data into chunks and hands them to its own workers, so BLAS and OpenMP have to keep
 to one thread meanwhile: on a loaded machine two layers of threads made one pass fifty times slower.
-``threadpoolctl`` sets process-wide limits, and two of them that overlap in time restore each other's
-values; so there is one limit here, counted and guarded by a lock.
+``threadpoolctl`` sets limits of the whole process, and two of them that overlap in time restore each other's
+values; so there is one limit here, counted and guarded by a lock. Limits of OpenMP are a thread's own, and
+so each thread sets them for itself.
 """
 
 from __future__ import annotations
@@ -27,28 +28,69 @@ _limits: Any = None
 _max_workers: int | None = None
 
 
+class _Thread(threading.local):
+    """How often this thread is inside `single_threaded`, and the limits it set for itself."""
+
+    depth = 0
+    limits: Any = None
+
+
+_thread = _Thread()
+
+
 @cache
 def _controller() -> ThreadpoolController:
     # Looking for the loaded libraries takes milliseconds, a pass on a small data set less.
     return ThreadpoolController()
 
 
+@cache
+def _of_a_thread() -> ThreadpoolController:
+    """The libraries whose limits are a thread's own."""
+    return _controller().select(user_api="openmp", threading_layer="openmp")
+
+
+@cache
+def _of_the_process() -> ThreadpoolController:
+    paths = {library.filepath for library in _of_a_thread().lib_controllers}
+    return _controller().select(
+        filepath=[lib.filepath for lib in _controller().lib_controllers if lib.filepath not in paths]
+    )
+
+
+def _take_control() -> None:
+    """Make threadpoolctl listen to this thread: from 3.8 on, only the first thread that set OpenBLAS's limits can.
+
+    All others do so without effect, for as long as that thread lives and does not give the right away.
+    """
+    for library in _of_the_process().lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
+
+
 class _SingleThreaded:
     def __enter__(self) -> None:
         global _users, _limits
         with _lock:
-            # A process that was limited for good has nothing to set, and setting costs as much as a small product.
-            if _users == 0 and _max_workers is None:
-                _limits = _controller().limit(limits=1)
+            if _users == 0:
+                _take_control()
+                _limits = _of_the_process().limit(limits=1)
             _users += 1
+        if _thread.depth == 0:
+            _thread.limits = _of_a_thread().limit(limits=1)
+        _thread.depth += 1
 
     def __exit__(self, *exception: object) -> None:
-        global _users, _limits
+        global _users
+        _thread.depth -= 1
+        if _thread.depth == 0:
+            _thread.limits.restore_original_limits()
         with _lock:
             _users -= 1
-            if _users == 0 and _limits is not None:
+            if _users == 0:
+                _take_control()
                 _limits.restore_original_limits()
-                _limits = None
+                _take_control()  # and give it back, to whichever thread sets limits next
 
 
 _single_threaded = _SingleThreaded()
@@ -70,10 +112,14 @@ def limit_process(n_workers: int = 1) -> None:
     n_workers : int
         How many threads a fit may use at most, whatever its ``n_jobs``.
     """
-    global _max_workers
+    global _max_workers, _users
     if n_workers < 1:
         raise ValueError(f"n_workers must be at least 1, got {n_workers}")
     threadpool_limits(limits=1)
+    # As if this thread had entered `single_threaded` and never left: setting limits costs as much as a small product.
+    _thread.depth += 1
+    with _lock:
+        _users += 1
     _max_workers = n_workers
 
 
@@ -155,7 +201,11 @@ class Workers:
         if _max_workers is not None:
             self.n_workers = min(self.n_workers, _max_workers)
         # Who asks for the results is a worker too.
-        self._pool = ThreadPoolExecutor(self.n_workers - 1) if self.n_workers > 1 else None
+        self._pool = None
+        if self.n_workers > 1:
+            self._pool = ThreadPoolExecutor(
+                self.n_workers - 1, initializer=lambda: _of_a_thread().limit(limits=1)
+            )
 
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
         """Yield ``function(item)`` in the order of ``items``, with BLAS and OpenMP at one thread.

@@ -2,11 +2,12 @@
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from skem import GaussianMixture, SKEMClassifier, threads
 from skem.threads import Workers
@@ -95,9 +96,52 @@ def test_the_threads_of_blas_do_not_change_a_bit(model, asked):
         assert_array_equal(one, two)
 
 
+def numbers_of_threads():
+    return [library["num_threads"] for library in threadpool_info()]
+
+
+def in_turn(*generators):
+    """Each in a thread of its own, as far as its next ``yield``, one after the other."""
+    pools = [ThreadPoolExecutor(1) for _ in generators]
+    found = []
+    for _ in range(2):
+        for pool, generator in zip(pools, generators, strict=True):
+            found.append(pool.submit(next, generator, None).result())
+    for pool in pools:
+        pool.shutdown()
+    return found
+
+
+def test_every_thread_computes_on_one_and_leaves_what_it_found():
+    """Also where another one did before, came first, or leaves last."""
+
+    def enter():
+        with threads.single_threaded():
+            yield numbers_of_threads()
+
+    with threadpool_limits(limits=2):
+        ones, before = [1] * len(numbers_of_threads()), numbers_of_threads()
+        assert in_turn(enter()) == [ones, None]
+        with threads.single_threaded():
+            assert numbers_of_threads() == ones
+            # Of two that overlap both compute on one, and whoever is the last to leave changes nothing of that.
+            assert in_turn(enter(), enter()) == [ones, ones, None, None]
+            assert numbers_of_threads() == ones
+        assert numbers_of_threads() == before
+        # The one that came first leaves first.
+        assert in_turn(enter(), enter()) == [ones, ones, None, None]
+        assert numbers_of_threads() == before
+
+
+def test_a_thread_of_the_pool_computes_on_one():
+    with threadpool_limits(limits=2), Workers(2) as workers:
+        numbers = list(workers.map(lambda _: (time.sleep(1e-3), numbers_of_threads())[1], range(20)))
+    assert all(n == 1 for each in numbers for n in each)
+
+
 def test_blas_is_limited_once_in_a_fit_of_a_mixture(monkeypatch):
     limited = []
-    limit = threads._controller().limit
-    monkeypatch.setattr(threads._controller(), "limit", lambda **to: limited.append(to) or limit(**to))
+    limit = threads._of_the_process().limit
+    monkeypatch.setattr(threads._of_the_process(), "limit", lambda **to: limited.append(to) or limit(**to))
     GaussianMixture(2, max_iter=20, tol=0, random_state=0).fit(np.random.default_rng(0).normal(size=(50, 2)))
     assert limited == [{"limits": 1}]
