@@ -91,7 +91,7 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
             needs more rows than there are, or given arrays of the wrong shape.
         """
         self._validate_params()
-        with all_or_nothing(self):
+        with all_or_nothing(self), single_threaded():
             follow(self, self.fit_passes(X, y, sample_weight), X, y, sample_weight)
         return self
 

@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any, Generic, Self, TypeVar
 
 from joblib import effective_n_jobs
-from threadpoolctl import ThreadpoolController, threadpool_limits
+from threadpoolctl import OpenBLASController, ThreadpoolController, threadpool_limits
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -52,9 +52,9 @@ def _of_a_thread() -> ThreadpoolController:
 
 @cache
 def _of_the_process() -> ThreadpoolController:
-    paths = {library.filepath for library in _of_a_thread().lib_controllers}
+    own = _of_a_thread().lib_controllers
     return _controller().select(
-        filepath=[lib.filepath for lib in _controller().lib_controllers if lib.filepath not in paths]
+        filepath=[library.filepath for library in _controller().lib_controllers if library not in own]
     )
 
 
@@ -63,9 +63,8 @@ def _take_control() -> None:
 
     All others do so without effect, for as long as that thread lives and does not give the right away.
     """
-    for library in _of_the_process().lib_controllers:
-        if hasattr(library, "clear_controlling_thread"):
-            library.clear_controlling_thread(force=True)
+    if hasattr(OpenBLASController, "clear_controlling_thread"):
+        OpenBLASController.clear_controlling_thread(force=True)
 
 
 class _SingleThreaded:

@@ -139,9 +139,14 @@ def test_a_thread_of_the_pool_computes_on_one():
     assert all(n == 1 for each in numbers for n in each)
 
 
-def test_blas_is_limited_once_in_a_fit_of_a_mixture(monkeypatch):
+@pytest.mark.parametrize(
+    "model",
+    [GaussianMixture(2, max_iter=20, tol=0), SKEMClassifier(2, max_iter=20)],
+    ids=["mixture", "classifier"],
+)
+def test_blas_is_limited_once_in_a_fit(monkeypatch, model):
     limited = []
     limit = threads._of_the_process().limit
     monkeypatch.setattr(threads._of_the_process(), "limit", lambda **to: limited.append(to) or limit(**to))
-    GaussianMixture(2, max_iter=20, tol=0, random_state=0).fit(np.random.default_rng(0).normal(size=(50, 2)))
+    model.set_params(random_state=0).fit(np.random.default_rng(0).normal(size=(50, 2)), np.arange(50) % 2)
     assert limited == [{"limits": 1}]
