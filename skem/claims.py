@@ -109,8 +109,11 @@ class Estimate:
             common = self.runs.index.intersection(other.runs.index)
             if len(common) > 1:
                 return Estimate.of(combine(self.runs[common], other.runs[common]), protocol)
-        if self.error == 0 == other.error:
-            return Estimate(combine(self.mean, other.mean), 0.0, 1, None, protocol)
+        if self.error == 0 or other.error == 0:
+            spread = other if self.error == 0 else self
+            return Estimate(
+                combine(self.mean, other.mean), spread.sd, spread.n, None, protocol, dof=spread.dof
+            )
         error = float(np.hypot(self.error, other.error))
         parts = [(e.error**4 / e.freedom) for e in (self, other) if e.error > 0 and e.freedom > 0]
         satterthwaite = error**4 / sum(parts) if parts else 0.0

@@ -86,6 +86,7 @@ def _best_of_all(dataset: str, setting: str) -> Callable[[Evidence], Estimate]:
     return _first_available(measure, _accuracy(dataset, "pskem", setting))
 
 
+IONOSPHERE_PEAK = _best_of_all("ionosphere", "2x16-K12")
 MNIST_PEAK = _best_of_all("mnist", "3x13-K60")
 FASHION_PEAK = _best_of_all("fashion_mnist", "10x15-K100")
 
@@ -147,8 +148,11 @@ def _generally(evidence: Evidence, share: float) -> Estimate:
     """A quantile, over the MNIST settings of section 3.1, of the mean peak pass."""
     settings = evidence.settings("mnist", "grid")
     peaks = pd.Series({name: evidence.peak("mnist", "grid", name).mean() for name in settings})
+    # The paper says neither which settings it means nor how many: as many others like them, drawn by bootstrap.
+    drawn = np.random.default_rng(0).choice(peaks.to_numpy(), (2000, len(peaks)))
+    sd = float(np.quantile(drawn, share, axis=1).std(ddof=1))
     told = f"{share:.0%} quantile over {len(peaks)} settings; from {peaks.min():.0f} ({peaks.idxmin()}) to {peaks.max():.0f} ({peaks.idxmax()})"
-    return Estimate(float(peaks.quantile(share)), 0.0, 1, None, "best-pass", told)
+    return Estimate(float(peaks.quantile(share)), sd, 1, None, "best-pass", told, dof=len(peaks) - 1)
 
 
 def _spread(partition: str, k: int) -> Callable[[Evidence], Estimate]:
@@ -231,9 +235,9 @@ NUMBERS: dict[str, Callable[[Evidence], Estimate]] = {
     "sec3-2.ionosphere.n_features_used": lambda e: Estimate(
         features_of(max(e.settings("ionosphere", "pskem"), key=features_of)), note="features 3 to 34"
     ),
-    "sec3-2.ionosphere.pskem_accuracy": IONOSPHERE,
-    "table1.ionosphere.pskem_accuracy": IONOSPHERE,
-    "table1.ionosphere.best_accuracy": IONOSPHERE,
+    "sec3-2.ionosphere.pskem_accuracy": IONOSPHERE_PEAK,
+    "table1.ionosphere.pskem_accuracy": IONOSPHERE_PEAK,
+    "table1.ionosphere.best_accuracy": IONOSPHERE_PEAK,
     "sec3-2.ionosphere.svm_rbf_accuracy": preset("ionosphere", "svm_rbf"),
     "sec3-2.ionosphere.bagged_trees_accuracy": preset("ionosphere", "bagged_trees_100"),
     "sec3-2.ionosphere.svm_quadratic_accuracy": preset("ionosphere", "svm_quadratic"),
@@ -286,6 +290,9 @@ COMPARED: dict[str, Callable[[Evidence], Estimate]] = {
     "sec3-2.rice.skem_accuracy": RICE_STRATIFIED,
     "table1.rice.skem_accuracy": RICE_STRATIFIED,
     "table1.rice.best_accuracy": RICE_STRATIFIED,
+    "sec3-2.ionosphere.pskem_accuracy": IONOSPHERE,
+    "table1.ionosphere.pskem_accuracy": IONOSPHERE,
+    "table1.ionosphere.best_accuracy": IONOSPHERE,
     "sec3-1.mnist.pskem_accuracy": MNIST,
     "table1.mnist.pskem_accuracy": MNIST,
     "sec3-2.fashion_mnist.pskem_accuracy": FASHION,

@@ -26,6 +26,9 @@ from skem.pulford_numbers import ARRANGEMENTS, BLOCKS, HALF, K_VALUES, WHOLE, op
 SINGULAR = 1e12
 """Condition number from which a covariance counts as singular in float64."""
 
+SMALL_K = tuple(k for k in K_VALUES if k < 28)
+"""Where the paper has the unpartitioned model below 12x3; from 28 it is not."""
+
 
 def _half(evidence: Evidence, method: str, partition: str, k: int) -> Estimate:
     if partition == WHOLE:
@@ -44,10 +47,15 @@ def _against_whole(evidence: Evidence, partitions: tuple[str, ...], ks: tuple[in
 
 
 def _superior(evidence: Evidence, claim: Claim) -> Judgement:
+    """Whether every partition beats one block; "consistently" says so, elsewhere 12x3 at large K is excepted."""
+    always = claim["id"] == "pulford.sec4.consistently_better"
     least = min(operations_ratio(p, 30) for p in BLOCKS)
+    compared = _against_whole(evidence, BLOCKS[1:], K_VALUES)
+    compared += _against_whole(evidence, BLOCKS[:1], K_VALUES if always else SMALL_K)
+    excepted = "" if always else "but for 12x3 at K from 28, which the paper excepts; "
     return all_of(
-        _against_whole(evidence, BLOCKS, K_VALUES),
-        f"operations of one block, counted, are at least {least:.1f} times those of a partition",
+        compared,
+        f"{excepted}operations of one block, counted, are at least {least:.1f} times those of a partition",
     )
 
 
@@ -118,15 +126,16 @@ def _peak_later(evidence: Evidence, claim: Claim) -> Judgement:
     longer = {name.partition("-K")[2] for name in evidence.settings(HALF, "longer")}
     ks = [k for k in map(str, K_VALUES) if k in longer]
 
-    def peak(method: str, partition: str) -> Estimate:
+    def peak(method: str, partition: str) -> pd.Series:
         runs = [evidence.peak(HALF, method, f"{partition}-K{k}") for k in ks]
-        return Estimate.of(pd.concat(runs, axis=1).mean(axis=1), "best-pass")
+        return pd.concat(runs, axis=1).mean(axis=1)
 
-    whole = peak("sequential", WHOLE)
-    parts = {p: peak("longer", p) for p in BLOCKS}
-    told = ", ".join(f"{p} {e.mean:.1f}" for p, e in ({WHOLE: whole} | parts).items())
+    # One block has more runs than these: what is told of it is of the same ones.
+    peaks = pd.DataFrame({WHOLE: peak("sequential", WHOLE)} | {p: peak("longer", p) for p in BLOCKS}).dropna()
+    found = {p: Estimate.of(peaks[p], "best-pass") for p in (WHOLE, *BLOCKS)}
+    told = ", ".join(f"{p} {e.mean:.1f}" for p, e in found.items())
     return all_of(
-        (greater(whole, e, p) for p, e in parts.items()),
+        (greater(found[WHOLE], found[p], p) for p in BLOCKS),
         f"peak within 40 passes for all, mean over K = {', '.join(ks)}: {told}",
     )
 
@@ -387,14 +396,12 @@ TRADEOFFS: dict[str, Judge] = {
     "sec3-3.best_partitions": lambda e, c: all_of(
         _best_partitions(e, (36, 40), ("3x12", "2x18"), ("12x3", "6x6", WHOLE)), "K from 36"
     ),
-    "sec3-3.skem_below_12x3": lambda e, c: all_of(
-        _against_whole(e, ("12x3",), tuple(k for k in K_VALUES if k < 28))
-    ),
+    "sec3-3.skem_below_12x3": lambda e, c: all_of(_against_whole(e, ("12x3",), SMALL_K)),
     "sec3-3.skem_above_12x3": lambda e, c: all_of(
         greater(_half(e, m, WHOLE, k), _half(e, m, "12x3", k), f"{m}, K = {k}", or_equal=True)
         for m in ARRANGEMENTS
         for k in K_VALUES
-        if k >= 28
+        if k not in SMALL_K
     ),
     "sec3-3.superiority": _superior,
     "sec3-3.sharing.range": _within_unit,

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 from scipy.special import logsumexp
-from scipy.stats import multivariate_normal
+from scipy.stats import multivariate_normal, norm
 from sklearn.datasets import load_iris
 
-from skem import MDAClassifier, PSKEMClassifier, SKEMClassifier
+from skem import GaussianMixture, MDAClassifier, PSKEMClassifier, SKEMClassifier
 
 RNG = np.random.default_rng(5)
 K, L, M, N = 3, 2, 2, 5
@@ -155,3 +155,12 @@ def test_a_product_of_mixtures_is_a_mixture():
         density = multivariate_normal(mean, P).pdf(X[:, [*left, *right]])
         total += density[:, None] * (a.weights[k] * b.weights[j])
     np.testing.assert_allclose(np.exp(estimator.class_log_density(X)), total, rtol=1e-9)
+
+
+def test_a_density_of_many_features_underflows():
+    """The product of 1000 densities is no float64; the sum of their logarithms is what the models compute."""
+    X = np.random.default_rng(0).normal(size=(60, 1000))
+    mixture = GaussianMixture(1, covariance_type="spherical").fit(X)
+    each = norm(mixture.means_[0], np.sqrt(mixture.covariances_[0]))
+    assert (each.pdf(X).prod(axis=1) == 0).all()
+    np.testing.assert_allclose(mixture.score_samples(X), each.logpdf(X).sum(axis=1), rtol=1e-10)
