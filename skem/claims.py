@@ -456,8 +456,8 @@ RULE = """\
 *reproduced*: the paper's value lies in the 95% prediction interval of a result like the paper's; else ours is *better*
 or *worse*; a claimed maximum is compared with our maximum. Orderings and statements *hold*, *fail* or are *undecided* at 95%; for them the numbers are of the
 comparison that decides, as a difference, at the level that decides. *cited*: the paper only quotes it. *theory*: the
-remark names the test that checks it. *by*: the protocol; *preset*: a conventional method with the paper's settings;
-*data*: counted in the file; *fresh rows*: measured on rows drawn anew. Accuracies are in percent unless the quantity says
+remark names the test that checks it. *by*: the protocol; *preset*: a conventional method with the paper's settings,
+else its toolbox's; *data*: counted in the file; *fresh rows*: measured on rows drawn anew. Accuracies are in percent unless the quantity says
 otherwise."""
 
 

@@ -92,7 +92,7 @@ FASHION_PEAK = _best_of_all("fashion_mnist", "10x15-K100")
 
 
 def preset(dataset: str, method: str, *, deterministic: bool = False) -> Callable[[Evidence], Estimate]:
-    """A conventional method as the paper had it: its toolbox's settings, all training rows."""
+    """A conventional method as the paper had it: with what it says, else as its toolbox has it, on all training rows."""
 
     def measure(evidence: Evidence) -> Estimate:
         runs = evidence.runs(dataset, method, "preset", "last-pass")
