@@ -166,13 +166,6 @@ def audit(history: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-AUDITED = {
-    "audit": "the model",
-    "audit-logistic_regression": "logistic regression",
-    "audit-svm_rbf": "RBF SVM",
-}
-
-
 def audit_markdown(table: pd.DataFrame, claimed: Mapping[str, float]) -> str:
     """The audit to be read: a table per data set, protocols side by side."""
     text = ["# Which protocol gives the paper's accuracies?", AUDIT_NOTE]
@@ -189,7 +182,7 @@ def audit_markdown(table: pd.DataFrame, claimed: Mapping[str, float]) -> str:
         )
         for (method, folds, scale, ridge), part in settings:
             line = {
-                "method": model if method == "audit" else AUDITED.get(method, method),
+                "method": model if method == "audit" else NAMES[method.removeprefix("audit-")],
                 "folds": folds,
                 "scaling": scale,
             }

@@ -2,6 +2,7 @@
 import ast
 import hashlib
 import json
+import os
 import sys
 import time
 from functools import cache
@@ -11,7 +12,7 @@ from skem import claims, claims_file, configuration, environment, experiments, s
 
 STARTED = time.time()
 SCHEMAS = Path("workflow/schemas")
-CONFIG_FILES = ["config/config.yaml", *map(str, workflow.config_settings.configfiles or [])]
+CONFIG_FILES = ["config/config.yaml", *map(os.path.relpath, workflow.config_settings.configfiles or [])]
 
 
 def stop(error):
