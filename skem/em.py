@@ -89,7 +89,7 @@ class _Expectations:
 def _expect(
     rows: Rows,
     chunks: list[tuple[slice, slice]],
-    read: Callable[[int, int], tuple[np.ndarray, np.ndarray]],
+    read: Callable[[int, int], tuple[np.ndarray, Callable[[], np.ndarray]]],
     mixture: Mixture,
     kind: type[Full],
     density: LogDensity,
@@ -131,7 +131,7 @@ def _expect(
             # The component that carries a row without the penalty has none of it with the penalty.
             plain = density.of(place, log_weights[place, of] + own.penalties)
             again, common = plain(
-                x[:, lost], phi[:, lost], codes[lost] if isinstance(codes, np.ndarray) else 0
+                x[:, lost], lambda: phi()[:, lost], codes[lost] if isinstance(codes, np.ndarray) else 0
             )
             log_likelihood[lost] = _exponentiate(again)[0] + common
         w = rows.weights[part]
@@ -141,7 +141,8 @@ def _expect(
         responsibilities *= (w / total).astype(density.dtype, copy=False)
         # A small product is twice as fast with rows in a row.
         transposed = np.ascontiguousarray(responsibilities.T) if several else responsibilities.T
-        sums = (phi @ transposed).T.astype(np.float64, copy=False)
+        sums = kind.sums(x, responsibilities) if own.few else (phi() @ transposed).T
+        sums = sums.astype(np.float64, copy=False)
         for row in own.local_rows:
             local = kind.features(x - origins[place][row][:, None])
             sums[row] = local @ responsibilities[row]
@@ -253,12 +254,12 @@ def passes(
     small = N * H * dtype.itemsize <= PHI_BYTES
 
     @lru_cache(maxsize=1)
-    def reader(dtype: np.dtype) -> Callable[[int, int], tuple[np.ndarray, np.ndarray]]:
+    def reader(dtype: np.dtype) -> Callable[[int, int], tuple[np.ndarray, Callable[[], np.ndarray]]]:
         block = rows.features.reader(columns, dtype)
 
-        def read(start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+        def read(start: int, stop: int) -> tuple[np.ndarray, Callable[[], np.ndarray]]:
             x = block(slice(start, stop))
-            return x, kind.features(x)
+            return x, cache(lambda: kind.features(x))
 
         return cache(read) if small else read
 
@@ -399,6 +400,6 @@ def _log_density(
 
     def chunk(part: slice) -> tuple[np.ndarray, np.ndarray]:
         x = block(part)
-        return everything(x, kind.features(x))
+        return everything(x, lambda: kind.features(x))
 
     return chunk

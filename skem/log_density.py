@@ -3,16 +3,20 @@
 Each pass bounds the rounding error of its log-densities by eps * sum_h |w_kh| max_n |phi_nh|. Where that
 passes ``MAX_ERROR`` nats in float32, the block goes on in float64; where it does in float64, that
 component is centred on its own mean and whitened by a triangular solve instead.
+
+The quadratic features serve all components at once, but have to be made. Where a chunk of rows needs only few
+components of many features, as after a start by class, each goes by its own whitened features instead.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
 
 from skem.chunks import Features
-from skem.gaussian import Full, Mixture, whitened
+from skem.gaussian import LOG_2PI, Full, Mixture, whitened, whitening
 from skem.threads import Workers
 
 MAX_ERROR = 1e-3
@@ -117,6 +121,15 @@ class LogDensity:
         return OfClasses(self, components, log_weights, log_sharing)
 
     @cached_property
+    def factors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """L^-1 of each P = L L^T, (K, m, m), L^-1 mu, (K, m), and log N(mu; mu, P) - penalty, (K,)."""
+        K, m = self.mixture.means.shape
+        factors, log_det = whitening(self.mixture.covariances)
+        factors = np.broadcast_to(factors, (K, m, m))
+        centres = (factors @ self.mixture.means[:, :, None])[:, :, 0]
+        return factors, centres, -0.5 * (m * LOG_2PI + log_det) - self.penalties
+
+    @cached_property
     def covariances(self) -> np.ndarray:
         return self.kind.dense(self.mixture.covariances, *self.mixture.means.shape)
 
@@ -154,6 +167,14 @@ class OfClasses:
         if log_sharing is not None:
             # A component that a class does not use has nothing to say, whatever its penalty.
             self.penalties = np.where(log_weights > -np.inf, self.penalties - log_sharing, -np.inf)
+        self.few = density.kind.few(k, density.mixture.means.shape[1])
+        if self.few:
+            factors, centres, log_scale = (part[components] for part in density.factors)
+            if n_classes == 1:
+                log_scale = log_scale + log_weights[:, 0]
+            self._factors = factors.reshape(-1, factors.shape[-1]).astype(density.dtype, copy=False)
+            self._centres = centres.reshape(-1, 1).astype(density.dtype, copy=False)
+            self._log_scale = log_scale[:, None].astype(density.dtype, copy=False)
         self.local_rows = _NOBODY
         if len(density.local):
             everything = np.arange(len(density.w))[components]
@@ -163,19 +184,23 @@ class OfClasses:
         self.relief = np.exp(self.penalties - self.most).astype(density.dtype)
 
     def __call__(
-        self, x: np.ndarray, phi: np.ndarray, codes: np.ndarray | int = 0
+        self, x: np.ndarray, phi: Callable[[], np.ndarray], codes: np.ndarray | int = 0
     ) -> tuple[np.ndarray, np.ndarray]:
         """Log-densities, (k, n), and what was left out of them per row, (n,), to be added to each.
 
         Parameters
         ----------
         x : ndarray of shape (m, n)
-        phi : ndarray of shape (H, n)
+        phi : callable
+            Gives the quadratic features, shape (H, n), where they are needed.
         codes : ndarray of int, shape (n,), or 0
             The class of each row, where there are several.
         """
-        log_density = self._w @ phi
-        log_density, common = log_density[:-1], log_density[-1]
+        if self.few:
+            log_density, common = self._one_by_one(x), np.zeros(x.shape[1], dtype=x.dtype)
+        else:
+            log_density = self._w @ phi()
+            log_density, common = log_density[:-1], log_density[-1]
         if self._log_weights.shape[1] > 1:
             log_density += self._log_weights.astype(log_density.dtype, copy=False).take(codes, axis=1)
         if len(self.local_rows):
@@ -186,6 +211,16 @@ class OfClasses:
                 exact = whitened(x, density.mixture.means[k], density.covariances[k]) - density.penalties[k]
                 log_density[row] = exact + self._log_weights[row, codes] - common
         return log_density, common
+
+    def _one_by_one(self, x: np.ndarray) -> np.ndarray:
+        """Log-densities by the squared length of each component's whitened features, (k, n)."""
+        distances = self._factors @ x
+        distances -= self._centres
+        distances *= distances
+        log_density = np.add.reduce(distances.reshape(len(self._log_scale), *x.shape), axis=1)
+        log_density *= -0.5
+        log_density += self._log_scale
+        return log_density
 
     def unpenalised(
         self, objective: np.ndarray, joint: np.ndarray, total: np.ndarray, codes: np.ndarray | int = 0

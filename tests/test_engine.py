@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from skem import MDAClassifier, PRBFClassifier, PSKEMClassifier, SKEMClassifier, chunks, em
+from skem.gaussian import Full
 
 
 @pytest.fixture(params=["all classes as one chunk", "each class by itself"], autouse=True, scope="module")
@@ -106,6 +107,16 @@ def test_passes_equal_the_reference(passes, covariance_type, standardize, weight
     assert_allclose(
         clf.log_likelihood_[-1], reference.log_likelihood(X, y, expected, sample_weight), rtol=1e-9
     )
+
+
+def test_few_components_among_many_features_equal_the_reference():
+    X, y, (weights, means, covariances) = shared_clusters(m=14, K=3)
+    init = weights, means, covariances
+    clf = SKEMClassifier(3, init=init, standardize=False, reg_covar=0.05, max_iter=4).fit(X, y)
+    options = {"reg_covar": 0.05, "scale": np.ones(14)}
+    expected = reference.em(X, y, reference.Model(*init), 4, covariance_type="full", **options)
+    assert_same_model(clf, expected, X)
+    assert_allclose(clf.objective_[-1], reference.objective(X, y, expected, **options), rtol=1e-9)
 
 
 @pytest.mark.parametrize("copies", [False, True])
@@ -442,6 +453,35 @@ def test_it_does_not_matter_how_classes_come_in_chunks(monkeypatch, sharing, cov
         assert_allclose(one.weights_, other.weights_, atol=1e-7)
         assert_allclose(one.means_, other.means_, atol=1e-6)
         assert_allclose(one.covariances_, other.covariances_, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("covariance_type", ["full", "tied"])
+@pytest.mark.parametrize("sharing", [None, 0.0, 0.3])
+def test_it_does_not_matter_whether_components_come_one_by_one(monkeypatch, sharing, covariance_type, dtype):
+    """Few of them among many features do without quadratic features."""
+    X, y, _ = shared_clusters(n=600, m=18)
+    X[0], X[1] = X[2] + 40, X[3]
+    X = X.astype(dtype)
+    params = {"max_iter": 6, "tol": 0.0, "random_state": 0, "covariance_type": covariance_type}
+    if sharing is not None:
+        model = PRBFClassifier(4, sharing=sharing, **params)
+    else:
+        model = SKEMClassifier(2, init="sample", reg_covar=1e-3, **params)
+    taken, fits = [], []
+    for few in (Full.few, lambda k, m: False):
+        monkeypatch.setattr(Full, "few", lambda k, m, few=few: taken.append(few(k, m)) or taken[-1])
+        fits.append(clone(model).fit(X, y, np.linspace(0, 2, len(y))))
+    assert set(taken) == {True, False}
+    one, other = fits
+    tight = {"rtol": 1e-8} if dtype is np.float64 else {"rtol": 2e-4}
+    assert_allclose(one.objective_, other.objective_, **tight)
+    assert_allclose(one.log_likelihood_, other.log_likelihood_, **tight)
+    assert_allclose(one.class_log_density(X), other.class_log_density(X), rtol=1e-3)
+    if dtype is np.float64:
+        assert_allclose(one.weights_, other.weights_, atol=1e-8)
+        assert_allclose(one.means_, other.means_, atol=1e-7)
+        assert_allclose(one.covariances_, other.covariances_, atol=1e-7)
 
 
 @pytest.mark.parametrize(("dtype", "sharing"), [(np.float64, 1e-320), (np.float32, 1e-44)])
