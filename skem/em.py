@@ -141,7 +141,8 @@ def _expect(
         responsibilities *= (w / total).astype(density.dtype, copy=False)
         # A small product is twice as fast with rows in a row.
         transposed = np.ascontiguousarray(responsibilities.T) if several else responsibilities.T
-        sums = kind.sums(x, responsibilities) if own.few else (phi() @ transposed).T
+        # `@` lets no other thread run while it makes fewer than 500 numbers, however long that takes; `np.dot` does.
+        sums = kind.sums(x, responsibilities) if own.few else np.dot(phi(), transposed).T
         sums = sums.astype(np.float64, copy=False)
         for row in own.local_rows:
             local = kind.features(x - origins[place][row][:, None])

@@ -154,7 +154,8 @@ class Full:
     def sums(cls, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """phi weighted and summed over rows without phi, shape (k, H): ``x`` is (m, n), ``weights`` (k, n)."""
         (m, n), k = x.shape, len(weights)
-        products = ((weights[:, None] * x).reshape(k * m, n) @ x.T).reshape(k, m * m)
+        # Not `@`, which may let no other thread run, as in the E-step.
+        products = np.dot((weights[:, None] * x).reshape(k * m, n), x.T).reshape(k, m * m)
         return np.hstack(
             [
                 weights.sum(axis=1, dtype=np.float64)[:, None],
