@@ -35,7 +35,7 @@ class Features:
     shift, scale : ndarray of shape (M,)
     keep : bool
         Whether the rows are read many times: blocks are kept then, unless X is large or a file on disk.
-    largest : dict
+    spread : dict
         What ``log_density.Sizes`` found out about these rows.
     """
 
@@ -44,7 +44,7 @@ class Features:
     shift: np.ndarray
     scale: np.ndarray
     keep: bool = False
-    largest: dict[tuple[bytes, str], np.ndarray] = field(default_factory=dict, repr=False)
+    spread: dict[bytes, float] = field(default_factory=dict, repr=False)
     _blocks: dict[bytes, np.ndarray] = field(default_factory=dict, repr=False)
 
     @cached_property

@@ -20,6 +20,7 @@ from scipy.linalg.lapack import dtrtri
 
 LOG_2PI = float(np.log(2.0 * np.pi))
 EPS = float(np.finfo(np.float64).eps)
+TINY = float(np.finfo(np.float64).tiny)
 SINGULAR = 1e3 * EPS
 """Least share of its variance a feature must have left once the features before it are known, per feature; with less,
 fewer than three digits of the covariance's inverse are right, and it counts as singular."""
@@ -163,6 +164,32 @@ class Full:
                 products.take(_products(m).places, axis=1),
             ]
         )
+
+    @staticmethod
+    def size(largest: np.ndarray, m: int, spread: float) -> np.ndarray:
+        """No less than sum_h |w_kh phi_h| at any row, shape (K,).
+
+        With u = |x_i| / max |x_i| the terms of second order are u^T B u <= lambda |u|^2, and the largest eigenvalue of a
+        matrix without negative entries is at most max_i (B v)_i / v_i for any v > 0 (Collatz, 1942).
+
+        Parameters
+        ----------
+        largest : ndarray of shape (K, H)
+            |w_kh| max |phi_h|.
+        m : int
+        spread : float
+            max |u|^2 over rows.
+        """
+        K = len(largest)
+        B = 0.5 * largest[:, m + 1 :].take(_products(m).order, axis=1).reshape(K, m, m)
+        B.reshape(K, m * m)[:, :: m + 1] *= 2.0
+        v, most = np.ones((K, m, 1)), np.full(K, np.inf)
+        for _ in range(3):
+            Bv = B @ v
+            most = np.minimum(most, (Bv / v).max(axis=(1, 2)))
+            # The power method, kept positive; it need not converge.
+            v = Bv / np.maximum(Bv.max(axis=1, keepdims=True), TINY) + 1e-3
+        return largest[:, : m + 1].sum(axis=1) + most * spread
 
     @staticmethod
     def dense(covariances: np.ndarray, n_components: int, m: int) -> np.ndarray:
@@ -315,6 +342,10 @@ class Diagonal(Full):
     @staticmethod
     def few(k: int, m: int) -> bool:
         return False
+
+    @staticmethod
+    def size(largest: np.ndarray, m: int, spread: float) -> np.ndarray:
+        return largest.sum(axis=1)
 
     @staticmethod
     def features(x: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
 """log N(x; mu_k, P_k) as a matrix product, exact enough or in another way.
 
-Each pass bounds the rounding error of its log-densities by eps * sum_h |w_kh| max_n |phi_nh|. Where that
+Each pass bounds the rounding error of its log-densities by eps * max_n sum_h |w_kh phi_nh|. Where that
 passes ``MAX_ERROR`` nats in float32, the block goes on in float64; where it does in float64, that
 component is centred on its own mean and whitened by a triangular solve instead.
 
@@ -27,7 +27,7 @@ _TINY = {np.dtype(kind): np.finfo(kind).tiny for kind in (np.float32, np.float64
 
 
 class Sizes:
-    """How large the quadratic features get: first a bound that costs nothing, looked at closely only if it must be.
+    """How large w . phi gets at most: first a bound that costs nothing, a closer one where that does not do.
 
     Parameters
     ----------
@@ -38,31 +38,34 @@ class Sizes:
     """
 
     def __init__(self, features: Features, columns: np.ndarray, kind: type[Full], workers: Workers) -> None:
-        self._all = features, columns, kind, workers
-        self.bound = kind.features(features.extent[columns, None])[:, 0]
+        self._rows = features, columns, workers
+        self._kind = kind
+        self._extent = features.extent[columns, None]
+        self.bound = kind.features(self._extent)[:, 0]
 
     @property
-    def largest(self) -> np.ndarray:
-        """max_n |phi_nh| over all rows, shape (H,)."""
-        features, columns, kind, workers = self._all
-        key = columns.tobytes(), kind.name
-        if key in features.largest:
-            return features.largest[key]
+    def spread(self) -> float:
+        """max_n |u_n|^2 for u_i = x_i / max |x_i|: m only if in some row every feature is at its largest."""
+        features, columns, workers = self._rows
+        key = columns.tobytes()
+        if key not in features.spread:
+            extent = np.where(self._extent > 0, self._extent, 1.0)
 
-        def largest(part: slice) -> np.ndarray:
-            phi = kind.features(features.chunk(columns, part, features.X.dtype)).astype(
-                np.float64, copy=False
-            )
-            return np.maximum(phi.max(axis=1), -phi.min(axis=1))
+            def spread(part: slice) -> float:
+                u = features.chunk(columns, part) / extent
+                return float(np.einsum("in,in->n", u, u).max())
 
-        features.largest[key] = np.maximum.reduce(list(workers.map(largest, features.parts())))
-        return features.largest[key]
+            features.spread[key] = max(workers.map(spread, features.parts()))
+        return features.spread[key]
 
     def exact_enough(self, w: np.ndarray, dtype: np.dtype) -> np.ndarray:
-        """Whether eps * sum_h |w_kh| max_n |phi_nh| < ``MAX_ERROR``, shape (K,), for |w| of shape (K, H)."""
-        eps = np.finfo(dtype).eps
-        enough = np.asarray(eps * (w @ self.bound) < MAX_ERROR)
-        return enough if enough.all() else np.asarray(eps * (w @ self.largest) < MAX_ERROR)
+        """Whether eps * max_n sum_h |w_kh phi_nh| < ``MAX_ERROR``, shape (K,), for |w| of shape (K, H)."""
+        limit = MAX_ERROR / float(np.finfo(dtype).eps)
+        largest = w * self.bound
+        enough = np.asarray(largest.sum(axis=1) < limit)
+        if not enough.all():
+            enough |= self._kind.size(largest, len(self._extent), self.spread) < limit
+        return enough
 
 
 class LogDensity:

@@ -13,8 +13,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
-from skem import MDAClassifier, PRBFClassifier, PSKEMClassifier, SKEMClassifier, chunks, em
-from skem.gaussian import Full
+from skem import MDAClassifier, PRBFClassifier, PSKEMClassifier, SKEMClassifier, chunks, em, log_density
+from skem.gaussian import Diagonal, Full, Spherical, Tied
+from skem.threads import Workers
 
 
 @pytest.fixture(params=["all classes as one chunk", "each class by itself"], autouse=True, scope="module")
@@ -149,6 +150,39 @@ def test_hard_data_keep_their_digits(offset, shape, dtype):
     atol = 1e-3 if dtype == np.float32 else 1e-9 + 4 * rounding(X, expected)
     assert_allclose(clf.class_log_density(X), reference.class_log_density(X, expected), rtol=0, atol=atol)
     assert np.dtype(clf.dtype_used_) == (np.float64 if shape else dtype)
+
+
+def test_float32_suffices_for_many_features():
+    """Though in no row all of them are at their largest."""
+    X, y, start = shared_clusters(n=4000, m=52, K=8)
+    X = X.astype(np.float32)
+    clf = SKEMClassifier(8, init=start, reg_covar=0.0, max_iter=3).fit(X, y)
+    expected = reference.em(X.astype(float), y, reference.Model(*start), 3, covariance_type="full")
+    found, sought = clf.class_log_density(X), reference.class_log_density(X.astype(float), expected)
+    assert_allclose(found, sought, rtol=0, atol=1e-3)
+    assert clf.dtype_used_ == "float32"
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    seed=st.integers(0, 2**31),
+    m=st.integers(1, 9),
+    tails=st.sampled_from([1.5, 4.0, 100.0]),
+    scales=st.sampled_from([0.0, 1.0, 6.0]),
+    kind=st.sampled_from([Full, Tied, Diagonal, Spherical]),
+    dtype=st.sampled_from([np.float32, np.float64]),
+)
+def test_what_is_too_coarse_is_found(seed, m, tails, scales, kind, dtype):
+    """Whatever the features and the weights: sum_h |w_h phi_h| that is too large in one row is never exact enough."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_t(tails, (50, m)) * 10 ** rng.uniform(-scales, scales, m)
+    X[:, rng.random(m) < 0.1] = 0.0
+    phi = np.abs(kind.features(X.T))
+    w = np.exp(3 * rng.standard_normal((5, len(phi)))) * (rng.random((5, len(phi))) < 0.7) + 1e-6
+    w *= (1 + 1e-9) * log_density.MAX_ERROR / np.finfo(dtype).eps / (w @ phi).max(axis=1, keepdims=True)
+    features = chunks.Features(X, None, np.zeros(m), np.ones(m))
+    sizes = log_density.Sizes(features, np.arange(m), kind, Workers())
+    assert not sizes.exact_enough(w, np.dtype(dtype)).any()
 
 
 @pytest.mark.parametrize("standardize", [False, True])
