@@ -250,8 +250,8 @@ def passes(
     dtype = rows.features.X.dtype
 
     N, H = len(rows.weights), len(sizes.bound)
-    few = N <= CHUNK_ROWS and N * H * len(start.means) <= TOGETHER
-    chunks = rows.together if few else rows.chunks
+    together = N <= CHUNK_ROWS and N * H * len(start.means) <= TOGETHER
+    chunks = rows.together if together else rows.chunks
     small = N * H * dtype.itemsize <= PHI_BYTES
 
     @lru_cache(maxsize=1)

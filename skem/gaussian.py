@@ -20,7 +20,6 @@ from scipy.linalg.lapack import dtrtri
 
 LOG_2PI = float(np.log(2.0 * np.pi))
 EPS = float(np.finfo(np.float64).eps)
-TINY = float(np.finfo(np.float64).tiny)
 SINGULAR = 1e3 * EPS
 """Least share of its variance a feature must have left once the features before it are known, per feature; with less,
 fewer than three digits of the covariance's inverse are right, and it counts as singular."""
@@ -151,8 +150,8 @@ class Full:
         """Whether k components take less time one by one, in 2 k m rows of products with x, than by phi's m^2 / 2 rows."""
         return 4 * k <= m
 
-    @classmethod
-    def sums(cls, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    @staticmethod
+    def sums(x: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """phi weighted and summed over rows without phi, shape (k, H): ``x`` is (m, n), ``weights`` (k, n)."""
         (m, n), k = x.shape, len(weights)
         # Not `@`, which may let no other thread run, as in the E-step.
@@ -188,7 +187,7 @@ class Full:
             Bv = B @ v
             most = np.minimum(most, (Bv / v).max(axis=(1, 2)))
             # The power method, kept positive; it need not converge.
-            v = Bv / np.maximum(Bv.max(axis=1, keepdims=True), TINY) + 1e-3
+            v = Bv / np.maximum(Bv.max(axis=1, keepdims=True), EPS) + 1e-3
         return largest[:, : m + 1].sum(axis=1) + most * spread
 
     @staticmethod

@@ -159,12 +159,6 @@ class OfClasses:
     ) -> None:
         self._density, self._components = density, components
         k, n_classes = log_weights.shape
-        w = np.empty((k + 1, density.w.shape[1]))
-        w[:-1] = density.w[components]
-        if n_classes == 1:
-            w[:-1, 0] += log_weights[:, 0]
-        w[-1] = density.common
-        self._w = w.astype(density.dtype, copy=False)
         self._log_weights = log_weights
         self.penalties = density.penalties[components][:, None]
         if log_sharing is not None:
@@ -178,6 +172,13 @@ class OfClasses:
             self._factors = factors.reshape(-1, factors.shape[-1]).astype(density.dtype, copy=False)
             self._centres = centres.reshape(-1, 1).astype(density.dtype, copy=False)
             self._log_scale = log_scale[:, None].astype(density.dtype, copy=False)
+        else:
+            w = np.empty((k + 1, density.w.shape[1]))
+            w[:-1] = density.w[components]
+            if n_classes == 1:
+                w[:-1, 0] += log_weights[:, 0]
+            w[-1] = density.common
+            self._w = w.astype(density.dtype, copy=False)
         self.local_rows = _NOBODY
         if len(density.local):
             everything = np.arange(len(density.w))[components]
