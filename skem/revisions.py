@@ -20,9 +20,22 @@ def _git(*arguments: str, where: str | Path = ".") -> str:
     return done.stdout.strip()
 
 
+def _commit(revision: str) -> str:
+    return _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+
+
 def head() -> str:
     """The commit that is checked out."""
     return _git("rev-parse", "HEAD")
+
+
+def is_here(revision: str) -> bool:
+    """Whether this is a git checkout that has the revision."""
+    try:
+        _commit(revision)
+    except ValueError:
+        return False
+    return True
 
 
 def changed_files() -> list[str]:
@@ -53,7 +66,7 @@ def check_out(revision: str, folder: str | Path) -> dict[str, Any]:
         If there is no git, or no such revision.
     """
     try:
-        commit = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        commit = _commit(revision)
     except ValueError as error:
         if "not a git repository" in str(error) or "not installed" in str(error):
             raise ValueError(f"base={revision} needs a git checkout: {error}") from None

@@ -190,7 +190,8 @@ def test_rates_are_medians_of_each_process():
 
 def test_rates_are_judged_on_the_machine_of_the_reference_only():
     before = {"A": [7.0, 7.1, 7.2, 7.05, 7.1, 7.3, 7.0, 7.1]}
-    assert compare_rates(before, {"A": [8.1, 8.2, 8.0]}, True)["verdict"][0] == "slower"
+    assert compare_rates(before, {"A": [8.1, 8.2, 8.0]}, True)["verdict"][0] == "slower (warning)"
+    assert not regress.failed(compare_rates(before, {"A": [8.1, 8.2, 8.0]}, True))
     assert compare_rates(before, {"A": [8.1, 7.25, 8.0]}, True)["verdict"][0] == "same"
     assert compare_rates(before, {"A": [6.1, 6.2, 6.0]}, True)["verdict"][0] == "faster"
     assert compare_rates(before, {"A": [8.1, 8.2, 8.0]}, False)["verdict"][0] == "not judged"
@@ -239,6 +240,7 @@ def checkout(tmp_path, monkeypatch):
 def test_a_base_revision_becomes_a_worktree(checkout):
     (checkout / "new.py").write_text("")
     assert revisions.changed_files() == ["new.py"]
+    assert revisions.is_here("HEAD")
     base = revisions.check_out("HEAD", "results/regress")
     assert base["commit"] == revisions.head()
     assert base["python"] == sys.executable
@@ -249,11 +251,13 @@ def test_a_base_revision_becomes_a_worktree(checkout):
 
 
 def test_a_base_that_is_not_there(checkout, tmp_path, monkeypatch):
+    assert not revisions.is_here("nowhere")
     with pytest.raises(ValueError, match="base=nowhere: there is no such revision here; git fetch"):
         revisions.check_out("nowhere", "results/regress")
     (tmp_path / "plain").mkdir()
     monkeypatch.chdir(tmp_path / "plain")
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    assert not revisions.is_here("main")
     with pytest.raises(ValueError, match="needs a git checkout"):
         revisions.check_out("main", "results/regress")
 

@@ -1,4 +1,5 @@
-# The regression gate: snakemake --cores all regress, or regress --config base=main. Measured anew every time.
+# The regression gate: snakemake --cores all regress, or regress --config base=main. Measured anew every time. Times
+# stand beside those of the base or, where none is given, of the commit that the reference is of.
 
 REFERENCE = "results/reference/regress.json"
 
@@ -19,7 +20,7 @@ except configuration.ConfigurationError as error:
 
 GATE_ACCURACY = [f"results/regress/accuracy/{dataset}.json" for dataset in GATE["accuracy"]["runs"]]
 GATE_TIMES = ["results/regress/times.csv"]
-# Half a gate leaves out what only warns.
+# What only warns is left out of half a gate, and where nobody named a base.
 if config.get("base") and not config.get("gate"):
     GATE_TIMES.append("results/regress/processes.csv")
 

@@ -6,6 +6,9 @@ from skem.files import plain_errors, write_json
 with plain_errors():
     reference = regress.read_reference(snakemake.params.reference)
     plan = {"reference_commit": reference["commit"]}
-    if snakemake.params.base:
-        plan["base"] = revisions.check_out(snakemake.params.base, "results/regress")
+    base = snakemake.params.base
+    if not base and revisions.is_here(reference["commit"]):
+        base = reference["commit"]
+    if base:
+        plan["base"] = revisions.check_out(base, "results/regress")
     write_json(snakemake.output[0], plan)
