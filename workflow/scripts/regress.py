@@ -33,7 +33,7 @@ with plain_errors():
         revisions.remove(plan["base"]["path"])
     table = pd.concat(tables, ignore_index=True)
     title = f"This checkout ({machine['commit']}) beside the reference of {reference['commit']}"
-    if "base" in plan:
+    if "base" in plan and plan["base"]["revision"] != reference["commit"]:
         title += f", times beside {plan['base']['revision']} ({plan['base']['commit'][:12]})"
     if str(machine["commit"]).endswith("-dirty"):
         title += ". Uncommitted changes are part of what was measured"
