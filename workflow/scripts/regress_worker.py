@@ -78,6 +78,17 @@ CASES = {
     "product": product,
 }
 
+
+def least(work, budget):
+    """Seconds of the fastest of as many runs as the budget allows, at least one: what disturbs a run makes it longer."""
+    seconds = []
+    while sum(seconds) <= budget:
+        begin = perf_counter()
+        work()
+        seconds.append(perf_counter() - begin)
+    return min(seconds)
+
+
 if __name__ == "__main__":
     answers, sys.stdout = sys.stdout, sys.stderr
     import skem
@@ -87,11 +98,10 @@ if __name__ == "__main__":
     for line in sys.stdin:
         name = line.strip()
         try:
-            if name not in ready:
-                ready[name] = CASES[name]()
-            begin = perf_counter()
-            ready[name]()
-            answer = {"seconds": perf_counter() - begin}
+            # The first answer is a warm-up.
+            budget = 0.25 if name in ready else 0.0
+            work = ready[name] = ready.get(name) or CASES[name]()
+            answer = {"seconds": least(work, budget)}
         except (ImportError, AttributeError, TypeError, ValueError) as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), file=answers, flush=True)
