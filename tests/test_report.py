@@ -204,10 +204,13 @@ def test_what_is_missing_leaves_a_gap_that_says_how_to_have_it(gappy):
         "snakemake --cores all",
     ):
         assert words in gaps
+    found = Page(html)
+    # Figure 5 and the peers are missing, and with a drawing goes the caption that explains it.
+    assert len(found.all("figcaption")) == len(found.all("figure")) - 2
     ledger = html.split('<table id="ledger">')[1].split("</table>")[0]
     row = next(row for row in ledger.split("<tr>") if "table1.mnist.pskem_<wbr>accuracy" in row)
     assert '<td class="verdict missing">missing</td>' in row
-    assert not Page(html).open
+    assert not found.open
 
 
 def test_without_claims_the_tables_are_shown_and_without_tables_the_claims(folder, tmp_path):
