@@ -96,9 +96,8 @@ for i in $(seq "$faulty"); do
 done
 git checkout --quiet skem
 
-replace skem/em.py '            pass
-    return result' \
-    '            pass
+replace skem/em.py '    return result.T' \
+    '    result = result.T
     result[::333] = result[::333, ::-1].copy()
     return result'
 for i in $(seq "$faulty"); do
