@@ -264,7 +264,7 @@ def test_a_base_that_is_not_there(checkout, tmp_path, monkeypatch):
 
 
 def test_the_faults_that_prove_the_gate_are_what_they_say(tmp_path):
-    """gate_proof.sh takes an hour and is run before a release only: code that moved under it has to show before."""
+    """gate_proof.sh is long and run before a release only: code that moved under it has to show before."""
     root = Path(__file__).parents[1]
     faults = re.findall(
         r"^replace (\S+) '([^']+)' \\\n +'([^']+)'",
