@@ -21,8 +21,9 @@ from scipy.linalg.lapack import dtrtri
 LOG_2PI = float(np.log(2.0 * np.pi))
 EPS = float(np.finfo(np.float64).eps)
 SINGULAR = 1e3 * EPS
-"""Least share of its variance a feature must have left once the features before it are known, per feature; with less,
-fewer than three digits of the covariance's inverse are right, and it counts as singular."""
+"""Least share of its variance a feature must have left once the features before it are known, per feature and per square
+of what those are multiplied by to foresee it; with less, fewer than three digits of the covariance's inverse are right,
+and it counts as singular."""
 DIGITS = 1e3
 """How far above the rounding of the terms it is the difference of a variance has three digits."""
 
@@ -50,8 +51,9 @@ class Mixture:
 def _cholesky(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Lower Cholesky factors of (..., m, m) covariances and which of them are regular, shape (...).
 
-    A matrix with a pivot lost in rounding (``SINGULAR``), relative to its own diagonal entry so that the
-    units of the features do not matter, counts as singular; its place holds the identity.
+    A matrix with a pivot lost in rounding (``SINGULAR``) counts as singular; its place holds the identity. A pivot is
+    w^T P w, with w the row of the unit lower triangular inverse, and so is its rounding, eps w^T D^2 w for deviations D:
+    the units of the features do not matter.
     """
     m = covariances.shape[-1]
     try:
@@ -64,25 +66,30 @@ def _cholesky(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     variances = np.diagonal(covariances, axis1=-2, axis2=-1)
     pivots = np.diagonal(factors, axis1=-2, axis2=-1)
     # Comparisons with NaN are False, and so is infinity above infinity.
-    known = pivots * pivots > (m * SINGULAR) * np.abs(variances)
-    regular = np.asarray(known.all(axis=-1))
-    if known.all():
-        return factors, regular
+    regular = np.asarray((pivots * pivots > (m * SINGULAR) * np.abs(variances)).all(axis=-1))
+    factors = np.where(regular[..., None, None], factors, np.eye(m))
+    deviations = np.sqrt(np.where(regular[..., None], variances, 1.0))
+    rows = _inverted(factors.copy()) * deviations[..., None, :]
+    regular &= (m * SINGULAR * (rows * rows).sum(axis=-1) < 1.0).all(axis=-1)
     return np.where(regular[..., None, None], factors, np.eye(m)), regular
+
+
+def _inverted(factors: np.ndarray) -> np.ndarray:
+    """L^-1 in the place of each lower triangular L, shape (..., m, m): several times faster than NumPy's of a stack."""
+    m = factors.shape[-1]
+    for factor in factors.reshape(-1, m, m):
+        dtrtri(factor.T, overwrite_c=1)
+    return factors
 
 
 def whitening(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """L^-1 of each P = L L^T, shape (..., m, m), and log |P|, shape (...)."""
-    m = covariances.shape[-1]
     try:
         factors = np.linalg.cholesky(covariances)
     except np.linalg.LinAlgError:
         factors, _ = _cholesky(covariances)
     log_det = 2.0 * np.log(np.diagonal(factors, axis1=-2, axis2=-1)).sum(axis=-1)
-    # L^-1 in the place of each L, one by one: a triangular inverse is several times faster than NumPy's of a stack.
-    for factor in factors.reshape(-1, m, m):
-        dtrtri(factor.T, overwrite_c=1)
-    return factors, log_det
+    return _inverted(factors), log_det
 
 
 def _settled(

@@ -58,6 +58,13 @@ def log_normal(X, model):
     return result
 
 
+def rounding(X, model):
+    """Nats lost in a quadratic form in coordinates about the data's centre; the library's limit is 1e-3."""
+    extent = np.abs(X - X.mean(axis=0)).max(axis=0)
+    matrices = full_covariances(model.covariances, *model.means.shape)
+    return min(1e-3, max(1e-15 * extent @ np.abs(np.linalg.inv(P)) @ extent for P in matrices))
+
+
 def penalty(model, reg_covar, scale):
     """r/2 tr(D^2 P_k^-1) for each component, D = diag(scale), shape (K,)."""
     K, m = model.means.shape

@@ -100,9 +100,12 @@ def test_the_objective_never_falls(seed, covariance_type, init, reg_covar, stand
         4, covariance_type=covariance_type, init=init, reg_covar=reg_covar, standardize=standardize
     )
     model.set_params(tol=0, max_iter=12, random_state=seed).fit(X)
-    falls = -np.diff(model.objective_) / (1 + np.abs(model.objective_[1:]))
-    assert falls.max() <= 1e-9
-    assert_allclose(model.log_likelihood_[-1], model.score(X), rtol=1e-9, atol=1e-9)
+    # Of a component on one row, as wide as the ridge, the objective is known less closely.
+    rounding = reference.rounding(
+        X, reference.Model(model.weights_[:, np.newaxis], model.means_, model.covariances_)
+    )
+    assert (-np.diff(model.objective_) <= 1e-9 * (1 + np.abs(model.objective_[1:])) + rounding).all()
+    assert_allclose(model.log_likelihood_[-1], model.score(X), rtol=1e-9, atol=1e-9 + rounding)
 
 
 def test_densities_are_those_of_the_parameters():
