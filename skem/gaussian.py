@@ -68,7 +68,7 @@ def _cholesky(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     # Comparisons with NaN are False, and so is infinity above infinity.
     regular = np.asarray((pivots * pivots > (m * SINGULAR) * np.abs(variances)).all(axis=-1))
     factors = np.where(regular[..., None, None], factors, np.eye(m))
-    deviations = np.sqrt(np.where(regular[..., None], variances, 1.0))
+    deviations = np.linalg.norm(factors, axis=-1)
     rows = _inverted(factors.copy()) * deviations[..., None, :]
     regular &= (m * SINGULAR * (rows * rows).sum(axis=-1) < 1.0).all(axis=-1)
     return np.where(regular[..., None, None], factors, np.eye(m)), regular
