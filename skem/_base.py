@@ -24,6 +24,10 @@ from skem.callbacks import CallbackSupportMixin, follow, with_callbacks
 from skem.gaussian import COVARIANCE_TYPES, Mixture
 from skem.threads import Workers, single_threaded
 
+LEAST_WEIGHT = 1e-30
+"""Share of the largest sample weight up to which a row counts as one without weight: float32 still holds its square root
+times what a component may take of it."""
+
 
 class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """What the four classifiers share: blocks of features, one shared-kernel mixture each.
@@ -77,8 +81,8 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
         y : array-like of shape (n_samples,)
             Class labels, of at least two classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Non-negative; a row of weight two counts as two rows. Only their ratios matter. A row of weight zero
-            counts as none: a class that has no others is not in ``classes_``.
+            Non-negative; a row of weight two counts as two rows. Only their ratios matter. A row of weight zero, or up to
+            1e-30 of the largest weight, counts as none: a class that has weights of zero only is not in ``classes_``.
 
         Returns
         -------
@@ -87,7 +91,7 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
         Raises
         ------
         ValueError
-            NaN or infinite features, one class only among rows with a weight, blocks that do not fit the features, a start that
+            NaN or infinite features, one class only among rows with a weight, a class with next to no weight, blocks that do not fit the features, a start that
             needs more rows than there are, or given arrays of the wrong shape.
         """
         self._validate_params()
@@ -148,7 +152,7 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
         log_sharing = None
         if lambdas is not None:
             log_sharing = sharing.log_sharing(lambdas, self.groups_)
-            starts = [sharing.closed(start, log_sharing) for start in starts]
+            starts = [sharing.closed(start, log_sharing, refill=previous is not None) for start in starts]
         self.log_likelihood_, self.objective_ = np.empty(0), np.empty(0)
         self.converged_ = False
         with Workers(self.n_jobs) as workers:
@@ -197,10 +201,16 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
         check_classification_targets(y)
         labels = np.asarray(y)
         weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
-        used = weights > 0
-        if not used.any():
+        if not weights.any():
             raise ValueError("sample_weight: all weights are zero")
+        used = weights > LEAST_WEIGHT * weights.max()
         if not used.all():
+            lost = np.setdiff1d(labels[weights > 0], labels[used]).tolist()
+            if lost:
+                raise ValueError(
+                    f"sample_weight: no row of class {lost[0]!r} has more than {LEAST_WEIGHT:g} of the largest weight, "
+                    "too little to learn from: give its rows more weight, or none"
+                )
             rows, labels, weights = rows[used], labels[used], weights[used]
         return rows, labels, weights / weights.mean()
 

@@ -14,6 +14,9 @@ from skem import chunks
 from skem.gaussian import COVARIANCE_TYPES, Full, Mixture
 from skem.threads import single_threaded
 
+LEAST_VARIANCE = 1e-200
+"""Of a feature, relative to the features' mean variance: components a hundred digits narrower still have a precision."""
+
 
 class Units:
     """For estimators whose parameters are in input units and whose engine works on (X - shift) / scale."""
@@ -70,14 +73,20 @@ class Units:
         _refuse_extreme(X, variance)
         scale = np.sqrt(variance / weights.sum())
         # Rounding of the mean leaves a constant column with a spread that is not zero.
-        scale[scale <= 4 * np.finfo(X.dtype).eps * np.abs(shift)] = 0.0
+        constant = scale <= 4 * np.finfo(X.dtype).eps * np.abs(shift)
+        shift = np.where(constant, X[0], shift)
         if self.standardize:
-            scale = np.where(scale > 0, scale, 1.0)
+            # Of what is constant but for its last digits, those may be large.
+            scale = np.where(constant | (scale == 0), np.maximum(scale, 1.0), scale)
         else:
             # One power of two for all features: squares neither overflow nor underflow, nothing is rounded,
             # and a ball stays a ball.
-            overall = np.sqrt(np.mean(scale**2))
-            scale = np.full(X.shape[1], 2.0 ** np.round(np.log2(overall)) if overall > 0 else 1.0)
+            overall = np.sqrt(np.mean(np.where(constant, 0.0, scale) ** 2))
+            spread, scale = (
+                scale,
+                np.full(len(scale), 2.0 ** np.round(np.log2(overall)) if overall > 0 else 1.0),
+            )
+            _refuse_unequal(X, np.where(constant, 0.0, spread) / scale, self.reg_covar / scale[0] ** 2)
         self._shift, self._scale = shift, scale
         self._mean_variance = float(np.mean(variance / weights.sum() / scale**2))
 
@@ -122,6 +131,16 @@ def _refuse_extreme(X: np.ndarray, variance: np.ndarray) -> None:
                 f"feature {j}, from {lowest:.3g} to {highest:.3g}, spreads too {'far' if large[j] else 'little'} for its "
                 "square in float64: multiply it by a constant that brings it near one"
             )
+
+
+def _refuse_unequal(X: np.ndarray, spread: np.ndarray, ridge: float) -> None:
+    """Raise ValueError where a feature's ``spread`` is nothing in float64 beside that of the others, nor is the ridge."""
+    small = (spread > 0) & (spread**2 + ridge < LEAST_VARIANCE)
+    for j in np.flatnonzero(small):
+        raise ValueError(
+            f"feature {j}, from {X[:, j].min():.3g} to {X[:, j].max():.3g}, spreads too little beside the others for its "
+            "square in float64: set standardize=True, or multiply it by a constant"
+        )
 
 
 def refuse_non_finite(estimator: object, X: np.ndarray) -> None:

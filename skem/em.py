@@ -8,7 +8,9 @@ rows' worth of a pair costs about n nats in that pass; but a pair that only a fa
 from 1e-12 rows to one within a few passes, and from 1e-20 too, so the limit lies where none did.
 
 The ridge is part of the model: with ``ridge`` = r, training uses log N(x; mu, P) - r/2 tr(P^-1), for which
-P = S + r I *is* the M-step. The penalised log-likelihood, the ``objective``, therefore never falls.
+P = S + r I *is* the M-step. The penalised log-likelihood, the ``objective``, therefore never falls but by rounding: that
+of log-densities (``log_density.MAX_ERROR``) and that of covariances, which have three digits in any direction or stay as
+they were. Where sums in float32 do not have as many, the pass is done again in float64, and all that follow.
 
 A component may be reserved, in part, for a class: ``log_sharing`` is added to its log-weights in the other classes in
 the E-step and nowhere else (Titsias and Likas 2001, eqs. 27-37). It is one more penalty of the same kind.
@@ -23,7 +25,7 @@ from functools import cache, lru_cache
 import numpy as np
 
 from skem.chunks import CHUNK_ROWS, Features, Rows
-from skem.gaussian import EPS, Full, Mixture
+from skem.gaussian import Full, Mixture, Moments
 from skem.log_density import LogDensity, Sizes
 from skem.threads import Workers, single_threaded
 
@@ -82,6 +84,7 @@ class _Expectations:
     counts: np.ndarray
     sums: np.ndarray
     origins: np.ndarray
+    dtype: np.dtype
     log_likelihood: float = 0.0
     objective: float = 0.0
 
@@ -154,7 +157,7 @@ def _expect(
 
     origins = np.zeros(mixture.means.shape)
     origins[density.local] = centres[density.local]
-    total = _Expectations(np.zeros((K, L)), np.zeros((K, density.w.shape[1])), origins)
+    total = _Expectations(np.zeros((K, L)), np.zeros((K, density.w.shape[1])), origins, density.dtype)
     for (of, _), (log_likelihood, objective, counts, sums) in zip(
         chunks, workers.map(chunk, chunks), strict=True
     ):
@@ -192,19 +195,16 @@ def _maximise(
     n = expected.sums[:, 0]
     alive = counts.sum(axis=1) > 0
     if alive.all():
-        moments = expected.sums / n[:, None]
-        offsets = moments[:, 1 : m + 1]
+        phi = expected.sums / n[:, None]
+        offsets = phi[:, 1 : m + 1]
         means = expected.origins + offsets
     else:
-        moments = expected.sums / np.where(alive, n, 1.0)[:, None]
-        offsets = np.where(alive[:, None], moments[:, 1 : m + 1], 0.0)
+        phi = expected.sums / np.where(alive, n, 1.0)[:, None]
+        offsets = np.where(alive[:, None], phi[:, 1 : m + 1], 0.0)
         means = np.where(alive[:, None], expected.origins + offsets, previous.means)
         n = np.where(alive, n, 0.0)
-    # Of sums about a mean only the rounding of the rows themselves is left.
-    rounding = EPS * np.maximum(offsets * offsets, 4 * EPS * means * means)
-    covariances, doubtful = kind.maximise(
-        moments, offsets, rounding, n, ridge, previous.covariances, variance_floor
-    )
+    moments = Moments(phi, offsets, means, n, float(np.finfo(expected.dtype).eps))
+    covariances, doubtful = kind.maximise(moments, previous.covariances, ridge, variance_floor)
     return Mixture(counts / counts.sum(axis=0), means, covariances), doubtful
 
 
@@ -247,12 +247,10 @@ def passes(
         Least variance of a component in any direction, in squared units of ``rows``.
     """
     sizes = Sizes(rows.features, columns, kind, workers)
-    dtype = rows.features.X.dtype
-
     N, H = len(rows.weights), len(sizes.bound)
     together = N <= CHUNK_ROWS and N * H * len(start.means) <= TOGETHER
     chunks = rows.together if together else rows.chunks
-    small = N * H * dtype.itemsize <= PHI_BYTES
+    small = N * H * rows.features.X.dtype.itemsize <= PHI_BYTES
 
     @lru_cache(maxsize=1)
     def reader(dtype: np.dtype) -> Callable[[int, int], tuple[np.ndarray, Callable[[], np.ndarray]]]:
@@ -265,29 +263,36 @@ def passes(
         return cache(read) if small else read
 
     def expect(
-        mixture: Mixture, moments: bool, centres: np.ndarray, local: np.ndarray | bool = False
-    ) -> tuple[_Expectations, np.dtype]:
+        mixture: Mixture,
+        dtype: np.dtype,
+        moments: bool = True,
+        centres: np.ndarray | None = None,
+        local: np.ndarray | bool = False,
+    ) -> _Expectations:
         density = LogDensity(mixture, kind, sizes, dtype, ridge, local)
         read = reader(density.dtype)
-        return _expect(
-            rows, chunks, read, mixture, kind, density, workers, moments, log_sharing, centres
-        ), density.dtype
+        centres = mixture.means if centres is None else centres
+        return _expect(rows, chunks, read, mixture, kind, density, workers, moments, log_sharing, centres)
 
-    def maximise(expected: _Expectations, previous: Mixture) -> Mixture:
+    def maximise(expected: _Expectations, previous: Mixture) -> tuple[Mixture, np.dtype]:
+        """The next parameters, and the type their densities may be computed in."""
         mixture, doubtful = _maximise(expected, previous, kind, ridge, active_rows, variance_floor)
-        if not doubtful.any():
-            return mixture
-        # Its scatter once more, about its new mean: from there nothing is lost.
-        again, _ = expect(previous, True, mixture.means, doubtful)
-        expected.sums[doubtful], expected.origins[doubtful] = again.sums[doubtful], again.origins[doubtful]
-        return _maximise(expected, previous, kind, ridge, active_rows, variance_floor)[0]
+        if doubtful.any() and expected.dtype != np.float64:
+            return maximise(expect(previous, np.dtype(np.float64)), previous)
+        if doubtful.any():
+            # Its scatter once more, about its new mean: from there nothing is lost.
+            again = expect(previous, expected.dtype, centres=mixture.means, local=doubtful)
+            expected.sums[doubtful] = again.sums[doubtful]
+            expected.origins[doubtful] = again.origins[doubtful]
+            mixture, _ = _maximise(expected, previous, kind, ridge, active_rows, variance_floor)
+        return mixture, expected.dtype
 
     mixture = start
-    expected, dtype = expect(mixture, True, mixture.means)
+    expected = expect(mixture, rows.features.X.dtype)
     for p in range(1, max_iter + 1):
-        mixture = maximise(expected, mixture)
-        expected, dtype = expect(mixture, p < max_iter, mixture.means)
-        yield State(p, mixture, expected.log_likelihood, expected.objective, dtype)
+        mixture, dtype = maximise(expected, mixture)
+        expected = expect(mixture, dtype, moments=p < max_iter)
+        yield State(p, mixture, expected.log_likelihood, expected.objective, expected.dtype)
 
 
 def class_log_density(

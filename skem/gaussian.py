@@ -20,12 +20,12 @@ from scipy.linalg.lapack import dtrtri
 
 LOG_2PI = float(np.log(2.0 * np.pi))
 EPS = float(np.finfo(np.float64).eps)
-SINGULAR = 1e3 * EPS
+DIGITS = 1e3
+"""How far above the rounding of the terms it is the difference of a number has three digits."""
+SINGULAR = DIGITS * EPS
 """Least share of its variance a feature must have left once the features before it are known, per feature and per square
 of what those are multiplied by to foresee it; with less, fewer than three digits of the covariance's inverse are right,
 and it counts as singular."""
-DIGITS = 1e3
-"""How far above the rounding of the terms it is the difference of a variance has three digits."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,44 @@ class Mixture:
     covariances: np.ndarray
 
 
-def _cholesky(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lower Cholesky factors of (..., m, m) covariances and which of them are regular, shape (...).
+@dataclass(frozen=True)
+class Moments:
+    """What the rows of each component say of it, as weighted means about an origin of its own.
 
-    A matrix with a pivot lost in rounding (``SINGULAR``) counts as singular; its place holds the identity. A pivot is
-    w^T P w, with w the row of the unit lower triangular inverse, and so is its rounding, eps w^T D^2 w for deviations D:
-    the units of the features do not matter.
+    Attributes
+    ----------
+    phi : ndarray of shape (K, H)
+        E[phi(x - origin)].
+    offsets : ndarray of shape (K, m)
+        E[x - origin].
+    means : ndarray of shape (K, m)
+        Origins plus offsets.
+    counts : ndarray of shape (K,)
+        Expected rows.
+    eps : float
+        Rounding of the type the sums were taken in.
+    """
+
+    phi: np.ndarray
+    offsets: np.ndarray
+    means: np.ndarray
+    counts: np.ndarray
+    eps: float = EPS
+
+    def rounding(self, variances: np.ndarray) -> np.ndarray:
+        """That of E[(x - origin)^2] - offset^2, of which ``variances``, (K, m) or (K, 1), are the difference, (K, m)."""
+        # Of sums about a mean only the rounding of the rows themselves is left.
+        size = np.maximum(self.offsets * self.offsets, 4 * EPS * self.means * self.means)
+        # That of a difference itself is what ``SINGULAR`` is about, in float64.
+        return self.eps * (size if self.eps == EPS else size + variances)
+
+
+def _regular(covariances: np.ndarray, rounding: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Which of (..., m, m) covariances are regular, and which have three digits above ``rounding``, (..., m); shape (...).
+
+    A matrix with a pivot lost in rounding (``SINGULAR``) counts as singular. A pivot is w^T P w, with w the row of the
+    unit lower triangular inverse, and so is its rounding, eps w^T D^2 w for deviations D: the units of the features do
+    not matter. ``rounding`` is that of the sums which variances are the difference of.
     """
     m = covariances.shape[-1]
     try:
@@ -69,9 +101,13 @@ def _cholesky(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     regular = np.asarray((pivots * pivots > (m * SINGULAR) * np.abs(variances)).all(axis=-1))
     factors = np.where(regular[..., None, None], factors, np.eye(m))
     deviations = np.linalg.norm(factors, axis=-1)
-    rows = _inverted(factors.copy()) * deviations[..., None, :]
+    inverses = _inverted(factors.copy())
+    rows = inverses * deviations[..., None, :]
     regular &= (m * SINGULAR * (rows * rows).sum(axis=-1) < 1.0).all(axis=-1)
-    return np.where(regular[..., None, None], factors, np.eye(m)), regular
+    if rounding is None:
+        return regular, regular
+    lost = (inverses * inverses * np.expand_dims(rounding, -2)).sum(axis=-1)
+    return regular, regular & (DIGITS * lost < 1.0).all(axis=-1)
 
 
 def _inverted(factors: np.ndarray) -> np.ndarray:
@@ -84,10 +120,7 @@ def _inverted(factors: np.ndarray) -> np.ndarray:
 
 def whitening(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """L^-1 of each P = L L^T, shape (..., m, m), and log |P|, shape (...)."""
-    try:
-        factors = np.linalg.cholesky(covariances)
-    except np.linalg.LinAlgError:
-        factors, _ = _cholesky(covariances)
+    factors = np.linalg.cholesky(covariances)
     log_det = 2.0 * np.log(np.diagonal(factors, axis1=-2, axis2=-1)).sum(axis=-1)
     return _inverted(factors), log_det
 
@@ -108,7 +141,7 @@ def _settled(
         place = tuple(index)
         scatter = covariances[place]
         raised = scatter + 4 * m * SINGULAR * np.diag(scatter.diagonal())
-        if _cholesky(raised)[1] and _expected(raised, scatter) > _expected(previous[place], scatter):
+        if _regular(raised)[0] and _expected(raised, scatter) > _expected(previous[place], scatter):
             chosen[place] = raised
     return chosen
 
@@ -222,48 +255,41 @@ class Full:
         return w, np.trace(precisions, axis1=-2, axis2=-1) + np.zeros(K)
 
     @classmethod
-    def scatter(cls, moments: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Covariances about the mean, (K, m, m), from E[phi], (K, H), and the mean's offset, (K, m)."""
+    def scatter(cls, moments: Moments) -> np.ndarray:
+        """Covariances about the mean, (K, m, m)."""
+        offsets = moments.offsets
         K, m = offsets.shape
         products = _products(m)
-        upper = moments[:, m + 1 :] - offsets.take(products.i, axis=1) * offsets.take(products.j, axis=1)
+        upper = moments.phi[:, m + 1 :] - offsets.take(products.i, axis=1) * offsets.take(products.j, axis=1)
         return upper.take(products.order, axis=1).reshape(K, m, m)
 
     @classmethod
     def maximise(
-        cls,
-        moments: np.ndarray,
-        offsets: np.ndarray,
-        rounding: np.ndarray,
-        counts: np.ndarray,
-        ridge: float,
-        previous: np.ndarray,
-        floor: float = 0.0,
+        cls, moments: Moments, previous: np.ndarray, ridge: float, floor: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
         """P_k = S_k + r I (Pulford 2022, eq. 18), no eigenvalue below ``floor``; and which, (K,), are in doubt.
 
         Raising eigenvalues to the floor is the exact M-step under that constraint. A matrix that turned singular
-        stays as it was, or see ``_settled``. In doubt is what has a variance without three digits above ``rounding``,
-        (K, m): that of the terms it is the difference of.
+        stays as it was, or see ``_settled``. In doubt is what has less than three digits above the rounding of
+        the terms it is the difference of.
         """
-        covariances = cls.scatter(moments, offsets)
-        K, m = offsets.shape
+        covariances = cls.scatter(moments)
+        K, m = moments.offsets.shape
         variances = covariances.reshape(K, m * m)[:, :: m + 1]  # a view
+        rounding = moments.rounding(variances)
         variances += ridge
         if floor > ridge:
             covariances = cls.floored(covariances, floor)
             variances = covariances.reshape(K, m * m)[:, :: m + 1]
-        alive = counts > 0
-        regular = alive
-        doubtful = variances < DIGITS * rounding
-        if doubtful.any():
-            # A variance below the rounding of the terms it is the difference of is no variance.
-            regular = alive & ~(variances <= 4 * rounding).any(axis=1)
+        alive = moments.counts > 0
+        # A variance below the rounding of the terms it is the difference of is no variance.
+        regular = alive & (variances > 4 * rounding).all(axis=1)
+        sure = (variances >= DIGITS * rounding).all(axis=1)
         # A ridge well above rounding leaves no doubt.
-        if not ridge > 4 * m * EPS * variances.max():
-            regular = regular & _cholesky(covariances)[1]
-        doubtful = alive & doubtful.any(axis=1)
-        return _settled(covariances, regular, previous, alive & (ridge > 0)), doubtful
+        if not ridge > max(4 * m * EPS * variances.max(), DIGITS * rounding.max()):
+            definite, exact = _regular(covariances, rounding)
+            regular, sure = regular & definite, sure & exact
+        return _settled(covariances, regular, previous, alive & (ridge > 0)), alive & ~sure
 
     @staticmethod
     def floored(covariances: np.ndarray, floor: float) -> np.ndarray:
@@ -294,7 +320,7 @@ class Full:
     def regular(covariances: np.ndarray) -> bool:
         """Whether every covariance is symmetric and positive definite."""
         return bool(
-            np.allclose(covariances, np.swapaxes(covariances, -1, -2)) and _cholesky(covariances)[1].all()
+            np.allclose(covariances, np.swapaxes(covariances, -1, -2)) and _regular(covariances)[0].all()
         )
 
 
@@ -309,23 +335,17 @@ class Tied(Full):
 
     @classmethod
     def maximise(
-        cls,
-        moments: np.ndarray,
-        offsets: np.ndarray,
-        rounding: np.ndarray,
-        counts: np.ndarray,
-        ridge: float,
-        previous: np.ndarray,
-        floor: float = 0.0,
+        cls, moments: Moments, previous: np.ndarray, ridge: float, floor: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
-        pooled = np.einsum("k,kij->ij", counts, cls.scatter(moments, offsets)) / counts.sum()
+        scatter, share = cls.scatter(moments), moments.counts / moments.counts.sum()
+        rounding = share @ moments.rounding(np.diagonal(scatter, axis1=1, axis2=2))
+        pooled = np.einsum("k,kij->ij", moments.counts, scatter) / moments.counts.sum()
         pooled[np.diag_indices_from(pooled)] += ridge
         if floor > ridge:
             pooled = cls.floored(pooled, floor)
-        variances, rounding = pooled.diagonal(), counts @ rounding / counts.sum()
-        regular = np.asarray(_cholesky(pooled)[1] & (variances > 4 * rounding).all())
-        doubtful = (counts > 0) & (variances < DIGITS * rounding).any()
-        return _settled(pooled, regular, previous, np.asarray(ridge > 0)), doubtful
+        definite, exact = _regular(pooled, rounding)
+        regular = np.asarray(definite & (pooled.diagonal() > 4 * rounding).all())
+        return _settled(pooled, regular, previous, np.asarray(ridge > 0)), (moments.counts > 0) & ~exact
 
     @classmethod
     def given(cls, covariances: np.ndarray, scale: np.ndarray) -> np.ndarray:
@@ -382,17 +402,12 @@ class Diagonal(Full):
 
     @classmethod
     def maximise(
-        cls,
-        moments: np.ndarray,
-        offsets: np.ndarray,
-        rounding: np.ndarray,
-        counts: np.ndarray,
-        ridge: float,
-        previous: np.ndarray,
-        floor: float = 0.0,
+        cls, moments: Moments, previous: np.ndarray, ridge: float, floor: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
-        alive = (counts > 0)[:, None]
-        variances = moments[:, 1 + offsets.shape[1] :] - offsets**2 + ridge
+        alive = (moments.counts > 0)[:, None]
+        variances = moments.phi[:, 1 + moments.offsets.shape[1] :] - moments.offsets**2
+        rounding = moments.rounding(variances)
+        variances += ridge
         if floor > ridge:
             variances = np.maximum(variances, floor)
         doubtful = alive & (variances < DIGITS * rounding)
@@ -444,22 +459,16 @@ class Spherical(Diagonal):
 
     @classmethod
     def maximise(
-        cls,
-        moments: np.ndarray,
-        offsets: np.ndarray,
-        rounding: np.ndarray,
-        counts: np.ndarray,
-        ridge: float,
-        previous: np.ndarray,
-        floor: float = 0.0,
+        cls, moments: Moments, previous: np.ndarray, ridge: float, floor: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
-        m = offsets.shape[1]
-        variances = (moments[:, m + 1] - (offsets**2).sum(axis=1)) / m + ridge
+        alive, m = moments.counts > 0, moments.offsets.shape[1]
+        variances = (moments.phi[:, m + 1] - (moments.offsets**2).sum(axis=1)) / m
+        rounding = moments.rounding(variances[:, None]).mean(axis=1)
+        variances += ridge
         if floor > ridge:
             variances = np.maximum(variances, floor)
-        rounding = rounding.mean(axis=1)
-        doubtful = (counts > 0) & (variances < DIGITS * rounding)
-        return np.where((counts > 0) & (variances > 4 * rounding), variances, previous), doubtful
+        doubtful = alive & (variances < DIGITS * rounding)
+        return np.where(alive & (variances > 4 * rounding), variances, previous), doubtful
 
     @staticmethod
     def rescale(covariances: np.ndarray, scale: np.ndarray) -> np.ndarray:

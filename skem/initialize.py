@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.cluster import KMeans, kmeans_plusplus
 
 from skem.chunks import CHUNK_ROWS, Rows
-from skem.gaussian import Full, Mixture
+from skem.gaussian import SINGULAR, Full, Mixture
 
 BY_CLASS = ("class", "class_kmeans")
 METHODS = ("uniform", "sample", "kmeans", *BY_CLASS)
@@ -131,7 +131,10 @@ def start(
     overall = float(np.mean(squares / rows.weights.sum()))
     # A block of constant columns has no variance to be relative to.
     floor = max(ridge, VARIANCE_FLOOR * (overall or 1.0))
-    regular = np.stack(scatters) + floor * np.eye(m)
+    largest = np.array([scatter.diagonal().max() for scatter in scatters])
+    # A class of little weight may spread so far that the rest is lost in its rounding.
+    floors = np.maximum(floor, 4 * m * SINGULAR * largest)
+    regular = np.stack(scatters) + floors[:, None, None] * np.eye(m)
     means, owners = np.concatenate(drawn_means), np.repeat(np.arange(len(sizes)), sizes)
     if groups and len(sizes) > 1:
         order = np.argsort(np.concatenate(groups))

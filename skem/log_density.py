@@ -15,11 +15,11 @@ from functools import cached_property
 
 import numpy as np
 
-from skem.chunks import Features
+from skem.chunks import CHUNK_ROWS, Features
 from skem.gaussian import LOG_2PI, Full, Mixture, whitened, whitening
 from skem.threads import Workers
 
-MAX_ERROR = 1e-3
+MAX_ERROR = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-6}
 """Nats of rounding error a log-density may have before a more exact way is taken."""
 
 _NOBODY = np.arange(0)
@@ -60,12 +60,16 @@ class Sizes:
 
     def exact_enough(self, w: np.ndarray, dtype: np.dtype) -> np.ndarray:
         """Whether eps * max_n sum_h |w_kh phi_nh| < ``MAX_ERROR``, shape (K,), for |w| of shape (K, H)."""
-        limit = MAX_ERROR / float(np.finfo(dtype).eps)
+        number = np.finfo(dtype)
+        limit = MAX_ERROR[np.dtype(dtype)] / float(number.eps)
         largest = w * self.bound
         enough = np.asarray(largest.sum(axis=1) < limit)
         if not enough.all():
             enough |= self._kind.size(largest, len(self._extent), self.spread) < limit
-        return enough
+        # A small product of a factor that overflows is NaN; sums over the rows of a chunk are not to overflow either.
+        if not self.bound.max() * CHUNK_ROWS < number.max:
+            return np.zeros_like(enough)
+        return enough & (w.max(axis=1) < number.max)
 
 
 class LogDensity:

@@ -114,16 +114,22 @@ def opened(mixture: Mixture, groups: list[np.ndarray]) -> Mixture:
     return replace(mixture, weights=np.repeat(weights[:, None], len(groups), axis=1))
 
 
-def closed(mixture: Mixture, log_lambdas: np.ndarray) -> Mixture:
+def closed(mixture: Mixture, log_lambdas: np.ndarray, refill: bool = False) -> Mixture:
     """Weights of zero where lambda is zero, eq. (28): EM keeps them.
+
+    A class that this leaves without a kernel gets all those it may use, with equal weights, if ``refill``.
 
     Raises
     ------
     ValueError
-        If that leaves a class without a kernel it uses.
+        If it leaves a class without a kernel else.
     """
-    weights = np.where(log_lambdas > -np.inf, mixture.weights, 0.0)
+    usable = log_lambdas > -np.inf
+    weights = np.where(usable, mixture.weights, 0.0)
     total = weights.sum(axis=0)
+    if refill and not (total > 0).all():
+        weights = np.where(total > 0, weights, usable / usable.sum(axis=0))
+        total = weights.sum(axis=0)
     if not (total > 0).all():
         raise ValueError(
             f"sharing: class number {int(np.argmin(total))} starts with no weight on a kernel it may use; "

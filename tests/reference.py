@@ -59,10 +59,10 @@ def log_normal(X, model):
 
 
 def rounding(X, model):
-    """Nats lost in a quadratic form in coordinates about the data's centre; the library's limit is 1e-3."""
+    """Nats lost in a quadratic form in coordinates about the data's centre; the library goes another way from 1e-6 on."""
     extent = np.abs(X - X.mean(axis=0)).max(axis=0)
     matrices = full_covariances(model.covariances, *model.means.shape)
-    return min(1e-3, max(1e-15 * extent @ np.abs(np.linalg.inv(P)) @ extent for P in matrices))
+    return min(1e-6, max(1e-15 * extent @ np.abs(np.linalg.inv(P)) @ extent for P in matrices))
 
 
 def penalty(model, reg_covar, scale):

@@ -179,7 +179,7 @@ def test_what_is_too_coarse_is_found(seed, m, tails, scales, kind, dtype):
     X[:, rng.random(m) < 0.1] = 0.0
     phi = np.abs(kind.features(X.T))
     w = np.exp(3 * rng.standard_normal((5, len(phi)))) * (rng.random((5, len(phi))) < 0.7) + 1e-6
-    w *= (1 + 1e-9) * log_density.MAX_ERROR / np.finfo(dtype).eps / (w @ phi).max(axis=1, keepdims=True)
+    w *= (1 + 1e-9) * log_density.MAX_ERROR[np.dtype(dtype)] / np.finfo(dtype).eps / (w @ phi).max(axis=1, keepdims=True)
     features = chunks.Features(X, None, np.zeros(m), np.ones(m))
     sizes = log_density.Sizes(features, np.arange(m), kind, Workers())
     assert not sizes.exact_enough(w, np.dtype(dtype)).any()

@@ -1,0 +1,245 @@
+"""Fits of all estimators to small, hostile data, and what no fit may do: `python tests/fuzz.py 50000` tries as many.
+
+A fit ends in one of two ways: a ValueError that names what is wrong with the input, or a model without NaN, with positive
+definite covariances and an objective that did not fall by more than rounding. Nothing but a ConvergenceWarning is warned
+of. What is tried follows from the seed alone.
+"""
+
+import sys
+import warnings
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from unittest.mock import patch
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from skem import (
+    GaussianMixture,
+    MDAClassifier,
+    PRBFClassifier,
+    PRBFClassifierCV,
+    PRBFEnsemble,
+    PSKEMClassifier,
+    SKEMClassifier,
+    em,
+)
+from skem.log_density import MAX_ERROR
+
+REFUSALS = (
+    "spreads too far",
+    "spreads too little",
+    "too far",
+    "of one class only",
+    "too few",
+    "n_components=",
+    "all weights are zero",
+    "at least one non-zero number",
+    "no stratified validation split",
+    "n_splits=",
+    "least populated class",
+    "too little to learn from",
+)
+
+
+def draw_rows(rng):
+    """Features (n, m), labels (n,) and sample weights (n,) or None."""
+    n = int(rng.choice([2, 3, 5, 8, 13, 30, 60, 120]))
+    m = int(rng.choice([1, 2, 3, 5, 8]))
+    dtype = rng.choice([np.float32, np.float64])
+    L = int(rng.integers(2, 4))
+    y = rng.permutation(np.arange(n) % min(L, n))
+    shape = rng.choice(["normal", "heavy tails", "clusters", "few values", "line", "far clusters"])
+    if shape == "normal":
+        X = rng.normal(size=(n, m))
+    elif shape == "heavy tails":
+        X = rng.standard_t(1.0, (n, m))
+    elif shape == "clusters":
+        X = rng.normal(size=(n, m)) + 4 * rng.normal(size=(3, m))[rng.integers(0, 3, n)]
+    elif shape == "far clusters":
+        X = (
+            1e-3 * rng.normal(size=(n, m))
+            + 10.0 ** rng.integers(0, 6) * rng.normal(size=(3, m))[rng.integers(0, 3, n)]
+        )
+    elif shape == "few values":
+        X = rng.integers(0, 3, (n, m)).astype(float)
+    else:
+        X = rng.normal(size=(n, 1)) * rng.normal(size=m) + 10.0 ** rng.integers(-9, 0) * rng.normal(
+            size=(n, m)
+        )
+    if rng.random() < 0.2:  # duplicates
+        X = X[rng.integers(0, max(1, n // 3), n)]
+    if rng.random() < 0.2:
+        X[:, rng.integers(m)] = rng.choice([0.0, 1.0, 1e6])
+    if rng.random() < 0.2:
+        X += 10.0 ** rng.integers(0, 7)
+    least, most = (-70, 140) if dtype == np.float64 else (-30, 30)
+    scale = rng.choice(["one", "common", "each"])
+    if scale == "common":
+        X = X * 10.0 ** rng.integers(least, most + 1)
+    elif scale == "each":
+        width = float(rng.choice([3, 10, most]))
+        X = X * 10.0 ** rng.uniform(max(least, -width), width, m)
+    with np.errstate(over="ignore"):
+        X = X.astype(dtype)
+    X[~np.isfinite(X)] = 0.0
+    sample_weight = None
+    if rng.random() < 0.4:
+        sample_weight = 10.0 ** rng.uniform(
+            *rng.choice([(0, 1), (-3, 3), (-12, 12), (-12, 12), (-300, 300)]), n
+        )
+        sample_weight[rng.random(n) < 0.1] = 0.0
+    return X, y, sample_weight
+
+
+def draw_model(rng, seed):
+    family = rng.choice(
+        ["mixture", "skem", "pskem", "mda", "prbf", "ensemble", "cv"],
+        p=[0.35, 0.25, 0.1, 0.1, 0.1, 0.05, 0.05],
+    )
+    common = {
+        "n_components": int(rng.integers(1, 7)),
+        "covariance_type": str(rng.choice(["full", "full", "tied", "diag", "spherical"])),
+        "standardize": bool(rng.random() < 0.5),
+        "reg_covar": float(rng.choice([0.0, 1e-12, 1e-9, 1e-7, 1e-6, 1e-3, 0.1])),
+        "max_iter": int(rng.choice([1, 3, 10, 30])),
+        "random_state": seed,
+    }
+    if family == "mixture":
+        init = str(rng.choice(["kmeans", "k-means++", "random_from_data"]))
+        return GaussianMixture(init=init, tol=float(rng.choice([0, 1e-3])), **common)
+    starts = ["class", "class_kmeans", "sample", "kmeans"]
+    if family in ("skem", "pskem", "mda"):
+        common["init"] = str(rng.choice([*starts, "uniform"]))
+        if common["init"] == "uniform":
+            common["init_scale"] = float(rng.choice([1e-3, 2.0, 1e5]))
+        if family == "skem":
+            return SKEMClassifier(early_stopping=bool(rng.random() < 0.1), **common)
+        if family == "pskem":
+            sharing = rng.choice([None, 0.0, 0.3])
+            return PSKEMClassifier(n_blocks=int(rng.integers(1, 4)), sharing=sharing, **common)
+        del common["covariance_type"]
+        return MDAClassifier(n_blocks=int(rng.integers(1, 3)), **common)
+    prbf = PRBFClassifier(
+        init=str(rng.choice(starts)),
+        sharing=float(rng.choice([0, 0.3, 1])),
+        variance_floor=float(rng.choice([0.0, 1e-9, 1e-3])),
+        **common,
+    )
+    if family == "prbf":
+        return prbf
+    return PRBFEnsemble(prbf) if family == "ensemble" else PRBFClassifierCV(prbf, cv=2)
+
+
+def fitted_mixtures(model):
+    """Means, covariances and the standard deviations of features of every mixture in a fitted estimator."""
+    if isinstance(model, PRBFEnsemble):
+        return [part for each in model.estimators_ for part in fitted_mixtures(each)]
+    if isinstance(model, PRBFClassifierCV):
+        return fitted_mixtures(model.best_estimator_)
+    if isinstance(model, GaussianMixture):
+        return [(model.weights_, model.means_, model.covariances_, model.objective_, model.log_likelihood_)]
+    return [
+        (b.weights, b.means, b.covariances, model.objective_, model.log_likelihood_) for b in model.blocks_
+    ]
+
+
+def indefinite(covariances, covariance_type):
+    """Whether one of the covariances has no Cholesky factor."""
+    if covariance_type in ("diag", "spherical"):
+        return not (covariances > 0).all()
+    try:
+        np.linalg.cholesky(covariances)
+    except np.linalg.LinAlgError:
+        return True
+    return False
+
+
+def faults(seed):
+    """What is wrong with the fit that belongs to a seed, and by how much its objective fell: (list of str, float, dtype)."""
+    rng = np.random.default_rng(seed)
+    X, y, sample_weight = draw_rows(rng)
+    model = draw_model(rng, seed)
+    # Small data takes the way of all classes as one chunk; large data goes class by class.
+    with patch.object(em, "TOGETHER", em.TOGETHER if rng.random() < 0.5 else 0):
+        return faults_of_fit(model, X, y, sample_weight)
+
+
+def faults_of_fit(model, X, y, sample_weight):
+    kind = getattr(getattr(model, "estimator", model), "covariance_type", "tied")
+    found, fall, dtype = [], 0.0, ""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            if isinstance(model, GaussianMixture):
+                model.fit(X)
+            else:
+                model.fit(X, y, sample_weight)
+        except ValueError as error:  # LinAlgError is one, too
+            if not any(refusal in str(error) for refusal in REFUSALS):
+                found.append(f"ValueError: {error}")
+            return found, 0.0, "refused"
+        except Exception as error:
+            return [f"{type(error).__name__}: {error}"], 0.0, ""
+        for weights, means, covariances, objective, log_likelihood in fitted_mixtures(model):
+            for name, values in (
+                ("weights", weights),
+                ("means", means),
+                ("covariances", covariances),
+                ("objective", objective),
+                ("log_likelihood", log_likelihood),
+            ):
+                if not np.isfinite(values).all():
+                    found.append(f"{name} not finite")
+            if indefinite(covariances, kind):
+                found.append("indefinite covariance")
+            loss = -np.diff(objective) / (1 + 1e-6 * np.abs(objective[1:]))
+            fall = max(fall, loss.max(initial=0.0))
+        inner = getattr(model, "best_estimator_", model)
+        dtype = getattr(inner, "dtype_used_", "")
+        try:
+            results = {"score_samples": model.score_samples(X)}
+            results["predict_proba"] = model.predict_proba(X)
+            if hasattr(model, "sample"):
+                results["sample"] = model.sample(5)[0]
+        except Exception as error:
+            return [*found, f"{type(error).__name__}: {error}"], fall, dtype
+        for name, values in results.items():
+            if not np.isfinite(values).all():
+                found.append(f"{name} not finite")
+        if not np.allclose(results["predict_proba"].sum(axis=1), 1.0):
+            found.append("predict_proba does not sum to one")
+    for warning in caught:
+        of_the_splits = "least populated class" in str(warning.message)
+        if not (issubclass(warning.category, ConvergenceWarning) or of_the_splits):
+            found.append(f"{warning.category.__name__}: {warning.message}")
+    if fall > 2 * MAX_ERROR[np.dtype(np.float32)]:
+        found.append(f"objective fell by {fall:.3g}")
+    return sorted(set(found)), fall, dtype
+
+
+def faults_of_all(seeds):
+    return [(seed, *faults(seed)) for seed in seeds]
+
+
+if __name__ == "__main__":
+    n, first = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    blocks = [range(first + i, min(first + i + 100, first + n)) for i in range(0, n, 100)]
+    kinds, examples, outcome, falls = Counter(), {}, Counter(), []
+    with ProcessPoolExecutor(2) as pool:
+        for block in pool.map(faults_of_all, blocks):
+            for seed, found, fall, dtype in block:
+                outcome[dtype] += 1
+                falls.append((fall, seed, dtype))
+                for fault in found:
+                    kind = "".join(c for c in fault if not c.isdigit())[:60]
+                    kinds[kind] += 1
+                    examples.setdefault(kind, []).append((seed, fault))
+    print(dict(outcome))
+    for kind, count in kinds.most_common():
+        print(count, "|", examples[kind][0][1][:300], "|", [seed for seed, _ in examples[kind]][:8])
+    for dtype in ("float32", "float64", ""):
+        print(
+            dtype, [(f"{fall:.2g}", seed) for fall, seed, d in sorted(falls, reverse=True) if d == dtype][:8]
+        )
+    sys.exit(bool(kinds))
