@@ -12,6 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from unittest.mock import patch
 
 import numpy as np
+from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 
 from skem import (
@@ -155,6 +156,49 @@ def indefinite(covariances, covariance_type):
     return False
 
 
+def densities_differ(model, X, exact):
+    """Whether log p(x|c) is not that of the fitted parameters, whitened one by one in units of each one's deviations.
+
+    ``exact`` is the error of the library; that of what stands here is estimated from the condition of the covariances.
+    """
+    X = X.astype(np.float64)
+    n, eps = len(X), np.finfo(np.float64).eps
+    if isinstance(model, GaussianMixture):
+        blocks = [(np.arange(X.shape[1]), (model.weights_[:, None], model.means_, model.covariances_))]
+        found = model.score_samples(X)[:, None]
+    else:
+        blocks = [
+            (columns, (block.weights, block.means, block.covariances))
+            for columns, block in zip(model.block_indices_, model.blocks_, strict=True)
+        ]
+        found = model.class_log_density(X)
+    total, allowed = np.zeros(found.shape), np.zeros(n)
+    for columns, (weights, means, covariances) in blocks:
+        (K, m), x = means.shape, X[:, columns]
+        if getattr(model, "covariance_type", "tied") in ("diag", "spherical"):
+            variances = covariances[:, None] if covariances.ndim == 1 else covariances
+            covariances = np.stack([np.diag(np.broadcast_to(v, m)) for v in variances])
+        covariances = np.broadcast_to(covariances, (K, m, m))
+        log_density, worst = np.empty((n, K)), np.zeros(n)
+        for k in range(K):
+            d = np.sqrt(covariances[k].diagonal())
+            inverse = np.linalg.inv(np.linalg.cholesky(covariances[k] / d / d[:, None]))
+            z = (x - means[k]) / d @ inverse.T
+            log_density[:, k] = (
+                np.log(np.abs(inverse.diagonal())).sum()
+                - np.log(d).sum()
+                - 0.5 * (m * np.log(2 * np.pi) + (z**2).sum(axis=1))
+            )
+            norm = np.linalg.norm(inverse, 2)
+            shift = 4 * eps * norm * np.linalg.norm((np.abs(x) + np.abs(means[k])) / d, axis=1)
+            length = np.sqrt((z**2).sum(axis=1))
+            worst = np.maximum(worst, (length + shift) * shift + 8 * m * eps * norm**2 * (1 + length**2))
+        with np.errstate(divide="ignore"):
+            total += logsumexp(log_density[:, :, None] + np.log(weights)[None], axis=1)
+        allowed += worst
+    return bool((np.abs(found - total) > exact + 4 * allowed[:, None] + 1e-6 * np.abs(total)).any())
+
+
 def faults(seed):
     """What is wrong with the fit that belongs to a seed, and by how much its objective fell: (list of str, float, dtype)."""
     rng = np.random.default_rng(seed)
@@ -207,6 +251,10 @@ def faults_of_fit(model, X, y, sample_weight):
         for name, values in results.items():
             if not np.isfinite(values).all():
                 found.append(f"{name} not finite")
+        if hasattr(model, "dtype_used_") and densities_differ(
+            model, X, 2e-3 if X.dtype == np.float32 else 1e-5
+        ):
+            found.append("densities are not those of the parameters")
         if not np.allclose(results["predict_proba"].sum(axis=1), 1.0):
             found.append("predict_proba does not sum to one")
     for warning in caught:
