@@ -99,15 +99,17 @@ def _regular(covariances: np.ndarray, rounding: np.ndarray | None = None) -> tup
     pivots = np.diagonal(factors, axis1=-2, axis2=-1)
     # Comparisons with NaN are False, and so is infinity above infinity.
     regular = np.asarray((pivots * pivots > (m * SINGULAR) * np.abs(variances)).all(axis=-1))
-    factors = np.where(regular[..., None, None], factors, np.eye(m))
-    deviations = np.linalg.norm(factors, axis=-1)
-    inverses = _inverted(factors.copy())
-    rows = inverses * deviations[..., None, :]
-    regular &= (m * SINGULAR * (rows * rows).sum(axis=-1) < 1.0).all(axis=-1)
-    if rounding is None:
-        return regular, regular
-    lost = (inverses * inverses * np.expand_dims(rounding, -2)).sum(axis=-1)
-    return regular, regular & (DIGITS * lost < 1.0).all(axis=-1)
+    if not regular.all():
+        factors = np.where(regular[..., None, None], factors, np.eye(m))
+        variances = np.where(regular[..., None], variances, 1.0)
+    squares = _inverted(factors) ** 2
+
+    def share(rounding: np.ndarray) -> np.ndarray:
+        """What rounding of each feature's sums takes of the worst pivot, (...)."""
+        return (squares @ rounding[..., None])[..., 0].max(axis=-1)
+
+    regular &= m * SINGULAR * share(variances) < 1.0
+    return regular, regular if rounding is None else regular & (DIGITS * share(rounding) < 1.0)
 
 
 def _inverted(factors: np.ndarray) -> np.ndarray:
