@@ -12,7 +12,6 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -23,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from skem import initialize
 from skem._base import SharedKernelClassifier
 from skem._densities import Posteriors
+from skem.threads import Workers
 
 SHARINGS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The lambdas of Titsias and Likas (2001), section IV."""
@@ -298,10 +298,8 @@ class PRBFEnsemble(Posteriors, ClassifierMixin, BaseEstimator):
         models = [
             clone(estimator).set_params(sharing=sharing, random_state=seed) for sharing in self.sharings
         ]
-        fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(model.fit)(X, y, sample_weight) for model in models
-        )
-        self._keep(fitted)
+        with Workers(self.n_jobs) as workers:
+            self._keep(list(workers.map(lambda model: model.fit(X, y, sample_weight), models)))
         return self
 
     @classmethod

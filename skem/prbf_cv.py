@@ -8,7 +8,6 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import check_scoring
@@ -18,6 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skem._densities import Posteriors
 from skem.prbf import SHARINGS, PRBFClassifier, check_sharings, one_seed
+from skem.threads import Workers
 
 
 def sharing_path(
@@ -195,42 +195,39 @@ class PRBFClassifierCV(Posteriors, ClassifierMixin, BaseEstimator):
                 model, held_X, held_y, **({} if weights is None else {"sample_weight": held_weights})
             )
 
-        def path(train: np.ndarray, test: np.ndarray) -> tuple[PRBFClassifier, list[float]]:
-            own_X, own_y, own_weights = part(train)
+        def path(split: tuple[np.ndarray, np.ndarray]) -> tuple[PRBFClassifier, list[float]]:
+            (own_X, own_y, own_weights), test = part(split[0]), split[1]
             models = list(sharing_path(estimator, own_X, own_y, self.sharings, own_weights))
             return models[0], [score(model, test) for model in models]
 
-        parallel = Parallel(n_jobs=self.n_jobs, prefer="threads")
-        starts, columns = zip(*parallel(delayed(path)(*split) for split in splits), strict=True)
-        order = np.argsort(np.argsort(-np.asarray(self.sharings, dtype=float)))
-        self.scores_ = np.transpose(columns)[order]
-        means = self.scores_.mean(axis=1)
-        chosen: float | np.ndarray = float(self.sharings[int(means.argmax())])
-        self.best_score_ = float(means.max())
+        with Workers(self.n_jobs) as workers:
+            starts, columns = zip(*workers.map(path, splits), strict=True)
+            order = np.argsort(np.argsort(-np.asarray(self.sharings, dtype=float)))
+            self.scores_ = np.transpose(columns)[order]
+            means = self.scores_.mean(axis=1)
+            chosen: float | np.ndarray = float(self.sharings[int(means.argmax())])
+            self.best_score_ = float(means.max())
 
-        if self.per_pair:
+            def mean_score(sharing: np.ndarray) -> float:
+                def one(place: int) -> float:
+                    (own_X, own_y, own_weights), test = part(splits[place][0]), splits[place][1]
+                    model = copy.copy(starts[place]).set_params(sharing=sharing)
+                    return score(model.fit(own_X, own_y, own_weights), test)
 
-            def tried(
-                start: PRBFClassifier, train: np.ndarray, test: np.ndarray, matrix: np.ndarray
-            ) -> float:
-                own_X, own_y, own_weights = part(train)
-                return score(copy.copy(start).set_params(sharing=matrix).fit(own_X, own_y, own_weights), test)
+                return float(np.mean(list(workers.map(one, range(len(splits))))))
 
-            L = len(first.classes_)
-            matrix = np.where(np.eye(L, dtype=bool), 1.0, chosen)
-            for g, c in zip(*np.nonzero(~np.eye(L, dtype=bool)), strict=True):
-                for sharing in self.sharings:
-                    if sharing == matrix[g, c]:
-                        continue
-                    candidate = matrix.copy()
-                    candidate[g, c] = sharing
-                    found = parallel(
-                        delayed(tried)(start, *split, candidate)
-                        for start, split in zip(starts, splits, strict=True)
-                    )
-                    if np.mean(found) > self.best_score_:
-                        self.best_score_, matrix = float(np.mean(found)), candidate
-            chosen = matrix
+            if self.per_pair:
+                L = len(first.classes_)
+                matrix = np.where(np.eye(L, dtype=bool), 1.0, chosen)
+                for g, c in zip(*np.nonzero(~np.eye(L, dtype=bool)), strict=True):
+                    for sharing in self.sharings:
+                        if sharing == matrix[g, c]:
+                            continue
+                        candidate = matrix.copy()
+                        candidate[g, c] = sharing
+                        if (found := mean_score(candidate)) > self.best_score_:
+                            self.best_score_, matrix = found, candidate
+                chosen = matrix
 
         self.sharing_ = chosen
         if isinstance(chosen, float):

@@ -5,15 +5,20 @@ to one thread meanwhile: on a loaded machine two layers of threads made one pass
 ``threadpoolctl`` sets limits of the whole process, and two of them that overlap in time restore each other's
 values; so there is one limit here, counted and guarded by a lock. Limits of OpenMP are a thread's own, and
 so each thread sets them for itself.
+
+Ctrl-C is an exception between any two instructions of the main thread, in the middle of setting a limit, too. So it waits
+where this module enters or leaves something. Work in other threads, which it does not reach, ends with its next pass.
 """
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from functools import cache
+from types import CodeType, FrameType
 from typing import Any, Generic, Self, TypeVar
 
 from joblib import effective_n_jobs
@@ -22,6 +27,9 @@ from threadpoolctl import OpenBLASController, ThreadpoolController, threadpool_l
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+INTERRUPT_SECONDS = 0.05
+"""How long Ctrl-C has to wait at most for a thread that waits for another."""
+
 _lock = threading.Lock()
 _users = 0
 _limits: Any = None
@@ -29,10 +37,11 @@ _max_workers: int | None = None
 
 
 class _Thread(threading.local):
-    """How often this thread is inside `single_threaded`, and the limits it set for itself."""
+    """How often this thread is inside `single_threaded`, the limits it set for itself, and what it works on."""
 
     depth = 0
     limits: Any = None
+    work: _Shared | None = None
 
 
 _thread = _Thread()
@@ -67,9 +76,68 @@ def _take_control() -> None:
         OpenBLASController.clear_controlling_thread(force=True)
 
 
+class Cancelled(BaseException):
+    """Ends work whose results nobody waits for any more."""
+
+
+_uninterrupted: set[CodeType] = set()
+
+
+def uninterrupted(function: Callable[..., Result]) -> Callable[..., Result]:
+    """Decorator of what Ctrl-C has to wait for, within `single_threaded`; it ends with `_interrupts.handle_waiting`."""
+    _uninterrupted.add(function.__code__)
+    return function
+
+
+class _Interrupts:
+    """Stands between SIGINT and its handler: what comes in an `uninterrupted` function is handled at its end."""
+
+    def __init__(self) -> None:
+        self._handler: Any = None
+        self._waiting = False
+
+    def take(self) -> None:
+        """From now on. Nothing comes in between: Python looks up the handler of a signal when it handles it."""
+        handler = signal.getsignal(signal.SIGINT)
+        if callable(handler) and handler != self.handle:
+            self._handler, self._waiting = handler, False
+            signal.signal(signal.SIGINT, self.handle)
+
+    def let_go(self) -> None:
+        """Give SIGINT its handler back."""
+        if signal.getsignal(signal.SIGINT) == self.handle:
+            signal.signal(signal.SIGINT, self._handler)
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        """Handle SIGINT, or keep it until it can be."""
+        caller = frame
+        while caller is not None and caller.f_code not in _uninterrupted:
+            caller = caller.f_back
+        if caller is None:
+            self._handler(number, frame)
+        else:
+            self._waiting = True
+
+    def handle_waiting(self) -> None:
+        """Handle what came meanwhile; nothing of other threads, which get no signals."""
+        if self._waiting and _in_main_thread():
+            self._waiting = False
+            self._handler(signal.SIGINT, None)
+
+
+_interrupts = _Interrupts()
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
 class _SingleThreaded:
+    @uninterrupted
     def __enter__(self) -> None:
         global _users, _limits
+        if _thread.depth == 0 and _in_main_thread():
+            _interrupts.take()
         with _lock:
             if _users == 0:
                 _take_control()
@@ -78,7 +146,13 @@ class _SingleThreaded:
         if _thread.depth == 0:
             _thread.limits = _of_a_thread().limit(limits=1)
         _thread.depth += 1
+        try:
+            _interrupts.handle_waiting()
+        except BaseException:
+            self.__exit__()
+            raise
 
+    @uninterrupted
     def __exit__(self, *exception: object) -> None:
         global _users
         _thread.depth -= 1
@@ -90,6 +164,9 @@ class _SingleThreaded:
                 _take_control()
                 _limits.restore_original_limits()
                 _take_control()  # and give it back, to whichever thread sets limits next
+        if _thread.depth == 0 and _in_main_thread():
+            _interrupts.let_go()
+        _interrupts.handle_waiting()
 
 
 _single_threaded = _SingleThreaded()
@@ -125,15 +202,24 @@ def limit_process(n_workers: int = 1) -> None:
 class _Shared(Generic[Item, Result]):
     """Items that several threads work on, each taking the next one; results are handed out in order.
 
-    No more than ``ahead`` items are begun and not handed out, so memory does not grow with the items.
+    No more than two items per thread are begun and not handed out, so memory does not grow with the items.
     """
 
-    def __init__(self, function: Callable[[Item], Result], items: Sequence[Item], ahead: int) -> None:
-        self._function, self._items, self._ahead = function, items, ahead
+    def __init__(
+        self,
+        function: Callable[[Item], Result],
+        items: Sequence[Item],
+        pool: ThreadPoolExecutor,
+        n_helpers: int,
+    ) -> None:
+        self._function, self._items = function, items
+        self._pool, self._n_helpers = pool, n_helpers
+        self._ahead = 2 * (n_helpers + 1)
         self._begun = self._handed = 0
         self._results: dict[int, Result] = {}
         self._error: BaseException | None = None
         self._changed = threading.Condition()
+        self.closed = False
 
     def _take(self) -> int | None:
         """The place of an item to work on, if there is one now."""
@@ -143,12 +229,17 @@ class _Shared(Generic[Item, Result]):
         return self._begun - 1
 
     def _put(self, place: int) -> None:
-        result = self._function(self._items[place])
+        _thread.work = self
+        self._keep(place, self._function(self._items[place]))
+
+    @uninterrupted
+    def _keep(self, place: int, result: Result) -> None:
         with self._changed:
             self._results[place] = result
             self._changed.notify_all()
+        _interrupts.handle_waiting()
 
-    def help(self) -> None:
+    def _help(self) -> None:
         """Work until nothing is left to begin."""
         try:
             while True:
@@ -166,24 +257,51 @@ class _Shared(Generic[Item, Result]):
     def result(self, place: int) -> Result:
         """The result of one place after the other; who waits for it helps."""
         while True:
-            with self._changed:
-                if self._error is not None:
-                    raise self._error
-                if place in self._results:
-                    self._handed = place + 1
-                    self._changed.notify_all()
-                    return self._results.pop(place)
-                own = self._take()
-                if own is None:
-                    self._changed.wait()
-            if own is not None:
-                self._put(own)
+            other = self._next(place)
+            if other is not None:
+                self._put(other)
+            elif place in self._results:
+                return self._hand_out(place)
 
-    def close(self) -> None:
-        """Begin nothing more."""
+    @uninterrupted
+    def _next(self, place: int) -> int | None:
+        """The place of an item to work on while ``place`` has no result; else, or after a while, None."""
         with self._changed:
+            if self._error is not None:
+                raise self._error
+            other = None
+            if place not in self._results:
+                other = self._take()
+                if other is None:
+                    self._changed.wait(INTERRUPT_SECONDS)
+        _interrupts.handle_waiting()
+        return other
+
+    @uninterrupted
+    def _hand_out(self, place: int) -> Result:
+        with self._changed:
+            self._handed = place + 1
+            self._changed.notify_all()
+        _thread.work = self._outer
+        _interrupts.handle_waiting()
+        return self._results.pop(place)
+
+    @uninterrupted
+    def __enter__(self) -> Self:
+        self._outer = _thread.work
+        self._helpers = [self._pool.submit(self._help) for _ in range(self._n_helpers)]
+        return self
+
+    @uninterrupted
+    def __exit__(self, *exception: object) -> None:
+        """Begin nothing more, and wait for what is under way: that ends at its next pass."""
+        with self._changed:
+            self.closed = True
             self._begun = len(self._items)
             self._changed.notify_all()
+        wait(self._helpers)
+        _thread.work = self._outer
+        _interrupts.handle_waiting()
 
 
 class Workers:
@@ -199,6 +317,8 @@ class Workers:
         self.n_workers = effective_n_jobs(n_jobs)
         if _max_workers is not None:
             self.n_workers = min(self.n_workers, _max_workers)
+        if _thread.work is not None:
+            self.n_workers = 1  # as one of several already
         # Who asks for the results is a worker too.
         self._pool = None
         if self.n_workers > 1:
@@ -209,28 +329,25 @@ class Workers:
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
         """Yield ``function(item)`` in the order of ``items``, with BLAS and OpenMP at one thread.
 
-        No more than two results per worker wait at any time, so memory does not grow with the items.
+        No more than two results per worker wait at any time, so memory does not grow with the items. Where this is itself
+        part of the work of other threads, it ends in `Cancelled` once nobody waits for that.
         """
+        if _thread.work is not None and _thread.work.closed:
+            raise Cancelled
         with single_threaded():
             if self._pool is None:
                 yield from map(function, items)
                 return
-            shared = _Shared(function, items, 2 * self.n_workers)
-            helpers = [self._pool.submit(shared.help) for _ in range(self.n_workers - 1)]
-            try:
+            with _Shared(function, items, self._pool, self.n_workers - 1) as shared:
                 for place in range(len(items)):
                     yield shared.result(place)
-            finally:
-                shared.close()
-                wait(helpers)
-
-    def close(self) -> None:
-        """End the threads; what is still running is waited for."""
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
 
     def __enter__(self) -> Self:
         return self
 
+    @uninterrupted
     def __exit__(self, *exception: object) -> None:
-        self.close()
+        """End the threads; what is still running is waited for."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+        _interrupts.handle_waiting()

@@ -1,8 +1,14 @@
 """The workers: results in the order of the items, little ahead of them, and an end to everything when one fails."""
 
+import dis
+import signal
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import count, pairwise
 
 import numpy as np
 import pytest
@@ -10,7 +16,7 @@ from numpy.testing import assert_array_equal
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from skem import GaussianMixture, SKEMClassifier, threads
-from skem.threads import Workers
+from skem.threads import Workers, single_threaded
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 7])
@@ -150,3 +156,101 @@ def test_blas_is_limited_once_in_a_fit(monkeypatch, model):
     monkeypatch.setattr(threads._of_the_process(), "limit", lambda **to: limited.append(to) or limit(**to))
     model.set_params(random_state=0).fit(np.random.default_rng(0).normal(size=(50, 2)), np.arange(50) % 2)
     assert limited == [{"limits": 1}]
+
+
+INTERRUPTED = """
+import signal, sys, threading, time
+import numpy as np
+from threadpoolctl import threadpool_info, threadpool_limits
+from skem import PRBFClassifier, PRBFClassifierCV, PRBFEnsemble, SKEMClassifier, threads
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(3000, 6))
+y = rng.integers(0, 3, 3000)
+kernels = PRBFClassifier(12, max_iter=400, tol=0, random_state=0)
+model = eval(sys.argv[1])
+threadpool_limits(2)
+limits = [(library["prefix"], library["num_threads"]) for library in threadpool_info()]
+before = threading.active_count()
+for delay in rng.uniform(0.01, 0.4, 6):
+    signal.setitimer(signal.ITIMER_REAL, delay)
+    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+    asked = time.perf_counter()
+    try:
+        model.fit(X, y)
+    except KeyboardInterrupt:
+        late = time.perf_counter() - asked - delay
+    else:
+        sys.exit("the fit was not interrupted")
+    assert threading.active_count() == before, threading.enumerate()
+    assert [(library["prefix"], library["num_threads"]) for library in threadpool_info()] == limits
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+print("stopped")
+"""
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "SKEMClassifier(20, max_iter=4000, n_jobs=2, random_state=0)",
+        "PRBFEnsemble(kernels, n_jobs=2)",
+        "PRBFClassifierCV(kernels, n_jobs=2)",
+    ],
+)
+def test_an_interrupt_ends_a_fit_and_all_its_threads(model):
+    ended = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, model], capture_output=True, text=True, timeout=100
+    )
+    assert ended.stdout == "stopped\n", ended.stderr
+
+
+@cache
+def where_signals_are_handled(code):
+    """After calls, at the start of a function and on the way back in a loop: offsets of what is executed next."""
+    places = set()
+    for instruction, following in pairwise(dis.get_instructions(code)):
+        if instruction.opname.startswith(("CALL", "RESUME")):
+            places.add(following.offset)
+        elif instruction.opname.startswith("JUMP_BACKWARD"):
+            places.add(instruction.argval)
+    return places
+
+
+def test_an_interrupt_anywhere_leaves_nothing_behind():
+    """SIGINT wherever Python handles it while limits are entered and left and threads work."""
+    left = 0
+
+    def trace(frame, event, _):
+        nonlocal left
+        if frame.f_code.co_filename != threads.__file__:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode" and frame.f_lasti in where_signals_are_handled(frame.f_code):
+            left -= 1
+            if left == 0:
+                signal.raise_signal(signal.SIGINT)
+        return trace
+
+    def work():
+        with single_threaded(), Workers(2) as workers:
+            return sum(workers.map(abs, range(5)))
+
+    with threadpool_limits(2):
+        before = [(library["prefix"], library["num_threads"]) for library in threadpool_info()]
+        n_threads = threading.active_count()
+        for place in count(1):
+            left, interrupted = place, False
+            sys.settrace(trace)
+            try:
+                assert work() == 10
+            except KeyboardInterrupt:
+                interrupted = True
+            finally:
+                sys.settrace(None)
+            assert interrupted == (left <= 0)
+            assert threading.active_count() == n_threads
+            assert [(library["prefix"], library["num_threads"]) for library in threadpool_info()] == before
+            assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+            if left > 0:  # it was over before
+                break
+    assert place > 50
