@@ -9,6 +9,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the examples are too small
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.ext import autosummary
 from sphinx_gallery.sorting import ExplicitOrder
 
 import skem
@@ -42,6 +43,8 @@ myst_heading_anchors = 3
 # API pages: what scikit-learn gives every estimator is documented there.
 
 autosummary_generate = True
+autosummary.WELL_KNOWN_ABBREVIATIONS += ("eq.", "Proc.")  # no ends of a first sentence
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"
 autodoc_default_options = {
     "exclude-members": "get_metadata_routing, get_params, set_params, set_callbacks, set_fit_request, set_score_request, "
@@ -108,13 +111,16 @@ html_static_path = ["_static"]
 html_css_files = ["custom.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_use_index = False
+html_domain_indices = False
 html_theme_options = {
     "logo": {"text": "skem"},
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
     "show_toc_level": 2,
     "show_prev_next": True,
-    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "gallery/index": []},
+    # Wide tables have the whole page.
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "gallery/index": [], "reproduce/tables/*": []},
     "footer_start": ["copyright"],
     "footer_end": [],
 }

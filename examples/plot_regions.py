@@ -42,15 +42,15 @@ def draw(ax, model):
         model, X, ax=ax, response_method="predict", multiclass_colors=COLOURS, alpha=0.25
     )
     ax.scatter(*X.T, c=y, s=6, cmap=ListedColormap(COLOURS))
-    for mean, covariance in zip(
-        model.means_, np.broadcast_to(model.covariances_, (len(model.means_), 2, 2)), strict=True
-    ):
+    covariances = np.broadcast_to(model.covariances_, (len(model.means_), 2, 2))
+    for mean, covariance in zip(model.means_, covariances, strict=True):
         variances, axes = np.linalg.eigh(covariance)
         height, width = 4 * np.sqrt(variances)
         angle = np.degrees(np.arctan2(axes[1, 1], axes[0, 1]))
         ax.add_patch(Ellipse(mean, width, height, angle=angle, fill=False, linewidth=1.5))
     name = type(model).__name__.removesuffix("Classifier")
-    ax.set(title=f"{name}: {100 * model.score(X_test, y_test):.1f}% of test rows", xticks=[], yticks=[], aspect="equal")
+    ax.set_title(f"{name}: {100 * model.score(X_test, y_test):.1f}% of test rows")
+    ax.set(xticks=[], yticks=[], aspect="equal")
 
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 4.4), layout="constrained", sharex=True, sharey=True)
