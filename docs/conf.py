@@ -4,6 +4,7 @@ import logging
 import os
 import re
 import warnings
+from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the examples are too small for more
 
@@ -55,6 +56,7 @@ numpydoc_xref_param_type = False
 
 doctest_global_setup = """
 import warnings
+from pathlib import Path
 import matplotlib
 matplotlib.use("Agg")
 """
@@ -76,7 +78,6 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "backreferences_dir": "gallery/backreferences",
     "doc_module": ("skem",),
-    "reference_url": {"skem": None},
     "within_subsection_order": ExplicitOrder(
         [
             "plot_regions.py",
@@ -97,6 +98,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 1,
     "remove_config_comments": True,
     "show_memory": False,
+    "write_computation_times": False,
     "show_signature": False,
     "download_all_examples": False,
     "abort_on_example_error": True,
@@ -105,6 +107,8 @@ warnings.filterwarnings("error", category=FutureWarning, module="skem")
 
 # The look
 
+WIDE = [f"reproduce/tables/{path.stem}" for path in Path(__file__).parent.glob("reproduce/tables/*.md")]
+"""Pages of wide tables, which have the whole width."""
 html_theme = "pydata_sphinx_theme"
 html_title = "skem"
 html_static_path = ["_static"]
@@ -119,8 +123,7 @@ html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "show_toc_level": 2,
     "show_prev_next": True,
-    # Wide tables have the whole page.
-    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "gallery/index": [], "reproduce/tables/*": []},
+    "secondary_sidebar_items": {"**": ["page-toc"]} | dict.fromkeys(["index", "gallery/index", *WIDE], []),
     "footer_start": ["copyright"],
     "footer_end": [],
 }
