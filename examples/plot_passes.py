@@ -2,8 +2,8 @@
 A learning curve by pass
 ========================
 
-``fit_passes`` yields the model after every pass of EM, ready to predict. The log-likelihood rises all the way; the
-accuracy on rows that were held out does not, and neither does the log-loss.
+``fit_passes`` yields the model after every pass of EM, ready to predict. The objective rises all the way; on rows that
+were held out the accuracy does not, and the log-loss soon gets worse.
 """
 
 # %%
