@@ -10,6 +10,7 @@ Neural Networks 12, 987-997.
 from importlib.metadata import PackageNotFoundError, version
 
 from skem.classifiers import MDAClassifier, PSKEMClassifier, SKEMClassifier
+from skem.gaussian import Mixture
 from skem.mixture import GaussianMixture
 from skem.prbf import PRBFClassifier, PRBFEnsemble
 from skem.prbf_cv import PRBFClassifierCV, sharing_path
@@ -24,6 +25,7 @@ __all__ = [
     "GaussianKernels",
     "GaussianMixture",
     "MDAClassifier",
+    "Mixture",
     "PRBFClassifier",
     "PRBFClassifierCV",
     "PRBFEnsemble",

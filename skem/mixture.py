@@ -94,7 +94,7 @@ class GaussianMixture(Units, DensityMixin, BaseEstimator):
     >>> from skem import GaussianMixture
     >>> X, _ = load_iris(return_X_y=True)
     >>> GaussianMixture(3, random_state=0).fit(X).weights_.round(2)
-    array([0.33, 0.3 , 0.37])
+    array([0.33, 0.3 , 0.36])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -1,0 +1,42 @@
+"""
+Rows unlike any class
+=====================
+
+``score_samples`` is log p(x), whatever the class: rows that the model has hardly seen the like of have a low one. A
+discriminative classifier has nothing of the kind.
+"""
+
+# %%
+# Trained on the digits 0 to 8; the nines are new to it.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import train_test_split
+
+from skem import SKEMClassifier
+
+X, y = load_digits(return_X_y=True)
+X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
+known = y_train < 9
+model = SKEMClassifier(27, reg_covar=0.3, random_state=0).fit(X_train[known], y_train[known])
+
+density = model.score_samples(X_test)
+new = y_test == 9
+print(f"area under the ROC curve: {roc_auc_score(new, -density):.3f}")
+
+# %%
+# The distribution of log p(x), and the four test images that the model finds least likely: a known digit can be odd, too.
+
+figure = plt.figure(figsize=(8, 3.4), layout="constrained")
+left, right = figure.subfigures(1, 2, width_ratios=[3, 2])
+ax = left.subplots()
+bins = np.linspace(*np.percentile(density, [0.5, 100]), 40)
+ax.hist([density[~new].clip(bins[0]), density[new].clip(bins[0])], bins, stacked=True, label=["digits 0 to 8", "nines"])
+ax.set(xlabel="log p(x) in nats", ylabel="test rows")
+ax.legend()
+for ax, i in zip(right.subplots(2, 2).flat, density.argsort(), strict=False):
+    ax.imshow(X_test[i].reshape(8, 8), cmap="gray_r")
+    ax.set(title=f"a {y_test[i]}", xticks=[], yticks=[])
+plt.show()

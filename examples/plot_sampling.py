@@ -1,0 +1,40 @@
+"""
+Sampling digits
+===============
+
+A generative classifier can draw rows of a class. From a PSKEM model the blocks are drawn independently of each other,
+and what that leaves out can be seen.
+"""
+
+# %%
+# SKEM and PSKEM on the 64 pixels of each digit; for PSKEM a block is four lines of the image.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits
+
+from skem import PSKEMClassifier, SKEMClassifier
+
+X, y = load_digits(return_X_y=True)
+models = {
+    "data": None,
+    "SKEM": SKEMClassifier(60, reg_covar=0.05, random_state=0),
+    "PSKEM,\n2 blocks": PSKEMClassifier(60, n_blocks=2, reg_covar=0.05, random_state=0),
+    "PSKEM,\n8 blocks": PSKEMClassifier(60, n_blocks=8, reg_covar=0.05, random_state=0),
+}
+
+# %%
+# One digit of each class, from the data and from each model. With eight blocks every line of the image is drawn from the
+# right class, but not to fit the line above.
+
+figure, axes = plt.subplots(len(models), 10, figsize=(9, 4), layout="constrained")
+for line, (name, model) in zip(axes, models.items(), strict=True):
+    if model is None:
+        drawn = X[[np.flatnonzero(y == c)[3] for c in range(10)]]
+    else:
+        drawn, _ = model.fit(X, y).sample(y=np.arange(10))
+    for ax, image in zip(line, drawn, strict=True):
+        ax.imshow(image.reshape(8, 8), cmap="gray_r", vmin=0, vmax=16)
+        ax.set(xticks=[], yticks=[])
+    line[0].set_ylabel(name, rotation=0, ha="right", va="center")
+plt.show()

@@ -1,0 +1,158 @@
+"""What the documentation says of the code and of the reference run is so."""
+
+import importlib.util
+import inspect
+import re
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+
+import skem
+from skem import plots
+
+mpl.use("Agg")
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+REFERENCE = ROOT / "results/reference"
+PAGES = [
+    path
+    for path in DOCS.rglob("*.md")
+    if "_build" not in path.parts and path.relative_to(DOCS).parts[0] != "gallery"
+]
+
+
+def page(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def between(name: str, text: str) -> str:
+    return text.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->")[0].strip()
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+# Numbers
+
+
+def test_the_verdicts_are_those_of_the_reference_run():
+    claims = pd.read_csv(REFERENCE / "claims.csv")
+    counts = claims.loc[claims["paper"] == "pulford2022", "verdict"].value_counts()
+    header, _, row = between("verdicts", page("reproduce/findings/pulford2022.md")).splitlines()
+    assert dict(zip(cells(header), map(int, cells(row)), strict=True)) == counts.to_dict()
+
+
+def test_every_table_of_the_reference_run_is_shown():
+    shown = {
+        name
+        for path in PAGES
+        for name in re.findall(r"\{include\} .*results/reference/(\S+)", path.read_text(encoding="utf-8"))
+    }
+    there = {str(path.relative_to(REFERENCE)) for path in REFERENCE.rglob("*.md")}
+    assert shown == there
+
+
+def test_speed_is_that_of_the_reference_run():
+    peers = pd.read_csv(REFERENCE / "peers.csv", low_memory=False)
+    peers = peers[
+        (peers["part"] == "sizes")
+        & (peers["coretype"] == "default")
+        & (peers["covariance"] == "full")
+        & (peers["threads"] == 2)
+    ]
+    lines = [line for line in page("reproduce/speed.md").splitlines() if line.startswith("|")]
+    engines = cells(lines[0])[2:]
+    assert engines[0] == "skem"
+    for line in lines[2:]:
+        size, dtype, *shown = cells(line)
+        N, m, K = (int(number.replace(",", "")) for number in re.findall(r"[\d,]*\d", size))
+        own = peers[(peers[["N", "m", "K"]] == [N, m, K]).all(axis=1) & (peers["dtype"] == dtype)]
+        assert shown[0] == f"{own.loc[own['engine'] == 'skem', 'seconds_per_pass'].iloc[0]:.3f} s"
+        for engine, cell in zip(engines[1:], shown[1:], strict=True):
+            ratio = own.loc[own["engine"] == engine, "ratio"]
+            expected = [f"{value:.1f}" if value < 5 else f"{value:.0f}" for value in ratio]
+            assert ([cell] if cell else []) == expected, (size, dtype, engine)
+
+
+# Code
+
+
+def test_the_defaults_that_differ_are_in_the_table():
+    header, _, *lines = between("defaults", page("use/defaults.md")).splitlines()
+    classes = {
+        name: getattr(skem, name if name.startswith("Gaussian") else f"{name}Classifier")
+        for name in cells(header)[1:-1]
+    }
+    expected = {}
+    signatures = {name: inspect.signature(c).parameters for name, c in classes.items()}
+    for parameter in dict.fromkeys(p for signature in signatures.values() for p in signature):
+        defaults = {name: s[parameter].default for name, s in signatures.items() if parameter in s}
+        if len({repr(default) for default in defaults.values()}) > 1:
+            expected[parameter] = [str(defaults.get(name, "-")) for name in classes]
+    assert {cells(line)[0].strip("`"): cells(line)[1:-1] for line in lines} == expected
+
+
+def test_the_reference_has_every_public_name():
+    listed = set(re.findall(r"^   ~?skem\.(\w+)$", page("use/api/index.md"), re.MULTILINE))
+    assert listed == {*skem.__all__, "datasets", "images", "metrics", "plots"} - {"__version__"}
+
+
+def gallery():
+    """Pictures and, above each, the call that draws it."""
+    text = between("gallery", page("use/figures.md"))
+    return re.findall(r"`(plots\..+)`\n\n!\[.+\]\(\.\./\.\./(.+)\.svg\)", text)
+
+
+def test_every_figure_of_the_reference_run_has_its_call():
+    there = {str(path.relative_to(ROOT).with_suffix("")) for path in REFERENCE.rglob("*.svg")}
+    assert {picture for _, picture in gallery()} == there
+
+
+@pytest.mark.parametrize(("call", "picture"), gallery())
+def test_the_call_above_a_picture_draws_it(call, picture):
+    names = {"plots": plots, "table": pd.read_csv(ROOT / f"{picture}.csv", low_memory=False)}
+    axes = np.atleast_1d(eval(call, names))
+    assert all(isinstance(ax, Axes) for ax in axes.flat)
+    figure = axes.flat[0].figure
+    width, height = figure.get_size_inches()
+    svg = (ROOT / f"{picture}.svg").read_text(encoding="utf-8")
+    size = [float(re.search(rf'{side}="([0-9.]+)pt"', svg)[1]) / 72 for side in ("width", "height")]
+    assert size == pytest.approx([width, height], abs=0.01)
+    plt.close(figure)
+
+
+# Files
+
+
+@pytest.mark.parametrize(
+    # The architecture is that of the house as it is designed.
+    "path",
+    [path for path in PAGES if path.name != "architecture.md"],
+    ids=lambda path: str(path.relative_to(DOCS)),
+)
+def test_every_file_that_a_page_names_is_there(path):
+    named = re.findall(
+        r"`((?:config|docs|examples|profiles|results/reference|skem|tests|workflow)/[\w./-]+)`",
+        path.read_text(encoding="utf-8"),
+    )
+    # What users write themselves, and what a build makes.
+    named = [name for name in named if "mine" not in name and "_build" not in name]
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_a_link_that_leads_nowhere_is_found(tmp_path):
+    spec = importlib.util.spec_from_file_location("links", DOCS / "links.py")
+    links = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(links)
+    (tmp_path / "a.html").write_text(
+        '<a href="b.html#here">1</a> <a href="b.html#there">2</a> <a href="c.html">3</a> <a href="https://x.org">4</a>',
+        encoding="utf-8",
+    )
+    (tmp_path / "b.html").write_text('<p id="here"><img src="none.png"></p>', encoding="utf-8")
+    assert links.broken(tmp_path) == ["a.html: b.html#there", "a.html: c.html", "b.html: none.png"]
