@@ -62,11 +62,8 @@ onstart:
     # and looks at all that remain: sixty jobs on, half a core did nothing else (snakemake/snakemake#2967).
     if workflow.local_exec and hasattr(workflow.scheduler, "job_rate_limiter"):
         workflow.scheduler.job_rate_limiter = None
-    # What a kill left of files that were being written beside their place. Nobody writes now: this is the only lock.
-    locks = list(Path(".snakemake/locks").glob("*.output.lock"))
-    if workflow.is_main_process and len(locks) == 1:
-        for path in Path("results").rglob(".*.????????"):
-            path.unlink()
+    if workflow.is_main_process:
+        files.clean_up("results")
 
 
 onsuccess:

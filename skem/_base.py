@@ -19,7 +19,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from skem import chunks, em, initialize, partition, sharing
 from skem._densities import Densities
-from skem._units import all_or_nothing, refuse_non_finite
+from skem._units import CheckedParameters, all_or_nothing, refuse_non_finite
 from skem.callbacks import CallbackSupportMixin, follow, with_callbacks
 from skem.gaussian import COVARIANCE_TYPES, Mixture
 from skem.threads import Workers, single_threaded
@@ -29,7 +29,16 @@ LEAST_WEIGHT = 1e-30
 times what a component may take of it."""
 
 
-class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+def mean_one(weights: np.ndarray) -> np.ndarray:
+    """Weights with mean one, whatever their size."""
+    with np.errstate(over="ignore"):
+        mean = weights.mean()
+    return weights / mean if np.isfinite(mean) else mean_one(weights / weights.max())
+
+
+class SharedKernelClassifier(
+    CheckedParameters, Densities, CallbackSupportMixin, ClassifierMixin, BaseEstimator
+):
     """What the four classifiers share: blocks of features, one shared-kernel mixture each.
 
     Inside, features are centred and scaled; everything public is in input units.
@@ -212,7 +221,7 @@ class SharedKernelClassifier(Densities, CallbackSupportMixin, ClassifierMixin, B
                     "too little to learn from: give its rows more weight, or none"
                 )
             rows, labels, weights = rows[used], labels[used], weights[used]
-        return rows, labels, weights / weights.mean()
+        return rows, labels, mean_one(weights)
 
     def _resolve_class_prior(self, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
         n_classes = len(self.classes_)

@@ -371,7 +371,14 @@ def _decode(paths: list[Path], source: dict[str, Any], spec: dict[str, Any]) -> 
         for path in paths:
             with open(path, "rb") as stream:
                 blobs.append(_bounded(stream))
-    data, target = _DECODERS[source["decoder"]]([_unpacked(blob) for blob in blobs], spec)
+    words, decoder = _DECODERS[source["decoder"]]
+    try:
+        data, target = decoder([_unpacked(blob) for blob in blobs], spec)
+    except SourceError:
+        raise
+    except Exception as error:
+        # Not its message: it quotes what the file holds, which may be no data at all and anybody's secret.
+        raise SourceError(f"not {words} ({type(error).__name__})") from error
     return np.ascontiguousarray(data), np.ascontiguousarray(target, dtype=np.int64)
 
 
@@ -425,6 +432,8 @@ def _table(blobs: list[bytes], spec: dict[str, Any]) -> Arrays:
 
     Of several files the rows are strung together.
     """
+    if any(b"\0" in blob for blob in blobs):
+        raise SourceError("a binary file, not a table of text")
     lines = (line.strip() for blob in blobs for line in blob.decode("utf-8").splitlines())
     rows = [line.replace(",", " ").split() for line in lines if line and line[0] not in "%@"]
     labels = spec.get("labels", spec["target_names"])
@@ -433,10 +442,10 @@ def _table(blobs: list[bytes], spec: dict[str, Any]) -> Arrays:
     return data, np.array([labels.index(row[-1].strip()) for row in rows])
 
 
-_DECODERS: dict[str, Callable[[list[bytes], dict[str, Any]], Arrays]] = {
-    "idx": _idx,
-    "digits_csv": _digits_csv,
-    "cifar_binary": _cifar_binary,
-    "cifar_png": _cifar_png,
-    "table": _table,
+_DECODERS: dict[str, tuple[str, Callable[[list[bytes], dict[str, Any]], Arrays]]] = {
+    "idx": ("IDX files", _idx),
+    "digits_csv": ("CSV tables of labels and pixels", _digits_csv),
+    "cifar_binary": ("CIFAR's binary files", _cifar_binary),
+    "cifar_png": ("pictures and lists of labels", _cifar_png),
+    "table": ("a table of rows of numbers that end in a label", _table),
 }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils._param_validation import InvalidParameterError, make_constraint
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skem import chunks
@@ -16,6 +17,23 @@ from skem.threads import single_threaded
 
 LEAST_VARIANCE = 1e-200
 """Of a feature, relative to the features' mean variance: components a hundred digits narrower still have a precision."""
+
+
+class CheckedParameters:
+    """For estimators with ``_parameter_constraints``: True and False are no numbers."""
+
+    if TYPE_CHECKING:
+        _parameter_constraints: ClassVar[dict[str, list[Any]]]
+
+    def _validate_params(self) -> None:
+        for name, allowed in self._parameter_constraints.items():
+            value = getattr(self, name, None)
+            if isinstance(value, (bool, np.bool_)) and "boolean" not in allowed:
+                words = " or ".join(str(make_constraint(constraint)) for constraint in allowed)
+                raise InvalidParameterError(
+                    f"The {name!r} parameter of {type(self).__name__} must be {words}. Got {value} instead."
+                )
+        super()._validate_params()  # type: ignore[misc]
 
 
 class Units:
@@ -77,7 +95,8 @@ class Units:
         shift = np.where(constant, X[0], shift)
         if self.standardize:
             # Of what is constant but for its last digits, those may be large.
-            scale = np.where(constant | (scale == 0), np.maximum(scale, 1.0), scale)
+            scale[constant] = np.abs(X[:, constant] - shift[constant]).max(axis=0).clip(min=1.0)
+            scale[scale == 0] = 1.0
         else:
             # One power of two for all features: squares neither overflow nor underflow, nothing is rounded,
             # and a ball stays a ball.

@@ -32,19 +32,22 @@ class Figure:
         Without these there is no figure.
     also : tuple of str
         What else it shows if there.
+    timing : tuple of str
+        Tables of times it shows; such a figure is called "_timing", too, as it is never the same twice.
     rows : callable
-        From tables and costs, both by study, to the tidy table that is drawn.
+        From tables, by name of file, to the tidy table that is drawn.
     draw : callable
         From that table to Axes.
     """
 
     studies: tuple[str, ...]
-    rows: Callable[[Tables, Tables], pd.DataFrame]
+    rows: Callable[[Tables], pd.DataFrame]
     draw: Callable[..., Any]
     also: tuple[str, ...] = ()
+    timing: tuple[str, ...] = ()
 
 
-def _arrangements(tables: Tables, costs: Tables) -> pd.DataFrame:
+def _arrangements(tables: Tables) -> pd.DataFrame:
     """The unpartitioned model, which features in any order leave the same, stands in every panel."""
     table = tables["arrangements"]
     table = table[table["protocol"].isin(["best-pass", "validated"])]
@@ -58,12 +61,12 @@ def _arrangements(tables: Tables, costs: Tables) -> pd.DataFrame:
     return pd.concat(orders, ignore_index=True)
 
 
-def _sharing(tables: Tables, costs: Tables) -> pd.DataFrame:
+def _sharing(tables: Tables) -> pd.DataFrame:
     table = tables["arrangements"]
     return table[(table["method"] == "sequential") & (table["protocol"] == "best-pass")]
 
 
-def _starts(tables: Tables, costs: Tables) -> pd.DataFrame:
+def _starts(tables: Tables) -> pd.DataFrame:
     """Best passes from every start; the paper's is the one of the arrangements."""
     own = tables["arrangements"]
     own = own[own["method"] == "sequential"].assign(method="uniform")
@@ -72,8 +75,8 @@ def _starts(tables: Tables, costs: Tables) -> pd.DataFrame:
     return table[(table["protocol"] == "best-pass") & table["method"].isin(plots.STARTS)]
 
 
-def _starts_on_one(tables: Tables, costs: Tables) -> pd.DataFrame:
-    table = _starts(tables, costs)
+def _starts_on_one(tables: Tables) -> pd.DataFrame:
+    table = _starts(tables)
     table = table[table["dataset"] == tables["arrangements"]["dataset"].iloc[0]]
     return table.sort_values("method", key=lambda names: names.map(list(plots.STARTS).index), kind="stable")
 
@@ -82,8 +85,8 @@ PAPER_K = {"mnist_half": 40, "mnist": 60, "fashion_mnist": 100}
 """Where starts are compared: as many components as the paper has on that data set."""
 
 
-def _advantage(tables: Tables, costs: Tables) -> pd.DataFrame:
-    table = _starts(tables, costs)
+def _advantage(tables: Tables) -> pd.DataFrame:
+    table = _starts(tables)
     k = table["dataset"].map(PAPER_K)
     there = table[table["n_components"] == k]
     # Grids may be cut to their ends.
@@ -92,8 +95,11 @@ def _advantage(tables: Tables, costs: Tables) -> pd.DataFrame:
 
 
 FIGURES = {
-    "figure1": Figure(
-        ("arrangements",), lambda tables, costs: costs["arrangements"], plots.cost_by_components
+    "figure1_timing": Figure(
+        ("arrangements",),
+        lambda tables: tables["arrangements_timing"],
+        plots.cost_by_components,
+        timing=("arrangements_timing",),
     ),
     "figures2to4": Figure(
         ("arrangements",), _arrangements, partial(plots.accuracy_by_components, crossing=28)

@@ -7,12 +7,20 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+
+try:
+    import fcntl
+except ImportError:  # Windows, which does not delete what is open
+    fcntl = None  # type: ignore[assignment]
+
+UNFINISHED = ".skem-unfinished"
+"""How the names of files end that are still being written."""
 
 LABELS = ("dataset", "method", "setting", "rows", "dtype")
 """Columns of text."""
@@ -28,17 +36,63 @@ def write(path: str | os.PathLike[str], save: Callable[[Any], object]) -> None:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    file, beside = _beside(path)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with file:
             save(file)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(beside, 0o644)
         os.replace(beside, path)
-    except BaseException:
+    except BaseException as error:
         Path(beside).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None and error.errno is not None:
+            raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
         raise
+
+
+def _beside(path: Path) -> tuple[Any, str]:
+    """A new file beside ``path``, locked as long as it is open, and its name."""
+    while True:
+        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.", suffix=UNFINISHED)
+        file = os.fdopen(handle, "wb")
+        # A clean-up may have been faster than the lock.
+        if _lock(handle) and os.path.exists(beside):
+            return file, beside
+        file.close()
+
+
+def _lock(handle: int) -> bool:
+    """Lock an open file, unless somebody else does; where there are no such locks, nobody does."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        pass
+    return True
+
+
+def clean_up(folder: str | os.PathLike[str]) -> list[Path]:
+    """Delete what killed processes left of files they were writing below ``folder``; what others write stays.
+
+    Returns
+    -------
+    list of Path
+        What was deleted. What cannot be looked at or deleted stays.
+    """
+    deleted = []
+    for path in sorted(Path(folder).rglob(f".*{UNFINISHED}")):
+        with suppress(OSError):
+            if path.is_symlink() or not path.is_file():
+                continue
+            with open(path, "rb") as file:
+                if _lock(file.fileno()):
+                    path.unlink()
+                    deleted.append(path)
+    return deleted
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

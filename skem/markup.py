@@ -27,6 +27,15 @@ _TYPES = {
 _NUMBER = re.compile(r"[-+±.,0-9e%()\[\] ]+")
 _SVG = "http://www.w3.org/2000/svg"
 _XLINK = "http://www.w3.org/1999/xlink"
+_DRAWING = {
+    f"{{{_SVG}}}{name}"
+    for name in (
+        *("svg", "g", "defs", "use", "symbol", "title", "desc", "text", "tspan", "image"),
+        *("path", "rect", "circle", "ellipse", "line", "polyline", "polygon"),
+        *("clipPath", "mask", "linearGradient", "radialGradient", "stop", "pattern", "marker"),
+    )
+}
+"""Elements of an SVG that draw, and can do nothing else."""
 _PLAIN = "".join(chr(code) for code in range(32, 127) if chr(code) not in '%#"&<>\\^`{|}')
 """What may stand in such an address, and in an attribute, as it is."""
 
@@ -104,11 +113,22 @@ def _raw(html: str) -> Token:
     return Token("html_block", "", 0, content=html)
 
 
+def _harmless(key: str, value: str) -> bool:
+    """Whether an attribute of a drawing can run nothing and fetch nothing."""
+    name = key.rpartition("}")[2].lower()
+    if name.startswith("on"):
+        return False
+    if name in ("href", "src"):
+        return value.startswith(("#", "data:image/png;base64,"))
+    return all(target.startswith("#") for target in re.findall(r"url\(\s*[\"']?(.)", value))
+
+
 def inline_svg(path: Path, label: str) -> Markup:
     """A figure to stand in a page: named for screen readers, as wide as there is room.
 
     Its ids get the file's name in front, since several figures in one page would have the same, and its style
-    rules are left to the page, where they would hold for everything.
+    rules are left to the page, where they would hold for everything. Only what draws is taken over: no script, no event
+    handler, nothing from elsewhere.
 
     Raises
     ------
@@ -125,12 +145,14 @@ def inline_svg(path: Path, label: str) -> Markup:
         ) from error
     for parent in list(root.iter()):
         for child in list(parent):
-            if child.tag in (f"{{{_SVG}}}metadata", f"{{{_SVG}}}style"):
+            if child.tag not in _DRAWING:
                 parent.remove(child)
     for element in root.iter():
         element.tail = None
-        for key, value in element.attrib.items():
-            if key == "d":  # a hundredth of a point will do
+        for key, value in list(element.attrib.items()):
+            if not _harmless(key, value):
+                del element.attrib[key]
+            elif key == "d":  # a hundredth of a point will do
                 element.set(
                     key, re.sub(r"\d+\.\d{3,}", lambda m: f"{float(m[0]):.2f}", " ".join(value.split()))
                 )

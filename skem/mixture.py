@@ -17,14 +17,14 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from skem import chunks, em, initialize
-from skem._units import Units, all_or_nothing
+from skem._units import CheckedParameters, Units, all_or_nothing
 from skem.gaussian import COVARIANCE_TYPES, Mixture
 from skem.threads import Workers, single_threaded
 
 STARTS = {"kmeans": "kmeans", "k-means++": "k-means++", "random_from_data": "sample"}
 
 
-class GaussianMixture(Units, DensityMixin, BaseEstimator):
+class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
     """Gaussian mixture density p(x) = sum_k pi_k N(x; mu_k, P_k), trained by EM.
 
     It does what scikit-learn's ``GaussianMixture`` does, several times faster, with results that do not

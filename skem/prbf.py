@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from skem import initialize
 from skem._base import SharedKernelClassifier
 from skem._densities import Posteriors
+from skem._units import CheckedParameters
 from skem.threads import Workers
 
 SHARINGS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -220,7 +221,7 @@ def _seeds(random_state: int | np.random.RandomState | None, n: int) -> list[int
     return check_random_state(random_state).randint(2**31 - 1, size=n).tolist() if n else []
 
 
-class PRBFEnsemble(Posteriors, ClassifierMixin, BaseEstimator):
+class PRBFEnsemble(CheckedParameters, Posteriors, ClassifierMixin, BaseEstimator):
     """The average over lambda of class densities (Titsias and Likas 2001, section III-B).
 
     p(x|C_k) = 1/n sum_i p(x|C_k, lambda_i), eq. 38: densities are averaged, not posteriors, logarithms or votes.

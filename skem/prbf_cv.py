@@ -15,7 +15,9 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, column_or_1d, indexable
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from skem._base import mean_one
 from skem._densities import Posteriors
+from skem._units import CheckedParameters
 from skem.prbf import SHARINGS, PRBFClassifier, check_sharings, one_seed
 from skem.threads import Workers
 
@@ -63,11 +65,11 @@ def log_posterior(
     known = np.isin(y, model.classes_)
     codes = np.searchsorted(model.classes_, y).clip(max=len(model.classes_) - 1)
     values = np.take_along_axis(model.predict_log_proba(X), codes[:, None], axis=1)[:, 0]
-    weights = None if sample_weight is None else np.asarray(sample_weight)
+    weights = None if sample_weight is None else mean_one(np.asarray(sample_weight, dtype=np.float64))
     return float(np.average(np.where(known, values, LEAST).clip(min=LEAST), weights=weights))
 
 
-class PRBFClassifierCV(Posteriors, ClassifierMixin, BaseEstimator):
+class PRBFClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEstimator):
     """``PRBFClassifier`` with lambda chosen on held-out rows.
 
     Parameters

@@ -18,10 +18,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skem._units import CheckedParameters
 from skem.mixture import GaussianMixture
 
 
-class GaussianKernels(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class GaussianKernels(CheckedParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Features exp(-|x - mu_j|^2 / (2 s_j)) of the kernels of an unsupervised mixture of spherical Gaussians.
 
     Parameters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import re
@@ -170,11 +171,11 @@ class Results:
         """Of the experiments with a table, in the order of config/paper.yaml, then of other tables by their heading."""
         config = self.project / "config"
         order = yaml.safe_load((config / "paper.yaml").read_text(encoding="utf-8"))["experiments"]
-        # Verdicts on one paper's claims stand in the ledger.
+        # Verdicts on one paper's claims stand in the ledger, times with their table.
         others = [
             path.stem
             for path in sorted(self.folder.glob("tables/*.md"))
-            if path.stem not in order and not path.stem.endswith("_claims")
+            if path.stem not in order and not path.stem.endswith(("_claims", "_timing"))
         ]
         found = {}
         for name in [*order, *others]:
@@ -188,10 +189,14 @@ class Results:
     def table(self, name: str, level: int = 4) -> Part:
         """The table of an experiment, to be read, with headings at a level of the page's."""
         title, text = self.titles[name], self._text(f"tables/{name}.md")
-        files = [f"tables/{name}.{kind}" for kind in ("csv", "md", "tex")] + [f"tables/{name}_summary.csv"]
+        kinds = ("csv", "md", "tex")
+        files = [f"tables/{name}{what}.{kind}" for what in ("", "_timing") for kind in kinds]
         if text is None:
             return Part(name, title, gap=self._gap((name,)))
-        return Part(name, title, markup.markdown(text, title, level), downloads=self.files(*files))
+        # Times stand in a file of their own, and here below the rest; its heading is not needed again.
+        _, _, times = (self._text(f"tables/{name}_timing.md") or "").partition("\n")
+        shown = markup.markdown(text + times, title, level)
+        return Part(name, title, shown, downloads=self.files(*files, f"tables/{name}_summary.csv"))
 
     def text(self, name: str, title: str, how: str) -> Part:
         """Another Markdown file, whose CSV stands elsewhere in the page."""
@@ -307,8 +312,11 @@ def write(results: Results, templates: str | Path) -> str:
         "citation": yaml.safe_load(citation.read_text(encoding="utf-8")),
         "citation_file": Download(citation),
         "names": NAMES,
-        "component": markup.packed(_component()),
     }
+    script = environment.get_template("page.js").render(component=markup.packed(_component()))
+    # The only script that the page may run.
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    shown |= {"script": Markup(script), "script_hash": f"sha256-{digest}"}
     try:
         return environment.get_template("page.html.j2").render(shown)
     except UndefinedError as error:

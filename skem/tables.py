@@ -33,11 +33,10 @@ def claim(claims: pd.DataFrame, name: str) -> float:
 def accuracy_table(
     experiment: Mapping[str, Any],
     history: Mapping[str, pd.DataFrame],
-    seconds: Mapping[str, pd.DataFrame],
     predictions: Callable[[str, str, str], Predictions],
     claims: pd.DataFrame,
 ) -> pd.DataFrame:
-    """One row per data set: the paper's accuracy and time, ours under each protocol, and the rivals'.
+    """One row per data set: the paper's accuracy, ours under each protocol, and the rivals'.
 
     Parameters
     ----------
@@ -45,8 +44,6 @@ def accuracy_table(
         A checked experiment file.
     history : mapping
         From data set to its history; an empty one where the data could not be had.
-    seconds : mapping
-        From data set to the seconds of passes at the paper's setting.
     predictions : callable
         From data set, method and setting to the predictions kept of its runs.
     claims : DataFrame
@@ -70,13 +67,40 @@ def accuracy_table(
             "paper_accuracy": claim(claims, paper["accuracy"]),
             "paper_best_method": paper["best_method"],
             "paper_best_accuracy": claim(claims, paper["best"]),
-            "paper_seconds_per_pass": claim(claims, paper["seconds_per_pass"]),
             "available": len(history[dataset]) > 0,
         }
         if row["available"]:
             row |= _measured(dataset, entry, history[dataset], predictions)
-            row["seconds_per_pass"] = float(seconds[dataset]["seconds"].mean())
-            row["passes_timed"] = len(seconds[dataset])
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def timing_table(
+    experiment: Mapping[str, Any], seconds: Mapping[str, pd.DataFrame], claims: pd.DataFrame
+) -> pd.DataFrame:
+    """One row per data set: the paper's seconds per pass beside ours; apart, as times are never the same twice.
+
+    Parameters
+    ----------
+    experiment, claims
+        As for `accuracy_table`.
+    seconds : mapping
+        From data set to the seconds of passes at the paper's setting; an empty table where the data could not be had.
+    """
+    rows = []
+    for dataset, entry in experiment["data_sets"].items():
+        if dataset not in seconds:
+            continue
+        paper, timed = entry["paper"], seconds[dataset]
+        row: dict[str, Any] = {
+            "dataset": dataset,
+            "setting": paper["setting"],
+            "paper_seconds_per_pass": claim(claims, paper["seconds_per_pass"]),
+            "available": len(timed) > 0,
+        }
+        if row["available"]:
+            row["seconds_per_pass"] = float(timed["seconds"].mean())
+            row["passes_timed"] = len(timed)
             row["speed_up"] = row["paper_seconds_per_pass"] / row["seconds_per_pass"]
         rows.append(row)
     return pd.DataFrame(rows)
@@ -224,7 +248,7 @@ def parts(table: pd.DataFrame, rivals: pd.DataFrame) -> dict[str, pd.DataFrame]:
         for c in table
         if c.startswith("best-pass_") and not c.endswith(("_low", "_high"))
     ]
-    accuracy, others, time = [], [], []
+    accuracy, others = [], []
     for row in records:
         name = NAMES.get(row["dataset"], row["dataset"])
         shown = row["available"]
@@ -258,9 +282,6 @@ def parts(table: pd.DataFrame, rivals: pd.DataFrame) -> dict[str, pd.DataFrame]:
         }
         other["of"] = _name(row, "best_log_loss_method")
         others.append(other)
-        timed = {"data set": name, "paper, s per pass": f"{row['paper_seconds_per_pass']:g}"}
-        timed |= {"here": _number(row, "seconds_per_pass", ".4f"), "ratio": _number(row, "speed_up", ".0f")}
-        time.append(timed)
     wide = pd.DataFrame()
     if len(rivals):
         shown = {
@@ -278,9 +299,22 @@ def parts(table: pd.DataFrame, rivals: pd.DataFrame) -> dict[str, pd.DataFrame]:
         "Accuracy in % and its 95% interval": pd.DataFrame(accuracy),
         "Conventional methods on the same features": pd.DataFrame(others),
         "All of them, accuracy in %": wide,
-        "Seconds per pass, on one core": pd.DataFrame(time),
     }
     return {caption: part for caption, part in found.items() if len(part)}
+
+
+def timing_parts(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The same of the times."""
+    shown = [
+        {
+            "data set": NAMES.get(row["dataset"], row["dataset"]),
+            "paper, s per pass": f"{row['paper_seconds_per_pass']:g}",
+            "here": _number(row, "seconds_per_pass", ".4f"),
+            "ratio": _number(row, "speed_up", ".0f"),
+        }
+        for row in table.to_dict("records")
+    ]
+    return {"Seconds per pass, on one core": pd.DataFrame(shown)} if shown else {}
 
 
 def _interval(row: Mapping[str, Any], label: str) -> str:
@@ -320,26 +354,28 @@ held-out training rows. *nested*: setting and pass chosen there, the honest figu
 fixed test set over the sampling of its rows too; for cross-validation over fold assignments. log-loss (nats) and
 expected calibration error (ECE) are of the validated pass: a product over dependent blocks is overconfident.
 Conventional methods choose hyper-parameters on the same held-out rows, and are trained on N rows; the best one is
-the best on those rows. McNemar p: of the difference between it and the validated model, first run.
+the best on those rows. McNemar p: of the difference between it and the validated model, first run."""
+
+TIMING_NOTES = """\
 Seconds per pass: mean of the passes after the first, alone on the machine, without evaluation, in float32
 where that is exact enough and else in float64."""
 
 
-def to_markdown(title: str, table: pd.DataFrame, rivals: pd.DataFrame, remarks: str = "") -> str:
-    """The table as GitHub's Markdown."""
+def to_markdown(title: str, parts: Mapping[str, pd.DataFrame], *notes: str) -> str:
+    """Tables by caption as GitHub's Markdown."""
     text = [f"## {title}"]
-    for caption, part in parts(table, rivals).items():
+    for caption, part in parts.items():
         text += [f"**{caption}**", part.to_markdown(index=False, disable_numparse=True)]
-    return "\n\n".join([*text, NOTES, *([remarks] if remarks else [])]) + "\n"
+    return "\n\n".join([*text, *filter(None, notes)]) + "\n"
 
 
-def to_latex(title: str, table: pd.DataFrame, rivals: pd.DataFrame) -> str:
-    """The table for LaTeX, as wide as the text; needs the packages booktabs and graphicx."""
+def to_latex(title: str, parts: Mapping[str, pd.DataFrame]) -> str:
+    """Tables by caption for LaTeX, as wide as the text; needs the packages booktabs and graphicx."""
     text = "\n".join(
         part.to_latex(
             index=False, escape=True, caption=f"{title}. {caption}.".translate(_LATEX), position="tbp"
         )
-        for caption, part in parts(table, rivals).items()
+        for caption, part in parts.items()
     )
     text = text.replace(r"\begin{tabular}", r"\resizebox{\textwidth}{!}{\begin{tabular}")
     return text.replace(r"\end{tabular}", r"\end{tabular}}")

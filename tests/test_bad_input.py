@@ -9,7 +9,17 @@ import pytest
 import reference
 from threadpoolctl import threadpool_info
 
-from skem import MDAClassifier, PSKEMClassifier, SKEMClassifier, em
+from skem import (
+    GaussianMixture,
+    MDAClassifier,
+    PRBFClassifier,
+    PRBFClassifierCV,
+    PRBFEnsemble,
+    PSKEMClassifier,
+    SKEMClassifier,
+    em,
+)
+from skem.rbf import GaussianKernels
 
 CLASSIFIERS = [SKEMClassifier, PSKEMClassifier, MDAClassifier]
 every_classifier = pytest.mark.parametrize("Classifier", CLASSIFIERS)
@@ -349,3 +359,59 @@ def test_a_row_too_far_off_for_its_square_is_refused(Classifier):
     X[3, 1] = 1e200
     with pytest.raises(ValueError, match=r"feature 1 is .* too far"):
         clf.predict(X)
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (SKEMClassifier(n_components=True), "n_components"),
+        (SKEMClassifier(max_iter=np.True_), "max_iter"),
+        (PSKEMClassifier(n_blocks=True), "n_blocks"),
+        (PSKEMClassifier(n_iter_no_change=False), "n_iter_no_change"),
+        (MDAClassifier(reg_covar=False), "reg_covar"),
+        (PRBFClassifier(n_init=True), "n_init"),
+        (PRBFEnsemble(n_jobs=True), "n_jobs"),
+        (PRBFClassifierCV(n_jobs=True), "n_jobs"),
+        (GaussianMixture(n_components=True), "n_components"),
+        (GaussianKernels(n_components=True), "n_components"),
+    ],
+)
+def test_true_and_false_are_no_numbers(model, name):
+    with pytest.raises(ValueError, match=f"The '{name}' parameter of {type(model).__name__} must be .* Got "):
+        model.fit(*rows())
+
+
+@pytest.mark.parametrize("weight", [1e308, 1e-300, 5e-324])
+@pytest.mark.parametrize("Classifier", [SKEMClassifier, PRBFClassifier])
+def test_only_ratios_of_weights_matter_however_large_they_are(Classifier, weight):
+    X, y = rows()
+    plain = Classifier(4, max_iter=3, tol=0, random_state=0).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        weighted = Classifier(4, max_iter=3, tol=0, random_state=0).fit(X, y, np.full(len(y), weight))
+    np.testing.assert_allclose(weighted.objective_, plain.objective_, rtol=1e-12)
+
+
+def test_a_class_with_next_to_no_weight_is_refused():
+    X, y = rows()
+    weights = np.where(y == 0, 1.0, 1e-40)
+    assert_refused(
+        "no row of class 1 has more than 1e-30 of the largest weight", SKEMClassifier(4), X, y, weights
+    )
+
+
+def test_a_feature_lost_beside_the_others_is_refused():
+    X, y = rows()
+    X *= [1e60, 1e60, 1e-50, 1e60]
+    model = SKEMClassifier(4, standardize=False, reg_covar=0)
+    assert_refused("feature 2.*spreads too little beside the others.*standardize=True", model, X, y)
+    assert_all_finite(model.set_params(standardize=True).fit(X, y), X)
+
+
+def test_a_constant_column_of_large_numbers_is_constant():
+    X, y = rows()
+    X[:, 1] = 1.7e97
+    model = SKEMClassifier(4, random_state=0).fit(X, y)
+    assert_all_finite(model, X)
+    zero = SKEMClassifier(4, random_state=0).fit(X * [1, 0, 1, 1], y)
+    np.testing.assert_allclose(model.objective_, zero.objective_)

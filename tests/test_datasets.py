@@ -224,6 +224,23 @@ def test_mirror_takes_every_form(mirror, form):
     assert is_right(datasets.load("pictures"))
 
 
+@pytest.mark.parametrize(
+    "content", [b"root:x:0:0:a secret\n", b"secret\x00\xff\xfe", b"1,secret\n2,secret\n"]
+)
+def test_a_reason_quotes_nothing_of_a_file(monkeypatch, tmp_path, content):
+    """What lies in the mirror folder may be a link to anything."""
+    monkeypatch.setenv("SKEM_DATA_MIRROR", str(tmp_path / "mirror"))
+    monkeypatch.setenv("SKEM_OFFLINE", "1")
+    (tmp_path / "mirror/rice").mkdir(parents=True)
+    (tmp_path / "elsewhere").write_bytes(content)
+    (tmp_path / "mirror/rice/Rice_Cammeo_Osmancik.arff").symlink_to(tmp_path / "elsewhere")
+    record = datasets.fetch("rice", home=tmp_path / "home")
+    assert not record["available"]
+    assert "table" in record["reasons"][0]
+    assert "secret" not in str(record)
+    assert "root" not in str(record["reasons"])
+
+
 def test_debian_package_without_dpkg(mirror, monkeypatch):
     fill(mirror, FORMS["Debian package"]())
     monkeypatch.setattr(_sources.shutil, "which", lambda program: None)
@@ -768,7 +785,7 @@ def test_client_without_room_stops_the_fetch(clients, home):
 
 
 def decoded(decoder: str, blobs: list[bytes], **spec) -> tuple[np.ndarray, np.ndarray]:
-    return _sources._DECODERS[decoder](blobs, spec)
+    return _sources._DECODERS[decoder][1](blobs, spec)
 
 
 def test_idx_of_another_type_is_refused():

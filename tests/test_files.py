@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from skem.files import (
+    UNFINISHED,
+    clean_up,
     plain_errors,
     read_arrays,
     read_table,
@@ -193,9 +195,47 @@ def test_a_full_disk_is_one_line_and_leaves_the_old_file(tmp_path, name, call):
     assert done.returncode == 1
     assert done.stderr.startswith("error: ")
     assert "too large" in done.stderr
+    assert str(tmp_path / name) in done.stderr
     assert done.stderr.count("\n") == 1
     assert (tmp_path / name).read_text() == "old"
     assert os.listdir(tmp_path) == [name]
+
+
+WRITER = """
+import sys, time
+from skem.files import write
+def save(file):
+    file.write(b"half")
+    file.flush()
+    print("writing", flush=True)
+    time.sleep(100)
+write(sys.argv[1], save)
+"""
+
+
+def test_only_what_killed_writers_left_is_cleaned_up(tmp_path):
+    writers = []
+    for name in ("killed.csv", "living.csv"):
+        command = [sys.executable, "-c", WRITER, str(tmp_path / "runs" / name)]
+        writers.append(subprocess.Popen(command, stdout=subprocess.PIPE))
+        assert writers[-1].stdout.readline() == b"writing\n"
+    killed, living = writers
+    killed.kill()
+    killed.wait()
+    kept = [".notes.markdown", ".half.csv.abcdefgh", f"half{UNFINISHED}", f".folder{UNFINISHED}/kept"]
+    for name in kept:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("of the user")
+    (tmp_path / f".link{UNFINISHED}").symlink_to(tmp_path / kept[0])
+    deleted = clean_up(tmp_path)
+    assert [path.name.startswith(".killed.csv.") for path in deleted] == [True]
+    assert [path for path in deleted if path.exists()] == []
+    assert all((tmp_path / name).read_text() == "of the user" for name in kept)
+    assert len(list((tmp_path / "runs").iterdir())) == 1
+    living.kill()
+    living.wait()
+    assert [path.name.startswith(".living.csv.") for path in clean_up(tmp_path)] == [True]
+    assert clean_up(tmp_path / "not there") == []
 
 
 @pytest.mark.parametrize("error", [ValueError("n_features=9"), OSError("disk"), RuntimeError("no source")])

@@ -100,7 +100,7 @@ def sharings():
 
 
 DRAWN = {
-    name: (figure.draw, figure.rows({s: TABLES[s] for s in (*figure.studies, *figure.also)}, {"arrangements": costs()}))
+    name: (figure.draw, figure.rows({s: TABLES[s] for s in (*figure.studies, *figure.also)} | {"arrangements_timing": costs()}))
     for name, figure in figures.FIGURES.items()
 } | {
     "accuracy_by_pass": (plots.accuracy_by_pass, passes()),
@@ -215,7 +215,7 @@ def test_accuracy_by_components_has_a_panel_per_method_and_protocol():
 def test_the_unpartitioned_model_stands_in_every_panel():
     rows = curves()
     rows = rows[(rows["method"] == "sequential") | (rows["n_blocks"] > 1)]
-    drawn = figures.FIGURES["figures2to4"].rows({"arrangements": rows}, {})
+    drawn = figures.FIGURES["figures2to4"].rows({"arrangements": rows})
     whole = drawn[drawn["n_blocks"] == 1].groupby("method")["accuracy"].apply(list)
     assert len(whole) == 3
     assert whole["interleaved"] == whole["random"] == whole["sequential"]

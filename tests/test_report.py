@@ -234,7 +234,7 @@ def test_bad_results_get_one_sentence(folder, tmp_path):
         ("claims.csv", "id,paper\na,b\n", "claims.csv has no column 'place'"),
         ("run.json", "{", "run.json is not JSON"),
         ("environment.json", '{"python": "3.11"}', "lacks what the report shows .*another version wrote it"),
-        ("figures/figure1.svg", "<svg", "figure1.svg is not an SVG"),
+        ("figures/figure1_timing.svg", "<svg", "figure1_timing.svg is not an SVG"),
     ):
         path = tmp_path / "results" / name
         before = path.read_bytes()
@@ -315,8 +315,38 @@ def test_it_loads_without_a_request_or_a_complaint(opened, address):
         if message["method"] == "Network.requestWillBeSent":
             sent.append(message["params"]["request"]["url"])
     assert address in sent
-    assert [url[:80] for url in sent if url != address and not url.startswith("data:")] == []
+    assert [url[:80] for url in sent if url != address and not url.startswith(("data:", "blob:"))] == []
     assert opened.get_log("browser") == []
+
+
+TAMPERED = """<?xml version="1.0"?>
+<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 9 9"
+ onload="window.tampered = 1"><script>window.tampered = 2</script>
+<a xlink:href="javascript:window.tampered = 3"><text>click</text></a>
+<foreignObject><body xmlns="http://www.w3.org/1999/xhtml"><img src="x" onerror="window.tampered = 4"/></body></foreignObject>
+<image href="https://example.org/spy.png"/><use xlink:href="https://example.org/spy.svg#a"/>
+<animate attributeName="href" values="javascript:window.tampered = 5"/>
+<rect id="kept" style="fill: url(https://example.org/spy)" onclick="window.tampered = 6" width="5" height="5"/></svg>"""
+
+
+def test_nothing_in_a_figure_can_run_or_fetch(browser, folder, tmp_path):
+    shutil.copytree(folder, tmp_path / "results")
+    (tmp_path / "results/figures/figure5.svg").write_text(TAMPERED, encoding="utf-8")
+    text = page(tmp_path / "results")
+    figure = text[text.index('id="figure5-kept"') - 400 :][:800]
+    for word in ("window.tampered", "example.org", "javascript:", "<script", "foreignObject", "onclick"):
+        assert word not in figure.split("</svg>")[0]
+    # Whatever gets past that is stopped by the page's policy.
+    hole = text.replace(
+        "</main>", '<img src="x" onerror="window.tampered = 7"><script>window.tampered = 8</script></main>'
+    )
+    path = tmp_path / "report.html"
+    for content in (text, hole):
+        path.write_text(content, encoding="utf-8")
+        browser.get(path.as_uri())
+        wait_until(lambda: ready(browser))
+        assert browser.execute_script("return window.tampered === undefined")
+    browser.get_log("browser")
 
 
 def test_it_is_painted_within_a_second(browser, address):

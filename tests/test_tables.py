@@ -102,8 +102,7 @@ def predictions(dataset, method, setting):
 
 def made(history=None):
     history = history or {"rice": rice(), "mnist": mnist(), "ionosphere": pd.DataFrame()}
-    seconds = dict.fromkeys(history, pd.DataFrame({"seconds": [0.002, 0.004]}))
-    table = tables.accuracy_table(EXPERIMENT, history, seconds, predictions, CLAIMS)
+    table = tables.accuracy_table(EXPERIMENT, history, predictions, CLAIMS)
     return table, tables.rivals_table(history)
 
 
@@ -121,13 +120,23 @@ def test_one_row_for_each_data_set_that_takes_part(both):
     assert both[0]["available"].tolist() == [True, True, False]
 
 
-def test_what_the_paper_prints_and_how_much_faster_this_is(both):
+def test_what_the_paper_prints(both):
     for row in both[0].to_dict("records"):
-        paper = {key: row[f"paper_{key}"] for key in ("accuracy", "best_accuracy", "seconds_per_pass")}
-        assert paper == {"accuracy": 95.0, "best_accuracy": 93.5, "seconds_per_pass": 0.3}
+        paper = {key: row[f"paper_{key}"] for key in ("accuracy", "best_accuracy")}
+        assert paper == {"accuracy": 95.0, "best_accuracy": 93.5}
         assert row["paper_best_method"] == "RBF SVM"
-    row = row_of(both, "rice")
+
+
+def test_times_stand_in_a_table_of_their_own(both):
+    seconds = {"rice": pd.DataFrame({"seconds": [0.002, 0.004]}), "ionosphere": pd.DataFrame()}
+    table = tables.timing_table(EXPERIMENT, seconds, CLAIMS)
+    row = table.set_index("dataset").loc["rice"]
     assert (row["seconds_per_pass"], row["passes_timed"], row["speed_up"]) == pytest.approx((0.003, 2, 100))
+    assert table["available"].tolist() == [True, False]
+    text = tables.to_markdown("Table 1: times", tables.timing_parts(table), tables.TIMING_NOTES)
+    assert cells(text, "Rice") == ["Rice", "0.3", "0.0030", "100"]
+    assert cells(text, "Ionosphere") == ["Ionosphere", "0.3", "-", "-"]
+    assert not [c for c in both[0] if "second" in c or "speed" in c]
 
 
 def test_protocols_of_a_cross_validated_data_set(both):
@@ -192,14 +201,14 @@ def test_rivals_without_any_log_loss():
     table, rivals = made({"rice": history})
     assert "best_log_loss" not in table or table["best_log_loss"].isna().all()
     assert rivals["log_loss"].isna().all()
-    assert "nan" not in tables.to_markdown("T", table, rivals)
+    assert "nan" not in tables.to_markdown("T", tables.parts(table, rivals))
 
 
 def test_without_rivals_there_are_no_tables_of_them():
     history = rice()
     table, rivals = made({"rice": history[~history["method"].isin(["lda", "svm_rbf"])]})
     assert not len(rivals)
-    text = tables.to_markdown("T", table, rivals)
+    text = tables.to_markdown("T", tables.parts(table, rivals))
     assert "82.75" in text
     assert "nan" not in text
     assert "All of them" not in text
@@ -228,7 +237,7 @@ def cells(text, name):
 
 
 def test_markdown(both):
-    text = tables.to_markdown("Table 1", *both, remarks="Left out: nothing.")
+    text = tables.to_markdown("Table 1", tables.parts(*both), tables.NOTES, "Left out: nothing.")
     assert text.startswith("## Table 1\n")
     assert text.endswith("Left out: nothing.\n")
     assert cells(text, "Rice")[:6] == ["Rice", "1x7, K = 14", "2", "100", "2 x 2 folds", "95.00"]
@@ -240,18 +249,18 @@ def test_markdown(both):
 def test_a_data_set_that_is_not_available_leaves_a_row():
     every = made({"ionosphere": pd.DataFrame(), "cifar10": pd.DataFrame()})
     for table, rivals in (made(), every):
-        text = tables.to_markdown("Table 1", table, rivals)
+        text = tables.to_markdown("Table 1", tables.parts(table, rivals))
         row = cells(text, "Ionosphere")
         assert [*row[:3], row[5]] == ["Ionosphere", "1x7, K = 14", "2", "95.00"]
         assert row.count("not available") >= 5
-        assert "Ionosphere" in tables.to_latex("Table 1", table, rivals)
+        assert "Ionosphere" in tables.to_latex("Table 1", tables.parts(table, rivals))
     assert not len(every[1])
 
 
 def test_latex_escapes_what_latex_would_trip_over(both):
     table = both[0].assign(dataset=["my_data", "mnist", "ionosphere"], paper_best_method="50% of_all & #1")
-    text = tables.to_latex("50% of_all & #1", table, both[1])
-    assert text.count(r"50\% of\_all \& \#1") == 3 + 4  # cells and captions
+    text = tables.to_latex("50% of_all & #1", tables.parts(table, both[1]))
+    assert text.count(r"50\% of\_all \& \#1") == 3 + 3  # cells and captions
     assert r"my\_data" in text
     assert not re.search(r"(?<!\\)[%_#]", text)
-    assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 4
+    assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 3

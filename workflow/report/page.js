@@ -1,3 +1,8 @@
+const bytes = Uint8Array.from(atob("{{ component }}"), (c) => c.charCodeAt(0));
+const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+const source = new Blob([await new Response(unpacked).text()], { type: "text/javascript" });
+const { default: DataTable } = await import(URL.createObjectURL(source));
+
 const filters = document.getElementById("filters");
 const ledger = new DataTable("#ledger", {
   pageLength: 25,

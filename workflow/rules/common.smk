@@ -8,7 +8,7 @@ import time
 from functools import cache
 from pathlib import Path
 
-from skem import claims, claims_file, configuration, environment, experiments, splits
+from skem import claims, claims_file, configuration, environment, experiments, files, splits
 
 STARTED = time.time()
 SCHEMAS = Path("workflow/schemas")

@@ -1,6 +1,11 @@
-# From the history to the papers' tables, beside what the papers print.
+# From the history to the papers' tables, beside what the papers print. Times have files of their own, "_timing".
 
-TABLES = [f"results/tables/{name}.{suffix}" for name in REPRODUCED for suffix in ("csv", "md", "tex")]
+TABLES = [
+    f"results/tables/{name}{what}.{suffix}"
+    for name in REPRODUCED
+    for what in ("", "_timing")
+    for suffix in ("csv", "md", "tex")
+]
 
 
 def datasets_of(experiment):
@@ -41,12 +46,6 @@ rule table:
         history=lambda wildcards: expand(
             "results/history/{dataset}.csv", dataset=datasets_of(wildcards.experiment)
         ),
-        passes=lambda wildcards: [
-            "results/timings/{}/{}/{}.csv".format(
-                dataset, *paper_setting(EXPERIMENTS[wildcards.experiment]["data_sets"][dataset])
-            )
-            for dataset in datasets_of(wildcards.experiment)
-        ],
         predictions=lambda wildcards: [
             f"{path}.predictions.npz"
             for dataset in datasets_of(wildcards.experiment)
@@ -75,3 +74,28 @@ rule table:
         "table of {wildcards.experiment}"
     script:
         "../scripts/table.py"
+
+
+rule table_timing:
+    input:
+        passes=lambda wildcards: [
+            "results/timings/{}/{}/{}.csv".format(
+                dataset, *paper_setting(EXPERIMENTS[wildcards.experiment]["data_sets"][dataset])
+            )
+            for dataset in datasets_of(wildcards.experiment)
+        ],
+        claims="config/claims.csv",
+    output:
+        csv="results/tables/{experiment}_timing.csv",
+        md="results/tables/{experiment}_timing.md",
+        tex="results/tables/{experiment}_timing.tex",
+    wildcard_constraints:
+        experiment="|".join(REPRODUCED) or "none",
+    params:
+        experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
+        datasets=lambda wildcards: datasets_of(wildcards.experiment),
+        code=code("tables"),
+    message:
+        "times of {wildcards.experiment}"
+    script:
+        "../scripts/table_timing.py"

@@ -12,8 +12,6 @@ matplotlib.use("Agg")
 threads.limit_process(1)
 with plain_errors(), matplotlib.rc_context(STYLE):
     figure = FIGURES[snakemake.wildcards.figure]
-    tables = {Path(path).stem: read_table(path) for path in snakemake.input.tables}
-    costs = {Path(path).stem: read_table(path) for path in snakemake.input.costs}
-    rows = figure.rows(tables, costs)
+    rows = figure.rows({Path(path).stem: read_table(path) for path in snakemake.input})
     save(figure.draw(rows), [path for path in snakemake.output if path != snakemake.output.csv])
     write_table(snakemake.output.csv, rows)

@@ -1,6 +1,7 @@
 """Write down the machine, the versions and the BLAS kernel of this run."""
 
 from skem import environment
-from skem.files import write_json
+from skem.files import plain_errors, write_json
 
-write_json(snakemake.output[0], environment.describe())
+with plain_errors():
+    write_json(snakemake.output[0], environment.describe())

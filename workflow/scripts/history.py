@@ -2,10 +2,11 @@
 
 import pandas as pd
 
-from skem.files import read_table, write_table
+from skem.files import plain_errors, read_table, write_table
 from skem.protocols import COLUMNS
 
-for kind in ("history", "seconds"):
-    tables = [table for table in map(read_table, snakemake.input[kind]) if len(table)]
-    gathered = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(COLUMNS))
-    write_table(snakemake.output[kind], gathered)
+with plain_errors():
+    for kind in ("history", "seconds"):
+        tables = [table for table in map(read_table, snakemake.input[kind]) if len(table)]
+        gathered = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(COLUMNS))
+        write_table(snakemake.output[kind], gathered)

@@ -14,7 +14,6 @@ CLAIMED = {
 with plain_errors():
     name, experiment = snakemake.wildcards.study, snakemake.params.experiment
     history = pd.concat([t for t in map(read_table, snakemake.input.history) if len(t)], ignore_index=True)
-    costs = pd.DataFrame()
     if name == "audit":
         claims = pd.read_csv(snakemake.input.claims, dtype=str, keep_default_na=False)
         table = studies.audit(history)
@@ -29,11 +28,5 @@ with plain_errors():
         ]
         table = pd.concat(parts, ignore_index=True)
         text = studies.curves_markdown(experiment["title"], table)
-    if snakemake.input.timed:
-        entry = experiment["data_sets"]["mnist_half"]
-        timed = pd.concat(map(read_table, snakemake.input.timed), ignore_index=True)
-        allowed = entry["methods"]["sequential"]["grid"]["max_iter"]
-        costs = studies.costs(timed, snakemake.params.n_train, entry["max_iter"], allowed)
-    write_table(snakemake.output.costs, costs)
     write_text(snakemake.output.md, text)
     write_table(snakemake.output.csv, table)

@@ -16,7 +16,6 @@ with plain_errors():
         # A history also has what other experiments tried.
         own = [*experiment["data_sets"][dataset]["methods"], *baselines.reported()]
         history[dataset] = rows[rows["method"].isin(own)] if len(rows) else rows
-    seconds = dict(zip(datasets, map(read_table, snakemake.input.passes), strict=True))
     claims = pd.read_csv(snakemake.input.claims, dtype=str, keep_default_na=False)
 
     def predictions(dataset, method, setting):
@@ -29,7 +28,7 @@ with plain_errors():
                 found |= {name.removeprefix(f"{method}:"): array for name, array in arrays.items()}
         return found
 
-    table = tables.accuracy_table(experiment, history, seconds, predictions, claims)
+    table = tables.accuracy_table(experiment, history, predictions, claims)
     rivals = tables.rivals_table(history)
     left_out = sorted(set(baselines.names()) - set(snakemake.params.baselines["names"]))
     remarks = ""
@@ -38,6 +37,7 @@ with plain_errors():
         remarks = f"Left out to save time: {missing}; config/paper.yaml has them."
     measured = [summarise(table) for table in history.values() if len(table)]
     write_table(snakemake.output.summary, pd.concat(measured, ignore_index=True) if measured else [])
-    write_text(snakemake.output.tex, tables.to_latex(experiment["title"], table, rivals))
-    write_text(snakemake.output.md, tables.to_markdown(experiment["title"], table, rivals, remarks))
+    parts = tables.parts(table, rivals)
+    write_text(snakemake.output.tex, tables.to_latex(experiment["title"], parts))
+    write_text(snakemake.output.md, tables.to_markdown(experiment["title"], parts, tables.NOTES, remarks))
     write_table(snakemake.output.csv, table)

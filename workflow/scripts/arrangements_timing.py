@@ -1,0 +1,13 @@
+"""Operations and seconds of each partition, for the figure of what a training costs."""
+
+import pandas as pd
+
+from skem import studies
+from skem.files import plain_errors, read_table, write_table
+
+with plain_errors():
+    timed = pd.concat(map(read_table, snakemake.input), ignore_index=True)
+    entry = snakemake.params.entry
+    allowed = entry["methods"]["sequential"]["grid"]["max_iter"]
+    table = studies.costs(timed, snakemake.params.n_train, entry["max_iter"], allowed)
+    write_table(snakemake.output[0], table)

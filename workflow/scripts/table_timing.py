@@ -1,0 +1,16 @@
+"""Render the seconds per pass of an experiment beside the paper's, as CSV, Markdown and LaTeX."""
+
+import pandas as pd
+
+from skem import tables
+from skem.files import plain_errors, read_table, write_table, write_text
+
+with plain_errors():
+    experiment = snakemake.params.experiment
+    seconds = dict(zip(snakemake.params.datasets, map(read_table, snakemake.input.passes), strict=True))
+    claims = pd.read_csv(snakemake.input.claims, dtype=str, keep_default_na=False)
+    table = tables.timing_table(experiment, seconds, claims)
+    title, parts = f"{experiment['title']}: times", tables.timing_parts(table)
+    write_text(snakemake.output.tex, tables.to_latex(title, parts))
+    write_text(snakemake.output.md, tables.to_markdown(title, parts, tables.TIMING_NOTES))
+    write_table(snakemake.output.csv, table)
