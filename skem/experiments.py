@@ -84,7 +84,11 @@ def load(
     """
     folder, schemas = Path(folder), Path(schemas)
     described = folder / "datasets.yaml"
-    faults: list[str] = []
+    unreadable: list[str] = []
+    for file in files:
+        with gathered(unreadable):
+            read(file)
+    refuse(unreadable)
     sound, faults = examined(config, schemas / "config.yaml", files)
     with gathered(faults):
         check(read(described), schemas / "datasets.yaml", [described])

@@ -37,7 +37,10 @@ def faults_of_features(spec: dict[str, Any]) -> list[tuple[str, str]]:
             faults.append(("columns", f"names {', '.join(beyond)}; {source} has columns 0 to {shape[1] - 1}"))
         if spec["n_folds"] > shape[0]:
             faults.append(("n_folds", f"is {spec['n_folds']}; {source} has {shape[0]} rows"))
-        return faults
+            return faults
+        return faults + _faults_of_validation(
+            spec, shape[0] - -(-shape[0] // spec["n_folds"]), data["n_classes"]
+        )
     if n_train is None:
         return [("source", f"is {source!r}, which has no published training set as images need")]
     if spec["deskew"] and len(shape) > 3:
@@ -49,6 +52,7 @@ def faults_of_features(spec: dict[str, Any]) -> list[tuple[str, str]]:
     drawn = spec.get("n_train", n_train)
     if spec["n_components"] > drawn:
         faults.append(("n_components", f"is {spec['n_components']}; it trains on {drawn} images"))
+    faults += _faults_of_validation(spec, drawn, data["n_classes"])
     wanted = drawn + spec.get("n_validation", 0)
     if wanted > n_train:
         faults.append(
@@ -58,6 +62,23 @@ def faults_of_features(spec: dict[str, Any]) -> list[tuple[str, str]]:
             )
         )
     return faults
+
+
+def _faults_of_validation(spec: dict[str, Any], n_train: int, n_classes: int) -> list[tuple[str, str]]:
+    """Held-out rows, and those left to train on, that are too few to have one of every class."""
+    if "validation_fraction" not in spec:
+        return []
+    held = round(spec["validation_fraction"] * n_train)
+    if n_classes <= held <= n_train - n_classes:
+        return []
+    low, high = n_classes / n_train, 1 - n_classes / n_train
+    return [
+        (
+            "validation_fraction",
+            f"is {spec['validation_fraction']}: {held} of {n_train} training rows; each part needs one of each of the "
+            f"{n_classes} classes, so allowed is {low:.3g} to {high:.3g}",
+        )
+    ]
 
 
 def n_features_of(spec: dict[str, Any], data: dict[str, Any]) -> int:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from snakemake.utils import update_config
 
 from skem import claims_file, configuration, experiments, splits
@@ -570,3 +572,121 @@ def test_the_command_says_it_in_one_line(name, content, words, tmp_path):
     assert lines[0].startswith("error: ")
     assert not unclear(lines[0], *words)
     assert "Traceback" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (
+            "runs: {rice: 1}\nseed: 2\nruns: {rice: 2}\n",
+            ["line 3", "key 'runs' stands there twice", "line 1"],
+        ),
+        ("runs: {1: 2}\n", ["line 1", "key 'runs.1' is no text"]),
+        ("runs: {null: 2}\n", ["key 'runs.null' is no text"]),
+        ("runs:\n  ? [a, b]\n  : 2\n", ["is no text"]),
+        ("runs: &all\n  rice: *all\n", ["runs.rice contains itself"]),
+        (f"runs: {{rice: {'9' * 1000}}}\n", ["runs.rice is a number of 1000 digits"]),
+        (f"runs: {{rice: {'9' * 5000}}}\n", ["runs.rice is a number of 5000 digits"]),
+        ("[" * 3000 + "]" * 3000, ["overlay.yaml"]),
+    ],
+)
+def test_what_yaml_takes_and_nobody_means_is_refused(content, words, tmp_path):
+    path = tmp_path / "overlay.yaml"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(ConfigurationError) as caught:
+        configuration.read(path)
+    assert not unclear(str(caught.value), str(path), *words)
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("overlay", "words"),
+    [
+        ({"seed": "2022"}, ["seed is '2022'", "integer", "leave out the quotes"]),
+        ({"runs": {"rice": 10**12}}, ["runs.rice", "maximum of 10000"]),
+        ({"experiments": ["a" * 5000]}, ["experiments.0", "too long", "100 characters"]),
+        ({"experiments": ["../table1"]}, ["experiments.0", "'../table1'", "[A-Za-z0-9_-]"]),
+        ({"features": {"Rice2": REAL["config"]["features"]["rice"]}}, ["features: 'Rice2' is no name", "[a-z0-9_]"]),
+        ({"features": {"rice": {"validation_fraction": 0.9999}}}, ["rice.validation_fraction is 0.9999", "0.999"]),
+        ({"features": {"rice": {"validation_fraction": 1e-9}}}, ["rice.validation_fraction is 1e-09", "0.000583"]),
+        ({"features": {"cifar10": {"validation_fraction": 1e-5}}}, ["cifar10.validation_fraction is 1e-05"]),
+        ({"runs": {1: 2}}, ["key 'runs.1' is no text"]),
+    ],
+)  # fmt: skip
+def test_what_would_fail_in_jobs_is_refused_before(overlay, words, tmp_path):
+    with pytest.raises(ConfigurationError) as caught:
+        experiments.load(merged(overlay), [CONFIG], ROOT / "config", SCHEMAS, NUMBERS)
+    assert not unclear(str(caught.value), *words)
+    assert len(str(caught.value)) < 400
+
+
+def test_overlays_that_snakemake_cannot_read_are_named(tmp_path):
+    """It reads them before the Snakefile, and would not say which one is at fault."""
+    shutil.copytree(ROOT / "profiles", tmp_path / "profiles")
+    (tmp_path / "Snakefile").write_text("rule all:\n    shell: 'true'\n")
+    bad = {
+        "binary": b"\x80\xff",
+        "latin": b"title: Gr\xfc\xdfe\n",
+        "broken": b"a: [1\n",
+        "empty": b"",
+        "list": b"- a\n",
+    }
+    for name, content in bad.items():
+        (tmp_path / f"{name}.yaml").write_bytes(content)
+    names = [f"{name}.yaml" for name in (*bad, "missing")]
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", "-n", "--cores", "1", "--configfile", *names],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    lines = done.stderr[done.stderr.index("error: ") + len("error: ") :].splitlines()
+    assert [line.split(":")[0].split(",")[0].strip() for line in lines] == names
+
+
+ODD = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-(10**40), 10**40),
+        st.floats(),
+        st.text(max_size=5),
+        st.sampled_from(["", "x" * 5000, "..", "/", "1e-6", "2022", "rice", "\0", "é", "{}", "\n"]),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(
+            st.one_of(st.text(max_size=3), st.integers(), st.none(), st.booleans()), inner, max_size=3
+        ),
+    ),
+    max_leaves=4,
+)
+
+
+@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_any_overlay_is_accepted_or_refused_in_plain_lines(data, tmp_path):
+    """A value of the configuration replaced by something odd, a key deleted, or one more given."""
+    document = copy.deepcopy(REAL["config"])
+    path = data.draw(st.sampled_from(sorted(walk(document), key=str)))
+    *above, last = path
+    node = document
+    for key in above:
+        node = node[key]
+    if data.draw(st.booleans()):
+        node[last] = data.draw(ODD)
+    elif isinstance(node, dict):
+        del node[last]
+        node[data.draw(st.one_of(st.text(max_size=3), st.integers(), st.none()))] = data.draw(ODD)
+    file = tmp_path / "config.yaml"
+    file.write_text(yaml.safe_dump(document), encoding="utf-8")
+    try:
+        experiments.load(configuration.read(file), [file], ROOT / "config", SCHEMAS, NUMBERS)
+    except ConfigurationError as error:
+        for line in str(error).split("\n       "):
+            assert "config" in line
+            assert len(line) < 700
