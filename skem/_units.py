@@ -107,6 +107,7 @@ class Units:
             )
             _refuse_unequal(X, np.where(constant, 0.0, spread) / scale, self.reg_covar / scale[0] ** 2)
         self._shift, self._scale = shift, scale
+        variance = np.where(constant, 0.0, variance)
         self._mean_variance = float(np.mean(variance / weights.sum() / scale**2))
 
     def _internal_ridge(self) -> float:

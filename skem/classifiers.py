@@ -69,7 +69,7 @@ class SKEMClassifier(SharedKernelClassifier):
     log_likelihood_, objective_ : ndarray of shape (n_iter_,)
         Mean over rows of log p(x|c), plain and with the ridge's penalty, in nats; element p - 1
         belongs to the parameters after pass p. ``objective_`` falls by rounding only, by less than
-        1e-4 nats in a pass in float64 and 2e-3 in float32.
+        1e-4 nats in a pass, 2e-3 where rows are float32.
     n_iter_ : int
     converged_ : bool
         Whether ``tol`` or early stopping ended the fit.
@@ -212,7 +212,7 @@ class PSKEMClassifier(SharedKernelClassifier):
     log_likelihood_, objective_ : ndarray of shape (n_iter_,)
         Mean over rows of log p(x|c), plain and with the ridge's penalty, in nats, summed over blocks; element p - 1
         belongs to the parameters after pass p. ``objective_`` falls by rounding only, by less than
-        1e-4 nats in a pass in float64 and 2e-3 in float32.
+        1e-4 nats in a pass, 2e-3 where rows are float32.
     n_iter_ : int
     converged_ : bool
         Whether ``tol`` or early stopping ended the fit.
@@ -345,7 +345,7 @@ class MDAClassifier(SharedKernelClassifier):
     log_likelihood_, objective_ : ndarray of shape (n_iter_,)
         Mean over rows of log p(x|c), plain and with the ridge's penalty, in nats, summed over blocks; element p - 1
         belongs to the parameters after pass p. ``objective_`` falls by rounding only, by less than
-        1e-4 nats in a pass in float64 and 2e-3 in float32.
+        1e-4 nats in a pass, 2e-3 where rows are float32.
     n_iter_ : int
     converged_ : bool
         Whether ``tol`` or early stopping ended the fit.

@@ -102,14 +102,15 @@ def _regular(covariances: np.ndarray, rounding: np.ndarray | None = None) -> tup
     if not regular.all():
         factors = np.where(regular[..., None, None], factors, np.eye(m))
         variances = np.where(regular[..., None], variances, 1.0)
-    squares = _inverted(factors) ** 2
 
     def share(rounding: np.ndarray) -> np.ndarray:
         """What rounding of each feature's sums takes of the worst pivot, (...)."""
         return (squares @ rounding[..., None])[..., 0].max(axis=-1)
 
-    regular &= m * SINGULAR * share(variances) < 1.0
-    return regular, regular if rounding is None else regular & (DIGITS * share(rounding) < 1.0)
+    with np.errstate(over="ignore", invalid="ignore"):  # comparisons with what overflows are False
+        squares = _inverted(factors) ** 2
+        regular &= m * SINGULAR * share(variances) < 1.0
+        return regular, regular if rounding is None else regular & (DIGITS * share(rounding) < 1.0)
 
 
 def _inverted(factors: np.ndarray) -> np.ndarray:

@@ -90,6 +90,9 @@ def start(
         sizes = [len(part) for part in parts]
         limits = list(zip(rows.borders[:-1].tolist(), rows.borders[1:].tolist(), strict=True))
 
+    # k-means squares distances in the type of its rows.
+    narrow = rows.features.extent[columns].max() < 1e15
+    dtype = rows.features.X.dtype if narrow else np.dtype(np.float64)
     drawn_means: list[np.ndarray] = []
     scatters: list[np.ndarray] = []
     weights = np.zeros((n_components, n_classes))
@@ -110,12 +113,12 @@ def start(
         centre = sum(v @ x for x, v, _ in _chunks(rows, columns, begin, stop))[None] / w.sum()
         nearest = np.zeros(len(w), dtype=int)
         if method == "k-means++":
-            x = rows.features.chunk(columns, slice(begin, stop), rows.features.X.dtype).T
+            x = rows.features.chunk(columns, slice(begin, stop), dtype).T
             drawn = kmeans_plusplus(x, size, sample_weight=w, random_state=random_state)[0]
         else:
             drawn = _draw_rows(rows, columns, begin, stop, size, random_state)
         if method.endswith("kmeans"):
-            x = rows.features.chunk(columns, slice(begin, stop), rows.features.X.dtype).T
+            x = rows.features.chunk(columns, slice(begin, stop), dtype).T
             drawn, nearest = _kmeans(x, w, drawn, random_state)
             centre = drawn
             if len(sizes) > 1:

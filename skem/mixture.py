@@ -65,8 +65,8 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
         (K, m, m) full, (m, m) tied, (K, m) diag and, with ``standardize``, spherical, else (K,).
     log_likelihood_, objective_ : ndarray of shape (n_iter_,)
         Mean over rows of log p(x), plain and with the ridge's penalty, in nats; element p - 1 belongs to
-        the parameters after pass p. ``objective_`` falls by rounding only, by less than 1e-4 nats in a pass in float64
-        and 2e-3 in float32.
+        the parameters after pass p. ``objective_`` falls by rounding only, by less than 1e-4 nats in a pass, 2e-3
+        where rows are float32.
     lower_bound_ : float
         The last objective.
     n_iter_ : int

@@ -94,7 +94,7 @@ class PRBFClassifier(SharedKernelClassifier):
     log_likelihood_, objective_ : ndarray of shape (n_iter_,)
         Mean over rows of log p(x|C_k), eq. 11, and of log p_lambda(x|C_k), eq. 31, with the ridge's penalty, in nats;
         element p - 1 belongs to the parameters after pass p. ``objective_`` falls by rounding only, by less than 1e-4 nats
-        in a pass in float64 and 2e-3 in float32.
+        in a pass, 2e-3 where rows are float32.
     n_iter_ : int
         Passes of the fit that was kept.
     converged_ : bool
