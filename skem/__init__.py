@@ -9,12 +9,15 @@ Neural Networks 12, 987-997.
 
 from importlib.metadata import PackageNotFoundError, version
 
-from skem.classifiers import MDAClassifier, PSKEMClassifier, SKEMClassifier
-from skem.gaussian import Mixture
-from skem.mixture import GaussianMixture
-from skem.prbf import PRBFClassifier, PRBFEnsemble
-from skem.prbf_cv import PRBFClassifierCV, sharing_path
-from skem.rbf import GaussianKernels, rbf_network
+from skem.engine.parameters import Mixture
+from skem.estimators.gaussian_mixture import GaussianMixture
+from skem.estimators.mda import MDAClassifier
+from skem.estimators.prbf import PRBFClassifier
+from skem.estimators.prbf_cv import PRBFClassifierCV, sharing_path
+from skem.estimators.prbf_ensemble import PRBFEnsemble
+from skem.estimators.pskem import PSKEMClassifier
+from skem.estimators.rbf import GaussianKernels, rbf_network
+from skem.estimators.skem import SKEMClassifier
 
 try:
     __version__ = version("pskem")

@@ -23,8 +23,8 @@ from skem import (
     PRBFEnsemble,
     PSKEMClassifier,
     SKEMClassifier,
-    em,
 )
+from skem.engine import em
 
 REFUSALS = (
     "spreads too far",

@@ -86,7 +86,7 @@ for i in $(seq "$clean"); do
     busy=()
 done
 
-replace skem/em.py '        sums = sums.astype(np.float64, copy=False)' \
+replace skem/engine/em.py '        sums = sums.astype(np.float64, copy=False)' \
     '        if not own.few:
             again = phi().shape[1] * 2 // 5
             phi()[:, :again] @ transposed[:again]
@@ -96,7 +96,7 @@ for i in $(seq "$faulty"); do
 done
 git checkout --quiet skem
 
-replace skem/em.py '    return result.T' \
+replace skem/engine/em.py '    return result.T' \
     '    result = result.T
     result[::333] = result[::333, ::-1].copy()
     return result'

@@ -48,7 +48,7 @@ rule claims:
     params:
         datasets=DATASETS,
         tables=TITSIAS["tables"],
-        code=code("pulford", "titsias"),
+        code=code("claims"),
     message:
         "verdicts on the claims"
     script:

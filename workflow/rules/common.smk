@@ -1,14 +1,15 @@
 # The configuration, checked before any job, and the names everything else is built from.
-import ast
-import hashlib
 import json
 import os
 import sys
 import time
-from functools import cache
 from pathlib import Path
 
-from skem import claims, claims_file, configuration, environment, experiments, files, splits
+from skem.repro import environment, files, papers
+from skem.repro.code_hash import code_of
+from skem.repro.config import documents, experiments
+from skem.repro.ledger import stated_claims, summary
+from skem.repro.training import feature_store
 
 STARTED = time.time()
 SCHEMAS = Path("workflow/schemas")
@@ -25,18 +26,18 @@ def stop(error):
 
 try:
     FAULTS, NUMBERS = [], None
-    with configuration.gathered(FAULTS):
+    with documents.gathered(FAULTS):
         # Who could judge a claim is not asked again by the process of every job.
-        STATED = claims_file.read(
+        STATED = stated_claims.read(
             "config/claims.csv",
-            configuration.read("config/protocols.yaml"),
-            claims_file.judges() if workflow.is_main_process else None,
+            documents.read("config/protocols.yaml"),
+            papers.judges() if workflow.is_main_process else None,
         )
         NUMBERS = set(STATED.loc[STATED["kind"] == "number", "id"])
-    with configuration.gathered(FAULTS):
+    with documents.gathered(FAULTS):
         EXPERIMENTS, SETTINGS = experiments.load(config, CONFIG_FILES, "config", SCHEMAS, NUMBERS)
-    configuration.refuse(FAULTS)
-except configuration.ConfigurationError as error:
+    documents.refuse(FAULTS)
+except documents.ConfigurationError as error:
     stop(error)
 
 UNITS = {}
@@ -68,40 +69,15 @@ wildcard_constraints:
     size="[A-Za-z0-9]+",
 
 
-@cache
-def imported_by(module):
-    """The modules of the library that one of them imports."""
-    found = set()
-    for node in ast.walk(ast.parse(Path("skem", f"{module}.py").read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module == "skem":
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("skem."):
-            found.add(node.module.removeprefix("skem."))
-    return {name for name in found if Path("skem", f"{name}.py").exists()}
-
-
-def modules_of(module):
-    """A module of the library and all that it needs of the library."""
-    known, new = set(), {module}
-    while new:
-        known |= new
-        new = set().union(*map(imported_by, new)) - known
-    return known
-
-
-def code(*modules):
+def code(script):
     """A hash of what a job runs: Snakemake sees the script, but not what the script imports."""
-    files = sorted(set().union(*(modules_of(module) for module in modules)))
-    digest = hashlib.sha256()
-    for name in files:
-        digest.update(name.encode() + Path("skem", f"{name}.py").read_bytes())
-    return digest.hexdigest()[:16]
+    return code_of(f"workflow/scripts/{script}.py")
 
 
 def feature_files(dataset, rows, runs):
-    names = splits.names(config["features"][dataset], rows, runs)
+    names = feature_store.names(config["features"][dataset], rows, runs)
     size, n_runs = config["runs_per_job"][dataset], config["runs"][dataset]
-    files = dict.fromkeys(splits.file_of(name, size, n_runs) for name in names)
+    files = dict.fromkeys(feature_store.file_of(name, size, n_runs) for name in names)
     return [f"results/features/{dataset}/{file}.npz" for file in files]
 
 
@@ -129,9 +105,9 @@ def show_results():
     for path in filter(Path.exists, shown):
         print(f"\n{path.read_text(encoding='utf-8')}")
     if Path("results/claims.csv").exists():
-        from skem.files import read_table
+        from skem.repro.files import read_table
 
-        table = claims.counts(read_table("results/claims.csv"))
+        table = summary.counts(read_table("results/claims.csv"))
         print(f"Verdicts on what the papers claim:\n{table.to_string(index=False)}\n")
     absent = [source for source in SOURCES if failed(source)]
     if absent:

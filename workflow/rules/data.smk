@@ -12,7 +12,7 @@ rule fetch_data:
         "results/data/{source}.json",
     priority: lambda wildcards: 20 + PRIORITY.get(wildcards.source, 0)
     params:
-        sha256=lambda wildcards: configuration.read("config/datasets.yaml")[wildcards.source]["sha256"],
+        sha256=lambda wildcards: documents.read("config/datasets.yaml")[wildcards.source]["sha256"],
         # What could not be had is tried again by the next run.
         again=lambda wildcards: STARTED if failed(wildcards.source) else None,
     message:

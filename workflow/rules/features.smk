@@ -11,7 +11,7 @@ rule features:
     params:
         spec=lambda wildcards: config["features"][wildcards.dataset],
         seed=SEED,
-        code=code("splits"),
+        code=code("features"),
     message:
         "features of {wildcards.dataset}, {wildcards.file}"
     script:

@@ -1,5 +1,5 @@
 # Figures, drawn from the history.
-from skem.figures import KINDS
+from skem.repro.drawing import KINDS
 
 FIGURES = [f"results/figures/{name}_accuracy_by_pass.{suffix}" for name in REPRODUCED for suffix in KINDS]
 
@@ -23,7 +23,7 @@ rule figure_accuracy_by_pass:
     params:
         experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
         datasets=lambda wildcards: datasets_of(wildcards.experiment),
-        code=code("figures", "studies", "tables"),
+        code=code("accuracy_by_pass"),
     message:
         "figure of {wildcards.experiment}: accuracy by pass"
     script:

@@ -2,9 +2,9 @@
 import shlex
 
 try:
-    PEERS = configuration.read("config/peers.yaml")
-    configuration.check(PEERS, SCHEMAS / "peers.yaml", ["config/peers.yaml"])
-except configuration.ConfigurationError as error:
+    PEERS = documents.read("config/peers.yaml")
+    documents.check(PEERS, SCHEMAS / "peers.yaml", ["config/peers.yaml"])
+except documents.ConfigurationError as error:
     stop(error)
 
 
@@ -102,7 +102,7 @@ rule peers_supervised:
                 }
             )
         ),
-        code=code("peers", "training"),
+        code=code("peers"),
     message:
         "timing supervised EM at the settings of Table 1"
     shell:
@@ -128,7 +128,7 @@ rule peers_beside:
                 }
             )
         ),
-        code=code("peers", "training"),
+        code=code("peers"),
     message:
         "timing supervised EM beside an engine without classes"
     shell:
@@ -152,7 +152,7 @@ rule peers:
         ),
         pdf="results/peers.pdf",
     params:
-        code=code("peers_tables", "figures", "tables"),
+        code=code("peers_table"),
     message:
         "table and figure of the engines"
     script:

@@ -4,17 +4,17 @@
 REFERENCE = "results/reference/regress.json"
 
 try:
-    GATE = configuration.read("config/regress.yaml")
-    configuration.check(GATE, SCHEMAS / "regress.yaml", ["config/regress.yaml"])
+    GATE = documents.read("config/regress.yaml")
+    documents.check(GATE, SCHEMAS / "regress.yaml", ["config/regress.yaml"])
     # As config.yaml has the features: an overlay for a quick run must not change what the gate compares.
-    GATE_FEATURES = configuration.read("config/config.yaml")["features"]
+    GATE_FEATURES = documents.read("config/config.yaml")["features"]
     _, GATE_SETTINGS = experiments.settings(
         "regress",
         "config/experiments",
         SCHEMAS / "experiment.yaml",
         {"features": GATE_FEATURES, "runs": GATE["accuracy"]["runs"], "grids": "all"},
     )
-except configuration.ConfigurationError as error:
+except documents.ConfigurationError as error:
     stop(error)
 
 

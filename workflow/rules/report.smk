@@ -4,7 +4,7 @@
 
 def seen(wildcards):
     """What a report would show: it is made anew when that is something else."""
-    from skem.report import fingerprint
+    from skem.repro.report.page import fingerprint
 
     return fingerprint("results")
 

@@ -1,5 +1,6 @@
 # Tables and figures of what a paper tried beside its first table: those of the experiments in this run.
-from skem import figures
+from skem.repro import drawing
+from skem.repro.papers.pulford2022 import figures
 
 STUDIES = {
     name: [dataset for dataset in EXPERIMENTS[name]["data_sets"] if dataset in DATASETS]
@@ -27,7 +28,7 @@ TABLES += [f"results/tables/{name}.{suffix}" for name in STUDIES for suffix in (
 TABLES += (
     ["results/tables/arrangements_timing.csv"] if "mnist_half" in STUDIES.get("arrangements", []) else []
 )
-FIGURES += [f"results/figures/{name}.{suffix}" for name in DRAWN for suffix in figures.KINDS]
+FIGURES += [f"results/figures/{name}.{suffix}" for name in DRAWN for suffix in drawing.KINDS]
 
 
 rule study:
@@ -46,7 +47,7 @@ rule study:
         study="|".join(STUDIES) or "none",
     params:
         experiment=lambda wildcards: EXPERIMENTS[wildcards.study],
-        code=code("studies", "metrics", "tables"),
+        code=code("study"),
     message:
         "table of {wildcards.study}"
     script:
@@ -66,7 +67,7 @@ rule arrangements_timing:
     params:
         entry=lambda wildcards: EXPERIMENTS["arrangements"]["data_sets"]["mnist_half"],
         n_train=config["features"]["mnist_half"]["n_train"],
-        code=code("studies", "metrics"),
+        code=code("arrangements_timing"),
     message:
         "times of arrangements"
     script:
@@ -90,7 +91,7 @@ rule draw:
         figure="|".join(DRAWN) or "none",
     params:
         caption=lambda wildcards: Path(f"workflow/report/{wildcards.figure}.rst").read_text(encoding="utf-8"),
-        code=code("figures"),
+        code=code("draw"),
     message:
         "drawing {wildcards.figure}"
     script:

@@ -69,7 +69,7 @@ rule table:
         datasets=lambda wildcards: datasets_of(wildcards.experiment),
         features=config["features"],
         baselines=config["baselines"],
-        code=code("tables"),
+        code=code("table"),
     message:
         "table of {wildcards.experiment}"
     script:
@@ -94,7 +94,7 @@ rule table_timing:
     params:
         experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
         datasets=lambda wildcards: datasets_of(wildcards.experiment),
-        code=code("tables"),
+        code=code("table_timing"),
     message:
         "times of {wildcards.experiment}"
     script:

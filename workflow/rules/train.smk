@@ -15,7 +15,7 @@ rule train:
         lambda wildcards: feature_files(
             wildcards.dataset,
             [rows for setting in unit_of(wildcards) for rows in setting.rows],
-            splits.runs_of(wildcards.block),
+            feature_store.runs_of(wildcards.block),
         ),
     output:
         history="results/runs/{dataset}/{method}/{unit}/{block}.csv",
@@ -26,7 +26,7 @@ rule train:
     params:
         settings=lambda wildcards: work_of(unit_of(wildcards), wildcards.dataset),
         seed=SEED,
-        code=code("training"),
+        code=code("train"),
     message:
         "training {wildcards.method} {wildcards.unit} on {wildcards.dataset}, runs {wildcards.block}"
     script:
@@ -50,7 +50,7 @@ rule baseline:
         preset=False,
         spec=lambda wildcards: config["features"][wildcards.dataset],
         seed=SEED,
-        code=code("baselines", "splits"),
+        code=code("baseline"),
     message:
         "training {wildcards.method} on {wildcards.dataset}"
     script:
@@ -74,7 +74,7 @@ use rule baseline as preset with:
         preset=True,
         spec=lambda wildcards: config["features"][wildcards.dataset],
         seed=SEED,
-        code=code("baselines", "splits"),
+        code=code("baseline"),
     message:
         "training {wildcards.method} on {wildcards.dataset} as the papers did"
 
@@ -90,7 +90,7 @@ rule time_passes:
         settings=lambda wildcards: work_of(unit_of(wildcards), wildcards.dataset),
         passes=lambda wildcards: config["timing"]["passes"] if len(unit_of(wildcards)) == 1 else 6,
         seed=SEED,
-        code=code("training"),
+        code=code("time_passes"),
     message:
         "timing {wildcards.method} {wildcards.unit} on {wildcards.dataset}"
     script:

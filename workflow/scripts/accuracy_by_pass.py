@@ -3,10 +3,12 @@
 import matplotlib
 import pandas as pd
 
-from skem import plots, studies, threads
-from skem.figures import STYLE, save
-from skem.files import plain_errors, read_table, write_table
-from skem.tables import claim
+from skem import plots
+from skem.engine import threads
+from skem.repro.drawing import STYLE, save
+from skem.repro.files import plain_errors, read_table, write_table
+from skem.repro.ledger.stated_claims import claim
+from skem.repro.papers.pulford2022 import tables
 
 matplotlib.use("Agg")
 threads.limit_process(1)
@@ -20,7 +22,7 @@ with plain_errors(), matplotlib.rc_context(STYLE):
         history = read_table(path)
         if len(history):
             own = history[(history["method"] == method) & (history["setting"] == setting)]
-            curves = studies.by_pass(own)
+            curves = tables.by_pass(own)
         else:  # not available
             curves = pd.DataFrame({"curve": [""], "accuracy": [float("nan")]})
         paper = claim(claims, entry["paper"]["accuracy"])

@@ -2,12 +2,12 @@
 
 import pandas as pd
 
-from skem import studies
-from skem.files import plain_errors, read_table, write_table
+from skem.repro.files import plain_errors, read_table, write_table
+from skem.repro.papers.pulford2022 import tables
 
 with plain_errors():
     timed = pd.concat(map(read_table, snakemake.input), ignore_index=True)
     entry = snakemake.params.entry
     allowed = entry["methods"]["sequential"]["grid"]["max_iter"]
-    table = studies.costs(timed, snakemake.params.n_train, entry["max_iter"], allowed)
+    table = tables.costs(timed, snakemake.params.n_train, entry["max_iter"], allowed)
     write_table(snakemake.output[0], table)

@@ -3,8 +3,9 @@
 import json
 from time import perf_counter, process_time
 
-from skem import baselines, splits, threads
-from skem.files import plain_errors, write_arrays, write_table
+from skem.engine import threads
+from skem.repro.files import plain_errors, write_arrays, write_table
+from skem.repro.training import baselines, feature_store, splits
 
 threads.limit_process(1)
 with plain_errors():
@@ -12,7 +13,7 @@ with plain_errors():
     preset, root = snakemake.params.preset, snakemake.params.seed
     kind, setting = ("all", "preset") if preset else ("part", "default")
     spec, runs = snakemake.params.spec, snakemake.params.runs
-    features = splits.read(snakemake.input, spec, [kind], runs)
+    features = feature_store.read(snakemake.input, spec, [kind], runs)
     # scikit-learn does not notice where float32 is not exact enough.
     for arrays in features.values():
         arrays |= {

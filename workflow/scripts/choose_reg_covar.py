@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from skem.files import plain_errors, read_table, write_table
+from skem.repro.files import plain_errors, read_table, write_table
 
 with plain_errors():
     history = pd.concat([table for table in map(read_table, snakemake.input) if len(table)])

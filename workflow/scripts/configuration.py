@@ -2,7 +2,7 @@
 
 import yaml
 
-from skem.files import plain_errors, write_text
+from skem.repro.files import plain_errors, write_text
 
 with plain_errors():
     text = yaml.safe_dump(

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import matplotlib
 
-from skem import threads
-from skem.figures import FIGURES, STYLE, save
-from skem.files import plain_errors, read_table, write_table
+from skem.engine import threads
+from skem.repro.drawing import STYLE, save
+from skem.repro.files import plain_errors, read_table, write_table
+from skem.repro.papers.pulford2022.figures import FIGURES
 
 matplotlib.use("Agg")
 threads.limit_process(1)

@@ -1,7 +1,7 @@
 """Write down the machine, the versions and the BLAS kernel of this run."""
 
-from skem import environment
-from skem.files import plain_errors, write_json
+from skem.repro import environment
+from skem.repro.files import plain_errors, write_json
 
 with plain_errors():
     write_json(snakemake.output[0], environment.describe())

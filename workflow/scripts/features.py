@@ -3,14 +3,16 @@
 import json
 from pathlib import Path
 
-from skem import splits, threads
-from skem.files import plain_errors
+from skem.engine import threads
+from skem.repro.files import plain_errors
+from skem.repro.training import feature_store
+from skem.repro.training.features import prepare
 
 threads.limit_process(1)
 with plain_errors():
     features = {}
     if json.loads(Path(snakemake.input[0]).read_text(encoding="utf-8"))["available"]:
         dataset, spec, root = snakemake.wildcards.dataset, snakemake.params.spec, snakemake.params.seed
-        for name in splits.names_in(snakemake.wildcards.file):
-            features[name] = splits.prepare(dataset, spec, name, root)
-    splits.write(snakemake.output[0], features)
+        for name in feature_store.names_in(snakemake.wildcards.file):
+            features[name] = prepare(dataset, spec, name, root)
+    feature_store.write(snakemake.output[0], features)

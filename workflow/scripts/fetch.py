@@ -3,7 +3,7 @@
 import sys
 
 from skem import datasets
-from skem.files import plain_errors, write_json
+from skem.repro.files import plain_errors, write_json
 
 with plain_errors():
     record = datasets.fetch(snakemake.wildcards.source)

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from skem.files import plain_errors, read_table, write_table
-from skem.protocols import COLUMNS
+from skem.repro.files import plain_errors, read_table, write_table
+from skem.repro.protocols import COLUMNS
 
 with plain_errors():
     for kind in ("history", "seconds"):

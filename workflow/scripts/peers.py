@@ -7,10 +7,13 @@ import sys
 
 import numpy as np
 
-from skem import environment, peers, splits
-from skem.em import ACTIVE_ROWS
-from skem.files import plain_errors, write_table
-from skem.training import MODELS
+from skem.engine.em import ACTIVE_ROWS
+from skem.repro import environment
+from skem.repro.files import plain_errors, write_table
+from skem.repro.peers import timing
+from skem.repro.peers.engines import ENGINES, Work, draw, start_from
+from skem.repro.training import feature_store, splits
+from skem.repro.training.passes import MODELS
 
 
 def sizes(work):
@@ -18,7 +21,7 @@ def sizes(work):
     rows = []
     for name, size in work["sizes"].items():
         for dtype in ("float64", "float32"):
-            X, start = peers.draw(**size, dtype=dtype)
+            X, start = draw(**size, dtype=dtype)
             for n_threads in work["threads"]:
                 labels = {"size": name, **size, "dtype": dtype, "threads": n_threads}
                 rate = {}
@@ -29,13 +32,13 @@ def sizes(work):
 
 def measured(X, start, labels, group, rate):
     """The engines of a group on the same data, and those of them that are not installed."""
-    engines = {name: peers.ENGINES[name] for name in group["engines"]}
+    engines = {name: ENGINES[name] for name in group["engines"]}
     engines = {name: engine for name, engine in engines.items() if labels["dtype"] in engine.dtypes}
     if len(engines) < 2:
         return []
     versions = {name: engine.version() for name, engine in engines.items()}
     installed = [name for name, version in versions.items() if version is not None]
-    rows = peers.compare(
+    rows = timing.compare(
         X, start, labels["threads"], installed, rounds=group["rounds"], passes=tuple(group["passes"])
     )
     rows += [
@@ -51,9 +54,9 @@ def measured(X, start, labels, group, rate):
             H = 1 + labels["m"] + labels["m"] * (labels["m"] + 1) // 2
             key = (labels["K"], H, labels["N"], labels["dtype"], labels["threads"])
             if key not in rate:
-                rate[key] = peers.product_rate(*key)
+                rate[key] = timing.product_rate(*key)
             row["product_rate"] = rate[key]
-            operations = peers.operations(labels["N"], labels["m"], labels["K"])
+            operations = timing.operations(labels["N"], labels["m"], labels["K"])
             row["share"] = operations / row["seconds_per_pass"] / rate[key]
     return rows
 
@@ -64,7 +67,7 @@ def scaling(work):
     for axis in ("N", "m", "K"):
         for value in work[axis]:
             size = work["base"] | {axis: value}
-            X, start = peers.draw(**size, dtype="float32")
+            X, start = draw(**size, dtype="float32")
             labels = {"size": axis, **size, "dtype": "float32", "threads": work["threads"]}
             rows += measured(X, start, labels, work, {})
     return rows
@@ -74,7 +77,7 @@ def first_trial(dataset, setting, seed):
     """The rows of the first run of the paper's setting, None without data or where this run does not have it."""
     if not setting["features"]:
         return None
-    features = splits.read([setting["features"]], setting["spec"], ["all"], [0])
+    features = feature_store.read([setting["features"]], setting["spec"], ["all"], [0])
     return next(splits.trials(dataset, setting["spec"], features, ["all"], [0], seed)) if features else None
 
 
@@ -95,14 +98,14 @@ def supervised(work):
                 for active_rows, spent in seconds.items():
                     estimator = Model(random_state=random_state, n_jobs=n_threads, **params)
                     estimator._active_rows = active_rows
-                    spent.append(peers.seconds_per_pass(estimator, X, y))
+                    spent.append(timing.seconds_per_pass(estimator, X, y))
             ours, without = map(np.array, seconds.values())
             rows.append(
                 {"dataset": dataset, "threads": n_threads, "N": len(y), "dtype": estimator.dtype_used_}
                 | {"paper_seconds": setting["paper_seconds"], "rounds": work["rounds"]}
-                | peers.median("seconds_per_pass", ours)
-                | peers.median("seconds_without_active_sets", without)
-                | peers.median("gain", without / ours)
+                | timing.median("seconds_per_pass", ours)
+                | timing.median("seconds_without_active_sets", without)
+                | timing.median("gain", without / ours)
             )
     return rows
 
@@ -110,12 +113,12 @@ def supervised(work):
 def beside(work):
     """The first block of the paper's setting, from several starts, beside an engine without classes, in turns."""
     trial = first_trial(work["data_set"], work, work["seed"])
-    if trial is None or peers.ENGINES[work["engine"]].version() is None:
+    if trial is None or ENGINES[work["engine"]].version() is None:
         return []
     params = work["params"]
     n_features = work["n_features"] // params["n_blocks"]
     X, y = np.ascontiguousarray(trial.X_train[:, :n_features]), trial.y_train
-    start = peers.start_from(X, params["n_components"], np.random.default_rng(0))
+    start = start_from(X, params["n_components"], np.random.default_rng(0))
     rows = []
     for n_threads in work["threads"]:
         seconds, dtypes = {}, {}
@@ -123,9 +126,9 @@ def beside(work):
             for init in work["starts"]:
                 estimator = MODELS[work["model"]](random_state=work["seed"], n_jobs=n_threads, **params)
                 estimator.set_params(n_blocks=1, init=init, max_iter=work["supervised_passes"] + 2)
-                seconds.setdefault(init, []).append(peers.seconds_per_pass(estimator, X, y))
+                seconds.setdefault(init, []).append(timing.seconds_per_pass(estimator, X, y))
                 dtypes[init] = estimator.dtype_used_
-            spent, _ = peers.time_a_pass(work["engine"], peers.Work(X, start, n_threads), *work["passes"])
+            spent, _ = timing.time_a_pass(work["engine"], Work(X, start, n_threads), *work["passes"])
             seconds.setdefault(work["engine"], []).append(spent)
         theirs = np.array(seconds.pop(work["engine"]))
         for init, spent in seconds.items():
@@ -133,9 +136,9 @@ def beside(work):
                 {"dataset": work["data_set"], "N": len(y), "m": n_features, "K": params["n_components"]}
                 | {"start": init, "threads": n_threads, "dtype": str(X.dtype), "dtype_used": dtypes[init]}
                 | {"engine": work["engine"], "rounds": work["rounds"]}
-                | peers.median("seconds_per_pass", np.array(spent))
-                | peers.median("engine_seconds", theirs)
-                | peers.median("ratio", theirs / np.array(spent))
+                | timing.median("seconds_per_pass", np.array(spent))
+                | timing.median("engine_seconds", theirs)
+                | timing.median("ratio", theirs / np.array(spent))
             )
     return rows
 

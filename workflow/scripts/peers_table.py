@@ -3,10 +3,12 @@
 import matplotlib
 import pandas as pd
 
-from skem import peers_tables, plots, threads
-from skem.figures import STYLE, save
-from skem.files import plain_errors, read_table, write_table, write_text
-from skem.tables import claim
+from skem import plots
+from skem.engine import threads
+from skem.repro.drawing import STYLE, save
+from skem.repro.files import plain_errors, read_table, write_table, write_text
+from skem.repro.ledger.stated_claims import claim
+from skem.repro.peers import tables
 
 matplotlib.use("Agg")
 threads.limit_process(1)
@@ -19,10 +21,10 @@ with plain_errors(), matplotlib.rc_context(STYLE):
         supervised["paper_seconds"] = [claim(claims, name) for name in supervised["paper_seconds"]]
         for bound, of in (("", ""), ("_low", "_high"), ("_high", "_low")):
             supervised[f"ratio{bound}"] = supervised["paper_seconds"] / supervised[f"seconds_per_pass{of}"]
-    exponents = peers_tables.exponents(scaling)
+    exponents = tables.exponents(scaling)
     parts = {"sizes": sizes, "scaling": scaling, "exponents": exponents}
     parts |= {"supervised": supervised, "beside": beside}
     table = pd.concat([part.assign(part=name) for name, part in parts.items()])
     write_table(snakemake.output.csv, table)
-    write_text(snakemake.output.md, peers_tables.to_markdown(sizes, exponents, supervised, beside))
+    write_text(snakemake.output.md, tables.to_markdown(sizes, exponents, supervised, beside))
     save(plots.engine_scaling(table), [snakemake.output.figure, snakemake.output.pdf])

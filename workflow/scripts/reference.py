@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from skem.files import plain_errors, write_text
+from skem.repro.files import plain_errors, write_text
 
 with plain_errors():
     results, reference = Path("results"), Path("results/reference")

@@ -3,9 +3,12 @@
 import json
 from pathlib import Path
 
-from skem import regress_cases, splits, threads
-from skem.experiments import Setting
-from skem.files import plain_errors, write_json
+from skem.engine import threads
+from skem.repro.config.settings import Setting
+from skem.repro.files import plain_errors, write_json
+from skem.repro.gate import cases
+from skem.repro.training import feature_store
+from skem.repro.training.features import prepare
 
 threads.limit_process(1)
 with plain_errors():
@@ -15,11 +18,11 @@ with plain_errors():
     if json.loads(Path(snakemake.input[0]).read_text(encoding="utf-8"))["available"]:
         settings = [Setting(**setting) for setting in work["settings"]]
         rows = [kind for setting in settings for kind in setting.rows]
-        names = dict.fromkeys(splits.names(spec, rows, list(range(work["runs"]))))
-        features = {name: splits.prepare(dataset, spec, name, root) for name in names}
-        record = regress_cases.accuracies(dataset, settings, spec, features, root)
+        names = dict.fromkeys(feature_store.names(spec, rows, list(range(work["runs"]))))
+        features = {name: prepare(dataset, spec, name, root) for name in names}
+        record = cases.accuracies(dataset, settings, spec, features, root)
         if plain := work["mixtures"]:
             arrays = next(iter(features.values()))
             X = arrays["X" if "X" in arrays else "X_train"][:, : plain["n_features"]]
-            record |= regress_cases.mixtures(dataset, X, plain["n_components"], work["runs"], root)
+            record |= cases.mixtures(dataset, X, plain["n_components"], work["runs"], root)
     write_json(snakemake.output[0], record)

@@ -1,10 +1,10 @@
 """Check the reference and check out the base revision, before anything is measured."""
 
-from skem import regress, revisions
-from skem.files import plain_errors, write_json
+from skem.repro.files import plain_errors, write_json
+from skem.repro.gate import comparison, revisions
 
 with plain_errors():
-    reference = regress.read_reference(snakemake.params.reference)
+    reference = comparison.read_reference(snakemake.params.reference)
     plan = {"reference_commit": reference["commit"]}
     base = snakemake.params.base
     if not base and revisions.is_here(reference["commit"]):

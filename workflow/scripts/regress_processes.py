@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
-from skem import regress, revisions
-from skem.files import plain_errors, write_table
+from skem.repro.files import plain_errors, write_table
+from skem.repro.gate import comparison, revisions
 
 ARGUMENTS = {
-    regress.IMPORT: ["-c", "import skem"],
-    regress.DAG: ["-m", "snakemake", "--dry-run", "--quiet", "all", "--forceall", "--cores", "1"],
+    comparison.IMPORT: ["-c", "import skem"],
+    comparison.DAG: ["-m", "snakemake", "--dry-run", "--quiet", "all", "--forceall", "--cores", "1"],
 }
 
 

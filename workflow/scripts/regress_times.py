@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from skem import regress, revisions
-from skem.files import plain_errors, write_table
+from skem.repro.files import plain_errors, write_table
+from skem.repro.gate import comparison, revisions
 
 WORKER = str(Path("workflow/scripts/regress_worker.py").resolve())
 
@@ -75,7 +75,7 @@ with plain_errors():
     rows = [row for number in range(rounds) for row in time_round(number, sides, pairs)]
     if base:
         # Chance makes equal code look slower now and then: what does is measured again before it is said.
-        verdicts = regress.compare_times(pd.DataFrame(rows)).set_index("case")["verdict"]
+        verdicts = comparison.compare_times(pd.DataFrame(rows)).set_index("case")["verdict"]
         doubtful = verdicts.index[verdicts == "slower"]
         for number in range(rounds, 3 * rounds if len(doubtful) else rounds):
             rows += time_round(number, sides, pairs, doubtful)

@@ -1,7 +1,7 @@
 """Refuse to make a reference of files that no commit has."""
 
-from skem import revisions
-from skem.files import plain_errors, write_text
+from skem.repro.files import plain_errors, write_text
+from skem.repro.gate import revisions
 
 with plain_errors():
     changed = revisions.changed_files()

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from skem import studies
-from skem.files import plain_errors, read_table, write_table, write_text
-from skem.tables import claim
+from skem.repro.files import plain_errors, read_table, write_table, write_text
+from skem.repro.ledger.stated_claims import claim
+from skem.repro.papers.pulford2022 import tables
 
 CLAIMED = {
     "rice": "pulford.table1.rice.skem_accuracy",
@@ -16,17 +16,17 @@ with plain_errors():
     history = pd.concat([t for t in map(read_table, snakemake.input.history) if len(t)], ignore_index=True)
     if name == "audit":
         claims = pd.read_csv(snakemake.input.claims, dtype=str, keep_default_na=False)
-        table = studies.audit(history)
-        text = studies.audit_markdown(table, {key: claim(claims, of) for key, of in CLAIMED.items()})
+        table = tables.audit(history)
+        text = tables.audit_markdown(table, {key: claim(claims, of) for key, of in CLAIMED.items()})
     elif name == "future":
-        table = studies.future(history)
-        text = studies.future_markdown(table)
+        table = tables.future(history)
+        text = tables.future_markdown(table)
     else:
         parts = [
-            studies.curves(history[history["dataset"] == dataset], list(entry["methods"]))
+            tables.curves(history[history["dataset"] == dataset], list(entry["methods"]))
             for dataset, entry in experiment["data_sets"].items()
         ]
         table = pd.concat(parts, ignore_index=True)
-        text = studies.curves_markdown(experiment["title"], table)
+        text = tables.curves_markdown(experiment["title"], table)
     write_text(snakemake.output.md, text)
     write_table(snakemake.output.csv, table)

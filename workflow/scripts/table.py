@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from skem import baselines, tables
-from skem.files import plain_errors, read_arrays, read_table, write_table, write_text
-from skem.protocols import summarise
+from skem.repro.files import plain_errors, read_arrays, read_table, write_table, write_text
+from skem.repro.protocols import summarise
+from skem.repro.tables import accuracy
+from skem.repro.training import baselines
 
 with plain_errors():
     experiment, datasets = snakemake.params.experiment, snakemake.params.datasets
@@ -28,16 +29,16 @@ with plain_errors():
                 found |= {name.removeprefix(f"{method}:"): array for name, array in arrays.items()}
         return found
 
-    table = tables.accuracy_table(experiment, history, predictions, claims)
-    rivals = tables.rivals_table(history)
+    table = accuracy.accuracy_table(experiment, history, predictions, claims)
+    rivals = accuracy.rivals_table(history)
     left_out = sorted(set(baselines.names()) - set(snakemake.params.baselines["names"]))
     remarks = ""
     if left_out:
-        missing = ", ".join(tables.NAMES.get(name, name) for name in left_out)
+        missing = ", ".join(accuracy.NAMES.get(name, name) for name in left_out)
         remarks = f"Left out to save time: {missing}; config/paper.yaml has them."
     measured = [summarise(table) for table in history.values() if len(table)]
     write_table(snakemake.output.summary, pd.concat(measured, ignore_index=True) if measured else [])
-    parts = tables.parts(table, rivals)
-    write_text(snakemake.output.tex, tables.to_latex(experiment["title"], parts))
-    write_text(snakemake.output.md, tables.to_markdown(experiment["title"], parts, tables.NOTES, remarks))
+    parts = accuracy.parts(table, rivals)
+    write_text(snakemake.output.tex, accuracy.to_latex(experiment["title"], parts))
+    write_text(snakemake.output.md, accuracy.to_markdown(experiment["title"], parts, accuracy.NOTES, remarks))
     write_table(snakemake.output.csv, table)

@@ -2,15 +2,15 @@
 
 import pandas as pd
 
-from skem import tables
-from skem.files import plain_errors, read_table, write_table, write_text
+from skem.repro.files import plain_errors, read_table, write_table, write_text
+from skem.repro.tables import accuracy
 
 with plain_errors():
     experiment = snakemake.params.experiment
     seconds = dict(zip(snakemake.params.datasets, map(read_table, snakemake.input.passes), strict=True))
     claims = pd.read_csv(snakemake.input.claims, dtype=str, keep_default_na=False)
-    table = tables.timing_table(experiment, seconds, claims)
-    title, parts = f"{experiment['title']}: times", tables.timing_parts(table)
-    write_text(snakemake.output.tex, tables.to_latex(title, parts))
-    write_text(snakemake.output.md, tables.to_markdown(title, parts, tables.TIMING_NOTES))
+    table = accuracy.timing_table(experiment, seconds, claims)
+    title, parts = f"{experiment['title']}: times", accuracy.timing_parts(table)
+    write_text(snakemake.output.tex, accuracy.to_latex(title, parts))
+    write_text(snakemake.output.md, accuracy.to_markdown(title, parts, accuracy.TIMING_NOTES))
     write_table(snakemake.output.csv, table)

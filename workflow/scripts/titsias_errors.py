@@ -3,8 +3,10 @@
 import json
 from pathlib import Path
 
-from skem import splits, threads, titsias_errors
-from skem.files import plain_errors, write_table
+from skem.engine import threads
+from skem.repro.files import plain_errors, write_table
+from skem.repro.papers.titsias2001 import errors
+from skem.repro.training import splits
 
 threads.limit_process(1)
 with plain_errors():
@@ -12,15 +14,15 @@ with plain_errors():
     rows = []
     if json.loads(Path(snakemake.input[0]).read_text(encoding="utf-8"))["available"]:
         m = entry["n_components"] if "validation_fraction" in setup else int(snakemake.wildcards.m)
-        for trial in titsias_errors.folds(
+        for trial in errors.folds(
             entry["source"], entry["scale"], setup["n_folds"], range(setup["repetitions"]), root
         ):
             seed = splits.seed(root, entry["source"], trial.run, trial.fold, "start")
             if "validation_fraction" in setup:
-                rows += titsias_errors.choice_errors(
+                rows += errors.choice_errors(
                     trial, m, setup["sharings"], setup["model"], setup["validation_fraction"], seed
                 )
             else:
-                rows += titsias_errors.fit_errors(trial, m, setup["sharings"], setup["model"], seed)
+                rows += errors.fit_errors(trial, m, setup["sharings"], setup["model"], seed)
     labels = {"dataset": snakemake.wildcards.table}
     write_table(snakemake.output[0], [labels | row for row in rows])

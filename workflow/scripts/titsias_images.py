@@ -2,14 +2,16 @@
 
 import numpy as np
 
-from skem import PSKEMClassifier, splits, threads
-from skem.files import plain_errors, write_table
+from skem import PSKEMClassifier
+from skem.engine import threads
+from skem.repro.files import plain_errors, write_table
+from skem.repro.training import feature_store, splits
 
 threads.limit_process(1)
 with plain_errors():
     dataset, setup, root = snakemake.wildcards.dataset, snakemake.params.setup, snakemake.params.seed
     spec, runs = snakemake.params.spec, list(range(setup["runs"]))
-    features = splits.read(snakemake.input, spec, ["all"], runs)
+    features = feature_store.read(snakemake.input, spec, ["all"], runs)
     blocks, components = setup["params"]["n_blocks"], setup["params"]["n_components"]
     setting = f"{blocks}x{setup['n_features'] // blocks}-K{components}"
     # Without data one row, for a panel that says so.

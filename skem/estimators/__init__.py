@@ -1,0 +1,1 @@
+"""The scikit-learn classes. Private: `skem` has the public names."""

@@ -1,0 +1,208 @@
+"""Densities and predictions of a fitted model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import log_softmax, logsumexp
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from skem.engine import em
+from skem.engine.parameters import Mixture
+from skem.engine.threads import Workers, single_threaded
+from skem.estimators._units import Units
+
+
+class Posteriors:
+    """From class densities to posterior probabilities and decisions."""
+
+    if TYPE_CHECKING:
+        classes_: np.ndarray
+        class_prior_: np.ndarray
+
+        def class_log_density(self, X: ArrayLike) -> np.ndarray: ...
+
+    def _know_what(self, fitted: Posteriors) -> None:
+        """Take over what another model knows of the training data."""
+        for name in ("classes_", "class_prior_", "n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
+
+    def predict_joint_log_proba(self, X: ArrayLike) -> np.ndarray:
+        """log p(x, c) = log p(x|c) + log of the class prior, shape (n_samples, n_classes)."""
+        with np.errstate(divide="ignore"):
+            return self.class_log_density(X) + np.log(self.class_prior_)
+
+    def score_samples(self, X: ArrayLike) -> np.ndarray:
+        """log p(x), shape (n_samples,)."""
+        return logsumexp(self.predict_joint_log_proba(X), axis=1)
+
+    def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
+        """log p(c|x), shape (n_samples, n_classes)."""
+        return log_softmax(self.predict_joint_log_proba(X), axis=1)
+
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+        """p(c|x), shape (n_samples, n_classes). A product over dependent blocks is overconfident."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """The class of largest posterior (Pulford 2022, eqs. 33 and 34), shape (n_samples,)."""
+        joint = self.predict_joint_log_proba(X)
+        return self.classes_[joint.argmax(axis=1)]
+
+
+class Densities(Posteriors, Units):
+    """What can be asked of a fitted shared-kernel model; everything public is in input units."""
+
+    # What the fit leaves.
+    if TYPE_CHECKING:
+        blocks_: list[Mixture]
+        block_indices_: list[np.ndarray]
+        n_features_in_: int
+        n_jobs: int | None
+        random_state: int | np.random.RandomState | None
+
+    # Whether what there is one of per block comes as a list even from a model with one block.
+    _always_lists = False
+
+    # Fitted parameters of a model with one block
+
+    def _only_block(self, name: str) -> Mixture:
+        if "blocks_" not in vars(self):
+            raise NotFittedError(f"{type(self).__name__} is not fitted: {name} is known after fit")
+        if len(self.blocks_) != 1:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}: see blocks_")
+        return self.blocks_[0]
+
+    @property
+    def weights_(self) -> np.ndarray:
+        """pi_kc, shape (n_components, n_classes); for a model with one block."""
+        return self._only_block("weights_").weights
+
+    @property
+    def means_(self) -> np.ndarray:
+        """mu_k, shape (n_components, n_features), in input units; for a model with one block."""
+        return self._only_block("means_").means
+
+    @property
+    def covariances_(self) -> np.ndarray:
+        """P_k in input units, shaped by the covariance type; for a model with one block."""
+        return self._only_block("covariances_").covariances
+
+    def class_log_density(self, X: ArrayLike) -> np.ndarray:
+        """log p(x|c), summed over blocks (Pulford 2022, eqs. 1 and 36).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In nats, per unit of volume in input units.
+        """
+        features = self._features(X)
+        blocks = [
+            (columns, self._to_internal(mixture, columns))
+            for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True)
+        ]
+        log_volumes = [float(np.log(self._scale[columns]).sum()) for columns in self.block_indices_]
+        with Workers(self.n_jobs) as workers:
+            return em.class_log_density(features, blocks, self._kind, workers, log_volumes)
+
+    def responsibilities(self, X: ArrayLike, y: ArrayLike | None = None) -> np.ndarray | list[np.ndarray]:
+        """Which component a row came from, Pr(z = k | x, c) (Pulford 2022, eq. 15).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+            Classes of the rows; without them Pr(z = k | x), with the class prior in place of the class.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Rows sum to one. From PSKEMClassifier, and from MDAClassifier with several blocks, a list of
+            such arrays, one per block.
+        """
+        per_block = self._block_responsibilities(X, y)
+        return per_block if self._always_lists or len(per_block) > 1 else per_block[0]
+
+    def _block_responsibilities(self, X: ArrayLike, y: ArrayLike | None) -> list[np.ndarray]:
+        features = self._features(X)
+        codes = None if y is None else self._encode(y, len(features.X))
+        result = []
+        with single_threaded(), Workers(self.n_jobs) as workers:
+            for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True):
+                internal = self._to_internal(mixture, columns)
+                log_density = np.concatenate(
+                    em.map_log_density(lambda own, _: own, features, columns, internal, self._kind, workers),
+                    axis=1,
+                ).astype(np.float64)
+                weights = (
+                    mixture.weights @ self.class_prior_[:, None]
+                    if codes is None
+                    else mixture.weights[:, codes]
+                )
+                with np.errstate(divide="ignore"):
+                    log_density += np.log(weights)
+                result.append(np.exp(log_density - logsumexp(log_density, axis=0)).T)
+        return result
+
+    def _encode(self, y: ArrayLike, n: int) -> np.ndarray:
+        y = np.asarray(y)
+        if y.shape != (n,):
+            raise ValueError(f"y must have shape ({n},), got {y.shape}")
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            raise ValueError(f"y contains classes that were not in the training data: {unknown.tolist()}")
+        return np.searchsorted(self.classes_, y)
+
+    def sample(self, n_samples: int = 1, y: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Draw rows from the model; blocks are independent given the class (Pulford 2022, eq. 35).
+
+        Parameters
+        ----------
+        n_samples : int
+        y : array-like of shape (n_samples,) or one label, optional
+            The classes to draw from; without them they are drawn from the class prior. With several
+            labels ``n_samples`` is not used.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+        y : ndarray of shape (n_samples,)
+
+        Raises
+        ------
+        ValueError
+            Where the blocks overlap or leave features out: such a model does not say how to draw a row.
+        """
+        check_is_fitted(self)
+        named = np.concatenate(self.block_indices_)
+        if len(named) != self.n_features_in_ or len(np.unique(named)) != self.n_features_in_:
+            raise ValueError("sample: the blocks must hold every feature exactly once")
+        random_state = check_random_state(self.random_state)
+        if (y is None or np.ndim(y) == 0) and n_samples < 1:
+            raise ValueError(f"sample: n_samples must be at least 1, got {n_samples}")
+        if y is None:
+            codes = random_state.choice(len(self.classes_), size=n_samples, p=self.class_prior_)
+        else:
+            labels = np.full(n_samples, y) if np.ndim(y) == 0 else np.asarray(y)
+            codes = self._encode(labels, len(labels))
+        X = np.empty((len(codes), self.n_features_in_))
+        for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True):
+            edges = np.cumsum(mixture.weights, axis=0)
+            edges /= edges[-1]
+            components = (random_state.uniform(size=len(codes)) >= edges[:, codes]).sum(axis=0)
+            internal = self._to_internal(mixture, columns)
+            factors = np.linalg.cholesky(self._kind.dense(internal.covariances, *internal.means.shape))
+            noise = random_state.standard_normal((len(codes), len(columns)))
+            own = internal.means[components] + np.einsum("nij,nj->ni", factors[components], noise)
+            X[:, columns] = own * self._scale[columns] + self._shift[columns]
+        return X, self.classes_[codes]

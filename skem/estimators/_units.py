@@ -1,0 +1,177 @@
+"""Between the user's units and the engine's: features there are centred and scaled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils._param_validation import InvalidParameterError, make_constraint
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skem.engine import rows
+from skem.engine.covariances import COVARIANCE_TYPES, Full
+from skem.engine.parameters import Mixture
+from skem.engine.threads import single_threaded
+
+LEAST_VARIANCE = 1e-200
+"""Of a feature, relative to the features' mean variance: components a hundred digits narrower still have a precision."""
+
+
+class CheckedParameters:
+    """For estimators with ``_parameter_constraints``: True and False are no numbers."""
+
+    if TYPE_CHECKING:
+        _parameter_constraints: ClassVar[dict[str, list[Any]]]
+
+    def _validate_params(self) -> None:
+        for name, allowed in self._parameter_constraints.items():
+            value = getattr(self, name, None)
+            if isinstance(value, (bool, np.bool_)) and "boolean" not in allowed:
+                words = " or ".join(str(make_constraint(constraint)) for constraint in allowed)
+                raise InvalidParameterError(
+                    f"The {name!r} parameter of {type(self).__name__} must be {words}. Got {value} instead."
+                )
+        super()._validate_params()  # type: ignore[misc]
+
+
+class Units:
+    """For estimators whose parameters are in input units and whose engine works on (X - shift) / scale."""
+
+    if TYPE_CHECKING:
+        covariance_type: str
+        standardize: bool
+        reg_covar: float
+        _shift: np.ndarray
+        _scale: np.ndarray
+        _mean_variance: float  # of the features, in the engine's units
+        _fitted_type: str  # covariance_type may be set anew after a fit
+
+    @property
+    def _kind(self) -> type[Full]:
+        return COVARIANCE_TYPES[self._fitted_type]
+
+    def _checked(self, X: ArrayLike, **check: object) -> np.ndarray:
+        """The features as an array of floats; float32 stays float32, and NaN is refused by count."""
+        rows: np.ndarray = validate_data(
+            self, X, dtype=[np.float64, np.float32], ensure_all_finite=False, **check
+        )
+        refuse_non_finite(self, rows)
+        return rows
+
+    def _features(self, X: ArrayLike | rows.Features, keep: bool = False) -> rows.Features:
+        """Checked features of new rows, in the engine's units.
+
+        What this made of rows is taken for rows anywhere: with ``keep``, for rows that are asked about again
+        after each pass of a fit, it is not made anew.
+        """
+        if isinstance(X, rows.Features):
+            return X
+        check_is_fitted(self)
+        return rows.Features(self._checked(X, reset=False), None, self._shift, self._scale, keep)
+
+    def _measure(self, X: np.ndarray, weights: np.ndarray) -> None:
+        """Choose the shift and scale per feature; what is fitted from here on has the covariance type now asked for.
+
+        Raises
+        ------
+        ValueError
+            A feature that spreads so much, or so little, that float64 cannot hold its variance or the variance's square.
+        """
+        self._fitted_type = self.covariance_type
+        parts = [slice(begin, begin + rows.CHUNK_ROWS) for begin in range(0, len(X), rows.CHUNK_ROWS)]
+        shift, variance = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+        with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
+            for part in parts:
+                shift += weights[part] @ X[part].astype(np.float64, copy=False)
+            shift /= weights.sum()
+            for part in parts:
+                variance += weights[part] @ (X[part] - shift) ** 2
+        _refuse_extreme(X, variance)
+        scale = np.sqrt(variance / weights.sum())
+        # Rounding of the mean leaves a constant column with a spread that is not zero.
+        constant = scale <= 4 * np.finfo(X.dtype).eps * np.abs(shift)
+        shift = np.where(constant, X[0], shift)
+        if self.standardize:
+            # Of what is constant but for its last digits, those may be large.
+            scale[constant] = np.abs(X[:, constant] - shift[constant]).max(axis=0).clip(min=1.0)
+            scale[scale == 0] = 1.0
+        else:
+            # One power of two for all features: squares neither overflow nor underflow, nothing is rounded,
+            # and a ball stays a ball.
+            overall = np.sqrt(np.mean(np.where(constant, 0.0, scale) ** 2))
+            spread, scale = (
+                scale,
+                np.full(len(scale), 2.0 ** np.round(np.log2(overall)) if overall > 0 else 1.0),
+            )
+            _refuse_unequal(X, np.where(constant, 0.0, spread) / scale, self.reg_covar / scale[0] ** 2)
+        self._shift, self._scale = shift, scale
+        variance = np.where(constant, 0.0, variance)
+        self._mean_variance = float(np.mean(variance / weights.sum() / scale**2))
+
+    def _internal_ridge(self) -> float:
+        return self.reg_covar if self.standardize else self.reg_covar / self._scale[0] ** 2
+
+    def _to_input_units(self, mixture: Mixture, columns: np.ndarray) -> Mixture:
+        scale = self._scale[columns]
+        covariances = self._kind.rescale(mixture.covariances, scale)
+        if self._fitted_type == "spherical" and not self.standardize:
+            covariances = covariances[:, 0]
+        return Mixture(mixture.weights, mixture.means * scale + self._shift[columns], covariances)
+
+    def _to_internal(self, mixture: Mixture, columns: np.ndarray) -> Mixture:
+        scale = self._scale[columns]
+        covariances = self._kind.given(mixture.covariances, 1.0 / scale)
+        return Mixture(mixture.weights, (mixture.means - self._shift[columns]) / scale, covariances)
+
+
+@contextmanager
+def all_or_nothing(estimator: object) -> Iterator[None]:
+    """Give an estimator its attributes back where a fit fails or is interrupted."""
+    before = estimator.__dict__.copy()
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__.clear()
+        estimator.__dict__.update(before)
+        raise
+
+
+def _refuse_extreme(X: np.ndarray, variance: np.ndarray) -> None:
+    """Raise ValueError where sums of squares of a feature, ``variance``, overflow, or underflow though it varies."""
+    limits = np.finfo(np.float64)
+    # Room for the mean over the features, and for its square root rounded to a power of two.
+    large = ~(variance < limits.max / (4 * X.shape[1]))
+    small = variance < np.sqrt(limits.tiny)
+    for j in np.flatnonzero(large | small):
+        lowest, highest = X[:, j].min(), X[:, j].max()
+        if large[j] or lowest < highest:
+            raise ValueError(
+                f"feature {j}, from {lowest:.3g} to {highest:.3g}, spreads too {'far' if large[j] else 'little'} for its "
+                "square in float64: multiply it by a constant that brings it near one"
+            )
+
+
+def _refuse_unequal(X: np.ndarray, spread: np.ndarray, ridge: float) -> None:
+    """Raise ValueError where a feature's ``spread`` is nothing in float64 beside that of the others, nor is the ridge."""
+    small = (spread > 0) & (spread**2 + ridge < LEAST_VARIANCE)
+    for j in np.flatnonzero(small):
+        raise ValueError(
+            f"feature {j}, from {X[:, j].min():.3g} to {X[:, j].max():.3g}, spreads too little beside the others for its "
+            "square in float64: set standardize=True, or multiply it by a constant"
+        )
+
+
+def refuse_non_finite(estimator: object, X: np.ndarray) -> None:
+    """Raise ValueError with the number of NaN and infinite values, if there are any."""
+    # The sum is finite only if all values are, or overflowed: then look at each of them.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(X.sum(dtype=np.float64)):
+            return
+    nan, infinite = int(np.isnan(X).sum()), int(np.isinf(X).sum())
+    if nan or infinite:
+        raise ValueError(
+            f"Input X of {type(estimator).__name__} contains {nan} NaN and {infinite} infinity values, of {X.size}"
+        )

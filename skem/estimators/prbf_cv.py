@@ -1,0 +1,248 @@
+"""Choosing lambda from the data, one for all kernels or one per pair of classes: what Titsias and Likas (2001) leave open."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing, column_or_1d, indexable
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from skem.engine.threads import Workers
+from skem.estimators._base import mean_one
+from skem.estimators._densities import Posteriors
+from skem.estimators._units import CheckedParameters
+from skem.estimators.prbf import SHARINGS, PRBFClassifier, check_sharings, one_seed
+
+
+def sharing_path(
+    estimator: PRBFClassifier,
+    X: ArrayLike,
+    y: ArrayLike,
+    sharings: Sequence[float],
+    sample_weight: ArrayLike | None = None,
+) -> Iterator[PRBFClassifier]:
+    """Fit lambda after lambda, each from the parameters of the one before, the largest first.
+
+    From full sharing down, since a weight that is zero stays zero.
+
+    Parameters
+    ----------
+    estimator : PRBFClassifier
+        Not changed; its own ``sharing`` plays no part.
+    X, y, sample_weight
+        As for its ``fit``.
+    sharings : sequence of float
+        The lambdas, in any order.
+
+    Yields
+    ------
+    PRBFClassifier
+        Fitted, one for each lambda.
+    """
+    model = clone(estimator).set_params(warm_start=True)
+    for sharing in sorted(sharings, reverse=True):
+        model.set_params(sharing=sharing).fit(X, y, sample_weight)
+        yield copy.copy(model)
+
+
+LEAST = float(np.log(np.finfo(np.float64).eps))
+"""Where a log posterior is cut, so that one row does not outweigh all others."""
+
+
+def log_posterior(
+    model: PRBFClassifier, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+) -> float:
+    """Mean log posterior of the true classes, in nats; a class the model does not know counts as impossible."""
+    y = np.asarray(y)
+    known = np.isin(y, model.classes_)
+    codes = np.searchsorted(model.classes_, y).clip(max=len(model.classes_) - 1)
+    values = np.take_along_axis(model.predict_log_proba(X), codes[:, None], axis=1)[:, 0]
+    weights = None if sample_weight is None else mean_one(np.asarray(sample_weight, dtype=np.float64))
+    return float(np.average(np.where(known, values, LEAST).clip(min=LEAST), weights=weights))
+
+
+class PRBFClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEstimator):
+    """``PRBFClassifier`` with lambda chosen on held-out rows.
+
+    Parameters
+    ----------
+    estimator : PRBFClassifier or None, default=None
+        What to fit; None is ``PRBFClassifier()``.
+    sharings : sequence of float, default=(0, 0.25, 0.5, 0.75, 1)
+        The lambdas to choose from, no two alike. Along one path from the largest down each fit goes on from the one
+        before, see ``sharing_path``.
+    per_pair : bool, default=False
+        Whether to go on to a lambda for the kernels of each class in each other class: one pair after the other, in
+        order, every lambda is tried, and kept if the score gets better. That takes L (L - 1) (n_sharings - 1) more fits
+        per split, each from the start of its path.
+    cv : int, splitter or iterable, default=5
+        As in scikit-learn; with ``StratifiedShuffleSplit(1)`` it is validation on one part of the rows.
+    scoring : str, callable or None, default=None
+        As in scikit-learn; the larger the better. None is the mean log posterior of the true classes: it sees more than
+        the error on a few rows does.
+    n_jobs : int or None, default=None
+        Splits side by side, in threads. None is one.
+    random_state : int, RandomState instance or None, default=None
+        Of the start of every fit; None leaves it to the estimator's own.
+
+    Attributes
+    ----------
+    sharing_ : float or ndarray of shape (n_classes, n_classes)
+        The lambda that was chosen.
+    best_score_ : float
+        Mean score of it over splits.
+    scores_ : ndarray of shape (n_sharings, n_splits)
+        Score of each of ``sharings``, in the order given.
+    best_estimator_ : PRBFClassifier
+        Fitted to all rows along the same path, as far as ``sharing_``.
+    classes_, class_prior_ : ndarray of shape (n_classes,)
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Raises
+    ------
+    ValueError
+        From ``fit``: no lambda, or one given twice; with ``per_pair`` a class that a split does not train on; beside
+        what ``PRBFClassifier`` refuses.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from skem import PRBFClassifier, PRBFClassifierCV
+    >>> X, y = load_wine(return_X_y=True)
+    >>> PRBFClassifierCV(PRBFClassifier(6, random_state=0)).fit(X, y).scores_.shape
+    (5, 5)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [PRBFClassifier, None],
+        "sharings": ["array-like"],
+        "per_pair": ["boolean"],
+        "cv": ["cv_object"],
+        "scoring": [str, callable, None],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator: PRBFClassifier | None = None,
+        *,
+        sharings: Sequence[float] = SHARINGS,
+        per_pair: bool = False,
+        cv: Any = 5,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.sharings = sharings
+        self.per_pair = per_pair
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PRBFClassifierCV:
+        """Choose lambda, and fit all rows with it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            For fits and scores alike.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        check_sharings(self.sharings)
+        estimator = PRBFClassifier() if self.estimator is None else clone(self.estimator)
+        estimator.set_params(random_state=one_seed(self.random_state, estimator.random_state))
+        # What can be refused is refused here, not in the middle of a split.
+        X, y = indexable(X, y)
+        first = clone(estimator).set_params(sharing=max(self.sharings)).fit(X, y, sample_weight)
+        y = column_or_1d(y)
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
+        scorer = log_posterior if self.scoring is None else check_scoring(estimator, scoring=self.scoring)
+
+        def part(rows: np.ndarray) -> list[Any]:
+            return [None if a is None else _safe_indexing(a, rows) for a in (X, y, weights)]
+
+        if self.per_pair:
+            for split, (train, _) in enumerate(splits):
+                _, own_y, own_weights = part(train)
+                used = slice(None) if own_weights is None else own_weights > 0
+                missing = np.setdiff1d(first.classes_, own_y[used]).tolist()
+                if missing:
+                    raise ValueError(
+                        f"per_pair: the rows of split {split} train without class {missing[0]!r}, and lambda would have "
+                        "another shape: give cv stratified splits, or fewer of them"
+                    )
+
+        def score(model: PRBFClassifier, test: np.ndarray) -> float:
+            held_X, held_y, held_weights = part(test)
+            return scorer(
+                model, held_X, held_y, **({} if weights is None else {"sample_weight": held_weights})
+            )
+
+        def path(split: tuple[np.ndarray, np.ndarray]) -> tuple[PRBFClassifier, list[float]]:
+            (own_X, own_y, own_weights), test = part(split[0]), split[1]
+            models = list(sharing_path(estimator, own_X, own_y, self.sharings, own_weights))
+            return models[0], [score(model, test) for model in models]
+
+        with Workers(self.n_jobs) as workers:
+            starts, columns = zip(*workers.map(path, splits), strict=True)
+            order = np.argsort(np.argsort(-np.asarray(self.sharings, dtype=float)))
+            self.scores_ = np.transpose(columns)[order]
+            means = self.scores_.mean(axis=1)
+            chosen: float | np.ndarray = float(self.sharings[int(means.argmax())])
+            self.best_score_ = float(means.max())
+
+            def mean_score(sharing: np.ndarray) -> float:
+                def one(place: int) -> float:
+                    (own_X, own_y, own_weights), test = part(splits[place][0]), splits[place][1]
+                    model = copy.copy(starts[place]).set_params(sharing=sharing)
+                    return score(model.fit(own_X, own_y, own_weights), test)
+
+                return float(np.mean(list(workers.map(one, range(len(splits))))))
+
+            if self.per_pair:
+                L = len(first.classes_)
+                matrix = np.where(np.eye(L, dtype=bool), 1.0, chosen)
+                for g, c in zip(*np.nonzero(~np.eye(L, dtype=bool)), strict=True):
+                    for sharing in self.sharings:
+                        if sharing == matrix[g, c]:
+                            continue
+                        candidate = matrix.copy()
+                        candidate[g, c] = sharing
+                        if (found := mean_score(candidate)) > self.best_score_:
+                            self.best_score_, matrix = found, candidate
+                chosen = matrix
+
+        self.sharing_ = chosen
+        if isinstance(chosen, float):
+            kept = [sharing for sharing in self.sharings if sharing >= chosen]
+            *_, self.best_estimator_ = sharing_path(estimator, X, y, kept, sample_weight)
+        else:
+            first.set_params(sharing=chosen, warm_start=True)
+            self.best_estimator_ = first.fit(X, y, sample_weight)
+        self.best_estimator_.set_params(warm_start=estimator.warm_start)
+        self._know_what(self.best_estimator_)
+        return self
+
+    def class_log_density(self, X: ArrayLike) -> np.ndarray:
+        """log p(x|C_k) with the lambda that was chosen, shape (n_samples, n_classes), in nats."""
+        check_is_fitted(self)
+        return self.best_estimator_.class_log_density(X)

@@ -1,0 +1,32 @@
+"""Figures from tidy tables: one call each, returning the Axes, in the user's own style.
+
+Colours, fonts and line widths come from matplotlib's settings and nothing is set globally, so ``plt.style.use`` and
+``plt.rc_context`` work as they do for one's own figures. Lines are told apart by marker and dash as well as by
+colour, so that they stay apart in grey.
+
+Every function takes ``columns``: 1 or 2 of a journal's page, `WIDTHS` inches; ``width`` is any other number of
+inches. Without either, a figure has the size that its panels need on a screen. In a narrow figure panels stand below
+each other. ``ax=``, where a figure may have a single panel, draws into Axes that are there.
+"""
+
+from skem.plots._panels import WIDTHS
+from skem.plots.components import accuracy_by_components, cost_by_components, sharing_by_components
+from skem.plots.names import STARTS
+from skem.plots.passes import accuracy_by_pass
+from skem.plots.sharing import accuracy_by_sharing, kernels
+from skem.plots.starts import advantage
+from skem.plots.times import engine_scaling, regression_history
+
+__all__ = [
+    "STARTS",
+    "WIDTHS",
+    "accuracy_by_components",
+    "accuracy_by_pass",
+    "accuracy_by_sharing",
+    "advantage",
+    "cost_by_components",
+    "engine_scaling",
+    "kernels",
+    "regression_history",
+    "sharing_by_components",
+]

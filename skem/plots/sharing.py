@@ -1,0 +1,105 @@
+"""Kernels in the plane, and accuracy by how far they are shared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+from skem.plots._panels import _NARROW, _grid, _legend, _title, _width
+
+
+def kernels(table: pd.DataFrame, *, columns: int | None = None, width: float | None = None) -> Any:
+    """Rows of a plane by class, and spherical kernels as circles of one standard deviation (Titsias and Likas 2001).
+
+    Parameters
+    ----------
+    table : DataFrame
+        panel (its title), class (from 0: of a row; of a kernel the one class that uses it, NaN for several), x, y, and
+        radius (one standard deviation of a kernel; NaN marks a row).
+    columns, width
+        See `skem.plots`.
+
+    Returns
+    -------
+    ndarray of Axes
+        Two panels beside each other where there is room.
+    """
+    import matplotlib.pyplot as plt
+    from matplotlib.patches import Circle
+
+    panels = list(table.groupby("panel", sort=False))
+    width = _width(columns, width, 9.0)
+    across = min(len(panels), 1 + (width / 2 > _NARROW))
+    axes = _grid(-(-len(panels) // across), across, width, 0.66, legend=0.4)
+    # Every other colour of the style, since neighbours may be shades of one.
+    for ax, (title, part) in zip(axes.flat, panels, strict=False):
+        # The radius of a kernel is in both axes the same length.
+        ax.set_aspect("equal", adjustable="datalim")
+        rows = part[part["radius"].isna()]
+        for c, own in rows.groupby("class"):
+            ax.plot(
+                own["x"],
+                own["y"],
+                linestyle="",
+                marker="o+^x"[int(c) % 4],
+                markersize=3 if c == 0 else 5,
+                color=f"C{2 * int(c)}",
+                alpha=0.5,
+                label=f"class {int(c) + 1}",
+                rasterized=True,  # thousands of them make a file of half a megabyte
+            )
+        for kernel in part[part["radius"].notna()].to_dict("records"):
+            shared = np.isnan(kernel["class"])
+            colour = plt.rcParams["text.color"] if shared else f"C{2 * int(kernel['class'])}"
+            centre = kernel["x"], kernel["y"]
+            ax.add_patch(Circle(centre, kernel["radius"], fill=False, linewidth=2.2, color=colour, zorder=3))
+            ax.plot(*centre, marker="x", color=colour, markersize=7, markeredgewidth=2, zorder=3)
+        ax.set_title(title.replace(": ", ":\n"), fontsize="small")
+        ax.set_xlabel("feature 1", fontsize="small")
+        ax.set_ylabel("feature 2", fontsize="small")
+    for ax in axes.flat[len(panels) :]:
+        ax.remove()
+    _legend(axes.flat[0].figure, width, 1.2)
+    return axes
+
+
+def accuracy_by_sharing(
+    table: pd.DataFrame, *, columns: int | None = None, width: float | None = None
+) -> Any:
+    """Accuracy after the last pass against lambda, a panel per data set; a line for the start that knows no groups.
+
+    Parameters
+    ----------
+    table : DataFrame
+        dataset, setting, run, sharing (NaN without), pass, accuracy (%; NaN alone marks missing data).
+    columns, width
+        See `skem.plots`.
+
+    Returns
+    -------
+    ndarray of Axes
+    """
+    panels = list(table.groupby(["dataset", "setting"], sort=False))
+    width = _width(columns, width, 4.2 * len(panels))
+    across = len(panels) if width / len(panels) > _NARROW else 1
+    axes = _grid(-(-len(panels) // across), across, width, 0.75, legend=0.4)
+    for ax, ((dataset, setting), own) in zip(axes.flat, panels, strict=True):
+        ax.set_title(f"{_title(dataset)}\n{_title(setting)}", fontsize="small")
+        ax.set_xlabel("lambda\n(0: separate, 1: shared)")
+        if own["accuracy"].isna().all():
+            ax.text(0.5, 0.5, "data not available", ha="center", va="center", transform=ax.transAxes)
+            continue
+        last = own[own["pass"] == own["pass"].max()]
+        by_lambda = last.dropna(subset="sharing").groupby("sharing")["accuracy"]
+        mean, spread = by_lambda.mean(), by_lambda.std(ddof=1)
+        ax.errorbar(mean.index, mean, spread, marker="o", color="C0", capsize=3, label="start by class")
+        plain = last.loc[last["sharing"].isna(), "accuracy"]
+        ax.axhline(plain.mean(), linestyle="--", color="C2", label="the paper's uniform start")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("test accuracy (%)")
+    _legend(axes.flat[0].figure, width)
+    return axes

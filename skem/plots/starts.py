@@ -1,0 +1,90 @@
+"""What the start is worth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skem.plots.names import NAMES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+from skem.plots._panels import _width
+from skem.plots.names import STARTS
+
+
+def advantage(curves: pd.DataFrame, *, columns: int | None = None, width: float | None = None) -> Any:
+    """How much of the advantage of a partition is the partition, how much the start, how much sharing.
+
+    Parameters
+    ----------
+    curves : DataFrame
+        As `skem.repro.papers.pulford2022.tables.curves` returns it, one protocol; methods are called as in `STARTS`. A panel for each data
+        set and number of components.
+    columns, width
+        See `skem.plots`.
+
+    Returns
+    -------
+    array of Axes
+        Above, the accuracy of the unpartitioned model and of the best partition for every start, with 95%
+        intervals of the mean; below, the proportion of components that more than one class uses.
+    """
+    import matplotlib.pyplot as plt
+
+    panels = list(curves.groupby(["dataset", "n_components"], sort=False))
+    width = _width(columns, width, 4.3 * len(panels))
+    across = len(panels) if width / len(panels) > 2.2 else 1
+    lines = len(panels) // across
+    height = min(1.25 * width / across, 5.0) * lines + 0.4
+    figure = plt.figure(figsize=(width, height), layout="constrained")
+    axes = figure.subplots(
+        2 * lines, across, squeeze=False, gridspec_kw={"height_ratios": [2, 1] * lines}
+    )  # fmt: skip
+    tops, bottoms = axes[::2].ravel(), axes[1::2].ravel()
+    # Filled and hollow, in the colours of the user's text and page.
+    ink, page = plt.rcParams["text.color"], plt.rcParams["axes.facecolor"]
+    for top, bottom, ((dataset, k), own) in zip(tops, bottoms, panels, strict=True):
+        starts = [start for start in STARTS if start in set(own["method"])]
+        for x, start in enumerate(starts):
+            mine = own[own["method"] == start]
+            whole, split = mine[mine["n_blocks"] == 1], mine[mine["n_blocks"] != 1]
+            if not len(whole) or not len(split):
+                continue
+            one, best = whole.iloc[0], split.loc[split["accuracy"].idxmax()]
+            for place, row, face in ((x - 0.15, one, page), (x + 0.15, best, ink)):
+                error = [[row["accuracy"] - row["low"]], [row["high"] - row["accuracy"]]]
+                top.errorbar(place, row["accuracy"], yerr=error, fmt="o", color=ink, mfc=face, capsize=3)
+                bottom.bar(place, row["shared_proportion"], 0.3, color=face, edgecolor=ink)
+            top.annotate(
+                f"{best['accuracy'] - one['accuracy']:+.1f}\n{best['partition']}",
+                (x, np.nanmax([best["high"], one["high"], best["accuracy"], one["accuracy"]])),
+                xytext=(0, 4), textcoords="offset points", ha="center", fontsize="x-small",
+            )  # fmt: skip
+        features = int(own["n_blocks"].iloc[0] * own["block_size"].iloc[0])
+        top.set_title(
+            f"{features} features of\n{NAMES.get(str(dataset), dataset)}, K = {k}", fontsize="medium"
+        )
+        top.margins(y=0.3)
+        top.grid(axis="y", alpha=0.25)
+        top.set_xticks(range(len(starts)), [])
+        top.set_xlim(-0.6, len(starts) - 0.4)
+        bottom.set_xlim(top.get_xlim())
+        bottom.set_ylim(0, 1.05)
+        narrow = width / across < 4
+        names = [STARTS[start].replace("\n", " ") if narrow else STARTS[start] for start in starts]
+        bottom.set_xticks(range(len(starts)), names, fontsize="small", rotation=90 if narrow else 0)
+    for top, bottom in zip(axes[::2, 0], axes[1::2, 0], strict=True):
+        top.set_ylabel("test accuracy (%)")
+        bottom.set_ylabel("shared")
+    axes[-1, 0].set_xlabel("components start from")
+    handles = [
+        plt.Line2D([], [], marker="o", color=ink, mfc=page, linestyle="", label="one block (SKEM)"),
+        plt.Line2D([], [], marker="o", color=ink, linestyle="", label="best partition (PSKEM)"),
+    ]
+    figure.legend(
+        handles=handles, loc="outside upper center", ncols=2 if width > 3 else 1, fontsize="small", frameon=False
+    )  # fmt: skip
+    return axes

@@ -1,0 +1,87 @@
+"""Seconds: of engines by size, and of the regression gate by commit."""
+
+from __future__ import annotations
+
+from itertools import cycle
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+from skem.plots._panels import _MARKS, _grid, _legend, _width
+
+
+def engine_scaling(peers: pd.DataFrame, *, columns: int | None = None, width: float | None = None) -> Any:
+    """Seconds per pass of EM against N, m and K, with the exponents fitted to them.
+
+    Parameters
+    ----------
+    peers : DataFrame
+        ``results/peers.csv``; its parts "scaling" and "exponents" are drawn.
+    columns, width
+        See `skem.plots`.
+
+    Returns
+    -------
+    array of Axes
+    """
+    scaling, exponents = (peers[peers["part"] == part] for part in ("scaling", "exponents"))
+    width = _width(columns, width, 10.0)
+    across = 3 if width >= 6 else 1
+    axes = _grid(3 // across, across, width, 0.95 if across == 3 else 0.75, sharey=across == 3)
+    for ax, axis in zip(axes.flat, ("N", "m", "K"), strict=True):
+        own = scaling[scaling["size"] == axis].dropna(subset="seconds_per_pass")
+        name = "H" if axis == "m" else axis
+        for (marker, dash), (engine, table) in zip(
+            cycle(_MARKS), own.groupby("engine", sort=False), strict=False
+        ):
+            found = exponents[(exponents["size"] == name) & (exponents["engine"] == engine)]["exponent"]
+            power = f", ~{name}^{found.iloc[0]:.2f}" if len(found) else ""
+            ax.loglog(table[axis], table["seconds_per_pass"], dash, marker=marker, label=f"{engine}{power}")
+        others = own[["N", "m", "K"]].drop(columns=axis).iloc[0] if len(own) else {}
+        ax.set_title(
+            ", ".join(f"{key} = {value:.0f}" for key, value in dict(others).items()), fontsize="medium"
+        )
+        ax.set_xlabel({"N": "rows N", "m": "features m", "K": "components K"}[axis])
+        if axis != "N":
+            values = sorted(own[axis].unique())
+            ax.set_xticks(values, [f"{value:.0f}" for value in values])
+            ax.set_xticks([], minor=True)
+        ax.legend(fontsize="x-small")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("seconds per pass")
+    return axes
+
+
+def regression_history(
+    history: pd.DataFrame, *, columns: int | None = None, width: float | None = None
+) -> Any:
+    """How each time moved from run to run of the regression gate, and which runs it stopped.
+
+    Parameters
+    ----------
+    history : DataFrame
+        What `skem.repro.gate.verdicts.append_history` returns.
+    columns, width
+        See `skem.plots`.
+
+    Returns
+    -------
+    Axes
+        Change of each case's time in percent over the runs; a cross where something got slower.
+    """
+    width = _width(columns, width, 9.0)
+    ax = _grid(1, 1, width, 0.5, legend=0.8)[0, 0]
+    runs = {date: i for i, date in enumerate(dict.fromkeys(history["date"]))}
+    times = history[(history["kind"] == "time") & history["change"].notna()]
+    for (case, part), (mark, dash) in zip(times.groupby("case", sort=False), cycle(_MARKS), strict=False):
+        x, y = part["date"].map(runs), 100 * part["change"]
+        ax.plot(x, y, marker=mark, linestyle=dash, markersize=4, linewidth=0.8, label=case)
+        bad = part["verdict"] == "slower"
+        ax.plot(x[bad], y[bad], "x", color="red", markersize=10)
+    ax.axhline(0, linewidth=0.6, color="grey")
+    ax.set_xticks(list(runs.values()), [date[:10] for date in runs], rotation=45, fontsize="x-small")
+    ax.set_ylabel("change of time (%)")
+    ax.set_xlabel("run of the gate")
+    _legend(ax.figure, width)
+    return ax

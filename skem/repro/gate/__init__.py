@@ -1,0 +1,1 @@
+"""The regression gate: did accuracy or speed get worse?"""

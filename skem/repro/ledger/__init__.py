@@ -1,0 +1,1 @@
+"""What the papers state, beside what was measured."""

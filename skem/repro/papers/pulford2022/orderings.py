@@ -1,0 +1,285 @@
+"""Orderings and statements of Pulford (2022) about settings, rivals and resources: sections 2, 3.1, 3.2 and 4."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import pairwise
+
+import pandas as pd
+
+from skem.plots.names import NAMES
+from skem.repro.ledger.estimates import Claim, Estimate, NotRun, half_a_digit, pooled
+from skem.repro.ledger.verdicts import Comparison, Judgement, all_of, equivalent, greater
+from skem.repro.papers.pulford2022.evidence import Evidence, Judge
+from skem.repro.papers.pulford2022.numbers import FASHION, KNN, LINEAR, NUMBERS, TREES, features_of, preset
+
+
+def _at_least(evidence: Evidence, dataset: str, best: str, others: list[str]) -> Judgement:
+    """That a setting of the grid is at least as accurate as others, the spread pooled over those of equal K."""
+
+    def known(name: str) -> Estimate:
+        """From the grid, or from Table 1, which has more runs of some settings."""
+        found = [evidence.accuracy(dataset, "grid", name)]
+        with suppress(NotRun):
+            found.append(evidence.accuracy(dataset, "pskem", name))
+        return max(found, key=lambda e: e.n)
+
+    top = known(best)
+    differences = {name: top - known(name) for name in others}
+    found = []
+    for k in dict.fromkeys(name.partition("-K")[2] for name in others):
+        alike = [name for name in others if name.partition("-K")[2] == k]
+        found += [
+            Comparison(difference, or_equal=True, what=name)
+            for name, difference in zip(alike, pooled([differences[name] for name in alike]), strict=True)
+        ]
+    return all_of(found)
+
+
+def _best_setting(dataset: str, best: str) -> Judge:
+    """That a setting is at least as accurate as every other one tried."""
+    return lambda evidence, claim: _at_least(
+        evidence, dataset, best, [name for name in evidence.settings(dataset, "grid") if name != best]
+    )
+
+
+def _best_components(evidence: Evidence, claim: Claim) -> Judgement:
+    """Whether a K is among those whose accuracy on rice is not below the best one's at 95%."""
+    by_k = {
+        int(name.partition("-K")[2]): evidence.accuracy("rice", "grid", name)
+        for name in evidence.settings("rice", "grid")
+    }
+    best = max(by_k, key=lambda k: by_k[k].mean)
+    among = [k for k, e in by_k.items() if not (by_k[best] - e).interval()[0] > 0]
+    told = ", ".join(f"{k}: {e.mean:.2f}" for k, e in sorted(by_k.items()))
+    value = float(claim["value"])
+    verdict = "worse" if value < min(among) else "better" if value > max(among) else "reproduced"
+    note = f"the best K and the range of those not below it at 95%; accuracies {told}"
+    return Judgement(verdict, best, min(among), max(among), by_k[best].n, "best-pass", note)
+
+
+def _top_three(evidence: Evidence, claim: Claim) -> Judgement:
+    """The order of the three, and that every other method of the toolbox is below each of them."""
+    top = {
+        name: preset("ionosphere", method)(evidence)
+        for name, method in (
+            ("RBF SVM", "svm_rbf"),
+            ("bagged trees", "bagged_trees_100"),
+            ("quadratic SVM", "svm_quadratic"),
+        )
+    }
+    others = {
+        NAMES[method]: preset("ionosphere", method)(evidence)
+        for method in ("logistic_regression", "lda", "qda", "svm_linear", "knn_1", "knn_5", "knn_9")
+    }
+    told = ", ".join(f"{name} {e.mean:.2f}" for name, e in (top | others).items())
+    return all_of(
+        [greater(a, b, f"{x} over {y}") for (x, a), (y, b) in pairwise(top.items())]
+        + [greater(a, b, f"{x} over {y}") for x, a in top.items() for y, b in others.items()],
+        told,
+    )
+
+
+AUDITED = ("logistic_regression", "svm_rbf")
+"""Conventional methods that the audit of protocols has."""
+
+
+def otherwise(dataset: str, method: str, setting: str) -> Callable[[Evidence], str]:
+    """What is left where nothing is chosen on test rows, and with a ridge of 1e-6."""
+
+    def remark(evidence: Evidence) -> str:
+        chosen = {"the model": "audit"} | {NAMES[name]: f"audit-{name}" for name in AUDITED}
+        told = [
+            f"{name} {evidence.nested(dataset, found, 'stratified').mean:.1f}"
+            for name, found in chosen.items()
+        ]
+        other = evidence.accuracy(dataset, f"{method}-ridge-1e-6", setting).mean
+        return (
+            "the model's best pass on each test fold; "
+            f"with a ridge of 1e-6 it has {other:.1f}; all chosen on training rows ({dataset}, nested): {', '.join(told)}"
+        )
+
+    return remark
+
+
+def in_order(evidence: Evidence) -> str:
+    """The same on rice with the folds that the paper names for its own model, "without randomisation"."""
+    ours = evidence.accuracy("rice", "in_order", "1x7-K14").mean
+    told = [f"the model has {ours:.1f}"]
+    for name in AUDITED:
+        found = evidence.accuracy("rice", f"audit-{name}", "1x7-contiguous-standard", "last-pass")
+        told.append(f"{NAMES[name]} {found.mean:.1f}")
+    return (
+        "all on stratified folds, where the conventional methods come out as printed; "
+        f"on folds in the order of the file {', '.join(told)}"
+    )
+
+
+def _similar(evidence: Evidence, claim: Claim) -> Judgement:
+    knn = max((KNN[k](evidence) for k in KNN), key=lambda e: e.mean)
+    return all_of(equivalent(FASHION(evidence), knn, 1.0, "k-NN"), f"within 1 point of k-NN, {knn.mean:.2f}%")
+
+
+def _below(evidence: Evidence, claim: Claim) -> Judgement:
+    ours = FASHION(evidence)
+    rivals = {"50 trees": TREES[50], "100 trees": TREES[100], "linear SVM": LINEAR}
+    return all_of(greater(other(evidence), ours, name) for name, other in rivals.items())
+
+
+def _order(evidence: Evidence, claim: Claim) -> Judgement:
+    order = [
+        ("100 trees", TREES[100]),
+        ("50 trees", TREES[50]),
+        ("linear SVM", LINEAR),
+        ("k = 5", KNN[5]),
+        ("k = 1", KNN[1]),
+        ("k = 9", KNN[9]),
+        ("LDA", NUMBERS["sec3-2.fashion_mnist.kda_accuracy"]),
+    ]
+    measured = [(name, find(evidence)) for name, find in order]
+    told = ", ".join(f"{name} {e.mean:.2f}" for name, e in measured)
+    return all_of((greater(a, b, f"{x} over {y}") for (x, a), (y, b) in pairwise(measured)), told)
+
+
+def _more_blocks(evidence: Evidence, claim: Claim) -> Judgement:
+    names = evidence.settings("cifar10", "grid")
+    return _at_least(
+        evidence, "cifar10", "4x24-K80", [name for name in names if int(name.partition("x")[0]) > 4]
+    )
+
+
+def _moved(evidence: Evidence, method: str) -> Estimate:
+    """Points of accuracy that moving the test images costs, after the last pass or with the preset."""
+    names = evidence.settings("cifar10_moved", method)
+    as_is = evidence.last("cifar10_moved", method, names[0], "validation_accuracy")
+    return Estimate.of(
+        100 * (as_is - evidence.last("cifar10_moved", method, names[0], "test_accuracy")), "last-pass"
+    )
+
+
+def _falls(evidence: Evidence, claim: Claim) -> Judgement:
+    losses = {m: _moved(evidence, m) for m in ("pskem", "svm_rbf", "logistic_regression")}
+    told = ", ".join(f"{m} {e.mean:.1f}" for m, e in losses.items())
+    return all_of(
+        (greater(e, Estimate(0.0), m) for m, e in losses.items()),
+        f"points lost when test images are moved: {told}",
+    )
+
+
+def _more_sensitive(evidence: Evidence, claim: Claim) -> Judgement:
+    ours, svm = _moved(evidence, "pskem"), _moved(evidence, "svm_rbf")
+    return all_of(
+        [greater(ours, svm)],
+        f"points lost when test images are moved: PSKEM {ours.mean:.1f}, RBF SVM {svm.mean:.1f}",
+    )
+
+
+def _large(evidence: Evidence, claim: Claim) -> Judgement:
+    found = {}
+    for name in evidence.settings("mnist", "unpartitioned"):
+        found[name] = evidence.accuracy("mnist", "unpartitioned", name, "last-pass").mean
+    told = ", ".join(f"{name} {value:.1f}%" for name, value in found.items())
+    # It fails if such a model can be trained on an ordinary machine and is not poor: chance is 10%.
+    return Judgement(
+        "fails" if max(found.values()) > 50 else "holds",
+        max(found.values()),
+        note=f"trained here, accuracy after the last pass: {told}",
+        protocol="last-pass",
+    )
+
+
+def _larger_data(evidence: Evidence, claim: Claim) -> Judgement:
+    """Against the 36 features and 6435 rows of Satimage, the largest of Titsias and Likas (2001)."""
+    trained = {
+        name: evidence.accuracy("fashion_mnist", "pskem", name)
+        for name in evidence.settings("fashion_mnist", "pskem")
+        if "all" in set(evidence.history("fashion_mnist", "pskem", name)["rows"])
+    }
+    name = max(trained, key=features_of)
+    n = int(evidence.history("fashion_mnist", "pskem", name)["n_train"].max())
+    return Judgement(
+        "holds" if features_of(name) > 36 and n > 6435 else "fails",
+        features_of(name),
+        note=f"{features_of(name)} features of {n} rows ({name}); in Titsias and Likas (2001) at most 36 of 6435",
+    )
+
+
+def _not_parallel(evidence: Evidence, claim: Claim) -> Judgement:
+    return Judgement(
+        "fails",
+        note="chunks of rows are independent: tests/engine/test_engine.py::test_workers_and_seeds_leave_no_trace has the same result from two threads",
+    )
+
+
+def _memory(evidence: Evidence, claim: Claim) -> Judgement:
+    N, M, L, K = 30000, 36, 10, 40
+    stated = (2 * N + M + L) * K + (M + 1) * N
+    return Judgement(
+        "fails",
+        stated + K * M * M,
+        note=f"{stated} stated; the covariances' K M^2 = {K * M * M} are missing (N = {N}, M = {M}, L = {L}, K = {K})",
+    )
+
+
+def _costly(evidence: Evidence, claim: Claim) -> Judgement:
+    ours = evidence.fit_seconds("fashion_mnist", "pskem", "10x15-K100")
+    # 50 trees are the first half of the 100 and have no time of their own.
+    names = ("bagged_trees_100", "svm_linear", "knn_5", "knn_1", "knn_9", "lda")
+    rivals = {name: _as_it_is(evidence.fit_seconds("fashion_mnist", name, "preset")) for name in names}
+    told = ", ".join(f"{name} {e.mean:.0f} s" for name, e in rivals.items())
+    return all_of((greater(ours, e, name) for name, e in rivals.items()), f"PSKEM {ours.mean:.0f} s; {told}")
+
+
+def _as_it_is(estimate: Estimate) -> Estimate:
+    """The time of a single fit: seconds against minutes need no spread."""
+    return estimate if estimate.n > 1 else Estimate(estimate.mean, 0.0, 1, None, estimate.protocol)
+
+
+def _typical(evidence: Evidence, claim: Claim) -> Judgement:
+    names = evidence.settings("fashion_mnist", "grid")
+    values = pd.Series({name: evidence.accuracy("fashion_mnist", "grid", name).mean for name in names})
+    low, high = values.quantile([0.025, 0.975])
+    value, digit = float(claim["value"]), half_a_digit(claim["value"])
+    verdict = (
+        "reproduced"
+        if low - digit <= value <= high + digit
+        else "worse"
+        if values.mean() < value
+        else "better"
+    )
+    return Judgement(
+        verdict,
+        float(values.median()),
+        float(low),
+        float(high),
+        len(values),
+        "best-pass",
+        f"median and 95% range over {len(values)} settings; best {values.idxmax()} {values.max():.2f}",
+    )
+
+
+ORDERINGS: dict[str, Judge] = {
+    "sec2-2.skem_memory": _memory,
+    "sec2-3.skem_above_100_features": _large,
+    "sec3-1.mnist.best_setting": _best_setting("mnist", "3x13-K60"),
+    "sec3-2.rice.best_n_components_min": _best_components,
+    "sec3-2.rice.best_n_components_max": _best_components,
+    "sec3-2.ionosphere.top_three": _top_three,
+    "sec3-2.ionosphere.best_partition": _best_setting("ionosphere", "2x16-K12"),
+    "sec3-2.fashion_mnist.pskem_typical_accuracy": _typical,
+    "sec3-2.fashion_mnist.best_setting": _best_setting("fashion_mnist", "10x15-K100"),
+    "sec3-2.fashion_mnist.baseline_order": _order,
+    "sec3-2.fashion_mnist.similar_to_knn": _similar,
+    "sec4.fashion_mnist_similar_to_knn": _similar,
+    "sec3-2.fashion_mnist.below_trees_and_svm": _below,
+    "sec4.fashion_mnist_below": _below,
+    "table1.fashion_mnist.best_method": lambda e, c: all_of([greater(TREES[100](e), FASHION(e))]),
+    "sec3-2.fashion_mnist.training_cost": _costly,
+    "sec3-2.cifar10.more_blocks": _more_blocks,
+    "sec3-2.cifar10.pose_sensitivity": _falls,
+    "sec4.cifar10_pose": _more_sensitive,
+    "sec3-3.skem_not_parallel": _not_parallel,
+    "sec4.larger_data": _larger_data,
+}
+"""From a claim to its judge."""

@@ -1,0 +1,50 @@
+"""Figures 3 to 5 of Titsias and Likas (2001): rows and kernels, ready to be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from skem.repro.papers.titsias2001.examples import draw, fits
+
+PANELS = {
+    "figure3": ("shared", "unsupervised"),
+    "figure4": ("separate", "shared"),
+    "figure5": ("separate", "shared"),
+}
+"""What the paper's panels (a) and (b) show."""
+
+WORDS = {
+    "shared": "two shared kernels (lambda = 1)",
+    "separate": "one kernel per class (lambda = 0)",
+    "unsupervised": "two kernels, without labels",
+}
+
+
+def panels(n_rows: int, seeds: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Rows and kernels of the figures, as `skem.plots.kernels` draws them.
+
+    Parameters
+    ----------
+    n_rows : int
+    seeds : mapping
+        From figure to seed.
+    """
+    found: list[dict[str, Any]] = []
+    for figure, models in PANELS.items():
+        X, y = draw(figure, n_rows, seeds[figure])
+        fitted = fits(X, y, seeds[figure] % 2**31)
+        for model in models:
+            panel = {"panel": f"Figure {figure[-1]}: {WORDS[model]}"}
+            for x, c in zip(X, y, strict=True):
+                found.append(panel | {"class": float(c), "x": x[0], "y": x[1], "radius": np.nan})
+            mixture = fitted[model][1]
+            shares = mixture.weights / mixture.weights.sum(axis=1, keepdims=True)
+            for mean, variance, share in zip(mixture.means, mixture.covariances, shares, strict=True):
+                # Nine tenths of its use make a kernel that class's own.
+                owner = float(share.argmax()) if share.max() > 0.9 else np.nan
+                kernel = {"class": owner, "x": mean[0], "y": mean[1], "radius": float(np.sqrt(variance))}
+                found.append(panel | kernel)
+    return found

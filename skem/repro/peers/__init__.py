@@ -1,0 +1,1 @@
+"""EM by others on identical work."""

@@ -1,0 +1,1 @@
+"""From a setting to the rows of a history."""

@@ -1,0 +1,69 @@
+"""A trial seen through fewer, rotated or recombined features."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.decomposition import FastICA
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import StandardScaler
+
+from skem.repro.training.splits import Arrays, Trial
+
+
+def view(trial: Trial, n_features: int, n_blocks: int, features: dict[str, Any], random_state: int) -> Trial:
+    """A trial with its first ``n_features`` features, rotated or recombined where that is asked for.
+
+    Parameters
+    ----------
+    trial : Trial
+    n_features : int
+    n_blocks : int
+        Of sequential blocks, for "recombine".
+    features : dict
+        rotate: "whiten" or "ica", learned from the training rows: principal or independent components, all of
+        unit variance. recombine: rows of one class exchange their blocks at random, each part among itself,
+        which makes blocks independent given the class and changes no block's distribution.
+    random_state : int
+
+    Raises
+    ------
+    ValueError
+        If there are fewer features than asked for.
+    """
+    if n_features > trial.X_train.shape[1]:
+        raise ValueError(f"n_features={n_features}, but there are {trial.X_train.shape[1]} features")
+    X = {part: getattr(trial, f"X_{part}")[:, :n_features] for part in ("train", "validation", "test")}
+    if "rotate" in features:
+        X = _rotated(X, features["rotate"], random_state)
+    if features.get("recombine"):
+        rng = np.random.default_rng(random_state)
+        X = {part: _recombined(a, getattr(trial, f"y_{part}"), n_blocks, rng) for part, a in X.items()}
+    return replace(trial, **{f"X_{part}": a for part, a in X.items()})
+
+
+def _rotated(X: Arrays, how: str, random_state: int) -> Arrays:
+    if how == "whiten":
+        # The features are principal components already: uncorrelated, by falling variance.
+        scaler = StandardScaler().fit(X["train"])
+    else:
+        scaler = FastICA(
+            whiten="unit-variance", whiten_solver="eigh", max_iter=500, tol=1e-3, random_state=random_state
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            scaler.fit(X["train"].astype(np.float64))
+    return {part: scaler.transform(a).astype(a.dtype) if len(a) else a for part, a in X.items()}
+
+
+def _recombined(X: NDArray[Any], y: NDArray[Any], n_blocks: int, rng: np.random.Generator) -> NDArray[Any]:
+    mixed = X.copy()
+    for columns in np.array_split(np.arange(X.shape[1]), n_blocks):
+        for label in np.unique(y):
+            rows = np.flatnonzero(y == label)
+            mixed[np.ix_(rows, columns)] = X[np.ix_(rng.permutation(rows), columns)]
+    return mixed

@@ -1,0 +1,258 @@
+"""The workers: results in the order of the items, little ahead of them, and an end to everything when one fails."""
+
+import dis
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import count, pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from skem import GaussianMixture, SKEMClassifier
+from skem.engine import threads
+from skem.engine.threads import Workers, single_threaded
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3, 7])
+def test_results_come_in_the_order_of_the_items(n_jobs):
+    delays = np.random.default_rng(0).uniform(0, 2e-3, 60)
+
+    def work(n):
+        time.sleep(delays[n])
+        return n * n
+
+    with Workers(n_jobs) as workers:
+        for _ in range(2):
+            assert list(workers.map(work, range(60))) == [n * n for n in range(60)]
+        assert list(workers.map(work, [])) == []
+
+
+@pytest.mark.parametrize("slow", [0, 30])
+def test_no_worker_runs_far_ahead_of_a_slow_one(slow):
+    begun, handed, furthest = [], 0, 0
+
+    def work(n):
+        nonlocal furthest
+        begun.append(n)
+        furthest = max(furthest, len(begun) - handed)
+        time.sleep(0.1 if n == slow else 0)
+
+    with Workers(3) as workers:
+        for _ in workers.map(work, range(60)):
+            handed += 1
+    assert sorted(begun) == list(range(60))
+    assert furthest <= 2 * 3 + 1  # the one that is being handed out has not been counted yet
+
+
+@pytest.mark.parametrize("place", [0, 1, 17])
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_error_ends_the_work(place, error):
+    begun = []
+
+    def work(n):
+        begun.append(n)
+        if n == place:
+            raise error("no")
+        time.sleep(1e-3)
+
+    before = threading.active_count()
+    with Workers(3) as workers, pytest.raises(error, match="no"):
+        list(workers.map(work, range(1000)))
+    assert len(begun) < 60
+    assert threading.active_count() == before
+
+
+def test_who_stops_asking_stops_the_work():
+    begun = []
+    with Workers(2) as workers:
+        results = workers.map(begun.append, range(1000))
+        next(results)
+        results.close()
+        time.sleep(0.05)
+        assert len(begun) <= 6
+        assert list(workers.map(str, range(3))) == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("model", "asked"),
+    [
+        (GaussianMixture(2, init="random_from_data", max_iter=3, tol=0), ["score_samples", "predict_proba"]),
+        (SKEMClassifier(2, max_iter=3), ["class_log_density", "score_samples", "responsibilities"]),
+    ],
+    ids=["mixture", "classifier"],
+)
+def test_the_threads_of_blas_do_not_change_a_bit(model, asked):
+    """Of 100 features, whose factors they do change."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3500, 100)) @ rng.normal(size=(100, 100)), np.arange(3500) % 2
+    model.set_params(random_state=0)
+    found = []
+    for n in (1, 2):
+        with threadpool_limits(limits=n):
+            model.fit(X, y)
+            fitted = [model.means_, model.covariances_, model.objective_]
+            found.append(fitted + [getattr(model, name)(X[:300]) for name in asked])
+    for one, two in zip(*found, strict=True):
+        assert_array_equal(one, two)
+
+
+def numbers_of_threads():
+    return [library["num_threads"] for library in threadpool_info()]
+
+
+def in_turn(*generators):
+    """Each in a thread of its own, as far as its next ``yield``, one after the other."""
+    pools = [ThreadPoolExecutor(1) for _ in generators]
+    found = []
+    for _ in range(2):
+        for pool, generator in zip(pools, generators, strict=True):
+            found.append(pool.submit(next, generator, None).result())
+    for pool in pools:
+        pool.shutdown()
+    return found
+
+
+def test_every_thread_computes_on_one_and_leaves_what_it_found():
+    """Also where another one did before, came first, or leaves last."""
+
+    def enter():
+        with threads.single_threaded():
+            yield numbers_of_threads()
+
+    with threadpool_limits(limits=2):
+        ones, before = [1] * len(numbers_of_threads()), numbers_of_threads()
+        assert in_turn(enter()) == [ones, None]
+        with threads.single_threaded():
+            assert numbers_of_threads() == ones
+            # Of two that overlap both compute on one, and whoever is the last to leave changes nothing of that.
+            assert in_turn(enter(), enter()) == [ones, ones, None, None]
+            assert numbers_of_threads() == ones
+        assert numbers_of_threads() == before
+        # The one that came first leaves first.
+        assert in_turn(enter(), enter()) == [ones, ones, None, None]
+        assert numbers_of_threads() == before
+
+
+def test_a_thread_of_the_pool_computes_on_one():
+    with threadpool_limits(limits=2), Workers(2) as workers:
+        numbers = list(workers.map(lambda _: (time.sleep(1e-3), numbers_of_threads())[1], range(20)))
+    assert all(n == 1 for each in numbers for n in each)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [GaussianMixture(2, max_iter=20, tol=0), SKEMClassifier(2, max_iter=20)],
+    ids=["mixture", "classifier"],
+)
+def test_blas_is_limited_once_in_a_fit(monkeypatch, model):
+    limited = []
+    limit = threads._of_the_process().limit
+    monkeypatch.setattr(threads._of_the_process(), "limit", lambda **to: limited.append(to) or limit(**to))
+    model.set_params(random_state=0).fit(np.random.default_rng(0).normal(size=(50, 2)), np.arange(50) % 2)
+    assert limited == [{"limits": 1}]
+
+
+INTERRUPTED = """
+import signal, sys, threading, time
+import numpy as np
+from threadpoolctl import threadpool_info, threadpool_limits
+from skem import PRBFClassifier, PRBFClassifierCV, PRBFEnsemble, SKEMClassifier
+from skem.engine import threads
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(3000, 6))
+y = rng.integers(0, 3, 3000)
+kernels = PRBFClassifier(12, max_iter=400, tol=0, random_state=0)
+model = eval(sys.argv[1])
+threadpool_limits(2)
+limits = [(library["prefix"], library["num_threads"]) for library in threadpool_info()]
+before = threading.active_count()
+for delay in rng.uniform(0.01, 0.4, 6):
+    signal.setitimer(signal.ITIMER_REAL, delay)
+    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+    asked = time.perf_counter()
+    try:
+        model.fit(X, y)
+    except KeyboardInterrupt:
+        late = time.perf_counter() - asked - delay
+    else:
+        sys.exit("the fit was not interrupted")
+    assert threading.active_count() == before, threading.enumerate()
+    assert [(library["prefix"], library["num_threads"]) for library in threadpool_info()] == limits
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+print("stopped")
+"""
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "SKEMClassifier(20, max_iter=4000, n_jobs=2, random_state=0)",
+        "PRBFEnsemble(kernels, n_jobs=2)",
+        "PRBFClassifierCV(kernels, n_jobs=2)",
+    ],
+)
+def test_an_interrupt_ends_a_fit_and_all_its_threads(model):
+    ended = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, model], capture_output=True, text=True, timeout=100
+    )
+    assert ended.stdout == "stopped\n", ended.stderr
+
+
+@cache
+def where_signals_are_handled(code):
+    """After calls, at the start of a function and on the way back in a loop: offsets of what is executed next."""
+    places = set()
+    for instruction, following in pairwise(dis.get_instructions(code)):
+        if instruction.opname.startswith(("CALL", "RESUME")):
+            places.add(following.offset)
+        elif instruction.opname.startswith("JUMP_BACKWARD"):
+            places.add(instruction.argval)
+    return places
+
+
+def test_an_interrupt_anywhere_leaves_nothing_behind():
+    """SIGINT wherever Python handles it while limits are entered and left and threads work."""
+    left = 0
+
+    def trace(frame, event, _):
+        nonlocal left
+        if frame.f_code.co_filename != threads.__file__:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode" and frame.f_lasti in where_signals_are_handled(frame.f_code):
+            left -= 1
+            if left == 0:
+                signal.raise_signal(signal.SIGINT)
+        return trace
+
+    def work():
+        with single_threaded(), Workers(2) as workers:
+            return sum(workers.map(abs, range(5)))
+
+    with threadpool_limits(2):
+        before = [(library["prefix"], library["num_threads"]) for library in threadpool_info()]
+        n_threads = threading.active_count()
+        for place in count(1):
+            left, interrupted = place, False
+            sys.settrace(trace)
+            try:
+                assert work() == 10
+            except KeyboardInterrupt:
+                interrupted = True
+            finally:
+                sys.settrace(None)
+            assert interrupted == (left <= 0)
+            assert threading.active_count() == n_threads
+            assert [(library["prefix"], library["num_threads"]) for library in threadpool_info()] == before
+            assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+            if left > 0:  # it was over before
+                break
+    assert place > 50

@@ -1,0 +1,399 @@
+"""The workflow for real: run, run on one core, changed, killed, and without data. Nothing leaves this machine."""
+
+import ast
+import importlib
+import importlib.util
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from skem.repro import files
+from skem.repro.files import read_arrays, read_table
+
+ROOT = Path(__file__).parents[2]
+PASSES, RUNS, FOLDS = 3, 2, {"rice": 10, "ionosphere": 5}
+NONE = dict.fromkeys(("rice", "ionosphere", "mnist", "fashion_mnist", "cifar10"), 0)
+
+
+def copy(folder, datasets=tuple(FOLDS)):
+    """The repository with a Table 1 of seconds: few passes, one baseline, one or two settings."""
+    for part in ("Snakefile", "config", "workflow", "profiles", "skem", "CITATION.cff"):
+        source, ignore = ROOT / part, shutil.ignore_patterns("__pycache__")
+        if source.is_dir():
+            shutil.copytree(source, folder / part, ignore=ignore)
+        else:
+            shutil.copy(source, folder / part)
+    path = folder / "config" / "experiments" / "table1.yaml"
+    experiment = yaml.safe_load(path.read_text(encoding="utf-8"))
+    entries = experiment["data_sets"] = {name: experiment["data_sets"][name] for name in FOLDS}
+    for name, count in (("rice", 1), ("ionosphere", 2)):
+        entries[name]["max_iter"] = PASSES
+        method, how = next(iter(entries[name]["methods"].items()))
+        how["settings"] = dict(list(how["settings"].items())[:count])
+        entries[name]["methods"] = {method: how}
+    path.write_text(yaml.safe_dump(experiment, sort_keys=False), encoding="utf-8")
+    overlay = {
+        "runs": NONE | dict.fromkeys(datasets, RUNS),
+        "runs_per_job": dict.fromkeys(datasets, RUNS),
+        "baselines": {"names": ["lda"], "runs": NONE | dict.fromkeys(datasets, 1)},
+        "timing": {"passes": 2},
+    }
+    (folder / "tiny.yaml").write_text(yaml.safe_dump(overlay), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "script", sorted((ROOT / "workflow").glob("scripts/*.py")), ids=lambda script: script.stem
+)
+def test_a_script_asks_the_library_for_what_it_has(script):
+    """Most scripts run in no test, and nothing else reads them before they do."""
+    tree = ast.parse(script.read_text(encoding="utf-8"))
+    modules, wanted = {}, set()
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ImportFrom) or (node.module or "").split(".")[0] != "skem":
+            continue
+        package = importlib.import_module(node.module)
+        for alias in node.names:
+            name = f"{node.module}.{alias.name}"
+            if hasattr(package, "__path__") and importlib.util.find_spec(name):
+                modules[alias.asname or alias.name] = importlib.import_module(name)
+            else:
+                wanted.add((package, alias.name))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+            wanted.add((modules[node.value.id], node.attr))
+    assert wanted
+    assert [f"{module.__name__}.{name}" for module, name in wanted if not hasattr(module, name)] == []
+
+
+def start(folder, *args, **env):
+    environment = {k: v for k, v in os.environ.items() if k not in env} | {k: v for k, v in env.items() if v}
+    return subprocess.Popen(
+        [sys.executable, "-m", "snakemake", "--configfile", "tiny.yaml", *args],
+        cwd=folder,
+        env=environment | {"PYTHONPATH": str(folder), "SKEM_OFFLINE": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def run(folder, *args, **env):
+    process = start(folder, *args, **env)
+    output, _ = process.communicate(timeout=600)
+    return process.returncode, output
+
+
+def wanted(folder, **env):
+    """What a dry run would do, from its table of jobs."""
+    code, output = run(folder, "-n", "--cores", "2", **env)
+    assert code == 0, output
+    jobs = dict(re.findall(r"^([a-z_]+) +(\d+)$", output, flags=re.MULTILINE))
+    return set(jobs) - {"total", "all"}
+
+
+def contents(folder, *patterns):
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for pattern in patterns
+        for path in folder.glob(pattern)
+    }
+
+
+def available(folder):
+    records = [json.loads(path.read_text()) for path in (folder / "results" / "data").glob("*.json")]
+    return {record["dataset"] for record in records if record["available"]}
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """A finished run on two cores."""
+    folder = copy(tmp_path_factory.mktemp("done"))
+    code, output = run(folder, "--cores", "2")
+    assert code == 0, output
+    return folder, output
+
+
+def test_the_copy_runs_its_own_library(done):
+    """Else the tests below would edit one library and run another."""
+    found = subprocess.run(
+        [sys.executable, "-c", "import skem; print(skem.__file__)"],
+        cwd="/",
+        env=os.environ | {"PYTHONPATH": str(done[0])},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert Path(found.stdout.strip()).parent == done[0] / "skem"
+
+
+def test_a_run_leaves_tables_and_figures(done):
+    folder, output = done
+    text = (folder / "results/tables/table1.md").read_text(encoding="utf-8")
+    assert text in output
+    table = read_table(folder / "results/tables/table1.csv").set_index("dataset")
+    assert list(table.index) == ["rice", "ionosphere"]
+    assert set(table.index[table["available"]]) == available(folder)
+    assert table["paper_accuracy"].tolist() == [95.0, 98.0]
+    for name in table.index:
+        line = next(line for line in text.splitlines() if line.startswith(f"| {name.title()} "))
+        assert ("not available" in line) == (name not in available(folder))
+        if name in available(folder):
+            assert 0 < table.loc[name, "nested"] <= 100
+            assert f"{table.loc[name, 'nested']:.2f}" in line
+    assert (folder / "results/tables/table1.tex").read_text().count(r"\begin{tabular}") >= 3
+    times = read_table(folder / "results/tables/table1_timing.csv").set_index("dataset")
+    assert (times.loc[list(available(folder)), "seconds_per_pass"] > 0).all()
+    for suffix, magic in (("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")):
+        assert (folder / f"results/figures/table1_accuracy_by_pass.{suffix}").read_bytes().startswith(magic)
+    assert (
+        json.loads((folder / "results/environment.json").read_text())["packages"]["numpy"] == np.__version__
+    )
+
+
+@pytest.mark.parametrize("dataset", FOLDS)
+def test_the_history_has_every_pass_of_every_fold(done, dataset):
+    history = read_table(done[0] / f"results/history/{dataset}.csv")
+    seconds = read_table(done[0] / f"results/timings/{dataset}.csv")
+    if dataset not in available(done[0]):
+        assert not len(history)
+        return
+    keys = ["dataset", "method", "setting", "run", "fold", "rows", "pass"]
+    models, rivals = history[history["method"] != "lda"], history[history["method"] == "lda"]
+    kinds = {"rice": 2, "ionosphere": 3}[dataset]  # all and part of the paper's setting, part of another
+    assert len(models) == kinds * RUNS * FOLDS[dataset] * PASSES
+    assert len(rivals) == FOLDS[dataset]
+    assert not history.duplicated(keys).any()
+    pd.testing.assert_frame_equal(history[keys], seconds[keys])
+    assert not any("seconds" in column for column in history)
+    assert set(models["pass"]) == set(range(1, PASSES + 1))
+
+
+@pytest.mark.parametrize("dataset", FOLDS)
+def test_all_methods_are_tested_on_the_same_rows(done, dataset):
+    truths = {}
+    files = list((done[0] / "results/runs" / dataset).rglob("*.npz"))
+    assert len(files) == {"rice": 2, "ionosphere": 3}[dataset]
+    for path in files:
+        for name, array in read_arrays(path).items():
+            if name.startswith("y-"):
+                np.testing.assert_array_equal(array, truths.setdefault(name, array))
+    assert len(truths) == (RUNS * FOLDS[dataset] if dataset in available(done[0]) else 0)
+
+
+def test_the_ledger_judges_what_was_run_and_says_why_the_rest_was_not(done):
+    folder, output = done
+    ledger = read_table(folder / "results/claims.csv").set_index("id")
+    timing = read_table(folder / "results/claims_timing.csv").set_index("id")
+    assert len(ledger) + len(timing) == 691
+    assert not len(set(ledger.index) & set(timing.index))
+    claim = ledger.loc["pulford.table1.ionosphere.pskem_accuracy"]
+    if "ionosphere" in available(folder):
+        table = read_table(folder / "results/tables/table1.csv").set_index("dataset")
+        assert claim["measured"] == pytest.approx(table.loc["ionosphere", "best-pass"], rel=1e-12)
+        assert claim["verdict"] in ("reproduced", "better", "worse")
+        assert timing.loc["pulford.table1.ionosphere.seconds_per_pass", "verdict"] == "better"
+    else:
+        assert claim["verdict"] == "not run"
+    assert ledger.loc["pulford.table1.mnist.pskem_accuracy", "verdict"] == "not run"
+    assert "mnist" in ledger.loc["pulford.table1.mnist.pskem_accuracy", "remark"]
+    others = ledger[~ledger["paper"].isin(["pulford2022", "titsias2001"])]
+    assert set(others["verdict"]) <= {"not built", "cited"}
+    titsias = ledger[ledger["paper"] == "titsias2001"]
+    assert set(titsias["verdict"]) == {"not run", "theory"}
+    assert titsias.loc["titsias.table4.phoneme.rbf.m8", "remark"].endswith("snakemake titsias")
+    assert "Verdicts on what the papers claim" in output
+    assert "tests/estimators/test_theory.py" in (folder / "results/claims.md").read_text(encoding="utf-8")
+
+
+def test_only_missing_data_is_left_to_do(done):
+    jobs, missing = wanted(done[0]), set(FOLDS) - available(done[0])
+    assert "fetch_data" in jobs if missing else jobs == set()
+
+
+AFTER_TRAINING = {
+    "train",
+    "time_passes",
+    "history",
+    "table",
+    "table_timing",
+    "figure_accuracy_by_pass",
+    "claims",
+}
+
+
+@pytest.mark.parametrize(
+    ("module", "jobs"),
+    [
+        ("engine/em", AFTER_TRAINING),
+        ("plots/passes", {"figure_accuracy_by_pass"}),
+        ("repro/tables/accuracy", {"table", "table_timing"}),
+        ("repro/papers/pulford2022/judges", {"claims"}),
+    ],
+)
+def test_editing_the_library_reruns_what_it_changes(done, module, jobs):
+    path = done[0] / "skem" / f"{module}.py"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text + "CHANGED = True\n", encoding="utf-8")
+    try:
+        found = wanted(done[0])
+        # Data that could not be had is looked for again, and may change everything.
+        assert found == jobs if available(done[0]) == set(FOLDS) else found >= jobs
+    finally:
+        path.write_text(text, encoding="utf-8")
+
+
+def test_the_report_shows_what_is_there_and_trains_nothing(done):
+    folder, _ = done
+    before = contents(folder, "results/history/*", "results/runs/**/*.csv", "results/claims.csv")
+    # Not the configuration of the run: that must not matter.
+    code, output = run(folder, "--cores", "1", "--config", "seed=1", "--", "report")
+    assert code == 0, output
+    assert "results/report.html: " in output
+    html = (folder / "results/report.html").read_text(encoding="utf-8")
+    table = read_table(folder / "results/tables/table1.csv")
+    for value in table.loc[table["available"], "validated"]:
+        assert f">{value:.2f} [" in html
+    assert "seed: 2022" in html
+    assert "Not part of this run:</strong> PSKEM and MDA" in html
+    assert "--config &#39;experiments=[table1, mda]&#39;" in html
+    assert contents(folder, "results/history/*", "results/runs/**/*.csv", "results/claims.csv") == before
+    code, output = run(folder, "-n", "--cores", "1", "--", "report")
+    assert "Nothing to be done" in output
+    code, output = run(folder, "-n", "--cores", "2", "--config", "seed=1", "--", "all", "report")
+    assert re.search(r"^train +\d+$", output, flags=re.MULTILINE)  # asked for both, `all` comes first
+
+
+def test_snakemakes_own_report_has_captions_and_categories(done):
+    folder, _ = done
+    code, output = run(folder, "--cores", "1", "--report", "own.html")
+    assert code == 0, output
+    html = (folder / "own.html").read_text(encoding="utf-8")
+    for words in ("Accuracy by pass of EM", "Every number, ordering and statement", "about time", "Claims"):
+        assert words in html
+
+
+def trained(folder):
+    return len(list((folder / "results").glob("runs/*/*/*/*-*.npz")))
+
+
+def start_and_wait(folder, *args):
+    """Until one more of three training jobs is done; the table is not yet."""
+    before, process = trained(folder), start(folder, *args)
+    while process.poll() is None and trained(folder) <= before:
+        time.sleep(0.05)
+    assert process.poll() is None, process.communicate()[0]
+    return process
+
+
+@pytest.fixture(scope="module")
+def interrupted(tmp_path_factory):
+    """A run on one core that was asked to stop, went on, was killed, unlocked, and went on to its end."""
+    folder = copy(tmp_path_factory.mktemp("interrupted"))
+    command = ("--cores", "1")
+    stopped = start_and_wait(folder, *command)
+    stopped.terminate()
+    stopped.communicate(timeout=120)
+    killed = start_and_wait(folder, *command)
+    os.killpg(killed.pid, signal.SIGKILL)
+    killed.communicate()
+    # Whether the kill hit a file while it was written is chance: here is what that leaves.
+    tempfile.mkstemp(dir=folder / "results/runs", prefix=".half.csv.", suffix=files.UNFINISHED)
+    (folder / "results/.notes.markdown").write_text("of the user")
+    unlocked = run(folder, "--unlock")
+    return folder, stopped.returncode, unlocked, run(folder, *command)
+
+
+def test_a_run_that_was_stopped_or_killed_can_go_on(interrupted):
+    _, stopped, (unlocked, message), (finished, output) = interrupted
+    assert stopped != 0
+    assert unlocked == 0, message
+    assert finished == 0, output
+
+
+def test_numbers_depend_neither_on_cores_nor_on_interruptions(done, interrupted):
+    patterns = ("results/history/*.csv", "results/runs/**/[0-9]*-[0-9].csv", "results/claims.*")
+    patterns += ("results/tables/*", "results/figures/*")
+    expected, found = (
+        {n: c for n, c in contents(folder, *patterns).items() if "_timing." not in n}
+        for folder in (done[0], interrupted[0])
+    )
+    assert len(expected) > 12
+    assert found.keys() == expected.keys()
+    assert [name for name in found if found[name] != expected[name]] == []
+
+
+def test_only_files_about_time_have_columns_about_time(done):
+    for path in (done[0] / "results").rglob("*.csv"):
+        name = path.relative_to(done[0] / "results").as_posix()
+        if "_timing" in name or name.startswith(("timings/", "peers", "regress")) or ".seconds." in name:
+            continue
+        columns = path.read_text(encoding="utf-8").partition("\n")[0].split(",")
+        assert not [c for c in columns if re.search(r"second|time|speed", c)], name
+
+
+def test_nothing_half_written_is_left(interrupted):
+    left = [path for path in (interrupted[0] / "results").rglob(".*") if path.is_file()]
+    assert [path.name for path in left if path.name != ".snakemake_timestamp"] == [".notes.markdown"]
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """No cache, no mirror folder, no network."""
+    folder = copy(tmp_path_factory.mktemp("bare"), ["rice"])
+    env = {"SKEM_DATA_HOME": str(tmp_path_factory.mktemp("empty")), "SKEM_DATA_MIRROR": ""}
+    return folder, env, run(folder, "--cores", "2", **env)
+
+
+def test_without_data_a_run_leaves_a_row_that_says_so(bare):
+    folder, _, (code, output) = bare
+    assert code == 0, output
+    assert "data set 'rice' is not available" in output
+    text = (folder / "results/tables/table1.md").read_text(encoding="utf-8")
+    assert next(line for line in text.splitlines() if "| Rice " in line).count("not available") >= 5
+    assert read_table(folder / "results/tables/table1.csv")["available"].tolist() == [False]
+    assert (folder / "results/figures/table1_accuracy_by_pass.png").stat().st_size > 1000
+
+
+def test_without_results_there_is_no_report_but_the_command_to_give(tmp_path):
+    code, output = run(copy(tmp_path), "--cores", "1", "--", "report")
+    assert code != 0
+    assert (
+        "error: results has neither tables nor verdicts to report; `snakemake --cores all` makes them"
+        in output
+    )
+    assert "Traceback" not in output
+
+
+def test_a_dry_run_tries_again_and_deletes_nothing(bare):
+    folder, env, _ = bare
+    before = contents(folder, "results/**/*.*")
+    assert {"fetch_data", "train", "table"} <= wanted(folder, **env)
+    assert contents(folder, "results/**/*.*").keys() == before.keys()
+
+
+def test_missing_data_can_stop_the_run_with_every_source_named(bare):
+    folder, env, _ = bare
+    code, output = run(folder, "--cores", "2", "--config", "on_missing_data=fail", **env)
+    assert code != 0
+    assert "error: data set 'rice' is not available" in output
+    assert "SKEM_DATA_MIRROR" in output
+    for source in yaml.safe_load((ROOT / "config/datasets.yaml").read_text(encoding="utf-8"))["rice"][
+        "sources"
+    ]:
+        for file in source.get("files", []):
+            assert file["url"] in output
+    assert "Traceback" not in output

@@ -1,0 +1,304 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import norm, t
+
+from skem.repro.protocols import (
+    COLUMNS,
+    METRICS,
+    PROTOCOLS,
+    interval,
+    per_run,
+    select,
+    summarise,
+    validate_history,
+)
+
+ON_TEST = PROTOCOLS[:3]
+
+
+def entry(pass_, test, validation=None, **other):
+    """One row of a history; log-loss and Brier score follow from the accuracy unless given."""
+    accuracy = np.nan if validation is None else validation
+    row = {"dataset": "d", "method": "m", "setting": "a", "run": 0, "fold": 0, "pass": pass_}
+    row |= {"rows": "all" if validation is None else "part", "n_train": 90, "n_validation": 10, "n_test": 10}
+    row |= {"validation_accuracy": accuracy, "validation_log_loss": 1 - accuracy, "validation_brier": 1.0}
+    row |= {"test_accuracy": test, "test_log_loss": 2 - test, "test_brier": 1 - test}
+    return row | {"log_likelihood": -1.0, "objective": -1.0} | other
+
+
+def frame(*rows):
+    return pd.DataFrame(rows)
+
+
+def curve(test, validation=None, **other):
+    validation = [None] * len(test) if validation is None else validation
+    return [entry(p, a, v, **other) for p, (a, v) in enumerate(zip(test, validation, strict=True), start=1)]
+
+
+def by_run(history, protocol):
+    return per_run(select(history, protocol)).set_index(["setting", "run"])["test_accuracy"]
+
+
+@pytest.fixture
+def crossed():
+    """Two folds of 10 and 30 rows, two runs, three passes."""
+    runs = [([0.5, 0.9, 0.7], [0.6, 0.4, 0.8]), ([0.6, 0.7, 0.7], [0.5, 0.5, 0.5])]
+    rows = []
+    for run, (first, second) in enumerate(runs):
+        rows += curve(first, run=run, fold=0, n_test=10) + curve(second, run=run, fold=1, n_test=30)
+    return frame(*rows)
+
+
+def test_best_pass_and_last_pass_by_hand(crossed):
+    before = crossed.copy()
+    chosen = select(crossed, "best-pass")
+    pd.testing.assert_frame_equal(crossed, before)
+    assert chosen[["run", "fold", "pass"]].to_numpy().tolist() == [[0, 0, 2], [0, 1, 3], [1, 0, 2], [1, 1, 1]]
+    assert chosen["n_folds"].tolist() == [2] * 4
+    runs = per_run(chosen)
+    np.testing.assert_allclose(
+        runs["test_accuracy"], [(0.9 * 10 + 0.8 * 30) / 40, (0.7 * 10 + 0.5 * 30) / 40]
+    )
+    np.testing.assert_allclose(runs["test_log_loss"], 2 - runs["test_accuracy"])
+    assert runs["pass"].tolist() == [2.5, 1.5]
+    assert runs["n_test"].tolist() == [40, 40]
+    np.testing.assert_allclose(by_run(crossed, "last-pass"), [(7 + 24) / 40, (7 + 15) / 40])
+
+
+def test_best_fold_by_hand(crossed):
+    chosen = select(crossed, "best-fold")
+    assert chosen[["run", "fold", "pass", "n_folds"]].to_numpy().tolist() == [[0, 0, 2, 2], [1, 0, 2, 2]]
+    assert by_run(crossed, "best-fold").tolist() == [0.9, 0.7]
+    # Ties go to the earlier pass, then fold.
+    ties = curve([0.1, 0.5]) + curve([0.5, 0.5], fold=1) + curve([0.5, 0.1], fold=2)
+    assert select(frame(*ties), "best-fold")[["pass", "fold"]].to_numpy().tolist() == [[1, 1]]
+
+
+def test_validated_by_hand():
+    best = select(frame(*curve([0.9, 0.3, 0.2], [0.4, 0.8, 0.6])), "validated")
+    assert best[["pass", "test_accuracy"]].to_numpy().tolist() == [[2, 0.3]]
+    # Ties go to the lower log-loss, then to the earlier pass.
+    rows = curve([0.1, 0.2, 0.3, 0.4], [0.5, 0.5, 0.5, 0.4])
+    assert select(frame(*rows), "validated")["pass"].tolist() == [1]
+    rows[1]["validation_log_loss"] = rows[2]["validation_log_loss"] = 0.1
+    assert select(frame(*rows), "validated")["pass"].tolist() == [2]
+    for row in rows:
+        row["validation_log_loss"] = np.nan
+    assert select(frame(*rows[::-1]), "validated")["pass"].tolist() == [1]
+
+
+def test_nested_by_hand():
+    a, b = curve([0.9, 0.8], [0.5, 0.6]), curve([0.2, 0.3], [0.6, 0.7], setting="b")
+    chosen = select(frame(*a, *b), "nested")
+    assert chosen[["setting", "pass", "test_accuracy"]].to_numpy().tolist() == [["b", 2, 0.3]]
+    assert select(frame(*a, *b), "validated")["setting"].tolist() == ["a", "b"]
+    # Ties go to the earlier pass, then to the first setting.
+    z, a = curve([0.1, 0.2], [0.5, 0.6], setting="z"), curve([0.3, 0.4], [0.6, 0.5])
+    assert select(frame(*z, *a), "nested")[["setting", "pass"]].to_numpy().tolist() == [["a", 1]]
+    a = curve([0.3, 0.4], [0.5, 0.6])
+    assert select(frame(*z, *a), "nested")["setting"].tolist() == ["z"]
+    assert select(frame(*a, *z), "nested")["setting"].tolist() == ["a"]
+    # First within its own data set, whatever another one lists first.
+    other = [row | {"dataset": "e"} for row in a + z]
+    assert select(frame(*z, *a, *other), "nested")["setting"].tolist() == ["z", "a"]
+
+
+def test_nested_compares_settings_on_the_runs_they_share():
+    rows = [row for run in range(3) for row in curve([0.5], [0.5], run=run)]
+    rows += [row for run in (1, 2) for row in curve([0.6], [0.4 + 0.1 * run], run=run, setting="b")]
+    chosen = select(frame(*rows), "nested")
+    assert chosen[["run", "setting"]].to_numpy().tolist() == [[1, "a"], [2, "b"]]
+    assert len(select(frame(*rows), "validated")) == 5
+    apart = frame(*curve([0.5], [0.5]), *curve([0.5], [0.5], run=1, setting="b"))
+    with pytest.raises(ValueError, match="dataset d, method m have no run and fold in common"):
+        select(apart, "nested")
+
+
+def test_which_rows_a_protocol_reads():
+    history = frame(*curve([0.7]), *curve([0.6], [0.5]))
+    read = {protocol: select(history, protocol)["test_accuracy"].tolist() for protocol in PROTOCOLS}
+    assert read == {p: [0.7] for p in ON_TEST} | {"validated": [0.6], "nested": [0.6]}
+    # MNIST: all of the paper's rows, and a validation set from the rest.
+    both = frame(*curve([0.7, 0.8], [0.6, 0.5], rows="all"))
+    read = {protocol: select(both, protocol)["test_accuracy"].tolist() for protocol in PROTOCOLS}
+    assert read == {p: [0.8] for p in ON_TEST} | {"validated": [0.7], "nested": [0.7]}
+    # Only one kind there, or nothing at all.
+    assert summarise(both.iloc[:0]).empty
+    assert all(per_run(select(both.iloc[:0], protocol)).empty for protocol in PROTOCOLS)
+    assert select(frame(*curve([0.7])), "validated").empty
+    assert select(frame(*curve([0.7], [0.5])), "best-pass").empty
+    with pytest.raises(ValueError, match="one is meant"):
+        validate_history(frame(*curve([0.5], [0.5]), *curve([0.5], [0.5], rows="all")))
+
+
+def test_summarise_by_hand(crossed):
+    table = summarise(crossed)
+    assert list(table["protocol"].unique()) == list(ON_TEST)
+    row = table.query("protocol == 'best-pass' and metric == 'accuracy'").iloc[0]
+    values = np.array([0.825, 0.55])
+    assert row["mean"] == pytest.approx(values.mean())
+    assert row["std"] == pytest.approx(values.std(ddof=1))
+    half = t.ppf(0.975, 1) * values.std(ddof=1) / np.sqrt(2)
+    assert [row["low"], row["high"]] == pytest.approx([values.mean() - half, values.mean() + half])
+    assert (row["n_runs"], row["n_folds"], row["pass_mean"]) == (2, 2, 2.0)
+    columns = "dataset method setting protocol metric mean low high std n_runs n_folds pass_mean"
+    assert list(table) == columns.split()
+    assert table["metric"].tolist() == list(METRICS) * 3
+
+
+def test_summarise_of_a_fixed_test_set():
+    rows = [
+        row for run, a in enumerate((0.8, 0.9)) for row in curve([a], [0.5], rows="all", run=run, n_test=100)
+    ]
+    table = summarise(frame(*rows)).query("protocol == 'validated'").set_index("metric")
+    expected = interval([0.8, 0.9], n_test=100)
+    assert table.loc["accuracy", ["mean", "low", "high"]].tolist() == pytest.approx(expected)
+    assert table.loc["log_loss", ["mean", "low", "high"]].tolist() == pytest.approx(interval([1.2, 1.1]))
+    alone = summarise(frame(*rows[:1]), ["last-pass"]).set_index("metric")
+    assert alone.loc["accuracy", "low"] == pytest.approx(0.8 - norm.ppf(0.975) * 0.04)
+    assert np.isnan(alone.loc["log_loss", "low"])
+    assert alone["std"].isna().all()
+
+
+def test_summarise_names_the_settings_that_won():
+    wins = ["b", "a", "b", "b"]
+    rows = []
+    for run, winner in enumerate(wins):
+        for setting in "ab":
+            rows += curve([0.5], [0.9 if setting == winner else 0.1], run=run, setting=setting)
+    table = summarise(frame(*rows), ["nested", "validated"])
+    assert table["setting"].unique().tolist() == ["a", "b", "b (3);a (1)"]
+    assert summarise(frame(*rows[:2]), ["nested"])["setting"].unique().tolist() == ["b"]
+
+
+def test_a_metric_that_is_missing_stays_missing(crossed):
+    crossed[["test_log_loss", "test_brier"]] = np.nan
+    table = summarise(crossed).set_index("metric")
+    assert table.loc["accuracy", "mean"].notna().all()
+    assert table.loc[["log_loss", "brier"], ["mean", "low", "high", "std"]].isna().all(axis=None)
+
+
+def test_an_empty_setting_survives_a_file(tmp_path):
+    history = frame(*curve([0.5, 0.6], [0.5, 0.4], setting=""))
+    history.to_csv(tmp_path / "history.csv", index=False, float_format="%.17g")
+    read = pd.read_csv(tmp_path / "history.csv")
+    assert read["setting"].isna().all()
+    pd.testing.assert_frame_equal(summarise(read), summarise(history))
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_a_missing_column_is_named(crossed, column):
+    with pytest.raises(ValueError, match=f"lacks the columns .*'{column}'"):
+        select(crossed.drop(columns=column), "best-pass")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"method": None}, "empty keys in .'method'"),
+        ({"rows": "most"}, "history also has .'most'"),
+        ({"test_accuracy": 92.5}, "between 0 and 1"),
+        ({"test_accuracy": np.nan}, "between 0 and 1"),
+        ({"n_test": 0}, "n_test positive"),
+        (
+            {"pass": 2},
+            "1 duplicate keys, first dataset d, method m, setting a, run 0, fold 0, rows all, pass 2",
+        ),
+        ({"fold": 7}, "runs of .'d', 'm', 'a', 'all'. do not have the same folds"),
+        ({"test_brier": "0,5"}, "not numeric: .'test_brier'"),
+    ],
+)
+def test_a_wrong_history_is_refused(crossed, change, message):
+    rows = crossed.to_dict("records")
+    rows[0] |= change
+    with pytest.raises(ValueError, match=message):
+        validate_history(pd.DataFrame(rows))
+
+
+def test_an_unknown_protocol_is_refused(crossed):
+    for call in (lambda: select(crossed, "best"), lambda: summarise(crossed, ["nested", "best"])):
+        with pytest.raises(ValueError, match="unknown protocol 'best'; there are best-pass, best-fold, "):
+            call()
+
+
+def test_interval_by_hand():
+    values = [0.8, 0.9, 0.85]
+    mean, low, high = interval(values)
+    half = t.ppf(0.975, 2) * 0.05 / np.sqrt(3)
+    assert (mean, low, high) == pytest.approx((0.85, 0.85 - half, 0.85 + half))
+    sampling = 1.959963984540054 * np.sqrt(0.85 * 0.15 / 1000)
+    assert interval(values, 1000)[2] == pytest.approx(0.85 + np.hypot(half, sampling))
+    assert interval([0.85], 1000)[1] == pytest.approx(0.85 - sampling)
+    assert interval([3.0], 400, sampling_sd=2.0)[1] == pytest.approx(3 - 1.959963984540054 * 0.1)
+    assert interval(values, level=0.5)[2] == pytest.approx(0.85 + t.ppf(0.75, 2) * 0.05 / np.sqrt(3))
+    assert np.isnan(interval([0.9])).tolist() == [False, True, True]
+    assert interval([1.0, 1.0], 10) == (1.0, 1.0, 1.0)
+    with pytest.raises(ValueError, match="no accuracy: give sampling_sd"):
+        interval([1.5], 100)
+    with pytest.raises(ValueError, match="one number per run"):
+        interval([])
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_interval_coverage(fixed):
+    """95% intervals hold the truth in 95% of 4000 simulated studies of five runs."""
+    rng = np.random.default_rng(0)
+    n_test, p, spread, hits = 2000, 0.9, 0.004, 0
+    for _ in range(4000):
+        values = p + spread * rng.standard_normal(5)
+        if fixed:  # one test set for all runs: its luck is common to them
+            values += rng.binomial(n_test, p) / n_test - p
+        _, low, high = interval(values, n_test if fixed else None)
+        hits += low <= p <= high
+    # The t interval is exact; adding half widths in quadrature is conservative, by little.
+    assert 0.94 < hits / 4000 < (0.985 if fixed else 0.96)
+
+
+fractions = st.integers(0, 20).map(lambda k: k / 20)
+
+
+@st.composite
+def histories(draw, most_settings=3):
+    n_runs, n_folds, n_passes = (draw(st.integers(1, 3)) for _ in range(3))
+    rows = []
+    for setting in "abc"[: draw(st.integers(1, most_settings))]:
+        for run in range(n_runs):
+            for fold in range(n_folds):
+                size = draw(st.integers(1, 50))
+                for p in range(1, n_passes + 1):
+                    keys = {"setting": setting, "run": run, "fold": fold, "n_test": size}
+                    rows.append(entry(p, draw(fractions), **keys))
+                    rows.append(entry(p, draw(fractions), draw(fractions), **keys))
+    return frame(*rows)
+
+
+@settings(max_examples=20, deadline=None)
+@given(histories())
+def test_the_order_of_protocols(history):
+    best_fold, best, last = (by_run(history, p) for p in ("best-fold", "best-pass", "last-pass"))
+    assert (best_fold >= best - 1e-12).all()
+    assert (best >= last - 1e-12).all()
+    # What is read for the validated protocols obeys it too, once it counts as all rows.
+    validated = by_run(history, "validated")
+    part = history[history["rows"] == "part"].assign(rows="all")
+    assert (by_run(part, "best-pass") >= validated - 1e-12).all()
+
+
+@settings(max_examples=20, deadline=None)
+@given(histories(most_settings=1))
+def test_nested_with_one_setting_is_validated(history):
+    nested, validated = (summarise(history, [p]).drop(columns="protocol") for p in ("nested", "validated"))
+    pd.testing.assert_frame_equal(nested, validated)
+
+
+@settings(max_examples=20, deadline=None)
+@given(histories(), st.randoms(use_true_random=False))
+def test_the_order_of_rows_does_not_matter(history, random):
+    order = list(history.index)
+    random.shuffle(order)
+    # Settings keep the order of their first appearance, which is what ties between them are decided by.
+    order.sort(key=lambda i: "abc".index(history["setting"][i]))
+    pd.testing.assert_frame_equal(summarise(history.loc[order]), summarise(history))

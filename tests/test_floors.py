@@ -1,0 +1,43 @@
+"""The house: what an import of the library loads, and what a plain install has."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import skem
+
+ROOT = Path(__file__).parents[1]
+PUBLIC = ["skem", "skem.datasets", "skem.images", "skem.metrics", "skem.plots"]
+
+
+def python(code):
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_importing_the_library_loads_no_more_than_it_needs():
+    # scikit-learn loads pandas itself where there is pandas.
+    loaded = python(
+        "import sys, sklearn.base; before = set(sys.modules); import skem; print(*set(sys.modules) - before)"
+    )
+    heavy = ("pandas", "matplotlib", "snakemake", "yaml", "jsonschema", "requests", "PIL")
+    assert [name for name in loaded if name in heavy or name.startswith(("skem.repro", "skem.plots"))] == []
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_a_plain_install_imports_all_that_is_public(module):
+    absent = ("pandas", "matplotlib", "snakemake", "jinja2", "jsonschema", "markdown_it", "itables")
+    python(f"import sys; sys.modules.update(dict.fromkeys({absent})); import {module}")
+
+
+def test_public_names_are_there():
+    assert [name for name in skem.__all__ if not hasattr(skem, name)] == []
+    assert "Mixture" in skem.__all__
+
+
+def test_every_test_file_stands_in_a_room_of_the_library():
+    for folder in {path.parent for path in Path(ROOT, "tests").rglob("test_*.py")}:
+        assert (ROOT / "skem" / folder.relative_to(ROOT / "tests")).is_dir(), folder
