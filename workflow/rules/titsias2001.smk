@@ -16,7 +16,7 @@ TITSIAS_CHOICES = [
     f"results/titsias/choice/{table}.csv" for table in TITSIAS["choice"]["tables"] if table in TITSIAS_TABLES
 ]
 TITSIAS_SOURCES = list(dict.fromkeys(entry["source"] for entry in TITSIAS_TABLES.values()))
-TITSIAS_FOUND = [f"results/titsias/{name}.csv" for name in ("errors", "seconds", "examples")]
+TITSIAS_FOUND = [f"results/titsias/{name}.csv" for name in ("errors", "errors_timing", "examples")]
 TITSIAS_FIGURES = ["titsias_figures3to5", "titsias_images"]
 TITSIAS_RESULTS = [
     f"results/tables/{name}.{suffix}"
@@ -30,7 +30,8 @@ rule titsias_errors:
     input:
         lambda wildcards: f"results/data/{TITSIAS_TABLES[wildcards.table]['source']}.json",
     output:
-        "results/titsias/{table}/{m}.csv",
+        errors="results/titsias/{table}/{m}.csv",
+        seconds="results/titsias/{table}/{m}.timing.csv",
     wildcard_constraints:
         table="|".join(TITSIAS_TABLES) or "none",
         m=r"\d+",
@@ -50,7 +51,10 @@ rule titsias_choice:
     input:
         lambda wildcards: f"results/data/{TITSIAS_TABLES[wildcards.table]['source']}.json",
     output:
-        "results/titsias/choice/{table}.csv",
+        errors="results/titsias/choice/{table}.csv",
+        seconds="results/titsias/choice/{table}.timing.csv",
+    wildcard_constraints:
+        table="|".join(TITSIAS_TABLES) or "none",
     priority: 100
     params:
         entry=lambda wildcards: TITSIAS_TABLES[wildcards.table]
@@ -99,11 +103,11 @@ rule titsias_images:
 rule titsias_tables:
     input:
         errors=TITSIAS_ERRORS,
+        seconds=[path.replace(".csv", ".timing.csv") for path in TITSIAS_ERRORS],
         claims="config/claims.csv",
     output:
         errors="results/titsias/errors.csv",
-        # Kept apart, since they are never the same twice.
-        seconds="results/titsias/seconds.csv",
+        seconds="results/titsias/errors_timing.csv",
         csv="results/tables/titsias.csv",
         md=report(
             "results/tables/titsias.md", category="Titsias and Likas 2001", caption="../report/titsias.rst"

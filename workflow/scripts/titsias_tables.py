@@ -8,9 +8,8 @@ from skem.repro.papers.titsias2001 import tables
 with plain_errors():
     stated = stated_claims.read(snakemake.input.claims, documents.read("config/protocols.yaml"))
     errors = tables.gathered(map(read_table, snakemake.input.errors))
-    seconds = ["dataset", "n_components", "method", "run", "fold", "seconds"]
-    write_table(snakemake.output.errors, errors.drop(columns="seconds", errors="ignore"))
-    write_table(snakemake.output.seconds, errors[seconds] if len(errors) else errors)
+    write_table(snakemake.output.errors, errors)
+    write_table(snakemake.output.seconds, tables.gathered(map(read_table, snakemake.input.seconds)))
     params = snakemake.params
     table = tables.summary(errors, tables.cells(stated), params.tables, params.n_folds)
     write_text(snakemake.output.md, tables.to_markdown(table, params.repetitions))

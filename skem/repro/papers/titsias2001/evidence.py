@@ -25,7 +25,7 @@ class Found:
     Attributes
     ----------
     errors : DataFrame
-        ``results/titsias/errors.csv``, with the column of seconds.csv.
+        ``results/titsias/errors.csv``, with the column of errors_timing.csv.
     examples : DataFrame
         ``results/titsias/examples.csv``.
     records : mapping of str to dict
