@@ -166,6 +166,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from skem import PRBFClassifier, PRBFClassifierCV, PRBFEnsemble, SKEMClassifier
 from skem.engine import threads
 
+signal.signal(signal.SIGINT, signal.default_int_handler)
 rng = np.random.default_rng(0)
 X = rng.normal(size=(3000, 6))
 y = rng.integers(0, 3, 3000)
@@ -218,6 +219,15 @@ def where_signals_are_handled(code):
     return places
 
 
+@pytest.fixture
+def _sigint():
+    """As in a terminal: what runs in the background may have been told to ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before or signal.default_int_handler)
+
+
+@pytest.mark.usefixtures("_sigint")
 def test_an_interrupt_anywhere_leaves_nothing_behind():
     """SIGINT wherever Python handles it while limits are entered and left and threads work."""
     left = 0
