@@ -22,7 +22,7 @@ except ImportError:  # Windows, which does not delete what is open
 UNFINISHED = ".skem-unfinished"
 """How the names of files end that are still being written."""
 
-LABELS = ("dataset", "method", "setting", "rows", "dtype")
+LABELS = ("dataset", "method", "setting", "rows", "dtype", "model", "partition", "folds", "scale")
 """Columns of text."""
 
 

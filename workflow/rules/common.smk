@@ -3,6 +3,7 @@ import json
 import os
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 from skem.repro import environment, files, papers
@@ -86,13 +87,10 @@ def unit_of(wildcards):
     return UNITS[wildcards.dataset, wildcards.method, wildcards.unit]
 
 
-def work_of(settings, dataset):
-    """What a script needs to know of settings."""
-    return [
-        {key: getattr(setting, key) for key in ("name", "model", "params", "n_features", "rows")}
-        | {"spec": config["features"][dataset] | setting.features}
-        for setting in settings
-    ]
+def work_of(wildcards):
+    """What a script needs to know of these settings."""
+    spec = config["features"][wildcards.dataset]
+    return [asdict(setting.work(spec)) for setting in unit_of(wildcards)]
 
 
 def show_results():

@@ -26,8 +26,6 @@ if config.get("base") and not config.get("gate"):
 
 
 def gate_work(dataset):
-    from dataclasses import asdict
-
     return {
         "spec": GATE_FEATURES[dataset],
         "seed": GATE["accuracy"]["seed"],

@@ -24,7 +24,7 @@ rule train:
     priority: lambda wildcards: PRIORITY.get(wildcards.dataset, 0)
     threads: config["threads"]["train"]
     params:
-        settings=lambda wildcards: work_of(unit_of(wildcards), wildcards.dataset),
+        unit=work_of,
         seed=SEED,
         code=code("train"),
     message:
@@ -87,7 +87,7 @@ rule time_passes:
         "results/timings/{dataset}/{method}/{unit}.csv",
     threads: lambda wildcards: workflow.cores
     params:
-        settings=lambda wildcards: work_of(unit_of(wildcards), wildcards.dataset),
+        unit=work_of,
         passes=lambda wildcards: config["timing"]["passes"] if len(unit_of(wildcards)) == 1 else 6,
         seed=SEED,
         code=code("time_passes"),

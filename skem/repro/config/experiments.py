@@ -10,7 +10,7 @@ from typing import Any
 from skem.datasets import _cache
 from skem.repro.config import feasible
 from skem.repro.config.documents import ConfigurationError, check, examined, file_with, gathered, read, refuse
-from skem.repro.config.settings import Setting
+from skem.repro.config.settings import PARTS_OF_NAMES, Setting, blocks_of, setting_name
 
 
 def load(
@@ -169,8 +169,9 @@ def _expanded(
         most = config["runs"].get(dataset, 0)
         runs = list(range(min(most, own.get("runs", how.get("runs", most)))))
         features = how.get("features", {}) | own.get("features", {})
+        n_blocks = own.get("n_blocks", params.get("n_blocks", 1))
         return Setting(
-            dataset, method, name, unit, model, params, own["n_features"], own["rows"], runs, features
+            dataset, method, name, unit, model, params, own["n_features"], n_blocks, own["rows"], runs, features
         )
 
     found = [setting(name, name, own) for name, own in how.get("settings", {}).items()]
@@ -178,14 +179,14 @@ def _expanded(
     if not grid:
         return found
     passes, rows = grid.pop("max_iter", {}), grid.pop("rows")
-    lists = {key: grid[key] for key in GRID if key in grid}
+    lists = {key: grid[key] for key in PARTS_OF_NAMES if key in grid}
     if config["grids"] == "ends":
         lists = {key: [values[0], values[-1]] if len(values) > 1 else values for key, values in lists.items()}
     for values in product(*lists.values()):
         point = dict(zip(lists, values, strict=True))
-        name = "-".join(GRID[key].format(value) for key, value in point.items())
-        n_blocks, size = map(int, point["partition"].split("x"))
-        own: dict[str, Any] = {"n_features": n_blocks * size, "rows": rows, "params": {}, "features": {}}
+        n_blocks, size = blocks_of(point["partition"])
+        own: dict[str, Any] = {"n_features": n_blocks * size, "n_blocks": n_blocks, "rows": rows}
+        own |= {"params": {}, "features": {}}
         if point["partition"] in passes:
             own["max_iter"] = passes[point["partition"]]
         if model in feasible.NOT_FOR and "n_blocks" not in feasible.NOT_FOR[model]:
@@ -194,18 +195,8 @@ def _expanded(
         own["features"] |= {key: point[key] for key in ("folds", "scale") if key in point}
         large = len(lists["partition"]) > 1 and config["grids"] == "all"
         unit = point["partition"] if large else "grid"
-        found.append(setting(name, unit, own))
+        found.append(setting(setting_name(**point), unit, own))
     return found
-
-
-GRID = {
-    "partition": "{}",
-    "n_components": "K{}",
-    "folds": "{}",
-    "scale": "{}",
-    "reg_covar": "ridge{:g}",
-}
-"""What a grid may vary, and how it is called in the name of a setting."""
 
 
 def check_known(config: dict[str, Any], files: Sequence[str | Path]) -> None:

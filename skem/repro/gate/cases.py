@@ -15,7 +15,7 @@ from skem.estimators.gaussian_mixture import GaussianMixture
 from skem.repro import protocols
 from skem.repro.config.settings import Setting
 from skem.repro.gate.comparison import Record
-from skem.repro.training import passes, splits, views
+from skem.repro.training import histories, splits
 
 
 def accuracies(
@@ -43,15 +43,10 @@ def accuracies(
     Record
         Cases are "dataset/method/setting", under ``nested`` "dataset/method".
     """
-    history = []
-    for setting in settings:
-        labels = {"dataset": dataset, "method": setting.method, "setting": setting.name}
-        for trial in splits.trials(dataset, spec, features, setting.rows, setting.runs, root):
-            start = splits.seed(root, dataset, trial.run, trial.fold, "start")
-            seen = views.view(trial, setting.n_features, setting.params.get("n_blocks", 1), spec, start)
-            rows, _, _ = passes.train(seen, setting.model, setting.params, start)
-            history += [labels | row for row in rows]
-    table = pd.DataFrame(history)
+    fits = [
+        histories.of_settings([setting.work(spec)], features, setting.runs, root).history for setting in settings
+    ]
+    table = pd.DataFrame([row for rows in fits for row in rows])
     record: Record = {}
     for protocol in protocols.PROTOCOLS:
         runs = protocols.per_run(protocols.select(table, protocol))
