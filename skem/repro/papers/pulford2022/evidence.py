@@ -7,8 +7,10 @@ from typing import Any
 
 import pandas as pd
 
+from skem.repro.config.settings import COLUMNS, setting_name
 from skem.repro.ledger.estimates import Claim, Estimate, NotRun
 from skem.repro.ledger.verdicts import Judgement
+from skem.repro.papers.pulford2022.settings import Settings
 from skem.repro.protocols import per_run, select
 
 
@@ -26,6 +28,8 @@ class Evidence:
         From source to its record in ``results/data``.
     printed : mapping of str to float
         From the id of a claim about a number to the value that its paper prints.
+    paper : Settings
+        The settings of the paper.
     """
 
     def __init__(
@@ -35,8 +39,9 @@ class Evidence:
         timed: pd.DataFrame,
         records: Mapping[str, dict[str, Any]],
         printed: Mapping[str, float],
+        paper: Settings,
     ) -> None:
-        self.records, self.printed, self._timed = records, printed, timed
+        self.records, self.printed, self.paper, self._timed = records, printed, paper, timed
         self._history = self._by_key(history)
         self._seconds = self._by_key(seconds)
         self._selected: dict[tuple[str, ...], pd.Series] = {}
@@ -50,12 +55,22 @@ class Evidence:
             for (method, setting), part in table.groupby(["method", "setting"], sort=False)
         }
 
-    def settings(self, dataset: str, method: str) -> list[str]:
-        """Names of the settings that were run, in order."""
-        found = [key[2] for key in self._history if key[:2] == (dataset, method)]
+    def settings(self, dataset: str, method: str) -> pd.DataFrame:
+        """The settings that were run, in order: by name, what `COLUMNS` says of each."""
+        found = {key[2]: rows.iloc[0] for key, rows in self._history.items() if key[:2] == (dataset, method)}
         if not found:
             raise NotRun(f"{method} on {dataset} was not part of this run")
-        return found
+        return pd.DataFrame(found).T.reindex(columns=list(COLUMNS)).infer_objects()
+
+    def named(self, dataset: str, method: str, **columns: Any) -> str:
+        """The name of the setting with these columns."""
+        found = self.settings(dataset, method)
+        for column, value in columns.items():
+            found = found[found[column] == value]
+        if len(found) != 1:
+            asked = ", ".join(f"{column} {value}" for column, value in columns.items())
+            raise NotRun(f"{method} with {asked} on {dataset} was not part of this run")
+        return str(found.index[0])
 
     def history(self, dataset: str, method: str, setting: str) -> pd.DataFrame:
         """All passes of a setting."""
@@ -87,10 +102,22 @@ class Evidence:
         runs = self.runs(dataset, method, setting, protocol)
         return Estimate.of(runs, protocol)
 
-    def nested(self, dataset: str, method: str, word: str) -> Estimate:
-        """Accuracy in percent with setting and pass chosen on training rows, among the settings whose names have a word."""
-        names = [name for name in self.settings(dataset, method) if word in name.split("-")]
-        tried = [self.history(dataset, method, name) for name in names]
+    def headline(self, dataset: str, method: str = "", protocol: str = "best-pass") -> Estimate:
+        """Accuracy in percent at the setting of the paper, of its method or of another one that has it too."""
+        model = self.paper.headlines[dataset]
+        return self.accuracy(dataset, method or model.method, model.setting, protocol)
+
+    def half(self, method: str, partition: str, k: int, protocol: str = "best-pass") -> Estimate:
+        """Accuracy in percent on half-size MNIST; one block has no arrangement."""
+        if partition == self.paper.whole and method in self.paper.arrangements:
+            method = self.paper.arrangements[0]
+        name = setting_name(partition=partition, n_components=k)
+        return self.accuracy(self.paper.data_set, method, name, protocol)
+
+    def nested(self, dataset: str, method: str, folds: str) -> Estimate:
+        """Accuracy in percent with setting and pass chosen on training rows, among the settings with such folds."""
+        settings = self.settings(dataset, method)
+        tried = [self.history(dataset, method, name) for name in settings.index[settings["folds"] == folds]]
         if not tried or not (chosen := select(pd.concat(tried), "nested")).size:
             raise NotRun(f"{method} on {dataset} has no nested in this run")
         return Estimate.of(100 * per_run(chosen).set_index("run")["test_accuracy"], "nested")

@@ -60,11 +60,11 @@ def _named(evidence: Evidence, names: str) -> list[Estimate]:
     return [Estimate(value) for key, value in evidence.printed.items() if fnmatchcase(key, names)]
 
 
-_IONOSPHERE = otherwise("ionosphere", "pskem", "2x16-K12")
+_IONOSPHERE = otherwise("ionosphere")
 
 
 def _rice(evidence: Evidence) -> str:
-    return f"{in_order(evidence)}; {otherwise('rice', 'skem', '1x7-K14')(evidence)}"
+    return f"{in_order(evidence)}; {otherwise('rice')(evidence)}"
 
 
 REMARKS: dict[str, Callable[[Evidence], str]] = {

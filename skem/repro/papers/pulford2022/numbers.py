@@ -1,42 +1,32 @@
 """What each number that Pulford (2022) states is held against: functions of the evidence, by claim.
 
-Settings are called as in ``config/experiments``.
+Which settings a claim is about is looked up in the paper's settings.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from skem.metrics import operation_count
+from skem.plots.names import NAMES
+from skem.repro.config.settings import blocks_of, setting_name
 from skem.repro.ledger.estimates import Estimate, NotRun, maximum
 from skem.repro.papers.pulford2022.evidence import Evidence
+from skem.repro.papers.pulford2022.settings import Settings
 
-BLOCKS = ("12x3", "6x6", "3x12", "2x18")
-WHOLE = "1x36"
-K_VALUES = tuple(range(4, 44, 4))
-ARRANGEMENTS = ("sequential", "interleaved", "random")
-HALF = "mnist_half"
+Measure = Callable[[Evidence], Estimate]
 
 
-def _accuracy(
-    dataset: str, method: str, setting: str, protocol: str = "best-pass"
-) -> Callable[[Evidence], Estimate]:
-    return lambda evidence: evidence.accuracy(dataset, method, setting, protocol)
+def _headline(dataset: str, method: str = "") -> Measure:
+    return lambda evidence: evidence.headline(dataset, method)
 
 
-def features_of(setting: str) -> int:
-    """How many features a setting has: 150 of "10x15-K100"."""
-    n_blocks, size = map(int, setting.partition("-")[0].split("x"))
-    return n_blocks * size
-
-
-def _first_available(*choices: Callable[[Evidence], Estimate]) -> Callable[[Evidence], Estimate]:
+def _first_available(*choices: Measure) -> Measure:
     """The first of several measurements that is part of this run."""
 
     def measure(evidence: Evidence) -> Estimate:
@@ -50,48 +40,46 @@ def _first_available(*choices: Callable[[Evidence], Estimate]) -> Callable[[Evid
     return measure
 
 
-RICE_STRATIFIED = _accuracy("rice", "skem", "1x7-K14")
+RICE_STRATIFIED = _headline("rice")
 RICE = _first_available(
-    lambda e: _noted(e.accuracy("rice", "in_order", "1x7-K14"), "folds as the file has its rows"),
-    RICE_STRATIFIED,
+    lambda e: _noted(e.headline("rice", "in_order"), "folds as the file has its rows"), RICE_STRATIFIED
 )
-IONOSPHERE = _accuracy("ionosphere", "pskem", "2x16-K12")
-MNIST = _accuracy("mnist", "pskem", "3x13-K60")
-FASHION = _accuracy("fashion_mnist", "pskem", "10x15-K100")
-CIFAR = _accuracy("cifar10", "pskem", "4x24-K80")
+IONOSPHERE = _headline("ionosphere")
+MNIST = _headline("mnist")
+FASHION = _headline("fashion_mnist")
+CIFAR = _headline("cifar10")
 
 
 def _noted(estimate: Estimate, note: str) -> Estimate:
     return replace(estimate, note=note)
 
 
-def _best_of_all(dataset: str, setting: str) -> Callable[[Evidence], Estimate]:
+def _best_of_all(dataset: str) -> Measure:
     """The maximum over all settings tried, which the paper's is of its own."""
 
     def measure(evidence: Evidence) -> Estimate:
-        tried = {
-            name: evidence.accuracy(dataset, "grid", name) for name in evidence.settings(dataset, "grid")
-        }
+        settings, model = evidence.settings(dataset, "grid"), evidence.paper.headlines[dataset]
+        tried = {name: evidence.accuracy(dataset, "grid", name) for name in settings.index}
         # Spreads depend on K above all.
-        alike = [name for name in tried if name.partition("-K")[2] == setting.partition("-K")[2]]
-        alone = evidence.accuracy(dataset, "pskem", setting)
+        alike = list(settings.index[settings["n_components"] == model.n_components])
+        alone = evidence.headline(dataset)
         best = max(tried, key=lambda name: tried[name].mean)
         low, high = alone.interval()
         note = (
             f"the best of {len(tried)} settings in each run, on average {best}; "
-            f"{setting} alone {alone.mean:.2f} [{low:.2f}, {high:.2f}]"
+            f"{model.setting} alone {alone.mean:.2f} [{low:.2f}, {high:.2f}]"
         )
         return _noted(maximum(tried, alike), note)
 
-    return _first_available(measure, _accuracy(dataset, "pskem", setting))
+    return _first_available(measure, _headline(dataset))
 
 
-IONOSPHERE_PEAK = _best_of_all("ionosphere", "2x16-K12")
-MNIST_PEAK = _best_of_all("mnist", "3x13-K60")
-FASHION_PEAK = _best_of_all("fashion_mnist", "10x15-K100")
+IONOSPHERE_PEAK = _best_of_all("ionosphere")
+MNIST_PEAK = _best_of_all("mnist")
+FASHION_PEAK = _best_of_all("fashion_mnist")
 
 
-def preset(dataset: str, method: str, *, deterministic: bool = False) -> Callable[[Evidence], Estimate]:
+def preset(dataset: str, method: str, *, deterministic: bool = False) -> Measure:
     """A conventional method as the paper had it: with what it says, else as its toolbox has it, on all training rows."""
 
     def measure(evidence: Evidence) -> Estimate:
@@ -103,7 +91,7 @@ def preset(dataset: str, method: str, *, deterministic: bool = False) -> Callabl
     return measure
 
 
-def _fact(source: str, find: Callable[[dict[str, Any]], float]) -> Callable[[Evidence], Estimate]:
+def _fact(source: str, find: Callable[[dict[str, Any]], float]) -> Measure:
     def measure(evidence: Evidence) -> Estimate:
         record = evidence.records.get(source)
         if not record or not record["available"]:
@@ -113,7 +101,7 @@ def _fact(source: str, find: Callable[[dict[str, Any]], float]) -> Callable[[Evi
     return measure
 
 
-def _table_facts(source: str) -> dict[str, Callable[[Evidence], Estimate]]:
+def _table_facts(source: str) -> dict[str, Measure]:
     at = f"sec3-2.{source}."
     return {
         f"{at}n_classes": _fact(source, lambda r: r["n_classes"]),
@@ -122,11 +110,12 @@ def _table_facts(source: str) -> dict[str, Callable[[Evidence], Estimate]]:
     }
 
 
-def _image_facts(source: str, setting: str) -> dict[str, Callable[[Evidence], Estimate]]:
+def _image_facts(source: str) -> dict[str, Measure]:
     at = f"sec3-{1 if source == 'mnist' else 2}.{source}."
 
     def n_test(evidence: Evidence) -> Estimate:
-        tested = evidence.history(source, "pskem", setting)["n_test"].unique()
+        model = evidence.paper.headlines[source]
+        tested = evidence.history(source, model.method, model.setting)["n_test"].unique()
         return Estimate(float(tested.max()), protocol="data")
 
     return {
@@ -137,17 +126,15 @@ def _image_facts(source: str, setting: str) -> dict[str, Callable[[Evidence], Es
     }
 
 
-def _difference(
-    a: Callable[[Evidence], Estimate], *others: Callable[[Evidence], Estimate]
-) -> Callable[[Evidence], Estimate]:
+def _difference(a: Measure, *others: Measure) -> Measure:
     """By how much a is above the best of others."""
     return lambda e: a(e) - max((other(e) for other in others), key=lambda estimate: estimate.mean)
 
 
 def _generally(evidence: Evidence, share: float) -> Estimate:
     """A quantile, over the MNIST settings of section 3.1, of the mean peak pass."""
-    settings = evidence.settings("mnist", "grid")
-    peaks = pd.Series({name: evidence.peak("mnist", "grid", name).mean() for name in settings})
+    names = evidence.settings("mnist", "grid").index
+    peaks = pd.Series({name: evidence.peak("mnist", "grid", name).mean() for name in names})
     # The paper says neither which settings it means nor how many: as many others like them, drawn by bootstrap.
     drawn = np.random.default_rng(0).choice(peaks.to_numpy(), (2000, len(peaks)))
     sd = float(np.quantile(drawn, share, axis=1).std(ddof=1))
@@ -155,12 +142,13 @@ def _generally(evidence: Evidence, share: float) -> Estimate:
     return Estimate(float(peaks.quantile(share)), sd, 1, None, "best-pass", told, dof=len(peaks) - 1)
 
 
-def _spread(partition: str, k: int) -> Callable[[Evidence], Estimate]:
+def _spread(partition: str, k: int) -> Measure:
     """Standard deviation of accuracy over runs, of all arrangements together."""
 
     def measure(evidence: Evidence) -> Estimate:
-        methods = ("sequential",) if partition == WHOLE else ARRANGEMENTS
-        runs = [evidence.runs(HALF, method, f"{partition}-K{k}") for method in methods]
+        paper, name = evidence.paper, setting_name(partition=partition, n_components=k)
+        methods = paper.arrangements[: 1 if partition == paper.whole else None]
+        runs = [evidence.runs(paper.data_set, method, name) for method in methods]
         variance = float(np.mean([r.var(ddof=1) for r in runs]))
         freedom = sum(len(r) - 1 for r in runs)
         told = ", ".join(f"{method} {r.std(ddof=1):.2f}" for method, r in zip(methods, runs, strict=True))
@@ -171,33 +159,77 @@ def _spread(partition: str, k: int) -> Callable[[Evidence], Estimate]:
 
 
 def _plateau(evidence: Evidence) -> Estimate:
+    paper, k = evidence.paper, max(evidence.paper.n_components)
     runs = [
-        evidence.runs(HALF, method, f"{partition}-K40")
-        for method in ARRANGEMENTS
-        for partition in ("3x12", "2x18")
+        evidence.runs(paper.data_set, method, setting_name(partition=partition, n_components=k))
+        for method in paper.arrangements
+        for partition in paper.best
     ]
-    told = "3x12 and 2x18 at K = 40, all arrangements"
+    told = f"{' and '.join(paper.best)} at K = {k}, all arrangements"
     return Estimate.of(pd.concat(runs, axis=1).mean(axis=1), "best-pass", told)
 
 
 def _reduction(evidence: Evidence) -> Estimate:
-    """100 (1 - shared proportion of 3x12 and 2x18 over that of 1x36), K = 40."""
-    whole = evidence.last(HALF, "sequential", f"{WHOLE}-K40", "shared_proportion")
-    parts = [evidence.last(HALF, "sequential", f"{p}-K40", "shared_proportion") for p in ("3x12", "2x18")]
-    return Estimate.of(
-        100 * (1 - sum(parts) / len(parts) / whole), "last-pass", "K = 40, mean of 3x12 and 2x18"
+    """100 (1 - mean shared proportion of the best partitions over that of one block), at the largest K."""
+    paper, k = evidence.paper, max(evidence.paper.n_components)
+    whole, *parts = (
+        evidence.last(
+            paper.data_set,
+            paper.arrangements[0],
+            setting_name(partition=partition, n_components=k),
+            "shared_proportion",
+        )
+        for partition in (paper.whole, *paper.best)
+    )
+    told = f"K = {k}, mean of {' and '.join(paper.best)}"
+    return Estimate.of(100 * (1 - sum(parts) / len(parts) / whole), "last-pass", told)
+
+
+def operations_ratio(paper: Settings, partition: str, passes: int | None = None) -> float:
+    """Counted operations of the unpartitioned model over those of a partition, for its own or as many passes."""
+
+    def operations(of: str, n_passes: int) -> float:
+        n_blocks, size = blocks_of(of)
+        return operation_count(n_passes, max(paper.n_components), paper.n_train, [size] * n_blocks)
+
+    own = paper.passes[partition]
+    return operations(paper.whole, passes or paper.passes[paper.whole]) / operations(partition, own)
+
+
+def ratios_for_equal_passes(paper: Settings) -> dict[str, float]:
+    """`operations_ratio` of each partition, where one block has no more passes than it."""
+    return {p: operations_ratio(paper, p, paper.passes[p]) for p in paper.blocks}
+
+
+def _cost(evidence: Evidence) -> Estimate:
+    paper = evidence.paper
+    equal = min(ratios_for_equal_passes(paper).values())
+    passes = f"{paper.passes[paper.whole]} passes against {paper.passes[paper.blocks[0]]}"
+    return Estimate(
+        min(operations_ratio(paper, p) for p in paper.blocks),
+        note=f"{passes}; for equal passes {equal:.1f}",
     )
 
 
-def operations_ratio(partition: str, passes: int = 40) -> float:
-    """Counted operations of the unpartitioned model over those of a partition."""
-    n_blocks, size = map(int, partition.split("x"))
-    return operation_count(passes, 40, 30000, 36) / operation_count(30, 40, 30000, [size] * n_blocks)
+def _largest(evidence: Evidence) -> Estimate:
+    dataset, model = max(evidence.paper.headlines.items(), key=lambda item: item[1].n_features)
+    partition = f"{model.n_blocks}x{model.n_features // model.n_blocks}"
+    told = f"{partition} on {NAMES[dataset]}, trained here: {evidence.headline(dataset).mean:.2f}%"
+    return Estimate(model.n_features, note=told)
 
 
-def _fraction(method: str, k: int) -> Callable[[Evidence], Estimate]:
+def _seconds_per_pass(dataset: str) -> Measure:
     def measure(evidence: Evidence) -> Estimate:
-        runs = evidence.runs(HALF, method, f"3x13-K{k}") / 100
+        model = evidence.paper.headlines[dataset]
+        return evidence.seconds_per_pass(dataset, model.method, model.setting)
+
+    return measure
+
+
+def _fraction(method: str, k: int) -> Measure:
+    def measure(evidence: Evidence) -> Estimate:
+        paper = evidence.paper
+        runs = evidence.runs(paper.data_set, method, setting_name(partition=paper.mda, n_components=k)) / 100
         return Estimate.of(runs, "best-pass")
 
     return measure
@@ -207,18 +239,18 @@ KNN = {k: preset("fashion_mnist", f"knn_{k}", deterministic=True) for k in (1, 5
 LINEAR = preset("fashion_mnist", "svm_linear", deterministic=True)
 TREES = {n: preset("fashion_mnist", f"bagged_trees_{n}") for n in (50, 100)}
 
-NUMBERS: dict[str, Callable[[Evidence], Estimate]] = {
-    **_image_facts("mnist", "3x13-K60"),
-    **_image_facts("fashion_mnist", "10x15-K100"),
-    **_image_facts("cifar10", "4x24-K80"),
+NUMBERS: dict[str, Measure] = {
+    **_image_facts("mnist"),
+    **_image_facts("fashion_mnist"),
+    **_image_facts("cifar10"),
     **_table_facts("rice"),
     **_table_facts("ionosphere"),
-    "sec1.max_features": lambda e: Estimate(
-        features_of("10x15-K100"), note=f"10x15 on Fashion-MNIST, trained here: {FASHION(e).mean:.2f}%"
-    ),
+    "sec1.max_features": _largest,
     "sec3-1.mnist.pskem_accuracy": MNIST_PEAK,
     "table1.mnist.pskem_accuracy": MNIST_PEAK,
-    "sec3-1.mnist.pskem_peak_pass": lambda e: Estimate.of(e.peak("mnist", "pskem", "3x13-K60"), "best-pass"),
+    "sec3-1.mnist.pskem_peak_pass": lambda e: Estimate.of(
+        e.peak("mnist", e.paper.headlines["mnist"].method, e.paper.headlines["mnist"].setting), "best-pass"
+    ),
     "sec3-1.mnist.peak_pass_min": lambda e: _generally(e, 0.1),
     "sec3-1.mnist.peak_pass_max": lambda e: _generally(e, 0.9),
     "sec3-2.rice.skem_accuracy": RICE,
@@ -233,7 +265,8 @@ NUMBERS: dict[str, Callable[[Evidence], Estimate]] = {
         *(preset("rice", m) for m in ("logistic_regression", "lda", "svm_linear", "svm_rbf")),
     ),
     "sec3-2.ionosphere.n_features_used": lambda e: Estimate(
-        features_of(max(e.settings("ionosphere", "pskem"), key=features_of)), note="features 3 to 34"
+        int(e.settings("ionosphere", e.paper.headlines["ionosphere"].method)["n_features"].max()),
+        note="features 3 to 34",
     ),
     "sec3-2.ionosphere.pskem_accuracy": IONOSPHERE_PEAK,
     "table1.ionosphere.pskem_accuracy": IONOSPHERE_PEAK,
@@ -260,33 +293,26 @@ NUMBERS: dict[str, Callable[[Evidence], Estimate]] = {
     "table1.cifar10.pskem_accuracy": CIFAR,
     "sec4.cifar10_deficit": lambda e: Estimate(e.printed["pulford.table1.cifar10.best_accuracy"]) - CIFAR(e),
     "sec3-3.mnist-half.image_side": _fact("mnist", lambda r: r["shape"][1] // 2),
-    **{f"sec3-3.std.k{k}.{p}": _spread(p, k) for k in (4, 40) for p in (*BLOCKS, WHOLE)},
+    **{
+        f"sec3-3.std.k{k}.{p}": _spread(p, k)
+        for k in (4, 40)
+        for p in ("12x3", "6x6", "3x12", "2x18", "1x36")
+    },
     "sec3-3.plateau": _plateau,
-    "sec3-3.skem_cost": lambda e: Estimate(
-        min(map(operations_ratio, BLOCKS)),
-        note=f"40 passes against 30; for equal passes {min(operations_ratio(p, 30) for p in BLOCKS):.1f}",
-    ),
+    "sec3-3.skem_cost": _cost,
     **{f"sec3-3.mda.k{k}.{m}_accuracy": _fraction(m, k) for k in (20, 40) for m in ("pskem", "mda")},
     "sec3-3.sharing.half_of_skem": _reduction,
     "appendix_b.n_gaussians": lambda e: Estimate(
         4.0, note="2^2; tests/estimators/test_theory.py::test_a_product_of_mixtures_is_a_mixture"
     ),
     **{
-        f"table1.{dataset}.seconds_per_pass": (
-            partial(Evidence.seconds_per_pass, dataset=dataset, method=method, setting=setting)
-        )
-        for dataset, method, setting in (
-            ("rice", "skem", "1x7-K14"),
-            ("ionosphere", "pskem", "2x16-K12"),
-            ("mnist", "pskem", "3x13-K60"),
-            ("fashion_mnist", "pskem", "10x15-K100"),
-            ("cifar10", "pskem", "4x24-K80"),
-        )
+        f"table1.{dataset}.seconds_per_pass": _seconds_per_pass(dataset)
+        for dataset in ("rice", "ionosphere", "mnist", "fashion_mnist", "cifar10")
     },
 }
 """From a claim about a number, or an id in an expression, to what was measured."""
 
-COMPARED: dict[str, Callable[[Evidence], Estimate]] = {
+COMPARED: dict[str, Measure] = {
     "sec3-2.rice.skem_accuracy": RICE_STRATIFIED,
     "table1.rice.skem_accuracy": RICE_STRATIFIED,
     "table1.rice.best_accuracy": RICE_STRATIFIED,

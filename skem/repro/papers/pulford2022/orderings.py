@@ -9,27 +9,29 @@ from itertools import pairwise
 import pandas as pd
 
 from skem.plots.names import NAMES
+from skem.repro.config.settings import blocks_of
 from skem.repro.ledger.estimates import Claim, Estimate, NotRun, half_a_digit, pooled
 from skem.repro.ledger.verdicts import Comparison, Judgement, all_of, equivalent, greater
 from skem.repro.papers.pulford2022.evidence import Evidence, Judge
-from skem.repro.papers.pulford2022.numbers import FASHION, KNN, LINEAR, NUMBERS, TREES, features_of, preset
+from skem.repro.papers.pulford2022.numbers import FASHION, KNN, LINEAR, NUMBERS, TREES, preset
 
 
-def _at_least(evidence: Evidence, dataset: str, best: str, others: list[str]) -> Judgement:
-    """That a setting of the grid is at least as accurate as others, the spread pooled over those of equal K."""
+def _at_least(evidence: Evidence, dataset: str, others: pd.DataFrame) -> Judgement:
+    """That the paper's setting is at least as accurate as others of the grid, the spread pooled over those of equal K."""
+    model = evidence.paper.headlines[dataset]
 
     def known(name: str) -> Estimate:
         """From the grid, or from Table 1, which has more runs of some settings."""
-        found = [evidence.accuracy(dataset, "grid", name)]
+        measured = [evidence.accuracy(dataset, "grid", name)]
         with suppress(NotRun):
-            found.append(evidence.accuracy(dataset, "pskem", name))
-        return max(found, key=lambda e: e.n)
+            measured.append(evidence.accuracy(dataset, model.method, name))
+        return max(measured, key=lambda e: e.n)
 
-    top = known(best)
-    differences = {name: top - known(name) for name in others}
+    top = known(model.setting)
+    differences = {name: top - known(name) for name in others.index}
     found = []
-    for k in dict.fromkeys(name.partition("-K")[2] for name in others):
-        alike = [name for name in others if name.partition("-K")[2] == k]
+    for k in others["n_components"].unique():
+        alike = others.index[others["n_components"] == k]
         found += [
             Comparison(difference, or_equal=True, what=name)
             for name, difference in zip(alike, pooled([differences[name] for name in alike]), strict=True)
@@ -37,19 +39,20 @@ def _at_least(evidence: Evidence, dataset: str, best: str, others: list[str]) ->
     return all_of(found)
 
 
-def _best_setting(dataset: str, best: str) -> Judge:
-    """That a setting is at least as accurate as every other one tried."""
-    return lambda evidence, claim: _at_least(
-        evidence, dataset, best, [name for name in evidence.settings(dataset, "grid") if name != best]
-    )
+def _best_setting(dataset: str) -> Judge:
+    """That the paper's setting is at least as accurate as every other one tried."""
+
+    def judge(evidence: Evidence, claim: Claim) -> Judgement:
+        best = evidence.paper.headlines[dataset].setting
+        return _at_least(evidence, dataset, evidence.settings(dataset, "grid").drop(index=best, errors="ignore"))
+
+    return judge
 
 
 def _best_components(evidence: Evidence, claim: Claim) -> Judgement:
     """Whether a K is among those whose accuracy on rice is not below the best one's at 95%."""
-    by_k = {
-        int(name.partition("-K")[2]): evidence.accuracy("rice", "grid", name)
-        for name in evidence.settings("rice", "grid")
-    }
+    tried = evidence.settings("rice", "grid")["n_components"]
+    by_k = {int(k): evidence.accuracy("rice", "grid", str(name)) for name, k in tried.items()}
     best = max(by_k, key=lambda k: by_k[k].mean)
     among = [k for k, e in by_k.items() if not (by_k[best] - e).interval()[0] > 0]
     told = ", ".join(f"{k}: {e.mean:.2f}" for k, e in sorted(by_k.items()))
@@ -81,20 +84,17 @@ def _top_three(evidence: Evidence, claim: Claim) -> Judgement:
     )
 
 
-AUDITED = ("logistic_regression", "svm_rbf")
-"""Conventional methods that the audit of protocols has."""
-
-
-def otherwise(dataset: str, method: str, setting: str) -> Callable[[Evidence], str]:
+def otherwise(dataset: str) -> Callable[[Evidence], str]:
     """What is left where nothing is chosen on test rows, and with a ridge of 1e-6."""
 
     def remark(evidence: Evidence) -> str:
-        chosen = {"the model": "audit"} | {NAMES[name]: f"audit-{name}" for name in AUDITED}
+        chosen = {"the model": "audit"} | {NAMES[name]: f"audit-{name}" for name in evidence.paper.audited}
         told = [
             f"{name} {evidence.nested(dataset, found, 'stratified').mean:.1f}"
             for name, found in chosen.items()
         ]
-        other = evidence.accuracy(dataset, f"{method}-ridge-1e-6", setting).mean
+        method = evidence.paper.headlines[dataset].method
+        other = evidence.headline(dataset, f"{method}-ridge-1e-6").mean
         return (
             "the model's best pass on each test fold; "
             f"with a ridge of 1e-6 it has {other:.1f}; all chosen on training rows ({dataset}, nested): {', '.join(told)}"
@@ -105,10 +105,12 @@ def otherwise(dataset: str, method: str, setting: str) -> Callable[[Evidence], s
 
 def in_order(evidence: Evidence) -> str:
     """The same on rice with the folds that the paper names for its own model, "without randomisation"."""
-    ours = evidence.accuracy("rice", "in_order", "1x7-K14").mean
+    ours = evidence.headline("rice", "in_order").mean
     told = [f"the model has {ours:.1f}"]
-    for name in AUDITED:
-        found = evidence.accuracy("rice", f"audit-{name}", "1x7-contiguous-standard", "last-pass")
+    for name in evidence.paper.audited:
+        method = f"audit-{name}"
+        setting = evidence.named("rice", method, folds="contiguous", scale="standard")
+        found = evidence.accuracy("rice", method, setting, "last-pass")
         told.append(f"{NAMES[name]} {found.mean:.1f}")
     return (
         "all on stratified folds, where the conventional methods come out as printed; "
@@ -143,18 +145,16 @@ def _order(evidence: Evidence, claim: Claim) -> Judgement:
 
 
 def _more_blocks(evidence: Evidence, claim: Claim) -> Judgement:
-    names = evidence.settings("cifar10", "grid")
-    return _at_least(
-        evidence, "cifar10", "4x24-K80", [name for name in names if int(name.partition("x")[0]) > 4]
-    )
+    tried, model = evidence.settings("cifar10", "grid"), evidence.paper.headlines["cifar10"]
+    return _at_least(evidence, "cifar10", tried[tried["n_blocks"] > model.n_blocks])
 
 
 def _moved(evidence: Evidence, method: str) -> Estimate:
     """Points of accuracy that moving the test images costs, after the last pass or with the preset."""
-    names = evidence.settings("cifar10_moved", method)
-    as_is = evidence.last("cifar10_moved", method, names[0], "validation_accuracy")
+    name = evidence.settings("cifar10_moved", method).index[0]
+    as_is = evidence.last("cifar10_moved", method, name, "validation_accuracy")
     return Estimate.of(
-        100 * (as_is - evidence.last("cifar10_moved", method, names[0], "test_accuracy")), "last-pass"
+        100 * (as_is - evidence.last("cifar10_moved", method, name, "test_accuracy")), "last-pass"
     )
 
 
@@ -177,7 +177,7 @@ def _more_sensitive(evidence: Evidence, claim: Claim) -> Judgement:
 
 def _large(evidence: Evidence, claim: Claim) -> Judgement:
     found = {}
-    for name in evidence.settings("mnist", "unpartitioned"):
+    for name in evidence.settings("mnist", "unpartitioned").index:
         found[name] = evidence.accuracy("mnist", "unpartitioned", name, "last-pass").mean
     told = ", ".join(f"{name} {value:.1f}%" for name, value in found.items())
     # It fails if such a model can be trained on an ordinary machine and is not poor: chance is 10%.
@@ -191,17 +191,18 @@ def _large(evidence: Evidence, claim: Claim) -> Judgement:
 
 def _larger_data(evidence: Evidence, claim: Claim) -> Judgement:
     """Against the 36 features and 6435 rows of Satimage, the largest of Titsias and Likas (2001)."""
+    method = evidence.paper.headlines["fashion_mnist"].method
     trained = {
-        name: evidence.accuracy("fashion_mnist", "pskem", name)
-        for name in evidence.settings("fashion_mnist", "pskem")
-        if "all" in set(evidence.history("fashion_mnist", "pskem", name)["rows"])
+        str(name): int(n_features)
+        for name, n_features in evidence.settings("fashion_mnist", method)["n_features"].items()
+        if "all" in set(evidence.history("fashion_mnist", method, str(name))["rows"])
     }
-    name = max(trained, key=features_of)
-    n = int(evidence.history("fashion_mnist", "pskem", name)["n_train"].max())
+    name = max(trained, key=lambda one: trained[one])
+    n = int(evidence.history("fashion_mnist", method, name)["n_train"].max())
     return Judgement(
-        "holds" if features_of(name) > 36 and n > 6435 else "fails",
-        features_of(name),
-        note=f"{features_of(name)} features of {n} rows ({name}); in Titsias and Likas (2001) at most 36 of 6435",
+        "holds" if trained[name] > 36 and n > 6435 else "fails",
+        trained[name],
+        note=f"{trained[name]} features of {n} rows ({name}); in Titsias and Likas (2001) at most 36 of 6435",
     )
 
 
@@ -213,7 +214,8 @@ def _not_parallel(evidence: Evidence, claim: Claim) -> Judgement:
 
 
 def _memory(evidence: Evidence, claim: Claim) -> Judgement:
-    N, M, L, K = 30000, 36, 10, 40
+    paper, L = evidence.paper, 10
+    N, M, K = paper.n_train, blocks_of(paper.whole)[1], max(paper.n_components)
     stated = (2 * N + M + L) * K + (M + 1) * N
     return Judgement(
         "fails",
@@ -223,7 +225,8 @@ def _memory(evidence: Evidence, claim: Claim) -> Judgement:
 
 
 def _costly(evidence: Evidence, claim: Claim) -> Judgement:
-    ours = evidence.fit_seconds("fashion_mnist", "pskem", "10x15-K100")
+    model = evidence.paper.headlines["fashion_mnist"]
+    ours = evidence.fit_seconds("fashion_mnist", model.method, model.setting)
     # 50 trees are the first half of the 100 and have no time of their own.
     names = ("bagged_trees_100", "svm_linear", "knn_5", "knn_1", "knn_9", "lda")
     rivals = {name: _as_it_is(evidence.fit_seconds("fashion_mnist", name, "preset")) for name in names}
@@ -237,7 +240,7 @@ def _as_it_is(estimate: Estimate) -> Estimate:
 
 
 def _typical(evidence: Evidence, claim: Claim) -> Judgement:
-    names = evidence.settings("fashion_mnist", "grid")
+    names = evidence.settings("fashion_mnist", "grid").index
     values = pd.Series({name: evidence.accuracy("fashion_mnist", "grid", name).mean for name in names})
     low, high = values.quantile([0.025, 0.975])
     value, digit = float(claim["value"]), half_a_digit(claim["value"])
@@ -262,13 +265,13 @@ def _typical(evidence: Evidence, claim: Claim) -> Judgement:
 ORDERINGS: dict[str, Judge] = {
     "sec2-2.skem_memory": _memory,
     "sec2-3.skem_above_100_features": _large,
-    "sec3-1.mnist.best_setting": _best_setting("mnist", "3x13-K60"),
+    "sec3-1.mnist.best_setting": _best_setting("mnist"),
     "sec3-2.rice.best_n_components_min": _best_components,
     "sec3-2.rice.best_n_components_max": _best_components,
     "sec3-2.ionosphere.top_three": _top_three,
-    "sec3-2.ionosphere.best_partition": _best_setting("ionosphere", "2x16-K12"),
+    "sec3-2.ionosphere.best_partition": _best_setting("ionosphere"),
     "sec3-2.fashion_mnist.pskem_typical_accuracy": _typical,
-    "sec3-2.fashion_mnist.best_setting": _best_setting("fashion_mnist", "10x15-K100"),
+    "sec3-2.fashion_mnist.best_setting": _best_setting("fashion_mnist"),
     "sec3-2.fashion_mnist.baseline_order": _order,
     "sec3-2.fashion_mnist.similar_to_knn": _similar,
     "sec4.fashion_mnist_similar_to_knn": _similar,

@@ -11,26 +11,21 @@ from scipy import stats
 
 from skem.metrics import operation_count
 from skem.plots.names import NAMES
+from skem.repro.papers.pulford2022.settings import Settings
 from skem.repro.protocols import per_run, select
 
 PROTOCOLS = ("best-pass", "last-pass", "validated")
 
 
-def parts_of(setting: str) -> dict[str, Any]:
-    """What the name of a grid's setting says: "3x12-K40-stratified-none-ridge0.03"."""
-    partition, *rest = setting.split("-", 1)
-    n_blocks, size = map(int, partition.split("x"))
-    found: dict[str, Any] = {"partition": partition, "n_blocks": n_blocks, "block_size": size}
-    for word in rest[0].split("-") if rest else []:
-        if word.startswith("K") and word[1:].isdigit():
-            found["n_components"] = int(word[1:])
-        elif word in ("stratified", "contiguous", "shuffled"):
-            found["folds"] = word
-        elif word in ("none", "standard", "range"):
-            found["scale"] = word
-    if "ridge" in setting:
-        found["reg_covar"] = float(setting.partition("ridge")[2])
-    return found
+GRID = ("partition", "n_blocks", "block_size", "n_components")
+"""What a table says of a setting."""
+
+
+def point_of(setting: pd.DataFrame) -> dict[str, Any]:
+    """`GRID` of the rows of a setting, without what it does not have."""
+    point = {key: value for key, value in setting.iloc[0][list(GRID)].items() if pd.notna(value)}
+    # Where other models have none, a column of counts has been read as real numbers.
+    return {str(key): int(value) if isinstance(value, float) else value for key, value in point.items()}
 
 
 def curves(
@@ -41,13 +36,13 @@ def curves(
     Returns
     -------
     DataFrame
-        dataset, method, what `parts_of` reads from the name, protocol, accuracy (%), sd over runs, low and
+        dataset, method, `GRID`, protocol, accuracy (%), sd over runs, low and
         high (95% of the mean over runs), n_runs, peak_pass (mean), shared_proportion and shared_sd
         (after the last pass, mean and standard deviation over runs).
     """
     own = history[history["method"].isin(methods)]
     rows = []
-    for (dataset, method, setting), part in own.groupby(["dataset", "method", "setting"], sort=False):
+    for (dataset, method, _), part in own.groupby(["dataset", "method", "setting"], sort=False):
         last = part[part["pass"] == part["pass"].max()]
         shared = {"shared_proportion": float("nan"), "shared_sd": float("nan")}
         if "shared_proportion" in part:
@@ -59,7 +54,7 @@ def curves(
                 continue
             runs = per_run(chosen)
             values = 100 * runs["test_accuracy"]
-            row = {"dataset": dataset, "method": method} | parts_of(setting)
+            row = {"dataset": dataset, "method": method} | point_of(part)
             row |= {"protocol": protocol} | spread(values)
             row |= {"peak_pass": runs["pass"].mean()} | shared
             rows.append(row)
@@ -74,34 +69,32 @@ def spread(values: pd.Series) -> dict[str, float]:
     return {"accuracy": mean, "sd": sd, "low": mean - half, "high": mean + half, "n_runs": n}
 
 
-def costs(timed: pd.DataFrame, n_train: int, max_iter: int, exceptions: Mapping[str, int]) -> pd.DataFrame:
+def costs(timed: pd.DataFrame, n_train: int, passes: Mapping[str, int]) -> pd.DataFrame:
     """Counted operations beside measured seconds, per setting.
 
     Parameters
     ----------
     timed : DataFrame
-        setting and seconds of single passes.
+        Seconds of single passes, with their setting and `GRID`.
     n_train : int
         Training rows.
-    max_iter : int
-        Passes of a fit.
-    exceptions : mapping of str to int
-        Partitions that have another number of passes.
+    passes : mapping of str to int
+        Of a fit, by partition.
 
     Returns
     -------
     DataFrame
-        What `parts_of` reads from the name, operations (Pulford 2022, section 2.2) and seconds of a whole fit,
+        `GRID`, operations (Pulford 2022, section 2.2) and seconds of a whole fit,
         seconds_per_pass (median).
     """
     rows = []
-    for setting, own in timed.groupby("setting", sort=False):
-        row = parts_of(str(setting))
-        passes = exceptions.get(row["partition"], max_iter)
+    for _, own in timed.groupby("setting", sort=False):
+        row = point_of(own)
+        n_passes = passes[row["partition"]]
         sizes = [row["block_size"]] * row["n_blocks"]
-        row["operations"] = float(operation_count(passes, row["n_components"], n_train, sizes))
+        row["operations"] = float(operation_count(n_passes, row["n_components"], n_train, sizes))
         seconds = float(own["seconds"].median())
-        rows.append(row | {"seconds_per_pass": seconds, "seconds": passes * seconds})
+        rows.append(row | {"seconds_per_pass": seconds, "seconds": n_passes * seconds})
     return pd.DataFrame(rows)
 
 
@@ -139,8 +132,8 @@ def by_pass(history: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(found, ignore_index=True)[["curve", "pass", "accuracy", "low", "high"]]
 
 
-def audit(history: pd.DataFrame) -> pd.DataFrame:
-    """Every way of reporting, for every way of making folds, of scaling and of keeping covariances regular.
+def audit(history: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
+    """Every way of reporting some methods, for every way of making folds, of scaling and of keeping covariances regular.
 
     ``nested`` chooses scaling, ridge and pass together on validation rows, and so has a row per kind of folds
     only.
@@ -150,29 +143,29 @@ def audit(history: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         dataset, method, folds, scale, reg_covar, protocol, accuracy (%), sd, low, high, n_runs.
     """
-    own = history[history["method"].astype(str).str.startswith("audit")]
+    own = history[history["method"].isin(methods)]
     rows = []
-    for (dataset, method, setting), part in own.groupby(["dataset", "method", "setting"], sort=False):
+    for (dataset, method, _), part in own.groupby(["dataset", "method", "setting"], sort=False):
+        described = part.iloc[0][["folds", "scale", "reg_covar"]].to_dict()
         for protocol in ("best-pass", "best-fold", "last-pass", "validated"):
             values = 100 * per_run(select(part, protocol))["test_accuracy"]
-            found = parts_of(setting)
-            row = {"dataset": dataset, "method": method, "folds": found["folds"], "scale": found["scale"]}
-            rows.append(row | {"reg_covar": found.get("reg_covar")} | {"protocol": protocol} | spread(values))
-    kinds = own["setting"].map(lambda name: parts_of(name)["folds"])
-    for (dataset, method, folds), part in own.groupby(["dataset", "method", kinds], sort=False):
+            row = {"dataset": dataset, "method": method} | described | {"protocol": protocol}
+            rows.append(row | spread(values))
+    for (dataset, method, folds), part in own.groupby(["dataset", "method", "folds"], sort=False):
         values = 100 * per_run(select(part, "nested"))["test_accuracy"]
         row = {"dataset": dataset, "method": method, "folds": folds, "protocol": "nested"}
         rows.append(row | spread(values))
     return pd.DataFrame(rows)
 
 
-def audit_markdown(table: pd.DataFrame, claimed: Mapping[str, float]) -> str:
-    """The audit to be read: a table per data set, protocols side by side."""
+def audit_markdown(table: pd.DataFrame, claimed: Mapping[str, float], paper: Settings) -> str:
+    """The audit to be read: a table per data set, protocols side by side, the paper's value of each given."""
     text = ["# Which protocol gives the paper's accuracies?", AUDIT_NOTE]
     for dataset, own in table.groupby("dataset", sort=False):
-        model = {"rice": "SKEM 1x7, K = 14", "ionosphere": "PSKEM 2x16, K = 12"}.get(
-            str(dataset), "the model"
-        )
+        model = paper.headlines[str(dataset)]
+        partition = f"{model.n_blocks}x{model.n_features // model.n_blocks}"
+        names = {"audit": f"{model.method.upper()} {partition}, K = {model.n_components}"}
+        names |= {f"audit-{name}": NAMES[name] for name in paper.audited}
         printed = claimed[str(dataset)]
         text.append(f"## {NAMES.get(str(dataset), dataset)}: the paper prints {printed:.1f}%")
         lines = []
@@ -181,11 +174,7 @@ def audit_markdown(table: pd.DataFrame, claimed: Mapping[str, float]) -> str:
             ["method", "folds", "scale", "reg_covar"], sort=False, dropna=False
         )
         for (method, folds, scale, ridge), part in settings:
-            line = {
-                "method": model if method == "audit" else NAMES[method.removeprefix("audit-")],
-                "folds": folds,
-                "scaling": scale,
-            }
+            line = {"method": names[method], "folds": folds, "scaling": scale}
             line |= {"ridge": "" if np.isnan(ridge) else f"{ridge:g}"}
             line |= {row["protocol"]: _cell(row, printed) for row in part.to_dict("records")}
             line["nested"] = _cell(nested.loc[(method, folds)].to_dict(), printed)
@@ -269,9 +258,9 @@ def future(history: pd.DataFrame) -> pd.DataFrame:
     tried = tried[tried["run"].isin(tried.loc[tried["method"] == "em", "run"])]
     table = curves(tried, list(VARIANTS), ("best-pass", "validated"))
     values = {
-        (method, parts_of(setting)["partition"], parts_of(setting)["n_components"], protocol): 100
+        (method, *(point_of(part)[key] for key in ("partition", "n_components")), protocol): 100
         * per_run(select(part, protocol)).set_index("run")["test_accuracy"]
-        for (method, setting), part in tried.groupby(["method", "setting"])
+        for (method, _), part in tried.groupby(["method", "setting"])
         for protocol in ("best-pass", "validated")
     }
     gains = []
@@ -293,16 +282,12 @@ def future_markdown(table: pd.DataFrame) -> str:
             if row["method"] != "sequential" and not np.isnan(row["gain"]):
                 cell += f" ({row['gain']:+.2f} [{row['gain_low']:+.2f}, {row['gain_high']:+.2f}])"
             lines[VARIANTS[row["method"]]][f"{row['partition']}, K = {row['n_components']:.0f}"] = cell
-        columns = list(dict.fromkeys(key for line in lines.values() for key in line))
-        columns = ["variant", *sorted(columns[1:], key=_size_and_k)]
+        points = own[["block_size", "n_components", "partition"]].drop_duplicates()
+        points = points.sort_values(["block_size", "n_components"])
+        columns = ["variant", *(f"{p}, K = {k:.0f}" for _, k, p in points.itertuples(index=False))]
         shown = pd.DataFrame([line for line in lines.values() if len(line) > 1], columns=columns).fillna("")
         text += [f"**{protocol}**", shown.to_markdown(index=False, disable_numparse=True)]
     return "\n\n".join(text) + "\n"
-
-
-def _size_and_k(column: str) -> tuple[int, int]:
-    partition, k = column.split(", K = ")
-    return int(partition.partition("x")[2]), int(k)
 
 
 FUTURE_NOTE = """\
