@@ -19,6 +19,6 @@ with plain_errors(), matplotlib.rc_context(STYLE):
         axes = plots.kernels(table)
     else:
         table = tables.gathered(map(read_table, snakemake.input))
-        axes = plots.accuracy_by_sharing(table)
+        axes = figures.draw_sharing(table)
     save(axes, [path for path in snakemake.output if path != snakemake.output.csv])
     write_table(snakemake.output.csv, table)

@@ -20,8 +20,8 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
 from markupsafe import Markup
 
-from skem.plots.names import NAMES
 from skem.repro.ledger import stated_claims, summary, verdicts
+from skem.repro.names import NAMES
 from skem.repro.papers.pulford2022.figures import FIGURES
 from skem.repro.report import markup
 

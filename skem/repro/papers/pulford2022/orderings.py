@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import pandas as pd
 
-from skem.plots.names import NAMES
 from skem.repro.ledger.estimates import Claim, Estimate, NotRun, half_a_digit, pooled
 from skem.repro.ledger.verdicts import Comparison, Judgement, all_of, equivalent, greater
+from skem.repro.names import NAMES
 from skem.repro.papers.pulford2022.evidence import Evidence, Judge
 from skem.repro.papers.pulford2022.numbers import FASHION, KNN, LINEAR, NUMBERS, TREES, features_of, preset
 

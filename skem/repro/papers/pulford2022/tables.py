@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from skem.metrics import operation_count
-from skem.plots.names import NAMES
+from skem.repro.names import NAMES
 from skem.repro.protocols import per_run, select
 
 PROTOCOLS = ("best-pass", "last-pass", "validated")

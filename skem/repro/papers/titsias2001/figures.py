@@ -1,4 +1,4 @@
-"""Figures 3 to 5 of Titsias and Likas (2001): rows and kernels, ready to be drawn."""
+"""Figures 3 to 5 of Titsias and Likas (2001), rows and kernels ready to be drawn; and lambda on images."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from skem import plots
+from skem.repro.names import with_settings
 from skem.repro.papers.titsias2001.examples import draw, fits
 
 PANELS = {
@@ -48,3 +51,17 @@ def panels(n_rows: int, seeds: Mapping[str, int]) -> list[dict[str, Any]]:
                 kernel = {"class": owner, "x": mean[0], "y": mean[1], "radius": float(np.sqrt(variance))}
                 found.append(panel | kernel)
     return found
+
+
+def draw_sharing(table: pd.DataFrame, **size: Any) -> Any:
+    """Accuracy against lambda on images, beside the start of Pulford (2022), which knows no classes.
+
+    Parameters
+    ----------
+    table : DataFrame
+        See `skem.plots.accuracy_by_sharing`.
+    **size
+        See `skem.plots`.
+    """
+    labels = "start by class", "the paper's uniform start"
+    return plots.accuracy_by_sharing(table, labels=labels, names=with_settings(table["setting"]), **size)
