@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from skem.datasets import _cache
+from skem import datasets
 from skem.repro.config import feasible
 from skem.repro.config.documents import ConfigurationError, check, examined, file_with, gathered, read, refuse
 from skem.repro.config.settings import Setting
@@ -242,7 +242,7 @@ def check_known(config: dict[str, Any], files: Sequence[str | Path]) -> None:
             refused(["features", dataset, key], f" {what}")
         wanted = baselines["n_features"].get(dataset, 0)
         if not impossible and wanted > (
-            available := feasible.n_features_of(spec, _cache._config()[spec["source"]])
+            available := feasible.n_features_of(spec, datasets.describe(spec["source"]))
         ):
             refused(["baselines", "n_features", dataset], f" is {wanted}, {dataset} has {available}")
     refuse(faults)
