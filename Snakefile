@@ -13,9 +13,14 @@ include: "workflow/rules/features.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
-include: "workflow/rules/titsias2001.smk"
-include: "workflow/rules/claims.smk"
-include: "workflow/rules/studies.smk"
+
+
+for paper in papers.names():
+
+    include: f"workflow/rules/{paper}.smk"
+
+
+include: "workflow/rules/papers.smk"
 include: "workflow/rules/peers.smk"
 include: "workflow/rules/regress.smk"
 include: "workflow/rules/report.smk"
@@ -50,7 +55,7 @@ rule reference:
         + [f"results/peers.{suffix}" for suffix in ("csv", "md", "svg", "pdf")]
         + ["results/run.json", "results/configuration.yaml"]
         + [f"results/data/{source}.json" for source in SOURCES]
-        + TITSIAS_RESULTS,
+        + REFERENCE_TOO,
     message:
         "copying tables and figures to results/reference"
     script:

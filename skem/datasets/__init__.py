@@ -16,21 +16,15 @@ Examples
 >>> X, y = load("mnist").train                                                       # doctest: +SKIP
 """
 
-from skem.datasets._cache import (
-    Dataset,
-    DatasetNotAvailable,
-    content_hash,
-    fetch,
-    format_table,
-    load,
-    names,
-    shape,
-)
+from skem.datasets._cache import fetch, format_table, load
+from skem.datasets._dataset import Dataset, DatasetNotAvailable, content_hash
+from skem.datasets._known import describe, names, shape
 
 __all__ = [
     "Dataset",
     "DatasetNotAvailable",
     "content_hash",
+    "describe",
     "fetch",
     "format_table",
     "load",

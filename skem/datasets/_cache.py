@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import errno
-import hashlib
 import json
 import os
 import shutil
@@ -12,108 +10,16 @@ import tempfile
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from skem.datasets import _decode, _sources
+from skem.datasets import _known, _sources
+from skem.datasets._dataset import Dataset, DatasetNotAvailable, verify
 
 # A disk, a quota or a file-size limit that is exhausted: no other source would fare better.
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
-
-
-@dataclass(frozen=True, eq=False)
-class Dataset:
-    """A data set and where it came from.
-
-    Attributes
-    ----------
-    name : str
-    data : ndarray of shape (n, ...)
-        uint8 images (n, 28, 28) or (n, 32, 32, 3), or float64 features (n, m).
-    target : ndarray of shape (n,), int64
-        Index of the class in `target_names`.
-    target_names : tuple of str
-    feature_names : tuple of str or None
-        None for images.
-    n_train : int or None
-        The first `n_train` rows are the published training set; None where none was published.
-    record : dict
-        See `fetch`.
-    """
-
-    name: str
-    data: np.ndarray = field(repr=False)
-    target: np.ndarray = field(repr=False)
-    target_names: tuple[str, ...]
-    feature_names: tuple[str, ...] | None
-    n_train: int | None
-    record: dict[str, Any] = field(repr=False)
-
-    @property
-    def train(self) -> tuple[np.ndarray, np.ndarray]:
-        """The published training set (X, y).
-
-        Raises
-        ------
-        ValueError
-            Where no split was published.
-        """
-        rows = slice(None, self._split())
-        return self.data[rows], self.target[rows]
-
-    @property
-    def test(self) -> tuple[np.ndarray, np.ndarray]:
-        """The published test set (X, y).
-
-        Raises
-        ------
-        ValueError
-            Where no split was published.
-        """
-        rows = slice(self._split(), None)
-        return self.data[rows], self.target[rows]
-
-    def _split(self) -> int:
-        if self.n_train is None:
-            raise ValueError(
-                f"{self.name!r} has no published training and test set: split its `data` and `target`, "
-                "for example with sklearn.model_selection.StratifiedKFold"
-            )
-        return self.n_train
-
-
-class DatasetNotAvailable(RuntimeError):
-    """No source delivered the data set.
-
-    Attributes
-    ----------
-    record : dict
-        What `fetch` returns for it; ``record["reasons"]`` has one line per source.
-    """
-
-    def __init__(self, record: dict[str, Any], advice: str) -> None:
-        super().__init__(record, advice)
-        self.record = record
-
-    def __str__(self) -> str:
-        record, advice = self.args
-        reasons = "".join(f"\n  - {reason}" for reason in record["reasons"])
-        return f"data set {record['dataset']!r} is not available. Tried:{reasons}\n{advice}"
-
-
-def names() -> tuple[str, ...]:
-    """The data sets there are."""
-    return tuple(_config())
-
-
-def shape(name: str) -> tuple[int, ...]:
-    """The shape of a data set's array, without loading it."""
-    return tuple(_config()[name]["shape"])
 
 
 def load(name: str, *, home: str | os.PathLike[str] | None = None) -> Dataset:
@@ -142,7 +48,7 @@ def load(name: str, *, home: str | os.PathLike[str] | None = None) -> Dataset:
     data, target, record = _obtain(name, home, progress=True)
     if data is None or target is None:
         raise DatasetNotAvailable(record, _advice(name))
-    spec = _config()[name]
+    spec = _known.entry(name)
     features = spec.get("feature_names")
     return Dataset(
         name=name,
@@ -206,26 +112,6 @@ def format_table(records: Iterable[dict[str, Any]]) -> str:
     )
 
 
-def content_hash(data: np.ndarray, target: np.ndarray) -> str:
-    """SHA-256 over type, shape and little-endian bytes of both arrays, as a hexadecimal string."""
-    digest = hashlib.sha256()
-    for array in (data, target):
-        array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-        digest.update(f"{array.dtype.str}{list(array.shape)}".encode())
-        digest.update(array.data)
-    return digest.hexdigest()
-
-
-@lru_cache(maxsize=1)
-def _config() -> dict[str, dict[str, Any]]:
-    import yaml
-
-    # An installed copy carries the file; a checkout has it in config/.
-    packaged = resources.files("skem.datasets") / "datasets.yaml"
-    path = packaged if packaged.is_file() else Path(__file__).parents[2] / "config" / "datasets.yaml"
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
-
-
 def _home(home: str | os.PathLike[str] | None) -> Path:
     chosen = home or os.environ.get("SKEM_DATA_HOME")
     if chosen:
@@ -238,12 +124,7 @@ def _home(home: str | os.PathLike[str] | None) -> Path:
 def _obtain(
     name: str, home: str | os.PathLike[str] | None, progress: bool
 ) -> tuple[np.ndarray | None, np.ndarray | None, dict[str, Any]]:
-    config = _config()
-    if name not in config:
-        close = difflib.get_close_matches(str(name), config, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"unknown data set {name!r}: there are {', '.join(config)}.{hint}")
-    spec = config[name]
+    spec = _known.entry(name)
     record = {
         "dataset": name,
         "available": True,
@@ -258,7 +139,7 @@ def _obtain(
     folder = _home(home) / name
     try:
         data, target = _read(folder / "data.npy"), _read(folder / "target.npy")
-        _verify(data, target, spec)
+        verify(data, target, spec)
         return data, target, record | {"source": _first_source(folder)}
     except FileNotFoundError:
         pass
@@ -269,7 +150,7 @@ def _obtain(
         for words, obtain in _sources.attempts(name, spec, Path(work), progress):
             try:
                 data, target = obtain()
-                _verify(data, target, spec)
+                verify(data, target, spec)
             except Exception as error:  # a corrupt file can break a decoder in any way
                 if isinstance(error, OSError) and error.errno in _NO_ROOM:
                     raise _cannot_write(folder, error) from error
@@ -279,20 +160,6 @@ def _obtain(
             _store(folder, Path(work), data, target, record)
             return data, target, record
     return None, None, record | {"available": False, "source": None}
-
-
-def _verify(data: np.ndarray, target: np.ndarray, spec: dict[str, Any]) -> None:
-    """Refuse content that is not the published one."""
-    shape = tuple(spec["shape"])
-    if data.shape != shape or data.dtype != spec["dtype"] or target.shape != shape[:1]:
-        raise _decode.SourceError(
-            f"holds {data.dtype} {data.shape} with {target.shape} labels instead of {spec['dtype']} {shape}"
-        )
-    found = content_hash(data, target)
-    if found != spec["sha256"]:
-        raise _decode.SourceError(
-            f"content is not the published one (sha256 {found[:12]}... instead of {spec['sha256'][:12]}...)"
-        )
 
 
 def _read(path: Path) -> np.ndarray:
@@ -348,7 +215,7 @@ def _cannot_write(folder: Path, error: OSError) -> OSError:
 
 
 def _advice(name: str) -> str:
-    spec = _config()[name]
+    spec = _known.entry(name)
     mirror = os.environ.get("SKEM_DATA_MIRROR")
     choose = "" if mirror else " (set SKEM_DATA_MIRROR to a folder of your choice)"
     root = Path(mirror).expanduser().absolute() if mirror else "$SKEM_DATA_MIRROR"

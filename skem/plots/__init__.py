@@ -7,18 +7,20 @@ colour, so that they stay apart in grey.
 Every function takes ``columns``: 1 or 2 of a journal's page, `WIDTHS` inches; ``width`` is any other number of
 inches. Without either, a figure has the size that its panels need on a screen. In a narrow figure panels stand below
 each other. ``ax=``, where a figure may have a single panel, draws into Axes that are there.
+
+A figure shows the table and nothing else: what to compare with, and names to print in place of the table's, are passed
+in. A table that is empty, lacks a column or has text where numbers are needed is refused with a `ValueError` that
+says which columns it must have.
 """
 
 from skem.plots._panels import WIDTHS
 from skem.plots.components import accuracy_by_components, cost_by_components, sharing_by_components
-from skem.plots.names import STARTS
 from skem.plots.passes import accuracy_by_pass
 from skem.plots.sharing import accuracy_by_sharing, kernels
 from skem.plots.starts import advantage
 from skem.plots.times import engine_scaling, regression_history
 
 __all__ = [
-    "STARTS",
     "WIDTHS",
     "accuracy_by_components",
     "accuracy_by_pass",

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
+
+from skem.plots._panels import FAINT, MARKS, NARROW, add_legend, check, grid, inches
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-from skem.plots._panels import _MARKS, _NARROW, _grid, _legend, _width
-from skem.plots.names import STARTS
+    from numpy.typing import ArrayLike
 
 
 def _by_size(ax: Axes, table: pd.DataFrame, column: str, *spread: str) -> None:
     """A line per partition against K, with bars: of one standard deviation, or from a low to a high column."""
-    for (marker, dash), (size, part) in zip(cycle(_MARKS), table.groupby("block_size"), strict=False):
-        own = part.sort_values("n_components")
-        bars = own[list(spread)].to_numpy().T
+    for (marker, dash), (size, part) in zip(cycle(MARKS), table.groupby("block_size"), strict=False):
+        part = part.sort_values("n_components")
+        bars = part[list(spread)].to_numpy().T
         if len(spread) == 2:
-            bars = abs(bars - own[column].to_numpy())
+            bars = abs(bars - part[column].to_numpy())
         ax.errorbar(
-            own["n_components"],
-            own[column],
+            part["n_components"],
+            part[column],
             yerr=bars if spread else None,
             marker=marker,
             linestyle=dash,
-            label=f"{own['partition'].iloc[0]} (m = {size})",
+            label=f"{part['partition'].iloc[0]} (m = {size})",
             markersize=4,
             capsize=2,
             elinewidth=0.7,
@@ -38,28 +39,32 @@ def _by_size(ax: Axes, table: pd.DataFrame, column: str, *spread: str) -> None:
 def accuracy_by_components(
     curves: pd.DataFrame,
     *,
-    around: float | None = 96,
-    crossing: int | None = None,
-    floor: float = 60,
+    horizontal: Mapping[str, float] | None = None,
+    vertical: Mapping[str, float] | None = None,
+    floor: float | None = None,
     bars: str = "sd",
+    names: Mapping[str, str] | None = None,
     columns: int | None = None,
     width: float | None = None,
 ) -> Any:
-    """Accuracy against K, a panel per method and protocol (Pulford 2022, Figs. 2 to 4).
+    """Accuracy against K, a panel per method and protocol (as in Pulford 2022, Figs. 2 to 4).
 
     Parameters
     ----------
     curves : DataFrame
-        As `skem.repro.papers.pulford2022.tables.curves` returns it, of one data set; its methods and protocols are drawn in their order.
-    around : float, optional
-        What the paper says blocks of 12 and 18 reach, in percent: a line.
-    crossing : int, optional
-        The K from which, by the paper, the unpartitioned model is not worse than blocks of three: a line.
-    floor : float
-        Where the axis of accuracies begins at the earliest: with few components the unpartitioned model is near
-        chance, and what matters happens above.
+        With columns method, protocol, partition, block_size, n_components, accuracy (%), and sd, or low and high,
+        of the accuracy. Methods and protocols are drawn in their order.
+    horizontal : mapping of str to float, optional
+        Accuracies to compare with, in percent, by what the legend calls them: a grey line each.
+    vertical : mapping of str to float, optional
+        The same for numbers of components.
+    floor : float, optional
+        Where the axis of accuracies begins at the earliest, in percent, if curves that start near chance would
+        flatten the rest.
     bars : {"sd", "interval"}
-        One standard deviation over runs, or the 95% interval of their mean.
+        One standard deviation, from column sd, or an interval, from columns low and high.
+    names : mapping of str to str, optional
+        How methods are called in titles, if not as in the table.
     columns, width
         See `skem.plots`.
 
@@ -72,21 +77,27 @@ def accuracy_by_components(
     Raises
     ------
     ValueError
-        If ``bars`` is neither.
+        If ``bars`` is neither, or if the table is empty or lacks a column.
     """
     kinds = {"sd": ("sd",), "interval": ("low", "high")}
     if bars not in kinds:
         raise ValueError(f"bars must be one of {', '.join(map(repr, kinds))}, got {bars!r}")
+    check(
+        curves,
+        "accuracy_by_components",
+        labels=("method", "protocol", "partition"),
+        numbers=("block_size", "n_components", "accuracy", *kinds[bars]),
+    )
+    horizontal, vertical, names = horizontal or {}, vertical or {}, names or {}
     methods, protocols = list(curves["method"].unique()), list(curves["protocol"].unique())
-    width = _width(columns, width, 3.4 * min(3, len(methods)))
-    across = min(3, len(methods), max(1, int(width // _NARROW)))
+    width = inches(columns, width, 3.4 * min(3, len(methods)))
+    across = min(3, len(methods), max(1, int(width // NARROW)))
     panels = [(method, protocol) for protocol in protocols for method in methods]
     if across < len(methods) and len(protocols) > 1:
         across = len(protocols)
         panels = [(method, protocol) for method in methods for protocol in protocols]
     lines = -(-len(panels) // across)
-    axes = _grid(lines, across, width, 0.9, legend=0.7 if width > 5 else 1.3, sharex=True, sharey=True)
-    faint = {"color": "grey", "linewidth": 0.8}
+    axes = grid(lines, across, width, 0.9, legend=0.7 if width > 5 else 1.3, sharex=True, sharey=True)
     for ax, (method, protocol) in zip(axes.flat, panels, strict=False):
         _by_size(
             ax,
@@ -94,11 +105,11 @@ def accuracy_by_components(
             "accuracy",
             *kinds[bars],
         )
-        if around:
-            ax.axhline(around, linestyle=(0, (1, 2)), label=f'paper: "around {around:g}%"', **faint)
-        if crossing:
-            ax.axvline(crossing, linestyle=(0, (4, 2)), label="paper: m = 36 over m = 3 from here", **faint)
-        ax.set_title(f"{STARTS.get(method, method)}, {protocol}".replace("\n", " "), fontsize="small")
+        for label, accuracy in horizontal.items():
+            ax.axhline(accuracy, linestyle=(0, (1, 2)), label=label, **FAINT)
+        for label, k in vertical.items():
+            ax.axvline(k, linestyle=(0, (4, 2)), label=label, **FAINT)
+        ax.set_title(f"{names.get(method, method)}, {protocol}", fontsize="small")
         ax.label_outer()
     for ax in axes.flat[len(panels) :]:
         ax.set_axis_off()
@@ -107,20 +118,31 @@ def accuracy_by_components(
         above.xaxis.set_tick_params(labelbottom=True)
     for ax in axes[:, 0]:
         ax.set_ylabel("test accuracy (%)")
-    axes[0, 0].set_ylim(max(curves["accuracy"].min() - 3, floor), min(curves["accuracy"].max() + 1.5, 100))
-    _legend(axes[0, 0].figure, width)
+    lowest = curves["accuracy"].min() - 3
+    axes[0, 0].set_ylim(
+        lowest if floor is None else max(lowest, floor), min(curves["accuracy"].max() + 1.5, 100)
+    )
+    add_legend(axes[0, 0].figure, width, last=[*horizontal, *vertical])
     return axes
 
 
 def sharing_by_components(
-    curves: pd.DataFrame, *, ax: Axes | None = None, columns: int | None = None, width: float | None = None
+    curves: pd.DataFrame,
+    *,
+    points: Mapping[str, tuple[float, float]] | None = None,
+    ax: Axes | None = None,
+    columns: int | None = None,
+    width: float | None = None,
 ) -> Axes:
-    """Shared proportion of components against K (Pulford 2022, Fig. 5).
+    """Shared proportion of components against K (as in Pulford 2022, Fig. 5).
 
     Parameters
     ----------
     curves : DataFrame
-        As `skem.repro.papers.pulford2022.tables.curves` returns it, of one data set, method and protocol.
+        With columns partition, block_size, n_components and shared_proportion, one row per partition and number of
+        components; and, for bars, shared_sd.
+    points : mapping of str to (float, float), optional
+        Points to compare with, a number of components and a proportion, by what the legend calls them: a star each.
     ax : Axes, optional
     columns, width
         See `skem.plots`.
@@ -128,62 +150,78 @@ def sharing_by_components(
     Returns
     -------
     Axes
-        Bars are one standard deviation over runs, where the table has it.
+
+    Raises
+    ------
+    ValueError
+        If the table is empty or lacks a column.
     """
+    spread = ["shared_sd"] if "shared_sd" in curves else []
+    check(
+        curves,
+        "sharing_by_components",
+        labels=("partition",),
+        numbers=("block_size", "n_components", "shared_proportion", *spread),
+    )
+    points = points or {}
     alone = ax is None
     if ax is None:
-        width = _width(columns, width, 5.6)
-        ax = _grid(1, 1, width, 0.6, legend=0.7 if width > 5 else 1.1)[0, 0]
-    spread = ["shared_sd"] if "shared_sd" in curves else []
+        width = inches(columns, width, 5.6)
+        ax = grid(1, 1, width, 0.6, legend=0.7 if width > 5 else 1.1)[0, 0]
     _by_size(ax, curves, "shared_proportion", *spread)
-    last = curves[curves["n_components"] == curves["n_components"].max()]
-    whole = last[last["n_blocks"] == 1]
-    if len(whole):
-        k, value = whole["n_components"].iloc[0], whole["shared_proportion"].iloc[0]
-        label = 'paper: m = 12, 18 "around\n50% less" for large K'
-        ax.plot(k, value / 2, marker="*", markersize=11, color="grey", linestyle="", label=label)
+    for label, point in points.items():
+        ax.plot(*point, marker="*", markersize=11, color="grey", linestyle="", label=label)
     ax.set_ylabel("shared proportion")
     ax.set_ylim(0, 1.05)
     if alone and width:
-        _legend(ax.figure, width, 1.7)  # type: ignore[arg-type]
+        add_legend(ax.figure, width, 1.7, last=points)  # type: ignore[arg-type]
     else:
         ax.legend(fontsize="x-small")
     return ax
 
 
-def cost_by_components(costs: pd.DataFrame, *, columns: int | None = None, width: float | None = None) -> Any:
-    """Counted operations of a training (Pulford 2022, Fig. 1) and, beside them, measured seconds.
+def cost_by_components(
+    costs: pd.DataFrame,
+    *,
+    bounds: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
+    columns: int | None = None,
+    width: float | None = None,
+) -> Any:
+    """Counted operations of a training (as in Pulford 2022, Fig. 1) and, beside them, measured seconds.
 
     Parameters
     ----------
     costs : DataFrame
-        partition, block_size, n_components, operations, seconds (of all passes, one thread).
+        With columns partition, block_size, n_components, operations and seconds (of all passes, one thread).
+    bounds : mapping of str to pair of array-like, optional
+        Operations to compare with, numbers of components and operations at them, by what the legend calls them: a
+        grey line each.
     columns, width
         See `skem.plots`.
 
     Returns
     -------
     array of Axes
+
+    Raises
+    ------
+    ValueError
+        If the table is empty or lacks a column.
     """
-    width = _width(columns, width, 9.5)
-    shape = (1, 2) if width > 5 else (2, 1)
-    axes = _grid(*shape, width, 0.75, legend=0.3 if width > 5 else 0.7, sharex=True)
     labels = {"operations": "operations, counted", "seconds": "seconds, one thread"}
+    check(costs, "cost_by_components", labels=("partition",), numbers=("block_size", "n_components", *labels))
+    bounds = bounds or {}
+    width = inches(columns, width, 9.5)
+    shape = (1, 2) if width > 5 else (2, 1)
+    axes = grid(*shape, width, 0.75, legend=0.3 if width > 5 else 0.7, sharex=True)
     for ax, (column, label) in zip(axes.flat, labels.items(), strict=True):
         _by_size(ax, costs, column)
-        whole = costs[costs["block_size"] == costs["block_size"].max()].sort_values("n_components")
         if column == "operations":
-            ks, fifth = whole["n_components"], whole[column] / 5
-            ax.plot(
-                ks,
-                fifth,
-                color="grey",
-                linewidth=0.8,
-                label="paper: all others below this,\na fifth of m = 36",
-            )
+            for name, (ks, operations) in bounds.items():
+                ax.plot(ks, operations, label=name, **FAINT)
         ax.set_yscale("log")
         ax.set_ylabel(label)
         if shape == (2, 1):
             ax.label_outer()
-    _legend(axes[0, 0].figure, width, 1.7)
+    add_legend(axes[0, 0].figure, width, 1.7, last=bounds)
     return axes

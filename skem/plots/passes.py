@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skem.plots._panels import NARROW, add_legend, check, grid, inches
+
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-from skem.plots._panels import _NARROW, _grid, _legend, _title, _width
 
 
 def accuracy_by_pass(
     curves: pd.DataFrame,
     *,
+    level: str | None = None,
+    names: Mapping[str, str] | None = None,
     ax: Axes | None = None,
     columns: int | None = None,
     width: float | None = None,
@@ -26,9 +29,13 @@ def accuracy_by_pass(
     Parameters
     ----------
     curves : DataFrame
-        curve, pass, accuracy, low, high (%), as `skem.repro.papers.pulford2022.tables.by_pass` returns them; for several panels
-        dataset and setting; and, for a line at what a paper prints, paper (%). A data set without accuracies
-        leaves a panel that says so.
+        With columns curve, pass, accuracy, low and high (%), one row per pass; and, for several panels, dataset or
+        setting or both. A data set without accuracies leaves a panel that says so.
+    level : str, optional
+        A column with an accuracy (%) to compare with, the same in all rows of a panel: a dotted line, called like
+        the column.
+    names : mapping of str to str, optional
+        How data sets and settings are called in titles, if not as in the table.
     ax : Axes, optional
         For a single panel.
     columns, width
@@ -37,34 +44,44 @@ def accuracy_by_pass(
     Returns
     -------
     Axes, or array of Axes
-        An array without ``ax``. The band is the range over runs.
+        An array without ``ax``. The band is from low to high.
+
+    Raises
+    ------
+    ValueError
+        If the table is empty or lacks a column, or if ``ax`` is given and there are several panels.
     """
+    numbers = ["pass", "accuracy", "low", "high", *([level] if level else [])]
+    check(curves, "accuracy_by_pass", labels=("curve",), numbers=numbers)
+    names = names or {}
     keys = [key for key in ("dataset", "setting") if key in curves]
     parts = list(curves.groupby(keys, sort=False)) if keys else [((), curves)]
     if ax is not None:
         if len(parts) != 1:
             raise ValueError(f"ax is one panel, and the table has {len(parts)} data sets")
-        _passes(ax, curves, list(curves["curve"].unique()))
+        _passes(ax, curves, list(curves["curve"].unique()), level)
         return ax
-    width = _width(columns, width, 3.6 * min(3, len(parts)))
-    across = min(3, len(parts), max(1, int(width // _NARROW)))
+    width = inches(columns, width, 3.6 * min(3, len(parts)))
+    across = min(3, len(parts), max(1, int(width // NARROW)))
     lines = -(-len(parts) // across)
     roomy = width / across > 2.8
-    axes = _grid(lines, across, width, 0.85 if roomy else 1.15, legend=0.5)
+    axes = grid(lines, across, width, 0.85 if roomy else 1.15, legend=0.5)
     labels = list(curves.dropna(subset="accuracy")["curve"].unique())
     for panel, (key, part) in zip(axes.flat, parts, strict=False):
-        _passes(panel, part, labels)
-        panel.set_title((", " if roomy else "\n").join(_title(name) for name in key), fontsize="medium")
+        _passes(panel, part, labels, level)
+        panel.set_title(
+            (", " if roomy else "\n").join(names.get(name, name) for name in key), fontsize="medium"
+        )
     for panel in axes.flat[len(parts) :]:
         panel.set_axis_off()
     for panel in axes.flat:
         if panel.get_subplotspec().colspan.start:
             panel.set_ylabel("")
-    _legend(axes[0, 0].figure, width)
+    add_legend(axes[0, 0].figure, width, last=[level] if level else [])
     return axes
 
 
-def _passes(ax: Axes, curves: pd.DataFrame, labels: list[str]) -> None:
+def _passes(ax: Axes, curves: pd.DataFrame, labels: list[str], level: str | None) -> None:
     """Curves that look alike in every panel, whichever of them it has."""
     import matplotlib.pyplot as plt
     from matplotlib.ticker import MaxNLocator
@@ -79,8 +96,8 @@ def _passes(ax: Axes, curves: pd.DataFrame, labels: list[str]) -> None:
         if len(own):
             ax.plot(own["pass"], own["accuracy"], dash, color=f"C{i}", label=label)
             ax.fill_between(own["pass"], own["low"], own["high"], color=f"C{i}", alpha=0.15, linewidth=0)
-    if "paper" in drawn and drawn["paper"].notna().any():
-        ax.axhline(drawn["paper"].iloc[0], color=plt.rcParams["text.color"], linestyle=":", label="paper")
+    if level and drawn[level].notna().any():
+        ax.axhline(drawn[level].iloc[0], color=plt.rcParams["text.color"], linestyle=":", label=level)
     ax.set_xlabel("pass of EM")
     ax.set_ylabel("accuracy (%)")
     ax.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skem.plots._panels import NARROW, add_legend, check, grid, inches
+
 if TYPE_CHECKING:
     import pandas as pd
 
-from skem.plots._panels import _NARROW, _grid, _legend, _title, _width
-
 
 def kernels(table: pd.DataFrame, *, columns: int | None = None, width: float | None = None) -> Any:
-    """Rows of a plane by class, and spherical kernels as circles of one standard deviation (Titsias and Likas 2001).
+    """Rows of a plane by class, and spherical kernels as circles of one standard deviation (as in Titsias and Likas
+    2001, Figs. 3 to 5).
 
     Parameters
     ----------
     table : DataFrame
-        panel (its title), class (from 0: of a row; of a kernel the one class that uses it, NaN for several), x, y, and
+        With columns panel (its title), class (from 0: of a row; of a kernel the one class that uses it, NaN for several), x, y, and
         radius (one standard deviation of a kernel; NaN marks a row).
     columns, width
         See `skem.plots`.
@@ -27,14 +29,20 @@ def kernels(table: pd.DataFrame, *, columns: int | None = None, width: float | N
     -------
     ndarray of Axes
         Two panels beside each other where there is room.
+
+    Raises
+    ------
+    ValueError
+        If the table is empty or lacks a column.
     """
     import matplotlib.pyplot as plt
     from matplotlib.patches import Circle
 
+    check(table, "kernels", labels=("panel",), numbers=("class", "x", "y", "radius"))
     panels = list(table.groupby("panel", sort=False))
-    width = _width(columns, width, 9.0)
-    across = min(len(panels), 1 + (width / 2 > _NARROW))
-    axes = _grid(-(-len(panels) // across), across, width, 0.66, legend=0.4)
+    width = inches(columns, width, 9.0)
+    across = min(len(panels), 1 + (width / 2 > NARROW))
+    axes = grid(-(-len(panels) // across), across, width, 0.66, legend=0.4)
     # Every other colour of the style, since neighbours may be shades of one.
     for ax, (title, part) in zip(axes.flat, panels, strict=False):
         # The radius of a kernel is in both axes the same length.
@@ -63,32 +71,52 @@ def kernels(table: pd.DataFrame, *, columns: int | None = None, width: float | N
         ax.set_ylabel("feature 2", fontsize="small")
     for ax in axes.flat[len(panels) :]:
         ax.remove()
-    _legend(axes.flat[0].figure, width, 1.2)
+    add_legend(axes.flat[0].figure, width, 1.2)
     return axes
 
 
 def accuracy_by_sharing(
-    table: pd.DataFrame, *, columns: int | None = None, width: float | None = None
+    table: pd.DataFrame,
+    *,
+    labels: tuple[str, str] = ("with sharing", "without"),
+    names: Mapping[str, str] | None = None,
+    columns: int | None = None,
+    width: float | None = None,
 ) -> Any:
-    """Accuracy after the last pass against lambda, a panel per data set; a line for the start that knows no groups.
+    """Accuracy after the last pass against lambda, a panel per data set; a line for fits without lambda.
 
     Parameters
     ----------
     table : DataFrame
-        dataset, setting, run, sharing (NaN without), pass, accuracy (%; NaN alone marks missing data).
+        With columns dataset, setting, sharing (lambda; NaN for a fit without), pass and accuracy (%; NaN alone marks
+        missing data), a row per run.
+    labels : pair of str
+        How the legend calls fits with lambda and those without.
+    names : mapping of str to str, optional
+        How data sets and settings are called in titles, if not as in the table.
     columns, width
         See `skem.plots`.
 
     Returns
     -------
     ndarray of Axes
+        Bars are one standard deviation over runs.
+
+    Raises
+    ------
+    ValueError
+        If the table is empty or lacks a column.
     """
+    check(
+        table, "accuracy_by_sharing", labels=("dataset", "setting"), numbers=("sharing", "pass", "accuracy")
+    )
+    names = names or {}
     panels = list(table.groupby(["dataset", "setting"], sort=False))
-    width = _width(columns, width, 4.2 * len(panels))
-    across = len(panels) if width / len(panels) > _NARROW else 1
-    axes = _grid(-(-len(panels) // across), across, width, 0.75, legend=0.4)
+    width = inches(columns, width, 4.2 * len(panels))
+    across = len(panels) if width / len(panels) > NARROW else 1
+    axes = grid(-(-len(panels) // across), across, width, 0.75, legend=0.4)
     for ax, ((dataset, setting), own) in zip(axes.flat, panels, strict=True):
-        ax.set_title(f"{_title(dataset)}\n{_title(setting)}", fontsize="small")
+        ax.set_title("\n".join(names.get(name, name) for name in (dataset, setting)), fontsize="small")
         ax.set_xlabel("lambda\n(0: separate, 1: shared)")
         if own["accuracy"].isna().all():
             ax.text(0.5, 0.5, "data not available", ha="center", va="center", transform=ax.transAxes)
@@ -96,10 +124,10 @@ def accuracy_by_sharing(
         last = own[own["pass"] == own["pass"].max()]
         by_lambda = last.dropna(subset="sharing").groupby("sharing")["accuracy"]
         mean, spread = by_lambda.mean(), by_lambda.std(ddof=1)
-        ax.errorbar(mean.index, mean, spread, marker="o", color="C0", capsize=3, label="start by class")
+        ax.errorbar(mean.index, mean, spread, marker="o", color="C0", capsize=3, label=labels[0])
         plain = last.loc[last["sharing"].isna(), "accuracy"]
-        ax.axhline(plain.mean(), linestyle="--", color="C2", label="the paper's uniform start")
+        ax.axhline(plain.mean(), linestyle="--", color="C2", label=labels[1])
     for ax in axes[:, 0]:
         ax.set_ylabel("test accuracy (%)")
-    _legend(axes.flat[0].figure, width)
+    add_legend(axes.flat[0].figure, width)
     return axes

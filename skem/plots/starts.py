@@ -2,40 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skem.plots.names import NAMES
+from skem.plots._panels import check, inches
 
 if TYPE_CHECKING:
     import pandas as pd
 
-from skem.plots._panels import _width
-from skem.plots.names import STARTS
 
-
-def advantage(curves: pd.DataFrame, *, columns: int | None = None, width: float | None = None) -> Any:
+def advantage(
+    curves: pd.DataFrame,
+    *,
+    names: Mapping[str, str] | None = None,
+    columns: int | None = None,
+    width: float | None = None,
+) -> Any:
     """How much of the advantage of a partition is the partition, how much the start, how much sharing.
 
     Parameters
     ----------
     curves : DataFrame
-        As `skem.repro.papers.pulford2022.tables.curves` returns it, one protocol; methods are called as in `STARTS`. A panel for each data
-        set and number of components.
+        With columns dataset, method (a start), partition, n_blocks, block_size, n_components, accuracy, low and high
+        (%), and shared_proportion, one row each. A panel for each data set and number of components.
+    names : mapping of str to str, optional
+        How data sets and methods are called, if not as in the table; methods stand in this order, others after them.
     columns, width
         See `skem.plots`.
 
     Returns
     -------
     array of Axes
-        Above, the accuracy of the unpartitioned model and of the best partition for every start, with 95%
-        intervals of the mean; below, the proportion of components that more than one class uses.
+        Above, the accuracy of the unpartitioned model and of the best partition for every start, with bars from low to
+        high; below, the proportion of components that more than one class uses.
+
+    Raises
+    ------
+    ValueError
+        If the table is empty or lacks a column.
     """
     import matplotlib.pyplot as plt
 
+    check(
+        curves,
+        "advantage",
+        labels=("dataset", "method", "partition"),
+        numbers=(
+            "n_blocks",
+            "block_size",
+            "n_components",
+            "accuracy",
+            "low",
+            "high",
+            "shared_proportion",
+        ),
+    )
+    names = names or {}
+
     panels = list(curves.groupby(["dataset", "n_components"], sort=False))
-    width = _width(columns, width, 4.3 * len(panels))
+    width = inches(columns, width, 4.3 * len(panels))
     across = len(panels) if width / len(panels) > 2.2 else 1
     lines = len(panels) // across
     height = min(1.25 * width / across, 5.0) * lines + 0.4
@@ -47,7 +74,9 @@ def advantage(curves: pd.DataFrame, *, columns: int | None = None, width: float 
     # Filled and hollow, in the colours of the user's text and page.
     ink, page = plt.rcParams["text.color"], plt.rcParams["axes.facecolor"]
     for top, bottom, ((dataset, k), own) in zip(tops, bottoms, panels, strict=True):
-        starts = [start for start in STARTS if start in set(own["method"])]
+        # Methods in the order of `names`, then those without a name in their own.
+        there = own["method"].unique()
+        starts = [*(name for name in names if name in there), *(name for name in there if name not in names)]
         for x, start in enumerate(starts):
             mine = own[own["method"] == start]
             whole, split = mine[mine["n_blocks"] == 1], mine[mine["n_blocks"] != 1]
@@ -64,9 +93,7 @@ def advantage(curves: pd.DataFrame, *, columns: int | None = None, width: float 
                 xytext=(0, 4), textcoords="offset points", ha="center", fontsize="x-small",
             )  # fmt: skip
         features = int(own["n_blocks"].iloc[0] * own["block_size"].iloc[0])
-        top.set_title(
-            f"{features} features of\n{NAMES.get(str(dataset), dataset)}, K = {k}", fontsize="medium"
-        )
+        top.set_title(f"{features} features of\n{names.get(dataset, dataset)}, K = {k}", fontsize="medium")
         top.margins(y=0.3)
         top.grid(axis="y", alpha=0.25)
         top.set_xticks(range(len(starts)), [])
@@ -74,8 +101,9 @@ def advantage(curves: pd.DataFrame, *, columns: int | None = None, width: float 
         bottom.set_xlim(top.get_xlim())
         bottom.set_ylim(0, 1.05)
         narrow = width / across < 4
-        names = [STARTS[start].replace("\n", " ") if narrow else STARTS[start] for start in starts]
-        bottom.set_xticks(range(len(starts)), names, fontsize="small", rotation=90 if narrow else 0)
+        words = [names.get(start, start) for start in starts]
+        words = [word.replace("\n", " ") for word in words] if narrow else words
+        bottom.set_xticks(range(len(starts)), words, fontsize="small", rotation=90 if narrow else 0)
     for top, bottom in zip(axes[::2, 0], axes[1::2, 0], strict=True):
         top.set_ylabel("test accuracy (%)")
         bottom.set_ylabel("shared")

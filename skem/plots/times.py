@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
+from skem.plots._panels import MARKS, add_legend, check, grid, inches
+
 if TYPE_CHECKING:
     import pandas as pd
-
-from skem.plots._panels import _MARKS, _grid, _legend, _width
 
 
 def engine_scaling(peers: pd.DataFrame, *, columns: int | None = None, width: float | None = None) -> Any:
@@ -17,23 +17,36 @@ def engine_scaling(peers: pd.DataFrame, *, columns: int | None = None, width: fl
     Parameters
     ----------
     peers : DataFrame
-        ``results/peers.csv``; its parts "scaling" and "exponents" are drawn.
+        With columns part, size, engine, N, m, K, seconds_per_pass and exponent, like ``results/peers.csv``. Rows of
+        part "scaling" are drawn: seconds_per_pass of an engine where the quantity that size names, "N", "m" or "K",
+        varies. Rows of part "exponents" have the exponent of N, H (for m) or K.
     columns, width
         See `skem.plots`.
 
     Returns
     -------
     array of Axes
+
+    Raises
+    ------
+    ValueError
+        If the table is empty or lacks a column.
     """
+    check(
+        peers,
+        "engine_scaling",
+        labels=("part", "size", "engine"),
+        numbers=("N", "m", "K", "seconds_per_pass", "exponent"),
+    )
     scaling, exponents = (peers[peers["part"] == part] for part in ("scaling", "exponents"))
-    width = _width(columns, width, 10.0)
+    width = inches(columns, width, 10.0)
     across = 3 if width >= 6 else 1
-    axes = _grid(3 // across, across, width, 0.95 if across == 3 else 0.75, sharey=across == 3)
+    axes = grid(3 // across, across, width, 0.95 if across == 3 else 0.75, sharey=across == 3)
     for ax, axis in zip(axes.flat, ("N", "m", "K"), strict=True):
         own = scaling[scaling["size"] == axis].dropna(subset="seconds_per_pass")
         name = "H" if axis == "m" else axis
         for (marker, dash), (engine, table) in zip(
-            cycle(_MARKS), own.groupby("engine", sort=False), strict=False
+            cycle(MARKS), own.groupby("engine", sort=False), strict=False
         ):
             found = exponents[(exponents["size"] == name) & (exponents["engine"] == engine)]["exponent"]
             power = f", ~{name}^{found.iloc[0]:.2f}" if len(found) else ""
@@ -61,20 +74,27 @@ def regression_history(
     Parameters
     ----------
     history : DataFrame
-        What `skem.repro.gate.verdicts.append_history` returns.
+        With columns date (ISO 8601), case, kind, change (of the time, a fraction) and verdict; rows of kind "time" with
+        a change are drawn.
     columns, width
         See `skem.plots`.
 
     Returns
     -------
     Axes
-        Change of each case's time in percent over the runs; a cross where something got slower.
+        Change of each case's time in percent over the runs; a cross where the verdict is "slower".
+
+    Raises
+    ------
+    ValueError
+        If the table is empty or lacks a column.
     """
-    width = _width(columns, width, 9.0)
-    ax = _grid(1, 1, width, 0.5, legend=0.8)[0, 0]
+    check(history, "regression_history", labels=("date", "case", "kind", "verdict"), numbers=("change",))
+    width = inches(columns, width, 9.0)
+    ax = grid(1, 1, width, 0.5, legend=0.8)[0, 0]
     runs = {date: i for i, date in enumerate(dict.fromkeys(history["date"]))}
     times = history[(history["kind"] == "time") & history["change"].notna()]
-    for (case, part), (mark, dash) in zip(times.groupby("case", sort=False), cycle(_MARKS), strict=False):
+    for (case, part), (mark, dash) in zip(times.groupby("case", sort=False), cycle(MARKS), strict=False):
         x, y = part["date"].map(runs), 100 * part["change"]
         ax.plot(x, y, marker=mark, linestyle=dash, markersize=4, linewidth=0.8, label=case)
         bad = part["verdict"] == "slower"
@@ -83,5 +103,5 @@ def regression_history(
     ax.set_xticks(list(runs.values()), [date[:10] for date in runs], rotation=45, fontsize="x-small")
     ax.set_ylabel("change of time (%)")
     ax.set_xlabel("run of the gate")
-    _legend(ax.figure, width)
+    add_legend(ax.figure, width)
     return ax

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import hashlib
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 
-def code_of(script: str | Path, root: str | Path = ".") -> str:
+def code_of(script: str | Path, root: str | Path = ".", modules: Sequence[str] = ()) -> str:
     """A hash of all that a script needs of the library, without docstrings and comments.
 
     Parameters
@@ -17,17 +18,19 @@ def code_of(script: str | Path, root: str | Path = ".") -> str:
         Of Python.
     root : path
         The checkout.
+    modules : sequence of str
+        Modules that it imports by name.
     """
     digest = hashlib.sha256()
-    for path in sorted(needed_by(Path(script), Path(root))):
+    for path in sorted(needed_by(Path(script), Path(root), modules)):
         digest.update(f"{path.relative_to(root)}\n{_bare(path)}\n".encode())
     return digest.hexdigest()[:16]
 
 
-def needed_by(script: Path, root: Path) -> set[Path]:
+def needed_by(script: Path, root: Path, modules: Sequence[str] = ()) -> set[Path]:
     """The files of the library that a script imports, and those that they import."""
     known: set[Path] = set()
-    new = _imports(script, root)
+    new = _imports(script, root) | {file for module in modules if (file := _file(module, root))}
     while new:
         known |= new
         new = set().union(*(_imports(path, root) for path in new)) - known

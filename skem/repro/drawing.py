@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from skem.repro.files import write, write_text
 
@@ -22,6 +24,34 @@ STYLE = {
     "svg.hashsalt": "skem",  # the same file for the same numbers
 }
 """Our own look; `skem.plots` takes whatever is set."""
+
+
+Tables = Mapping[str, pd.DataFrame]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """How a paper's figure comes from tables, by name of file.
+
+    Attributes
+    ----------
+    rows : callable
+        From tables and the settings of the paper to the tidy table that is drawn.
+    draw : callable
+        From that table and the settings to Axes.
+    needs : tuple of str
+        Experiments without whose tables there is no figure.
+    also : tuple of str
+        What else it shows if there.
+    timing : tuple of str
+        Tables of times it shows; such a figure is called "_timing", too, as it is never the same twice.
+    """
+
+    rows: Callable[[Tables, Any], pd.DataFrame]
+    draw: Callable[[pd.DataFrame, Any], Any]
+    needs: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    timing: tuple[str, ...] = ()
 
 
 def save(axes: Any, paths: Iterable[str | Path]) -> None:

@@ -105,6 +105,11 @@ def write_json(path: str | os.PathLike[str], content: Any) -> None:
     write_text(path, json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
 
 
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """Read what `write_json` wrote."""
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
 def write_table(path: str | os.PathLike[str], rows: pd.DataFrame | list[dict[str, Any]]) -> None:
     """Write a table as CSV, floats with the 17 digits that bring them back exactly."""
     write_text(path, pd.DataFrame(rows).to_csv(index=False, float_format="%.17g", lineterminator="\n"))

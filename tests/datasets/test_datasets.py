@@ -28,7 +28,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from PIL import Image
 
 from skem import datasets
-from skem.datasets import _cache, _decode, _sources
+from skem.datasets import _decode, _known, _sources
 
 ROOT = Path(__file__).parents[2]
 MIRROR_OF_THIS_MACHINE = os.environ.get("SKEM_DATA_MIRROR")
@@ -127,7 +127,7 @@ def mirror(monkeypatch, tmp_path):
     """The mirror folder of a small data set, empty."""
     config = pictures_config()
     (tmp_path / "datasets.yaml").write_text(yaml.safe_dump(config))
-    monkeypatch.setattr(_cache, "_config", lambda: config)
+    monkeypatch.setattr(_known, "entries", lambda: config)
     folder = tmp_path / "mirror" / "pictures"
     folder.mkdir(parents=True)
     monkeypatch.setenv("SKEM_DATA_MIRROR", str(folder.parent))
@@ -189,7 +189,7 @@ def test_schema_refuses_a_wrong_key_and_a_missing_one():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_config_fits_itself(name):
-    spec = _cache._config()[name]
+    spec = _known.entries()[name]
     assert len(spec["target_names"]) == spec["n_classes"] == len(spec.get("labels", spec["target_names"]))
     assert len(spec.get("feature_names", range(spec["shape"][1]))) == spec["shape"][1]
     assert spec["sources"][0] == {"kind": "mirror"}
@@ -265,7 +265,7 @@ def test_load_gives_a_data_set(mirror, home):
 
 def test_no_published_split(mirror):
     fill(mirror, raw_files())
-    _cache._config()["pictures"]["n_train"] = None
+    _known.entries()["pictures"]["n_train"] = None
     found = datasets.load("pictures")
     for part in ("train", "test"):
         with pytest.raises(ValueError, match="no published training and test set"):
@@ -297,12 +297,23 @@ def test_unknown_name():
         datasets.load("fashion-mnist")
     with pytest.raises(ValueError, match="unknown data set 3"):
         datasets.fetch(3)
+    for ask in (datasets.shape, datasets.describe):
+        with pytest.raises(ValueError, match="unknown data set 'moons'"):
+            ask("moons")
+
+
+def test_what_is_known_of_a_data_set_is_told_without_it_and_not_to_be_changed(home):
+    known = datasets.describe("rice")
+    assert (known["n_classes"], tuple(known["shape"])) == (2, datasets.shape("rice")) == (2, (3810, 7))
+    with pytest.raises(TypeError):
+        known["n_classes"] = 3
+    assert not home.exists()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_not_available_says_what_was_tried_and_where_to_put_the_file(name):
     record = datasets.fetch(name, progress=False)
-    spec = _cache._config()[name]
+    spec = _known.entries()[name]
     assert not record["available"]
     assert record["source"] is None
     assert len(record["reasons"]) == len(spec["sources"])
@@ -328,7 +339,7 @@ def test_table_of_records(mirror):
     assert table[0].split() == ["data", "set", "shape", "classes", "source", "hash", "licence"]
     assert "not available" in table[2]
     assert "10 x 4 x 4" in table[2]
-    assert _cache._config()["pictures"]["sha256"][:12] in table[3]
+    assert _known.entries()["pictures"]["sha256"][:12] in table[3]
     assert not any(line.endswith(" ") for line in table)
 
 
@@ -486,7 +497,7 @@ def python(code: str, tmp_path: Path, **environment: str) -> subprocess.Popen:
     """Start another Python that knows the small data set."""
     known = f"yaml.safe_load(open({str(tmp_path / 'datasets.yaml')!r}))"
     code = (
-        f"import yaml\nfrom skem import datasets\nfrom skem.datasets import _cache\n_cache._config = lambda: {known}\n"
+        f"import yaml\nfrom skem import datasets\nfrom skem.datasets import _known\n_known.entries = lambda: {known}\n"
         + code
     )
     return subprocess.Popen(
@@ -615,7 +626,7 @@ def serve(mirror, monkeypatch):
             for file in files:
                 blob = gzip.compress(raw_files()[file["url"].split("/")[-1].removesuffix(".gz")], mtime=0)
                 file["md5"] = hashlib.md5(blob).hexdigest()
-        spec = _cache._config()["pictures"]
+        spec = _known.entries()["pictures"]
         spec["sources"] = [{"kind": "mirror"}, {"kind": "url", "decoder": "idx", "files": files}]
         return server
 

@@ -1,5 +1,6 @@
 """Figures: one call from a tidy table, in the user's own style and size."""
 
+import re
 from pathlib import Path
 
 import matplotlib as mpl
@@ -14,6 +15,7 @@ from skem import plots
 from skem.repro import drawing
 from skem.repro.files import read_table
 from skem.repro.papers.pulford2022 import figures
+from skem.repro.papers.titsias2001 import figures as titsias_figures
 
 mpl.use("Agg")
 REFERENCE = Path(__file__).parents[2] / "results/reference"
@@ -105,9 +107,9 @@ DRAWN = {
     name: (figure.draw, figure.rows({s: TABLES[s] for s in (*figure.studies, *figure.also)} | {"arrangements_timing": costs()}))
     for name, figure in figures.FIGURES.items()
 } | {
-    "accuracy_by_pass": (plots.accuracy_by_pass, passes()),
+    "accuracy_by_pass": (figures.draw_by_pass, passes()),
     "kernels": (plots.kernels, circles()),
-    "accuracy_by_sharing": (plots.accuracy_by_sharing, sharings()),
+    "accuracy_by_sharing": (titsias_figures.draw_sharing, sharings()),
 }  # fmt: skip
 every_figure = pytest.mark.parametrize("name", DRAWN)
 
@@ -186,7 +188,7 @@ def test_figures_of_one_panel_draw_into_axes_that_are_there():
 
 
 def test_accuracy_by_pass_shows_curves_bands_and_what_the_paper_prints():
-    left, right = plots.accuracy_by_pass(passes()).flat
+    left, right = figures.draw_by_pass(passes()).flat
     lines = {line.get_label(): list(line.get_ydata()) for line in left.get_lines()}
     assert lines == {"test, all training rows": [70, 80, 82], "validation": [71, 79, 81], "paper": [95, 95]}
     assert left.get_title() == "Rice, 1x7, K = 14"
@@ -205,7 +207,7 @@ def test_a_curve_looks_the_same_in_a_panel_without_the_others():
 
 
 def test_accuracy_by_components_has_a_panel_per_method_and_protocol():
-    axes = plots.accuracy_by_components(DRAWN["figures2to4"][1], crossing=28)
+    axes = figures.FIGURES["figures2to4"].draw(DRAWN["figures2to4"][1])
     assert axes.shape == (2, 3)
     assert [ax.get_title() for ax in axes[:, 0]] == ["sequential, best-pass", "sequential, validated"]
     assert axes[0, 0].get_ylabel() == "test accuracy (%)"
@@ -224,7 +226,7 @@ def test_the_unpartitioned_model_stands_in_every_panel():
 
 
 def test_the_advantage_is_that_of_the_best_partition():
-    axes = plots.advantage(DRAWN["advantage"][1])
+    axes = figures.FIGURES["advantage"].draw(DRAWN["advantage"][1])
     assert [ax.get_title() for ax in axes[0]] == [
         "36 features of\nhalf-size MNIST, K = 40",
         "60 features of\nMNIST, K = 60",
@@ -251,3 +253,101 @@ def test_the_same_table_gives_the_same_files(tmp_path):
     for kind in ("svg", "pdf", "png"):
         one, two = ((tmp_path / folder / f"figure.{kind}").read_bytes() for folder in ("one", "two"))
         assert one == two
+
+
+# Any table, without a paper
+
+PEERS = pd.DataFrame(
+    [
+        {"part": "scaling", "size": axis, "engine": "skem", "N": 1e3 * n, "m": 10.0, "K": 20.0}
+        | {"seconds_per_pass": 0.1 * n, "exponent": np.nan}
+        for axis in ("N", "m", "K")
+        for n in (1, 2)
+    ]
+    + [{"part": "exponents", "size": "N", "engine": "skem", "exponent": 1.0}]
+)
+HISTORY = pd.DataFrame(
+    {"date": ["2024-01-01", "2024-01-02"], "case": "skem", "kind": "time", "change": [0.0, 0.1], "verdict": "same"}
+)  # fmt: skip
+TIDY = {
+    "accuracy_by_components": curves()[
+        ["method", "protocol", "partition", "block_size", "n_components", "accuracy", "sd"]
+    ],
+    "accuracy_by_pass": passes()[["curve", "pass", "accuracy", "low", "high"]].iloc[:-1],
+    "accuracy_by_sharing": sharings()[["dataset", "setting", "sharing", "pass", "accuracy"]],
+    "advantage": curves().drop(columns=["protocol", "sd"]),
+    "cost_by_components": costs().drop(columns="n_blocks"),
+    "engine_scaling": PEERS,
+    "kernels": circles(),
+    "regression_history": HISTORY,
+    "sharing_by_components": curves()[["partition", "block_size", "n_components", "shared_proportion"]],
+}
+"""A table for every figure that has the needed columns and no other."""
+
+
+def test_every_figure_has_its_table():
+    assert {*TIDY, "WIDTHS"} == set(plots.__all__)
+
+
+@pytest.mark.parametrize("name", TIDY)
+def test_the_columns_a_figure_names_are_all_it_needs(name):
+    assert np.atleast_1d(getattr(plots, name)(TIDY[name])).size
+    documented = getattr(plots, name).__doc__.partition("Parameters")[2].partition("Returns")[0]
+    assert [column for column in TIDY[name] if not re.search(rf"\b{column}\b", documented)] == []
+
+
+@pytest.mark.parametrize(("name", "column"), [(name, column) for name in TIDY for column in TIDY[name]])
+def test_a_missing_column_is_named(name, column):
+    with pytest.raises(ValueError, match=f"has no column '{column}'") as error:
+        getattr(plots, name)(TIDY[name].drop(columns=column))
+    said, _, needed = str(error.value).partition("; it must have the columns ")
+    assert said.startswith(f"skem.plots.{name}: ")
+    assert set(needed.split(", ")) == set(TIDY[name])
+    assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize("name", TIDY)
+def test_an_empty_table_and_text_for_numbers_are_refused(name):
+    table = TIDY[name]
+    with pytest.raises(
+        ValueError, match=rf"^skem\.plots\.{name}: the table has no rows; it must have the columns"
+    ):
+        getattr(plots, name)(table.iloc[:0])
+    number = table.select_dtypes("number").columns[-1]
+    with pytest.raises(
+        ValueError, match=rf"^skem\.plots\.{name}: .* instead of numbers in column '{number}'"
+    ):
+        getattr(plots, name)(table.assign(**{number: "three"}))
+
+
+def test_columns_that_an_option_asks_for_are_needed_then():
+    with pytest.raises(ValueError, match="has no column 'low' and no column 'high'"):
+        plots.accuracy_by_components(TIDY["accuracy_by_components"], bars="interval")
+    with pytest.raises(ValueError, match="has no column 'printed'"):
+        plots.accuracy_by_pass(TIDY["accuracy_by_pass"], level="printed")
+
+
+@pytest.mark.parametrize("name", TIDY)
+def test_nothing_of_a_paper_is_drawn_unless_it_is_passed_in(name):
+    axes = np.atleast_1d(getattr(plots, name)(TIDY[name]))
+    figure = axes.flat[0].figure
+    words = " ".join(text.get_text() for text in figure.findobj(mpl.text.Text))
+    assert "paper" not in words
+    assert "MNIST" not in words
+    faint = [line for ax in axes.flat for line in ax.get_lines() if line.get_color() == "grey"]
+    assert name == "regression_history" or not faint
+
+
+def test_what_is_passed_in_is_drawn_and_named_last():
+    table = TIDY["accuracy_by_components"]
+    axes = plots.accuracy_by_components(table, horizontal={"before": 81}, vertical={"budget": 20})
+    labels = [text.get_text() for text in axes[0, 0].figure.legends[0].get_texts()]
+    assert labels[-2:] == ["before", "budget"]
+    assert axes[0, 0].get_ylim()[0] == table["accuracy"].min() - 3
+    named = plots.accuracy_by_components(table, names={"random": "shuffled"}, floor=75)
+    assert named[0, 2].get_title() == "shuffled, best-pass"
+    assert named[0, 0].get_ylim()[0] == 75
+    ax = plots.sharing_by_components(TIDY["sharing_by_components"], points={"another": (10, 0.5)})
+    assert ax.get_lines()[-1].get_xydata().tolist() == [[10, 0.5]]
+    left, _ = plots.cost_by_components(costs(), bounds={"budget": ([4, 40], [1e10, 1e10])}).flat
+    assert left.get_lines()[-1].get_label() == "budget"

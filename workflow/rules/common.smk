@@ -26,12 +26,18 @@ def stop(error):
 
 
 try:
-    FAULTS, NUMBERS = [], None
+    FAULTS, NUMBERS, TITLES, PAPER_SETTINGS = [], None, {}, {}
+    with documents.gathered(FAULTS):
+        TITLES = papers.titles()
+    for name in papers.names():
+        with documents.gathered(FAULTS):
+            PAPER_SETTINGS[name] = papers.settings(name)
     with documents.gathered(FAULTS):
         # Who could judge a claim is not asked again by the process of every job.
         STATED = stated_claims.read(
             "config/claims.csv",
             documents.read("config/protocols.yaml"),
+            TITLES,
             papers.judges() if workflow.is_main_process else None,
         )
         NUMBERS = set(STATED.loc[STATED["kind"] == "number", "id"])
@@ -54,6 +60,10 @@ REPRODUCED = [
     if all("paper" in entry for entry in experiment["data_sets"].values())
 ]
 
+# What the rules of papers add: files that claims are held against, by paper, kind and name; figures, with their paper and
+# tables; and more that goes to results/reference where it is there.
+EVIDENCE, DRAWN, REFERENCE_TOO = {}, {}, []
+
 # The longest jobs first, so that no core waits for the last one.
 PRIORITY = {"fashion_mnist": 3, "cifar10": 2, "mnist": 1, "mnist_half": 1, "mnist_half_image": 1}
 
@@ -70,9 +80,9 @@ wildcard_constraints:
     size="[A-Za-z0-9]+",
 
 
-def code(script):
-    """A hash of what a job runs: Snakemake sees the script, but not what the script imports."""
-    return code_of(f"workflow/scripts/{script}.py")
+def code(script, modules=()):
+    """A hash of what a job runs: Snakemake sees the script, but not what the script imports, nor modules by name."""
+    return code_of(f"workflow/scripts/{script}.py", modules=modules)
 
 
 def feature_files(dataset, rows, runs):

@@ -1,44 +1,50 @@
 # Titsias and Likas (2001). Not part of a default run: snakemake --cores 2 titsias
 
-try:
-    TITSIAS = documents.read("config/titsias.yaml")
-    documents.check(TITSIAS, SCHEMAS / "titsias.yaml", ["config/titsias.yaml"])
-except documents.ConfigurationError as error:
-    stop(error)
-
-TITSIAS_TABLES = {name: entry for name, entry in TITSIAS["tables"].items() if "source" in entry}
+TITSIAS = PAPER_SETTINGS["titsias2001"]
 TITSIAS_ERRORS = [
-    f"results/titsias/{table}/{m}.csv"
-    for table, entry in TITSIAS_TABLES.items()
+    f"results/titsias2001/{table}/{m}.csv"
+    for table, entry in TITSIAS.measured.items()
     for m in entry["n_components"]
 ]
 TITSIAS_CHOICES = [
-    f"results/titsias/choice/{table}.csv" for table in TITSIAS["choice"]["tables"] if table in TITSIAS_TABLES
+    f"results/titsias2001/choice/{table}.csv"
+    for table in TITSIAS.choice["tables"]
+    if table in TITSIAS.measured
 ]
-TITSIAS_SOURCES = list(dict.fromkeys(entry["source"] for entry in TITSIAS_TABLES.values()))
-TITSIAS_FOUND = [f"results/titsias/{name}.csv" for name in ("errors", "errors_timing", "examples")]
-TITSIAS_FIGURES = ["titsias_figures3to5", "titsias_images"]
+TITSIAS_LEFT = {name: f"results/titsias2001/{name}.csv" for name in ("errors", "errors_timing", "examples")}
+TITSIAS_RECORDS = {source: f"results/data/{source}.json" for source in TITSIAS.sources}
+# What the last `snakemake titsias` left, where there is any.
+if all(Path(path).exists() for path in TITSIAS_LEFT.values()):
+    EVIDENCE["titsias2001"] = {"tables": TITSIAS_LEFT, "records": TITSIAS_RECORDS}
+else:
+    EVIDENCE["titsias2001"] = {"tables": {}, "records": {}}
+TITSIAS_FIGURES = {
+    "titsias_figures3to5": ["results/titsias2001/panels.csv"],
+    "titsias_images": [f"results/titsias2001/images/{dataset}.csv" for dataset in TITSIAS.images],
+}
+DRAWN |= {name: {"paper": "titsias2001", "tables": tables} for name, tables in TITSIAS_FIGURES.items()}
 TITSIAS_RESULTS = [
     f"results/tables/{name}.{suffix}"
     for name in ("titsias", "titsias_choice", "titsias_claims")
     for suffix in ("csv", "md")
 ] + [f"results/figures/{name}.{suffix}" for name in TITSIAS_FIGURES for suffix in KINDS]
+REFERENCE_TOO += TITSIAS_RESULTS
 
 
 rule titsias_errors:
     """One job per table and number of kernels."""
     input:
-        lambda wildcards: f"results/data/{TITSIAS_TABLES[wildcards.table]['source']}.json",
+        lambda wildcards: f"results/data/{TITSIAS.measured[wildcards.table]['source']}.json",
     output:
-        errors="results/titsias/{table}/{m}.csv",
-        seconds="results/titsias/{table}/{m}.timing.csv",
+        errors="results/titsias2001/{table}/{m}.csv",
+        seconds="results/titsias2001/{table}/{m}.timing.csv",
     wildcard_constraints:
-        table="|".join(TITSIAS_TABLES) or "none",
+        table="|".join(TITSIAS.measured) or "none",
         m=r"\d+",
     priority: lambda wildcards: int(wildcards.m)
     params:
-        entry=lambda wildcards: TITSIAS_TABLES[wildcards.table],
-        setup={key: TITSIAS[key] for key in ("sharings", "n_folds", "repetitions", "model")},
+        entry=lambda wildcards: TITSIAS.measured[wildcards.table],
+        setup={key: getattr(TITSIAS, key) for key in ("sharings", "n_folds", "repetitions", "model")},
         seed=SEED,
         code=code("titsias_errors"),
     message:
@@ -49,17 +55,17 @@ rule titsias_errors:
 
 rule titsias_choice:
     input:
-        lambda wildcards: f"results/data/{TITSIAS_TABLES[wildcards.table]['source']}.json",
+        lambda wildcards: f"results/data/{TITSIAS.measured[wildcards.table]['source']}.json",
     output:
-        errors="results/titsias/choice/{table}.csv",
-        seconds="results/titsias/choice/{table}.timing.csv",
+        errors="results/titsias2001/choice/{table}.csv",
+        seconds="results/titsias2001/choice/{table}.timing.csv",
     wildcard_constraints:
-        table="|".join(TITSIAS_TABLES) or "none",
+        table="|".join(TITSIAS.measured) or "none",
     priority: 100
     params:
-        entry=lambda wildcards: TITSIAS_TABLES[wildcards.table]
-        | {"n_components": max(TITSIAS_TABLES[wildcards.table]["n_components"])},
-        setup={key: TITSIAS[key] for key in ("sharings", "n_folds", "model")} | TITSIAS["choice"],
+        entry=lambda wildcards: TITSIAS.measured[wildcards.table]
+        | {"n_components": max(TITSIAS.measured[wildcards.table]["n_components"])},
+        setup={key: getattr(TITSIAS, key) for key in ("sharings", "n_folds", "model")} | TITSIAS.choice,
         seed=SEED,
         code=code("titsias_errors"),
     message:
@@ -70,9 +76,10 @@ rule titsias_choice:
 
 rule titsias_examples:
     output:
-        "results/titsias/examples.csv",
+        measured="results/titsias2001/examples.csv",
+        panels="results/titsias2001/panels.csv",
     params:
-        setup=TITSIAS["examples"],
+        setup=TITSIAS.examples,
         seed=SEED,
         code=code("titsias_examples"),
     message:
@@ -84,13 +91,13 @@ rule titsias_examples:
 rule titsias_images:
     input:
         lambda wildcards: feature_files(
-            wildcards.dataset, ["all"], list(range(TITSIAS["images"][wildcards.dataset]["runs"]))
+            wildcards.dataset, ["all"], list(range(TITSIAS.images[wildcards.dataset]["runs"]))
         ),
     output:
-        "results/titsias/images/{dataset}.csv",
+        "results/titsias2001/images/{dataset}.csv",
     priority: 200
     params:
-        setup=lambda wildcards: TITSIAS["images"][wildcards.dataset] | {"sharings": TITSIAS["sharings"]},
+        setup=lambda wildcards: TITSIAS.images[wildcards.dataset] | {"sharings": TITSIAS.sharings},
         spec=lambda wildcards: config["features"][wildcards.dataset],
         seed=SEED,
         code=code("titsias_images"),
@@ -106,16 +113,14 @@ rule titsias_tables:
         seconds=[path.replace(".csv", ".timing.csv") for path in TITSIAS_ERRORS],
         claims="config/claims.csv",
     output:
-        errors="results/titsias/errors.csv",
-        seconds="results/titsias/errors_timing.csv",
+        errors="results/titsias2001/errors.csv",
+        seconds="results/titsias2001/errors_timing.csv",
         csv="results/tables/titsias.csv",
         md=report(
             "results/tables/titsias.md", category="Titsias and Likas 2001", caption="../report/titsias.rst"
         ),
     params:
-        tables=TITSIAS["tables"],
-        n_folds=TITSIAS["n_folds"],
-        repetitions=TITSIAS["repetitions"],
+        settings=TITSIAS,
         code=code("titsias_tables"),
     message:
         "Tables I to V"
@@ -134,6 +139,7 @@ rule titsias_choice_table:
             caption="../report/titsias.rst",
         ),
     params:
+        settings=TITSIAS,
         code=code("titsias_choice"),
     message:
         "does it pay to choose lambda?"
@@ -145,47 +151,25 @@ rule titsias_claims:
     input:
         claims="config/claims.csv",
         protocols="config/protocols.yaml",
-        found=TITSIAS_FOUND,
-        records=expand("results/data/{source}.json", source=TITSIAS_SOURCES),
+        evidence=[*TITSIAS_LEFT.values(), *TITSIAS_RECORDS.values()],
     output:
         csv="results/tables/titsias_claims.csv",
-        timing="results/titsias/claims_timing.csv",
+        timing_csv="results/titsias2001/claims_timing.csv",
         md=report(
             "results/tables/titsias_claims.md",
             category="Titsias and Likas 2001",
             caption="../report/claims.rst",
         ),
     params:
-        tables=TITSIAS["tables"],
-        code=code("titsias_claims"),
+        alone=True,
+        title=f"What {TITLES['titsias2001']} claim",
+        evidence={"titsias2001": {"tables": TITSIAS_LEFT, "records": TITSIAS_RECORDS}},
+        settings={"titsias2001": TITSIAS},
+        code=code("claims", ["skem.repro.papers.titsias2001.paper"]),
     message:
         "verdicts on the claims of Titsias and Likas (2001)"
     script:
-        "../scripts/titsias_claims.py"
-
-
-rule titsias_draw:
-    input:
-        expand("results/titsias/images/{dataset}.csv", dataset=TITSIAS["images"]),
-    output:
-        report(
-            "results/figures/{figure}.svg",
-            category="Titsias and Likas 2001",
-            caption="../report/titsias.rst",
-        ),
-        "results/figures/{figure}.pdf",
-        "results/figures/{figure}.png",
-        csv="results/figures/{figure}.csv",
-    wildcard_constraints:
-        figure="|".join(TITSIAS_FIGURES),
-    params:
-        setup=TITSIAS["examples"],
-        seed=SEED,
-        code=code("titsias_draw"),
-    message:
-        "drawing {wildcards.figure}"
-    script:
-        "../scripts/titsias_draw.py"
+        "../scripts/claims.py"
 
 
 rule titsias:

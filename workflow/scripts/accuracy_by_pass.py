@@ -3,12 +3,11 @@
 import matplotlib
 import pandas as pd
 
-from skem import plots
 from skem.engine import threads
 from skem.repro.drawing import STYLE, save
 from skem.repro.files import plain_errors, read_table, write_table
 from skem.repro.ledger.stated_claims import claim
-from skem.repro.papers.pulford2022 import tables
+from skem.repro.tables import passes
 
 matplotlib.use("Agg")
 threads.limit_process(1)
@@ -22,11 +21,12 @@ with plain_errors(), matplotlib.rc_context(STYLE):
         history = read_table(path)
         if len(history):
             own = history[(history["method"] == method) & (history["setting"] == setting)]
-            curves = tables.by_pass(own)
+            curves = passes.by_pass(own)
         else:  # not available
-            curves = pd.DataFrame({"curve": [""], "accuracy": [float("nan")]})
+            none = dict.fromkeys(("pass", "accuracy", "low", "high"), float("nan"))
+            curves = pd.DataFrame([{"curve": ""} | none])
         paper = claim(claims, entry["paper"]["accuracy"])
         parts.append(curves.assign(dataset=dataset, setting=setting, paper=paper))
     table = pd.concat(parts, ignore_index=True)
     write_table(snakemake.output.csv, table)
-    save(plots.accuracy_by_pass(table), [path for path in snakemake.output if path != snakemake.output.csv])
+    save(passes.draw(table), [path for path in snakemake.output if path != snakemake.output.csv])

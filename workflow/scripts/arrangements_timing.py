@@ -7,7 +7,5 @@ from skem.repro.papers.pulford2022 import tables
 
 with plain_errors():
     timed = pd.concat(map(read_table, snakemake.input), ignore_index=True)
-    entry = snakemake.params.entry
-    allowed = entry["methods"]["sequential"]["grid"]["max_iter"]
-    table = tables.costs(timed, snakemake.params.n_train, entry["max_iter"], allowed)
+    table = tables.costs(timed, snakemake.params.n_train, snakemake.params.passes)
     write_table(snakemake.output[0], table)

@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 from skem.engine import threads
-from skem.repro.config.settings import Setting
 from skem.repro.files import plain_errors, write_json
 from skem.repro.gate import cases
 from skem.repro.training import feature_store
 from skem.repro.training.features import prepare
+from skem.repro.training.settings import Setting
 
 threads.limit_process(1)
 with plain_errors():

@@ -1,9 +1,9 @@
 """Seconds per pass of some settings, on one thread, with nothing else of this run beside them."""
 
 from skem.engine import threads
-from skem.repro.config.settings import Work
 from skem.repro.files import plain_errors, write_table
 from skem.repro.training import feature_store, histories, passes
+from skem.repro.training.settings import Work
 
 threads.limit_process(1)
 with plain_errors():

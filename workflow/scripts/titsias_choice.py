@@ -6,5 +6,5 @@ from skem.repro.papers.titsias2001 import tables
 with plain_errors():
     errors = tables.gathered(map(read_table, snakemake.input))
     table = tables.choice_table(errors)
-    write_text(snakemake.output.md, tables.choice_markdown(table))
+    write_text(snakemake.output.md, tables.choice_markdown(table, snakemake.params.settings))
     write_table(snakemake.output.csv, table)

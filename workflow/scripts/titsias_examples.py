@@ -1,8 +1,8 @@
-"""Shared, separate and unsupervised kernels on data drawn after the words of figures 3 to 5."""
+"""Shared, separate and unsupervised kernels on data drawn after the words of figures 3 to 5, measured and to be drawn."""
 
 from skem.engine import threads
 from skem.repro.files import plain_errors, write_table
-from skem.repro.papers.titsias2001 import examples
+from skem.repro.papers.titsias2001 import examples, figures
 from skem.repro.training import splits
 
 threads.limit_process(1)
@@ -14,4 +14,6 @@ with plain_errors():
         for run in range(setup["repetitions"])
         for row in examples.measure(figure, setup["n_rows"], splits.seed(root, figure, run))
     ]
-    write_table(snakemake.output[0], rows)
+    write_table(snakemake.output.measured, rows)
+    seeds = {name: splits.seed(root, name, 0) for name in figures.PANELS}
+    write_table(snakemake.output.panels, figures.panels(setup["drawn_rows"], seeds))

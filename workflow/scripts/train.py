@@ -1,9 +1,9 @@
 """Fit the settings of a unit on a block of runs, and record every pass."""
 
 from skem.engine import threads
-from skem.repro.config.settings import Work
 from skem.repro.files import plain_errors
 from skem.repro.training import feature_store, histories
+from skem.repro.training.settings import Work
 
 threads.limit_process(snakemake.threads)
 with plain_errors():

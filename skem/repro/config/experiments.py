@@ -7,10 +7,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from skem.datasets import _cache
+from skem import datasets
 from skem.repro.config import feasible
 from skem.repro.config.documents import ConfigurationError, check, examined, file_with, gathered, read, refuse
-from skem.repro.config.settings import PARTS_OF_NAMES, Setting, blocks_of, setting_name
+from skem.repro.training.settings import PARTS_OF_NAMES, Setting, blocks_of, setting_name
 
 
 def load(
@@ -171,7 +171,17 @@ def _expanded(
         features = how.get("features", {}) | own.get("features", {})
         n_blocks = own.get("n_blocks", params.get("n_blocks", 1))
         return Setting(
-            dataset, method, name, unit, model, params, own["n_features"], n_blocks, own["rows"], runs, features
+            dataset,
+            method,
+            name,
+            unit,
+            model,
+            params,
+            own["n_features"],
+            n_blocks,
+            own["rows"],
+            runs,
+            features,
         )
 
     found = [setting(name, name, own) for name, own in how.get("settings", {}).items()]
@@ -233,7 +243,7 @@ def check_known(config: dict[str, Any], files: Sequence[str | Path]) -> None:
             refused(["features", dataset, key], f" {what}")
         wanted = baselines["n_features"].get(dataset, 0)
         if not impossible and wanted > (
-            available := feasible.n_features_of(spec, _cache._config()[spec["source"]])
+            available := feasible.n_features_of(spec, datasets.describe(spec["source"]))
         ):
             refused(["baselines", "n_features", dataset], f" is {wanted}, {dataset} has {available}")
     refuse(faults)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from math import prod
 from typing import Any
 
 from skem import datasets
-from skem.datasets import _cache
-from skem.repro.config.settings import Setting
+from skem.repro.training.settings import Setting
 
 NOT_FOR: dict[str, set[str]] = {
     "skem": {"n_blocks", "arrangement", "sharing"},
@@ -22,9 +21,9 @@ NOT_FOR: dict[str, set[str]] = {
 def faults_of_features(spec: dict[str, Any]) -> list[tuple[str, str]]:
     """Keys of a ``features`` entry that ask for what its source does not have, and why they do."""
     source = spec["source"]
-    data = _cache._config().get(source)
-    if not data:
+    if source not in datasets.names():
         return [("source", f"is {source!r}; config/datasets.yaml has {', '.join(datasets.names())}")]
+    data = datasets.describe(source)
     shape, n_train = data["shape"], data["n_train"]
     kind = "table" if len(shape) == 2 else "images"
     if kind != spec["recipe"]:
@@ -80,7 +79,7 @@ def _faults_of_validation(spec: dict[str, Any], n_train: int, n_classes: int) ->
     ]
 
 
-def n_features_of(spec: dict[str, Any], data: dict[str, Any]) -> int:
+def n_features_of(spec: dict[str, Any], data: Mapping[str, Any]) -> int:
     """How many features a ``features`` entry makes of its source."""
     if spec["recipe"] == "images":
         return spec["n_components"]
@@ -99,9 +98,9 @@ def faults_of_setting(where: str, setting: Setting, spec: dict[str, Any] | None)
     wrong = sorted(NOT_FOR.get(setting.model, set(params)) & set(params)) if setting.model else []
     if wrong:
         faults.append(f"{where}: {setting.model} has no parameter {wrong[0]!r}")
-    data = _cache._config().get(spec["source"]) if spec else None
-    if not spec or not data:
+    if not spec or spec["source"] not in datasets.names():
         return faults
+    data = datasets.describe(spec["source"])
     available, n_classes = n_features_of(spec, data), data["n_classes"]
     if setting.n_features > available:
         faults.append(f"{where}.n_features is {setting.n_features}, {setting.dataset} has {available}")

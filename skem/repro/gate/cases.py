@@ -13,9 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.estimators.gaussian_mixture import GaussianMixture
 from skem.repro import protocols
-from skem.repro.config.settings import Setting
 from skem.repro.gate.comparison import Record
 from skem.repro.training import histories, splits
+from skem.repro.training.settings import Setting
 
 
 def accuracies(
@@ -44,7 +44,8 @@ def accuracies(
         Cases are "dataset/method/setting", under ``nested`` "dataset/method".
     """
     fits = [
-        histories.of_settings([setting.work(spec)], features, setting.runs, root).history for setting in settings
+        histories.of_settings([setting.work(spec)], features, setting.runs, root).history
+        for setting in settings
     ]
     table = pd.DataFrame([row for rows in fits for row in rows])
     record: Record = {}

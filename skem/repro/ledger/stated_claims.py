@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -22,13 +22,13 @@ COLUMNS = (
     *("spread_kind", "trials", "protocol", "expression", "external", "note"),
 )
 KINDS = ("number", "ordering", "statement")
-PAPERS = ("pulford2022", "titsias2001", "hayashi2021", "sanderson2017")
 SPREADS = ("1sigma", "3sigma")
 
 
 def read(
     path: str | Path,
     protocols: Mapping[str, str],
+    papers: Collection[str],
     judges: Mapping[str, Callable[[Claim], bool]] | None = None,
 ) -> pd.DataFrame:
     """The claims, every cell a string as printed.
@@ -39,6 +39,8 @@ def read(
         ``config/claims.csv``.
     protocols : mapping
         ``config/protocols.yaml``.
+    papers : collection of str
+        Those that claims may be stated of.
     judges : mapping, optional
         What `judges` returns: then a claim that nothing could judge is a fault too.
 
@@ -84,8 +86,8 @@ def read(
             )
         if row["external"] not in ("yes", "no"):
             faults.append(f"{where}: external is {row['external']!r}; allowed: yes, no")
-        if row["paper"] not in PAPERS:
-            faults.append(f"{where}: paper is {row['paper']!r}; allowed: {', '.join(PAPERS)}")
+        if row["paper"] not in papers:
+            faults.append(f"{where}: paper is {row['paper']!r}; allowed: {', '.join(papers)}")
         faults += [
             f"{where}: the expression names {name!r}, which is no id"
             for name in re.findall(r"\[([A-Za-z0-9_.*-]+)\]", row["expression"])
@@ -145,6 +147,12 @@ def _is_number(text: str) -> bool:
         return bool(np.isfinite(float(text)))
     except ValueError:
         return False
+
+
+def setting_of(claim: Claim) -> dict[str, str]:
+    """What a claim's setting says, by key: "n_components=4;lambda=0.5"; a word without a value stands for itself."""
+    parts = (part.partition("=") for part in claim["setting"].split(";") if part)
+    return {key: value or key for key, _, value in parts}
 
 
 def claim(claims: pd.DataFrame, name: str) -> float:

@@ -1,21 +1,97 @@
-"""The papers, each in a folder of its own: what a run of it left, its judges, tables and figures.
+"""The papers, each in a folder of its own with the same rooms, found by name: adding one edits nothing else.
 
-A paper that has judges says so by a module ``judges`` with ``knows(claim)``.
+A folder that is built has a module ``paper`` with what the rest of the reproduction asks of it:
+
+``evidence(files, stated, settings)``
+    What a run left, from the files that the paper's rules name and the claims as stated.
+``judge(evidence, claim)``
+    The `Judgement` of a claim; `NotRun` where what it needs was not part of the run.
+``knows(claim)``
+    Whether there is a judge for a claim, so that its expression need not be formal.
+``FIGURES``
+    A `drawing.Figure` by name of file; they stand in a module ``figures``.
+
+Its module ``settings`` has ``settings(stated, experiment)``: what all of it looks up, from ``config/<name>.yaml`` and a
+function that reads an experiment by name. What does not fit together is a `ValueError` or a `KeyError`. Its rules are
+``workflow/rules/<name>.smk``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
+from typing import Any, Protocol
 
+import pandas as pd
+
+from skem.repro.config.documents import ConfigurationError, check, read
+from skem.repro.drawing import Figure
 from skem.repro.ledger.estimates import Claim
+from skem.repro.ledger.verdicts import Judgement
+
+Files = Mapping[str, Mapping[str, str | Path]]
+"""What a paper's evidence is read from: kinds of files, and each by the name of what it is about."""
+
+
+class Paper(Protocol):
+    """The module ``paper`` of a folder."""
+
+    FIGURES: Mapping[str, Figure]
+    evidence: Callable[[Files, pd.DataFrame, Any], Any]
+    judge: Callable[[Any, Claim], Judgement]
+    knows: Callable[[Claim], bool]
+
+
+def names() -> list[str]:
+    """The papers that are built, in the order of their folders' names."""
+    return [folder.name for folder in iter_modules(__path__) if folder.ispkg]
+
+
+def load(name: str) -> Paper:
+    """A paper that is built, by the name of its folder."""
+    return import_module(f"{__name__}.{name}.paper")  # type: ignore[return-value]
 
 
 def judges() -> dict[str, Callable[[Claim], bool]]:
-    """By paper that has judges: whether they know a claim, so that its expression need not be formal."""
-    return {
-        folder.name: import_module(f"{__name__}.{folder.name}.judges").knows
-        for folder in iter_modules(__path__)
-        if folder.ispkg
-    }
+    """By paper that is built: whether it has a judge for a claim."""
+    return {name: load(name).knows for name in names()}
+
+
+def titles(config: str | Path = "config") -> dict[str, str]:
+    """Every paper that claims may be stated of, built or not: from the name of its file in ``config`` to its title."""
+    paths = sorted(Path(config).glob("[a-z]*[0-9][0-9][0-9][0-9].yaml"))
+    return {path.stem: str(read(path).get("title", path.stem)) for path in paths}
+
+
+def settings(name: str, config: str | Path = "config", schemas: str | Path = "workflow/schemas") -> Any:
+    """The settings of a paper, checked.
+
+    Raises
+    ------
+    ConfigurationError
+        If its file in ``config`` is not there, not as the schema of its name says, or does not fit the experiments.
+    """
+    path, schema = Path(config) / f"{name}.yaml", Path(schemas) / f"{name}.yaml"
+    stated = read(path)
+    if schema.exists():
+        check(stated, schema, [path])
+
+    def experiment(wanted: str) -> dict[str, Any]:
+        file = Path(config) / "experiments" / f"{wanted}.yaml"
+        if not file.exists():
+            raise ConfigurationError(f"{path} names the experiment {wanted!r}, and there is no {file}")
+        return read(file)  # type: ignore[no-any-return]
+
+    try:
+        # Not all of the paper: every job's process reads the settings.
+        return import_module(f"{__name__}.{name}.settings").settings(stated, experiment)
+    except ConfigurationError:
+        raise
+    except KeyError as error:
+        raise ConfigurationError(
+            f"{path} asks for {error.args[0]!r}, which its experiments do not have"
+        ) from error
+    except ValueError as error:
+        raise ConfigurationError(f"{path}: {error}") from error

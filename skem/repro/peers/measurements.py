@@ -136,14 +136,14 @@ def beside(work: Mapping[str, Any]) -> Rows:
             spent, _ = timing.time_a_pass(work["engine"], Work(X, start, n_threads), *work["passes"])
             seconds.setdefault(work["engine"], []).append(spent)
         theirs = np.array(seconds.pop(work["engine"]))
-        for init, spent in seconds.items():
+        for init, ours in seconds.items():
             rows.append(
                 {"dataset": work["data_set"], "N": len(y), "m": n_features, "K": params["n_components"]}
                 | {"start": init, "threads": n_threads, "dtype": str(X.dtype), "dtype_used": dtypes[init]}
                 | {"engine": work["engine"], "rounds": work["rounds"]}
-                | timing.median("seconds_per_pass", np.array(spent))
+                | timing.median("seconds_per_pass", np.array(ours))
                 | timing.median("engine_seconds", theirs)
-                | timing.median("ratio", theirs / np.array(spent))
+                | timing.median("ratio", theirs / np.array(ours))
             )
     return rows
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,9 +19,9 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
 from markupsafe import Markup
 
-from skem.plots.names import NAMES
+from skem.repro import papers
 from skem.repro.ledger import stated_claims, summary, verdicts
-from skem.repro.papers.pulford2022.figures import FIGURES
+from skem.repro.names import NAMES
 from skem.repro.report import markup
 
 ABSENT = "missing"
@@ -227,12 +226,11 @@ class Results:
         for name in sorted({"table1", *there}):
             stem = f"{name}{suffix}"
             yield self._figure(stem, f"figures/{stem}", "accuracy_by_pass", self._gap((name,)))
-        for name, figure in FIGURES.items():
-            yield self._figure(name, f"figures/{name}", name, self._gap(figure.studies))
-        for path in sorted(self.folder.glob("figures/*.svg")):
-            captioned = (self.project / "workflow/report" / f"{path.stem}.rst").exists()
-            if captioned and path.stem not in FIGURES:
-                yield self._figure(path.stem, f"figures/{path.stem}", path.stem, self._gap(()))
+        for paper in papers.names():
+            for name, figure in papers.load(paper).FIGURES.items():
+                # What no experiment of a run leads to is shown where it is there.
+                if figure.needs or (self.folder / f"figures/{name}.svg").exists():
+                    yield self._figure(name, f"figures/{name}", name, self._gap(figure.needs))
 
     def peers_figure(self) -> Part:
         gap = Gap("Not part of this run", "snakemake --cores all peers")
@@ -268,16 +266,15 @@ class Results:
 
     def claims(self) -> list[dict[str, str]]:
         """The ledger, a row as a reader sees it."""
+        titles = papers.titles(self.project / "config")
         return [
-            {"author": _author(row["paper"]), "dataset": row["dataset"], **summary.shown(row)}
+            {
+                "author": titles.get(row["paper"], row["paper"]),
+                "dataset": row["dataset"],
+                **summary.shown(row),
+            }
             for row in self.ledger.to_dict("records")
         ]
-
-
-def _author(paper: str) -> str:
-    """From "pulford2022" to "Pulford (2022)"."""
-    found = re.fullmatch(r"([a-z]+)(\d{4})", paper)
-    return f"{found[1].title()} ({found[2]})" if found else paper
 
 
 def write(results: Results, templates: str | Path) -> str:

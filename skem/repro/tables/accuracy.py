@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from skem.metrics import mcnemar
-from skem.plots.names import NAMES
 from skem.repro.ledger.stated_claims import claim
+from skem.repro.names import NAMES
 from skem.repro.protocols import select, summarise
 from skem.repro.training import baselines
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from skem.repro.config.settings import Work
 from skem.repro.files import write_arrays, write_table
 from skem.repro.training import baselines, passes, splits, views
+from skem.repro.training.settings import Work
 from skem.repro.training.splits import Arrays, Trial
 
 Rows = list[dict[str, Any]]
@@ -103,7 +103,9 @@ def of_baseline(
     kind, setting = ("all", "preset") if preset else ("part", "default")
     # scikit-learn does not notice where float32 is not exact enough.
     features = {
-        name: {key: a[:, :n_features].astype("float64") if key.startswith("X") else a for key, a in own.items()}
+        name: {
+            key: a[:, :n_features].astype("float64") if key.startswith("X") else a for key, a in own.items()
+        }
         for name, own in features.items()
     }
     found = Histories()

@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from skem.repro.config.settings import COLUMNS, setting_name
 from skem.repro.ledger.estimates import Claim, Estimate, NotRun
 from skem.repro.ledger.verdicts import Judgement
 from skem.repro.papers.pulford2022.settings import Settings
 from skem.repro.protocols import per_run, select
+from skem.repro.training.settings import COLUMNS, setting_name
 
 
 class Evidence:

@@ -1,7 +1,7 @@
 """The judge of the claims of Pulford (2022).
 
 Numbers are measured by `skem.repro.papers.pulford2022.numbers`. An ordering or statement has a judge of its own in
-`skem.repro.papers.pulford2022.tradeoffs` or `skem.repro.papers.pulford2022.orderings`, unless its expression is formal, or algebra decides it.
+`skem.repro.papers.pulford2022.tradeoffs`, `robustness` or `orderings` beside it, unless its expression is formal, or algebra decides it.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from skem.repro.ledger.verdicts import Judgement, evaluate, judge_number
 from skem.repro.papers.pulford2022.evidence import Evidence
 from skem.repro.papers.pulford2022.numbers import COMPARED, NUMBERS
 from skem.repro.papers.pulford2022.orderings import ORDERINGS, in_order, otherwise
+from skem.repro.papers.pulford2022.robustness import ROBUSTNESS
 from skem.repro.papers.pulford2022.tradeoffs import TRADEOFFS, other_starts
 
-JUDGES = TRADEOFFS | ORDERINGS
+JUDGES = TRADEOFFS | ROBUSTNESS | ORDERINGS
 """Of orderings and statements that are neither formal expressions nor algebra."""
 
 

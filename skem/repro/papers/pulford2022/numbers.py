@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 
 from skem.metrics import operation_count
-from skem.plots.names import NAMES
-from skem.repro.config.settings import blocks_of, setting_name
 from skem.repro.ledger.estimates import Estimate, NotRun, maximum
+from skem.repro.names import NAMES
 from skem.repro.papers.pulford2022.evidence import Evidence
 from skem.repro.papers.pulford2022.settings import Settings
+from skem.repro.training.settings import blocks_of, setting_name
 
 Measure = Callable[[Evidence], Estimate]
 

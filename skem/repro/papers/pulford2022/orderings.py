@@ -8,12 +8,12 @@ from itertools import pairwise
 
 import pandas as pd
 
-from skem.plots.names import NAMES
-from skem.repro.config.settings import blocks_of
 from skem.repro.ledger.estimates import Claim, Estimate, NotRun, half_a_digit, pooled
 from skem.repro.ledger.verdicts import Comparison, Judgement, all_of, equivalent, greater
+from skem.repro.names import NAMES
 from skem.repro.papers.pulford2022.evidence import Evidence, Judge
 from skem.repro.papers.pulford2022.numbers import FASHION, KNN, LINEAR, NUMBERS, TREES, preset
+from skem.repro.training.settings import blocks_of
 
 
 def _at_least(evidence: Evidence, dataset: str, others: pd.DataFrame) -> Judgement:
@@ -44,7 +44,9 @@ def _best_setting(dataset: str) -> Judge:
 
     def judge(evidence: Evidence, claim: Claim) -> Judgement:
         best = evidence.paper.headlines[dataset].setting
-        return _at_least(evidence, dataset, evidence.settings(dataset, "grid").drop(index=best, errors="ignore"))
+        return _at_least(
+            evidence, dataset, evidence.settings(dataset, "grid").drop(index=best, errors="ignore")
+        )
 
     return judge
 

@@ -9,12 +9,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from skem.repro.config.settings import setting_name
 from skem.repro.ledger.estimates import LEVEL, Claim, Estimate
 from skem.repro.ledger.verdicts import Judgement, all_of, greater
 from skem.repro.papers.pulford2022.evidence import Evidence, Judge
 from skem.repro.papers.pulford2022.numbers import ratios_for_equal_passes
 from skem.repro.papers.pulford2022.tradeoffs import little_arrangement
+from skem.repro.training.settings import setting_name
 
 SINGULAR = 1e12
 """Condition number from which a covariance counts as singular in float64."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from skem.repro.config.documents import ConfigurationError, check, gathered, read, refuse
-from skem.repro.config.settings import blocks_of
+from skem.repro.training.settings import blocks_of
 
 
 @dataclass(frozen=True)
@@ -94,67 +92,43 @@ class Settings:
         }
 
 
-def load(folder: str | Path = "config", schemas: str | Path = "workflow/schemas") -> Settings:
-    """Read the settings.
-
-    Parameters
-    ----------
-    folder : path
-        ``config``, with ``pulford2022.yaml`` and ``experiments``.
-    schemas : path
+def settings(stated: dict[str, Any], experiment: Callable[[str], dict[str, Any]]) -> Settings:
+    """The settings that ``config/pulford2022.yaml`` states or leaves to the experiments that it names.
 
     Raises
     ------
-    ConfigurationError
-        If the file is not as its schema says, or names what its experiments do not have.
+    KeyError
+        If those do not have what it asks for.
     """
-    path = Path(folder) / "pulford2022.yaml"
-    stated = read(path)
-    check(stated, Path(schemas) / "pulford2022.yaml", [path])
-    faults: list[str] = []
-
-    def experiment(*key: str) -> dict[str, Any]:
-        name = stated[key[0]] if len(key) == 1 else stated[key[0]][key[1]]
-        file = Path(folder) / "experiments" / f"{name}.yaml"
-        with gathered(faults):
-            if not file.exists():
-                raise ConfigurationError(f"{path}: {'.'.join(key)} is {name!r}, and there is no {file}")
-            return read(file)
-        return {}
-
-    found = {key: experiment(key) for key in ("headlines", "mda", "audit")}
-    found["trade_offs"] = experiment("trade_offs", "experiment")
-    refuse(faults)
     plan = stated["trade_offs"]
-    try:
-        own = found["trade_offs"]["data_sets"][plan["data_set"]]
-        methods = [own["methods"][name] for name in plan["arrangements"]]
-        grid = methods[0]["grid"]
-        partitions = {partition: blocks_of(partition)[0] for partition in grid["partition"]}
-        strange = set(plan["best"]) - set(partitions)
-        if strange:
-            raise KeyError(strange.pop())
-        return Settings(
-            headlines={
-                dataset: _headline(entry) for dataset, entry in found["headlines"]["data_sets"].items()
-            },
-            studies=tuple(stated["studies"]),
-            trade_offs=plan["experiment"],
-            data_set=plan["data_set"],
-            arrangements=tuple(plan["arrangements"]),
-            whole=next(partition for partition, n in partitions.items() if n == 1),
-            blocks=tuple(partition for partition, n in partitions.items() if n > 1),
-            n_components=tuple(grid["n_components"]),
-            passes={p: grid.get("max_iter", {}).get(p, own["max_iter"]) for p in partitions},
-            n_train=plan["n_train"],
-            best=tuple(plan["best"]),
-            crossing=plan["crossing"],
-            mda=next(iter(found["mda"]["data_sets"][plan["data_set"]]["methods"].values()))["grid"]["partition"][0],
-            audited=_audited(found["audit"]),
-        )
-    except (KeyError, StopIteration) as error:
-        missing = error.args[0] if error.args else "a partition of one block"
-        raise ConfigurationError(f"{path}: its experiments do not have {missing!r}") from error
+    trade_offs = experiment(plan["experiment"])["data_sets"][plan["data_set"]]
+    methods = [trade_offs["methods"][name] for name in plan["arrangements"]]
+    grid = methods[0]["grid"]
+    n_blocks = {partition: blocks_of(partition)[0] for partition in grid["partition"]}
+    compared = experiment(stated["mda"])["data_sets"][plan["data_set"]]["methods"]
+    strange = [partition for partition in plan["best"] if partition not in n_blocks]
+    whole = [partition for partition, n in n_blocks.items() if n == 1]
+    if strange or not whole:
+        raise KeyError(strange[0] if strange else "a partition of one block")
+    return Settings(
+        headlines={
+            dataset: _headline(entry)
+            for dataset, entry in experiment(stated["headlines"])["data_sets"].items()
+        },
+        studies=tuple(stated["studies"]),
+        trade_offs=plan["experiment"],
+        data_set=plan["data_set"],
+        arrangements=tuple(plan["arrangements"]),
+        whole=whole[0],
+        blocks=tuple(partition for partition, n in n_blocks.items() if n > 1),
+        n_components=tuple(grid["n_components"]),
+        passes={p: grid.get("max_iter", {}).get(p, trade_offs["max_iter"]) for p in n_blocks},
+        n_train=plan["n_train"],
+        best=tuple(plan["best"]),
+        crossing=plan["crossing"],
+        mda=next(iter(compared.values()))["grid"]["partition"][0],
+        audited=_audited(experiment(stated["audit"])),
+    )
 
 
 def _headline(entry: dict[str, Any]) -> Headline:

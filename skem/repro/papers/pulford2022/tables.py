@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from skem.metrics import operation_count
-from skem.plots.names import NAMES
+from skem.repro.names import NAMES
 from skem.repro.papers.pulford2022.settings import Settings
 from skem.repro.protocols import per_run, select
 
@@ -96,40 +96,6 @@ def costs(timed: pd.DataFrame, n_train: int, passes: Mapping[str, int]) -> pd.Da
         seconds = float(own["seconds"].median())
         rows.append(row | {"seconds_per_pass": seconds, "seconds": n_passes * seconds})
     return pd.DataFrame(rows)
-
-
-CURVES = {
-    "test, all training rows": ("all", "test"),
-    "test, without validation rows": ("part", "test"),
-    "validation": (None, "validation"),
-}
-"""Curves of accuracy by pass: on which rows was trained, and on which accuracy is taken."""
-
-
-def by_pass(history: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy after each pass of EM, of one method and setting.
-
-    Parameters
-    ----------
-    history : DataFrame
-        run, fold, rows, pass, n_test, test_accuracy, n_validation, validation_accuracy (fractions).
-
-    Returns
-    -------
-    DataFrame
-        curve (one of `CURVES`), pass, accuracy (%, mean over runs, folds weighted by their rows), low and high
-        (the range over runs).
-    """
-    found = []
-    for curve, (trained_on, part) in CURVES.items():
-        own = history if trained_on is None else history[history["rows"] == trained_on]
-        own = own[own[f"{part}_accuracy"].notna()]
-        right = 100 * own[f"{part}_accuracy"] * own[f"n_{part}"]
-        sums = own.assign(right=right).groupby(["run", "pass"])[["right", f"n_{part}"]].sum()
-        passes = (sums["right"] / sums[f"n_{part}"]).groupby("pass").agg(["mean", "min", "max"])
-        passes.columns = ["accuracy", "low", "high"]
-        found.append(passes.reset_index().assign(curve=curve))
-    return pd.concat(found, ignore_index=True)[["curve", "pass", "accuracy", "low", "high"]]
 
 
 def audit(history: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:

@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import pandas as pd
 
-from skem.repro.config.settings import setting_name
 from skem.repro.ledger.estimates import LEVEL, Claim, Estimate
 from skem.repro.ledger.verdicts import Comparison, Judgement, all_of, any_of, equivalent, greater
 from skem.repro.papers.pulford2022.evidence import Evidence, Judge
 from skem.repro.papers.pulford2022.numbers import ratios_for_equal_passes
+from skem.repro.training.settings import setting_name
 
 
 def _below_crossing(evidence: Evidence) -> list[int]:
@@ -155,8 +155,7 @@ def _peak_later(evidence: Evidence, claim: Claim) -> Judgement:
 
     # One block has more runs than these: what is told of it is of the same ones.
     peaks = pd.DataFrame(
-        {paper.whole: peak(paper.arrangements[0], paper.whole)}
-        | {p: peak("longer", p) for p in paper.blocks}
+        {paper.whole: peak(paper.arrangements[0], paper.whole)} | {p: peak("longer", p) for p in paper.blocks}
     ).dropna()
     mean = {p: Estimate.of(peaks[p], "best-pass") for p in (paper.whole, *paper.blocks)}
     told = ", ".join(f"{p} {e.mean:.1f}" for p, e in mean.items())

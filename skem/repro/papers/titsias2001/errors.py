@@ -17,15 +17,11 @@ from skem.estimators.prbf_cv import PRBFClassifierCV
 from skem.estimators.prbf_ensemble import PRBFEnsemble
 from skem.estimators.rbf import rbf_network
 from skem.metrics import shared_proportion
+from skem.repro.papers.titsias2001.settings import name_of
 from skem.repro.training.features import prepare
 from skem.repro.training.splits import Trial, trials
 
 Rows = list[dict[str, Any]]
-
-
-def name_of(sharing: float) -> str:
-    """As the ledger calls a lambda: "lambda025"."""
-    return f"lambda{round(100 * sharing):03d}"
 
 
 def folds(source: str, scale: str, n_folds: int, runs: Sequence[int], root: int) -> Iterator[Trial]:

@@ -2,46 +2,45 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from skem.repro.files import read_table
 from skem.repro.ledger.estimates import Estimate, NotRun, mean
+from skem.repro.papers.titsias2001.settings import Settings
 
-TABLES = ("ionosphere", "pima", "phoneme", "satimage")
-"""Those there is data for, of the settings that come nearest to the paper's."""
+AGAIN = "was not part of this run: snakemake titsias"
 
 
 @dataclass(frozen=True)
-class Found:
+class Evidence:
     """What a run left behind.
 
     Attributes
     ----------
     errors : DataFrame
-        ``results/titsias/errors.csv``, with the column of errors_timing.csv.
+        Errors and seconds of every method, as ``results/titsias2001/errors.csv`` and ``errors_timing.csv`` have them.
     examples : DataFrame
-        ``results/titsias/examples.csv``.
+        ``results/titsias2001/examples.csv``.
     records : mapping of str to dict
         From source to its record in ``results/data``.
-    tables : mapping of str to dict
-        ``tables`` of ``config/titsias.yaml``.
+    printed : DataFrame
+        The cells of the paper's tables.
+    paper : Settings
     """
 
     errors: pd.DataFrame
     examples: pd.DataFrame
     records: Mapping[str, dict[str, Any]]
-    tables: Mapping[str, dict[str, Any]]
+    printed: pd.DataFrame
+    paper: Settings
 
     def need(self, dataset: str) -> None:
         """Refuse a data set that cannot be had."""
-        entry = self.tables.get(dataset, {})
+        entry = self.paper.tables.get(dataset, {})
         if "not_available" in entry:
             raise NotRun(f"{dataset} is not available: {entry['not_available']}")
 
@@ -53,32 +52,33 @@ class Found:
         keys = ["dataset", "method", "n_components"]
         means = self.errors.groupby([*keys, "run"], sort=False).mean(numeric_only=True).reset_index()
         return {
-            (str(dataset), str(method), int(m)): own.set_index("run")
-            for (dataset, method, m), own in means.groupby(keys, sort=False)
+            (str(dataset), str(method), int(m)): runs.set_index("run")
+            for (dataset, method, m), runs in means.groupby(keys, sort=False)
         }
 
     @cached_property
-    def cells(self) -> list[str]:
-        """Ids of the cells that were measured."""
-        number = {"ionosphere": 2, "pima": 3, "phoneme": 4, "satimage": 5}
-        return [
-            f"titsias.table{number[dataset]}.{dataset}.{method}.m{m}"
-            for dataset, method, m in self._by_run
-            if dataset in TABLES
-        ]
+    def cells(self) -> dict[str, tuple[str, str, int]]:
+        """Data set, method and kernels of the paper's cells, by id of the claim."""
+        rows = self.printed[["id", "dataset", "method", "n_components"]].itertuples(index=False)
+        return {str(name): (str(dataset), str(method), int(m)) for name, dataset, method, m in rows}
+
+    @cached_property
+    def measured(self) -> dict[str, tuple[str, str, int]]:
+        """Of these, those of this run, in its order."""
+        ids = {cell: name for name, cell in self.cells.items()}
+        return {ids[cell]: cell for cell in self._by_run if cell in ids and cell[0] in self.paper.judged}
 
     def column(self, dataset: str, method: str, m: int, column: str = "error") -> Estimate:
         """A column of a cell, mean over folds by repetition."""
         self.need(dataset)
-        own = self._by_run.get((dataset, method, m))
-        if own is None:
-            what = f"{method} with {m} kernels on {dataset}"
-            raise NotRun(f"{what} was not part of this run: snakemake titsias")
-        return Estimate.of(own[column], "last-pass")
+        runs = self._by_run.get((dataset, method, m))
+        if runs is None:
+            raise NotRun(f"{method} with {m} kernels on {dataset} {AGAIN}")
+        return Estimate.of(runs[column], "last-pass")
 
     def sizes(self, dataset: str) -> list[int]:
         """Numbers of kernels of a table."""
-        return list(self.tables[dataset]["n_components"])
+        return list(self.paper.tables[dataset]["n_components"])
 
     def by_table(self, dataset: str, method: str, column: str = "error") -> Estimate:
         """The mean over the columns of a table."""
@@ -86,27 +86,7 @@ class Found:
 
     def example(self, figure: str, model: str, column: str) -> Estimate:
         """A column of the synthetic examples, by run."""
-        own = self.examples
-        if not len(own):
+        if not len(self.examples):
             raise NotRun("the examples were not part of this run: snakemake titsias")
-        own = own[(own["figure"] == figure) & (own["model"] == model)]
-        return Estimate.of(own.set_index("run")[column], "fresh rows")
-
-
-def found_in(
-    paths: Sequence[str | Path], records: Sequence[str | Path], tables: Mapping[str, dict[str, Any]]
-) -> Found:
-    """What the files of a run say; without files, nothing.
-
-    Parameters
-    ----------
-    paths : sequence of path
-        errors, seconds and examples in ``results/titsias``, or none.
-    records : sequence of path
-        Files of ``results/data``.
-    tables : mapping
-        ``tables`` of ``config/titsias.yaml``.
-    """
-    errors, seconds, examples = map(read_table, paths) if paths else [pd.DataFrame()] * 3
-    known = {Path(path).stem: json.loads(Path(path).read_text(encoding="utf-8")) for path in records}
-    return Found(errors.merge(seconds) if len(errors) else errors, examples, known, tables)
+        rows = self.examples[(self.examples["figure"] == figure) & (self.examples["model"] == model)]
+        return Estimate.of(rows.set_index("run")[column], "fresh rows")

@@ -1,4 +1,4 @@
-"""Figures 3 to 5 of Titsias and Likas (2001): rows and kernels, ready to be drawn."""
+"""Figures 3 to 5 of Titsias and Likas (2001), rows and kernels ready to be drawn; and lambda on images."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from skem import plots
+from skem.repro.drawing import Figure, Tables
+from skem.repro.names import with_settings
 from skem.repro.papers.titsias2001.examples import draw, fits
+from skem.repro.papers.titsias2001.settings import Settings
+from skem.repro.papers.titsias2001.tables import gathered
 
 PANELS = {
     "figure3": ("shared", "unsupervised"),
@@ -48,3 +54,28 @@ def panels(n_rows: int, seeds: Mapping[str, int]) -> list[dict[str, Any]]:
                 kernel = {"class": owner, "x": mean[0], "y": mean[1], "radius": float(np.sqrt(variance))}
                 found.append(panel | kernel)
     return found
+
+
+def _panels(tables: Tables, paper: Settings) -> pd.DataFrame:
+    return tables["panels"]
+
+
+def _draw_panels(table: pd.DataFrame, paper: Settings) -> Any:
+    return plots.kernels(table)
+
+
+def _sharing(tables: Tables, paper: Settings) -> pd.DataFrame:
+    """Accuracy against lambda on images, beside the start of Pulford (2022), which knows no classes."""
+    return gathered(tables.values())
+
+
+def _draw_sharing(table: pd.DataFrame, paper: Settings) -> Any:
+    labels = "start by class", "the paper's uniform start"
+    return plots.accuracy_by_sharing(table, labels=labels, names=with_settings(table["setting"]))
+
+
+FIGURES = {
+    "titsias_figures3to5": Figure(_panels, _draw_panels),
+    "titsias_images": Figure(_sharing, _draw_sharing),
+}
+"""By name of file."""

@@ -7,7 +7,6 @@ on the four that there is data for.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -26,19 +25,12 @@ from skem.repro.ledger.verdicts import (
     greater,
     judge_number,
 )
-from skem.repro.papers.titsias2001.evidence import TABLES, Found
-from skem.repro.papers.titsias2001.tables import CELL
+from skem.repro.papers.titsias2001.evidence import AGAIN, Evidence
 
 Claim = Mapping[str, str]
-LAMBDAS = ("lambda000", "lambda025", "lambda050", "lambda075", "lambda100")
-OTHERWISE = {
-    "pima": {"pima_raw": "as it is"},
-    "satimage": {"satimage_whole": "scores fitted to all rows", "satimage_raw": "all 36 features"},
-}
-"""Other ways to make the features of a table, shown beside."""
 
 
-def judge(found: Found, claim: Claim) -> Judgement:
+def judge(evidence: Evidence, claim: Claim) -> Judgement:
     """The verdict on a claim.
 
     Raises
@@ -51,27 +43,26 @@ def judge(found: Found, claim: Claim) -> Judgement:
     name = claim["id"].removeprefix("titsias.")
     if name in THEORY:
         return Judgement("theory", note=THEORY[name])
-    found.need(claim["dataset"])
+    evidence.need(claim["dataset"])
     if name in JUDGES:
-        return JUDGES[name](found, claim)
+        return JUDGES[name](evidence, claim)
     if claim["kind"] == "number":
-        return _number(found, claim)
-    return evaluate(claim["expression"], lambda names: _named(found, names))
+        return _number(evidence, claim)
+    return evaluate(claim["expression"], lambda names: _named(evidence, names))
 
 
-def _number(found: Found, claim: Claim) -> Judgement:
-    cell = CELL.match(claim["id"])
-    if cell:
-        estimate = found.column(cell[1], cell[2], int(cell[3]))
-        notes = []
-        for name, told in OTHERWISE.get(cell[1], {}).items():
+def _number(evidence: Evidence, claim: Claim) -> Judgement:
+    if claim["id"] in evidence.cells:
+        dataset, method, m = evidence.cells[claim["id"]]
+        estimate, notes = evidence.column(dataset, method, m), []
+        for name, told in evidence.paper.otherwise(dataset).items():
             with suppress(NotRun):
-                notes.append(f"{told}: {found.column(name, cell[2], int(cell[3])).mean:.2f}")
+                notes.append(f"{told}: {evidence.column(name, method, m).mean:.2f}")
         return judge_number({**claim, "trials": "1"}, replace(estimate, note="; ".join(notes)))
     dataset, quantity = claim["dataset"], claim["quantity"]
-    record = found.records.get(dataset)
+    record = evidence.records.get(dataset)
     if not record:
-        raise NotRun(f"{dataset} was not part of this run: snakemake titsias")
+        raise NotRun(f"{dataset} {AGAIN}")
     if not record["available"]:
         raise NotRun(f"{dataset} is not available")
     facts = {
@@ -83,26 +74,25 @@ def _number(found: Found, claim: Claim) -> Judgement:
     return judge_number(claim, Estimate(float(facts[quantity]), protocol="data"))
 
 
-def _named(found: Found, names: str) -> list[Estimate]:
+def _named(evidence: Evidence, names: str) -> list[Estimate]:
     """The estimates that the brackets of an expression name."""
     if ".clouds." in names:
-        found.need("clouds")
-    matching = [cell for cell in found.cells if fnmatchcase(cell, names)]
+        evidence.need("clouds")
+    matching = [cell for name, cell in evidence.measured.items() if fnmatchcase(name, names)]
     if not matching:
-        raise NotRun(f"{names} was not part of this run: snakemake titsias")
-    parts = [re.match(CELL, cell) for cell in matching]
-    return [found.column(part[1], part[2], int(part[3])) for part in parts if part]
+        raise NotRun(f"{names} {AGAIN}")
+    return [evidence.column(*cell) for cell in matching]
 
 
 FOUR = "four tables, without clouds"
 
 
-def _averaging_best(found: Found, claim: Claim) -> Judgement:
+def _averaging_best(evidence: Evidence, claim: Claim) -> Judgement:
     def over_all(method: str) -> Estimate:
-        return mean([found.by_table(dataset, method) for dataset in TABLES])
+        return mean([evidence.by_table(dataset, method) for dataset in evidence.paper.judged])
 
     average = over_all("averaging")
-    others = {method: over_all(method) for method in ("rbf", *LAMBDAS)}
+    others = {method: over_all(method) for method in ("rbf", *evidence.paper.lambdas)}
     told = ", ".join(f"{method} {e.mean:.2f}" for method, e in others.items())
     return all_of(
         (greater(e, average, method) for method, e in others.items()),
@@ -110,20 +100,23 @@ def _averaging_best(found: Found, claim: Claim) -> Judgement:
     )
 
 
-def _intermediate(found: Found, claim: Claim) -> Judgement:
-    comparisons = []
-    for dataset in TABLES:
-        for m in found.sizes(dataset):
+def _intermediate(evidence: Evidence, claim: Claim) -> Judgement:
+    lambdas, comparisons = list(evidence.paper.lambdas), []
+    for dataset in evidence.paper.judged:
+        for m in evidence.sizes(dataset):
             ends, middle = (
-                min((found.column(dataset, method, m) for method in methods), key=lambda e: e.mean)
-                for methods in ((LAMBDAS[0], LAMBDAS[-1]), LAMBDAS[1:-1])
+                min((evidence.column(dataset, method, m) for method in methods), key=lambda e: e.mean)
+                for methods in ((lambdas[0], lambdas[-1]), lambdas[1:-1])
             )
             comparisons.append(greater(ends, middle, f"{dataset}, M = {m}"))
     return at_least(12, comparisons, FOUR)
 
 
-def _no_winner(found: Found, claim: Claim) -> Judgement:
-    differences = {d: found.by_table(d, "lambda000") - found.by_table(d, "lambda100") for d in TABLES}
+def _no_winner(evidence: Evidence, claim: Claim) -> Judgement:
+    differences = {
+        d: evidence.by_table(d, "lambda000") - evidence.by_table(d, "lambda100")
+        for d in evidence.paper.judged
+    }
     told = f"{FOUR}: " + ", ".join(f"{d} {e.mean:+.2f}" for d, e in differences.items())
     zero = [
         Comparison(Estimate(-e.mean, e.sd, e.n, None, e.protocol), what=d) for d, e in differences.items()
@@ -139,10 +132,10 @@ def _no_winner(found: Found, claim: Claim) -> Judgement:
     )
 
 
-def _depends(found: Found, claim: Claim) -> Judgement:
+def _depends(evidence: Evidence, claim: Claim) -> Judgement:
     best, comparisons = {}, []
-    for dataset in TABLES:
-        by_lambda = {method: found.by_table(dataset, method) for method in LAMBDAS}
+    for dataset in evidence.paper.judged:
+        by_lambda = {method: evidence.by_table(dataset, method) for method in evidence.paper.lambdas}
         low = min(by_lambda, key=lambda method: by_lambda[method].mean)
         high = max(by_lambda, key=lambda method: by_lambda[method].mean)
         best[dataset] = low
@@ -157,52 +150,61 @@ def _depends(found: Found, claim: Claim) -> Judgement:
     return judgement
 
 
-def _cost(found: Found, claim: Claim) -> Judgement:
+def _cost(evidence: Evidence, claim: Claim) -> Judgement:
     return all_of(
         greater(
-            found.by_table(d, "averaging", "seconds"), found.by_table(d, method, "seconds"), f"{d}, {method}"
+            evidence.by_table(d, "averaging", "seconds"),
+            evidence.by_table(d, method, "seconds"),
+            f"{d}, {method}",
         )
-        for d in TABLES
-        for method in LAMBDAS
+        for d in evidence.paper.judged
+        for method in evidence.paper.lambdas
     )
 
 
-def _sharing_control(found: Found, claim: Claim) -> Judgement:
+def _sharing_control(evidence: Evidence, claim: Claim) -> Judgement:
     steps = [
         greater(
-            found.by_table(d, b, "shared"), found.by_table(d, a, "shared"), f"{d}, {a} to {b}", or_equal=True
+            evidence.by_table(d, b, "shared"),
+            evidence.by_table(d, a, "shared"),
+            f"{d}, {a} to {b}",
+            or_equal=True,
         )
-        for d in TABLES
-        for a, b in pairwise(LAMBDAS)
+        for d in evidence.paper.judged
+        for a, b in pairwise(evidence.paper.lambdas)
     ]
     told = "; ".join(
-        f"{d} " + ", ".join(f"{found.by_table(d, method, 'shared').mean:.2f}" for method in LAMBDAS)
-        for d in TABLES
+        f"{d} "
+        + ", ".join(f"{evidence.by_table(d, method, 'shared').mean:.2f}" for method in evidence.paper.lambdas)
+        for d in evidence.paper.judged
     )
     return all_of(steps, f"shared proportion by lambda, mean over M: {told}")
 
 
-def _own_group(found: Found, claim: Claim) -> Judgement:
+def _own_group(evidence: Evidence, claim: Claim) -> Judgement:
     """The mean posterior of a class's own kernels, eq. 37, against an equal share of all kernels."""
     comparisons = []
-    for dataset in TABLES:
-        own = {method: found.by_table(dataset, method, "own_group") for method in LAMBDAS[1:-1]}
-        equal = Estimate(1 / found.records[dataset]["n_classes"])
+    for dataset in evidence.paper.judged:
+        own = {
+            method: evidence.by_table(dataset, method, "own_group")
+            for method in list(evidence.paper.lambdas)[1:-1]
+        }
+        equal = Estimate(1 / evidence.records[dataset]["n_classes"])
         comparisons += [greater(share, equal, f"{dataset}, {method}") for method, share in own.items()]
     return all_of(
         comparisons, "posterior of the class's own group, mean over rows, over its share of the kernels"
     )
 
 
-def _projection(found: Found, claim: Claim) -> Judgement:
+def _projection(evidence: Evidence, claim: Claim) -> Judgement:
     raise NotRun(
         "ELENA's five-dimensional file is not available; here the scores are fitted inside each fold"
     )
 
 
-def _fig3_kernels(found: Found, claim: Claim) -> Judgement:
+def _fig3_kernels(evidence: Evidence, claim: Claim) -> Judgement:
     """A kernel with at least nine tenths of the first class, or not."""
-    shared, unsupervised = (found.example("figure3", m, "own") for m in ("shared", "unsupervised"))
+    shared, unsupervised = (evidence.example("figure3", m, "own") for m in ("shared", "unsupervised"))
     limit = Estimate(0.9)
     return all_of(
         [greater(shared, limit, "supervised"), greater(limit, unsupervised, "unsupervised")],
@@ -210,17 +212,17 @@ def _fig3_kernels(found: Found, claim: Claim) -> Judgement:
     )
 
 
-def _fig3_same(found: Found, claim: Claim) -> Judgement:
-    apart = found.example("figure3", "shared", "apart")
+def _fig3_same(evidence: Evidence, claim: Claim) -> Judgement:
+    apart = evidence.example("figure3", "shared", "apart")
     return all_of(
         [greater(Estimate(0.05), apart)],
         f"kernels {apart.mean:.3f} spreads of the data from those of lambda = 0; almost the same: within .05",
     )
 
 
-def _example(figure: str, better: str, worse: str, column: str) -> Callable[[Found, Claim], Judgement]:
-    def compare(found: Found, claim: Claim) -> Judgement:
-        a, b = (found.example(figure, model, column) for model in (better, worse))
+def _example(figure: str, better: str, worse: str, column: str) -> Callable[[Evidence, Claim], Judgement]:
+    def compare(evidence: Evidence, claim: Claim) -> Judgement:
+        a, b = (evidence.example(figure, model, column) for model in (better, worse))
         larger = (b, a) if column == "error" else (a, b)
         return all_of(
             [greater(*larger)], f"{column}: {better} {a.mean:.3f}, {worse} {b.mean:.3f}; data of our own"
@@ -229,16 +231,16 @@ def _example(figure: str, better: str, worse: str, column: str) -> Callable[[Fou
     return compare
 
 
-def _fig5(found: Found, claim: Claim) -> Judgement:
+def _fig5(evidence: Evidence, claim: Claim) -> Judgement:
     """By likelihood, as the ledger has it; the shared model contains the separate one, so it can hardly hold."""
-    judgement = _example("figure5", "separate", "shared", "log_likelihood")(found, claim)
-    by_error = _example("figure5", "separate", "shared", "error")(found, claim)
+    judgement = _example("figure5", "separate", "shared", "log_likelihood")(evidence, claim)
+    by_error = _example("figure5", "separate", "shared", "error")(evidence, claim)
     return replace(judgement, note=f"{judgement.note}. As classifiers it {by_error.verdict}: {by_error.note}")
 
 
-def _fig4_kernels(found: Found, claim: Claim) -> Judgement:
-    four = found.example("figure4", "separate, 4 kernels", "log_likelihood")
-    two, shared = (found.example("figure4", m, "log_likelihood") for m in ("separate", "shared"))
+def _fig4_kernels(evidence: Evidence, claim: Claim) -> Judgement:
+    four = evidence.example("figure4", "separate, 4 kernels", "log_likelihood")
+    two, shared = (evidence.example("figure4", m, "log_likelihood") for m in ("separate", "shared"))
     enough = abs((four - shared).mean) < 0.05 < (shared - two).mean
     note = f"log-likelihood of 2 shared kernels {shared.mean:.3f}, of 2 separate {two.mean:.3f}, of 4 {four.mean:.3f}"
     return judge_number(claim, Estimate(4.0 if enough else float("nan"), protocol="fresh rows", note=note))
@@ -272,7 +274,7 @@ THEORY = {
 }
 """Claims that algebra decides, and where it is checked."""
 
-JUDGES: dict[str, Callable[[Found, Claim], Judgement]] = {
+JUDGES: dict[str, Callable[[Evidence, Claim], Judgement]] = {
     "sec4.satimage.projection": _projection,
     "sec4.no_winner_0_or_1": _no_winner,
     "sec4.intermediate_lambda": _intermediate,

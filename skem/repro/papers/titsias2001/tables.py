@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-CELL = re.compile(r"titsias\.table\d\.([a-z]+)\.([a-z]+\d*)\.m(\d+)$")
-"""From the id of a cell to its table, method and number of kernels."""
+from skem.repro.ledger.stated_claims import setting_of
+from skem.repro.papers.titsias2001.settings import Settings, name_of
 
-METHODS = {"rbf": "RBF", "averaging": "averaging"}
-
-
-def method_name(method: str) -> str:
-    """As the paper's tables call a method."""
-    return METHODS.get(method) or f"lambda = {int(method.removeprefix('lambda')) / 100:g}"
+METHODS = {"rbf_two_stage": "rbf", "prbf_average": "averaging"}
+"""From the methods of the ledger without a lambda to those of a run."""
 
 
 def cells(claims: pd.DataFrame) -> pd.DataFrame:
@@ -26,20 +21,25 @@ def cells(claims: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        dataset, method, n_components, paper, paper_std (over folds), in the order of the ledger.
+        id, dataset, method, n_components, paper, paper_std (over folds), in the order of the ledger.
     """
     rows = []
     for claim in claims.to_dict("records"):
-        found = CELL.match(claim["id"])
-        if found:
-            key = {"dataset": found[1], "method": found[2], "n_components": int(found[3])}
-            rows.append(key | {"paper": float(claim["value"]), "paper_std": float(claim["spread"])})
+        setting = setting_of(claim)
+        if (
+            claim["paper"] != "titsias2001"
+            or claim["quantity"] != "error_pct"
+            or "n_components" not in setting
+        ):
+            continue
+        method = METHODS.get(claim["method"]) or name_of(float(setting["lambda"]))
+        cell = {"id": claim["id"], "dataset": claim["dataset"], "method": method}
+        cell |= {"n_components": int(setting["n_components"]), "paper": float(claim["value"])}
+        rows.append(cell | {"paper_std": float(claim["spread"])})
     return pd.DataFrame(rows)
 
 
-def summary(
-    errors: pd.DataFrame, paper: pd.DataFrame, tables: Mapping[str, Any], n_folds: int
-) -> pd.DataFrame:
+def summary(errors: pd.DataFrame, printed: pd.DataFrame, paper: Settings) -> pd.DataFrame:
     """One row per cell: the paper's, ours, and whether they agree.
 
     Returns
@@ -53,10 +53,10 @@ def summary(
         empty where it is not).
     """
     rows = []
-    for name, entry in tables.items():
-        printed = paper[paper["dataset"] == entry.get("source", name)]
+    for name, entry in paper.tables.items():
         own = errors[errors["dataset"] == name]
-        for cell in printed.to_dict("records"):
+        cells_of = printed[printed["dataset"] == entry.get("source", name)]
+        for cell in cells_of.drop(columns="id").to_dict("records"):
             row = {"table": entry["table"], **cell, "dataset": name}
             found = own[(own["method"] == cell["method"]) & (own["n_components"] == cell["n_components"])]
             if not len(found):
@@ -65,19 +65,19 @@ def summary(
             by_run = found.groupby("run")["error"]
             runs = by_run.mean()
             se = float(runs.std(ddof=1) / np.sqrt(len(runs)))
-            combined = float(np.hypot(se, cell["paper_std"] / np.sqrt(n_folds)))
+            combined = float(np.hypot(se, cell["paper_std"] / np.sqrt(paper.n_folds)))
             row |= {"error": runs.mean(), "std": by_run.std(ddof=1).mean(), "se": se, "n_runs": len(runs)}
             difference = abs(runs.mean() - cell["paper"])
             row |= {"combined_se": combined, "within": difference <= 2 * combined}
             share = cell["paper"] / 100
             counting = 100 * float(np.sqrt(share * (1 - share) / found["n_test"].mean()))
-            wider = np.hypot(se, max(counting, cell["paper_std"]) / np.sqrt(n_folds))
+            wider = np.hypot(se, max(counting, cell["paper_std"]) / np.sqrt(paper.n_folds))
             row |= {"counting_std": counting, "within_counting": difference <= 2 * wider}
             rows.append(row | {"not_available": ""})
     return pd.DataFrame(rows)
 
 
-def agreement(table: pd.DataFrame) -> pd.DataFrame:
+def agreement(table: pd.DataFrame, paper: Settings) -> pd.DataFrame:
     """In how many cells ours and the paper's are within two combined standard errors, by table and kind of method.
 
     Returns
@@ -91,26 +91,13 @@ def agreement(table: pd.DataFrame) -> pd.DataFrame:
         below_counting=there["paper_std"] < there["counting_std"],
         **{name: there[name].astype(bool) for name in ("within", "within_counting")},
     )
-    kind = there["method"].map(
-        lambda method: "each lambda" if method.startswith("lambda") else method_name(method)
-    )
+    kind = there["method"].map(paper.methods | dict.fromkeys(paper.lambdas, "each lambda"))
     grouped = there.assign(methods=kind).groupby(["dataset", "methods"], sort=False)
     counts = grouped[["within", "within_counting", "below_counting"]].sum()
     result = grouped.size().to_frame("cells").join(counts)
     mean = grouped.apply(lambda g: (g["error"] - g["paper"]).mean(), include_groups=False)
     return result.assign(mean_difference=mean).reset_index()
 
-
-TITLES = {
-    "clouds": "Clouds",
-    "ionosphere": "Ionosphere",
-    "pima": "Pima, standardised",
-    "pima_raw": "Pima, as it is",
-    "phoneme": "Phoneme",
-    "satimage": "Satimage, five discriminant scores fitted inside the fold",
-    "satimage_whole": "Satimage, five discriminant scores fitted to all rows, test rows among them",
-    "satimage_raw": "Satimage, all 36 features",
-}
 
 NOTE = """\
 Test error in %, five-fold stratified cross-validation: *here* ± standard deviation over the folds of a repetition,
@@ -124,11 +111,12 @@ judged by one hardly agrees with any repetition of it. *within, allowing for cou
 smaller than that."""
 
 
-def to_markdown(table: pd.DataFrame, runs: int) -> str:
+def to_markdown(table: pd.DataFrame, paper: Settings) -> str:
     """The five tables to be read, ours beside the paper's."""
-    text = ["# Tables I to V of Titsias and Likas (2001)", NOTE.format(runs=runs)]
-    counted = agreement(table)
-    counted["dataset"] = counted["dataset"].map(lambda name: TITLES.get(name, name))
+    text = ["# Tables I to V of Titsias and Likas (2001)", NOTE.format(runs=paper.repetitions)]
+    counted = agreement(table, paper)
+    titles = {name: entry["title"] for name, entry in paper.tables.items()}
+    counted["dataset"] = counted["dataset"].map(titles)
     counted["mean_difference"] = counted["mean_difference"].map("{:+.2f}".format)
     text += [
         "**Cells that agree**",
@@ -144,13 +132,13 @@ def to_markdown(table: pd.DataFrame, runs: int) -> str:
         AGREEMENT_NOTE,
     ]
     for (number, dataset), own in table.groupby(["table", "dataset"], sort=False):
-        text.append(f"## Table {number}: {TITLES.get(dataset, dataset)}")
+        text.append(f"## Table {number}: {titles[str(dataset)]}")
         missing = own.loc[own["not_available"] != "", "not_available"]
         if len(missing):
             text.append(f"Not available: {missing.iloc[0]}.")
         lines = []
         for method, row in own.groupby("method", sort=False):
-            line = {"method": method_name(method)}
+            line = {"method": paper.methods[str(method)]}
             for cell in row.to_dict("records"):
                 line[f"M = {cell['n_components']}"] = _cell(cell)
             lines.append(line)
@@ -198,13 +186,12 @@ warm starts, then all training rows; *by accuracy*: the same by validation accur
 of each class in each other class, one pair after the other. Then the mean of the lambdas that were chosen."""
 
 
-def choice_markdown(table: pd.DataFrame) -> str:
+def choice_markdown(table: pd.DataFrame, paper: Settings) -> str:
     """The ways to settle lambda to be read: methods as rows, data sets as columns."""
     lines: dict[str, dict[str, str]] = {}
     for row in table.to_dict("records"):
         method = row["method"]
-        known = method if method.startswith("chosen") else method_name(method)
-        line = lines.setdefault(method, {"method": known})
+        line = lines.setdefault(method, {"method": paper.methods.get(method, method)})
         cell = f"{row['error']:.2f}"
         if method != "averaging":
             cell += f" ({row['against']:+.2f} ± {row['against_se']:.2f})"

@@ -8,7 +8,6 @@ import pytest
 import yaml
 
 from skem import datasets
-from skem.datasets import _cache
 from skem.repro.config import documents
 from skem.repro.ledger import stated_claims, summary
 from skem.repro.ledger.verdicts import VERDICTS
@@ -54,7 +53,7 @@ def found(errors, examples=None):
         name: {
             "available": True,
             "shape": list(datasets.shape(name)),
-            "n_classes": _cache._config()[name]["n_classes"],
+            "n_classes": datasets.describe(name)["n_classes"],
         }
         for name in evidence.TABLES
     }
@@ -126,7 +125,7 @@ def test_tests_that_claims_name_are_there():
 
 def test_kernels_are_multiples_of_classes(stated):
     for cell in tables.cells(stated).to_dict("records"):
-        n_classes = {"clouds": 2}.get(cell["dataset"]) or _cache._config()[cell["dataset"]]["n_classes"]
+        n_classes = {"clouds": 2}.get(cell["dataset"]) or datasets.describe(cell["dataset"])["n_classes"]
         assert cell["n_components"] % n_classes == 0
         assert cell["n_components"] in CONFIG["tables"][cell["dataset"]]["n_components"]
 

@@ -84,7 +84,13 @@ class Setting:
     def work(self, spec: dict[str, Any]) -> Work:
         """What a job needs to know of this setting, for any of its runs."""
         return Work(
-            self.dataset, self.method, self.name, self.record(spec), self.params, self.rows, spec | self.features
+            self.dataset,
+            self.method,
+            self.name,
+            self.record(spec),
+            self.params,
+            self.rows,
+            spec | self.features,
         )
 
     def blocks(self, size: int) -> list[str]:

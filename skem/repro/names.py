@@ -1,12 +1,8 @@
-"""How data sets, methods and starts are called in tables and figures."""
+"""How data sets, methods and settings are called in tables, figures and the report."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
-
+from collections.abc import Iterable
 
 NAMES = {
     "rice": "Rice",
@@ -33,12 +29,6 @@ NAMES = {
 }
 
 
-STARTS = {
-    "uniform": "uniform\n(the paper)",
-    "sample": "rows",
-    "kmeans": "k-means",
-    "class_shared": "rows of\nits class,\nshared",
-    "class": "rows of\nits class",
-    "class_kmeans": "k-means\nof its\nclass",
-}
-"""How starts are called in figures, in order: those whose components all classes share, then those with none to share."""
+def with_settings(settings: Iterable[str]) -> dict[str, str]:
+    """`NAMES`, and how settings are called in titles: "1x7-K14" is "1x7, K = 14"."""
+    return NAMES | {setting: setting.replace("-K", ", K = ") for setting in settings}

@@ -1,0 +1,115 @@
+"""A data set, and what makes it one: the content of its arrays."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from skem.datasets._decode import SourceError
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A data set and where it came from.
+
+    Attributes
+    ----------
+    name : str
+    data : ndarray of shape (n, ...)
+        uint8 images (n, 28, 28) or (n, 32, 32, 3), or float64 features (n, m).
+    target : ndarray of shape (n,), int64
+        Index of the class in `target_names`.
+    target_names : tuple of str
+    feature_names : tuple of str or None
+        None for images.
+    n_train : int or None
+        The first `n_train` rows are the published training set; None where none was published.
+    record : dict
+        See `fetch`.
+    """
+
+    name: str
+    data: np.ndarray = field(repr=False)
+    target: np.ndarray = field(repr=False)
+    target_names: tuple[str, ...]
+    feature_names: tuple[str, ...] | None
+    n_train: int | None
+    record: dict[str, Any] = field(repr=False)
+
+    @property
+    def train(self) -> tuple[np.ndarray, np.ndarray]:
+        """The published training set (X, y).
+
+        Raises
+        ------
+        ValueError
+            Where no split was published.
+        """
+        rows = slice(None, self._split())
+        return self.data[rows], self.target[rows]
+
+    @property
+    def test(self) -> tuple[np.ndarray, np.ndarray]:
+        """The published test set (X, y).
+
+        Raises
+        ------
+        ValueError
+            Where no split was published.
+        """
+        rows = slice(self._split(), None)
+        return self.data[rows], self.target[rows]
+
+    def _split(self) -> int:
+        if self.n_train is None:
+            raise ValueError(
+                f"{self.name!r} has no published training and test set: split its `data` and `target`, "
+                "for example with sklearn.model_selection.StratifiedKFold"
+            )
+        return self.n_train
+
+
+class DatasetNotAvailable(RuntimeError):
+    """No source delivered the data set.
+
+    Attributes
+    ----------
+    record : dict
+        What `fetch` returns for it; ``record["reasons"]`` has one line per source.
+    """
+
+    def __init__(self, record: dict[str, Any], advice: str) -> None:
+        super().__init__(record, advice)
+        self.record = record
+
+    def __str__(self) -> str:
+        record, advice = self.args
+        reasons = "".join(f"\n  - {reason}" for reason in record["reasons"])
+        return f"data set {record['dataset']!r} is not available. Tried:{reasons}\n{advice}"
+
+
+def content_hash(data: np.ndarray, target: np.ndarray) -> str:
+    """SHA-256 over type, shape and little-endian bytes of both arrays, as a hexadecimal string."""
+    digest = hashlib.sha256()
+    for array in (data, target):
+        array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        digest.update(f"{array.dtype.str}{list(array.shape)}".encode())
+        digest.update(array.data)
+    return digest.hexdigest()
+
+
+def verify(data: np.ndarray, target: np.ndarray, spec: dict[str, Any]) -> None:
+    """Refuse content that is not the published one."""
+    shape = tuple(spec["shape"])
+    if data.shape != shape or data.dtype != spec["dtype"] or target.shape != shape[:1]:
+        raise SourceError(
+            f"holds {data.dtype} {data.shape} with {target.shape} labels instead of {spec['dtype']} {shape}"
+        )
+    found = content_hash(data, target)
+    if found != spec["sha256"]:
+        raise SourceError(
+            f"content is not the published one (sha256 {found[:12]}... instead of {spec['sha256'][:12]}...)"
+        )

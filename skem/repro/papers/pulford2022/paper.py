@@ -1,0 +1,28 @@
+"""Pulford (2022): what the rest of the reproduction asks of it."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from skem.repro.files import read_json, read_table
+from skem.repro.papers import Files
+from skem.repro.papers.pulford2022.evidence import Evidence
+from skem.repro.papers.pulford2022.figures import FIGURES
+from skem.repro.papers.pulford2022.judges import judge, knows
+from skem.repro.papers.pulford2022.settings import Settings
+
+__all__ = ["FIGURES", "evidence", "judge", "knows"]
+
+
+def evidence(files: Files, stated: pd.DataFrame, settings: Settings) -> Evidence:
+    """What a run left: ``history`` and ``seconds`` by data set, passes ``timed`` alone, ``records`` by source."""
+    timed = [table for table in map(read_table, files["timed"].values()) if len(table)]
+    numbers = stated[stated["kind"] == "number"]
+    return Evidence(
+        {dataset: read_table(path) for dataset, path in files["history"].items()},
+        {dataset: read_table(path) for dataset, path in files["seconds"].items()},
+        pd.concat(timed, ignore_index=True) if timed else pd.DataFrame(),
+        {source: read_json(path) for source, path in files["records"].items()},
+        dict(zip(numbers["id"], numbers["value"].map(float), strict=True)),
+        settings,
+    )

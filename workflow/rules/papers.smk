@@ -1,0 +1,58 @@
+# What the papers' rules have named: the ledger, every claim beside what was measured, and the figures.
+
+
+rule claims:
+    input:
+        claims="config/claims.csv",
+        protocols="config/protocols.yaml",
+        evidence=[path for kinds in EVIDENCE.values() for files in kinds.values() for path in files.values()],
+    output:
+        csv="results/claims.csv",
+        md=report(
+            "results/claims.md",
+            category="Claims",
+            labels={"claims": "all but those about time"},
+            caption="../report/claims.rst",
+        ),
+        timing_csv="results/claims_timing.csv",
+        timing_md=report(
+            "results/claims_timing.md",
+            category="Claims",
+            labels={"claims": "about time"},
+            caption="../report/claims_timing.rst",
+        ),
+    params:
+        title="What the papers claim",
+        evidence=EVIDENCE,
+        settings=PAPER_SETTINGS,
+        code=code("claims", [f"skem.repro.papers.{paper}.paper" for paper in EVIDENCE]),
+    message:
+        "verdicts on the claims"
+    script:
+        "../scripts/claims.py"
+
+
+rule draw:
+    input:
+        lambda wildcards: DRAWN[wildcards.figure]["tables"],
+    output:
+        report(
+            "results/figures/{figure}.svg",
+            category=lambda wildcards: TITLES[DRAWN[wildcards.figure]["paper"]],
+            labels={"figure": "{figure}"},
+            caption="../report/draw.rst",
+        ),
+        "results/figures/{figure}.pdf",
+        "results/figures/{figure}.png",
+        csv="results/figures/{figure}.csv",
+    wildcard_constraints:
+        figure="|".join(DRAWN) or "none",
+    params:
+        paper=lambda wildcards: DRAWN[wildcards.figure]["paper"],
+        settings=lambda wildcards: PAPER_SETTINGS[DRAWN[wildcards.figure]["paper"]],
+        caption=lambda wildcards: Path(f"workflow/report/{wildcards.figure}.rst").read_text(encoding="utf-8"),
+        code=lambda wildcards: code("draw", [f"skem.repro.papers.{DRAWN[wildcards.figure]['paper']}.figures"]),
+    message:
+        "drawing {wildcards.figure}"
+    script:
+        "../scripts/draw.py"

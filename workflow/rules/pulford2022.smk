@@ -1,0 +1,80 @@
+# Pulford (2022): tables and figures of what the paper tried beside its first table, of the experiments in this run.
+from skem.repro.drawing import KINDS
+from skem.repro.papers.pulford2022 import figures
+
+PULFORD = PAPER_SETTINGS["pulford2022"]
+STUDIES = {
+    name: datasets for name in PULFORD.studies if name in EXPERIMENTS and (datasets := datasets_of(name))
+}
+# Figures whose studies are in this run, and the tables they are drawn from.
+PULFORD_FIGURES = {
+    name: [*figure.timing, *(study for study in (*figure.needs, *figure.also) if study in STUDIES)]
+    for name, figure in figures.FIGURES.items()
+    if set(figure.needs) <= set(STUDIES)
+}
+DRAWN |= {
+    name: {"paper": "pulford2022", "tables": [f"results/tables/{table}.csv" for table in tables]}
+    for name, tables in PULFORD_FIGURES.items()
+}
+TABLES += [f"results/tables/{name}.{suffix}" for name in STUDIES for suffix in ("csv", "md")]
+if PULFORD.data_set in STUDIES.get(PULFORD.trade_offs, []):
+    TABLES.append("results/tables/arrangements_timing.csv")
+FIGURES += [f"results/figures/{name}.{suffix}" for name in PULFORD_FIGURES for suffix in KINDS]
+
+# Settings whose passes are timed alone: those of the tables, and the partitions that the paper counts operations of.
+COUNTED = sorted(unit for unit in UNITS if unit[:2] == (PULFORD.data_set, PULFORD.arrangements[0]))
+TIMED = sorted(
+    {*COUNTED}
+    | {
+        (dataset, *paper_setting(entry))
+        for name in REPRODUCED
+        for dataset, entry in EXPERIMENTS[name]["data_sets"].items()
+        if dataset in DATASETS
+    }
+)
+EVIDENCE["pulford2022"] = {
+    "history": {dataset: f"results/history/{dataset}.csv" for dataset in DATASETS},
+    "seconds": {dataset: f"results/timings/{dataset}.csv" for dataset in DATASETS},
+    "timed": {"/".join(unit): f"results/timings/{'/'.join(unit)}.csv" for unit in TIMED},
+    "records": {source: f"results/data/{source}.json" for source in SOURCES},
+}
+
+
+rule study:
+    input:
+        history=lambda wildcards: expand("results/history/{dataset}.csv", dataset=STUDIES[wildcards.study]),
+        claims="config/claims.csv",
+    output:
+        csv="results/tables/{study}.csv",
+        md=report(
+            "results/tables/{study}.md",
+            category="Studies",
+            labels={"table": "{study}"},
+            caption="../report/study.rst",
+        ),
+    wildcard_constraints:
+        study="|".join(STUDIES) or "none",
+    params:
+        experiment=lambda wildcards: EXPERIMENTS[wildcards.study],
+        settings=PULFORD,
+        code=code("study"),
+    message:
+        "table of {wildcards.study}"
+    script:
+        "../scripts/study.py"
+
+
+rule arrangements_timing:
+    """What a training costs, counted and timed; apart, as times are never the same twice."""
+    input:
+        [f"results/timings/{'/'.join(unit)}.csv" for unit in COUNTED],
+    output:
+        "results/tables/arrangements_timing.csv",
+    params:
+        passes=PULFORD.passes,
+        n_train=config["features"][PULFORD.data_set]["n_train"],
+        code=code("arrangements_timing"),
+    message:
+        "times of arrangements"
+    script:
+        "../scripts/arrangements_timing.py"
