@@ -14,6 +14,7 @@ rule configuration:
         "results/configuration.yaml",
     params:
         config=config,
+        code=code("configuration"),
     message:
         "recording the configuration"
     script:
