@@ -8,9 +8,13 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+VERIFIED = "skem.datasets"
+"""Where following imports stops. A job reads a data set's arrays, which are verified by the hash of their content: whatever
+fetches, keeps or decodes them, its numbers are the same."""
+
 
 def code_of(script: str | Path, root: str | Path = ".", modules: Sequence[str] = ()) -> str:
-    """A hash of all that a script needs of the library, without docstrings and comments.
+    """A hash of a script and all that it needs of the library, without docstrings and comments.
 
     Parameters
     ----------
@@ -21,9 +25,10 @@ def code_of(script: str | Path, root: str | Path = ".", modules: Sequence[str] =
     modules : sequence of str
         Modules that it imports by name.
     """
+    script, root = Path(script), Path(root)
     digest = hashlib.sha256()
-    for path in sorted(needed_by(Path(script), Path(root), modules)):
-        digest.update(f"{path.relative_to(root)}\n{_bare(path)}\n".encode())
+    for path in (script, *sorted(needed_by(script, root, modules))):
+        digest.update(f"{path.relative_to(root)}\n{_bare(_text(path))}\n".encode())
     return digest.hexdigest()[:16]
 
 
@@ -37,32 +42,46 @@ def needed_by(script: Path, root: Path, modules: Sequence[str] = ()) -> set[Path
     return known
 
 
-@cache
 def _imports(path: Path, root: Path) -> set[Path]:
     """Files of the library that one file imports, at its top or in its functions."""
-    found: set[Path | None] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found |= {_file(alias.name, root) for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            # Each name is a module of that package, or something that the module itself has.
-            found |= {
-                _file(f"{node.module}.{alias.name}", root) or _file(node.module, root) for alias in node.names
-            }
-    return {file for file in found if file is not None}
-
-
-def _file(module: str, root: Path) -> Path | None:
-    if module.split(".")[0] != "skem":
-        return None
-    base = root.joinpath(*module.split("."))
-    return next((path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None)
+    names, by_name = _imported(_text(path))
+    found = {file for module, name in names if (file := _file(module, name, root))}
+    # Names that are known at run time only: whatever stands below.
+    return found | set(path.parent.rglob("*.py")) - {path} if by_name else found
 
 
 @cache
-def _bare(path: Path) -> str:
-    """The code of a file: the same for other comments, docstrings and line breaks."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def _imported(code: str) -> tuple[list[tuple[str, str]], bool]:
+    """What code imports, modules and names in them, and whether it also imports by names that it computes."""
+    found: list[tuple[str, str]] = []
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, "") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found += [(node.module, alias.name) for alias in node.names]
+    return found, any(imported in found for imported in (("importlib", ""), ("importlib", "import_module")))
+
+
+@cache
+def _file(module: str, name: str, root: Path) -> Path | None:
+    """Where a name of a module stands: in a module of that package, or in the module itself."""
+    whole = f"{module}.{name}"
+    if module.split(".")[0] != "skem" or f"{whole}.".startswith(f"{VERIFIED}."):
+        return None
+    bases = [root.joinpath(*dotted.split(".")) for dotted in (whole, module) if not dotted.endswith(".")]
+    places = [place for base in bases for place in (base.with_suffix(".py"), base / "__init__.py")]
+    return next((place for place in places if place.is_file()), None)
+
+
+@cache
+def _bare(code: str) -> str:
+    """The same for other comments, docstrings and line breaks."""
+    tree = ast.parse(code)
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):

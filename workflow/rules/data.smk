@@ -36,6 +36,7 @@ rule environment:
     params:
         # Looked up again when something of it changes.
         now=environment.describe(),
+        code=code("environment"),
     message:
         "recording machine and versions"
     script:

@@ -25,7 +25,7 @@ rule claims:
         title="What the papers claim",
         evidence=EVIDENCE,
         settings=PAPER_SETTINGS,
-        code=code("claims", [f"skem.repro.papers.{paper}.paper" for paper in EVIDENCE]),
+        code=code("claims", LOADED),
     message:
         "verdicts on the claims"
     script:
@@ -51,7 +51,7 @@ rule draw:
         paper=lambda wildcards: DRAWN[wildcards.figure]["paper"],
         settings=lambda wildcards: PAPER_SETTINGS[DRAWN[wildcards.figure]["paper"]],
         caption=lambda wildcards: Path(f"workflow/report/{wildcards.figure}.rst").read_text(encoding="utf-8"),
-        code=lambda wildcards: code("draw", [f"skem.repro.papers.{DRAWN[wildcards.figure]['paper']}.figures"]),
+        code=code("draw", LOADED),
     message:
         "drawing {wildcards.figure}"
     script:

@@ -14,6 +14,7 @@ rule configuration:
         "results/configuration.yaml",
     params:
         config=config,
+        code=code("configuration"),
     message:
         "recording the configuration"
     script:
@@ -31,7 +32,7 @@ rule report:
         "results/report.html",
     params:
         seen=seen,
-        code=code("report"),
+        code=code("report", LOADED),
     message:
         "the report"
     script:

@@ -25,6 +25,7 @@ rule choose_reg_covar:
             for setting in SETTINGS.values()
             if "reg_covar" in setting.params
         },
+        code=code("choose_reg_covar"),
     message:
         "choosing reg_covar"
     script:

@@ -120,6 +120,8 @@ rule history:
     output:
         history="results/history/{dataset}.csv",
         seconds="results/timings/{dataset}.csv",
+    params:
+        code=code("history"),
     message:
         "history of {wildcards.dataset}"
     script:

@@ -1,11 +1,11 @@
 """A figure of a paper, and the tidy table it is drawn from."""
 
-from importlib import import_module
 from pathlib import Path
 
 import matplotlib
 
 from skem.engine import threads
+from skem.repro import papers
 from skem.repro.drawing import STYLE, save
 from skem.repro.files import plain_errors, read_table, write_table
 
@@ -13,8 +13,7 @@ matplotlib.use("Agg")
 threads.limit_process(1)
 with plain_errors(), matplotlib.rc_context(STYLE):
     settings = snakemake.params.settings
-    figures = import_module(f"skem.repro.papers.{snakemake.params.paper}.figures").FIGURES
-    figure = figures[snakemake.wildcards.figure]
+    figure = papers.load(snakemake.params.paper).FIGURES[snakemake.wildcards.figure]
     rows = figure.rows({Path(path).stem: read_table(path) for path in snakemake.input}, settings)
     axes = figure.draw(rows, settings)
     save(axes, [path for path in snakemake.output if path != snakemake.output.csv])

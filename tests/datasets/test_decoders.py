@@ -1,0 +1,85 @@
+"""From the bytes of a file to arrays, and the hash of their content."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis.extra.numpy import array_shapes, arrays
+from PIL import Image
+
+from skem import datasets
+from skem.datasets import _decode
+
+rng = np.random.default_rng(0)
+
+
+def decoded(decoder: str, blobs: list[bytes], **spec) -> tuple[np.ndarray, np.ndarray]:
+    return _decode._DECODERS[decoder][1](blobs, spec)
+
+
+def test_idx_of_another_type_is_refused():
+    with pytest.raises(_decode.SourceError, match="not an IDX file"):
+        _decode._idx_array(b"\0\0\x0d\1\0\0\0\1\0\0\0\0")
+
+
+def test_cifar_binary_and_png_agree():
+    pictures = rng.integers(0, 256, (12, 32, 32, 3), dtype=np.uint8)
+    labels = rng.integers(0, 10, 12)
+    parts = [slice(2 * part, 2 * part + 2) for part in range(6)]
+    planes = pictures.transpose(0, 3, 1, 2).reshape(12, -1)
+    rows = np.column_stack([labels.astype(np.uint8), planes])
+    binary = [rows[part].tobytes() for part in parts]
+    images = []
+    for part in parts:
+        stream = io.BytesIO()
+        Image.fromarray(pictures[part].reshape(2, 1024, 3)).save(stream, "PNG")
+        images.append(stream.getvalue())
+    lists = [json.dumps(part.tolist()).encode() for part in (labels[:10], labels[10:])]
+    for decoder, blobs in (("cifar_binary", binary), ("cifar_png", images + lists)):
+        data, target = decoded(decoder, blobs, shape=[12, 32, 32, 3])
+        assert np.array_equal(data, pictures)
+        assert np.array_equal(target, labels)
+
+
+def test_png_of_another_size_is_refused():
+    stream = io.BytesIO()
+    Image.new("RGB", (3, 3)).save(stream, "PNG")
+    with pytest.raises(_decode.SourceError, match="unexpected picture: RGB, 3 x 3"):
+        decoded("cifar_png", [stream.getvalue()] * 6 + [b"[]"] * 2, shape=[60000, 32, 32, 3])
+
+
+def test_digits_csv():
+    blob = b"label,1x1,1x2,2x1,2x2\n5,0,255,1,2\n0,3,4,5,6\n"
+    data, target = decoded("digits_csv", [blob, blob], shape=[4, 2, 2])
+    assert data.tolist() == [[[0, 255], [1, 2]], [[3, 4], [5, 6]]] * 2
+    assert target.tolist() == [5, 0, 5, 0]
+
+
+def test_table_with_and_without_header():
+    rows = b"1, -0.0,g\r\n2,3e-1,b\r\n"
+    header = b"% a remark\r\n@RELATION radar\r\n@ATTRIBUTE x Real\r\n\r\n@DATA\r\n"
+    for blob in (rows, header + rows, header + rows.strip()):
+        data, target = decoded("table", [blob], target_names=["bad", "good"], labels=["b", "g"])
+        assert data.tolist() == [[1, 0], [2, 0.3]]
+        assert not np.signbit(data).any()
+        assert target.tolist() == [1, 0]
+    with pytest.raises(ValueError, match="'x' is not in list"):
+        decoded("table", [b"1,2,x\n"], target_names=["bad", "good"])
+    with pytest.raises(ValueError, match="inhomogeneous"):
+        decoded("table", [b"1,2,bad\n1,bad\n"], target_names=["bad", "good"])
+
+
+@given(arrays(np.float64, array_shapes(min_dims=2, max_dims=2, max_side=5), elements=st.floats(-9, 9)))
+def test_content_hash_is_of_the_content(data):
+    target = np.arange(len(data))
+    found = datasets.content_hash(data, target)
+    assert found == datasets.content_hash(np.asfortranarray(data), target.astype(">i8"))
+    assert found == datasets.content_hash(np.repeat(data, 2, axis=0)[::2], target)
+    for other in (data + 1, data.astype(np.float32), data.reshape(-1, 1, data.shape[1])):
+        assert found != datasets.content_hash(other, target)
+    assert found != datasets.content_hash(data, target + 1)

@@ -1,0 +1,109 @@
+"""Data sets as they are loaded: from every form of a source, and from the cache."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pictures import FILES, FORMS, PICTURES, fill, is_right, raw_files, snapshot
+
+from skem import datasets
+from skem.datasets import _known, _sources
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_mirror_takes_every_form(mirror, form):
+    fill(mirror, FORMS[form]())
+    record = datasets.fetch("pictures", progress=False)
+    assert record["available"]
+    assert record["reasons"] == []
+    assert record["source"].startswith("mirror folder (")
+    assert is_right(datasets.load("pictures"))
+
+
+@pytest.mark.parametrize(
+    "content", [b"root:x:0:0:a secret\n", b"secret\x00\xff\xfe", b"1,secret\n2,secret\n"]
+)
+def test_a_reason_quotes_nothing_of_a_file(monkeypatch, tmp_path, content):
+    """What lies in the mirror folder may be a link to anything."""
+    monkeypatch.setenv("SKEM_DATA_MIRROR", str(tmp_path / "mirror"))
+    monkeypatch.setenv("SKEM_OFFLINE", "1")
+    (tmp_path / "mirror/rice").mkdir(parents=True)
+    (tmp_path / "elsewhere").write_bytes(content)
+    (tmp_path / "mirror/rice/Rice_Cammeo_Osmancik.arff").symlink_to(tmp_path / "elsewhere")
+    record = datasets.fetch("rice", home=tmp_path / "home")
+    assert not record["available"]
+    assert "table" in record["reasons"][0]
+    assert "secret" not in str(record)
+    assert "root" not in str(record["reasons"])
+
+
+def test_debian_package_without_dpkg(mirror, monkeypatch):
+    fill(mirror, FORMS["Debian package"]())
+    monkeypatch.setattr(_sources.shutil, "which", lambda program: None)
+    assert is_right(datasets.load("pictures"))
+
+
+def test_load_gives_a_data_set(mirror, home):
+    fill(mirror, raw_files())
+    found = datasets.load("pictures")
+    assert found.data.dtype == np.uint8
+    assert found.target.dtype == np.int64
+    assert found.target_names == ("0", "1", "2")
+    assert found.feature_names is None
+    assert [len(part) for part in (*found.train, *found.test)] == [6, 6, 4, 4]
+    assert np.array_equal(np.concatenate([found.train[0], found.test[0]]), PICTURES)
+    found.data[0] = 0  # the arrays are the caller's own
+    assert is_right(datasets.load("pictures"))
+    with pytest.raises(AttributeError):
+        found.name = "other"
+
+
+def test_no_published_split(mirror):
+    fill(mirror, raw_files())
+    _known.entries()["pictures"]["n_train"] = None
+    found = datasets.load("pictures")
+    for part in ("train", "test"):
+        with pytest.raises(ValueError, match="no published training and test set"):
+            getattr(found, part)
+
+
+def test_cache_keeps_the_first_source(mirror, home):
+    fill(mirror, raw_files())
+    first = datasets.fetch("pictures", progress=False)
+    fill(mirror, dict.fromkeys(FILES, b""))
+    assert datasets.fetch("pictures", progress=False) == first
+    (home / "pictures" / "record.json").write_text("[]")
+    assert datasets.fetch("pictures", progress=False) == first | {"source": "cache"}
+
+
+def test_home_is_the_argument_or_the_environment(mirror, home, tmp_path):
+    fill(mirror, raw_files())
+    datasets.fetch("pictures", home=tmp_path / "other", progress=False)
+    assert (tmp_path / "other" / "pictures" / "data.npy").is_file()
+    assert not home.exists()
+    datasets.fetch("pictures", progress=False)
+    assert sorted(snapshot(home)) == ["pictures/data.npy", "pictures/record.json", "pictures/target.npy"]
+
+
+def test_table_of_records(mirror):
+    absent = datasets.fetch("pictures", progress=False)
+    fill(mirror, raw_files())
+    table = datasets.format_table([absent, datasets.fetch("pictures", progress=False)]).splitlines()
+    assert table[0].split() == ["data", "set", "shape", "classes", "source", "hash", "licence"]
+    assert "not available" in table[2]
+    assert "10 x 4 x 4" in table[2]
+    assert _known.entries()["pictures"]["sha256"][:12] in table[3]
+    assert not any(line.endswith(" ") for line in table)
+
+
+def test_import_is_light():
+    heavy = ("matplotlib", "pooch", "requests", "PIL", "yaml")
+    code = f"import sys, skem.datasets; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done.stderr

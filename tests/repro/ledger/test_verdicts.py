@@ -1,0 +1,230 @@
+"""The one rule of the verdicts."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from skem.repro.ledger import estimates, verdicts
+from skem.repro.ledger.estimates import Estimate, half_a_digit
+from skem.repro.ledger.verdicts import all_of, any_of, evaluate, greater, judge_number
+
+CLAIM = {"value": "97.48", "trials": "", "quantity": "accuracy_pct", "setting": ""}
+
+
+def over(values, protocol="best-pass"):
+    return Estimate.of(pd.Series(values), protocol)
+
+
+# Numbers
+
+
+@pytest.mark.parametrize(
+    ("printed", "half"), [("97.48", 0.005), ("95.0", 0.05), ("26", 0.5), ("1e5", 5e4), ("0.083", 0.0005)]
+)
+def test_half_a_digit(printed, half):
+    assert half_a_digit(printed) == pytest.approx(half)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n=st.integers(2, 40), trials=st.integers(1, 200), shift=st.floats(-6, 6), seed=st.integers(0, 2**32 - 1)
+)
+def test_a_number_is_reproduced_inside_the_prediction_interval(n, trials, shift, seed):
+    values = np.random.default_rng(seed).normal(97, 0.2, n)
+    sd = values.std(ddof=1)
+    half = stats.t.ppf(0.975, n - 1) * sd * np.sqrt(1 / n + 1 / trials) + 0.005
+    value = values.mean() + shift * half / 3
+    claim = CLAIM | {"value": f"{value:.2f}", "trials": str(trials)}
+    found = judge_number(claim, over(values))
+    gap = abs(float(claim["value"]) - values.mean())
+    if abs(gap - half) > 1e-9:
+        wanted = (
+            "reproduced" if gap < half else "better" if values.mean() > float(claim["value"]) else "worse"
+        )
+        assert found.verdict == wanted
+    assert (found.low, found.high) == pytest.approx((values.mean() - half, values.mean() + half))
+
+
+def test_the_rule_covers_a_result_like_the_papers_as_often_as_it_says():
+    """Both results from the same distribution: reproduced 19 times of 20."""
+    rng = np.random.default_rng(0)
+    n, trials, hits = 5, 20, 0
+    for _ in range(4000):
+        theirs = rng.normal(90, 1, trials).mean()
+        claim = CLAIM | {"value": f"{theirs:.6f}", "trials": str(trials)}
+        hits += judge_number(claim, over(rng.normal(90, 1, n))).verdict == "reproduced"
+    assert hits / 4000 == pytest.approx(0.95, abs=0.012)
+
+
+def test_what_is_the_same_in_every_run_has_half_a_digit():
+    assert judge_number(CLAIM, Estimate(97.484)).verdict == "reproduced"
+    assert judge_number(CLAIM, Estimate(97.486)).verdict == "better"
+    assert judge_number(CLAIM, Estimate(97.474)).verdict == "worse"
+
+
+def test_one_run_of_something_random_decides_nothing():
+    found = judge_number(CLAIM, over([97.48]))
+    assert (found.verdict, found.note) == ("undecided", "one run: no spread")
+
+
+def test_less_time_is_better():
+    claim = CLAIM | {"value": "26", "quantity": "seconds_per_pass"}
+    assert judge_number(claim, over([0.07, 0.08, 0.09])).verdict == "better"
+    assert judge_number(claim, over([70.0, 80.0, 90.0])).verdict == "worse"
+    assert judge_number(claim, over([0.01, 0.01, 0.09])).low == 0  # no time is negative
+
+
+def test_a_bound_holds_on_its_side():
+    claim = CLAIM | {"value": "5", "setting": "n_features=36;bound=lower"}
+    assert judge_number(claim, Estimate(5.2)).verdict == "reproduced"
+    assert judge_number(claim, over([4.81, 4.8, 4.79])).verdict == "worse"
+    assert judge_number(claim, over([4.0, 7.0])).verdict == "undecided"
+    upper = claim | {"setting": "bound=upper"}
+    assert judge_number(upper, Estimate(5.2)).verdict == "worse"
+
+
+def test_a_spread_is_compared_through_f():
+    claim = CLAIM | {"value": "0.60", "quantity": "accuracy_std_pct", "trials": "20"}
+    estimate = Estimate(0.5, float("nan"), 58, None)
+    low, high = 0.5 * np.sqrt(stats.f.ppf([0.025, 0.975], 19, 57))
+    found = judge_number(claim, estimate)
+    assert (found.low, found.high) == pytest.approx((low - 0.005, high + 0.005))
+    assert found.verdict == "reproduced"
+    assert judge_number(claim | {"value": "1.50"}, estimate).verdict == "better"  # ours is smaller
+
+
+def test_a_claimed_maximum_is_held_against_a_maximum():
+    """The best of twenty settings as good as each other lies above a typical one, and is no better than ours."""
+    rng = np.random.default_rng(5)
+    verdicts, typical = [], []
+    for _ in range(400):
+        settings = {str(i): over(rng.normal(97, 0.1, 2)) for i in range(20)}
+        claim = CLAIM | {"value": f"{rng.normal(97, 0.1, 20).max():.2f}"}
+        best = estimates.maximum(settings, list(settings))
+        runs = [settings[name].runs for name in settings]
+        assert best.mean == pytest.approx(np.mean([max(r[i] for r in runs) for i in range(2)]))
+        verdicts.append(judge_number(claim, best).verdict)
+        typical.append(judge_number(claim, over(rng.normal(97, 0.1, 40))).verdict)
+    once = {name: over([97.0 + i]) for i, name in enumerate("ab")}
+    assert judge_number(CLAIM, estimates.maximum(once, ["a", "b"])).verdict == "undecided"
+    assert verdicts.count("reproduced") >= 0.95 * 400
+    assert typical.count("reproduced") < 0.7 * 400
+
+
+def test_a_printed_spread_is_told_beside_ours():
+    claim = CLAIM | {"spread": "0.90", "spread_kind": "3sigma", "trials": "100"}
+    rng = np.random.default_rng(6)
+    note = judge_number(claim, over(rng.normal(97.18, 0.3, 100))).note
+    assert "the paper's standard deviation 0.3 is as ours, 0.29" in note
+    assert "1.0 of it apart" in note
+    assert "unlike ours" in judge_number(claim, over(rng.normal(97.18, 0.6, 100))).note
+
+
+def test_a_spread_from_one_run_decides_nothing():
+    claim = CLAIM | {"quantity": "accuracy_std_pct", "value": "0.5"}
+    assert judge_number(claim, Estimate(float("nan"), float("nan"), 1)).verdict == "undecided"
+
+
+# Orderings
+
+
+def test_an_equivalence_tells_the_difference_and_not_how_far_the_margin_is():
+    rng = np.random.default_rng(7)
+    a, b = over(rng.normal(84.5, 0.1, 10)), over(rng.normal(84.8, 0.1, 10))
+    found = all_of(verdicts.equivalent(a, b, 1.0, "k-NN"))
+    assert (found.verdict, found.measured) == ("holds", pytest.approx(a.mean - b.mean))
+    assert found.low < found.measured < found.high < 0
+
+
+def test_a_comparison_is_paired_where_runs_are_shared():
+    rng = np.random.default_rng(1)
+    common = rng.normal(0, 5, 12)  # what both have in common drowns the difference unless it is paired
+    a, b = pd.Series(common + 1 + rng.normal(0, 0.1, 12)), pd.Series(common)
+    assert all_of([greater(over(a), over(b))]).verdict == "holds"
+    assert all_of([greater(over(b), over(a))]).verdict == "fails"
+    apart = Estimate.of(b.set_axis(range(100, 112)))
+    found = all_of([greater(over(a), apart)])
+    assert found.verdict == "undecided"
+    welch = stats.ttest_ind(a, b, equal_var=False).confidence_interval()
+    assert (found.low, found.high) == pytest.approx((welch.low, welch.high))
+
+
+def test_all_and_any():
+    rng = np.random.default_rng(2)
+    up, level, down = (over(rng.normal(m, 1, 30)) for m in (3, 0, -3))
+    zero = Estimate(0.0)
+    assert all_of([greater(up, zero), greater(up, down)]).verdict == "holds"
+    assert all_of([greater(up, zero), greater(level, zero)]).verdict == "undecided"
+    assert all_of([greater(up, zero), greater(down, zero)]).verdict == "fails"
+    assert any_of([greater(level, zero), greater(up, zero)]).verdict == "holds"
+    assert any_of([greater(level, zero), greater(down, zero)]).verdict == "undecided"
+    assert any_of([greater(down, zero), greater(down, level)]).verdict == "fails"
+
+
+def test_many_true_orderings_do_not_fail_by_chance():
+    """Two hundred comparisons of equals: at 95% each, five would be on the wrong side."""
+    rng = np.random.default_rng(3)
+    failed = [
+        all_of(greater(over(rng.normal(0, 1, 20)), over(rng.normal(0, 1, 20))) for _ in range(40)).verdict
+        for _ in range(40)
+    ]
+    assert failed.count("fails") <= 5
+    assert "holds" not in failed
+
+
+def test_settings_of_few_runs_share_their_spread():
+    rng = np.random.default_rng(4)
+    values = rng.normal(1, 0.5, (30, 2))
+    found = estimates.pooled([over(pair) for pair in values])
+    sd = np.sqrt(values.var(axis=1, ddof=1).mean())
+    half = stats.t.ppf(0.975, 30) * sd / np.sqrt(2)
+    for pair, estimate in zip(values, found, strict=True):
+        assert estimate.interval() == pytest.approx((pair.mean() - half, pair.mean() + half))
+
+
+def test_what_is_exactly_known_is_not_uncertain():
+    one, two = Estimate(1.0), Estimate(2.0)
+    assert all_of([greater(two, one)]).verdict == "holds"
+    assert all_of([greater(one, one)]).verdict == "fails"
+    assert all_of([greater(one, one, or_equal=True)]).verdict == "holds"
+
+
+def test_a_constant_leaves_a_spread_and_its_runs_alone():
+    """So 50 - ours is predicted as widely as ours is."""
+    ours = Estimate.of(pd.Series([43.0, 44.0, 46.0]))
+    for found in (Estimate(50.0) - ours, ours - Estimate(50.0)):
+        assert (abs(found.mean), found.sd, found.n) == (pytest.approx(50 - ours.mean), ours.sd, 3)
+        width = np.subtract(*found.interval()[::-1])
+        assert width == pytest.approx(np.subtract(*ours.interval()[::-1]))
+    claim = CLAIM | {"value": "5"}
+    about, itself = (judge_number(claim, e) for e in (Estimate(50.0) - ours, ours))
+    assert about.high - about.low == pytest.approx(itself.high - itself.low)
+    one_run = Estimate.of(pd.Series([43.0]))
+    assert judge_number(claim, Estimate(50.0) - one_run).verdict == "undecided"
+
+
+def test_expressions():
+    values = {"a": [3.0], "b": [2.0], "c": [1.0], "d.x": [7.0], "d.y": [9.0]}
+
+    def number(name):
+        if name.endswith("*"):
+            return [Estimate(v[0]) for key, v in values.items() if key.startswith(name[:-1])]
+        return [Estimate(values[name][0])]
+
+    for text, wanted in {
+        "[a] > [b]": "holds",
+        "[a] < [b]": "fails",
+        "[a] > max([b], [c]) and [b] > [c]": "holds",
+        "[a] >= [a]": "holds",
+        "[b] < min([a],[c])": "fails",
+        "[a] - [b] > [c] - 0.5": "holds",
+        "[a] > 100 - min([d.*])": "fails",
+        "100 - min([d.*]) > [a]": "holds",
+    }.items():
+        assert evaluate(text, number).verdict == wanted, text
+    for prose in ("accuracy(pskem) > accuracy(skem)", "for all K it holds", "[a] > [b] or [a] > [c]"):
+        with pytest.raises(ValueError, match="not a formal expression"):
+            evaluate(prose, number)

@@ -1,0 +1,285 @@
+"""Every claim of Pulford (2022) is judged, by rules that tell a world like the paper's from another."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from claims import ROOT, STATED, WORDS
+from snakemake.utils import update_config
+
+from skem.repro.config import documents, experiments
+from skem.repro.ledger import estimates, summary, verdicts
+from skem.repro.papers.pulford2022 import judges
+from skem.repro.papers.pulford2022.evidence import Evidence
+from skem.repro.protocols import PROTOCOLS
+from skem.repro.training import baselines
+
+OURS = STATED[STATED["paper"] == "pulford2022"]
+PRINTED = {row["id"]: float(row["value"]) for row in STATED.to_dict("records") if row["kind"] == "number"}
+NOTHING = Evidence({}, {}, pd.DataFrame(), {}, PRINTED)
+
+
+def test_every_claim_of_pulford_is_judged():
+    """With nothing run, a claim is cited, theory, decided by counting, or not run; none is forgotten."""
+    table = summary.ledger(OURS, lambda claim: judges.judge(NOTHING, claim))
+    assert len(table) == 170
+    assert set(table["verdict"]) == {"cited", "theory", "not run", "holds", "fails", "reproduced"}
+    decided = table[table["verdict"].isin(["holds", "fails", "reproduced"])]
+    assert set(decided["id"]) == {
+        "pulford.sec2-2.skem_memory",
+        "pulford.sec2-3.orders_of_magnitude",
+        "pulford.sec3-3.skem_cost",
+        "pulford.sec3-3.skem_not_parallel",
+        "pulford.sec4.lower_cost",
+        "pulford.appendix_b.n_gaussians",
+    }
+    assert table.loc[table["verdict"] == "not run", "remark"].str.len().min() > 10
+
+
+def test_the_tests_that_theory_names_exist():
+    for note in [
+        *judges.THEORY.values(),
+        "tests/estimators/test_theory.py::test_a_product_of_mixtures_is_a_mixture",
+    ]:
+        file, name = note.split("::")[-2:]
+        name = name.split(";")[0].split(",")[0].strip()
+        assert f"def {name}(" in (ROOT / file.split()[-1]).read_text(encoding="utf-8"), note
+
+
+def test_judges_are_for_claims_that_exist():
+    known = set(OURS["id"].str.removeprefix("pulford."))
+    for names in (judges.NUMBERS, judges.JUDGES, judges.THEORY):
+        assert set(names) <= known, set(names) - known
+
+
+def history(method, setting, accuracies, dataset="mnist", **columns):
+    found = [(run, p, value) for run, passes in enumerate(accuracies) for p, value in enumerate(passes, 1)]
+    unknown = [f"{part}_{m}" for part in ("validation", "test") for m in ("log_loss", "brier")]
+    known = {"dataset": dataset, "method": method, "setting": setting, "fold": 0, "rows": "all"}
+    known |= {"n_train": 10, "n_validation": 0, "n_test": 100, "log_likelihood": 0.0, "objective": 0.0}
+    table = pd.DataFrame(found, columns=["run", "pass", "test_accuracy"])
+    return table.assign(**dict.fromkeys(["validation_accuracy", *unknown], np.nan) | known | columns)
+
+
+def test_evidence_reports_the_best_pass_and_where_it_lies():
+    table = history("pskem", "3x13-K60", [[0.5, 0.975, 0.9], [0.6, 0.7, 0.973]])
+    evidence = Evidence({"mnist": table}, {}, pd.DataFrame(), {}, PRINTED)
+    found = evidence.accuracy("mnist", "pskem", "3x13-K60")
+    assert (found.mean, found.n) == (pytest.approx(97.4), 2)
+    assert evidence.peak("mnist", "pskem", "3x13-K60").tolist() == [2, 3]
+    claim = OURS.set_index("id").loc["pulford.table1.mnist.pskem_accuracy"].to_dict()
+    judged = judges.judge(evidence, claim | {"id": "pulford.table1.mnist.pskem_accuracy"})
+    assert judged.verdict == "reproduced"
+    # What is only cited counts as printed: 97.4 against 96.7.
+    over_svm = OURS[OURS["id"] == "pulford.sec3-1.mnist.beats_poly_svm"].iloc[0].to_dict()
+    judged = judges.judge(evidence, over_svm)
+    assert judged.measured == pytest.approx(97.4 - 96.7)
+    with pytest.raises(estimates.NotRun, match="3x13-K40 on mnist"):
+        evidence.accuracy("mnist", "pskem", "3x13-K40")
+
+
+@pytest.fixture(scope="module")
+def everything():
+    """Made-up results of every setting that config/paper.yaml asks for, every preset, and every timed pass."""
+    config = documents.read(ROOT / "config" / "config.yaml")
+    update_config(config, documents.read(ROOT / "config" / "paper.yaml"))
+    rng = np.random.default_rng(0)
+    found, timed = [], []
+    for name in config["experiments"]:
+        _, settings = experiments.settings(
+            name, ROOT / "config" / "experiments", ROOT / "workflow" / "schemas" / "experiment.yaml", config
+        )
+        for setting in settings:
+            accuracies = rng.uniform(0.8, 0.9, (3, 4))
+            found.append(
+                history(
+                    setting.method, setting.name, accuracies, setting.dataset,
+                    shared_proportion=rng.uniform(0.2, 0.8), condition=rng.uniform(10, 1e4), validation_accuracy=0.85, kept=0,
+                    n_test=10_000,
+                )
+            )  # fmt: skip
+            row = {"dataset": setting.dataset, "method": setting.method, "setting": setting.name}
+            timed += [row | {"pass": p, "seconds": rng.uniform(0.01, 0.02)} for p in (2, 3)]
+    for dataset, methods in config["baselines"]["presets"].items():
+        for method in methods:
+            for label in baselines.reported():
+                if label.startswith(method):
+                    found.append(history(label, "preset", rng.uniform(0.8, 0.9, (3, 1)), dataset))  # noqa: PERF401
+    table = pd.concat(found, ignore_index=True)
+    by_dataset = dict(tuple(table.groupby("dataset")))
+    seconds = {name: part.assign(seconds=0.1) for name, part in by_dataset.items()}
+    content = documents.read(ROOT / "config" / "datasets.yaml")
+    records = {name: entry | {"available": True} for name, entry in content.items()}
+    return Evidence(by_dataset, seconds, pd.DataFrame(timed), records, PRINTED)
+
+
+def test_with_everything_run_every_claim_has_a_verdict(everything):
+    """So the names of settings in the judges are those of the experiment files."""
+    table = summary.ledger(OURS, lambda claim: judges.judge(everything, claim))
+    assert not len(table[table["verdict"] == "not run"]), table.loc[
+        table["verdict"] == "not run", "remark"
+    ].tolist()
+    assert table["verdict"].isin(verdicts.VERDICTS).all()
+    numbers = table[(table["kind"] == "number") & (table["external"] == "no")]
+    assert numbers["measured"].notna().all()
+    data = table[(table["method"] == "data") & (table["external"] == "no") & (table["kind"] == "number")]
+    assert set(data["verdict"]) == {"reproduced"}
+    assert len(data) == 20
+    # config/protocols.yaml says how each was measured.
+    accuracies = table[table["measured_by"].isin(PROTOCOLS) & (table["kind"] == "number")]
+    accuracies = accuracies[accuracies["quantity"].str.startswith("accuracy")]
+    assert len(accuracies) > 20
+    assert (accuracies["measured_by"] == accuracies["protocol"].map(WORDS)).all()
+    text = summary.to_markdown("Claims", table, ["pulford2022"])
+    assert text.count("\n| ") > 170
+
+
+def world(
+    accuracy,
+    peak=10,
+    shared=lambda m, k: 0.5,
+    condition=lambda k: 1e3,
+    kept=0,
+    arranged=lambda method: 0.0,
+):
+    """Results for Figures 2 to 5 in which everything is as a function of block size m and K says."""
+    rng = np.random.default_rng(1)
+    found = []
+    for method in ("sequential", "interleaved", "random", "no_ridge", "longer"):
+        for m in (3, 6, 12, 18, 36):
+            for k in range(4, 44, 4):
+                last = 40 if m == 36 or method == "longer" else 30
+                best = peak(m) if callable(peak) else peak
+                passes = np.arange(1, last + 1)
+                curves = [
+                    accuracy(m, k) + arranged(method) - 1e-4 * abs(passes - best) + rng.normal(scale=1e-5)
+                    for _ in range(5)
+                ]
+                name = f"{36 // m}x{m}-K{k}"
+                table = history(method, name, curves, "mnist_half", shared_proportion=shared(m, k), kept=kept)
+                found.append(table.assign(condition=condition(k) * rng.uniform(0.99, 1.01, size=len(table))))
+    return Evidence({"mnist_half": pd.concat(found)}, {}, pd.DataFrame(), {}, PRINTED)
+
+
+def verdict(name, evidence):
+    claim = OURS.set_index("id", drop=False).loc[f"pulford.{name}"].to_dict()
+    return judges.judge(evidence, claim).verdict
+
+
+AS_THE_PAPER_SAYS = {
+    # More features per block help up to 18, one block of 36 is worst, but for 12x3 at K from 28.
+    "accuracy": lambda m, k: (
+        0.9 + 0.001 * k + {3: 0.0, 6: 0.01, 12: 0.02, 18: 0.02, 36: -0.013 + 0.0005 * k}[m]
+    ),
+    "peak": lambda m: 28 if m == 36 else 20,
+    "shared": lambda m, k: 0.9 - 0.01 * k - (0.2 if m in (12, 18) else 0.0),
+    "condition": lambda k: 10.0 ** (1 + k / 10),
+}
+OTHERWISE = {
+    "accuracy": lambda m, k: 0.9 - 0.001 * k + 0.001 * m,
+    "peak": lambda m: 15 if m == 36 else 20,
+    "shared": lambda m, k: 0.4 + 0.01 * k + (0.1 if m in (12, 18) else 0.0),
+    "kept": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def worlds():
+    return world(**AS_THE_PAPER_SAYS), world(**OTHERWISE)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("sec3-3.monotone_in_k", "sec3-3.best_partitions", "sec3-3.skem_below_12x3"),
+        *("sec3-3.skem_more_passes", "sec1.pskem_generally_better", "abstract.better_and_cheaper"),
+        *("sec3-3.sharing.decreasing_in_k", "sec3-3.sharing.best_share_least", "sec3-3.no_divergence"),
+        *("sec3-3.sharing.best_accuracy_above_12", "sec4.robust", "sec3-3.arrangement_insensitive"),
+        *("sec3-3.superiority", "sec2-3.outperforms_36d"),
+    ],
+)
+def test_a_judge_tells_a_world_like_the_papers_from_another(name, worlds):
+    like, other = worlds
+    assert verdict(name, like) == "holds"
+    if name != "sec3-3.arrangement_insensitive":  # the other world does not differ in this
+        assert verdict(name, other) == "fails"
+
+
+def test_consistently_has_no_exceptions(worlds):
+    """Section 3.3 excepts 12x3 at K from 28; the conclusions do not."""
+    assert verdict("sec4.consistently_better", worlds[0]) == "fails"
+
+
+def test_being_allowed_more_passes_is_not_needing_them():
+    """One block goes on to pass 40 and peaks there; so do the others where they may."""
+    assert verdict("sec3-3.skem_more_passes", world(AS_THE_PAPER_SAYS["accuracy"], lambda m: 40)) != "holds"
+
+
+def test_a_small_but_certain_difference_between_arrangements_is_one():
+    """Half a point, ten thousand times its error: not "the same accuracy", and yet little."""
+    evidence = world(**AS_THE_PAPER_SAYS, arranged=lambda method: -0.005 * (method == "interleaved"))
+    claim = OURS.set_index("id", drop=False).loc["pulford.sec3-3.arrangement_insensitive"].to_dict()
+    found = judges.judge(evidence, claim)
+    assert (found.verdict, found.measured) == ("fails", pytest.approx(-0.5, abs=0.01))
+    assert "32 of 64" in found.note
+    assert verdict("sec1.robustness", evidence) == "holds"
+
+
+def test_the_top_three_are_above_all_others():
+    presets = {"svm_rbf": 0.94, "bagged_trees_100": 0.93, "svm_quadratic": 0.92, "qda": 0.91}
+    presets |= dict.fromkeys(("logistic_regression", "lda", "svm_linear", "knn_1", "knn_5", "knn_9"), 0.85)
+
+    def judged(**other):
+        found = [
+            history(name, "preset", [[value], [value + 0.001], [value - 0.001]], "ionosphere")
+            for name, value in (presets | other).items()
+        ]
+        evidence = Evidence({"ionosphere": pd.concat(found)}, {}, pd.DataFrame(), {}, PRINTED)
+        return verdict("sec3-2.ionosphere.top_three", evidence)
+
+    assert judged() == "holds"
+    assert judged(qda=0.925) == "fails"  # the three are in order, and another one is among them
+
+
+def test_what_the_papers_terms_leave_out_is_told_beside_the_verdict(everything):
+    def note(name):
+        claim = OURS.set_index("id", drop=False).loc[f"pulford.{name}"].to_dict()
+        return judges.judge(everything, claim).note
+
+    assert "class start, validated: " in note("abstract.better_and_cheaper")
+    assert "all chosen on training rows (rice, nested): the model " in note("sec3-2.rice.beats_conventional")
+    assert "on folds in the order of the file the model has " in note("sec3-2.rice.margin")
+    assert "(ionosphere, nested): the model " in note("sec4.low_dim_wins")
+    assert "the best of 5 settings in each run" in note("table1.ionosphere.pskem_accuracy")
+
+
+def test_stability_depends_on_what_moves_the_condition():
+    accuracy = AS_THE_PAPER_SAYS["accuracy"]
+    assert verdict("sec3-3.stability_driver", world(accuracy, condition=lambda k: 10.0**k)) == "holds"
+    assert verdict("sec3-3.stability_driver", world(accuracy, condition=lambda k: 1e3)) != "holds"
+
+
+def test_the_time_of_a_fit_leaves_out_fits_for_validation():
+    table = history("pskem", "10x15-K100", [[0.8, 0.9], [0.8, 0.9]], "fashion_mnist")
+    seconds = pd.concat([table, table.assign(rows="part")]).assign(seconds=3.0)
+    evidence = Evidence({"fashion_mnist": table}, {"fashion_mnist": seconds}, pd.DataFrame(), {}, PRINTED)
+    assert evidence.fit_seconds("fashion_mnist", "pskem", "10x15-K100").mean == 6
+
+
+def test_models_are_compared_on_the_folds_of_their_rivals():
+    """Rice: the number is held against the paper's folds, orderings against those that the rivals have."""
+    own = history("skem", "1x7-K14", [[0.92], [0.921], [0.919]], "rice")
+    contiguous = history("in_order", "1x7-K14", [[0.95], [0.951], [0.949]], "rice")
+    rivals = [
+        history(name, "preset", [[0.93], [0.931], [0.929]], "rice")
+        for name in ("logistic_regression", "lda", "svm_linear", "svm_rbf")
+    ]
+    evidence = Evidence({"rice": pd.concat([own, contiguous, *rivals])}, {}, pd.DataFrame(), {}, PRINTED)
+    assert verdict("sec3-2.rice.skem_accuracy", evidence) == "reproduced"
+    assert verdict("sec3-2.rice.beats_conventional", evidence) == "fails"
+    assert verdict("sec3-2.rice.margin", evidence) == "worse"
+
+
+def test_the_verdicts_do_not_depend_on_the_order_of_claims(everything):
+    once = summary.ledger(OURS, lambda claim: judges.judge(everything, claim))
+    again = summary.ledger(OURS[::-1], lambda claim: judges.judge(everything, claim))
+    pd.testing.assert_frame_equal(once, again[::-1].reset_index(drop=True))
