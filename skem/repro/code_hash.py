@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +12,7 @@ VERIFIED = "skem.datasets"
 fetches, keeps or decodes them, its numbers are the same."""
 
 
-def code_of(script: str | Path, root: str | Path = ".", modules: Sequence[str] = ()) -> str:
+def code_of(script: str | Path, root: str | Path = ".") -> str:
     """A hash of a script and all that it needs of the library, without docstrings and comments.
 
     Parameters
@@ -22,20 +21,18 @@ def code_of(script: str | Path, root: str | Path = ".", modules: Sequence[str] =
         Of Python.
     root : path
         The checkout.
-    modules : sequence of str
-        Modules that it imports by name.
     """
     script, root = Path(script), Path(root)
     digest = hashlib.sha256()
-    for path in (script, *sorted(needed_by(script, root, modules))):
+    for path in (script, *sorted(needed_by(script, root))):
         digest.update(f"{path.relative_to(root)}\n{_bare(_text(path))}\n".encode())
     return digest.hexdigest()[:16]
 
 
-def needed_by(script: Path, root: Path, modules: Sequence[str] = ()) -> set[Path]:
+def needed_by(script: Path, root: Path) -> set[Path]:
     """The files of the library that a script imports, and those that they import."""
     known: set[Path] = set()
-    new = _imports(script, root) | {file for module in modules if (file := _file(module, root))}
+    new = _imports(script, root)
     while new:
         known |= new
         new = set().union(*(_imports(path, root) for path in new)) - known

@@ -11,7 +11,7 @@ from pathlib import Path
 import grimp
 import pytest
 
-from skem.repro import code_hash, papers
+from skem.repro import code_hash
 from skem.repro.code_hash import code_of, needed_by
 
 ROOT = Path(__file__).parents[2]
@@ -31,10 +31,6 @@ WITHOUT = {
     "regress_update": "runs anew every time",
 }
 """Rules that need no hash of their code, and why."""
-
-PAPERS = [f"skem.repro.papers.{name}.paper" for name in papers.names()]
-LOADING = ("claims", "draw", "report")
-"""Scripts that load papers by name."""
 
 LIST_RULES = f"""
 import json, re
@@ -74,7 +70,7 @@ def scripts(rules):
 def test_every_rule_carries_the_hash_of_the_script_that_it_runs(rules):
     carried = {name: code for name, (_, code, _) in rules.items() if code}
     assert carried == {
-        name: code_of(ROOT / path, ROOT, PAPERS if Path(path).stem in LOADING else ())
+        name: code_of(ROOT / path, ROOT)
         for name, ((path,), _, _) in rules.items()
         if name not in WITHOUT
     }
@@ -196,11 +192,11 @@ def test_what_is_imported_by_a_computed_name_counts(copy):
 
 def test_every_room_of_a_paper_is_in_the_hash_of_what_loads_papers_by_name(copy):
     script = f"{SCRIPTS}/claims.py"
-    before = code_of(copy / script, copy, PAPERS)
+    before = code_of(copy / script, copy)
     for room in ("pulford2022/judges.py", "titsias2001/tables.py", "titsias2001/figures.py"):
         path = copy / "skem/repro/papers" / room
         path.write_text(f"{path.read_text(encoding='utf-8')}\nANOTHER = 1\n", encoding="utf-8")
         code_hash._text.cache_clear()
-        after = code_of(copy / script, copy, PAPERS)
+        after = code_of(copy / script, copy)
         assert after != before
         before = after

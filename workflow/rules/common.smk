@@ -80,12 +80,9 @@ wildcard_constraints:
     size="[A-Za-z0-9]+",
 
 
-LOADED = [f"skem.repro.papers.{name}.paper" for name in papers.names()]
-
-
-def code(script, modules=()):
-    """A hash of what a job runs: Snakemake sees the script, but not what the script imports, nor modules by name."""
-    return code_of(f"workflow/scripts/{script}.py", modules=modules)
+def code(script):
+    """A hash of what a job runs: Snakemake sees the script, but not what the script imports."""
+    return code_of(f"workflow/scripts/{script}.py")
 
 
 def feature_files(dataset, rows, runs):

@@ -25,7 +25,7 @@ rule claims:
         title="What the papers claim",
         evidence=EVIDENCE,
         settings=PAPER_SETTINGS,
-        code=code("claims", LOADED),
+        code=code("claims"),
     message:
         "verdicts on the claims"
     script:
@@ -51,7 +51,7 @@ rule draw:
         paper=lambda wildcards: DRAWN[wildcards.figure]["paper"],
         settings=lambda wildcards: PAPER_SETTINGS[DRAWN[wildcards.figure]["paper"]],
         caption=lambda wildcards: Path(f"workflow/report/{wildcards.figure}.rst").read_text(encoding="utf-8"),
-        code=code("draw", LOADED),
+        code=code("draw"),
     message:
         "drawing {wildcards.figure}"
     script:

@@ -32,7 +32,7 @@ rule report:
         "results/report.html",
     params:
         seen=seen,
-        code=code("report", LOADED),
+        code=code("report"),
     message:
         "the report"
     script:

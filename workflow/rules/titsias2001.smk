@@ -165,7 +165,7 @@ rule titsias_claims:
         title=f"What {TITLES['titsias2001']} claim",
         evidence={"titsias2001": {"tables": TITSIAS_LEFT, "records": TITSIAS_RECORDS}},
         settings={"titsias2001": TITSIAS},
-        code=code("claims", LOADED),
+        code=code("claims"),
     message:
         "verdicts on the claims of Titsias and Likas (2001)"
     script:
