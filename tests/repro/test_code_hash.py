@@ -70,9 +70,7 @@ def scripts(rules):
 def test_every_rule_carries_the_hash_of_the_script_that_it_runs(rules):
     carried = {name: code for name, (_, code, _) in rules.items() if code}
     assert carried == {
-        name: code_of(ROOT / path, ROOT)
-        for name, ((path,), _, _) in rules.items()
-        if name not in WITHOUT
+        name: code_of(ROOT / path, ROOT) for name, ((path,), _, _) in rules.items() if name not in WITHOUT
     }
     assert set(WITHOUT) <= set(rules)
     anew = {name for name, reason in WITHOUT.items() if reason == "runs anew every time"}

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from claims import ROOT, STATED, WORDS
+from claims import ROOT, STATED, TITLES, WORDS
 
 from skem.repro import papers
 from skem.repro.config.documents import ConfigurationError
@@ -31,7 +31,7 @@ def test_all_faults_of_a_file_are_told_at_once(tmp_path):
     path = tmp_path / "claims.csv"
     broken.to_csv(path, index=False)
     with pytest.raises(ConfigurationError) as caught:
-        stated_claims.read(path, WORDS)
+        stated_claims.read(path, WORDS, TITLES)
     message = str(caught.value)
     for words in (
         "no id",
@@ -51,10 +51,10 @@ def test_a_missing_column_and_an_unknown_word_for_a_protocol(tmp_path):
     path = tmp_path / "claims.csv"
     STATED.drop(columns="trials").to_csv(path, index=False)
     with pytest.raises(ConfigurationError, match="no column 'trials'"):
-        stated_claims.read(path, WORDS)
+        stated_claims.read(path, WORDS, TITLES)
     STATED.to_csv(path, index=False)
     with pytest.raises(ConfigurationError, match="'luck'"):
-        stated_claims.read(path, WORDS | {"cv5": "luck"})
+        stated_claims.read(path, WORDS | {"cv5": "luck"}, TITLES)
 
 
 @pytest.mark.parametrize(
@@ -75,11 +75,11 @@ def test_what_is_no_table_of_claims(content, words, tmp_path):
     path = tmp_path / "claims.csv"
     path.write_bytes(content.encode("latin-1"))
     with pytest.raises(ConfigurationError) as caught:
-        stated_claims.read(path, WORDS)
+        stated_claims.read(path, WORDS, TITLES)
     for word in words:
         assert word in str(caught.value)
     with pytest.raises(ConfigurationError, match="there is no such file"):
-        stated_claims.read(tmp_path / "nowhere.csv", WORDS)
+        stated_claims.read(tmp_path / "nowhere.csv", WORDS, TITLES)
 
 
 def test_a_torn_row_hides_no_other_fault(tmp_path):
@@ -88,7 +88,7 @@ def test_a_torn_row_hides_no_other_fault(tmp_path):
     lines[5] = lines[5].replace("pulford2022", "pulford2202")
     (tmp_path / "claims.csv").write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(ConfigurationError) as caught:
-        stated_claims.read(tmp_path / "claims.csv", WORDS)
+        stated_claims.read(tmp_path / "claims.csv", WORDS, TITLES)
     torn, paper = str(caught.value).split("\n")
     assert "row 4 (pulford.abstract.better_and_cheaper): 17 fields, the first line has 16" in torn
     assert "row 6 " in paper
@@ -111,9 +111,9 @@ def with_row(tmp_path, **changes):
 def test_a_paper_that_is_not_one_of_the_four(tmp_path):
     path = with_row(tmp_path, paper="pulford")
     with pytest.raises(
-        ConfigurationError, match=r"row 693 .pulford\.new.: paper is 'pulford'; allowed: pulford2022"
+        ConfigurationError, match=r"row 693 .pulford\.new.: paper is 'pulford'; allowed: hayashi2021, pulford2022"
     ):
-        stated_claims.read(path, WORDS)
+        stated_claims.read(path, WORDS, TITLES)
 
 
 @pytest.mark.parametrize(
@@ -134,12 +134,12 @@ def test_a_paper_that_is_not_one_of_the_four(tmp_path):
 )
 def test_a_claim_that_nothing_could_judge_is_refused(changes, judged, tmp_path):
     path = with_row(tmp_path, **changes)
-    stated_claims.read(path, WORDS)
+    stated_claims.read(path, WORDS, TITLES)
     if judged:
-        stated_claims.read(path, WORDS, papers.judges())
+        stated_claims.read(path, WORDS, TITLES, papers.judges())
         return
     with pytest.raises(
         ConfigurationError, match=r"row 693 \(.*new\): no judge of .* knows this id"
     ) as caught:
-        stated_claims.read(path, WORDS, papers.judges())
+        stated_claims.read(path, WORDS, TITLES, papers.judges())
     assert "\n" not in str(caught.value)  # all others can be judged

@@ -395,7 +395,7 @@ def test_the_ledger_can_be_filtered(opened, html):
     assert shown(opened) == [["Pulford (2022)", "rice", "worse"]] * len(expected)
     choose(opened, paper="", dataset="", verdict="")
     assert info(opened) == "1 to 25 of 691 claims"
-    choose(opened, paper="Hayashi (2021)", verdict="holds")
+    choose(opened, paper="Hayashi and Uchida (2021)", verdict="holds")
     assert shown(opened) == [None]
     opened.execute_script("document.querySelector('#filters button').click()")
     wait_until(lambda: info(opened) == f"1 to 25 of {len(pulford)} claims (out of 691)")

@@ -44,6 +44,7 @@ class Evidence:
         self.records, self.printed, self.paper, self._timed = records, printed, paper, timed
         self._history = self._by_key(history)
         self._seconds = self._by_key(seconds)
+        self._settings: dict[tuple[str, str], pd.DataFrame] = {}
         self._selected: dict[tuple[str, ...], pd.Series] = {}
 
     @staticmethod
@@ -57,10 +58,13 @@ class Evidence:
 
     def settings(self, dataset: str, method: str) -> pd.DataFrame:
         """The settings that were run, in order: by name, what `COLUMNS` says of each."""
-        found = {key[2]: rows.iloc[0] for key, rows in self._history.items() if key[:2] == (dataset, method)}
-        if not found:
-            raise NotRun(f"{method} on {dataset} was not part of this run")
-        return pd.DataFrame(found).T.reindex(columns=list(COLUMNS)).infer_objects()
+        if (dataset, method) not in self._settings:
+            first = {name: rows.head(1) for (*of, name), rows in self._history.items() if of == [dataset, method]}
+            if not first:
+                raise NotRun(f"{method} on {dataset} was not part of this run")
+            table = pd.concat(first.values()).reindex(columns=list(COLUMNS))
+            self._settings[dataset, method] = table.set_axis(list(first))
+        return self._settings[dataset, method]
 
     def named(self, dataset: str, method: str, **columns: Any) -> str:
         """The name of the setting with these columns."""

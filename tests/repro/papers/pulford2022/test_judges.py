@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from claims import ROOT, STATED, WORDS
+from settings import described
 from snakemake.utils import update_config
 
+from skem.repro import papers
 from skem.repro.config import documents, experiments
 from skem.repro.ledger import estimates, summary, verdicts
 from skem.repro.papers.pulford2022 import judges
@@ -15,7 +17,8 @@ from skem.repro.training import baselines
 
 OURS = STATED[STATED["paper"] == "pulford2022"]
 PRINTED = {row["id"]: float(row["value"]) for row in STATED.to_dict("records") if row["kind"] == "number"}
-NOTHING = Evidence({}, {}, pd.DataFrame(), {}, PRINTED)
+PAPER = papers.settings("pulford2022", ROOT / "config", ROOT / "workflow/schemas")
+NOTHING = Evidence({}, {}, pd.DataFrame(), {}, PRINTED, PAPER)
 
 
 def test_every_claim_of_pulford_is_judged():
@@ -55,14 +58,20 @@ def history(method, setting, accuracies, dataset="mnist", **columns):
     found = [(run, p, value) for run, passes in enumerate(accuracies) for p, value in enumerate(passes, 1)]
     unknown = [f"{part}_{m}" for part in ("validation", "test") for m in ("log_loss", "brier")]
     known = {"dataset": dataset, "method": method, "setting": setting, "fold": 0, "rows": "all"}
-    known |= {"n_train": 10, "n_validation": 0, "n_test": 100, "log_likelihood": 0.0, "objective": 0.0}
+    known |= described(setting) | {
+        "n_train": 10,
+        "n_validation": 0,
+        "n_test": 100,
+        "log_likelihood": 0.0,
+        "objective": 0.0,
+    }
     table = pd.DataFrame(found, columns=["run", "pass", "test_accuracy"])
     return table.assign(**dict.fromkeys(["validation_accuracy", *unknown], np.nan) | known | columns)
 
 
 def test_evidence_reports_the_best_pass_and_where_it_lies():
     table = history("pskem", "3x13-K60", [[0.5, 0.975, 0.9], [0.6, 0.7, 0.973]])
-    evidence = Evidence({"mnist": table}, {}, pd.DataFrame(), {}, PRINTED)
+    evidence = Evidence({"mnist": table}, {}, pd.DataFrame(), {}, PRINTED, PAPER)
     found = evidence.accuracy("mnist", "pskem", "3x13-K60")
     assert (found.mean, found.n) == (pytest.approx(97.4), 2)
     assert evidence.peak("mnist", "pskem", "3x13-K60").tolist() == [2, 3]
@@ -94,7 +103,7 @@ def everything():
                 history(
                     setting.method, setting.name, accuracies, setting.dataset,
                     shared_proportion=rng.uniform(0.2, 0.8), condition=rng.uniform(10, 1e4), validation_accuracy=0.85, kept=0,
-                    n_test=10_000,
+                    n_test=10_000, **setting.record(config["features"][setting.dataset]),
                 )
             )  # fmt: skip
             row = {"dataset": setting.dataset, "method": setting.method, "setting": setting.name}
@@ -109,7 +118,7 @@ def everything():
     seconds = {name: part.assign(seconds=0.1) for name, part in by_dataset.items()}
     content = documents.read(ROOT / "config" / "datasets.yaml")
     records = {name: entry | {"available": True} for name, entry in content.items()}
-    return Evidence(by_dataset, seconds, pd.DataFrame(timed), records, PRINTED)
+    return Evidence(by_dataset, seconds, pd.DataFrame(timed), records, PRINTED, PAPER)
 
 
 def test_with_everything_run_every_claim_has_a_verdict(everything):
@@ -157,7 +166,7 @@ def world(
                 name = f"{36 // m}x{m}-K{k}"
                 table = history(method, name, curves, "mnist_half", shared_proportion=shared(m, k), kept=kept)
                 found.append(table.assign(condition=condition(k) * rng.uniform(0.99, 1.01, size=len(table))))
-    return Evidence({"mnist_half": pd.concat(found)}, {}, pd.DataFrame(), {}, PRINTED)
+    return Evidence({"mnist_half": pd.concat(found)}, {}, pd.DataFrame(), {}, PRINTED, PAPER)
 
 
 def verdict(name, evidence):
@@ -233,7 +242,7 @@ def test_the_top_three_are_above_all_others():
             history(name, "preset", [[value], [value + 0.001], [value - 0.001]], "ionosphere")
             for name, value in (presets | other).items()
         ]
-        evidence = Evidence({"ionosphere": pd.concat(found)}, {}, pd.DataFrame(), {}, PRINTED)
+        evidence = Evidence({"ionosphere": pd.concat(found)}, {}, pd.DataFrame(), {}, PRINTED, PAPER)
         return verdict("sec3-2.ionosphere.top_three", evidence)
 
     assert judged() == "holds"
@@ -261,7 +270,9 @@ def test_stability_depends_on_what_moves_the_condition():
 def test_the_time_of_a_fit_leaves_out_fits_for_validation():
     table = history("pskem", "10x15-K100", [[0.8, 0.9], [0.8, 0.9]], "fashion_mnist")
     seconds = pd.concat([table, table.assign(rows="part")]).assign(seconds=3.0)
-    evidence = Evidence({"fashion_mnist": table}, {"fashion_mnist": seconds}, pd.DataFrame(), {}, PRINTED)
+    evidence = Evidence(
+        {"fashion_mnist": table}, {"fashion_mnist": seconds}, pd.DataFrame(), {}, PRINTED, PAPER
+    )
     assert evidence.fit_seconds("fashion_mnist", "pskem", "10x15-K100").mean == 6
 
 
@@ -273,7 +284,9 @@ def test_models_are_compared_on_the_folds_of_their_rivals():
         history(name, "preset", [[0.93], [0.931], [0.929]], "rice")
         for name in ("logistic_regression", "lda", "svm_linear", "svm_rbf")
     ]
-    evidence = Evidence({"rice": pd.concat([own, contiguous, *rivals])}, {}, pd.DataFrame(), {}, PRINTED)
+    evidence = Evidence(
+        {"rice": pd.concat([own, contiguous, *rivals])}, {}, pd.DataFrame(), {}, PRINTED, PAPER
+    )
     assert verdict("sec3-2.rice.skem_accuracy", evidence) == "reproduced"
     assert verdict("sec3-2.rice.beats_conventional", evidence) == "fails"
     assert verdict("sec3-2.rice.margin", evidence) == "worse"

@@ -3,17 +3,23 @@
 import numpy as np
 import pandas as pd
 import pytest
+from claims import ROOT
+from settings import described
 
 from skem.metrics import operation_count
+from skem.repro import papers
 from skem.repro.papers.pulford2022 import tables
 
+PAPER = papers.settings("pulford2022", ROOT / "config", ROOT / "workflow/schemas")
 
-def history(method, setting, by_run, dataset="mnist_half", rows="all", validation=None, folds=1):
+
+def history(method, setting, by_run, dataset="mnist_half", rows="all", validation=None, n_folds=1, **columns):
     found = []
     for run, passes in enumerate(by_run):
-        for fold in range(folds):
+        for fold in range(n_folds):
             for p, value in enumerate(passes, start=1):
                 row = {"dataset": dataset, "method": method, "setting": setting, "run": run, "fold": fold}
+                row |= described(setting, **columns)
                 row |= {"rows": rows, "pass": p, "n_train": 90, "n_validation": 10, "n_test": 100}
                 row |= {"log_likelihood": 0.0, "objective": 0.0, "shared_proportion": 0.5 / p}
                 row |= {f"{part}_{m}": 0.1 for part in ("validation", "test") for m in ("log_loss", "brier")}
@@ -21,17 +27,6 @@ def history(method, setting, by_run, dataset="mnist_half", rows="all", validatio
                 row |= {"validation_accuracy": np.nan if validation is None else validation[p - 1]}
                 found.append(row)
     return pd.DataFrame(found)
-
-
-def test_names_of_settings_are_read_back():
-    assert tables.parts_of("12x3-K40") == {
-        "partition": "12x3",
-        "n_blocks": 12,
-        "block_size": 3,
-        "n_components": 40,
-    }
-    audited = tables.parts_of("1x7-contiguous-none-ridge1e-06")
-    assert (audited["folds"], audited["scale"], audited["reg_covar"]) == ("contiguous", "none", 1e-6)
 
 
 def test_curves_have_every_protocol_that_fits():
@@ -66,11 +61,12 @@ def test_the_audit_tells_protocols_apart_and_nests_within_folds():
     parts = []
     for scale, lift in (("none", 0.0), ("standard", 0.02)):
         name = f"1x7-stratified-{scale}-ridge0.1"
-        parts.append(history("audit", name, [[0.8, 0.9 + lift], [0.8, 0.92 + lift]], "rice", folds=2))
+        how = {"n_folds": 2, "folds": "stratified", "scale": scale, "reg_covar": 0.1}
+        parts.append(history("audit", name, [[0.8, 0.9 + lift], [0.8, 0.92 + lift]], "rice", **how))
         parts.append(
-            history("audit", name, [[0.85, 0.7], [0.85, 0.7]], "rice", "part", [0.5 + lift, 0.4], folds=2)
+            history("audit", name, [[0.85, 0.7], [0.85, 0.7]], "rice", "part", [0.5 + lift, 0.4], **how)
         )
-    table = tables.audit(pd.concat(parts))
+    table = tables.audit(pd.concat(parts), ["audit"])
     own = table[table["scale"] == "standard"].set_index("protocol")["accuracy"]
     assert own["best-pass"] == pytest.approx(92.5)  # (92 + 91 + 94 + 93) / 4
     assert own["best-fold"] == pytest.approx(93.0)
@@ -79,8 +75,9 @@ def test_the_audit_tells_protocols_apart_and_nests_within_folds():
     nested = table[table["protocol"] == "nested"]
     assert len(nested) == 1
     assert nested["accuracy"].iloc[0] == pytest.approx(84.5)
-    text = tables.audit_markdown(table, {"rice": 92.9})
+    text = tables.audit_markdown(table, {"rice": 92.9}, PAPER)
     assert "the paper prints 92.9%" in text
+    assert "SKEM 1x7, K = 14" in text
     assert "**92.5 ± 1.4**" in text
     assert "**93.0 ± 1.4**" in text
     assert "**91" not in text
@@ -102,34 +99,16 @@ def test_further_research_is_compared_in_the_same_runs():
     assert "+1.00" in tables.future_markdown(table)
 
 
-def test_curves_by_pass_are_means_over_runs_with_folds_weighted():
-    rows = []
-    for run, lift in ((0, 0.0), (1, 0.1)):
-        for fold, (n, accuracies) in enumerate(((10, (0.5, 0.3)), (30, (0.8, 0.8)))):
-            for p, accuracy in enumerate(accuracies, start=1):
-                row = {"run": run, "fold": fold, "rows": "all", "pass": p, "n_test": n}
-                rows.append(row | {"test_accuracy": accuracy + lift, "validation_accuracy": np.nan})
-    table = pd.DataFrame(rows).assign(n_validation=0)
-    curves = tables.by_pass(table)
-    assert list(curves["curve"].unique()) == ["test, all training rows"]
-    assert curves["pass"].tolist() == [1, 2]
-    # Run 0: (.5 * 10 + .8 * 30) / 40 = .725 and .675; run 1: .1 more.
-    np.testing.assert_allclose(curves["accuracy"], [77.5, 72.5])
-    np.testing.assert_allclose(curves[["low", "high"]], [[72.5, 82.5], [67.5, 77.5]])
-
-
-def test_accuracy_on_validation_rows_is_a_curve_of_its_own():
-    table = history("skem", "1x7-K4", [[0.8, 0.9]], rows="part", validation=[0.5, 0.6])
-    curves = tables.by_pass(table)
-    assert curves["curve"].tolist() == ["test, without validation rows"] * 2 + ["validation"] * 2
-    assert curves["accuracy"].tolist() == pytest.approx([80, 90, 50, 60])
-
-
 def test_costs_beside_operations():
+    seconds = {"3x12-K20": [0.1, 0.3, 0.2], "1x36-K20": [1.0, 1.0, 4.0]}
     timed = pd.DataFrame(
-        {"setting": ["3x12-K20"] * 3 + ["1x36-K20"] * 3, "seconds": [0.1, 0.3, 0.2, 1.0, 1.0, 4.0]}
+        [
+            {"setting": name, "seconds": one} | described(name)
+            for name, several in seconds.items()
+            for one in several
+        ]
     )
-    table = tables.costs(timed, 30_000, 30, {"1x36": 40}).set_index("partition")
+    table = tables.costs(timed, 30_000, {"3x12": 30, "1x36": 40}).set_index("partition")
     assert table["seconds"].to_dict() == {"3x12": pytest.approx(6.0), "1x36": pytest.approx(40.0)}
     assert table["operations"].to_dict() == {
         "3x12": operation_count(30, 20, 30_000, [12] * 3),
