@@ -6,7 +6,6 @@ import importlib.util
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,40 +17,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from checkouts import FOLDS, PASSES, ROOT, RUNS, copy, run, start
 
 from skem.repro import files
 from skem.repro.files import read_arrays, read_table
-
-ROOT = Path(__file__).parents[2]
-PASSES, RUNS, FOLDS = 3, 2, {"rice": 10, "ionosphere": 5}
-NONE = dict.fromkeys(("rice", "ionosphere", "mnist", "fashion_mnist", "cifar10"), 0)
-
-
-def copy(folder, datasets=tuple(FOLDS)):
-    """The repository with a Table 1 of seconds: few passes, one baseline, one or two settings."""
-    for part in ("Snakefile", "config", "workflow", "profiles", "skem", "CITATION.cff"):
-        source, ignore = ROOT / part, shutil.ignore_patterns("__pycache__")
-        if source.is_dir():
-            shutil.copytree(source, folder / part, ignore=ignore)
-        else:
-            shutil.copy(source, folder / part)
-    path = folder / "config" / "experiments" / "table1.yaml"
-    experiment = yaml.safe_load(path.read_text(encoding="utf-8"))
-    entries = experiment["data_sets"] = {name: experiment["data_sets"][name] for name in FOLDS}
-    for name, count in (("rice", 1), ("ionosphere", 2)):
-        entries[name]["max_iter"] = PASSES
-        method, how = next(iter(entries[name]["methods"].items()))
-        how["settings"] = dict(list(how["settings"].items())[:count])
-        entries[name]["methods"] = {method: how}
-    path.write_text(yaml.safe_dump(experiment, sort_keys=False), encoding="utf-8")
-    overlay = {
-        "runs": NONE | dict.fromkeys(datasets, RUNS),
-        "runs_per_job": dict.fromkeys(datasets, RUNS),
-        "baselines": {"names": ["lda"], "runs": NONE | dict.fromkeys(datasets, 1)},
-        "timing": {"passes": 2},
-    }
-    (folder / "tiny.yaml").write_text(yaml.safe_dump(overlay), encoding="utf-8")
-    return folder
 
 
 @pytest.mark.parametrize(
@@ -76,25 +45,6 @@ def test_a_script_asks_the_library_for_what_it_has(script):
             wanted.add((modules[node.value.id], node.attr))
     assert wanted
     assert [f"{module.__name__}.{name}" for module, name in wanted if not hasattr(module, name)] == []
-
-
-def start(folder, *args, **env):
-    environment = {k: v for k, v in os.environ.items() if k not in env} | {k: v for k, v in env.items() if v}
-    return subprocess.Popen(
-        [sys.executable, "-m", "snakemake", "--configfile", "tiny.yaml", *args],
-        cwd=folder,
-        env=environment | {"PYTHONPATH": str(folder), "SKEM_OFFLINE": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-
-
-def run(folder, *args, **env):
-    process = start(folder, *args, **env)
-    output, _ = process.communicate(timeout=600)
-    return process.returncode, output
 
 
 def wanted(folder, **env):

@@ -186,8 +186,8 @@ def _rivals(
 
 def _paired(mine: Predictions, other: Predictions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """True classes and both predictions on the same test rows: all folds of the first run."""
-    folds = sorted(int(name.split("-")[2]) for name in other if name.startswith("y-0-"))
-    kind = "part" if any(name.startswith("part-0-") for name in mine) else "all"
+    folds = [fold for fold in range(len(other)) if f"y-0-{fold}" in other]
+    kind = "part" if all(f"part-0-{fold}" in mine for fold in folds) else "all"
     return (
         np.concatenate([other[f"y-0-{fold}"] for fold in folds]),
         np.concatenate([mine[f"{kind}-0-{fold}"] for fold in folds]),

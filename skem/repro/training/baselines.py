@@ -154,7 +154,7 @@ def names() -> tuple[str, ...]:
 
 def reported() -> tuple[str, ...]:
     """The names under which `fitted` gives classifiers."""
-    return tuple(label for name in _BASELINES for label in _parts(name))
+    return tuple(label for name in _BASELINES for label in reported_as(name))
 
 
 def fitted(name: str, estimator: BaseEstimator) -> list[tuple[str, BaseEstimator]]:
@@ -167,10 +167,11 @@ def fitted(name: str, estimator: BaseEstimator) -> list[tuple[str, BaseEstimator
     first = copy(estimator)
     first.estimators_ = estimator.estimators_[:50]
     first.n_estimators = 50
-    return list(zip(_parts(name), (first, estimator), strict=True))
+    return list(zip(reported_as(name), (first, estimator), strict=True))
 
 
-def _parts(name: str) -> tuple[str, ...]:
+def reported_as(name: str) -> tuple[str, ...]:
+    """What `fitted` gives of a baseline."""
     return ("bagged_trees_50", "bagged_trees_100") if name == "bagged_trees" else (name,)
 
 

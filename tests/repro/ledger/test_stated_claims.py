@@ -111,7 +111,8 @@ def with_row(tmp_path, **changes):
 def test_a_paper_that_is_not_one_of_the_four(tmp_path):
     path = with_row(tmp_path, paper="pulford")
     with pytest.raises(
-        ConfigurationError, match=r"row 693 .pulford\.new.: paper is 'pulford'; allowed: hayashi2021, pulford2022"
+        ConfigurationError,
+        match=r"row 693 .pulford\.new.: paper is 'pulford'; allowed: hayashi2021, pulford2022",
     ):
         stated_claims.read(path, WORDS, TITLES)
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from skem.repro.ledger.estimates import Claim, Estimate, NotRun
 from skem.repro.ledger.verdicts import Judgement
-from skem.repro.papers.pulford2022.settings import Settings
+from skem.repro.papers.pulford2022.settings import Headline, Settings
 from skem.repro.protocols import per_run, select
 from skem.repro.training.settings import COLUMNS, setting_name
 
@@ -106,9 +106,15 @@ class Evidence:
         runs = self.runs(dataset, method, setting, protocol)
         return Estimate.of(runs, protocol)
 
+    def model(self, dataset: str) -> Headline:
+        """The setting that the paper reports of a data set."""
+        if dataset not in self.paper.headlines:
+            raise NotRun(f"the paper's setting for {dataset} is in no experiment")
+        return self.paper.headlines[dataset]
+
     def headline(self, dataset: str, method: str = "", protocol: str = "best-pass") -> Estimate:
         """Accuracy in percent at the setting of the paper, of its method or of another one that has it too."""
-        model = self.paper.headlines[dataset]
+        model = self.model(dataset)
         return self.accuracy(dataset, method or model.method, model.setting, protocol)
 
     def half(self, method: str, partition: str, k: int, protocol: str = "best-pass") -> Estimate:

@@ -58,7 +58,7 @@ def _best_of_all(dataset: str) -> Measure:
     """The maximum over all settings tried, which the paper's is of its own."""
 
     def measure(evidence: Evidence) -> Estimate:
-        settings, model = evidence.settings(dataset, "grid"), evidence.paper.headlines[dataset]
+        settings, model = evidence.settings(dataset, "grid"), evidence.model(dataset)
         tried = {name: evidence.accuracy(dataset, "grid", name) for name in settings.index}
         # Spreads depend on K above all.
         alike = list(settings.index[settings["n_components"] == model.n_components])
@@ -114,7 +114,7 @@ def _image_facts(source: str) -> dict[str, Measure]:
     at = f"sec3-{1 if source == 'mnist' else 2}.{source}."
 
     def n_test(evidence: Evidence) -> Estimate:
-        model = evidence.paper.headlines[source]
+        model = evidence.model(source)
         tested = evidence.history(source, model.method, model.setting)["n_test"].unique()
         return Estimate(float(tested.max()), protocol="data")
 
@@ -220,7 +220,7 @@ def _largest(evidence: Evidence) -> Estimate:
 
 def _seconds_per_pass(dataset: str) -> Measure:
     def measure(evidence: Evidence) -> Estimate:
-        model = evidence.paper.headlines[dataset]
+        model = evidence.model(dataset)
         return evidence.seconds_per_pass(dataset, model.method, model.setting)
 
     return measure
@@ -249,7 +249,7 @@ NUMBERS: dict[str, Measure] = {
     "sec3-1.mnist.pskem_accuracy": MNIST_PEAK,
     "table1.mnist.pskem_accuracy": MNIST_PEAK,
     "sec3-1.mnist.pskem_peak_pass": lambda e: Estimate.of(
-        e.peak("mnist", e.paper.headlines["mnist"].method, e.paper.headlines["mnist"].setting), "best-pass"
+        e.peak("mnist", e.model("mnist").method, e.model("mnist").setting), "best-pass"
     ),
     "sec3-1.mnist.peak_pass_min": lambda e: _generally(e, 0.1),
     "sec3-1.mnist.peak_pass_max": lambda e: _generally(e, 0.9),
@@ -265,7 +265,7 @@ NUMBERS: dict[str, Measure] = {
         *(preset("rice", m) for m in ("logistic_regression", "lda", "svm_linear", "svm_rbf")),
     ),
     "sec3-2.ionosphere.n_features_used": lambda e: Estimate(
-        int(e.settings("ionosphere", e.paper.headlines["ionosphere"].method)["n_features"].max()),
+        int(e.settings("ionosphere", e.model("ionosphere").method)["n_features"].max()),
         note="features 3 to 34",
     ),
     "sec3-2.ionosphere.pskem_accuracy": IONOSPHERE_PEAK,

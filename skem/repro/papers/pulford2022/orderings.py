@@ -18,7 +18,7 @@ from skem.repro.training.settings import blocks_of
 
 def _at_least(evidence: Evidence, dataset: str, others: pd.DataFrame) -> Judgement:
     """That the paper's setting is at least as accurate as others of the grid, the spread pooled over those of equal K."""
-    model = evidence.paper.headlines[dataset]
+    model = evidence.model(dataset)
 
     def known(name: str) -> Estimate:
         """From the grid, or from Table 1, which has more runs of some settings."""
@@ -43,7 +43,7 @@ def _best_setting(dataset: str) -> Judge:
     """That the paper's setting is at least as accurate as every other one tried."""
 
     def judge(evidence: Evidence, claim: Claim) -> Judgement:
-        best = evidence.paper.headlines[dataset].setting
+        best = evidence.model(dataset).setting
         return _at_least(
             evidence, dataset, evidence.settings(dataset, "grid").drop(index=best, errors="ignore")
         )
@@ -95,7 +95,7 @@ def otherwise(dataset: str) -> Callable[[Evidence], str]:
             f"{name} {evidence.nested(dataset, found, 'stratified').mean:.1f}"
             for name, found in chosen.items()
         ]
-        method = evidence.paper.headlines[dataset].method
+        method = evidence.model(dataset).method
         other = evidence.headline(dataset, f"{method}-ridge-1e-6").mean
         return (
             "the model's best pass on each test fold; "
@@ -147,7 +147,7 @@ def _order(evidence: Evidence, claim: Claim) -> Judgement:
 
 
 def _more_blocks(evidence: Evidence, claim: Claim) -> Judgement:
-    tried, model = evidence.settings("cifar10", "grid"), evidence.paper.headlines["cifar10"]
+    tried, model = evidence.settings("cifar10", "grid"), evidence.model("cifar10")
     return _at_least(evidence, "cifar10", tried[tried["n_blocks"] > model.n_blocks])
 
 
@@ -193,7 +193,7 @@ def _large(evidence: Evidence, claim: Claim) -> Judgement:
 
 def _larger_data(evidence: Evidence, claim: Claim) -> Judgement:
     """Against the 36 features and 6435 rows of Satimage, the largest of Titsias and Likas (2001)."""
-    method = evidence.paper.headlines["fashion_mnist"].method
+    method = evidence.model("fashion_mnist").method
     trained = {
         str(name): int(n_features)
         for name, n_features in evidence.settings("fashion_mnist", method)["n_features"].items()
@@ -227,7 +227,7 @@ def _memory(evidence: Evidence, claim: Claim) -> Judgement:
 
 
 def _costly(evidence: Evidence, claim: Claim) -> Judgement:
-    model = evidence.paper.headlines["fashion_mnist"]
+    model = evidence.model("fashion_mnist")
     ours = evidence.fit_seconds("fashion_mnist", model.method, model.setting)
     # 50 trees are the first half of the 100 and have no time of their own.
     names = ("bagged_trees_100", "svm_linear", "knn_5", "knn_1", "knn_9", "lda")

@@ -1,0 +1,59 @@
+"""Copies of the project with a Table 1 of seconds, and Snakemake in them. Nothing leaves this machine."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[1]
+PASSES, RUNS, FOLDS = 3, 2, {"rice": 10, "ionosphere": 5}
+NONE = dict.fromkeys(("rice", "ionosphere", "mnist", "fashion_mnist", "cifar10"), 0)
+
+
+def copy(folder, datasets=tuple(FOLDS)):
+    """The repository with a Table 1 of seconds: few passes, one baseline, one or two settings."""
+    for part in ("Snakefile", "config", "workflow", "profiles", "skem", "CITATION.cff"):
+        source, ignore = ROOT / part, shutil.ignore_patterns("__pycache__")
+        if source.is_dir():
+            shutil.copytree(source, folder / part, ignore=ignore)
+        else:
+            shutil.copy(source, folder / part)
+    path = folder / "config" / "experiments" / "table1.yaml"
+    experiment = yaml.safe_load(path.read_text(encoding="utf-8"))
+    entries = experiment["data_sets"] = {name: experiment["data_sets"][name] for name in FOLDS}
+    for name, count in (("rice", 1), ("ionosphere", 2)):
+        entries[name]["max_iter"] = PASSES
+        method, how = next(iter(entries[name]["methods"].items()))
+        how["settings"] = dict(list(how["settings"].items())[:count])
+        entries[name]["methods"] = {method: how}
+    path.write_text(yaml.safe_dump(experiment, sort_keys=False), encoding="utf-8")
+    overlay = {
+        "runs": NONE | dict.fromkeys(datasets, RUNS),
+        "runs_per_job": dict.fromkeys(datasets, RUNS),
+        "baselines": {"names": ["lda"], "runs": NONE | dict.fromkeys(datasets, 1)},
+        "timing": {"passes": 2},
+    }
+    (folder / "tiny.yaml").write_text(yaml.safe_dump(overlay), encoding="utf-8")
+    return folder
+
+
+def start(folder, *args, **env):
+    environment = {k: v for k, v in os.environ.items() if k not in env} | {k: v for k, v in env.items() if v}
+    return subprocess.Popen(
+        [sys.executable, "-m", "snakemake", "--configfile", "tiny.yaml", *args],
+        cwd=folder,
+        env=environment | {"PYTHONPATH": str(folder), "SKEM_OFFLINE": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def run(folder, *args, **env):
+    process = start(folder, *args, **env)
+    output, _ = process.communicate(timeout=600)
+    return process.returncode, output

@@ -1,0 +1,142 @@
+"""A paper is a folder, a YAML and a .smk: what stands there is found, and nothing else is told of it."""
+
+import pandas as pd
+import pytest
+import yaml
+from checkouts import ROOT, copy, run
+
+from skem.repro import papers
+from skem.repro.config.documents import ConfigurationError
+from skem.repro.files import read_table
+
+FILES = {
+    "config/toy2000.yaml": """
+title: Toy (2000)
+numbers: [3, 1, 2]
+""",
+    "skem/repro/papers/toy2000/__init__.py": '"""Toy (2000)."""\n',
+    "skem/repro/papers/toy2000/settings.py": '''
+"""The settings of Toy (2000)."""
+
+
+def settings(stated, experiment):
+    if not stated["numbers"]:
+        raise ValueError("numbers is empty; give at least one")
+    return stated["numbers"]
+''',
+    "skem/repro/papers/toy2000/paper.py": '''
+"""What is asked of Toy (2000)."""
+
+import matplotlib.pyplot as plt
+
+from skem.repro.drawing import Figure
+from skem.repro.files import read_table
+from skem.repro.ledger.estimates import Estimate
+from skem.repro.ledger.verdicts import judge_number
+
+
+def evidence(files, stated, settings):
+    return read_table(files["tables"]["toy2000"])
+
+
+def judge(evidence, claim):
+    return judge_number(claim, Estimate(float(evidence["number"].max()), protocol="data"))
+
+
+def knows(claim):
+    return claim["id"] == "toy.largest"
+
+
+def draw(table, settings):
+    _, axes = plt.subplots()
+    axes.plot(table["number"])
+    return axes
+
+
+FIGURES = {"toy2000_numbers": Figure(lambda tables, settings: tables["toy2000"], draw)}
+''',
+    "workflow/rules/toy2000.smk": """
+EVIDENCE["toy2000"] = {"tables": {"toy2000": "results/tables/toy2000.csv"}}
+DRAWN["toy2000_numbers"] = {"paper": "toy2000", "tables": ["results/tables/toy2000.csv"]}
+TABLES.append("results/tables/toy2000.csv")
+
+
+rule toy2000:
+    output:
+        "results/tables/toy2000.csv",
+    params:
+        numbers=PAPER_SETTINGS["toy2000"],
+    shell:
+        "echo number > {output} && printf '%s\\\\n' {params.numbers} >> {output}"
+""",
+    "workflow/report/toy2000_numbers.rst": "**Numbers**\n\nAll of them.\n",
+}
+CLAIM = {
+    **{"id": "toy.largest", "paper": "toy2000", "place": "Table 1", "kind": "number", "dataset": "toy"},
+    **{"method": "data", "quantity": "number", "value": "3", "external": "no"},
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A checkout with a paper more, and what it states."""
+    folder = copy(tmp_path_factory.mktemp("toy"), datasets=())
+    for name, content in FILES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content.lstrip("\n"), encoding="utf-8")
+    stated = pd.read_csv(folder / "config/claims.csv", dtype=str, keep_default_na=False)
+    stated = pd.concat([stated, pd.DataFrame([CLAIM])]).fillna("")
+    stated.to_csv(folder / "config/claims.csv", index=False)
+    return folder
+
+
+def test_a_paper_more_gets_its_table_its_figure_and_its_verdicts(folder):
+    targets = ["results/tables/toy2000.csv", "results/figures/toy2000_numbers.svg", "results/claims.csv"]
+    code, output = run(folder, "--cores", "1", *targets)
+    assert code == 0, output
+    assert read_table(folder / targets[0])["number"].tolist() == [3, 1, 2]
+    assert (folder / targets[1]).read_text(encoding="utf-8").startswith("<?xml")
+    ledger = read_table(folder / targets[2]).set_index("id")
+    assert ledger.loc["toy.largest", "verdict"] == "reproduced"
+    assert (ledger.loc[ledger["paper"] != "toy2000", "verdict"] != "reproduced").any()
+    assert "toy2000" in (folder / "results/claims.md").read_text(encoding="utf-8")
+    # Nothing of it is in the way of a whole run, of which its table is part.
+    code, output = run(folder, "-n", "--cores", "1")
+    assert code == 0, output
+
+
+def test_settings_that_make_no_sense_are_a_line(folder):
+    path = folder / "config/toy2000.yaml"
+    good = path.read_text(encoding="utf-8")
+    path.write_text(good.replace("[3, 1, 2]", "[]"), encoding="utf-8")
+    code, output = run(folder, "-n", "--cores", "1")
+    path.write_text(good, encoding="utf-8")
+    assert code != 0
+    assert "error: config/toy2000.yaml: numbers is empty; give at least one" in output
+    assert "Traceback" not in output
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"headlines": "table2"}, "names the experiment 'table2', and there is no"),
+        ({"trade_offs": "random"}, "trade_offs is 'random'"),
+        ({"mda": "audit"}, "asks for 'mnist_half', which its experiments do not have"),
+        ({"title": None}, "title"),
+    ],
+)
+def test_settings_that_do_not_fit_the_experiments_are_refused(wrong, words, tmp_path):
+    config = tmp_path / "config"
+    config.mkdir()
+    (config / "experiments").symlink_to(ROOT / "config/experiments")
+    stated = yaml.safe_load((ROOT / "config/pulford2022.yaml").read_text(encoding="utf-8")) | wrong
+    (config / "pulford2022.yaml").write_text(yaml.safe_dump(stated), encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=words) as caught:
+        papers.settings("pulford2022", config, ROOT / "workflow/schemas")
+    assert "pulford2022.yaml" in str(caught.value)
+
+
+def test_every_paper_with_claims_has_a_title():
+    stated = pd.read_csv(ROOT / "config/claims.csv", dtype=str, keep_default_na=False)
+    assert set(stated["paper"]) == set(papers.titles(ROOT / "config"))
+    assert set(papers.names()) <= set(papers.titles(ROOT / "config"))
