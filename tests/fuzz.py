@@ -106,7 +106,7 @@ def draw_model(rng, seed):
         "random_state": seed,
     }
     if family == "mixture":
-        init = str(rng.choice(["kmeans", "k-means++", "random_from_data"]))
+        init = str(rng.choice(["kmeans", "k-means++", "sample"]))
         return GaussianMixture(init=init, tol=float(rng.choice([0, 1e-3])), **common)
     starts = ["class", "class_kmeans", "sample", "kmeans"]
     if family in ("skem", "pskem", "mda"):

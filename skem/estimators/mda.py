@@ -105,7 +105,10 @@ class MDAClassifier(SharedKernelClassifier):
         *,
         n_blocks: int = 1,
         arrangement: str | Sequence[Sequence[int]] = "sequential",
+        sharing: float | ArrayLike | None = None,
+        groups: Sequence[Sequence[int]] | None = None,
         init: str | tuple | list = "class",
+        n_init: int = 1,
         init_spread: float = 2.0,
         init_scale: float = 2.0,
         standardize: bool = True,
@@ -123,7 +126,10 @@ class MDAClassifier(SharedKernelClassifier):
         self.n_components = n_components
         self.n_blocks = n_blocks
         self.arrangement = arrangement
+        self.sharing = sharing
+        self.groups = groups
         self.init = init
+        self.n_init = n_init
         self.init_spread = init_spread
         self.init_scale = init_scale
         self.standardize = standardize

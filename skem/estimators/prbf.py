@@ -6,19 +6,15 @@ kernel for a class as far as lambda says. The engine is that of SKEM; lambda is 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import suppress
-from numbers import Integral
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
-from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
-from skem.engine import starts
 from skem.estimators._base import SharedKernelClassifier
+from skem.estimators._starting import STARTS
 
 SHARINGS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The lambdas of Titsias and Likas (2001), section IV."""
@@ -130,9 +126,7 @@ class PRBFClassifier(SharedKernelClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SharedKernelClassifier._parameter_constraints,
-        "init": [StrOptions(set(starts.METHODS) - {"uniform"}), list, tuple],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "groups": ["array-like", None],
+        "init": [StrOptions(set(STARTS) - {"uniform"}), list, tuple],
     }
 
     early_stopping = False
@@ -172,48 +166,6 @@ class PRBFClassifier(SharedKernelClassifier):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def fit_passes(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Generator[PRBFClassifier, bool | None, None]:
-        """Fit, and yield the estimator itself after every pass of the last start, ready to predict.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for ``fit``.
-
-        Yields
-        ------
-        self
-            Fitted with the passes so far. Sending True into the generator ends the fit.
-        """
-        best: PRBFClassifier | None = None
-        drawn = isinstance(self.init, str) and not (self.warm_start and hasattr(self, "blocks_"))
-        for seed in _seeds(self.random_state, self.n_init - 1 if drawn else 0):
-            other = clone(self).set_params(n_init=1, random_state=seed)
-            fit = other.fit_passes(X, y, sample_weight)
-            with suppress(StopIteration):
-                next(fit)
-                while True:
-                    # Ended here it does not warn; filters of warnings are not for threads.
-                    fit.send(other.n_iter_ == self.max_iter)
-            if best is None or other.objective_[-1] > best.objective_[-1]:
-                best = other
-        yield from super().fit_passes(X, y, sample_weight)
-        if best is not None and best.objective_[-1] > self.objective_[-1]:
-            learned = {name: value for name, value in vars(best).items() if name not in self.get_params()}
-            self.__dict__.update(learned)
-
-
-def one_seed(*random_states: int | np.random.RandomState | None) -> int:
-    """The first random state that is given, as a number that gives several fits the same start."""
-    given = next((state for state in random_states if state is not None), None)
-    return int(given) if isinstance(given, Integral) else _seeds(given, 1)[0]
-
-
-def _seeds(random_state: int | np.random.RandomState | None, n: int) -> list[int]:
-    return check_random_state(random_state).randint(2**31 - 1, size=n).tolist() if n else []
 
 
 def check_sharings(sharings: Sequence[float | ArrayLike]) -> None:

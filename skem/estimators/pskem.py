@@ -113,7 +113,9 @@ class PSKEMClassifier(SharedKernelClassifier):
         arrangement: str | Sequence[Sequence[int]] = "sequential",
         covariance_type: str = "full",
         sharing: float | ArrayLike | None = None,
+        groups: Sequence[Sequence[int]] | None = None,
         init: str | tuple | list = "class",
+        n_init: int = 1,
         init_spread: float = 2.0,
         init_scale: float = 2.0,
         standardize: bool = True,
@@ -133,7 +135,9 @@ class PSKEMClassifier(SharedKernelClassifier):
         self.arrangement = arrangement
         self.covariance_type = covariance_type
         self.sharing = sharing
+        self.groups = groups
         self.init = init
+        self.n_init = n_init
         self.init_spread = init_spread
         self.init_scale = init_scale
         self.standardize = standardize

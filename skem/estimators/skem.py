@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -107,7 +109,10 @@ class SKEMClassifier(SharedKernelClassifier):
         n_components: int | None = None,
         *,
         covariance_type: str = "full",
+        sharing: float | ArrayLike | None = None,
+        groups: Sequence[Sequence[int]] | None = None,
         init: str | tuple | list = "class",
+        n_init: int = 1,
         init_spread: float = 2.0,
         init_scale: float = 2.0,
         standardize: bool = True,
@@ -124,7 +129,10 @@ class SKEMClassifier(SharedKernelClassifier):
     ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
+        self.sharing = sharing
+        self.groups = groups
         self.init = init
+        self.n_init = n_init
         self.init_spread = init_spread
         self.init_scale = init_scale
         self.standardize = standardize
