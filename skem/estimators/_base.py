@@ -103,8 +103,9 @@ class SharedKernelClassifier(
         Raises
         ------
         ValueError
-            NaN or infinite features, one class only among rows with a weight, a class with next to no weight, blocks that do not fit the features, a start that
-            needs more rows than there are, or given arrays of the wrong shape.
+            NaN or infinite features; one class only among rows with a weight; a class with next to no weight; blocks that do
+            not fit the features; a start that needs more rows than there are; given arrays of the wrong shape; lambda that
+            is NaN or outside [0, 1]; groups without ``sharing``, or that overlap, or leave out a component or a class.
         """
         self._validate_params()
         with all_or_nothing(self), single_threaded():
@@ -135,7 +136,7 @@ class SharedKernelClassifier(
         ]
         random_states.insert(0, check_random_state(self.random_state))
         goes_on = self._goes_on()
-        rows, labels = check_features(self, X, y)
+        rows, labels = check_features(self, X, y=y)
         check_classification_targets(labels)
         rows, labels, weights = weighted_rows(rows, np.asarray(labels), sample_weight)
         known = self._previous_fit(rows, labels) if goes_on else None

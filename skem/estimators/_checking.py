@@ -31,19 +31,16 @@ class CheckedParameters:
         super()._validate_params()  # type: ignore[misc]
 
 
-def check_features(estimator: Any, X: ArrayLike, y: ArrayLike | None = None, **check: object) -> Any:
-    """The features as an array of floats, float32 or float64, and the labels where ``y`` is given.
+def check_features(estimator: Any, X: ArrayLike, **check: object) -> Any:
+    """The features as an array of floats, float32 or float64; with ``y`` among the checks, a pair with the labels.
 
     Raises
     ------
     ValueError
         What ``sklearn.utils.validation.validate_data`` refuses; NaN and infinite values by their number.
     """
-    labels = {} if y is None else {"y": y}
-    checked = validate_data(
-        estimator, X, **labels, dtype=[np.float64, np.float32], ensure_all_finite=False, **check
-    )
-    refuse_non_finite(estimator, checked if y is None else checked[0])
+    checked = validate_data(estimator, X, dtype=[np.float64, np.float32], ensure_all_finite=False, **check)
+    refuse_non_finite(estimator, checked[0] if "y" in check else checked)
     return checked
 
 
@@ -78,8 +75,6 @@ def weighted_rows(
         Weights that are negative or all zero, or a class with next to no weight.
     """
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    if not weights.any():
-        raise ValueError("sample_weight: all weights are zero")
     used = weights > LEAST_WEIGHT * weights.max()
     if not used.all():
         lost = np.setdiff1d(labels[weights > 0], labels[used]).tolist()

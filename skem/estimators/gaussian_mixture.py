@@ -19,11 +19,13 @@ from skem.engine.parameters import Mixture
 from skem.engine.rows import Features, Rows
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._checking import CheckedParameters, check_features, weighted_rows
+from skem.estimators._docstrings import documented
 from skem.estimators._starting import WITHOUT_CLASSES
 from skem.estimators._training import Training, warn_unless_converged
 from skem.estimators._units import Units, all_or_nothing
 
 
+@documented
 class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
     """Gaussian mixture density p(x) = sum_k pi_k N(x; mu_k, P_k), trained by EM.
 
@@ -34,28 +36,20 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
     ----------
     n_components : int, default=1
         K.
-    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        One covariance per component; one for all; one variance per component and feature; one per component.
-    init : {"kmeans", "k-means++", "random_from_data"} or tuple, default="kmeans"
+    %(covariance_type)s
+    init : {"kmeans", "k-means++", "sample"} or tuple, default="kmeans"
         Where EM starts: means from k-means, from the seeds of k-means++, or from rows drawn at random, all
         with equal weights and the covariance about them of all rows. Or arrays: (weights (K,), means
-        (K, m), covariances) in input units. k-means copies the data, the draw from rows does not.
-    n_init : int, default=1
-        Fits from that many starts; the one with the best objective is kept.
-    max_iter : int, default=100
-        Passes.
-    tol : float, default=1e-3
-        Stop when the objective gains less than this in a pass; 0 never stops, and never warns.
-    standardize : bool, default=False
-        Whether reg_covar is in squared units of each feature's standard deviation, else in input units.
-    reg_covar : float, default=1e-6
-        Ridge r added to each covariance's diagonal; training maximises the likelihood of
-        log N(x; mu, P) - r/2 tr(P^-1), which this ridge is the exact M-step of.
-    warm_start : bool, default=False
-        Go on from the parameters of the last fit.
-    n_jobs : int, default=None
-        Threads; the result does not depend on it. None is one.
-    random_state : int, RandomState instance or None, default=None
+        (K, m), covariances) in input units. k-means copies the data, the draw from rows does not. The other starts of the
+        classifiers need classes, or, as the uniform one does, a scale that is not that of the data.
+    %(n_init)s
+    %(max_iter)s
+    %(tol)s
+    %(standardize)s
+    %(reg_covar)s
+    %(warm_start)s
+    %(n_jobs)s
+    %(random_state)s
 
     Attributes
     ----------
@@ -63,20 +57,15 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
     means_ : ndarray of shape (n_components, n_features)
     covariances_ : ndarray
         (K, m, m) full, (m, m) tied, (K, m) diag and, with ``standardize``, spherical, else (K,).
-    log_likelihood_, objective_ : ndarray of shape (n_iter_,)
-        Mean over rows of log p(x), plain and with the ridge's penalty, in nats; element p - 1 belongs to
-        the parameters after pass p. ``objective_`` falls by rounding only, by less than 1e-4 nats in a pass, 2e-3
-        where rows are float32.
+    %(log_likelihood_)s
+        Without classes p(x|c) is p(x).
     lower_bound_ : float
         The last objective.
-    n_iter_ : int
-        Passes of the fit that was kept.
+    %(n_iter_)s
     converged_ : bool
-        Whether ``tol`` ended it.
-    dtype_used_ : str
-        "float32" where the input was and its precision sufficed to the end, else "float64".
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        Whether ``tol`` ended the fit.
+    %(dtype_used_)s
+    %(n_features_in_)s
 
     Notes
     -----

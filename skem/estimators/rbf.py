@@ -19,9 +19,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skem.estimators._checking import CheckedParameters
+from skem.estimators._docstrings import documented
 from skem.estimators.gaussian_mixture import GaussianMixture
 
 
+@documented
 class GaussianKernels(CheckedParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Features exp(-|x - mu_j|^2 / (2 s_j^2)) of the kernels of an unsupervised mixture of spherical Gaussians.
 
@@ -32,12 +34,11 @@ class GaussianKernels(CheckedParameters, ClassNamePrefixFeaturesOutMixin, Transf
     widths : {"farthest", "mixture"}, default="farthest"
         s_j: for all kernels the largest distance between two centres, which is what the Netlab toolbox of the paper does
         unless told otherwise; or the standard deviations of the mixture, as the paper has it in words.
-    max_iter : int, default=100
-        Passes of EM.
-    tol : float, default=1e-3
-        As for ``GaussianMixture``.
-    reg_covar : float, default=1e-6
-        As for ``GaussianMixture``, in squared input units.
+    %(max_iter)s
+    %(tol)s
+        Of the mixture.
+    %(reg_covar)s
+        In squared input units.
     random_state : int, RandomState instance or None, default=None
         Of the k-means that EM starts from.
 
@@ -46,9 +47,8 @@ class GaussianKernels(CheckedParameters, ClassNamePrefixFeaturesOutMixin, Transf
     means_ : ndarray of shape (n_components, n_features)
     widths_ : ndarray of shape (n_components,)
         s_j, in input units.
-    n_iter_ : int
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    %(n_iter_)s
+    %(n_features_in_)s
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

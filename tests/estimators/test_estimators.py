@@ -75,7 +75,7 @@ def test_scikit_learn_checks_pass_with_nothing_skipped(estimator):
 
 
 SHARED_PARAMETERS = (
-    "init='class', init_spread=2.0, init_scale=2.0, standardize=True, reg_covar=0.1, class_prior='uniform', "
+    "sharing=None, groups=None, init='class', n_init=1, init_spread=2.0, init_scale=2.0, standardize=True, reg_covar=0.1, class_prior='uniform', "
     "max_iter=30, tol=0.0, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5, "
     "warm_start=False, n_jobs=None, random_state=None"
 )
@@ -85,7 +85,7 @@ SHARED_PARAMETERS = (
     ("Classifier", "first"),
     [
         (SKEMClassifier, "covariance_type='full'"),
-        (PSKEMClassifier, "n_blocks=3, arrangement='sequential', covariance_type='full', sharing=None"),
+        (PSKEMClassifier, "n_blocks=3, arrangement='sequential', covariance_type='full'"),
         (MDAClassifier, "n_blocks=1, arrangement='sequential'"),
     ],
 )
