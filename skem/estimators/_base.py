@@ -136,32 +136,20 @@ class SharedKernelClassifier(
         ]
         random_states.insert(0, check_random_state(self.random_state))
         goes_on = self._goes_on()
-        rows, labels = check_features(self, X, y=y)
-        check_classification_targets(labels)
-        rows, labels, weights = weighted_rows(rows, np.asarray(labels), sample_weight)
-        known = self._previous_fit(rows, labels) if goes_on else None
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two classes, and the rows with a weight are of one class only: "
-                f"{self.classes_.tolist()[0]!r}"
-            )
-        self.class_prior_ = self._resolve_class_prior(codes, weights)
+        rows, held_out = self._check_training_data(X, y, sample_weight), None
         if not goes_on:
             self.n_components_ = self.n_components or max(20, 3 * len(self.classes_))
             self.block_indices_ = partition.blocks(
-                rows.shape[1], self.n_blocks, self.arrangement, random_states[0]
+                rows.X.shape[1], self.n_blocks, self.arrangement, random_states[0]
             )
         self.n_blocks_ = len(self.block_indices_)
-        learned, held_out = LabelledRows(rows, codes, weights), None
         if self.early_stopping:
-            learned, held_out = learned.split(self.validation_fraction, random_states[0])
-        self._measure(learned.X, learned.weights)
+            rows, held_out = rows.split(self.validation_fraction, random_states[0])
+        self._measure(rows.X, rows.weights)
         self._fitted_with = self._structure()
-        if not goes_on and not isinstance(self.init, str):
-            known = self._given()
+        known = self._known()
         log_sharing = self._log_sharing()
-        training = self._training(learned, log_sharing)
+        training = self._training(rows, log_sharing)
         for name in ("validation_scores_", "best_validation_score_"):
             self.__dict__.pop(name, None)
 
@@ -184,6 +172,24 @@ class SharedKernelClassifier(
             warn_unless_converged(self)
 
     # Training, one step each
+
+    def _check_training_data(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> LabelledRows:
+        """The rows that have a weight; sets ``classes_`` and ``class_prior_``."""
+        rows, labels = check_features(self, X, y=y)
+        check_classification_targets(labels)
+        rows, labels, weights = weighted_rows(rows, np.asarray(labels), sample_weight)
+        if self._goes_on():
+            self._refuse_changes(rows, labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two classes, and the rows with a weight are of one class only: "
+                f"{self.classes_.tolist()[0]!r}"
+            )
+        self.class_prior_ = self._resolve_class_prior(codes, weights)
+        return LabelledRows(rows, codes, weights)
 
     def _resolve_class_prior(self, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
         n_classes = len(self.classes_)

@@ -49,8 +49,8 @@ class Starting(Units):
         """Arrays, and the parameters of the last fit, are one start."""
         return self.n_init if isinstance(self.init, str) and not self._goes_on() else 1
 
-    def _previous_fit(self, X: np.ndarray, y: np.ndarray) -> list[Mixture]:
-        """Where a warm start goes on from, if it still fits."""
+    def _refuse_changes(self, X: np.ndarray, y: np.ndarray) -> None:
+        """Raise ValueError where the last fit is none that a warm start can go on from."""
         wanted = {
             "classes": (list(np.unique(y)), list(self.classes_)),
             "n_components": (self.n_components or self.n_components_, self.n_components_),
@@ -60,7 +60,6 @@ class Starting(Units):
         for name, (now, before) in wanted.items():
             if now != before:
                 raise ValueError(f"warm_start: {name} changed from {before} to {now} since the last fit")
-        return self.blocks_
 
     def _structure(self) -> dict[str, str]:
         """What a warm start cannot change, beside the data."""
@@ -69,8 +68,15 @@ class Starting(Units):
             for name in ("covariance_type", "n_blocks", "arrangement", "groups")
         }
 
-    def _given(self) -> list[Mixture]:
-        """The user's arrays, checked; they say how many components there are."""
+    def _known(self) -> list[Mixture] | None:
+        """Parameters of each block that need not be drawn: of the last fit, or the user's arrays.
+
+        The arrays say how many components there are.
+        """
+        if self._goes_on():
+            return self.blocks_
+        if isinstance(self.init, str):
+            return None
         mixtures = [
             starts.given(
                 self.init,

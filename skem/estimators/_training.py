@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -20,9 +20,6 @@ from skem.engine import em
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Features, Rows
 from skem.engine.threads import Workers, single_threaded
-
-if TYPE_CHECKING:
-    from skem.estimators._base import SharedKernelClassifier
 
 
 @dataclass(frozen=True)
@@ -147,9 +144,7 @@ class LabelledRows:
 class EarlyStopping:
     """When to stop by the accuracy on rows held out, and which pass to go back to: of a fit from one start."""
 
-    def __init__(
-        self, model: SharedKernelClassifier, features: Features, codes: np.ndarray, weights: np.ndarray
-    ) -> None:
+    def __init__(self, model: Any, features: Features, codes: np.ndarray, weights: np.ndarray) -> None:
         self._model, self._codes, self._weights = model, codes, weights
         self._features: Any = features
         self._best: dict[str, Any] = {}

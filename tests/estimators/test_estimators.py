@@ -279,6 +279,10 @@ def test_callbacks_see_every_pass(Classifier, iris):
     assert len(scores) == 4
     stopped = Classifier(6, max_iter=4, random_state=0).set_callbacks(Recorder(stop_after=2)).fit(X, y)
     assert stopped.n_iter_ == 2
+    recorder = Recorder()
+    Classifier(6, n_init=3, init="sample", max_iter=4, random_state=0).set_callbacks(recorder).fit(X, y)
+    assert recorder.announced == len(recorder.seen) == 12
+    assert recorder.finished
 
 
 @pytest.mark.parametrize("standardize", [True, False])
