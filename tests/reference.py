@@ -175,3 +175,9 @@ def overlapping_classes(seed=0, n=(60, 45, 50), m=3):
     y = np.repeat(np.arange(len(n)), n)
     order = rng.permutation(len(y))
     return X[order], y[order]
+
+
+def equal_classes(n=60, m=4, L=2, seed=0):
+    """Rows (n, m) of classes of equal size, one apart, in turn, and their labels."""
+    y = np.arange(n) % L
+    return np.random.default_rng(seed).normal(size=(n, m)) + y[:, None], y
