@@ -214,7 +214,14 @@ class SharedKernelClassifier(
             "variance_floor": self.variance_floor * self._mean_variance,
         }
         data = sort_by_class(rows.X, rows.codes, rows.weights, self._shift, self._scale)
-        return Training(data, self.block_indices_, model, self.max_iter, self.tol, self.n_jobs)
+        return Training(
+            data,
+            self.block_indices_,
+            model,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            n_jobs=self.n_jobs,
+        )
 
     def _early_stopping(self, held_out: LabelledRows) -> EarlyStopping:
         features = Features(held_out.X, None, self._shift, self._scale, keep=True)

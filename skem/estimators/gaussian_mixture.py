@@ -172,9 +172,9 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
             Rows(features, weights, np.array([0, len(rows)])),
             [columns],
             {"kind": self._kind, "ridge": self._internal_ridge()},
-            self.max_iter,
-            self.tol,
-            self.n_jobs,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            n_jobs=self.n_jobs,
         )
         drawn = isinstance(self.init, str) and previous is None
         fits = []
