@@ -25,7 +25,7 @@ np.save(path, rows.astype(np.float32))
 del rows
 
 X = np.load(path, mmap_mode="r")
-model = GaussianMixture(12, init="random_from_data", n_init=2, tol=1e-3, n_jobs=2, random_state=0).fit(X)
+model = GaussianMixture(12, init="sample", n_init=2, tol=1e-3, n_jobs=2, random_state=0).fit(X)
 print(f"{model.n_iter_} passes over {X.nbytes / 2**20:.0f} MiB, computed in {model.dtype_used_}")
 
 # %%

@@ -33,7 +33,6 @@ REFUSALS = (
     "of one class only",
     "too few",
     "n_components=",
-    "all weights are zero",
     "at least one non-zero number",
     "no stratified validation split",
     "n_splits=",
@@ -106,9 +105,9 @@ def draw_model(rng, seed):
         "random_state": seed,
     }
     if family == "mixture":
-        init = str(rng.choice(["kmeans", "k-means++", "random_from_data"]))
+        init = str(rng.choice(["kmeans", "k-means++", "sample"]))
         return GaussianMixture(init=init, tol=float(rng.choice([0, 1e-3])), **common)
-    starts = ["class", "class_kmeans", "sample", "kmeans"]
+    starts = ["class", "class_kmeans", "sample", "kmeans", "k-means++"]
     if family in ("skem", "pskem", "mda"):
         common["init"] = str(rng.choice([*starts, "uniform"]))
         if common["init"] == "uniform":

@@ -166,3 +166,18 @@ def shared_clusters(seed=0, n=300, m=4, L=3, K=5, width=1.0, condition=None):
     means = centres + 0.3 * np.einsum("kij,kj->ki", shapes, rng.normal(size=(K, m)))
     weights = 0.5 * preference + 0.5 / K
     return X, y, (weights / weights.sum(axis=0), means, covariances)
+
+
+def overlapping_classes(seed=0, n=(60, 45, 50), m=3):
+    """Rows (sum of n, m) of classes of unequal size that overlap, and their labels."""
+    rng = np.random.default_rng(seed)
+    X = np.concatenate([rng.normal(size=(k, m)) * (1 + c / 2) + c for c, k in enumerate(n)])
+    y = np.repeat(np.arange(len(n)), n)
+    order = rng.permutation(len(y))
+    return X[order], y[order]
+
+
+def equal_classes(n=60, m=4, L=2, seed=0):
+    """Rows (n, m) of classes of equal size, one apart, in turn, and their labels."""
+    y = np.arange(n) % L
+    return np.random.default_rng(seed).normal(size=(n, m)) + y[:, None], y

@@ -12,7 +12,7 @@ __all__ = ["CallbackSupportMixin", "follow", "with_callbacks"]
 
 
 def follow(
-    estimator: Any, passes: Generator[Any, bool | None, None], X: Any, y: Any, sample_weight: Any
+    estimator: Any, passes: Generator[Any, bool | None, None], n_starts: int, data: dict[str, Any]
 ) -> None:
     """Run an EM fit to its end and tell the estimator's callbacks about every pass.
 
@@ -20,23 +20,25 @@ def follow(
     ----------
     estimator : estimator with ``max_iter``
     passes : generator
-        Yields after each pass; sending it True ends the fit.
-    X, y, sample_weight
-        What ``fit`` was given.
+        Yields after each pass, of one start after the other; sending it True ends the fit.
+    n_starts : int
+    data : dict
+        What ``fit`` was given: "X", "y" and "metadata".
     """
-    told = {"estimator": estimator, "X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
-    fit = estimator._init_callback_context(max_subtasks=estimator.max_iter)
-    fit.call_on_fit_task_begin(**told)
+    data = {"estimator": estimator, **data}
+    fit = estimator._init_callback_context(max_subtasks=n_starts * estimator.max_iter)
+    fit.call_on_fit_task_begin(**data)
     stop = None
     while True:
         one_pass = fit.subcontext(task_name="pass")
-        one_pass.call_on_fit_task_begin(**told)
+        one_pass.call_on_fit_task_begin(**data)
         passes.send(stop)
         # The estimator is complete after every pass and replaces its attributes rather than change them,
         # so a shallow copy of it is the model as if the fit had stopped here.
-        stop = one_pass.call_on_fit_task_end(**told, reconstruction_attributes=dict)
-        if stop or estimator.converged_ or estimator.n_iter_ == estimator.max_iter:
+        stop = one_pass.call_on_fit_task_end(**data, reconstruction_attributes=dict)
+        n_starts -= estimator.converged_ or estimator.n_iter_ == estimator.max_iter
+        if stop or n_starts == 0:
             break
     with suppress(StopIteration):
         passes.send(stop)
-    fit.call_on_fit_task_end(**told, reconstruction_attributes=dict)
+    fit.call_on_fit_task_end(**data, reconstruction_attributes=dict)

@@ -141,7 +141,9 @@ class Densities(Posteriors, Units):
             for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True):
                 internal = self._to_internal(mixture, columns)
                 log_density = np.concatenate(
-                    em.map_log_density(lambda own, _: own, features, columns, internal, self._kind, workers),
+                    em.map_log_density(
+                        lambda chunk, _: chunk, features, columns, internal, self._kind, workers
+                    ),
                     axis=1,
                 ).astype(np.float64)
                 weights = (
@@ -163,7 +165,13 @@ class Densities(Posteriors, Units):
             raise ValueError(f"y contains classes that were not in the training data: {unknown.tolist()}")
         return np.searchsorted(self.classes_, y)
 
-    def sample(self, n_samples: int = 1, y: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def sample(
+        self,
+        n_samples: int = 1,
+        y: ArrayLike | None = None,
+        *,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Draw rows from the model; blocks are independent given the class (Pulford 2022, eq. 35).
 
         Parameters
@@ -172,6 +180,8 @@ class Densities(Posteriors, Units):
         y : array-like of shape (n_samples,) or one label, optional
             The classes to draw from; without them they are drawn from the class prior. With several
             labels ``n_samples`` is not used.
+        random_state : int, RandomState instance or None, default=None
+            None is the estimator's own. Two calls with the same number draw the same rows, whichever of the two it is.
 
         Returns
         -------
@@ -184,14 +194,14 @@ class Densities(Posteriors, Units):
             Where the blocks overlap or leave features out: such a model does not say how to draw a row.
         """
         check_is_fitted(self)
-        named = np.concatenate(self.block_indices_)
-        if len(named) != self.n_features_in_ or len(np.unique(named)) != self.n_features_in_:
+        features = np.concatenate(self.block_indices_)
+        if len(features) != self.n_features_in_ or len(np.unique(features)) != self.n_features_in_:
             raise ValueError("sample: the blocks must hold every feature exactly once")
-        random_state = check_random_state(self.random_state)
+        rng = check_random_state(self.random_state if random_state is None else random_state)
         if (y is None or np.ndim(y) == 0) and n_samples < 1:
             raise ValueError(f"sample: n_samples must be at least 1, got {n_samples}")
         if y is None:
-            codes = random_state.choice(len(self.classes_), size=n_samples, p=self.class_prior_)
+            codes = rng.choice(len(self.classes_), size=n_samples, p=self.class_prior_)
         else:
             labels = np.full(n_samples, y) if np.ndim(y) == 0 else np.asarray(y)
             codes = self._encode(labels, len(labels))
@@ -199,10 +209,10 @@ class Densities(Posteriors, Units):
         for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True):
             edges = np.cumsum(mixture.weights, axis=0)
             edges /= edges[-1]
-            components = (random_state.uniform(size=len(codes)) >= edges[:, codes]).sum(axis=0)
+            components = (rng.uniform(size=len(codes)) >= edges[:, codes]).sum(axis=0)
             internal = self._to_internal(mixture, columns)
             factors = np.linalg.cholesky(self._kind.dense(internal.covariances, *internal.means.shape))
-            noise = random_state.standard_normal((len(codes), len(columns)))
-            own = internal.means[components] + np.einsum("nij,nj->ni", factors[components], noise)
-            X[:, columns] = own * self._scale[columns] + self._shift[columns]
+            noise = rng.standard_normal((len(codes), len(columns)))
+            drawn = internal.means[components] + np.einsum("nij,nj->ni", factors[components], noise)
+            X[:, columns] = drawn * self._scale[columns] + self._shift[columns]
         return X, self.classes_[codes]

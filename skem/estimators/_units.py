@@ -4,37 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils._param_validation import InvalidParameterError, make_constraint
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from skem.engine import rows
 from skem.engine.covariances import COVARIANCE_TYPES, Full
 from skem.engine.parameters import Mixture
 from skem.engine.threads import single_threaded
+from skem.estimators._checking import check_features
 
 LEAST_VARIANCE = 1e-200
 """Of a feature, relative to the features' mean variance: components a hundred digits narrower still have a precision."""
-
-
-class CheckedParameters:
-    """For estimators with ``_parameter_constraints``: True and False are no numbers."""
-
-    if TYPE_CHECKING:
-        _parameter_constraints: ClassVar[dict[str, list[Any]]]
-
-    def _validate_params(self) -> None:
-        for name, allowed in self._parameter_constraints.items():
-            value = getattr(self, name, None)
-            if isinstance(value, (bool, np.bool_)) and "boolean" not in allowed:
-                words = " or ".join(str(make_constraint(constraint)) for constraint in allowed)
-                raise InvalidParameterError(
-                    f"The {name!r} parameter of {type(self).__name__} must be {words}. Got {value} instead."
-                )
-        super()._validate_params()  # type: ignore[misc]
 
 
 class Units:
@@ -53,14 +36,6 @@ class Units:
     def _kind(self) -> type[Full]:
         return COVARIANCE_TYPES[self._fitted_type]
 
-    def _checked(self, X: ArrayLike, **check: object) -> np.ndarray:
-        """The features as an array of floats; float32 stays float32, and NaN is refused by count."""
-        rows: np.ndarray = validate_data(
-            self, X, dtype=[np.float64, np.float32], ensure_all_finite=False, **check
-        )
-        refuse_non_finite(self, rows)
-        return rows
-
     def _features(self, X: ArrayLike | rows.Features, keep: bool = False) -> rows.Features:
         """Checked features of new rows, in the engine's units.
 
@@ -70,7 +45,7 @@ class Units:
         if isinstance(X, rows.Features):
             return X
         check_is_fitted(self)
-        return rows.Features(self._checked(X, reset=False), None, self._shift, self._scale, keep)
+        return rows.Features(check_features(self, X, reset=False), None, self._shift, self._scale, keep)
 
     def _measure(self, X: np.ndarray, weights: np.ndarray) -> None:
         """Choose the shift and scale per feature; what is fitted from here on has the covariance type now asked for.
@@ -81,14 +56,14 @@ class Units:
             A feature that spreads so much, or so little, that float64 cannot hold its variance or the variance's square.
         """
         self._fitted_type = self.covariance_type
-        parts = [slice(begin, begin + rows.CHUNK_ROWS) for begin in range(0, len(X), rows.CHUNK_ROWS)]
+        chunks = [slice(begin, begin + rows.CHUNK_ROWS) for begin in range(0, len(X), rows.CHUNK_ROWS)]
         shift, variance = np.zeros(X.shape[1]), np.zeros(X.shape[1])
         with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
-            for part in parts:
-                shift += weights[part] @ X[part].astype(np.float64, copy=False)
+            for chunk in chunks:
+                shift += weights[chunk] @ X[chunk].astype(np.float64, copy=False)
             shift /= weights.sum()
-            for part in parts:
-                variance += weights[part] @ (X[part] - shift) ** 2
+            for chunk in chunks:
+                variance += weights[chunk] @ (X[chunk] - shift) ** 2
         _refuse_extreme(X, variance)
         scale = np.sqrt(variance / weights.sum())
         # Rounding of the mean leaves a constant column with a spread that is not zero.
@@ -161,17 +136,4 @@ def _refuse_unequal(X: np.ndarray, spread: np.ndarray, ridge: float) -> None:
         raise ValueError(
             f"feature {j}, from {X[:, j].min():.3g} to {X[:, j].max():.3g}, spreads too little beside the others for its "
             "square in float64: set standardize=True, or multiply it by a constant"
-        )
-
-
-def refuse_non_finite(estimator: object, X: np.ndarray) -> None:
-    """Raise ValueError with the number of NaN and infinite values, if there are any."""
-    # The sum is finite only if all values are, or overflowed: then look at each of them.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(X.sum(dtype=np.float64)):
-            return
-    nan, infinite = int(np.isnan(X).sum()), int(np.isinf(X).sum())
-    if nan or infinite:
-        raise ValueError(
-            f"Input X of {type(estimator).__name__} contains {nan} NaN and {infinite} infinity values, of {X.size}"
         )

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, DensityMixin, _fit_context
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -21,11 +18,14 @@ from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Features, Rows
 from skem.engine.threads import Workers, single_threaded
-from skem.estimators._units import CheckedParameters, Units, all_or_nothing
+from skem.estimators._checking import CheckedParameters, check_features, weighted_rows
+from skem.estimators._docstrings import documented
+from skem.estimators._starting import WITHOUT_CLASSES
+from skem.estimators._training import Training, warn_unless_converged
+from skem.estimators._units import Units, all_or_nothing
 
-STARTS = {"kmeans": "kmeans", "k-means++": "k-means++", "random_from_data": "sample"}
 
-
+@documented
 class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
     """Gaussian mixture density p(x) = sum_k pi_k N(x; mu_k, P_k), trained by EM.
 
@@ -36,28 +36,20 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
     ----------
     n_components : int, default=1
         K.
-    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        One covariance per component; one for all; one variance per component and feature; one per component.
-    init : {"kmeans", "k-means++", "random_from_data"} or tuple, default="kmeans"
+    %(covariance_type)s
+    init : {"kmeans", "k-means++", "sample"} or tuple, default="kmeans"
         Where EM starts: means from k-means, from the seeds of k-means++, or from rows drawn at random, all
         with equal weights and the covariance about them of all rows. Or arrays: (weights (K,), means
-        (K, m), covariances) in input units. k-means copies the data, the draw from rows does not.
-    n_init : int, default=1
-        Fits from that many starts; the one with the best objective is kept.
-    max_iter : int, default=100
-        Passes.
-    tol : float, default=1e-3
-        Stop when the objective gains less than this in a pass; 0 never stops, and never warns.
-    standardize : bool, default=False
-        Whether reg_covar is in squared units of each feature's standard deviation, else in input units.
-    reg_covar : float, default=1e-6
-        Ridge r added to each covariance's diagonal; training maximises the likelihood of
-        log N(x; mu, P) - r/2 tr(P^-1), which this ridge is the exact M-step of.
-    warm_start : bool, default=False
-        Go on from the parameters of the last fit.
-    n_jobs : int, default=None
-        Threads; the result does not depend on it. None is one.
-    random_state : int, RandomState instance or None, default=None
+        (K, m), covariances) in input units. k-means copies the data, the draw from rows does not. The other starts of the
+        classifiers need classes, or, as the uniform one does, a scale that is not that of the data.
+    %(n_init)s
+    %(max_iter)s
+    %(tol)s
+    %(standardize)s
+    %(reg_covar)s
+    %(warm_start)s
+    %(n_jobs)s
+    %(random_state)s
 
     Attributes
     ----------
@@ -65,20 +57,15 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
     means_ : ndarray of shape (n_components, n_features)
     covariances_ : ndarray
         (K, m, m) full, (m, m) tied, (K, m) diag and, with ``standardize``, spherical, else (K,).
-    log_likelihood_, objective_ : ndarray of shape (n_iter_,)
-        Mean over rows of log p(x), plain and with the ridge's penalty, in nats; element p - 1 belongs to
-        the parameters after pass p. ``objective_`` falls by rounding only, by less than 1e-4 nats in a pass, 2e-3
-        where rows are float32.
+    %(log_likelihood_)s
+        Without classes p(x|c) is p(x).
     lower_bound_ : float
         The last objective.
-    n_iter_ : int
-        Passes of the fit that was kept.
+    %(n_iter_)s
     converged_ : bool
-        Whether ``tol`` ended it.
-    dtype_used_ : str
-        "float32" where the input was and its precision sufficed to the end, else "float64".
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        Whether ``tol`` ended the fit.
+    %(dtype_used_)s
+    %(n_features_in_)s
 
     Notes
     -----
@@ -102,7 +89,7 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "covariance_type": [StrOptions(set(COVARIANCE_TYPES))],
-        "init": [StrOptions(set(STARTS)), tuple],
+        "init": [StrOptions(set(WITHOUT_CLASSES)), tuple],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -140,8 +127,7 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: object = None) -> GaussianMixture:
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> GaussianMixture:
         """Train by EM.
 
         Parameters
@@ -150,6 +136,9 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
             Float32 input is computed in float32 as long as that is exact enough, see ``dtype_used_``. A
             ``numpy.memmap`` is read chunk by chunk.
         y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative; a row of weight two counts as two rows. Only their ratios matter. A row of weight zero, or up to
+            1e-30 of the largest weight, counts as none; if there are such rows, the others are copied.
 
         Returns
         -------
@@ -158,48 +147,49 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            NaN or infinite features, fewer rows than components, or given arrays of the wrong shape.
+            NaN or infinite features, weights that are negative or all zero, fewer rows with a weight than components, or
+            given arrays of the wrong shape.
         """
+        self._validate_params()
         with all_or_nothing(self), single_threaded():
-            self._fit(X)
-        if self.tol > 0 and not self.converged_:
-            warnings.warn(
-                f"GaussianMixture did not converge in {self.max_iter} passes: increase max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            self._fit(X, sample_weight)
+        warn_unless_converged(self)
         return self
 
-    def _fit(self, X: ArrayLike) -> None:
+    def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None) -> None:
         previous = self._mixture() if self.warm_start and hasattr(self, "means_") else None
-        rows = self._checked(X, ensure_min_samples=2)
+        checked = check_features(self, X, ensure_min_samples=2)
+        rows, _, weights = weighted_rows(checked, np.zeros(len(checked), dtype=np.int8), sample_weight)
         if len(rows) < self.n_components:
             raise ValueError(f"n_components={self.n_components} components from n_samples={len(rows)} rows")
         if previous is not None:
             self._check_previous(previous, rows.shape[1])
         random_state = check_random_state(self.random_state)
-        weights = np.ones(len(rows))
         self._measure(rows, weights)
         features = Features(rows, None, self._shift, self._scale, keep=True)
-        data = Rows(features, weights, np.array([0, len(rows)]))
-        drawn = isinstance(self.init, str) and previous is None
-        best: _Fit | None = None
-        for _ in range(self.n_init if drawn else 1):
-            fit = self._run(data, self._start(data, previous, random_state))
-            if best is None or fit.objective[-1] > best.objective[-1]:
-                best = fit
-        assert best is not None
         columns = np.arange(rows.shape[1])
-        fitted = self._to_input_units(best.state.mixture, columns)
+        training = Training(
+            Rows(features, weights, np.array([0, len(rows)])),
+            [columns],
+            {"kind": self._kind, "ridge": self._internal_ridge()},
+            max_iter=self.max_iter,
+            tol=self.tol,
+            n_jobs=self.n_jobs,
+        )
+        drawn = isinstance(self.init, str) and previous is None
+        fits = []
+        for _ in range(self.n_init if drawn else 1):
+            (*_, last) = training.passes([self._start(training.rows, previous, random_state)])
+            fits.append(last)
+        best = max(fits, key=lambda fit: fit.objective[-1])
+        fitted = self._to_input_units(best.mixtures[0], columns)
         self.weights_ = fitted.weights[:, 0]
         self.means_, self.covariances_ = fitted.means, fitted.covariances
-        log_scale = np.log(self._scale).sum()
-        self.log_likelihood_ = np.array(best.log_likelihood) - log_scale
-        self.objective_ = np.array(best.objective) - log_scale
+        self.log_likelihood_, self.objective_ = best.log_likelihood, best.objective
         self.lower_bound_ = float(self.objective_[-1])
-        self.n_iter_ = best.state.n_passes
+        self.n_iter_ = best.n_passes
         self.converged_ = best.converged
-        self.dtype_used_ = str(best.state.dtype)
+        self.dtype_used_ = best.dtype
 
     def _start(self, rows: Rows, previous: Mixture | None, random_state: np.random.RandomState) -> Mixture:
         columns = np.arange(rows.features.X.shape[1])
@@ -213,7 +203,7 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
         return starts.start(
             rows,
             columns,
-            STARTS[self.init],
+            self.init,
             self.n_components,
             kind=self._kind,
             spread=0.0,
@@ -223,28 +213,6 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
             strict=True,
             random_state=random_state,
         )
-
-    def _run(self, rows: Rows, start: Mixture) -> _Fit:
-        """EM from one start, until the objective gains less than ``tol``."""
-        columns = np.arange(rows.features.X.shape[1])
-        log_likelihood, objective = [], []
-        converged = False
-        with Workers(self.n_jobs) as workers:
-            for state in em.passes(
-                rows,
-                columns,
-                start,
-                kind=self._kind,
-                ridge=self._internal_ridge(),
-                max_iter=self.max_iter,
-                workers=workers,
-            ):
-                log_likelihood.append(state.log_likelihood)
-                objective.append(state.objective)
-                converged = self.tol > 0 and len(objective) > 1 and objective[-1] - objective[-2] < self.tol
-                if converged:
-                    break
-        return _Fit(state, log_likelihood, objective, converged)
 
     def _check_previous(self, previous: Mixture, n_features: int) -> None:
         now = (self.n_components, n_features, self.covariance_type)
@@ -286,19 +254,29 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
             return softmax(log_density.astype(np.float64) + log_weights, axis=0).T
 
         with Workers(self.n_jobs) as workers:
-            parts = em.map_log_density(responsibilities, features, columns, internal, self._kind, workers)
-        return np.concatenate(parts)
+            chunks = em.map_log_density(responsibilities, features, columns, internal, self._kind, workers)
+        return np.concatenate(chunks)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The most probable component of each row, shape (n_samples,)."""
         return self.predict_proba(X).argmax(axis=1)
 
-    def fit_predict(self, X: ArrayLike, y: object = None) -> np.ndarray:
+    def fit_predict(
+        self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
+    ) -> np.ndarray:
         """``fit`` and ``predict`` on the same rows."""
-        return self.fit(X).predict(X)
+        return self.fit(X, sample_weight=sample_weight).predict(X)
 
-    def sample(self, n_samples: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    def sample(
+        self, n_samples: int = 1, *, random_state: int | np.random.RandomState | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Draw rows.
+
+        Parameters
+        ----------
+        n_samples : int
+        random_state : int, RandomState instance or None, default=None
+            None is the estimator's own. Two calls with the same number draw the same rows, whichever of the two it is.
 
         Returns
         -------
@@ -309,11 +287,11 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
         check_is_fitted(self)
         if n_samples < 1:
             raise ValueError(f"sample: n_samples must be at least 1, got {n_samples}")
-        random_state = check_random_state(self.random_state)
-        y = random_state.choice(len(self.weights_), size=n_samples, p=self.weights_ / self.weights_.sum())
+        rng = check_random_state(self.random_state if random_state is None else random_state)
+        y = rng.choice(len(self.weights_), size=n_samples, p=self.weights_ / self.weights_.sum())
         internal = self._to_internal(self._mixture(), np.arange(self.n_features_in_))
         factors = np.linalg.cholesky(self._kind.dense(internal.covariances, *internal.means.shape))
-        noise = random_state.standard_normal((n_samples, self.n_features_in_))
+        noise = rng.standard_normal((n_samples, self.n_features_in_))
         X = internal.means[y] + np.einsum("nij,nj->ni", factors[y], noise)
         return X * self._scale + self._shift, y
 
@@ -324,20 +302,16 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
         return K - 1 + K * m + per_type[self._fitted_type]
 
     def bic(self, X: ArrayLike) -> float:
-        """Bayesian information criterion on ``X``; the lower the better."""
+        """Bayesian information criterion on ``X``; the lower the better.
+
+        Each row of ``X`` counts once, whatever weight it had in ``fit``.
+        """
         n = len(log_density := self.score_samples(X))
         return float(-2 * log_density.sum() + self._n_parameters() * np.log(n))
 
     def aic(self, X: ArrayLike) -> float:
-        """Akaike information criterion on ``X``; the lower the better."""
+        """Akaike information criterion on ``X``; the lower the better.
+
+        Each row of ``X`` counts once, whatever weight it had in ``fit``.
+        """
         return float(-2 * self.score_samples(X).sum() + 2 * self._n_parameters())
-
-
-@dataclass(frozen=True)
-class _Fit:
-    """EM from one start: its last state, and the values after each pass."""
-
-    state: em.State
-    log_likelihood: list[float]
-    objective: list[float]
-    converged: bool

@@ -6,24 +6,22 @@ kernel for a class as far as lambda says. The engine is that of SKEM; lambda is 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import suppress
-from numbers import Integral
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
-from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
-from skem.engine import starts
 from skem.estimators._base import SharedKernelClassifier
+from skem.estimators._docstrings import documented
+from skem.estimators._starting import STARTS
 
 SHARINGS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The lambdas of Titsias and Likas (2001), section IV."""
 
 
+@documented
 class PRBFClassifier(SharedKernelClassifier):
     """Gaussian mixture classifier whose kernels are reserved for classes, in part (Titsias and Likas 2001, section III).
 
@@ -33,71 +31,56 @@ class PRBFClassifier(SharedKernelClassifier):
 
     Parameters
     ----------
-    n_components : int or None, default=None
-        M, the number of kernels; None is max(20, 3 per class), or as many as ``groups`` or the arrays of ``init`` name.
-        At least one per class; a single one belongs to all of them.
-    sharing : float or array-like of shape (n_classes, n_classes), default=0.5
-        lambda in [0, 1]. As a matrix, lambda of the kernels of each class (row) in each class (column), with ones on
-        the diagonal.
-    groups : sequence of n_classes lists of int, optional
-        The kernels of each class, in the order of ``classes_``. None is groups of equal size, consecutive (the first M
-        mod L get one more).
-    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        One covariance per kernel; one for all; one variance per kernel and feature; one per kernel (eq. 39; with
-        ``standardize`` per kernel in units of each feature's standard deviation).
-    init : {"class", "class_kmeans", "sample", "kmeans"} or arrays, default="class"
+    %(n_components)s
+        M in the paper. None is as many as ``groups`` or the arrays of ``init`` name, if they do. At least one per class; a
+        single one belongs to all of them.
+    %(sharing)s
+        Zero is a separate mixture for each class, one the shared-kernel model.
+    %(groups)s
+    %(covariance_type)s
+        The paper has spherical ones (eq. 39); with ``standardize`` these are ellipsoids in input units.
+    init : {"class", "class_kmeans", "sample", "kmeans", "k-means++"} or arrays, default="class"
         Where EM starts: the kernels of a group from rows, or k-means, of its class; or all kernels from all rows. All
         classes start with the same weights, but for zeros where lambda is zero. Arrays are a tuple (weights (M, L),
-        means (M, m), covariances) in input units.
-    n_init : int, default=1
-        Fits from that many starts; the one with the best objective is kept. Arrays are one start.
-    standardize : bool, default=True
-        Whether reg_covar is in units of each feature's standard deviation in the training data; else in input units.
-        Fitted parameters and densities are in input units either way.
-    reg_covar : float, default=0.1
-        Ridge r added to each covariance's diagonal; training maximises the likelihood of
-        log N(x; mu, P) - r/2 tr(P^-1), which this ridge is the exact M-step of. The paper has none.
+        means (M, m), covariances) in input units. The uniform start of ``SKEMClassifier`` is that of another paper, and a
+        kernel that starts far from the rows of its class says nothing of lambda.
+    %(n_init)s
+    %(standardize)s
+    %(reg_covar)s
+        The paper has none.
     variance_floor : float, default=1e-3
         Least variance of a kernel in any direction, as a share of the mean variance of the features (one, where they are
         standardised). Without effect where reg_covar is larger. Without either a kernel may collapse onto a row.
-    class_prior : {"uniform", "empirical"} or array-like of shape (n_classes,), default="empirical"
+    %(class_prior)s
         "empirical" is eq. 10.
-    max_iter : int, default=100
-        Passes.
-    tol : float, default=1e-4
-        Stop when the objective gains less than this in a pass; 0 never stops, and never warns.
-    warm_start : bool, default=False
-        Go on from the parameters of the last fit, with another lambda if it was changed; a weight that is zero stays
-        zero.
-    n_jobs : int, default=None
-        Threads; the result does not depend on it. None is one.
-    random_state : int, RandomState instance or None, default=None
+    %(max_iter)s
+    %(tol)s
+    %(warm_start)s
+        The next fit may have another lambda; a weight that is zero stays zero.
+    %(n_jobs)s
+    %(random_state)s
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    class_prior_ : ndarray of shape (n_classes,)
-    n_components_ : int
-    groups_ : list of ndarray
-        T_k, the kernels of each class.
+    %(classes_)s
+    %(class_prior_)s
+    %(n_components_)s
+    %(groups_)s
+        T_k in the paper.
     weights_ : ndarray of shape (n_components, n_classes)
         pi_jk, eq. 37; each column sums to one, and is zero where lambda is zero.
     means_ : ndarray of shape (n_components, n_features)
         mu_j, eq. 35.
     covariances_ : ndarray
         Sigma_j, eq. 36; (M, m, m) full, (m, m) tied, (M, m) diag and, with ``standardize``, spherical, else (M,).
-    log_likelihood_, objective_ : ndarray of shape (n_iter_,)
-        Mean over rows of log p(x|C_k), eq. 11, and of log p_lambda(x|C_k), eq. 31, with the ridge's penalty, in nats;
-        element p - 1 belongs to the parameters after pass p. ``objective_`` falls by rounding only, by less than 1e-4 nats
-        in a pass, 2e-3 where rows are float32.
-    n_iter_ : int
-        Passes of the fit that was kept.
-    converged_ : bool
-        Whether ``tol`` ended it.
-    dtype_used_ : str
-        "float32" where the input was and its precision sufficed to the end, else "float64".
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    %(log_likelihood_)s
+        They are eqs. 11 and 31, divided by the number of rows.
+    %(n_iter_)s
+    %(best_iter_)s
+        Here always the latter.
+    %(converged_)s
+    %(dtype_used_)s
+    %(n_features_in_)s
 
     Raises
     ------
@@ -130,9 +113,7 @@ class PRBFClassifier(SharedKernelClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SharedKernelClassifier._parameter_constraints,
-        "init": [StrOptions(set(starts.METHODS) - {"uniform"}), list, tuple],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "groups": ["array-like", None],
+        "init": [StrOptions(set(STARTS) - {"uniform"}), list, tuple],
     }
 
     early_stopping = False
@@ -172,48 +153,6 @@ class PRBFClassifier(SharedKernelClassifier):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def fit_passes(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Generator[PRBFClassifier, bool | None, None]:
-        """Fit, and yield the estimator itself after every pass of the last start, ready to predict.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for ``fit``.
-
-        Yields
-        ------
-        self
-            Fitted with the passes so far. Sending True into the generator ends the fit.
-        """
-        best: PRBFClassifier | None = None
-        drawn = isinstance(self.init, str) and not (self.warm_start and hasattr(self, "blocks_"))
-        for seed in _seeds(self.random_state, self.n_init - 1 if drawn else 0):
-            other = clone(self).set_params(n_init=1, random_state=seed)
-            fit = other.fit_passes(X, y, sample_weight)
-            with suppress(StopIteration):
-                next(fit)
-                while True:
-                    # Ended here it does not warn; filters of warnings are not for threads.
-                    fit.send(other.n_iter_ == self.max_iter)
-            if best is None or other.objective_[-1] > best.objective_[-1]:
-                best = other
-        yield from super().fit_passes(X, y, sample_weight)
-        if best is not None and best.objective_[-1] > self.objective_[-1]:
-            learned = {name: value for name, value in vars(best).items() if name not in self.get_params()}
-            self.__dict__.update(learned)
-
-
-def one_seed(*random_states: int | np.random.RandomState | None) -> int:
-    """The first random state that is given, as a number that gives several fits the same start."""
-    given = next((state for state in random_states if state is not None), None)
-    return int(given) if isinstance(given, Integral) else _seeds(given, 1)[0]
-
-
-def _seeds(random_state: int | np.random.RandomState | None, n: int) -> list[int]:
-    return check_random_state(random_state).randint(2**31 - 1, size=n).tolist() if n else []
 
 
 def check_sharings(sharings: Sequence[float | ArrayLike]) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -16,10 +17,11 @@ from sklearn.utils import _safe_indexing, column_or_1d, indexable
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skem.engine.threads import Workers
-from skem.estimators._base import mean_one
+from skem.estimators._checking import CheckedParameters, mean_one
 from skem.estimators._densities import Posteriors
-from skem.estimators._units import CheckedParameters
-from skem.estimators.prbf import SHARINGS, PRBFClassifier, check_sharings, one_seed
+from skem.estimators._training import one_seed
+from skem.estimators._units import all_or_nothing
+from skem.estimators.prbf import SHARINGS, PRBFClassifier, check_sharings
 
 
 def sharing_path(
@@ -71,6 +73,8 @@ def log_posterior(
 
 class PRBFClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEstimator):
     """``PRBFClassifier`` with lambda chosen on held-out rows.
+
+    It has no ``n_init``: its estimator has. The first fit of each path takes that many starts, the others go on from it.
 
     Parameters
     ----------
@@ -167,82 +171,104 @@ class PRBFClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEstim
         """
         self._validate_params()
         check_sharings(self.sharings)
+        with all_or_nothing(self):
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
         estimator = PRBFClassifier() if self.estimator is None else clone(self.estimator)
         estimator.set_params(random_state=one_seed(self.random_state, estimator.random_state))
         # What can be refused is refused here, not in the middle of a split.
         X, y = indexable(X, y)
         first = clone(estimator).set_params(sharing=max(self.sharings)).fit(X, y, sample_weight)
-        y = column_or_1d(y)
+        labels = column_or_1d(y)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
+        rows = _Rows(X, labels, weights)
+        splits = list(check_cv(self.cv, labels, classifier=True).split(X, labels))
+        if self.per_pair:
+            _refuse_missing_classes(rows, [train for train, _ in splits], first.classes_)
         scorer = log_posterior if self.scoring is None else check_scoring(estimator, scoring=self.scoring)
 
-        def part(rows: np.ndarray) -> list[Any]:
-            return [None if a is None else _safe_indexing(a, rows) for a in (X, y, weights)]
-
-        if self.per_pair:
-            for split, (train, _) in enumerate(splits):
-                _, own_y, own_weights = part(train)
-                used = slice(None) if own_weights is None else own_weights > 0
-                missing = np.setdiff1d(first.classes_, own_y[used]).tolist()
-                if missing:
-                    raise ValueError(
-                        f"per_pair: the rows of split {split} train without class {missing[0]!r}, and lambda would have "
-                        "another shape: give cv stratified splits, or fewer of them"
-                    )
-
-        def score(model: PRBFClassifier, test: np.ndarray) -> float:
-            held_X, held_y, held_weights = part(test)
-            return scorer(
-                model, held_X, held_y, **({} if weights is None else {"sample_weight": held_weights})
-            )
-
         def path(split: tuple[np.ndarray, np.ndarray]) -> tuple[PRBFClassifier, list[float]]:
-            (own_X, own_y, own_weights), test = part(split[0]), split[1]
-            models = list(sharing_path(estimator, own_X, own_y, self.sharings, own_weights))
-            return models[0], [score(model, test) for model in models]
+            train, test = rows.take(split[0]), rows.take(split[1])
+            models = list(sharing_path(estimator, train.X, train.y, self.sharings, train.weights))
+            return models[0], [test.score(scorer, model) for model in models]
 
         with Workers(self.n_jobs) as workers:
             starts, columns = zip(*workers.map(path, splits), strict=True)
             order = np.argsort(np.argsort(-np.asarray(self.sharings, dtype=float)))
             self.scores_ = np.transpose(columns)[order]
             means = self.scores_.mean(axis=1)
-            chosen: float | np.ndarray = float(self.sharings[int(means.argmax())])
+            self.sharing_: float | np.ndarray = float(self.sharings[int(means.argmax())])
             self.best_score_ = float(means.max())
 
             def mean_score(sharing: np.ndarray) -> float:
-                def one(place: int) -> float:
-                    (own_X, own_y, own_weights), test = part(splits[place][0]), splits[place][1]
-                    model = copy.copy(starts[place]).set_params(sharing=sharing)
-                    return score(model.fit(own_X, own_y, own_weights), test)
+                def score(r: int) -> float:
+                    train, test = (rows.take(indices) for indices in splits[r])
+                    model = copy.copy(starts[r]).set_params(sharing=sharing)
+                    return test.score(scorer, model.fit(train.X, train.y, train.weights))
 
-                return float(np.mean(list(workers.map(one, range(len(splits))))))
+                return float(np.mean(list(workers.map(score, range(len(splits))))))
 
             if self.per_pair:
-                L = len(first.classes_)
-                matrix = np.where(np.eye(L, dtype=bool), 1.0, chosen)
-                for g, c in zip(*np.nonzero(~np.eye(L, dtype=bool)), strict=True):
-                    for sharing in self.sharings:
-                        if sharing == matrix[g, c]:
-                            continue
-                        candidate = matrix.copy()
-                        candidate[g, c] = sharing
-                        if (found := mean_score(candidate)) > self.best_score_:
-                            self.best_score_, matrix = found, candidate
-                chosen = matrix
+                self._refine(mean_score, len(first.classes_))
 
-        self.sharing_ = chosen
-        if isinstance(chosen, float):
-            kept = [sharing for sharing in self.sharings if sharing >= chosen]
+        if isinstance(self.sharing_, float):
+            kept = [sharing for sharing in self.sharings if sharing >= self.sharing_]
             *_, self.best_estimator_ = sharing_path(estimator, X, y, kept, sample_weight)
         else:
-            first.set_params(sharing=chosen, warm_start=True)
+            first.set_params(sharing=self.sharing_, warm_start=True)
             self.best_estimator_ = first.fit(X, y, sample_weight)
         self.best_estimator_.set_params(warm_start=estimator.warm_start)
         self._know_what(self.best_estimator_)
-        return self
+
+    def _refine(self, mean_score: Callable[[np.ndarray], float], n_classes: int) -> None:
+        """From one lambda to one for each pair of classes, as long as the score gets better."""
+        off_diagonal = ~np.eye(n_classes, dtype=bool)
+        matrix = np.where(off_diagonal, self.sharing_, 1.0)
+        for g, c in zip(*np.nonzero(off_diagonal), strict=True):
+            for sharing in self.sharings:
+                if sharing == matrix[g, c]:
+                    continue
+                candidate = matrix.copy()
+                candidate[g, c] = sharing
+                if (score := mean_score(candidate)) > self.best_score_:
+                    self.best_score_, matrix = score, candidate
+        self.sharing_ = matrix
 
     def class_log_density(self, X: ArrayLike) -> np.ndarray:
         """log p(x|C_k) with the lambda that was chosen, shape (n_samples, n_classes), in nats."""
         check_is_fitted(self)
         return self.best_estimator_.class_log_density(X)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of any kind that scikit-learn takes, their labels and weights."""
+
+    X: Any
+    y: np.ndarray
+    weights: np.ndarray | None
+
+    def take(self, indices: np.ndarray) -> _Rows:
+        return _Rows(
+            _safe_indexing(self.X, indices),
+            _safe_indexing(self.y, indices),
+            None if self.weights is None else _safe_indexing(self.weights, indices),
+        )
+
+    def score(self, scorer: Callable[..., float], model: PRBFClassifier) -> float:
+        weights = {} if self.weights is None else {"sample_weight": self.weights}
+        return scorer(model, self.X, self.y, **weights)
+
+
+def _refuse_missing_classes(rows: _Rows, trained_on: Sequence[np.ndarray], classes: np.ndarray) -> None:
+    for split, indices in enumerate(trained_on):
+        train = rows.take(indices)
+        labels = train.y if train.weights is None else train.y[train.weights > 0]
+        missing = np.setdiff1d(classes, labels).tolist()
+        if missing:
+            raise ValueError(
+                f"per_pair: the rows of split {split} train without class {missing[0]!r}, and lambda would have "
+                "another shape: give cv stratified splits, or fewer of them"
+            )

@@ -13,15 +13,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine.threads import Workers
+from skem.estimators._checking import CheckedParameters
 from skem.estimators._densities import Posteriors
-from skem.estimators._units import CheckedParameters
-from skem.estimators.prbf import SHARINGS, PRBFClassifier, check_sharings, one_seed
+from skem.estimators._training import one_seed
+from skem.estimators._units import all_or_nothing
+from skem.estimators.prbf import SHARINGS, PRBFClassifier, check_sharings
 
 
 class PRBFEnsemble(CheckedParameters, Posteriors, ClassifierMixin, BaseEstimator):
     """The average over lambda of class densities (Titsias and Likas 2001, section III-B).
 
     p(x|C_k) = 1/n sum_i p(x|C_k, lambda_i), eq. 38: densities are averaged, not posteriors, logarithms or votes.
+    It has no ``n_init``: its estimator has.
 
     Parameters
     ----------
@@ -96,7 +99,7 @@ class PRBFEnsemble(CheckedParameters, Posteriors, ClassifierMixin, BaseEstimator
         models = [
             clone(estimator).set_params(sharing=sharing, random_state=seed) for sharing in self.sharings
         ]
-        with Workers(self.n_jobs) as workers:
+        with all_or_nothing(self), Workers(self.n_jobs) as workers:
             self._keep(list(workers.map(lambda model: model.fit(X, y, sample_weight), models)))
         return self
 

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skem.estimators._base import SharedKernelClassifier
+from skem.estimators._docstrings import documented
 
 
+@documented
 class PSKEMClassifier(SharedKernelClassifier):
     """Partitioned SKEM: one shared-kernel mixture per block of features (Pulford 2022, section 2.3).
 
@@ -19,77 +21,48 @@ class PSKEMClassifier(SharedKernelClassifier):
 
     Parameters
     ----------
-    n_components : int or None, default=None
-        K, the number of kernels of each block; None is max(20, 3 per class).
-    n_blocks : int, default=3
-        R; at most one per feature, see ``n_blocks_``.
-    arrangement : {"sequential", "interleaved", "random"} or list of index lists, default="sequential"
-        Which feature goes to which block. Index lists may overlap or leave features out, and make
-        ``n_blocks`` unused.
-    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        One covariance per kernel; one for all; one variance per kernel and feature; one per kernel.
-    sharing : float or array-like of shape (n_classes, n_classes), optional
-        lambda in [0, 1] of Titsias and Likas (2001): in training, how far a class may use the kernels reserved for
-        the others, in every block; equal groups of kernels, the same for all blocks. See ``PRBFClassifier``. None is
-        no such reservation: what is shared is left to ``init``.
-    init : {"class", "class_kmeans", "sample", "kmeans", "uniform"} or arrays, default="class"
-        Where EM starts. "class" and "class_kmeans" reserve n_components / n_classes components for each class
-        (the first ones get one more) and start them from rows, or k-means, of that class; a weight that
-        starts at zero stays zero, so no component is ever shared (with ``sharing``, all classes start with the same
-        weights). Fewer components than classes are an
-        error, but for a single one, which all classes share. "sample" and "kmeans" start all classes
-        from all rows with equal weights. "uniform" is the paper's: means uniform on
-        [-init_spread, init_spread], covariances init_scale^2 I, weights 1/K (section 3.1). Arrays are a tuple
-        (weights (K, L), means (K, m), covariances) in input units, in a list with one tuple per block.
-    init_spread, init_scale : float, default=2.0
-        For the uniform start; see ``standardize`` for their units.
-    standardize : bool, default=True
-        Whether init_spread, init_scale and reg_covar are in units of each feature's standard deviation in
-        the training data; else in input units, as in the paper. Fitted parameters and densities are in
-        input units either way.
-    reg_covar : float, default=0.1
-        Ridge r added to each covariance's diagonal; training maximises the likelihood of
-        log N(x; mu, P) - r/2 tr(P^-1), which this ridge is the exact M-step of.
-    class_prior : {"uniform", "empirical"} or array-like of shape (n_classes,), default="uniform"
+    %(n_components)s
+        Each block has as many.
+    %(n_blocks)s
+    %(arrangement)s
+    %(covariance_type)s
+    %(sharing)s
+        The same in every block. None reserves nothing: what is shared is left to ``init``.
+    %(groups)s
+        The same in every block.
+    %(init)s
+        With several blocks, a list with one tuple per block.
+    %(n_init)s
+    %(init_spread)s
+    %(standardize)s
+    %(reg_covar)s
+    %(class_prior)s
         The paper assumes "uniform" (section 2.3).
-    max_iter : int, default=30
-        Passes, N_P.
-    tol : float, default=0.0
-        Stop when the objective gains less than this in a pass; 0 never stops, and never warns.
-    early_stopping : bool, default=False
-        Hold out ``validation_fraction`` of the rows, stratified; stop when their accuracy has not gained
-        ``tol`` for ``n_iter_no_change`` passes, and go back to the best pass.
-    validation_fraction : float, default=0.1
-    n_iter_no_change : int, default=5
-    warm_start : bool, default=False
-        Go on from the parameters of the last fit.
-    n_jobs : int, default=None
-        Threads; the result does not depend on it. None is one.
-    random_state : int, RandomState instance or None, default=None
+    %(max_iter)s
+    %(tol)s
+    %(early_stopping)s
+    %(validation_fraction)s
+    %(n_iter_no_change)s
+    %(warm_start)s
+    %(n_jobs)s
+    %(random_state)s
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    class_prior_ : ndarray of shape (n_classes,)
-    n_components_ : int
-    n_blocks_ : int
-    block_indices_ : list of ndarray
-        The features of each block.
-    blocks_ : list of Mixture
-        ``weights`` (K, L), ``means`` (K, m) and ``covariances`` of each block.
-    log_likelihood_, objective_ : ndarray of shape (n_iter_,)
-        Mean over rows of log p(x|c), plain and with the ridge's penalty, in nats, summed over blocks; element p - 1
-        belongs to the parameters after pass p. ``objective_`` falls by rounding only, by less than
-        1e-4 nats in a pass, 2e-3 where rows are float32.
-    n_iter_ : int
-    converged_ : bool
-        Whether ``tol`` or early stopping ended the fit.
-    dtype_used_ : str
-        "float32" where the input was and its precision sufficed to the end, else "float64".
-    validation_scores_, best_validation_score_
-        With early stopping: accuracy after each pass, and the best one.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    %(classes_)s
+    %(class_prior_)s
+    %(n_components_)s
+    %(groups_)s
+    %(n_blocks_)s
+    %(block_indices_)s
+    %(blocks_)s
+    %(log_likelihood_)s
+    %(n_iter_)s
+    %(best_iter_)s
+    %(converged_)s
+    %(dtype_used_)s
+    %(validation_scores_)s
+    %(n_features_in_)s
 
     Notes
     -----
@@ -113,7 +86,9 @@ class PSKEMClassifier(SharedKernelClassifier):
         arrangement: str | Sequence[Sequence[int]] = "sequential",
         covariance_type: str = "full",
         sharing: float | ArrayLike | None = None,
+        groups: Sequence[Sequence[int]] | None = None,
         init: str | tuple | list = "class",
+        n_init: int = 1,
         init_spread: float = 2.0,
         init_scale: float = 2.0,
         standardize: bool = True,
@@ -133,7 +108,9 @@ class PSKEMClassifier(SharedKernelClassifier):
         self.arrangement = arrangement
         self.covariance_type = covariance_type
         self.sharing = sharing
+        self.groups = groups
         self.init = init
+        self.n_init = n_init
         self.init_spread = init_spread
         self.init_scale = init_scale
         self.standardize = standardize

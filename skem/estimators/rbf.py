@@ -18,26 +18,27 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skem.estimators._units import CheckedParameters
+from skem.estimators._checking import CheckedParameters
+from skem.estimators._docstrings import documented
 from skem.estimators.gaussian_mixture import GaussianMixture
 
 
+@documented
 class GaussianKernels(CheckedParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Features exp(-|x - mu_j|^2 / (2 s_j)) of the kernels of an unsupervised mixture of spherical Gaussians.
+    """Features exp(-|x - mu_j|^2 / (2 s_j^2)) of the kernels of an unsupervised mixture of spherical Gaussians.
 
     Parameters
     ----------
     n_components : int, default=8
         M, the number of kernels.
     widths : {"farthest", "mixture"}, default="farthest"
-        s_j: for all kernels the largest squared distance between two centres, which is what the Netlab toolbox of the
-        paper does unless told otherwise; or the variances of the mixture, as the paper has it in words.
-    max_iter : int, default=100
-        Passes of EM.
-    tol : float, default=1e-3
-        As for ``GaussianMixture``.
-    reg_covar : float, default=1e-6
-        As for ``GaussianMixture``, in squared input units.
+        s_j: for all kernels the largest distance between two centres, which is what the Netlab toolbox of the paper does
+        unless told otherwise; or the standard deviations of the mixture, as the paper has it in words.
+    %(max_iter)s
+    %(tol)s
+        Of the mixture.
+    %(reg_covar)s
+        In squared input units.
     random_state : int, RandomState instance or None, default=None
         Of the k-means that EM starts from.
 
@@ -45,9 +46,9 @@ class GaussianKernels(CheckedParameters, ClassNamePrefixFeaturesOutMixin, Transf
     ----------
     means_ : ndarray of shape (n_components, n_features)
     widths_ : ndarray of shape (n_components,)
-    n_iter_ : int
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        s_j, in input units.
+    %(n_iter_)s
+    %(n_features_in_)s
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -104,18 +105,20 @@ class GaussianKernels(CheckedParameters, ClassNamePrefixFeaturesOutMixin, Transf
             random_state=self.random_state,
         ).fit(X)
         self.means_, self.n_iter_ = mixture.means_, mixture.n_iter_
-        self.widths_ = mixture.covariances_
+        # Kept beside their square roots, so that activations have no rounding of those.
+        self._variances = mixture.covariances_
         self._n_features_out = len(self.means_)
         if self.widths == "farthest" and len(self.means_) > 1:
             farthest = euclidean_distances(self.means_, squared=True).max()
-            self.widths_ = np.full(len(self.means_), max(farthest, self.reg_covar))
+            self._variances = np.full(len(self.means_), max(farthest, self.reg_covar))
+        self.widths_ = np.sqrt(self._variances)
         return self
 
     def transform(self, X: ArrayLike) -> np.ndarray:
         """The activations, shape (n_samples, n_components)."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        return np.exp(-0.5 * euclidean_distances(X, self.means_, squared=True) / self.widths_)
+        return np.exp(-0.5 * euclidean_distances(X, self.means_, squared=True) / self._variances)
 
 
 def rbf_network(n_components: int = 8, **params: Any) -> Pipeline:

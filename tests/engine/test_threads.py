@@ -83,7 +83,7 @@ def test_who_stops_asking_stops_the_work():
 @pytest.mark.parametrize(
     ("model", "asked"),
     [
-        (GaussianMixture(2, init="random_from_data", max_iter=3, tol=0), ["score_samples", "predict_proba"]),
+        (GaussianMixture(2, init="sample", max_iter=3, tol=0), ["score_samples", "predict_proba"]),
         (SKEMClassifier(2, max_iter=3), ["class_log_density", "score_samples", "responsibilities"]),
     ],
     ids=["mixture", "classifier"],

@@ -17,7 +17,6 @@ import skops.io
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 from sklearn.base import clone
-from sklearn.callback import ScoringMonitor
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold, cross_val_score
@@ -75,7 +74,7 @@ def test_scikit_learn_checks_pass_with_nothing_skipped(estimator):
 
 
 SHARED_PARAMETERS = (
-    "init='class', init_spread=2.0, init_scale=2.0, standardize=True, reg_covar=0.1, class_prior='uniform', "
+    "sharing=None, groups=None, init='class', n_init=1, init_spread=2.0, init_scale=2.0, standardize=True, reg_covar=0.1, class_prior='uniform', "
     "max_iter=30, tol=0.0, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5, "
     "warm_start=False, n_jobs=None, random_state=None"
 )
@@ -85,7 +84,7 @@ SHARED_PARAMETERS = (
     ("Classifier", "first"),
     [
         (SKEMClassifier, "covariance_type='full'"),
-        (PSKEMClassifier, "n_blocks=3, arrangement='sequential', covariance_type='full', sharing=None"),
+        (PSKEMClassifier, "n_blocks=3, arrangement='sequential', covariance_type='full'"),
         (MDAClassifier, "n_blocks=1, arrangement='sequential'"),
     ],
 )
@@ -238,47 +237,6 @@ def test_sample_has_the_right_moments(Classifier, iris):
     first, second = Classifier(3, max_iter=1).fit(X, y).sample()
     assert first.shape == (1, 4)
     assert second.shape == (1,)
-
-
-class Recorder:
-    """The smallest callback: what was announced, and what was seen."""
-
-    def __init__(self, stop_after=None):
-        self.stop_after, self.seen, self.announced, self.finished = stop_after, [], None, False
-
-    def setup(self, estimator, context):
-        self.announced = context.max_subtasks
-
-    def teardown(self, estimator, context):
-        self.finished = True
-
-    def on_fit_task_begin(self, estimator, context):
-        pass
-
-    def on_fit_task_end(self, estimator, context, *, X=None, fitted_estimator=None):
-        if context.parent is not None:
-            self.seen.append(fitted_estimator.class_log_density(X))
-        return self.stop_after is not None and len(self.seen) >= self.stop_after
-
-
-@every_classifier
-def test_callbacks_see_every_pass(Classifier, iris):
-    X, y = iris
-    recorder, monitor = Recorder(), ScoringMonitor(scoring="accuracy")
-    clf = Classifier(6, max_iter=4, random_state=0).set_callbacks(recorder, monitor).fit(X, y)
-    assert recorder.announced == 4
-    assert recorder.finished
-    assert len(recorder.seen) == 4
-    plain = Classifier(6, max_iter=4, random_state=0).fit(X, y)
-    assert_array_equal(clf.class_log_density(X), plain.class_log_density(X))
-    for passes in (1, 4):
-        expected = Classifier(6, max_iter=passes, random_state=0).fit(X, y).class_log_density(X)
-        assert_array_equal(recorder.seen[passes - 1], expected)
-    scores = [row["accuracy"] for row in monitor.get_logs().data if row["task_id_path"][1:]]
-    assert scores[-1] == plain.score(X, y)
-    assert len(scores) == 4
-    stopped = Classifier(6, max_iter=4, random_state=0).set_callbacks(Recorder(stop_after=2)).fit(X, y)
-    assert stopped.n_iter_ == 2
 
 
 @pytest.mark.parametrize("standardize", [True, False])

@@ -87,7 +87,7 @@ def test_the_same_passes_as_scikit_learn(covariance_type):
 @given(
     seed=st.integers(0, 2**31),
     covariance_type=st.sampled_from(TYPES),
-    init=st.sampled_from(["kmeans", "k-means++", "random_from_data"]),
+    init=st.sampled_from(["kmeans", "k-means++", "sample"]),
     reg_covar=st.sampled_from([1e-6, 0.1, 10.0]),
     standardize=st.booleans(),
 )
@@ -152,8 +152,8 @@ def of_separate_clusters(noise, labels, covariance_type, reg_covar):
     ("direction", "init", "flat"),
     [
         ([0, 1, 0], "kmeans", True),
-        ([0, 1, 0], "random_from_data", False),
-        ([1, 1, 1], "random_from_data", False),
+        ([0, 1, 0], "sample", False),
+        ([1, 1, 1], "sample", False),
     ],
 )
 def test_narrow_clusters_far_apart(covariance_type, distance, direction, init, flat):
@@ -182,7 +182,7 @@ def test_threads_fits_at_once_and_files_do_not_change_a_bit(tmp_path, dtype):
     X = (rng.normal(size=(9000, 6)) + 3 * rng.integers(0, 3, size=(9000, 1))).astype(dtype)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    options = {"init": "random_from_data", "tol": 0, "max_iter": 6, "random_state": 0}
+    options = {"init": "sample", "tol": 0, "max_iter": 6, "random_state": 0}
     first = GaussianMixture(7, **options).fit(X)
     with ThreadPoolExecutor(2) as pool:
         others = [
@@ -239,7 +239,7 @@ def test_a_covariance_type_set_after_the_fit_waits_for_the_next_one(covariance_t
 
 def test_several_starts_keep_the_best():
     X = clusters(K=9)
-    options = {"init": "random_from_data", "max_iter": 30}
+    options = {"init": "sample", "max_iter": 30}
     fits = GaussianMixture(9, n_init=6, random_state=0, **options).fit(X)
     one = GaussianMixture(9, n_init=1, random_state=0, **options).fit(X)
     assert fits.lower_bound_ > one.lower_bound_

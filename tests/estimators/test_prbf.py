@@ -1,46 +1,29 @@
-"""lambda-PRBF: its two ends, the equations between them, the average over lambda, and bad input."""
-
-import inspect
-import warnings
+"""lambda-PRBF: what Titsias and Likas (2001) say of it, of the average over lambda and of the two-stage network."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from reference import overlapping_classes
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 from sklearn.base import clone
-from sklearn.datasets import load_digits, load_iris, load_wine
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+from sklearn.datasets import load_digits, load_wine
 
 from skem import (
     GaussianKernels,
     GaussianMixture,
     PRBFClassifier,
-    PRBFClassifierCV,
     PRBFEnsemble,
-    PSKEMClassifier,
     SKEMClassifier,
     rbf_network,
-    sharing_path,
 )
-from skem.engine import rows
 from skem.engine.covariances import COVARIANCE_TYPES
 
 TYPES = list(COVARIANCE_TYPES)
 PLAIN = {"reg_covar": 0.0, "variance_floor": 0.0, "standardize": False, "tol": 0.0, "class_prior": "uniform"}
 every_type = pytest.mark.parametrize("covariance_type", TYPES)
-
-
-def draw(seed=0, n=(60, 45, 50), m=3):
-    """Classes that overlap, of unequal size."""
-    rng = np.random.default_rng(seed)
-    X = np.concatenate([rng.normal(size=(k, m)) * (1 + c / 2) + c for c, k in enumerate(n)])
-    y = np.repeat(np.arange(len(n)), n)
-    order = rng.permutation(len(y))
-    return X[order], y[order]
 
 
 def a_start(K, L, m, covariance_type, seed=0):
@@ -53,7 +36,7 @@ def a_start(K, L, m, covariance_type, seed=0):
 
 @every_type
 def test_lambda_one_is_skem(covariance_type):
-    X, y = draw()
+    X, y = overlapping_classes()
     init = a_start(7, 3, 3, covariance_type)
     ours = PRBFClassifier(sharing=1.0, covariance_type=covariance_type, init=init, max_iter=20, **PLAIN)
     skem = SKEMClassifier(
@@ -71,7 +54,7 @@ def test_lambda_one_is_skem(covariance_type):
 @pytest.mark.parametrize("groups", [None, [[3, 0, 6], [5], [1, 2, 4]]])
 def test_lambda_zero_is_a_mixture_per_class(covariance_type, groups):
     """A covariance that all kernels share would tie the classes, so "tied" has no such identity."""
-    X, y = draw()
+    X, y = overlapping_classes()
     weights, means, covariances = a_start(7, 3, 3, covariance_type)
     ours = PRBFClassifier(
         sharing=0.0,
@@ -126,7 +109,7 @@ MATRIX = np.array([[1.0, 0.3, 0.0], [0.7, 1.0, 0.2], [1.0, 0.05, 1.0]])
 
 @pytest.mark.parametrize("sharing", [0.0, 0.25, 0.9, MATRIX])
 def test_passes_are_the_equations_of_the_paper(sharing):
-    X, y = draw()
+    X, y = overlapping_classes()
     weights, means, variances = a_start(6, 3, 3, "spherical")
     groups = [[0, 4], [1, 5], [2, 3]]
     matrix = MATRIX if np.ndim(sharing) else np.where(np.eye(3, dtype=bool), 1.0, sharing)
@@ -157,14 +140,14 @@ def test_passes_are_the_equations_of_the_paper(sharing):
 
 def test_the_class_prior_is_that_of_the_data():
     """Eq. 10."""
-    X, y = draw()
+    X, y = overlapping_classes()
     model = PRBFClassifier(6, random_state=0).fit(X, y)
     assert_allclose(model.class_prior_, np.bincount(y) / len(y))
 
 
 def test_a_kernel_is_the_mean_of_what_the_classes_would_make_of_it():
     """Eqs. 22 and 26: w_j = sum_k P(C_k|j) w_jk, with P(C_k|j) that sum to one."""
-    X, y = draw()
+    X, y = overlapping_classes()
     weights, means, covariances = a_start(5, 3, 3, "full")
     model = PRBFClassifier(sharing=1.0, init=(weights, means, covariances), max_iter=1, **PLAIN).fit(X, y)
     p = np.stack(
@@ -187,7 +170,7 @@ def test_a_kernel_is_the_mean_of_what_the_classes_would_make_of_it():
 @pytest.mark.parametrize("sharing", [0.0, 0.3, 1.0])
 def test_what_p_lambda_integrates_to(sharing):
     """Section III: one for lambda = 0 and 1, below one between; the class density (2) is a density always."""
-    X, y = draw(m=1)
+    X, y = overlapping_classes(m=1)
     model = PRBFClassifier(6, sharing=sharing, max_iter=5, tol=0.0, random_state=0).fit(X, y)
     grid = np.linspace(-40, 40, 20001)[:, None]
     mass = np.exp(model.class_log_density(grid)).sum(axis=0) * (grid[1] - grid[0])
@@ -217,7 +200,7 @@ def test_the_penalised_likelihood_never_falls(data):
     seed = data.draw(st.integers(0, 2**31))
     rng = np.random.default_rng(seed)
     L, m = data.draw(st.integers(2, 4)), data.draw(st.integers(1, 4))
-    X, y = draw(seed, rng.integers(8, 40, size=L), m)
+    X, y = overlapping_classes(seed, rng.integers(8, 40, size=L), m)
     sizes = [data.draw(st.integers(1, 4)) for _ in range(L)]
     groups = np.split(rng.permutation(sum(sizes)), np.cumsum(sizes)[:-1])
     if data.draw(st.booleans()):
@@ -255,94 +238,6 @@ def test_the_penalised_likelihood_never_falls(data):
             assert not np.delete(model.weights_[:, c], group).any()
 
 
-@every_type
-@pytest.mark.parametrize("sharing", [0.0, 0.4, 1.0])
-def test_the_objective_never_falls_with_a_ridge_or_a_floor(covariance_type, sharing):
-    X, y = draw(1)
-    for regular in ({"reg_covar": 0.1}, {"reg_covar": 0.01, "variance_floor": 0.2}):
-        model = PRBFClassifier(
-            9,
-            sharing=sharing,
-            covariance_type=covariance_type,
-            tol=0.0,
-            max_iter=30,
-            random_state=0,
-            **regular,
-        ).fit(X, y)
-        assert (np.diff(model.objective_) >= -1e-10).all()
-
-
-@every_type
-def test_the_floor_holds_and_is_relative_to_the_data(covariance_type):
-    X, y = draw(2)
-    X[:10] = X[0]  # rows a kernel could collapse onto
-    y[:10] = y[0]
-    for scale in (1.0, 1e-6, 1e6):
-        model = PRBFClassifier(
-            12,
-            sharing=0.5,
-            covariance_type=covariance_type,
-            standardize=False,
-            reg_covar=0.0,
-            variance_floor=0.05,
-            random_state=0,
-        ).fit(X * scale, y)
-        floor = 0.05 * X.var(axis=0).mean() * scale**2
-        kind = COVARIANCE_TYPES[covariance_type]
-        least = np.linalg.eigvalsh(kind.dense(model.covariances_, 12, 3)).min()
-        assert_allclose(max(least, floor), least, rtol=1e-9)
-        assert least < 20 * floor
-
-
-def test_starts_by_class_open_the_weights_unless_lambda_is_zero():
-    X, y = draw()
-    for init in ("class", "class_kmeans"):
-        for sharing, used in ((0.0, 5), (1e-3, 15), (1.0, 15)):
-            model = PRBFClassifier(15, sharing=sharing, init=init, max_iter=1, tol=0.0, random_state=0).fit(
-                X, y
-            )
-            assert ((model.weights_ > 0).sum(axis=0) == used).all()
-    reserved = SKEMClassifier(15, init="class", max_iter=5, random_state=0).fit(X, y)
-    separate = PRBFClassifier(15, sharing=0.0, max_iter=5, tol=0.0, random_state=0).fit(X, y)
-    assert_allclose(separate.weights_, reserved.weights_)
-
-
-def test_several_starts_keep_the_best():
-    X, y = draw(3)
-    one = [
-        PRBFClassifier(9, sharing=0.3, covariance_type="spherical", random_state=5, n_init=n).fit(X, y)
-        for n in (1, 4)
-    ]
-    assert one[1].objective_[-1] >= one[0].objective_[-1]
-    assert len(one[1].objective_) == one[1].n_iter_
-    assert one[1].get_params()["n_init"] == 4
-    again = PRBFClassifier(9, sharing=0.3, covariance_type="spherical", random_state=5, n_init=4).fit(X, y)
-    assert_array_equal(again.means_, one[1].means_)
-
-
-def test_only_the_last_of_several_starts_warns_and_no_filter_is_touched(monkeypatch):
-    X, y = draw()
-    filters = []
-    sort = rows.sort_by_class
-    monkeypatch.setattr(
-        rows, "sort_by_class", lambda *given: filters.append(list(warnings.filters)) or sort(*given)
-    )
-    with pytest.warns(ConvergenceWarning, match="in 2 passes") as found:
-        PRBFClassifier(6, n_init=3, max_iter=2, tol=1e-12, random_state=0).fit(X, y)
-    assert len(found) == 1
-    assert filters == filters[:1] * 3
-
-
-def test_a_warm_start_goes_on_with_another_lambda():
-    X, y = draw(4)
-    model = PRBFClassifier(9, sharing=1.0, warm_start=True, random_state=0).fit(X, y)
-    model.set_params(sharing=0.0).fit(X, y)
-    for c, group in enumerate(model.groups_):
-        assert not np.delete(model.weights_[:, c], group).any()
-    with pytest.raises(ValueError, match="groups changed"):
-        model.set_params(groups=[[0], [1, 2, 3], [4, 5, 6, 7, 8]]).fit(X, y)
-
-
 def test_the_average_is_over_densities():
     """Eq. 38, against the models fitted one by one from the same start."""
     X, y = load_wine(return_X_y=True)
@@ -362,80 +257,6 @@ def test_the_average_is_over_densities():
     assert_array_equal(clone(of).fit(X, y).predict_proba(X), ensemble.predict_proba(X))
 
 
-def test_blocks_may_share_in_part():
-    """``PSKEMClassifier(sharing=...)`` with one block is ``PRBFClassifier``, and its default is what it was."""
-    X, y = draw(5)
-    blocks = PSKEMClassifier(6, n_blocks=1, sharing=0.4, max_iter=8, random_state=0).fit(X, y)
-    whole = PRBFClassifier(6, sharing=0.4, max_iter=8, tol=0.0, random_state=0).fit(X, y)
-    assert_array_equal(blocks.blocks_[0].weights, whole.weights_)
-    assert_array_equal(blocks.blocks_[0].means, whole.means_)
-    assert inspect.signature(PSKEMClassifier).parameters["sharing"].default is None
-    two = PSKEMClassifier(6, n_blocks=2, sharing=0.0, max_iter=8, random_state=0).fit(X, y)
-    assert all(((block.weights > 0).sum(axis=0) == 2).all() for block in two.blocks_)
-
-
-def test_the_path_goes_from_full_sharing_down_on_warm_starts():
-    X, y = draw(6)
-    estimator = PRBFClassifier(9, random_state=0, max_iter=200)
-    models = list(sharing_path(estimator, X, y, (0.0, 1.0, 0.5)))
-    assert [model.sharing for model in models] == [1.0, 0.5, 0.0]
-    assert estimator.sharing == 0.5
-    cold = PRBFClassifier(9, random_state=0, max_iter=200, sharing=1.0).fit(X, y)
-    assert_array_equal(models[0].means_, cold.means_)
-    continued = PRBFClassifier(
-        9, init=(cold.weights_, cold.means_, cold.covariances_), sharing=0.5, max_iter=200
-    )
-    assert_allclose(continued.fit(X, y).means_, models[1].means_, rtol=1e-6)
-    for c, group in enumerate(models[2].groups_):
-        assert not np.delete(models[2].weights_[:, c], group).any()
-
-
-def test_lambda_is_chosen_on_held_out_rows():
-    """The choice is the one a loop over splits makes, and the refit is the path on all rows."""
-    X, y = draw(7, n=(80, 80, 80))
-    sharings = (0.0, 1.0, 0.3)
-    estimator = PRBFClassifier(6, covariance_type="spherical", random_state=0)
-    splits = list(StratifiedKFold(3).split(X, y))
-    model = PRBFClassifierCV(estimator, sharings=sharings, cv=3, n_jobs=2).fit(X, y)
-    expected = np.empty((3, 3))
-    for s, (train, test) in enumerate(splits):
-        for fitted in sharing_path(estimator, X[train], y[train], sharings):
-            log_proba = fitted.predict_log_proba(X[test])[np.arange(len(test)), y[test]]
-            expected[sharings.index(fitted.sharing), s] = log_proba.mean()
-    assert_allclose(model.scores_, expected)
-    assert model.sharing_ == sharings[expected.mean(axis=1).argmax()]
-    *_, last = sharing_path(estimator, X, y, [s for s in sharings if s >= model.sharing_])
-    assert_array_equal(model.predict_log_proba(X), last.predict_log_proba(X))
-    by_accuracy = PRBFClassifierCV(
-        estimator, cv=StratifiedShuffleSplit(1, test_size=0.25, random_state=0), scoring="accuracy"
-    ).fit(X, y)
-    assert by_accuracy.scores_.shape == (5, 1)
-    assert 0 <= by_accuracy.best_score_ <= 1
-
-
-def test_a_lambda_per_pair_is_at_least_as_good_on_the_held_out_rows():
-    X, y = draw(8, n=(80, 80, 80))
-    estimator = PRBFClassifier(6, covariance_type="spherical", random_state=0)
-    one = PRBFClassifierCV(estimator, sharings=(0.0, 0.5, 1.0), cv=3).fit(X, y)
-    pairs = PRBFClassifierCV(estimator, sharings=(0.0, 0.5, 1.0), cv=3, per_pair=True).fit(X, y)
-    assert pairs.best_score_ >= one.best_score_
-    assert pairs.sharing_.shape == (3, 3)
-    assert (np.diag(pairs.sharing_) == 1).all()
-    assert_array_equal(pairs.best_estimator_.sharing, pairs.sharing_)
-    assert not one.best_estimator_.warm_start
-    assert not pairs.best_estimator_.warm_start
-
-
-def test_a_lambda_per_pair_needs_every_class_in_every_split():
-    X, y = draw(8, n=(40, 40, 40))
-    labels = np.array(["a", "b", "c"])[y]
-    splits = [(np.arange(0, 120, 2), np.arange(1, 120, 2)), (np.flatnonzero(y != 2), np.flatnonzero(y == 2))]
-    model = PRBFClassifierCV(PRBFClassifier(6, random_state=0), sharings=(0.0, 1.0), cv=splits)
-    assert model.fit(X, labels).scores_.shape == (2, 2)
-    with pytest.raises(ValueError, match=r"per_pair: .*split 1 train without class 'c'.*stratified"):
-        model.set_params(per_pair=True).fit(X, labels)
-
-
 def test_the_rbf_network_is_least_squares_on_the_kernels_of_a_mixture():
     X, y = load_digits(return_X_y=True)
     network = rbf_network(40, random_state=0).fit(X[:1200], y[:1200])
@@ -450,55 +271,6 @@ def test_the_rbf_network_is_least_squares_on_the_kernels_of_a_mixture():
     weights, *_ = np.linalg.lstsq(design[:1200], np.eye(10)[y[:1200]])
     agree = (network.predict(X[1200:]) == (design[1200:] @ weights).argmax(axis=1)).mean()
     assert agree > 0.99
-    assert_allclose(
-        GaussianKernels(40, widths="mixture", random_state=0).fit(X[:1200]).widths_, mixture.covariances_
-    )
-
-
-def bad(message, **params):
-    return pytest.param(params, message, id=message[:30])
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        bad(r"sharing is -0\.1: lambda must lie in \[0, 1\]", sharing=-0.1),
-        bad(r"sharing is 1\.5", sharing=1.5),
-        bad("sharing is nan", sharing=float("nan")),
-        bad(r"sharing must be one number or have shape \(3, 3\)", sharing=[[1.0, 0.5], [0.5, 1.0]]),
-        bad("diagonal must be 1", sharing=np.full((3, 3), 0.5)),
-        bad("leaves a class without kernels: at least 3", n_components=2),
-        bad("class 1 has no kernels", groups=[[0, 1], [], [2]]),
-        bad("kernel 1 is given to class 0 and again to class 2", groups=[[0, 1], [3], [1, 2]]),
-        bad("2 groups for 3 classes", groups=[[0, 1], [2]]),
-        bad("n_components is 5: each of 0 to 4 needs a class", n_components=5, groups=[[0, 1], [2], [3]]),
-        bad("must be a list of kernel numbers", groups=[[0, -1], [2], [3]]),
-        bad(
-            "draws 51 components from 50 rows of class 2: too few; give a smaller n_components, or init",
-            n_components=153,
-        ),
-        bad("'init' parameter of PRBFClassifier", init="uniform"),
-        bad(
-            "class number 2 starts with no weight on a kernel it may use",
-            sharing=0.0,
-            covariance_type="spherical",
-            init=(np.array([[1.0, 0, 1], [0, 1, 0], [0, 0, 0]]), np.eye(3), np.ones(3)),
-        ),
-    ],
-)
-def test_bad_input_names_the_culprit(params, message):
-    X, y = draw(n=(60, 60, 50))
-    with pytest.raises(ValueError, match=message):
-        PRBFClassifier(**params).fit(X, y)
-
-
-def test_bad_lambdas_of_an_average():
-    X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match=r"lambda 0\.5 is given more than once"):
-        PRBFEnsemble(sharings=(0.5, 0, 0.5)).fit(X, y)
-    with pytest.raises(ValueError, match="sharings is empty"):
-        PRBFEnsemble(sharings=()).fit(X, y)
-    with pytest.raises(ValueError, match="lambda must lie in"):
-        PRBFEnsemble(sharings=(0.5, 2.0)).fit(X, y)
-    with pytest.raises(ValueError, match=r"lambda 0\.5 is given more than once"):
-        PRBFClassifierCV(sharings=(0.5, 0, 0.5)).fit(X, y)
+    assert_allclose(kernels.widths_, np.sqrt(between))
+    by_mixture = GaussianKernels(40, widths="mixture", random_state=0).fit(X[:1200])
+    assert_allclose(by_mixture.widths_, np.sqrt(mixture.covariances_))

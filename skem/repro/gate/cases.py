@@ -75,7 +75,7 @@ def mixtures(dataset: str, X: NDArray[Any], n_components: int, runs: int, root: 
             GaussianMixture(
                 n_components,
                 covariance_type=kind,
-                init="random_from_data",
+                init="sample",
                 reg_covar=1e-3,
                 max_iter=50,
                 random_state=splits.seed(root, dataset, run, "mixture"),

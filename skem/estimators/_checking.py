@@ -1,0 +1,94 @@
+"""What parameters and training data have to be before anything is learned from them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils._param_validation import InvalidParameterError, make_constraint
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+LEAST_WEIGHT = 1e-30
+"""Share of the largest sample weight up to which a row counts as one without weight: float32 still holds its square root
+times what a component may take of it."""
+
+
+class CheckedParameters:
+    """For estimators with ``_parameter_constraints``: True and False are no numbers."""
+
+    if TYPE_CHECKING:
+        _parameter_constraints: ClassVar[dict[str, list[Any]]]
+
+    def _validate_params(self) -> None:
+        for name, allowed in self._parameter_constraints.items():
+            value = getattr(self, name, None)
+            if isinstance(value, (bool, np.bool_)) and "boolean" not in allowed:
+                words = " or ".join(str(make_constraint(constraint)) for constraint in allowed)
+                raise InvalidParameterError(
+                    f"The {name!r} parameter of {type(self).__name__} must be {words}. Got {value} instead."
+                )
+        super()._validate_params()  # type: ignore[misc]
+
+
+def check_features(estimator: Any, X: ArrayLike, **check: object) -> Any:
+    """The features as an array of floats, float32 or float64; with ``y`` among the checks, a pair with the labels.
+
+    Raises
+    ------
+    ValueError
+        What ``sklearn.utils.validation.validate_data`` refuses; NaN and infinite values by their number.
+    """
+    checked = validate_data(estimator, X, dtype=[np.float64, np.float32], ensure_all_finite=False, **check)
+    refuse_non_finite(estimator, checked[0] if "y" in check else checked)
+    return checked
+
+
+def refuse_non_finite(estimator: object, X: np.ndarray) -> None:
+    """Raise ValueError with the number of NaN and infinite values, if there are any."""
+    # The sum is finite only if all values are, or overflowed: then look at each of them.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(X.sum(dtype=np.float64)):
+            return
+    nan, infinite = int(np.isnan(X).sum()), int(np.isinf(X).sum())
+    if nan or infinite:
+        raise ValueError(
+            f"Input X of {type(estimator).__name__} contains {nan} NaN and {infinite} infinity values, of {X.size}"
+        )
+
+
+def weighted_rows(
+    X: np.ndarray, labels: np.ndarray, sample_weight: ArrayLike | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The rows that have a weight, their labels, and their weights with mean one.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    labels : ndarray of shape (n_samples,)
+    sample_weight : array-like of shape (n_samples,), or None
+        Non-negative. A weight up to ``LEAST_WEIGHT`` of the largest counts as none; None is a weight of one for each.
+
+    Raises
+    ------
+    ValueError
+        Weights that are negative or all zero, or a class with next to no weight.
+    """
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    used = weights > LEAST_WEIGHT * weights.max()
+    if not used.all():
+        lost = np.setdiff1d(labels[weights > 0], labels[used]).tolist()
+        if lost:
+            raise ValueError(
+                f"sample_weight: no row of class {lost[0]!r} has more than {LEAST_WEIGHT:g} of the largest weight, "
+                "too little to learn from: give its rows more weight, or none"
+            )
+        X, labels, weights = X[used], labels[used], weights[used]
+    return X, labels, mean_one(weights)
+
+
+def mean_one(weights: np.ndarray) -> np.ndarray:
+    """Weights with mean one, whatever their size."""
+    with np.errstate(over="ignore"):
+        mean = weights.mean()
+    return weights / mean if np.isfinite(mean) else mean_one(weights / weights.max())

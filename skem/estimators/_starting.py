@@ -1,0 +1,140 @@
+"""Where a classifier's EM starts from: a word, the user's arrays, or the last fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skem.engine import sharing, starts
+from skem.engine.parameters import Mixture
+from skem.engine.rows import Rows
+from skem.estimators._units import Units
+
+WITHOUT_CLASSES = ("sample", "kmeans", "k-means++")
+"""The starts that need no classes, and no scale but that of the data."""
+
+BY_CLASS = starts.BY_CLASS
+"""Those that reserve components for classes."""
+
+STARTS = (*BY_CLASS, *WITHOUT_CLASSES, "uniform")
+"""All words that ``init`` may be, in every class: each offers those of them that make sense there."""
+
+
+class Starting(Units):
+    """For classifiers: the parameters of each block before the first pass."""
+
+    if TYPE_CHECKING:
+        n_components: int | None
+        init: Any
+        n_init: int
+        init_spread: float
+        init_scale: float
+        sharing: ArrayLike | None
+        groups: Sequence[Sequence[int]] | None
+        warm_start: bool
+        classes_: np.ndarray
+        n_components_: int
+        n_blocks_: int
+        block_indices_: list[np.ndarray]
+        blocks_: list[Mixture]
+        _fitted_with: dict[str, str]
+
+    def _goes_on(self) -> bool:
+        return self.warm_start and hasattr(self, "blocks_")
+
+    def _n_starts(self) -> int:
+        """Arrays, and the parameters of the last fit, are one start."""
+        return self.n_init if isinstance(self.init, str) and not self._goes_on() else 1
+
+    def _refuse_changes(self, X: np.ndarray, y: np.ndarray) -> None:
+        """Raise ValueError where the last fit is none that a warm start can go on from."""
+        wanted = {
+            "classes": (list(np.unique(y)), list(self.classes_)),
+            "n_components": (self.n_components or self.n_components_, self.n_components_),
+            "the number of features": (X.shape[1], len(self._shift)),
+            **{name: (now, self._fitted_with[name]) for name, now in self._structure().items()},
+        }
+        for name, (now, before) in wanted.items():
+            if now != before:
+                raise ValueError(f"warm_start: {name} changed from {before} to {now} since the last fit")
+
+    def _structure(self) -> dict[str, str]:
+        """What a warm start cannot change, beside the data."""
+        return {
+            name: str(getattr(self, name))
+            for name in ("covariance_type", "n_blocks", "arrangement", "groups")
+        }
+
+    def _known(self) -> list[Mixture] | None:
+        """Parameters of each block that need not be drawn: of the last fit, or the user's arrays.
+
+        The arrays say how many components there are.
+        """
+        if self._goes_on():
+            return self.blocks_
+        if isinstance(self.init, str):
+            return None
+        mixtures = [
+            starts.given(
+                self.init,
+                r,
+                self.n_blocks_,
+                (self.n_components, len(columns), len(self.classes_)),
+                self._kind,
+            )
+            for r, columns in enumerate(self.block_indices_)
+        ]
+        self.n_components_ = len(mixtures[-1].means)
+        return mixtures
+
+    def _log_sharing(self) -> np.ndarray | None:
+        """log lambda of each component in each class, shape (K, L); sets ``groups_``, the components of each class."""
+        self.__dict__.pop("groups_", None)
+        if self.sharing is None:
+            if self.groups is not None:
+                raise ValueError("groups say whose a component is, which counts with sharing only: give both")
+            return None
+        lambdas = sharing.check_lambdas(self.sharing, len(self.classes_))
+        if self.groups is None:
+            self.groups_ = sharing.equal_groups(self.n_components_, len(self.classes_))
+        else:
+            named = self.n_components is not None or not isinstance(self.init, str)
+            K = self.n_components_ if named else None
+            self.groups_ = sharing.check_groups(self.groups, K, self.classes_)
+            self.n_components_ = sum(map(len, self.groups_))
+        return sharing.log_sharing(lambdas, self.groups_)
+
+    def _start(
+        self, rows: Rows, known: list[Mixture] | None, random_state: np.random.RandomState
+    ) -> list[Mixture]:
+        """A mixture for each block, in the engine's units: what is ``known``, in input units, else drawn."""
+        if known is None:
+            return [self._drawn(rows, columns, random_state) for columns in self.block_indices_]
+        return [
+            self._to_internal(mixture, columns)
+            for mixture, columns in zip(known, self.block_indices_, strict=True)
+        ]
+
+    def _drawn(self, rows: Rows, columns: np.ndarray, random_state: np.random.RandomState) -> Mixture:
+        unit = 1.0 if self.standardize else self._scale[0]
+        groups = self.groups_ if self.sharing is not None else None
+        given = self.n_components is not None or self.groups is not None
+        start = starts.start(
+            rows,
+            columns,
+            self.init,
+            self.n_components_,
+            kind=self._kind,
+            spread=self.init_spread / unit,
+            width=self.init_scale / unit,
+            centre=np.zeros(len(columns)) if self.standardize else -self._shift[columns] / unit,
+            ridge=self._internal_ridge(),
+            strict=given or self.init == "k-means++",  # which cannot draw a row twice
+            random_state=random_state,
+            groups=groups,
+            labels=self.classes_.tolist(),
+        )
+        return sharing.opened(start, groups) if groups and self.init in BY_CLASS else start

@@ -1,0 +1,180 @@
+"""The one loop that trains: EM on all blocks pass by pass, until the objective gains too little.
+
+Also what classifiers add to it: rows held out to stop by, and several starts.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.utils import check_random_state
+
+from skem.engine import em
+from skem.engine.parameters import Mixture
+from skem.engine.rows import Features, Rows
+from skem.engine.threads import Workers, single_threaded
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is known after a pass, of all blocks together.
+
+    Attributes
+    ----------
+    mixtures : list of Mixture
+        The parameters of each block, in the engine's units.
+    log_likelihood, objective : ndarray of shape (n_passes,)
+        After each pass so far, summed over blocks: mean over rows in nats, per unit of volume in input units.
+    dtype : str
+        The widest type that densities are computed in.
+    converged : bool
+        Whether this pass gained less than ``tol``.
+    """
+
+    mixtures: list[Mixture]
+    log_likelihood: np.ndarray
+    objective: np.ndarray
+    dtype: str
+    converged: bool
+
+    @property
+    def n_passes(self) -> int:
+        return len(self.objective)
+
+
+@dataclass(frozen=True)
+class Training:
+    """All that passes of EM need beside a start.
+
+    Attributes
+    ----------
+    rows : Rows
+    blocks : sequence of ndarray of int
+        The features of each block.
+    options : dict
+        Of ``skem.engine.em.passes``: the model, the same for all blocks.
+    max_iter : int
+        The most passes.
+    tol : float
+        A pass that gains less than this is the last one: of the objective, in nats per row. Zero never stops.
+    n_jobs : int or None
+    """
+
+    rows: Rows
+    blocks: Sequence[np.ndarray]
+    options: dict[str, Any]
+    max_iter: int
+    tol: float
+    n_jobs: int | None
+
+    def passes(self, starts: Sequence[Mixture]) -> Generator[Record, None, None]:
+        """Yield what is known after each pass from one start, a mixture for each block in the engine's units."""
+        scale = self.rows.features.scale
+        log_scale = sum(float(np.log(scale[columns]).sum()) for columns in self.blocks)
+        log_likelihood, objective = np.empty(0), np.empty(0)
+        with Workers(self.n_jobs) as workers:
+            blocks = [
+                em.passes(self.rows, columns, start, max_iter=self.max_iter, workers=workers, **self.options)
+                for columns, start in zip(self.blocks, starts, strict=True)
+            ]
+            for _ in range(self.max_iter):
+                with single_threaded():
+                    states = [next(block) for block in blocks]
+                # New arrays: whoever keeps a record keeps it as it was.
+                log_likelihood = np.append(log_likelihood, sum(s.log_likelihood for s in states) - log_scale)
+                objective = np.append(objective, sum(s.objective for s in states) - log_scale)
+                converged = bool(
+                    self.tol > 0 and len(objective) > 1 and objective[-1] - objective[-2] < self.tol
+                )
+                dtype = max((s.dtype for s in states), key=lambda dtype: dtype.itemsize).type.__name__
+                yield Record([s.mixture for s in states], log_likelihood, objective, dtype, converged)
+                if converged:
+                    return
+
+
+def warn_unless_converged(estimator: Any) -> None:
+    """Warn where ``tol`` did not end the fit that was kept; zero never stops, and never warns."""
+    if estimator.tol > 0 and not estimator.converged_:
+        warnings.warn(
+            f"{type(estimator).__name__} did not converge in {estimator.max_iter} passes: increase max_iter or tol",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """Rows, their classes as numbers from zero, and their weights."""
+
+    X: np.ndarray
+    codes: np.ndarray
+    weights: np.ndarray
+
+    def split(
+        self, fraction: float, random_state: np.random.RandomState
+    ) -> tuple[LabelledRows, LabelledRows]:
+        """Those to train on, with weights of mean one, and a stratified ``fraction`` to stop by.
+
+        Raises
+        ------
+        ValueError
+            Where a class has too few rows for both.
+        """
+        splitter = StratifiedShuffleSplit(1, test_size=fraction, random_state=random_state)
+        try:
+            train, held_out = next(splitter.split(self.X, self.codes))
+        except ValueError as error:
+            raise ValueError(
+                f"early_stopping: no stratified validation split can be made: {error}"
+            ) from error
+        weights = self.weights[train] / self.weights[train].mean()
+        return (
+            LabelledRows(self.X[train], self.codes[train], weights),
+            LabelledRows(self.X[held_out], self.codes[held_out], self.weights[held_out]),
+        )
+
+
+class EarlyStopping:
+    """When to stop by the accuracy on rows held out, and which pass to go back to: of a fit from one start."""
+
+    def __init__(self, model: Any, features: Features, codes: np.ndarray, weights: np.ndarray) -> None:
+        self._model, self._codes, self._weights = model, codes, weights
+        self._features: Any = features
+        self._best: dict[str, Any] = {}
+        self._without_gain = 0
+        model.validation_scores_, model.best_validation_score_ = [], -np.inf
+
+    def has_enough(self) -> bool:
+        """Score the pass the model is at; whether too many passes have been worse than the best one."""
+        model = self._model
+        score = model.score(self._features, model.classes_[self._codes], sample_weight=self._weights)
+        model.validation_scores_ = [*model.validation_scores_, score]
+        self._without_gain = self._without_gain + 1 if score < model.best_validation_score_ else 0
+        if score > model.best_validation_score_:
+            model.best_validation_score_ = score
+            self._best = {"blocks_": model.blocks_, "best_iter_": model.n_iter_}
+        return self._without_gain > model.n_iter_no_change
+
+    def go_back(self) -> float:
+        """Give the model its best pass; the log-loss of that one on the rows held out, in nats."""
+        self._model.__dict__.update(self._best)
+        log_proba = self._model.predict_log_proba(self._features)
+        return -float(np.average(log_proba[np.arange(len(self._codes)), self._codes], weights=self._weights))
+
+
+def seeds(random_state: int | np.random.RandomState | None, n: int) -> list[int]:
+    """Seeds drawn from a random state, which stays as it is where none are asked for."""
+    return check_random_state(random_state).randint(2**31 - 1, size=n).tolist() if n else []
+
+
+def one_seed(*random_states: int | np.random.RandomState | None) -> int:
+    """The first random state that is given, as a number that gives several fits the same start."""
+    given = next((state for state in random_states if state is not None), None)
+    return int(given) if isinstance(given, Integral) else seeds(given, 1)[0]

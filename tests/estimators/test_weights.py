@@ -1,0 +1,72 @@
+"""Sample weights of a mixture without classes: rows that count more than once, or not at all."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_iris
+
+from skem import GaussianMixture
+
+X, _ = load_iris(return_X_y=True)
+every_type = pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
+every_start = pytest.mark.parametrize("init", ["sample", "kmeans"])
+
+
+def assert_same(model, expected, rtol=1e-9):
+    for name in ("weights_", "means_", "covariances_", "objective_", "log_likelihood_"):
+        assert_allclose(getattr(model, name), getattr(expected, name), rtol=rtol, atol=1e-12)
+
+
+@every_type
+@every_start
+@pytest.mark.parametrize("standardize", [True, False])
+def test_a_row_of_weight_two_is_two_rows(covariance_type, init, standardize):
+    weights = np.random.default_rng(0).integers(0, 4, len(X))
+    options = {"covariance_type": covariance_type, "init": init, "standardize": standardize}
+    options |= {"tol": 0, "max_iter": 8, "reg_covar": 1e-3, "random_state": 0}
+    weighted = GaussianMixture(3, **options).fit(X, sample_weight=weights)
+    repeated = GaussianMixture(3, **options).fit(np.repeat(X, weights, axis=0))
+    assert_same(weighted, repeated)
+
+
+def test_only_ratios_of_weights_matter_and_rows_without_one_are_none():
+    weights = np.random.default_rng(0).uniform(0, 1, len(X))
+    weights[::5] = 0
+    options = {"max_iter": 8, "tol": 0, "random_state": 0}
+    model = GaussianMixture(3, **options).fit(X, sample_weight=weights)
+    assert_same(GaussianMixture(3, **options).fit(X, sample_weight=1e300 * weights), model)
+    used = weights > 0
+    without = GaussianMixture(3, **options).fit(X[used], sample_weight=weights[used])
+    for name in ("weights_", "means_", "covariances_", "objective_"):
+        assert_array_equal(getattr(model, name), getattr(without, name))
+    far = np.concatenate([X, np.full((1, 4), 1e8)])
+    tiny = GaussianMixture(3, **options).fit(far, sample_weight=np.r_[weights, 1e-31])
+    assert_array_equal(tiny.means_, model.means_)
+    assert_array_equal(
+        GaussianMixture(3, **options).fit(X, sample_weight=np.ones(len(X))).means_,
+        GaussianMixture(3, **options).fit(X).means_,
+    )
+
+
+def test_weights_that_are_none_are_refused():
+    for weights, words in [
+        (np.zeros(len(X)), "at least one non-zero number"),
+        (-np.ones(len(X)), "[Nn]egative"),
+        (np.ones(3), "sample_weight.shape"),
+        (np.r_[1.0, np.zeros(len(X) - 1)], "n_components=2 components from n_samples=1 rows"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            GaussianMixture(2).fit(X, sample_weight=weights)
+
+
+def test_criteria_count_the_rows_they_are_given_once():
+    weights = np.random.default_rng(0).uniform(0.1, 3, len(X))
+    model = GaussianMixture(2, random_state=0).fit(X, sample_weight=weights)
+    log_density = model.score_samples(X)
+    assert_allclose(model.log_likelihood_[-1], np.average(log_density, weights=weights), rtol=1e-9)
+    n_parameters = 1 + 2 * 4 + 2 * 10
+    assert_allclose(model.bic(X), -2 * log_density.sum() + n_parameters * np.log(len(X)))
+    assert_allclose(model.aic(X), -2 * log_density.sum() + 2 * n_parameters)
+    assert_array_equal(
+        GaussianMixture(2, random_state=0).fit_predict(X, sample_weight=weights), model.predict(X)
+    )
