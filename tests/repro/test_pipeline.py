@@ -189,6 +189,7 @@ AFTER_TRAINING = {
     ("module", "jobs"),
     [
         ("engine/em", AFTER_TRAINING),
+        ("datasets/_sources", set()),
         ("plots/passes", {"figure_accuracy_by_pass"}),
         ("repro/tables/accuracy", {"table", "table_timing"}),
         ("repro/papers/pulford2022/judges", {"claims"}),
