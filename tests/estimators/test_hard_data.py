@@ -171,9 +171,6 @@ def test_a_fit_that_breaks_off_leaves_everything_as_it_was(monkeypatch, Estimato
     assert threadpool_info() == blas
 
 
-@every_classifier
-
-
 @pytest.mark.parametrize("weight", [1e308, 1e-300, 5e-324])
 @pytest.mark.parametrize("Classifier", [SKEMClassifier, PRBFClassifier])
 def test_only_ratios_of_weights_matter_however_large_they_are(Classifier, weight):
