@@ -19,7 +19,9 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from skem.engine import em, partition, sharing, starts
 from skem.engine.covariances import COVARIANCE_TYPES
+from skem.engine.given_start import checked_start
 from skem.engine.parameters import Mixture
+from skem.engine.problem import ACTIVE_ROWS, Problem
 from skem.engine.rows import Features, Rows, sort_by_class
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._callbacks import CallbackSupportMixin, follow, with_callbacks
@@ -51,7 +53,7 @@ class SharedKernelClassifier(
         "n_blocks": [Interval(Integral, 1, None, closed="left")],
         "arrangement": [StrOptions(set(partition.ARRANGEMENTS)), list, tuple, np.ndarray],
         "covariance_type": [StrOptions(set(COVARIANCE_TYPES))],
-        "init": [StrOptions(set(starts.METHODS)), list, tuple],
+        "init": [StrOptions(set(starts.STARTS) - {"k-means++"}), list, tuple],
         "init_spread": [Interval(Real, 0, None, closed="left")],
         "init_scale": [Interval(Real, 0, None, closed="neither")],
         "standardize": ["boolean"],
@@ -77,7 +79,7 @@ class SharedKernelClassifier(
     groups: Sequence[Sequence[int]] | None = None
     variance_floor = 0.0
 
-    _active_rows = em.ACTIVE_ROWS  # 0 for exact passes, to measure what active sets are worth
+    _active_rows = ACTIVE_ROWS  # 0 for exact passes, to measure what active sets are worth
 
     @with_callbacks
     def fit(
@@ -169,16 +171,18 @@ class SharedKernelClassifier(
         with Workers(self.n_jobs) as workers:
             fits = [
                 em.passes(
-                    rows,
-                    columns,
-                    start,
-                    kind=self._kind,
-                    ridge=ridge,
-                    max_iter=self.max_iter,
-                    workers=workers,
-                    active_rows=self._active_rows,
-                    log_sharing=log_sharing,
-                    variance_floor=floor,
+                    Problem(
+                        rows,
+                        columns,
+                        start,
+                        self._covariance_type,
+                        workers,
+                        ridge=ridge,
+                        variance_floor=floor,
+                        log_sharing=log_sharing,
+                        active_rows=self._active_rows,
+                    ),
+                    self.max_iter,
                 )
                 for columns, start in zip(self.block_indices_, starts, strict=True)
             ]
@@ -275,33 +279,34 @@ class SharedKernelClassifier(
         if previous is not None:
             return self._to_internal(previous[r], columns)
         if not isinstance(self.init, str):
-            given = starts.given(
+            given = checked_start(
                 self.init,
-                r,
-                self.n_blocks_,
-                (self.n_components, len(columns), len(self.classes_)),
-                self._kind,
+                block=r,
+                n_blocks=self.n_blocks_,
+                sizes=(self.n_components, len(columns), len(self.classes_)),
+                covariance_type=self._covariance_type,
             )
             self.n_components_ = len(given.means)
             return self._to_internal(given, columns)
         unit = 1.0 if self.standardize else self._scale[0]
         groups = self.groups_ if self.sharing is not None else None
-        start = starts.start(
-            rows,
-            columns,
-            self.init,
-            self.n_components_,
-            kind=self._kind,
+        request = starts.Request(
+            rows=rows,
+            columns=columns,
+            n_components=self.n_components_,
+            covariance_type=self._covariance_type,
+            random_state=random_state,
+            ridge=ridge,
+            strict=self.n_components is not None or self.groups is not None,
             spread=self.init_spread / unit,
             width=self.init_scale / unit,
             centre=np.zeros(len(columns)) if self.standardize else -self._shift[columns] / unit,
-            ridge=ridge,
-            strict=self.n_components is not None or self.groups is not None,
-            random_state=random_state,
             groups=groups,
             labels=self.classes_.tolist(),
         )
-        return sharing.opened(start, groups) if groups and self.init in starts.BY_CLASS else start
+        start = starts.STARTS[self.init]
+        mixture = start(request)
+        return sharing.opened(mixture, groups) if groups and start.by_class else mixture
 
     def _previous_fit(self, X: np.ndarray, y: np.ndarray) -> list[Mixture]:
         """Where a warm start goes on from, if it still fits."""

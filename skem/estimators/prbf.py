@@ -130,7 +130,7 @@ class PRBFClassifier(SharedKernelClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SharedKernelClassifier._parameter_constraints,
-        "init": [StrOptions(set(starts.METHODS) - {"uniform"}), list, tuple],
+        "init": [StrOptions(set(starts.STARTS) - {"uniform", "k-means++"}), list, tuple],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "groups": ["array-like", None],
     }

@@ -14,8 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from skem import MDAClassifier, PRBFClassifier, PSKEMClassifier, SKEMClassifier
-from skem.engine import density, em, rows
-from skem.engine.covariances import Diagonal, Full, Spherical, Tied
+from skem.engine import density, problem, rows
+from skem.engine.covariances import COVARIANCE_TYPES, Matrices
 from skem.engine.threads import Workers
 
 
@@ -24,11 +24,10 @@ def both_ways(request):
     """Small data takes the first way, large data the second; here both take both."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "each class by itself":
-            patch.setattr(em, "TOGETHER", 0)
+            patch.setattr(problem, "ONE_CHUNK", 0)
         yield
 
 
-COVARIANCE_TYPES = ["full", "tied", "diag", "spherical"]
 STARTS = ["uniform", "sample", "kmeans", "class", "class_kmeans"]
 
 
@@ -170,15 +169,15 @@ def test_float32_suffices_for_many_features():
     m=st.integers(1, 9),
     tails=st.sampled_from([1.5, 4.0, 100.0]),
     scales=st.sampled_from([0.0, 1.0, 6.0]),
-    kind=st.sampled_from([Full, Tied, Diagonal, Spherical]),
+    covariance_type=st.sampled_from(list(COVARIANCE_TYPES.values())),
     dtype=st.sampled_from([np.float32, np.float64]),
 )
-def test_what_is_too_coarse_is_found(seed, m, tails, scales, kind, dtype):
+def test_what_is_too_coarse_is_found(seed, m, tails, scales, covariance_type, dtype):
     """Whatever the features and the weights: sum_h |w_h phi_h| that is too large in one row is never exact enough."""
     rng = np.random.default_rng(seed)
     X = rng.standard_t(tails, (50, m)) * 10 ** rng.uniform(-scales, scales, m)
     X[:, rng.random(m) < 0.1] = 0.0
-    phi = np.abs(kind.features(X.T))
+    phi = np.abs(covariance_type.features(X.T))
     w = np.exp(3 * rng.standard_normal((5, len(phi)))) * (rng.random((5, len(phi))) < 0.7) + 1e-6
     w *= (
         (1 + 1e-9)
@@ -187,8 +186,8 @@ def test_what_is_too_coarse_is_found(seed, m, tails, scales, kind, dtype):
         / (w @ phi).max(axis=1, keepdims=True)
     )
     features = rows.Features(X, None, np.zeros(m), np.ones(m))
-    sizes = density.Sizes(features, np.arange(m), kind, Workers())
-    assert not sizes.exact_enough(w, np.dtype(dtype)).any()
+    bound = density.RoundingBound(features, np.arange(m), covariance_type, Workers())
+    assert not bound.exact_enough(w, np.dtype(dtype)).any()
 
 
 @pytest.mark.parametrize("standardize", [False, True])
@@ -207,7 +206,7 @@ def test_ill_conditioned_components(condition, standardize):
 @given(
     seed=st.integers(0, 2**31),
     m=st.integers(1, 3),
-    covariance_type=st.sampled_from(COVARIANCE_TYPES),
+    covariance_type=st.sampled_from(list(COVARIANCE_TYPES)),
     init=st.sampled_from(STARTS),
     reg_covar=st.sampled_from([0.0, 1e-6, 0.1, 10.0]),
     standardize=st.booleans(),
@@ -491,7 +490,7 @@ def test_it_does_not_matter_how_classes_come_in_chunks(monkeypatch, sharing, cov
     model = of_either_kind(sharing, 9, covariance_type=covariance_type, max_iter=8)
     fits = []
     for limit in (0, 10**9):
-        monkeypatch.setattr(em, "TOGETHER", limit)
+        monkeypatch.setattr(problem, "ONE_CHUNK", limit)
         fits.append(clone(model).fit(X, y))
     one, other = fits
     assert_fits_agree(one, other, dtype, 1e-7 if dtype is np.float64 else 2e-3)
@@ -508,8 +507,11 @@ def test_it_does_not_matter_whether_components_come_one_by_one(monkeypatch, shar
     X = X.astype(dtype)
     model = of_either_kind(sharing, 2 if sharing is None else 4, covariance_type=covariance_type, max_iter=6)
     taken, fits = [], []
-    for few in (Full.few, lambda k, m: False):
-        monkeypatch.setattr(Full, "few", lambda k, m, few=few: taken.append(few(k, m)) or taken[-1])
+    one_by_one = COVARIANCE_TYPES["full"].one_by_one
+    for choose in (one_by_one, lambda k, m: False):
+        monkeypatch.setattr(
+            Matrices, "one_by_one", lambda _, k, m, choose=choose: taken.append(choose(k, m)) or taken[-1]
+        )
         fits.append(clone(model).fit(X, y, np.linspace(0, 2, len(y))))
     assert set(taken) == {True, False}
     one, other = fits

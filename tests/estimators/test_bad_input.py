@@ -326,7 +326,7 @@ def test_a_fit_that_breaks_off_leaves_everything_as_it_was(monkeypatch, Classifi
     X, y = rows(n=5000)
     clf = Classifier(4, n_jobs=n_jobs, random_state=0).fit(X, y)
     before, threads, blas = dict(vars(clf)), threading.active_count(), threadpool_info()
-    exponentiate = em._exponentiate
+    exponentiate = em.exponentiate
     calls = iter(range(10**6))
 
     def breaks(log_joint):
@@ -334,7 +334,7 @@ def test_a_fit_that_breaks_off_leaves_everything_as_it_was(monkeypatch, Classifi
             raise error
         return exponentiate(log_joint)
 
-    monkeypatch.setattr(em, "_exponentiate", breaks)
+    monkeypatch.setattr(em, "exponentiate", breaks)
     with pytest.raises(error):
         clf.fit(X + 1, y)
     assert vars(clf).keys() == before.keys()

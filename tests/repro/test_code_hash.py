@@ -42,13 +42,13 @@ def edited(copy, file, old, new):
 
 
 def test_a_constant_of_the_engine_counts(copy):
-    before, after = edited(copy, "engine/em.py", "ACTIVE_ROWS = 1e-40", "ACTIVE_ROWS = 1e-41")
+    before, after = edited(copy, "engine/problem.py", "ACTIVE_ROWS = 1e-40", "ACTIVE_ROWS = 1e-41")
     assert before != after
 
 
 @pytest.mark.parametrize("new", ["# A comment.\nACTIVE_ROWS = 1e-40", "ACTIVE_ROWS = (\n    1e-40\n)"])
 def test_a_comment_or_a_line_break_does_not(copy, new):
-    before, after = edited(copy, "engine/em.py", "ACTIVE_ROWS = 1e-40", new)
+    before, after = edited(copy, "engine/problem.py", "ACTIVE_ROWS = 1e-40", new)
     assert before == after
 
 

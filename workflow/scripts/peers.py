@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 
-from skem.engine.em import ACTIVE_ROWS
+from skem.engine.problem import ACTIVE_ROWS
 from skem.repro import environment
 from skem.repro.files import plain_errors, write_table
 from skem.repro.peers import timing
