@@ -85,7 +85,7 @@ class Matrices(CovarianceType):
         )
 
     def _scatter(self, moments: Moments) -> np.ndarray:
-        """S_k = E[(x - mu_k)(x - mu_k)^T] of each component, shape (K, m, m)."""
+        """S_k = sum_n w_nk (x_n - mu_k) (x_n - mu_k)^T / sum_n w_nk (eq. 18), shape (K, m, m)."""
         offsets = moments.offsets
         K, m = offsets.shape
         products = _products(m)

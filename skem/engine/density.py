@@ -262,9 +262,14 @@ class LogJoint:
         log_density += self._log_scale
         return log_density
 
-    def without_penalties(self) -> LogJoint:
-        """The same without the penalties of ridge and sharing."""
-        return LogJoint(self._density, self.components, self._log_weights + self._penalties)
+    def without_penalties(
+        self, x: np.ndarray, phi: Callable[[], np.ndarray], codes: np.ndarray | int = 0
+    ) -> np.ndarray:
+        """log p(x|c) of rows, (n,), computed without the penalties of ridge and sharing; ``x`` and others as above."""
+        joint, common = LogJoint(self._density, self.components, self._log_weights + self._penalties)(
+            x, phi, codes
+        )
+        return exponentiate(joint)[0] + common
 
     def log_likelihood(
         self, objective: np.ndarray, joint: np.ndarray, total: np.ndarray, codes: np.ndarray | int = 0

@@ -125,9 +125,9 @@ class _EStep:
         self._origins = np.zeros(mixture.means.shape)
         self._origins[density.local] = (mixture.means if centres is None else centres)[density.local]
         self._read = problem.reader(density.dtype)
-        self._log_joint = self._of_classes()
+        self._log_joint = self._log_joint_of_classes()
 
-    def _of_classes(self) -> dict[int, LogJoint]:
+    def _log_joint_of_classes(self) -> dict[int, LogJoint]:
         """The log joint densities of the active components, by the first of the classes of a chunk."""
         weights, log_sharing = self._density.mixture.weights, self._problem.log_sharing
         with np.errstate(divide="ignore"):
@@ -152,7 +152,7 @@ class _EStep:
         chunks, weights = self._problem.chunks, self._density.mixture.weights
         counts, sums = np.zeros(weights.shape), np.zeros(self._density.w.shape)
         statistics = SufficientStatistics(counts, sums, self._origins, self._density.dtype)
-        for chunk, added in zip(chunks, self._problem.workers.map(self._of_chunk, chunks), strict=True):
+        for chunk, added in zip(chunks, self._problem.workers.map(self._sums_of_chunk, chunks), strict=True):
             statistics.log_likelihood += added.log_likelihood
             statistics.objective += added.objective
             if added.counts is not None and added.sums is not None:
@@ -164,10 +164,10 @@ class _EStep:
         statistics.objective /= n
         return statistics
 
-    def _of_chunk(self, chunk: Chunk) -> _ChunkSums:
+    def _sums_of_chunk(self, chunk: Chunk) -> _ChunkSums:
         """The E-step on a chunk of rows."""
         rows, log_joint = self._problem.rows, self._log_joint[chunk.classes.start]
-        several_classes = chunk.classes.stop - chunk.classes.start > 1
+        several_classes = chunk.several_classes
         codes = rows.codes[chunk.rows] if several_classes else 0
         x, phi = self._read(chunk.rows.start, chunk.rows.stop)
         joint, common = log_joint(x, phi, codes)
@@ -176,7 +176,11 @@ class _EStep:
         log_likelihood, underflown = log_joint.log_likelihood(objective, joint, total, codes)
         if len(underflown):
             # The component that carries a row without the penalty has none of it with the penalty.
-            log_likelihood[underflown] = self._exact_log_likelihood(chunk, underflown)
+            log_likelihood[underflown] = log_joint.without_penalties(
+                x[:, underflown],
+                lambda: phi()[:, underflown],
+                codes[underflown] if isinstance(codes, np.ndarray) else 0,
+            )
         sample_weights = rows.weights[chunk.rows]
         in_total = float(sample_weights @ log_likelihood), float(sample_weights @ objective)
         if not self._with_sums:
@@ -189,34 +193,25 @@ class _EStep:
         one_by_one = log_joint.one_by_one
         sums = covariance_type.sums_without_features(x, w) if one_by_one else np.dot(phi(), transposed).T
         sums = sums.astype(np.float64, copy=False)
-        for place in log_joint.local:
-            origin = self._origins[log_joint.components][place]
-            sums[place] = covariance_type.features(x - origin[:, None]) @ w[place]
+        for row in log_joint.local:
+            origin = self._origins[log_joint.components][row]
+            sums[row] = covariance_type.features(x - origin[:, None]) @ w[row]
         counts = sums[:, :1]
         if several_classes:
             counts = np.add.reduceat(w, rows.borders[:-1], axis=1, dtype=np.float64)
         return _ChunkSums(*in_total, counts, sums)
 
-    def _exact_log_likelihood(self, chunk: Chunk, places: np.ndarray) -> np.ndarray:
-        """log p(x|c) of some rows of a chunk, computed without the penalties."""
-        x, phi = self._read(chunk.rows.start, chunk.rows.stop)
-        several_classes = chunk.classes.stop - chunk.classes.start > 1
-        codes = self._problem.rows.codes[chunk.rows][places] if several_classes else 0
-        log_joint = self._log_joint[chunk.classes.start].without_penalties()
-        joint, common = log_joint(x[:, places], lambda: phi()[:, places], codes)
-        return exponentiate(joint)[0] + common
-
 
 # The M-step
 
 
-def _weights(n: np.ndarray) -> np.ndarray:
-    """pi_ki = sum over rows n of class i of w_nk / l(i) (eq. 16), shape (K, L), from these sums; l(i) is their total."""
-    return n / n.sum(axis=0)
+def _weights(n_ki: np.ndarray) -> np.ndarray:
+    """pi_ki = n_ki / l(i), with n_ki the sum of w_nk over the rows of class i and l(i) = sum_k n_ki (eq. 16), shape (K, L)."""
+    return n_ki / n_ki.sum(axis=0)
 
 
 def _means(origins: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """mu_k = sum_n w_nk x_n / sum_n w_nk (eq. 17), shape (K, m), from the same about each component's origin."""
+    """mu_k = sum_n w_nk x_n / sum_n w_nk (eq. 17), shape (K, m): an origin, plus the mean offset of the rows from it."""
     return origins + offsets
 
 
@@ -251,21 +246,21 @@ def _maximise(
     while its mean moves on, which still cannot lower the objective. In doubt is a component so narrow, and so far
     from where its sums were taken about, that little or nothing is left of its scatter.
     """
-    counts = statistics.counts
-    inactive = counts < problem.active_rows * np.minimum(1.0, counts.sum(axis=0))
+    n_ki, T, origins = statistics.counts, statistics.sums, statistics.origins
+    inactive = n_ki < problem.active_rows * np.minimum(1.0, n_ki.sum(axis=0))
     if inactive.any():
-        counts = np.where(inactive, 0.0, counts)
-    m, n, origins = previous.means.shape[1], statistics.sums[:, 0], statistics.origins
-    alive = counts.sum(axis=1) > 0
+        n_ki = np.where(inactive, 0.0, n_ki)
+    m, n_k = previous.means.shape[1], T[:, 0]
+    alive = n_ki.sum(axis=1) > 0
     if alive.all():
-        phi = statistics.sums / n[:, None]
+        phi = T / n_k[:, None]
         offsets = phi[:, 1 : m + 1]
         means = _means(origins, offsets)
     else:
-        phi = statistics.sums / np.where(alive, n, 1.0)[:, None]
+        phi = T / np.where(alive, n_k, 1.0)[:, None]
         offsets = np.where(alive[:, None], phi[:, 1 : m + 1], 0.0)
         means = np.where(alive[:, None], _means(origins, offsets), previous.means)
-        n = np.where(alive, n, 0.0)
-    moments = Moments(phi, offsets, means, n, float(np.finfo(statistics.dtype).eps))
+        n_k = np.where(alive, n_k, 0.0)
+    moments = Moments(phi, offsets, means, n_k, float(np.finfo(statistics.dtype).eps))
     covariances, doubtful = _covariances(problem, moments, previous)
-    return Mixture(_weights(counts), means, covariances), doubtful
+    return Mixture(_weights(n_ki), means, covariances), doubtful

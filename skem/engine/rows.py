@@ -95,6 +95,10 @@ class Chunk(NamedTuple):
     classes: slice
     rows: slice
 
+    @property
+    def several_classes(self) -> bool:
+        return self.classes.stop - self.classes.start > 1
+
 
 @dataclass(frozen=True)
 class Rows:

@@ -133,19 +133,19 @@ class _Group:
         return features.read(columns, slice(self.begin, self.stop), dtype).T
 
     def chunks(self) -> Iterator[tuple[np.ndarray, np.ndarray, slice]]:
-        """Features (n, m), weights and places, counted from the first row of the group, chunk by chunk."""
+        """Features (n, m), weights and positions, counted from the first row of the group, chunk by chunk."""
         rows, columns = self.request.rows, self.request.columns
         for begin in range(self.begin, self.stop, CHUNK_ROWS):
             chunk = slice(begin, min(begin + CHUNK_ROWS, self.stop))
-            places = slice(chunk.start - self.begin, chunk.stop - self.begin)
-            yield rows.features.read(columns, chunk).T, rows.weights[chunk], places
+            positions = slice(chunk.start - self.begin, chunk.stop - self.begin)
+            yield rows.features.read(columns, chunk).T, rows.weights[chunk], positions
 
     def scatter(self, centres: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """Weighted mean of (x - centre)(x - centre)^T, shape (m, m), where row n has centre ``labels[n]``."""
         m = len(self.request.columns)
         scatter = np.zeros((m, m))
-        for x, w, places in self.chunks():
-            deviations = x - centres[labels[places]]
+        for x, w, positions in self.chunks():
+            deviations = x - centres[labels[positions]]
             scatter += (deviations.T * w) @ deviations
         return scatter / self.weights.sum()
 

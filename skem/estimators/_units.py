@@ -117,7 +117,9 @@ class Units:
 
     def _to_input_units(self, mixture: Mixture, columns: np.ndarray) -> Mixture:
         scale = self._scale[columns]
-        covariances = self._covariance_type.to_input(mixture.covariances, scale, not self.standardize)
+        covariances = self._covariance_type.to_input(
+            mixture.covariances, scale, same_scale=not self.standardize
+        )
         return Mixture(mixture.weights, mixture.means * scale + self._shift[columns], covariances)
 
     def _to_internal(self, mixture: Mixture, columns: np.ndarray) -> Mixture:
