@@ -186,7 +186,7 @@ class _EStep:
         if not self._with_sums:
             return _ChunkSums(*in_total)
         w = _responsibilities(joint, total, sample_weights)
-        # A small product is twice as fast with rows in a row.
+        # A small product is twice as fast where each row of data is contiguous.
         transposed = np.ascontiguousarray(w.T) if several_classes else w.T
         # `@` lets no other thread run while it makes fewer than 500 numbers, however long that takes; `np.dot` does.
         covariance_type = self._problem.covariance_type

@@ -13,9 +13,9 @@ EPS = float(np.finfo(np.float64).eps)
 DIGITS = 1e3
 """A difference of two terms has three digits where it is so many times larger than the rounding of the terms."""
 SINGULAR = DIGITS * EPS
-"""A covariance counts as singular where a feature keeps a smaller share of its variance than this, times the number of
-features, once the features before it are known; or where squares of their coefficients in its prediction make up for it.
-Fewer than three digits of the inverse would be right."""
+"""A covariance counts as singular if a pivot, what a feature keeps of its variance once the features before it are known,
+is no more than this times m times the sum of c_j^2 var_j; c_j are the coefficients of that prediction, and 1 for the feature
+itself. Fewer than three digits of the inverse would be right."""
 
 
 def regularity(covariances: np.ndarray, rounding: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
