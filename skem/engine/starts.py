@@ -197,10 +197,9 @@ class _FromRows:
     def __call__(self, request: Request) -> Mixture:
         K, m, covariance_type = request.n_components, len(request.columns), request.covariance_type
         groups = self._groups(request)
-        weights, means = np.full((K, request.n_classes), 1.0 / K), np.empty((K, m))
-        if len(groups) > 1:
-            weights[:] = 0.0
-        scatters, group_of = [], np.empty(K, dtype=int)
+        one_group = len(groups) == 1
+        weights = np.full((K, request.n_classes), 1.0 / K if one_group else 0.0)
+        means, scatters, group_of = np.empty((K, m)), [], np.empty(K, dtype=int)
         for number, group in enumerate(groups):
             group.check(self.name)
             clusters = self.draw(group)
@@ -212,7 +211,7 @@ class _FromRows:
                 counts = np.bincount(clusters.labels, weights=group.weights, minlength=len(group.components))
                 share = counts / group.weights.sum()
             means[group.components], group_of[group.components] = clusters.means, number
-            if len(groups) > 1:
+            if not one_group:
                 weights[group.components, number] = share
         return Mixture(weights, means, covariance_type.of_groups(_regular(scatters, request), group_of))
 
