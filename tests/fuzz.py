@@ -24,7 +24,7 @@ from skem import (
     PSKEMClassifier,
     SKEMClassifier,
 )
-from skem.engine import em
+from skem.engine import problem
 
 REFUSALS = (
     "spreads too far",
@@ -204,7 +204,7 @@ def faults(seed):
     X, y, sample_weight = draw_rows(rng)
     model = draw_model(rng, seed)
     # Small data takes the way of all classes as one chunk; large data goes class by class.
-    with patch.object(em, "TOGETHER", em.TOGETHER if rng.random() < 0.5 else 0):
+    with patch.object(problem, "ONE_CHUNK", problem.ONE_CHUNK if rng.random() < 0.5 else 0):
         return faults_of_fit(model, X, y, sample_weight)
 
 

@@ -21,6 +21,11 @@ class Model:
     covariances: np.ndarray
 
 
+def model_of(clf):
+    """That of a fitted classifier with one block."""
+    return Model(clf.weights_, clf.means_, clf.covariances_)
+
+
 def training_scale(X, sample_weight=None, standardize=True):
     """Weighted standard deviation (divided by n, not n - 1) of each feature; ones where not standardised."""
     if not standardize:

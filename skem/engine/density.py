@@ -2,7 +2,7 @@
 
 Each pass bounds the rounding error of its log-densities by eps * max_n sum_h |w_kh phi_nh|. Where that
 passes ``MAX_ERROR`` nats in float32, the block goes on in float64; where it does in float64, that
-component is centred on its own mean and whitened by a triangular solve instead.
+component is local: centred on its own mean and whitened by a triangular solve instead.
 
 The quadratic features serve all components at once, but have to be made. Where a chunk of rows needs only few
 components of many features, as after a start by class, each goes by its own whitened features instead.
@@ -15,8 +15,8 @@ from functools import cached_property
 
 import numpy as np
 
-from skem.engine.covariances import Full
-from skem.engine.linalg import LOG_2PI, whitened, whitening
+from skem.engine.covariance_type import CovarianceType
+from skem.engine.linalg import LOG_2PI, log_normal, whitening
 from skem.engine.parameters import Mixture
 from skem.engine.rows import CHUNK_ROWS, Features
 from skem.engine.threads import Workers
@@ -24,52 +24,68 @@ from skem.engine.threads import Workers
 MAX_ERROR = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-6}
 """Nats of rounding error a log-density may have before a more exact way is taken."""
 
-_NOBODY = np.arange(0)
-_TINY = {np.dtype(kind): np.finfo(kind).tiny for kind in (np.float32, np.float64)}
+_NO_INDICES = np.arange(0)
+_TINY = {np.dtype(dtype): np.finfo(dtype).tiny for dtype in (np.float32, np.float64)}
 
 
-class Sizes:
+def exponentiate(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Turn (k, n) log-densities into exp(. - max over k) in place; return log sum_k exp and the new sums, (n,)."""
+    largest = log_joint.max(axis=0)
+    log_joint -= largest
+    np.exp(log_joint, out=log_joint)
+    total = log_joint.sum(axis=0)
+    return (np.log(total) + largest).astype(np.float64), total
+
+
+class RoundingBound:
     """How large w . phi gets at most: first a bound that costs nothing, a closer one where that does not do.
 
     Parameters
     ----------
     features : Features
     columns : ndarray of int, shape (m,)
-    kind : covariance type
+    covariance_type : CovarianceType
     workers : Workers
+
+    Attributes
+    ----------
+    largest_features : ndarray of shape (H,)
+        No less than max_n |phi_nh|.
     """
 
-    def __init__(self, features: Features, columns: np.ndarray, kind: type[Full], workers: Workers) -> None:
-        self._rows = features, columns, workers
-        self._kind = kind
+    def __init__(
+        self, features: Features, columns: np.ndarray, covariance_type: CovarianceType, workers: Workers
+    ) -> None:
+        self.covariance_type = covariance_type
+        self._features, self._columns, self._workers = features, columns, workers
         self._extent = features.extent[columns, None]
-        self.bound = kind.features(self._extent)[:, 0]
+        self.largest_features = covariance_type.features(self._extent)[:, 0]
 
     @property
     def spread(self) -> float:
         """max_n |u_n|^2 for u_i = x_i / max |x_i|: m only if in some row every feature is at its largest."""
-        features, columns, workers = self._rows
+        features, columns = self._features, self._columns
         key = columns.tobytes()
         if key not in features.spread:
             extent = np.where(self._extent > 0, self._extent, 1.0)
 
-            def spread(part: slice) -> float:
-                u = features.chunk(columns, part) / extent
+            def spread(chunk: slice) -> float:
+                u = features.read(columns, chunk) / extent
                 return float(np.einsum("in,in->n", u, u).max())
 
-            features.spread[key] = max(workers.map(spread, features.parts()))
+            features.spread[key] = max(self._workers.map(spread, features.chunks))
         return features.spread[key]
 
     def exact_enough(self, w: np.ndarray, dtype: np.dtype) -> np.ndarray:
         """Whether eps * max_n sum_h |w_kh phi_nh| < ``MAX_ERROR``, shape (K,), for |w| of shape (K, H)."""
         number = np.finfo(dtype)
         limit = MAX_ERROR[np.dtype(dtype)] / float(number.eps)
-        largest = w * self.bound
+        largest = w * self.largest_features
         enough = np.asarray(largest.sum(axis=1) < limit)
         if not enough.all():
-            enough |= self._kind.size(largest, len(self._extent), self.spread) < limit
+            enough |= self.covariance_type.bound(largest, len(self._extent), self.spread) < limit
         # A small product of a factor that overflows is NaN; sums over the rows of a chunk are not to overflow either.
-        if not self.bound.max() * CHUNK_ROWS < number.max:
+        if not self.largest_features.max() * CHUNK_ROWS < number.max:
             return np.zeros_like(enough)
         return enough & (w.max(axis=1) < number.max)
 
@@ -80,8 +96,7 @@ class LogDensity:
     Parameters
     ----------
     mixture : Mixture
-    kind : covariance type
-    sizes : Sizes
+    bound : RoundingBound
         Of the features of the rows it will be used on.
     dtype : numpy dtype
         In which to compute if that is exact enough.
@@ -89,23 +104,34 @@ class LogDensity:
         r of the penalty r/2 tr(P^-1).
     local : ndarray of bool, shape (K,), optional
         Components to centre and whiten in any case.
+
+    Attributes
+    ----------
+    w : ndarray of shape (K, H)
+        Of each component, less ``common``; zero for local ones.
+    common : ndarray of shape (H,)
+    penalties : ndarray of shape (K,)
+    local : ndarray of int
+        The components to centre and whiten.
+    dtype : numpy dtype
+        In which to compute.
     """
 
     def __init__(
         self,
         mixture: Mixture,
-        kind: type[Full],
-        sizes: Sizes,
+        bound: RoundingBound,
         dtype: np.dtype,
+        *,
         ridge: float = 0.0,
         local: np.ndarray | bool = False,
     ) -> None:
-        self.kind = kind
+        self.covariance_type = bound.covariance_type
         self.mixture = mixture
-        w, precision_traces = kind.natural(mixture.means, mixture.covariances)
+        w, precision_traces = self.covariance_type.natural(mixture.means, mixture.covariances)
         self.penalties = 0.5 * ridge * precision_traces
         w[:, 0] -= self.penalties
-        self.local = np.flatnonzero(local | ~sizes.exact_enough(np.abs(w), np.dtype(np.float64)))
+        self.local = np.flatnonzero(local | ~bound.exact_enough(np.abs(w), np.dtype(np.float64)))
         # What all components have in common does not move a responsibility: without it the rest is exact
         # to one more digit, which is what breaks the symmetry of a start with all components nearly equal.
         # Weighted, so that a far-off component nobody uses does not spoil the others.
@@ -118,19 +144,13 @@ class LogDensity:
             w[self.local] = 0.0
         self.dtype = np.dtype(dtype)
         if self.dtype != np.float64 and (
-            len(self.local) or not sizes.exact_enough(np.abs(w) + np.abs(self.common), self.dtype).all()
+            len(self.local) or not bound.exact_enough(np.abs(w) + np.abs(self.common), self.dtype).all()
         ):
             self.dtype = np.dtype(np.float64)
         self.w = w
 
-    def of(
-        self, components: np.ndarray | slice, log_weights: np.ndarray, log_sharing: np.ndarray | None = None
-    ) -> OfClasses:
-        """The log-densities of some components plus their log-weights, shape (k, C): what C classes need."""
-        return OfClasses(self, components, log_weights, log_sharing)
-
     @cached_property
-    def factors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def whitening(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """L^-1 of each P = L L^T, (K, m, m), L^-1 mu, (K, m), and log N(mu; mu, P) - penalty, (K,)."""
         K, m = self.mixture.means.shape
         factors, log_det = whitening(self.mixture.covariances)
@@ -139,21 +159,31 @@ class LogDensity:
         return factors, centres, -0.5 * (m * LOG_2PI + log_det) - self.penalties
 
     @cached_property
-    def covariances(self) -> np.ndarray:
-        return self.kind.dense(self.mixture.covariances, *self.mixture.means.shape)
+    def matrices(self) -> np.ndarray:
+        """P_k, (K, m, m)."""
+        return self.covariance_type.dense(self.mixture.covariances, *self.mixture.means.shape)
 
 
-class OfClasses:
-    """Log-densities of some components plus their log-weights, made once for all chunks of one class or of several.
+class LogJoint:
+    """log pi_kc + log N(x; mu_k, P_k) - penalty_k of some components, made once for all chunks of the same classes.
 
     Parameters
     ----------
     density : LogDensity
     components : ndarray of int, shape (k,), or slice(None)
     log_weights : ndarray of shape (k, C)
-        For each class, ``log_sharing`` included.
+        log pi_kc for each of the C classes, ``log_sharing`` included.
     log_sharing : ndarray of shape (k, C), optional
         What training takes off a component's log-weight in a class, at most zero: a penalty like the ridge's.
+
+    Attributes
+    ----------
+    components
+        As given.
+    one_by_one : bool
+        Whether components go by their own whitened features, and quadratic ones are not used.
+    local : ndarray of int
+        Which of ``components`` are centred and whitened by a triangular solve.
     """
 
     def __init__(
@@ -163,16 +193,16 @@ class OfClasses:
         log_weights: np.ndarray,
         log_sharing: np.ndarray | None = None,
     ) -> None:
-        self._density, self._components = density, components
+        self._density, self.components = density, components
         k, n_classes = log_weights.shape
         self._log_weights = log_weights
-        self.penalties = density.penalties[components][:, None]
+        self._penalties = density.penalties[components][:, None]
         if log_sharing is not None:
             # A component that a class does not use has nothing to say, whatever its penalty.
-            self.penalties = np.where(log_weights > -np.inf, self.penalties - log_sharing, -np.inf)
-        self.few = density.kind.few(k, density.mixture.means.shape[1])
-        if self.few:
-            factors, centres, log_scale = (part[components] for part in density.factors)
+            self._penalties = np.where(log_weights > -np.inf, self._penalties - log_sharing, -np.inf)
+        self.one_by_one = density.covariance_type.one_by_one(k, density.mixture.means.shape[1])
+        if self.one_by_one:
+            factors, centres, log_scale = (array[components] for array in density.whitening)
             if n_classes == 1:
                 log_scale = log_scale + log_weights[:, 0]
             self._factors = factors.reshape(-1, factors.shape[-1]).astype(density.dtype, copy=False)
@@ -185,18 +215,18 @@ class OfClasses:
                 w[:-1, 0] += log_weights[:, 0]
             w[-1] = density.common
             self._w = w.astype(density.dtype, copy=False)
-        self.local_rows = _NOBODY
+        self.local = _NO_INDICES
         if len(density.local):
-            everything = np.arange(len(density.w))[components]
-            self.local_rows = np.flatnonzero(np.isin(everything, density.local))
-        # log sum_k pi_k N_k = log sum_k pi_k N_k e^-pen_k + log sum_k r_k e^pen_k: the last factor, scaled.
-        self.most = self.penalties.max(axis=0)
-        self.relief = np.exp(self.penalties - self.most).astype(density.dtype)
+            numbers = np.arange(len(density.w))[components]
+            self.local = np.flatnonzero(np.isin(numbers, density.local))
+        # log sum_k pi_k N_k = log sum_k pi_k N_k e^-pen_k + log sum_k w_k e^pen_k: the last factor, scaled.
+        self._largest_penalty = self._penalties.max(axis=0)
+        self._relief = np.exp(self._penalties - self._largest_penalty).astype(density.dtype)
 
     def __call__(
         self, x: np.ndarray, phi: Callable[[], np.ndarray], codes: np.ndarray | int = 0
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Log-densities, (k, n), and what was left out of them per row, (n,), to be added to each.
+        """Log joint densities, (k, n), and what was left out of them per row, (n,), to be added to each.
 
         Parameters
         ----------
@@ -206,23 +236,23 @@ class OfClasses:
         codes : ndarray of int, shape (n,), or 0
             The class of each row, where there are several.
         """
-        if self.few:
-            log_density, common = self._one_by_one(x), np.zeros(x.shape[1], dtype=x.dtype)
+        if self.one_by_one:
+            log_joint, common = self._whitened(x), np.zeros(x.shape[1], dtype=x.dtype)
         else:
-            log_density = self._w @ phi()
-            log_density, common = log_density[:-1], log_density[-1]
+            log_joint = self._w @ phi()
+            log_joint, common = log_joint[:-1], log_joint[-1]
         if self._log_weights.shape[1] > 1:
-            log_density += self._log_weights.astype(log_density.dtype, copy=False).take(codes, axis=1)
-        if len(self.local_rows):
+            log_joint += self._log_weights.astype(log_joint.dtype, copy=False).take(codes, axis=1)
+        if len(self.local):
             density = self._density
-            everything = np.arange(len(density.w))[self._components]
-            for row in self.local_rows:
-                k = everything[row]
-                exact = whitened(x, density.mixture.means[k], density.covariances[k]) - density.penalties[k]
-                log_density[row] = exact + self._log_weights[row, codes] - common
-        return log_density, common
+            numbers = np.arange(len(density.w))[self.components]
+            for place in self.local:
+                k = numbers[place]
+                exact = log_normal(x, density.mixture.means[k], density.matrices[k]) - density.penalties[k]
+                log_joint[place] = exact + self._log_weights[place, codes] - common
+        return log_joint, common
 
-    def _one_by_one(self, x: np.ndarray) -> np.ndarray:
+    def _whitened(self, x: np.ndarray) -> np.ndarray:
         """Log-densities by the squared length of each component's whitened features, (k, n)."""
         distances = self._factors @ x
         distances -= self._centres
@@ -232,21 +262,41 @@ class OfClasses:
         log_density += self._log_scale
         return log_density
 
-    def unpenalised(
+    def without_penalties(
+        self, x: np.ndarray, phi: Callable[[], np.ndarray], codes: np.ndarray | int = 0
+    ) -> np.ndarray:
+        """log p(x|c) of rows, (n,), computed without the penalties of ridge and sharing; ``x`` and others as above."""
+        joint, common = LogJoint(self._density, self.components, self._log_weights + self._penalties)(
+            x, phi, codes
+        )
+        return exponentiate(joint)[0] + common
+
+    def log_likelihood(
         self, objective: np.ndarray, joint: np.ndarray, total: np.ndarray, codes: np.ndarray | int = 0
     ) -> tuple[np.ndarray, np.ndarray]:
-        """log p(x|c) from the penalised one, and the rows where that underflows."""
-        if not self.most.any():
-            return objective, _NOBODY
-        if self.relief.shape[1] == 1:
-            ratio, most = self.relief[:, 0] @ joint / total, self.most[0]
+        """log p(x|c) of each row from the penalised one, and the rows where that underflows.
+
+        Parameters
+        ----------
+        objective : ndarray of shape (n,)
+            The penalised one.
+        joint : ndarray of shape (k, n)
+            Joint densities with the penalties, but for a factor per row.
+        total : ndarray of shape (n,)
+            Their sums over components.
+        codes
+            As above.
+        """
+        if not self._largest_penalty.any():
+            return objective, _NO_INDICES
+        if self._relief.shape[1] == 1:
+            ratio, largest_penalty = self._relief[:, 0] @ joint / total, self._largest_penalty[0]
         else:
-            ratio, most = (
-                np.einsum("kn,kn->n", self.relief.take(codes, axis=1), joint) / total,
-                self.most[codes],
-            )
-        lost = _NOBODY
+            relief = self._relief.take(codes, axis=1)
+            ratio = np.einsum("kn,kn->n", relief, joint) / total
+            largest_penalty = self._largest_penalty[codes]
+        underflown = _NO_INDICES
         if ratio.min() < _TINY[ratio.dtype]:
-            lost = np.flatnonzero(ratio < _TINY[ratio.dtype])
-            ratio[lost] = 1.0
-        return objective + most + np.log(ratio), lost
+            underflown = np.flatnonzero(ratio < _TINY[ratio.dtype])
+            ratio[underflown] = 1.0
+        return objective + largest_penalty + np.log(ratio), underflown

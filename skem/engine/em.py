@@ -9,7 +9,7 @@ from 1e-12 rows to one within a few passes, and from 1e-20 too, so the limit lie
 
 The ridge is part of the model: with ``ridge`` = r, training uses log N(x; mu, P) - r/2 tr(P^-1), for which
 P = S + r I *is* the M-step. The penalised log-likelihood, the ``objective``, therefore never falls but by rounding: that
-of log-densities (``log_density.MAX_ERROR``) and that of covariances, which have three digits in any direction or stay as
+of log-densities (``density.MAX_ERROR``) and that of covariances, which have three digits in any direction or stay as
 they were. Where sums in float32 do not have as many, the pass is done again in float64, and all that follow.
 
 A component may be reserved, in part, for a class: ``log_sharing`` is added to its log-weights in the other classes in
@@ -18,30 +18,17 @@ the E-step and nowhere else (Titsias and Likas 2001, eqs. 27-37). It is one more
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
-from skem.engine.covariances import Full, Moments
-from skem.engine.density import LogDensity, Sizes
+from skem.engine.density import LogDensity, LogJoint, exponentiate
+from skem.engine.moments import Moments, SufficientStatistics
 from skem.engine.parameters import Mixture
-from skem.engine.rows import CHUNK_ROWS, Features, Rows
-from skem.engine.threads import Workers, single_threaded
-
-ACTIVE_ROWS = 1e-40
-"""Expected rows below which a (component, class) pair is dropped; 0 keeps every pair that is not zero. At the settings
-of Pulford's Table 1, 1e-8 moves the log-likelihood of MNIST by 2e-5 and 1e-20 that of Fashion-MNIST by 6e-6, relative;
-1e-40 moves none by more than 1e-10 and no prediction, and saves half the time that 1e-8 does."""
-
-PHI_BYTES = 4 * 2**20
-"""Quadratic features of a block up to this size are made once; larger ones anew, chunk by chunk, in every pass."""
-
-
-TOGETHER = 2**20
-"""Rows times components times quadratic features up to which all classes are one chunk: computing what active sets
-would leave out then takes less time than calling the same functions for every class."""
+from skem.engine.problem import Problem
+from skem.engine.rows import Chunk
 
 
 @dataclass(frozen=True)
@@ -69,344 +56,211 @@ class State:
     dtype: np.dtype
 
 
-def _exponentiate(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Turn (k, n) log-densities into exp(. - max over k) in place; return log sum_k exp and the new sums."""
-    largest = log_joint.max(axis=0)
-    log_joint -= largest
-    np.exp(log_joint, out=log_joint)
-    total = log_joint.sum(axis=0)
-    return (np.log(total) + largest).astype(np.float64), total
+def passes(problem: Problem, max_iter: int) -> Iterator[State]:
+    """Yield the state after each of ``max_iter`` passes of supervised EM on one block of features."""
+    mixture = problem.start
+    statistics = _EStep(problem, mixture, problem.rows.features.X.dtype).statistics()
+    for p in range(1, max_iter + 1):
+        mixture, dtype = _m_step(problem, statistics, mixture)
+        statistics = _EStep(problem, mixture, dtype, with_sums=p < max_iter).statistics()
+        yield State(p, mixture, statistics.log_likelihood, statistics.objective, statistics.dtype)
 
 
-@dataclass
-class _Expectations:
-    """The sums over rows one E-step leaves: a mutable accumulator, private to a pass."""
-
-    counts: np.ndarray
-    sums: np.ndarray
-    origins: np.ndarray
-    dtype: np.dtype
-    log_likelihood: float = 0.0
-    objective: float = 0.0
+# The E-step
 
 
-def _expect(
-    rows: Rows,
-    chunks: list[tuple[slice, slice]],
-    read: Callable[[int, int], tuple[np.ndarray, Callable[[], np.ndarray]]],
-    mixture: Mixture,
-    kind: type[Full],
-    density: LogDensity,
-    workers: Workers,
-    moments: bool,
-    log_sharing: np.ndarray | None,
-    centres: np.ndarray,
-) -> _Expectations:
-    """The E-step, and the sums of the M-step about ``origins`` unless ``moments`` is False.
+def _responsibilities(joint: np.ndarray, total: np.ndarray, sample_weights: np.ndarray) -> np.ndarray:
+    """w_nk = pi_ki N(x_n; mu_k, P_k) / sum_j pi_ji N(x_n; mu_j, P_j) (eq. 15), times the weight of row n.
 
-    The origins are zero, and of local components their ``centres``, (K, m). ``chunks`` are pairs of classes and their
-    rows; ``read`` gives x and phi of the rows between two borders.
+    Parameters
+    ----------
+    joint : ndarray of shape (k, n)
+        pi_ki N(x_n; mu_k, P_k) but for a factor per row; it is overwritten.
+    total : ndarray of shape (n,)
+        Its sums over components.
+    sample_weights : ndarray of shape (n,)
     """
-    K, L = mixture.weights.shape
-    with np.errstate(divide="ignore"):
-        log_weights = np.log(mixture.weights)
-    if log_sharing is not None:
-        log_weights += log_sharing
-    places, owns = {}, {}
-    for of in {classes.start: classes for classes, _ in chunks}.values():
-        active = np.flatnonzero(mixture.weights[:, of].any(axis=1))
-        # Adding to everything is several times faster than adding to an index list of everything.
-        place: np.ndarray | slice = slice(None) if len(active) == K else active
-        places[of.start] = place
-        sharing = None if log_sharing is None else log_sharing[place, of]
-        owns[of.start] = density.of(place, log_weights[place, of], sharing)
+    joint *= (sample_weights / total).astype(joint.dtype, copy=False)
+    return joint
 
-    def chunk(item: tuple[slice, slice]) -> tuple[float, float, np.ndarray | None, np.ndarray | None]:
-        of, part = item
-        own, place = owns[of.start], places[of.start]
-        several = of.stop - of.start > 1
-        codes = rows.codes[part] if several else 0
-        x, phi = read(part.start, part.stop)
-        responsibilities, common = own(x, phi, codes)
-        objective, total = _exponentiate(responsibilities)
-        objective += common
-        log_likelihood, lost = own.unpenalised(objective, responsibilities, total, codes)
-        if len(lost):
-            # The component that carries a row without the penalty has none of it with the penalty.
-            plain = density.of(place, log_weights[place, of] + own.penalties)
-            again, common = plain(
-                x[:, lost], lambda: phi()[:, lost], codes[lost] if isinstance(codes, np.ndarray) else 0
+
+class _ChunkSums(NamedTuple):
+    """What the rows of a chunk add to the statistics: two numbers, counts (k, C) and sums (k, H), if asked for."""
+
+    log_likelihood: float
+    objective: float
+    counts: np.ndarray | None = None
+    sums: np.ndarray | None = None
+
+
+class _EStep:
+    """The E-step under one set of parameters.
+
+    Parameters
+    ----------
+    problem : Problem
+    mixture : Mixture
+    dtype : numpy dtype
+        In which to compute if that is exact enough.
+    with_sums : bool
+        Whether an M-step follows.
+    local : ndarray of bool, shape (K,), optional
+        Components to compute by a triangular solve in any case.
+    centres : ndarray of shape (K, m), optional
+        About which to take the sums of local components; else about their means. Those of all others are about zero.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        mixture: Mixture,
+        dtype: np.dtype,
+        *,
+        with_sums: bool = True,
+        local: np.ndarray | bool = False,
+        centres: np.ndarray | None = None,
+    ) -> None:
+        density = LogDensity(mixture, problem.rounding_bound, dtype, ridge=problem.ridge, local=local)
+        self._problem, self._density, self._with_sums = problem, density, with_sums
+        self._origins = np.zeros(mixture.means.shape)
+        self._origins[density.local] = (mixture.means if centres is None else centres)[density.local]
+        self._read = problem.reader(density.dtype)
+        self._log_joint = self._log_joint_of_classes()
+
+    def _log_joint_of_classes(self) -> dict[int, LogJoint]:
+        """The log joint densities of the active components, by the first of the classes of a chunk."""
+        weights, log_sharing = self._density.mixture.weights, self._problem.log_sharing
+        with np.errstate(divide="ignore"):
+            log_weights = np.log(weights)
+        if log_sharing is not None:
+            log_weights += log_sharing
+        log_joint = {}
+        for classes in {chunk.classes.start: chunk.classes for chunk in self._problem.chunks}.values():
+            active = np.flatnonzero(weights[:, classes].any(axis=1))
+            # Adding to everything is several times faster than adding to an index list of everything.
+            components: np.ndarray | slice = slice(None) if len(active) == len(weights) else active
+            log_joint[classes.start] = LogJoint(
+                self._density,
+                components,
+                log_weights[components, classes],
+                None if log_sharing is None else log_sharing[components, classes],
             )
-            log_likelihood[lost] = _exponentiate(again)[0] + common
-        w = rows.weights[part]
-        totals = float(w @ log_likelihood), float(w @ objective)
-        if not moments:
-            return *totals, None, None
-        responsibilities *= (w / total).astype(density.dtype, copy=False)
-        # A small product is twice as fast with rows in a row.
-        transposed = np.ascontiguousarray(responsibilities.T) if several else responsibilities.T
-        # `@` lets no other thread run while it makes fewer than 500 numbers, however long that takes; `np.dot` does.
-        sums = kind.sums(x, responsibilities) if own.few else np.dot(phi(), transposed).T
-        sums = sums.astype(np.float64, copy=False)
-        for row in own.local_rows:
-            local = kind.features(x - origins[place][row][:, None])
-            sums[row] = local @ responsibilities[row]
-        counts = sums[:, :1]
-        if several:
-            counts = np.add.reduceat(responsibilities, rows.borders[:-1], axis=1, dtype=np.float64)
-        return *totals, counts, sums
+        return log_joint
 
-    origins = np.zeros(mixture.means.shape)
-    origins[density.local] = centres[density.local]
-    total = _Expectations(np.zeros((K, L)), np.zeros((K, density.w.shape[1])), origins, density.dtype)
-    for (of, _), (log_likelihood, objective, counts, sums) in zip(
-        chunks, workers.map(chunk, chunks), strict=True
-    ):
-        total.log_likelihood += log_likelihood
-        total.objective += objective
-        if counts is not None:
-            total.counts[places[of.start], of] += counts
-            total.sums[places[of.start]] += sums
-    n = rows.total_weight
-    total.log_likelihood /= n
-    total.objective /= n
-    return total
+    def statistics(self) -> SufficientStatistics:
+        """The sums over all rows, and the mean log-likelihood and objective."""
+        chunks, weights = self._problem.chunks, self._density.mixture.weights
+        counts, sums = np.zeros(weights.shape), np.zeros(self._density.w.shape)
+        statistics = SufficientStatistics(counts, sums, self._origins, self._density.dtype)
+        for chunk, added in zip(chunks, self._problem.workers.map(self._sums_of_chunk, chunks), strict=True):
+            statistics.log_likelihood += added.log_likelihood
+            statistics.objective += added.objective
+            if added.counts is not None and added.sums is not None:
+                components = self._log_joint[chunk.classes.start].components
+                counts[components, chunk.classes] += added.counts
+                sums[components] += added.sums
+        n = self._problem.rows.total_weight
+        statistics.log_likelihood /= n
+        statistics.objective /= n
+        return statistics
+
+    def _sums_of_chunk(self, chunk: Chunk) -> _ChunkSums:
+        """The E-step on a chunk of rows."""
+        rows, log_joint = self._problem.rows, self._log_joint[chunk.classes.start]
+        several_classes = chunk.several_classes
+        codes = rows.codes[chunk.rows] if several_classes else 0
+        x, phi = self._read(chunk.rows.start, chunk.rows.stop)
+        joint, common = log_joint(x, phi, codes)
+        objective, total = exponentiate(joint)
+        objective += common
+        log_likelihood, underflown = log_joint.log_likelihood(objective, joint, total, codes)
+        if len(underflown):
+            # The component that carries a row without the penalty has none of it with the penalty.
+            log_likelihood[underflown] = log_joint.without_penalties(
+                x[:, underflown],
+                lambda: phi()[:, underflown],
+                codes[underflown] if isinstance(codes, np.ndarray) else 0,
+            )
+        sample_weights = rows.weights[chunk.rows]
+        in_total = float(sample_weights @ log_likelihood), float(sample_weights @ objective)
+        if not self._with_sums:
+            return _ChunkSums(*in_total)
+        w = _responsibilities(joint, total, sample_weights)
+        # A small product is twice as fast where each row of data is contiguous.
+        transposed = np.ascontiguousarray(w.T) if several_classes else w.T
+        # `@` lets no other thread run while it makes fewer than 500 numbers, however long that takes; `np.dot` does.
+        covariance_type = self._problem.covariance_type
+        one_by_one = log_joint.one_by_one
+        sums = covariance_type.sums_without_features(x, w) if one_by_one else np.dot(phi(), transposed).T
+        sums = sums.astype(np.float64, copy=False)
+        for row in log_joint.local:
+            origin = self._origins[log_joint.components][row]
+            sums[row] = covariance_type.features(x - origin[:, None]) @ w[row]
+        counts = sums[:, :1]
+        if several_classes:
+            counts = np.add.reduceat(w, rows.borders[:-1], axis=1, dtype=np.float64)
+        return _ChunkSums(*in_total, counts, sums)
+
+
+# The M-step
+
+
+def _weights(n_ki: np.ndarray) -> np.ndarray:
+    """pi_ki = n_ki / l(i), with n_ki the sum of w_nk over the rows of class i and l(i) = sum_k n_ki (eq. 16), shape (K, L)."""
+    return n_ki / n_ki.sum(axis=0)
+
+
+def _means(origins: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """mu_k = sum_n w_nk x_n / sum_n w_nk (eq. 17), shape (K, m): an origin, plus the mean offset of the rows from it."""
+    return origins + offsets
+
+
+def _covariances(problem: Problem, moments: Moments, previous: Mixture) -> tuple[np.ndarray, np.ndarray]:
+    """P_k = sum_n w_nk (x_n - mu_k) (x_n - mu_k)^T / sum_n w_nk (eq. 18) + r I, and which are in doubt, (K,)."""
+    return problem.covariance_type.maximise(
+        moments, previous.covariances, problem.ridge, problem.variance_floor
+    )
+
+
+def _m_step(
+    problem: Problem, statistics: SufficientStatistics, previous: Mixture
+) -> tuple[Mixture, np.dtype]:
+    """The next parameters, and the type their densities may be computed in."""
+    mixture, doubtful = _maximise(problem, statistics, previous)
+    if doubtful.any() and statistics.dtype != np.float64:
+        return _m_step(problem, _EStep(problem, previous, np.dtype(np.float64)).statistics(), previous)
+    if doubtful.any():
+        # Its scatter once more, about its new mean: from there nothing is lost.
+        e_step = _EStep(problem, previous, statistics.dtype, local=doubtful, centres=mixture.means)
+        statistics.replace(doubtful, e_step.statistics())
+        mixture, _ = _maximise(problem, statistics, previous)
+    return mixture, statistics.dtype
 
 
 def _maximise(
-    expected: _Expectations,
-    previous: Mixture,
-    kind: type[Full],
-    ridge: float,
-    active_rows: float,
-    variance_floor: float,
+    problem: Problem, statistics: SufficientStatistics, previous: Mixture
 ) -> tuple[Mixture, np.ndarray]:
-    """The M-step, Pulford 2022, eqs. 16-18 (32 for a tied covariance), and the components, (K,), it is in doubt about.
+    """Eqs. 16-18 (32 for a tied covariance), and the components, (K,), that the result is in doubt about.
 
     A component without rows keeps its place with weight zero; a covariance that turned singular is kept
     while its mean moves on, which still cannot lower the objective. In doubt is a component so narrow, and so far
     from where its sums were taken about, that little or nothing is left of its scatter.
     """
-    counts = expected.counts
-    rows_per_class = counts.sum(axis=0)
-    small = counts < active_rows * np.minimum(1.0, rows_per_class)
-    if small.any():
-        counts = np.where(small, 0.0, counts)
-    m = previous.means.shape[1]
-    n = expected.sums[:, 0]
-    alive = counts.sum(axis=1) > 0
+    n_ki, T, origins = statistics.counts, statistics.sums, statistics.origins
+    inactive = n_ki < problem.active_rows * np.minimum(1.0, n_ki.sum(axis=0))
+    if inactive.any():
+        n_ki = np.where(inactive, 0.0, n_ki)
+    m, n_k = previous.means.shape[1], T[:, 0]
+    alive = n_ki.sum(axis=1) > 0
     if alive.all():
-        phi = expected.sums / n[:, None]
+        phi = T / n_k[:, None]
         offsets = phi[:, 1 : m + 1]
-        means = expected.origins + offsets
+        means = _means(origins, offsets)
     else:
-        phi = expected.sums / np.where(alive, n, 1.0)[:, None]
+        phi = T / np.where(alive, n_k, 1.0)[:, None]
         offsets = np.where(alive[:, None], phi[:, 1 : m + 1], 0.0)
-        means = np.where(alive[:, None], expected.origins + offsets, previous.means)
-        n = np.where(alive, n, 0.0)
-    moments = Moments(phi, offsets, means, n, float(np.finfo(expected.dtype).eps))
-    covariances, doubtful = kind.maximise(moments, previous.covariances, ridge, variance_floor)
-    return Mixture(counts / counts.sum(axis=0), means, covariances), doubtful
-
-
-def passes(
-    rows: Rows,
-    columns: np.ndarray,
-    start: Mixture,
-    *,
-    kind: type[Full],
-    ridge: float = 0.0,
-    max_iter: int,
-    workers: Workers,
-    active_rows: float = ACTIVE_ROWS,
-    log_sharing: np.ndarray | None = None,
-    variance_floor: float = 0.0,
-) -> Iterator[State]:
-    """Yield the state after each of ``max_iter`` passes of supervised EM on one block of features.
-
-    Parameters
-    ----------
-    rows : Rows
-        All features of all rows.
-    columns : ndarray of int, shape (m,)
-        The features of this block.
-    start : Mixture
-        Where to begin, in the units of ``rows``.
-    kind : covariance type
-        One of ``gaussian.COVARIANCE_TYPES``.
-    ridge : float
-        r >= 0, in squared units of ``rows``.
-    max_iter : int
-        How many passes.
-    workers : Workers
-        Who works on the chunks; the result does not depend on how many they are.
-    active_rows : float
-        See ``ACTIVE_ROWS``.
-    log_sharing : ndarray of shape (K, L), optional
-        log lambda of each component in each class, at most zero. Where it is -inf, ``start`` has weight zero.
-    variance_floor : float
-        Least variance of a component in any direction, in squared units of ``rows``.
-    """
-    sizes = Sizes(rows.features, columns, kind, workers)
-    N, H = len(rows.weights), len(sizes.bound)
-    together = N <= CHUNK_ROWS and N * H * len(start.means) <= TOGETHER
-    chunks = rows.together if together else rows.chunks
-    small = N * H * rows.features.X.dtype.itemsize <= PHI_BYTES
-
-    @lru_cache(maxsize=1)
-    def reader(dtype: np.dtype) -> Callable[[int, int], tuple[np.ndarray, Callable[[], np.ndarray]]]:
-        block = rows.features.reader(columns, dtype)
-
-        def read(start: int, stop: int) -> tuple[np.ndarray, Callable[[], np.ndarray]]:
-            x = block(slice(start, stop))
-            return x, cache(lambda: kind.features(x))
-
-        return cache(read) if small else read
-
-    def expect(
-        mixture: Mixture,
-        dtype: np.dtype,
-        moments: bool = True,
-        centres: np.ndarray | None = None,
-        local: np.ndarray | bool = False,
-    ) -> _Expectations:
-        density = LogDensity(mixture, kind, sizes, dtype, ridge, local)
-        read = reader(density.dtype)
-        centres = mixture.means if centres is None else centres
-        return _expect(rows, chunks, read, mixture, kind, density, workers, moments, log_sharing, centres)
-
-    def maximise(expected: _Expectations, previous: Mixture) -> tuple[Mixture, np.dtype]:
-        """The next parameters, and the type their densities may be computed in."""
-        mixture, doubtful = _maximise(expected, previous, kind, ridge, active_rows, variance_floor)
-        if doubtful.any() and expected.dtype != np.float64:
-            return maximise(expect(previous, np.dtype(np.float64)), previous)
-        if doubtful.any():
-            # Its scatter once more, about its new mean: from there nothing is lost.
-            again = expect(previous, expected.dtype, centres=mixture.means, local=doubtful)
-            expected.sums[doubtful] = again.sums[doubtful]
-            expected.origins[doubtful] = again.origins[doubtful]
-            mixture, _ = _maximise(expected, previous, kind, ridge, active_rows, variance_floor)
-        return mixture, expected.dtype
-
-    mixture = start
-    expected = expect(mixture, rows.features.X.dtype)
-    for p in range(1, max_iter + 1):
-        mixture, dtype = maximise(expected, mixture)
-        expected = expect(mixture, dtype, moments=p < max_iter)
-        yield State(p, mixture, expected.log_likelihood, expected.objective, expected.dtype)
-
-
-def class_log_density(
-    features: Features,
-    blocks: Sequence[tuple[np.ndarray, Mixture]],
-    kind: type[Full],
-    workers: Workers,
-    log_volumes: Sequence[float],
-) -> np.ndarray:
-    """log p(x|c) summed over blocks, Pulford 2022, eqs. 1 and 36.
-
-    Parameters
-    ----------
-    features : Features
-        In the units of the mixtures.
-    blocks : sequence of (ndarray of int, shape (m,), Mixture)
-        The features of each block and its density.
-    kind : covariance type
-    workers : Workers
-    log_volumes : sequence of float
-        What is to be taken off the log-density of each block.
-
-    Returns
-    -------
-    ndarray of shape (n, L), float64, one class after the other in memory
-    """
-    # Factors of large covariances differ in last bits from one number of BLAS threads to another.
-    with single_threaded():
-        ways = [
-            (_log_density(features, columns, mixture, kind, workers), _Mixed(mixture))
-            for columns, mixture in blocks
-        ]
-        # Rows of classes: what is done with classes next, column by column, is several times faster.
-        result = np.zeros((blocks[0][1].weights.shape[1], len(features.X)))
-
-        def chunk(part: slice) -> None:
-            total, common = result[:, part], np.full(len(features.X[part]), -sum(log_volumes))
-            for log_density, mixed in ways:
-                own, left_out = mixed(*log_density(part))
-                total += own
-                common += left_out
-            total += common
-
-        for _ in workers.map(chunk, features.parts()):
-            pass
-    return result.T
-
-
-class _Mixed:
-    """From log N(x; mu_k, P_k) of a chunk to log p(x|c), for one block."""
-
-    def __init__(self, mixture: Mixture) -> None:
-        self._weights = mixture.weights
-        K, L = mixture.weights.shape
-        self._active = [np.flatnonzero(mixture.weights[:, c]) for c in range(L)]
-        self._log_weights = [np.log(mixture.weights[active, c]) for c, active in enumerate(self._active)]
-        self._few = sum(map(len, self._active)) <= 2 * K
-
-    def _exact(self, log_density: np.ndarray, c: int) -> np.ndarray:
-        joint = log_density[self._active[c]] + self._log_weights[c].astype(log_density.dtype)[:, None]
-        return _exponentiate(joint)[0]
-
-    def __call__(self, log_density: np.ndarray, common: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """For log-densities of shape (K, n_chunk) less ``common``: those of classes, (L, n_chunk), less another such row.
-
-        ``log_density`` is overwritten.
-        """
-        if self._few:
-            return np.stack([self._exact(log_density, c) for c in range(len(self._active))]), common
-        # One exponential per component serves all classes, but for rows a class finds all but impossible.
-        largest = log_density.max(axis=0)
-        log_density -= largest
-        density = np.exp(log_density)
-        mixed = self._weights.T.astype(density.dtype) @ density
-        limits = np.finfo(density.dtype)
-        least = limits.tiny / limits.eps
-        impossible = mixed < least if mixed.min() < least else None
-        with np.errstate(divide="ignore"):
-            result = np.log(mixed, out=mixed)
-        if impossible is not None:
-            result = result.astype(np.float64, copy=False)
-            for c in np.flatnonzero(impossible.any(axis=1)).tolist():
-                result[c, impossible[c]] = self._exact(log_density[:, impossible[c]], c)
-        return result, largest.astype(np.float64) + common
-
-
-def map_log_density(
-    function: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    features: Features,
-    columns: np.ndarray,
-    mixture: Mixture,
-    kind: type[Full],
-    workers: Workers,
-) -> list[np.ndarray]:
-    """``function(log_density, common)`` for each chunk of rows, with log N(x; mu_k, P_k) of all components.
-
-    ``log_density`` has shape (K, n_chunk); ``common``, shape (n_chunk,), is to be added to each of its rows.
-    """
-    with single_threaded():
-        log_density = _log_density(features, columns, mixture, kind, workers)
-        return list(workers.map(lambda part: function(*log_density(part)), features.parts()))
-
-
-def _log_density(
-    features: Features, columns: np.ndarray, mixture: Mixture, kind: type[Full], workers: Workers
-) -> Callable[[slice], tuple[np.ndarray, np.ndarray]]:
-    """What gives the log-densities of all components for a chunk of rows, and what they have in common."""
-    density = LogDensity(mixture, kind, Sizes(features, columns, kind, workers), features.X.dtype)
-    everything = density.of(slice(None), np.zeros((len(mixture.means), 1)))
-    block = features.reader(columns, density.dtype)
-
-    def chunk(part: slice) -> tuple[np.ndarray, np.ndarray]:
-        x = block(part)
-        return everything(x, lambda: kind.features(x))
-
-    return chunk
+        means = np.where(alive[:, None], _means(origins, offsets), previous.means)
+        n_k = np.where(alive, n_k, 0.0)
+    moments = Moments(phi, offsets, means, n_k, float(np.finfo(statistics.dtype).eps))
+    covariances, doubtful = _covariances(problem, moments, previous)
+    return Mixture(_weights(n_ki), means, covariances), doubtful

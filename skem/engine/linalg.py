@@ -11,19 +11,30 @@ from scipy.linalg.lapack import dtrtri
 LOG_2PI = float(np.log(2.0 * np.pi))
 EPS = float(np.finfo(np.float64).eps)
 DIGITS = 1e3
-"""How far above the rounding of the terms it is the difference of a number has three digits."""
+"""A difference of two terms has three digits where it is so many times larger than the rounding of the terms."""
 SINGULAR = DIGITS * EPS
-"""Least share of its variance a feature must have left once the features before it are known, per feature and per square
-of what those are multiplied by to foresee it; with less, fewer than three digits of the covariance's inverse are right,
-and it counts as singular."""
+"""A covariance counts as singular if a pivot, what a feature keeps of its variance once the features before it are known,
+is no more than this times m times the sum of c_j^2 var_j; c_j are the coefficients of that prediction, and 1 for the feature
+itself. Fewer than three digits of the inverse would be right."""
 
 
-def _regular(covariances: np.ndarray, rounding: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Which of (..., m, m) covariances are regular, and which have three digits above ``rounding``, (..., m); shape (...).
+def regularity(covariances: np.ndarray, rounding: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Which covariances are regular, and which of them are exact to three digits.
 
     A matrix with a pivot lost in rounding (``SINGULAR``) counts as singular. A pivot is w^T P w, with w the row of the
     unit lower triangular inverse, and so is its rounding, eps w^T D^2 w for deviations D: the units of the features do
-    not matter. ``rounding`` is that of the sums which variances are the difference of.
+    not matter.
+
+    Parameters
+    ----------
+    covariances : ndarray of shape (..., m, m)
+    rounding : ndarray of shape (..., m), optional
+        Rounding of the two terms that each variance is the difference of.
+
+    Returns
+    -------
+    regular, exact : ndarray of bool, shape (...)
+        Without ``rounding`` both are the same.
     """
     m = covariances.shape[-1]
     try:
@@ -46,12 +57,12 @@ def _regular(covariances: np.ndarray, rounding: np.ndarray | None = None) -> tup
         return (squares @ rounding[..., None])[..., 0].max(axis=-1)
 
     with np.errstate(over="ignore", invalid="ignore"):  # comparisons with what overflows are False
-        squares = _inverted(factors) ** 2
+        squares = _invert_triangular(factors) ** 2
         regular &= m * SINGULAR * share(variances) < 1.0
         return regular, regular if rounding is None else regular & (DIGITS * share(rounding) < 1.0)
 
 
-def _inverted(factors: np.ndarray) -> np.ndarray:
+def _invert_triangular(factors: np.ndarray) -> np.ndarray:
     """L^-1 in the place of each lower triangular L, shape (..., m, m): several times faster than NumPy's of a stack."""
     m = factors.shape[-1]
     for factor in factors.reshape(-1, m, m):
@@ -63,36 +74,45 @@ def whitening(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """L^-1 of each P = L L^T, shape (..., m, m), and log |P|, shape (...)."""
     factors = np.linalg.cholesky(covariances)
     log_det = 2.0 * np.log(np.diagonal(factors, axis1=-2, axis2=-1)).sum(axis=-1)
-    return _inverted(factors), log_det
+    return _invert_triangular(factors), log_det
 
 
-def _settled(
+def keep_regular(
     covariances: np.ndarray, regular: np.ndarray, previous: np.ndarray, raisable: np.ndarray
 ) -> np.ndarray:
-    """The (..., m, m) covariances where they are regular, else the previous ones or, where ``raisable``, raised ones.
+    """The covariances that are regular, and something regular in place of the others.
 
-    With a ridge S + r I is singular in rounding only. Its diagonal raised until it just is not, it is taken where that
-    is the better of the two: then it is still no step down, and what is broad by far does not stay so.
+    That is the previous covariance. But with a ridge, S + r I is singular in rounding only: with its diagonal raised
+    until it just is not, it is taken if its likelihood is higher than that of the previous one. So the objective does
+    not fall, and a covariance that was far too broad does not stay so.
+
+    Parameters
+    ----------
+    covariances, previous : ndarray of shape (..., m, m)
+    regular : ndarray of bool, shape (...)
+    raisable : ndarray of bool, shape (...)
+        Which of them have a ridge.
     """
     if regular.all():
         return covariances
     m = covariances.shape[-1]
     chosen = np.where(regular[..., None, None], covariances, previous)
-    for index in np.argwhere(~regular & raisable):
-        place = tuple(index)
-        scatter = covariances[place]
+    for index in map(tuple, np.argwhere(~regular & raisable)):
+        scatter = covariances[index]
         raised = scatter + 4 * m * SINGULAR * np.diag(scatter.diagonal())
-        if _regular(raised)[0] and _expected(raised, scatter) > _expected(previous[place], scatter):
-            chosen[place] = raised
+        if regularity(raised)[0] and _mean_log_normal(raised, scatter) > _mean_log_normal(
+            previous[index], scatter
+        ):
+            chosen[index] = raised
     return chosen
 
 
-def _expected(P: np.ndarray, S: np.ndarray) -> float:
+def _mean_log_normal(P: np.ndarray, S: np.ndarray) -> float:
     """Mean of log N(x; mu, P) over rows with mean mu and covariance S, but for a constant: -(log |P| + tr(P^-1 S)) / 2."""
     return float(-0.5 * (np.linalg.slogdet(P)[1] + np.trace(np.linalg.solve(P, S))))
 
 
-def whitened(x: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+def log_normal(x: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> np.ndarray:
     """log N(x; mean, covariance) by a triangular solve: the slow way, for components w . phi is too coarse for.
 
     Parameters

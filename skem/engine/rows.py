@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,7 +37,7 @@ class Features:
     keep : bool
         Whether the rows are read many times: blocks are kept then, unless X is large or a file on disk.
     spread : dict
-        What ``log_density.Sizes`` found out about these rows.
+        What ``density.RoundingBound`` found out about these rows, by block.
     """
 
     X: np.ndarray
@@ -59,34 +60,44 @@ class Features:
             )
         return extent
 
-    def parts(self) -> list[slice]:
-        """Chunks of rows, whatever their class."""
+    @property
+    def chunks(self) -> list[slice]:
+        """The rows of each chunk, whatever their class."""
         return [slice(start, start + CHUNK_ROWS) for start in range(0, len(self.X), CHUNK_ROWS)]
 
-    def chunk(
-        self, columns: np.ndarray, part: slice = slice(None), dtype: np.dtype | type = np.float64
-    ) -> np.ndarray:
+    def read(self, columns: np.ndarray, rows: slice, dtype: np.dtype | type = np.float64) -> np.ndarray:
         """Some features of some rows, shape (m, n)."""
-        x = self.X[part][:, columns] if self.order is None else self.X[np.ix_(self.order[part], columns)]
+        x = self.X[rows][:, columns] if self.order is None else self.X[np.ix_(self.order[rows], columns)]
         return ((x - self.shift[columns]) / self.scale[columns]).T.astype(dtype, order="C")
 
     def reader(self, columns: np.ndarray, dtype: np.dtype) -> Callable[[slice], np.ndarray]:
         """What gives a block's features of some rows, shape (m, n), again and again; to be asked for by one thread."""
         if not self.keep or self.X.nbytes > KEPT_BYTES or _mapped(self.X):
-            return lambda part: self.chunk(columns, part, dtype)
+            return lambda rows: self.read(columns, rows, dtype)
         block = self._blocks.get(columns.tobytes())
         if block is None or block.dtype != dtype:
             block = np.empty((len(columns), len(self.X)), dtype=dtype)
-            for part in self.parts():
-                block[:, part] = self.chunk(columns, part, dtype)
+            for chunk in self.chunks:
+                block[:, chunk] = self.read(columns, chunk, dtype)
             self._blocks[columns.tobytes()] = block
         kept = block
-        return lambda part: kept[:, part]
+        return lambda rows: kept[:, rows]
 
 
 def _mapped(X: np.ndarray | None) -> bool:
     """Whether an array is a view of a memory-mapped file."""
     return X is not None and (isinstance(X, np.memmap) or _mapped(getattr(X, "base", None)))
+
+
+class Chunk(NamedTuple):
+    """Rows that are worked on at a time, and the classes they are of, as slices of all rows and of all classes."""
+
+    classes: slice
+    rows: slice
+
+    @property
+    def several_classes(self) -> bool:
+        return self.classes.stop - self.classes.start > 1
 
 
 @dataclass(frozen=True)
@@ -111,18 +122,18 @@ class Rows:
         return float(self.weights.sum())
 
     @cached_property
-    def chunks(self) -> list[tuple[slice, slice]]:
-        """Pairs (one class, rows), in order."""
+    def chunks(self) -> list[Chunk]:
+        """Chunks of one class each, in order."""
         return [
-            (slice(c, c + 1), slice(start, min(start + CHUNK_ROWS, stop)))
+            Chunk(slice(c, c + 1), slice(start, min(start + CHUNK_ROWS, stop)))
             for c, (begin, stop) in enumerate(zip(self.borders[:-1], self.borders[1:], strict=True))
             for start in range(begin, stop, CHUNK_ROWS)
         ]
 
     @cached_property
-    def together(self) -> list[tuple[slice, slice]]:
+    def one_chunk(self) -> list[Chunk]:
         """All classes and their rows as one chunk."""
-        return [(slice(0, len(self.borders) - 1), slice(0, len(self.weights)))]
+        return [Chunk(slice(0, len(self.borders) - 1), slice(0, len(self.weights)))]
 
     @cached_property
     def codes(self) -> np.ndarray:

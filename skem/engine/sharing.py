@@ -45,7 +45,7 @@ def check_groups(
     if len(groups) != len(classes):
         raise ValueError(f"groups: {len(groups)} groups for {len(classes)} classes: one is needed for each")
     owners: dict[int, object] = {}
-    found = []
+    checked = []
     for group, label in zip(groups, classes.tolist(), strict=True):
         indices = np.asarray(group)
         if not indices.size:
@@ -59,14 +59,14 @@ def check_groups(
                     "groups must not overlap"
                 )
             owners[j] = label
-        found.append(indices)
+        checked.append(indices)
     K = n_components or len(owners)
     if len(owners) != K or max(owners) >= K:
         raise ValueError(
             f"groups: {len(owners)} kernels up to number {max(owners)} are named, but n_components is {K}: "
             f"each of 0 to {K - 1} needs a class"
         )
-    return found
+    return checked
 
 
 def check_lambdas(sharing: ArrayLike, n_classes: int) -> np.ndarray:

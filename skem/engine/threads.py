@@ -6,23 +6,23 @@ to one thread meanwhile: on a loaded machine two layers of threads made one pass
 values; so there is one limit here, counted and guarded by a lock. Limits of OpenMP are a thread's own, and
 so each thread sets them for itself.
 
-Ctrl-C is an exception between any two instructions of the main thread, in the middle of setting a limit, too. So it waits
-where this module enters or leaves something. Work in other threads, which it does not reach, ends with its next pass.
+Ctrl-C waits where this module enters or leaves something, see ``interrupts``. Work in other threads, which it does not
+reach, ends with its next pass.
 """
 
 from __future__ import annotations
 
-import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from functools import cache
-from types import CodeType, FrameType
 from typing import Any, Generic, Self, TypeVar
 
 from joblib import effective_n_jobs
 from threadpoolctl import OpenBLASController, ThreadpoolController, threadpool_limits
+
+from skem.engine.interrupts import in_main_thread, sigint, uninterrupted
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -54,16 +54,16 @@ def _controller() -> ThreadpoolController:
 
 
 @cache
-def _of_a_thread() -> ThreadpoolController:
+def _libraries_of_a_thread() -> ThreadpoolController:
     """The libraries whose limits are a thread's own."""
     return _controller().select(user_api="openmp", threading_layer="openmp")
 
 
 @cache
-def _of_the_process() -> ThreadpoolController:
-    own = _of_a_thread().lib_controllers
+def _libraries_of_the_process() -> ThreadpoolController:
+    of_a_thread = _libraries_of_a_thread().lib_controllers
     return _controller().select(
-        filepath=[library.filepath for library in _controller().lib_controllers if library not in own]
+        filepath=[library.filepath for library in _controller().lib_controllers if library not in of_a_thread]
     )
 
 
@@ -80,74 +80,22 @@ class Cancelled(BaseException):
     """Ends work whose results nobody waits for any more."""
 
 
-_uninterrupted: set[CodeType] = set()
-
-
-def uninterrupted(function: Callable[..., Result]) -> Callable[..., Result]:
-    """Decorator of what Ctrl-C has to wait for, within `single_threaded`; it ends with `_interrupts.handle_waiting`."""
-    _uninterrupted.add(function.__code__)
-    return function
-
-
-class _Interrupts:
-    """Stands between SIGINT and its handler: what comes in an `uninterrupted` function is handled at its end."""
-
-    def __init__(self) -> None:
-        self._handler: Any = None
-        self._waiting = False
-
-    def take(self) -> None:
-        """From now on. Nothing comes in between: Python looks up the handler of a signal when it handles it."""
-        handler = signal.getsignal(signal.SIGINT)
-        if callable(handler) and handler != self.handle:
-            self._handler, self._waiting = handler, False
-            signal.signal(signal.SIGINT, self.handle)
-
-    def let_go(self) -> None:
-        """Give SIGINT its handler back."""
-        if signal.getsignal(signal.SIGINT) == self.handle:
-            signal.signal(signal.SIGINT, self._handler)
-
-    def handle(self, number: int, frame: FrameType | None) -> None:
-        """Handle SIGINT, or keep it until it can be."""
-        caller = frame
-        while caller is not None and caller.f_code not in _uninterrupted:
-            caller = caller.f_back
-        if caller is None:
-            self._handler(number, frame)
-        else:
-            self._waiting = True
-
-    def handle_waiting(self) -> None:
-        """Handle what came meanwhile; nothing of other threads, which get no signals."""
-        if self._waiting and _in_main_thread():
-            self._waiting = False
-            self._handler(signal.SIGINT, None)
-
-
-_interrupts = _Interrupts()
-
-
-def _in_main_thread() -> bool:
-    return threading.current_thread() is threading.main_thread()
-
-
 class _SingleThreaded:
     @uninterrupted
     def __enter__(self) -> None:
         global _users, _limits
-        if _thread.depth == 0 and _in_main_thread():
-            _interrupts.take()
+        if _thread.depth == 0 and in_main_thread():
+            sigint.take()
         with _lock:
             if _users == 0:
                 _take_control()
-                _limits = _of_the_process().limit(limits=1)
+                _limits = _libraries_of_the_process().limit(limits=1)
             _users += 1
         if _thread.depth == 0:
-            _thread.limits = _of_a_thread().limit(limits=1)
+            _thread.limits = _libraries_of_a_thread().limit(limits=1)
         _thread.depth += 1
         try:
-            _interrupts.handle_waiting()
+            sigint.handle_waiting()
         except BaseException:
             self.__exit__()
             raise
@@ -164,9 +112,9 @@ class _SingleThreaded:
                 _take_control()
                 _limits.restore_original_limits()
                 _take_control()  # and give it back, to whichever thread sets limits next
-        if _thread.depth == 0 and _in_main_thread():
-            _interrupts.let_go()
-        _interrupts.handle_waiting()
+        if _thread.depth == 0 and in_main_thread():
+            sigint.let_go()
+        sigint.handle_waiting()
 
 
 _single_threaded = _SingleThreaded()
@@ -237,7 +185,7 @@ class _Shared(Generic[Item, Result]):
         with self._changed:
             self._results[place] = result
             self._changed.notify_all()
-        _interrupts.handle_waiting()
+        sigint.handle_waiting()
 
     def _help(self) -> None:
         """Work until nothing is left to begin."""
@@ -274,7 +222,7 @@ class _Shared(Generic[Item, Result]):
                 other = self._take()
                 if other is None:
                     self._changed.wait(INTERRUPT_SECONDS)
-        _interrupts.handle_waiting()
+        sigint.handle_waiting()
         return other
 
     @uninterrupted
@@ -283,7 +231,7 @@ class _Shared(Generic[Item, Result]):
             self._handed = place + 1
             self._changed.notify_all()
         _thread.work = self._outer
-        _interrupts.handle_waiting()
+        sigint.handle_waiting()
         return self._results.pop(place)
 
     @uninterrupted
@@ -301,7 +249,7 @@ class _Shared(Generic[Item, Result]):
             self._changed.notify_all()
         wait(self._helpers)
         _thread.work = self._outer
-        _interrupts.handle_waiting()
+        sigint.handle_waiting()
 
 
 class Workers:
@@ -323,7 +271,7 @@ class Workers:
         self._pool = None
         if self.n_workers > 1:
             self._pool = ThreadPoolExecutor(
-                self.n_workers - 1, initializer=lambda: _of_a_thread().limit(limits=1)
+                self.n_workers - 1, initializer=lambda: _libraries_of_a_thread().limit(limits=1)
             )
 
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
@@ -350,4 +298,4 @@ class Workers:
         """End the threads; what is still running is waited for."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
-        _interrupts.handle_waiting()
+        sigint.handle_waiting()

@@ -14,8 +14,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 
-from skem.engine import em, partition, sharing
+from skem.engine import partition, sharing
 from skem.engine.covariances import COVARIANCE_TYPES
+from skem.engine.problem import ACTIVE_ROWS
 from skem.engine.rows import Features, sort_by_class
 from skem.engine.threads import single_threaded
 from skem.estimators._callbacks import CallbackSupportMixin, follow, with_callbacks
@@ -78,7 +79,7 @@ class SharedKernelClassifier(
     covariance_type = "full"
     variance_floor = 0.0
 
-    _active_rows = em.ACTIVE_ROWS  # 0 for exact passes, to measure what active sets are worth
+    _active_rows = ACTIVE_ROWS  # 0 for exact passes, to measure what active sets are worth
 
     @with_callbacks
     def fit(
@@ -207,7 +208,7 @@ class SharedKernelClassifier(
 
     def _training(self, rows: LabelledRows, log_sharing: np.ndarray | None) -> Training:
         model = {
-            "kind": self._kind,
+            "covariance_type": self._covariance_type,
             "ridge": self._internal_ridge(),
             "active_rows": self._active_rows,
             "log_sharing": log_sharing,

@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from skem.engine import em
+from skem.engine.class_density import Block, class_log_density, map_log_density
 from skem.engine.parameters import Mixture
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._units import Units
@@ -108,12 +108,12 @@ class Densities(Posteriors, Units):
         """
         features = self._features(X)
         blocks = [
-            (columns, self._to_internal(mixture, columns))
+            Block(columns, self._to_internal(mixture, columns), self._covariance_type)
             for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True)
         ]
         log_volumes = [float(np.log(self._scale[columns]).sum()) for columns in self.block_indices_]
         with Workers(self.n_jobs) as workers:
-            return em.class_log_density(features, blocks, self._kind, workers, log_volumes)
+            return class_log_density(features, blocks, workers, log_volumes)
 
     def responsibilities(self, X: ArrayLike, y: ArrayLike | None = None) -> np.ndarray | list[np.ndarray]:
         """Which component a row came from, Pr(z = k | x, c) (Pulford 2022, eq. 15).
@@ -139,13 +139,9 @@ class Densities(Posteriors, Units):
         result = []
         with single_threaded(), Workers(self.n_jobs) as workers:
             for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True):
-                internal = self._to_internal(mixture, columns)
-                log_density = np.concatenate(
-                    em.map_log_density(
-                        lambda chunk, _: chunk, features, columns, internal, self._kind, workers
-                    ),
-                    axis=1,
-                ).astype(np.float64)
+                block = Block(columns, self._to_internal(mixture, columns), self._covariance_type)
+                log_densities = map_log_density(lambda log_density, _: log_density, features, block, workers)
+                log_density = np.concatenate(log_densities, axis=1).astype(np.float64)
                 weights = (
                     mixture.weights @ self.class_prior_[:, None]
                     if codes is None
@@ -211,7 +207,9 @@ class Densities(Posteriors, Units):
             edges /= edges[-1]
             components = (rng.uniform(size=len(codes)) >= edges[:, codes]).sum(axis=0)
             internal = self._to_internal(mixture, columns)
-            factors = np.linalg.cholesky(self._kind.dense(internal.covariances, *internal.means.shape))
+            factors = np.linalg.cholesky(
+                self._covariance_type.dense(internal.covariances, *internal.means.shape)
+            )
             noise = rng.standard_normal((len(codes), len(columns)))
             drawn = internal.means[components] + np.einsum("nij,nj->ni", factors[components], noise)
             X[:, columns] = drawn * self._scale[columns] + self._shift[columns]

@@ -9,18 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skem.engine import sharing, starts
+from skem.engine.given_start import checked_start
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Rows
 from skem.estimators._units import Units
 
-WITHOUT_CLASSES = ("sample", "kmeans", "k-means++")
-"""The starts that need no classes, and no scale but that of the data."""
-
-BY_CLASS = starts.BY_CLASS
-"""Those that reserve components for classes."""
-
-STARTS = (*BY_CLASS, *WITHOUT_CLASSES, "uniform")
+STARTS = tuple(starts.STARTS)
 """All words that ``init`` may be, in every class: each offers those of them that make sense there."""
+
+WITHOUT_CLASSES = tuple(
+    name for name, start in starts.STARTS.items() if not start.by_class and name != "uniform"
+)
+"""Those that need no classes, and no scale but that of the data."""
 
 
 class Starting(Units):
@@ -78,12 +78,12 @@ class Starting(Units):
         if isinstance(self.init, str):
             return None
         mixtures = [
-            starts.given(
+            checked_start(
                 self.init,
-                r,
-                self.n_blocks_,
-                (self.n_components, len(columns), len(self.classes_)),
-                self._kind,
+                block=r,
+                n_blocks=self.n_blocks_,
+                sizes=(self.n_components, len(columns), len(self.classes_)),
+                covariance_type=self._covariance_type,
             )
             for r, columns in enumerate(self.block_indices_)
         ]
@@ -122,12 +122,12 @@ class Starting(Units):
         unit = 1.0 if self.standardize else self._scale[0]
         groups = self.groups_ if self.sharing is not None else None
         given = self.n_components is not None or self.groups is not None
-        start = starts.start(
-            rows,
-            columns,
-            self.init,
-            self.n_components_,
-            kind=self._kind,
+        start = starts.STARTS[self.init]
+        request = starts.Request(
+            rows=rows,
+            columns=columns,
+            n_components=self.n_components_,
+            covariance_type=self._covariance_type,
             spread=self.init_spread / unit,
             width=self.init_scale / unit,
             centre=np.zeros(len(columns)) if self.standardize else -self._shift[columns] / unit,
@@ -137,4 +137,5 @@ class Starting(Units):
             groups=groups,
             labels=self.classes_.tolist(),
         )
-        return sharing.opened(start, groups) if groups and self.init in BY_CLASS else start
+        mixture = start(request)
+        return sharing.opened(mixture, groups) if groups and start.by_class else mixture

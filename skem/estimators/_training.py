@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 
 from skem.engine import em
 from skem.engine.parameters import Mixture
+from skem.engine.problem import Problem
 from skem.engine.rows import Features, Rows
 from skem.engine.threads import Workers, single_threaded
 
@@ -59,7 +60,7 @@ class Training:
     blocks : sequence of ndarray of int
         The features of each block.
     options : dict
-        Of ``skem.engine.em.passes``: the model, the same for all blocks.
+        Of the engine's ``Problem``: the model, the same for all blocks.
     max_iter : int
         The most passes.
     tol : float
@@ -81,7 +82,7 @@ class Training:
         log_likelihood, objective = np.empty(0), np.empty(0)
         with Workers(self.n_jobs) as workers:
             blocks = [
-                em.passes(self.rows, columns, start, max_iter=self.max_iter, workers=workers, **self.options)
+                em.passes(Problem(self.rows, columns, start, workers=workers, **self.options), self.max_iter)
                 for columns, start in zip(self.blocks, starts, strict=True)
             ]
             for _ in range(self.max_iter):

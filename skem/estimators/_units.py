@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine import rows
-from skem.engine.covariances import COVARIANCE_TYPES, Full
+from skem.engine.covariance_type import CovarianceType
+from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.parameters import Mixture
 from skem.engine.threads import single_threaded
 from skem.estimators._checking import check_features
@@ -33,7 +34,7 @@ class Units:
         _fitted_type: str  # covariance_type may be set anew after a fit
 
     @property
-    def _kind(self) -> type[Full]:
+    def _covariance_type(self) -> CovarianceType:
         return COVARIANCE_TYPES[self._fitted_type]
 
     def _features(self, X: ArrayLike | rows.Features, keep: bool = False) -> rows.Features:
@@ -91,14 +92,14 @@ class Units:
 
     def _to_input_units(self, mixture: Mixture, columns: np.ndarray) -> Mixture:
         scale = self._scale[columns]
-        covariances = self._kind.rescale(mixture.covariances, scale)
-        if self._fitted_type == "spherical" and not self.standardize:
-            covariances = covariances[:, 0]
+        covariances = self._covariance_type.to_input(
+            mixture.covariances, scale, same_scale=not self.standardize
+        )
         return Mixture(mixture.weights, mixture.means * scale + self._shift[columns], covariances)
 
     def _to_internal(self, mixture: Mixture, columns: np.ndarray) -> Mixture:
         scale = self._scale[columns]
-        covariances = self._kind.given(mixture.covariances, 1.0 / scale)
+        covariances = self._covariance_type.to_engine(mixture.covariances, scale)
         return Mixture(mixture.weights, (mixture.means - self._shift[columns]) / scale, covariances)
 
 

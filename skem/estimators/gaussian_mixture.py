@@ -13,8 +13,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from skem.engine import em, starts
+from skem.engine import starts
+from skem.engine.class_density import Block, class_log_density, map_log_density
 from skem.engine.covariances import COVARIANCE_TYPES
+from skem.engine.given_start import checked_start
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Features, Rows
 from skem.engine.threads import Workers, single_threaded
@@ -171,7 +173,7 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
         training = Training(
             Rows(features, weights, np.array([0, len(rows)])),
             [columns],
-            {"kind": self._kind, "ridge": self._internal_ridge()},
+            {"covariance_type": self._covariance_type, "ridge": self._internal_ridge()},
             max_iter=self.max_iter,
             tol=self.tol,
             n_jobs=self.n_jobs,
@@ -198,21 +200,23 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
         if not isinstance(self.init, str):
             weights, *rest = self.init if len(self.init) == 3 else (None,)
             start = (np.asarray(weights, dtype=np.float64)[..., None], *rest) if rest else self.init
-            sizes = (self.n_components, len(columns), 1)
-            return self._to_internal(starts.given(start, 0, 1, sizes, self._kind), columns)
-        return starts.start(
-            rows,
-            columns,
-            self.init,
-            self.n_components,
-            kind=self._kind,
-            spread=0.0,
-            width=1.0,
-            centre=np.zeros(len(columns)),
-            ridge=self._internal_ridge(),
-            strict=True,
+            given = checked_start(
+                start,
+                block=0,
+                n_blocks=1,
+                sizes=(self.n_components, len(columns), 1),
+                covariance_type=self._covariance_type,
+            )
+            return self._to_internal(given, columns)
+        request = starts.Request(
+            rows=rows,
+            columns=columns,
+            n_components=self.n_components,
+            covariance_type=self._covariance_type,
             random_state=random_state,
+            ridge=self._internal_ridge(),
         )
+        return starts.STARTS[self.init](request)
 
     def _check_previous(self, previous: Mixture, n_features: int) -> None:
         now = (self.n_components, n_features, self.covariance_type)
@@ -232,10 +236,10 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
         """log p(x) in nats, shape (n_samples,)."""
         features = self._features(X)
         columns = np.arange(self.n_features_in_)
-        internal = self._to_internal(self._mixture(), columns)
+        block = Block(columns, self._to_internal(self._mixture(), columns), self._covariance_type)
         with Workers(self.n_jobs) as workers:
             log_volume = float(np.log(self._scale).sum())
-            density = em.class_log_density(features, [(columns, internal)], self._kind, workers, [log_volume])
+            density = class_log_density(features, [block], workers, [log_volume])
         return density[:, 0]
 
     def score(self, X: ArrayLike, y: object = None) -> float:
@@ -246,7 +250,7 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
         """Pr(z = k | x): which component a row came from, shape (n_samples, n_components)."""
         features = self._features(X)
         columns = np.arange(self.n_features_in_)
-        internal = self._to_internal(self._mixture(), columns)
+        block = Block(columns, self._to_internal(self._mixture(), columns), self._covariance_type)
         with np.errstate(divide="ignore"):
             log_weights = np.log(self.weights_)[:, None]
 
@@ -254,7 +258,7 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
             return softmax(log_density.astype(np.float64) + log_weights, axis=0).T
 
         with Workers(self.n_jobs) as workers:
-            chunks = em.map_log_density(responsibilities, features, columns, internal, self._kind, workers)
+            chunks = map_log_density(responsibilities, features, block, workers)
         return np.concatenate(chunks)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -290,7 +294,7 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
         rng = check_random_state(self.random_state if random_state is None else random_state)
         y = rng.choice(len(self.weights_), size=n_samples, p=self.weights_ / self.weights_.sum())
         internal = self._to_internal(self._mixture(), np.arange(self.n_features_in_))
-        factors = np.linalg.cholesky(self._kind.dense(internal.covariances, *internal.means.shape))
+        factors = np.linalg.cholesky(self._covariance_type.dense(internal.covariances, *internal.means.shape))
         noise = rng.standard_normal((n_samples, self.n_features_in_))
         X = internal.means[y] + np.einsum("nij,nj->ni", factors[y], noise)
         return X * self._scale + self._shift, y
@@ -298,8 +302,7 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
     def _n_parameters(self) -> int:
         """Free parameters: weights, means and covariances."""
         K, m = self.means_.shape
-        per_type = {"full": K * m * (m + 1) // 2, "tied": m * (m + 1) // 2, "diag": K * m, "spherical": K}
-        return K - 1 + K * m + per_type[self._fitted_type]
+        return K - 1 + K * m + self._covariance_type.n_parameters(K, m)
 
     def bic(self, X: ArrayLike) -> float:
         """Bayesian information criterion on ``X``; the lower the better.

@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 from skem import PSKEMClassifier, SKEMClassifier
-from skem.engine.em import ACTIVE_ROWS
+from skem.engine.problem import ACTIVE_ROWS
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from numpy.testing import assert_array_equal
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from skem import GaussianMixture, SKEMClassifier
-from skem.engine import threads
+from skem.engine import interrupts, threads
 from skem.engine.threads import Workers, single_threaded
 
 
@@ -153,8 +153,10 @@ def test_a_thread_of_the_pool_computes_on_one():
 )
 def test_blas_is_limited_once_in_a_fit(monkeypatch, model):
     limited = []
-    limit = threads._of_the_process().limit
-    monkeypatch.setattr(threads._of_the_process(), "limit", lambda **to: limited.append(to) or limit(**to))
+    limit = threads._libraries_of_the_process().limit
+    monkeypatch.setattr(
+        threads._libraries_of_the_process(), "limit", lambda **to: limited.append(to) or limit(**to)
+    )
     model.set_params(random_state=0).fit(np.random.default_rng(0).normal(size=(50, 2)), np.arange(50) % 2)
     assert limited == [{"limits": 1}]
 
@@ -234,7 +236,7 @@ def test_an_interrupt_anywhere_leaves_nothing_behind():
 
     def trace(frame, event, _):
         nonlocal left
-        if frame.f_code.co_filename != threads.__file__:
+        if frame.f_code.co_filename not in (threads.__file__, interrupts.__file__):
             return None
         frame.f_trace_opcodes = True
         if event == "opcode" and frame.f_lasti in where_signals_are_handled(frame.f_code):

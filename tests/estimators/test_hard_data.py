@@ -154,7 +154,7 @@ def test_a_fit_that_breaks_off_leaves_everything_as_it_was(monkeypatch, Estimato
     X, y = equal_classes(n=5000)
     model = Estimator(4, n_jobs=n_jobs, random_state=0).fit(X, y)
     before, threads, blas = dict(vars(model)), threading.active_count(), threadpool_info()
-    exponentiate = em._exponentiate
+    exponentiate = em.exponentiate
     calls = iter(range(10**6))
 
     def breaks(log_joint):
@@ -162,7 +162,7 @@ def test_a_fit_that_breaks_off_leaves_everything_as_it_was(monkeypatch, Estimato
             raise error
         return exponentiate(log_joint)
 
-    monkeypatch.setattr(em, "_exponentiate", breaks)
+    monkeypatch.setattr(em, "exponentiate", breaks)
     with pytest.raises(error):
         model.fit(X + 1, y)
     assert vars(model).keys() == before.keys()

@@ -30,8 +30,8 @@ def a_start(K, L, m, covariance_type, seed=0):
     rng = np.random.default_rng(seed)
     weights = rng.uniform(0.5, 1.5, size=(K, L))
     covariances = np.tile(4 * np.eye(m), (K, 1, 1))
-    kind = COVARIANCE_TYPES[covariance_type]
-    return weights / weights.sum(axis=0), rng.normal(1.0, 1.5, size=(K, m)), kind.compress(covariances)
+    kept = COVARIANCE_TYPES[covariance_type].compress(covariances)
+    return weights / weights.sum(axis=0), rng.normal(1.0, 1.5, size=(K, m)), kept
 
 
 @every_type

@@ -70,11 +70,11 @@ def accuracies(
 def mixtures(dataset: str, X: NDArray[Any], n_components: int, runs: int, root: int) -> Record:
     """Log-likelihood and passes of plain mixtures of every type of covariance, ended by their tolerance."""
     record: Record = {}
-    for kind in COVARIANCE_TYPES:
+    for covariance_type in COVARIANCE_TYPES:
         fits = [
             GaussianMixture(
                 n_components,
-                covariance_type=kind,
+                covariance_type=covariance_type,
                 init="sample",
                 reg_covar=1e-3,
                 max_iter=50,
@@ -85,7 +85,7 @@ def mixtures(dataset: str, X: NDArray[Any], n_components: int, runs: int, root: 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             fitted = [fit.fit(X) for fit in fits]
-        record[f"{dataset}/mixture/{kind}"] = {
+        record[f"{dataset}/mixture/{covariance_type}"] = {
             "log_likelihood": [float(fit.log_likelihood_[-1]) for fit in fitted],
             "passes": [float(fit.n_iter_) for fit in fitted],
         }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skem.engine.em import ACTIVE_ROWS
+from skem.engine.problem import ACTIVE_ROWS
 from skem.repro.peers import timing
 from skem.repro.peers.engines import ENGINES, Start, Work, draw, start_from
 from skem.repro.training import feature_store, splits

@@ -59,7 +59,9 @@ class Evidence:
     def settings(self, dataset: str, method: str) -> pd.DataFrame:
         """The settings that were run, in order: by name, what `COLUMNS` says of each."""
         if (dataset, method) not in self._settings:
-            first = {name: rows.head(1) for (*of, name), rows in self._history.items() if of == [dataset, method]}
+            first = {
+                name: rows.head(1) for (*of, name), rows in self._history.items() if of == [dataset, method]
+            }
             if not first:
                 raise NotRun(f"{method} on {dataset} was not part of this run")
             table = pd.concat(first.values()).reindex(columns=list(COLUMNS))

@@ -1,0 +1,111 @@
+"""What the engine asks of a type of covariance.
+
+For x in R^m let phi(x) = [1, x, products of x], of length H. The log-density of a Gaussian is linear in
+phi, log N(x; mu, P) = w . phi(x), and the sums an M-step needs are linear in phi as well. So one matrix
+product gives the log-densities of all components on a chunk of rows, and a second one all their moments.
+A covariance type knows its phi, its w and its way back from moments to parameters. Features run along
+rows, (m, n) and (H, n): products of whole rows are then contiguous.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+
+from skem.engine.moments import Moments
+
+
+class CovarianceType(ABC):
+    """A type of covariance; its instances hold nothing. K components have covariances in one array, "what it keeps"."""
+
+    name: ClassVar[str]
+
+    # Densities
+
+    @abstractmethod
+    def features(self, x: np.ndarray) -> np.ndarray:
+        """phi of (m, n) features, shape (H, n)."""
+
+    @abstractmethod
+    def natural(self, means: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """w with log N(x; mu_k, P_k) = w_k . phi(x), shape (K, H), and tr(P_k^-1), shape (K,)."""
+
+    @abstractmethod
+    def bound(self, largest: np.ndarray, m: int, spread: float) -> np.ndarray:
+        """No less than sum_h |w_kh phi_h| at any row, shape (K,).
+
+        Parameters
+        ----------
+        largest : ndarray of shape (K, H)
+            |w_kh| max |phi_h|.
+        m : int
+        spread : float
+            max |u|^2 over rows, for u_i = x_i / max |x_i|.
+        """
+
+    def one_by_one(self, k: int, m: int) -> bool:
+        """Whether k components take less time one by one, each with whitened features, than together by phi."""
+        return False
+
+    def sums_without_features(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """phi weighted and summed over rows, where `one_by_one`: shape (k, H); ``x`` is (m, n), ``weights`` (k, n)."""
+        raise NotImplementedError
+
+    # The M-step
+
+    @abstractmethod
+    def maximise(
+        self, moments: Moments, previous: np.ndarray, ridge: float, floor: float = 0.0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """P_k = S_k + r I (Pulford 2022, eq. 18), no eigenvalue below ``floor``; and which components are in doubt, (K,).
+
+        Raising eigenvalues to the floor is the exact M-step under that constraint. What turned singular stays as it
+        was in ``previous``, or see ``keep_regular``. In doubt is a difference with less than three digits above the
+        rounding of its terms.
+        """
+
+    # What it keeps
+
+    @abstractmethod
+    def n_parameters(self, K: int, m: int) -> int:
+        """Free parameters of the covariances of K components of m features."""
+
+    @abstractmethod
+    def shapes(self, K: int, m: int) -> list[tuple[int, ...]]:
+        """The shapes that covariances given by a user may have."""
+
+    @abstractmethod
+    def regular(self, covariances: np.ndarray) -> bool:
+        """Whether every covariance is symmetric and positive definite."""
+
+    @abstractmethod
+    def compress(self, covariances: np.ndarray) -> np.ndarray:
+        """From (K, m, m) matrices to what it keeps."""
+
+    @abstractmethod
+    def dense(self, covariances: np.ndarray, n_components: int, m: int) -> np.ndarray:
+        """From what it keeps to (K, m, m) matrices."""
+
+    def of_groups(self, covariances: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        """What it keeps of components of which number k has the matrix ``covariances[groups[k]]``."""
+        return self.compress(covariances)[groups]
+
+    @abstractmethod
+    def rescaled(self, covariances: np.ndarray, factor: np.ndarray) -> np.ndarray:
+        """The covariances of x * factor, for a factor per feature, shape (m,)."""
+
+    def to_engine(self, covariances: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """What it keeps of x / scale, from covariances of x in one of its `shapes`; ``scale`` has shape (m,).
+
+        Raises
+        ------
+        ValueError
+            Where one covariance is kept, and several that differ are given.
+        """
+        return self.rescaled(covariances, 1.0 / scale)
+
+    def to_input(self, covariances: np.ndarray, scale: np.ndarray, same_scale: bool) -> np.ndarray:
+        """The covariances of x * scale, from what it keeps of x; ``same_scale`` if that of all features is the same."""
+        return self.rescaled(covariances, scale)

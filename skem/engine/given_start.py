@@ -1,0 +1,64 @@
+"""A start that a user gives as arrays, checked."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skem.engine.covariance_type import CovarianceType
+from skem.engine.parameters import Mixture
+
+
+def checked_start(
+    init: tuple | list,
+    *,
+    block: int,
+    n_blocks: int,
+    sizes: tuple[int | None, int, int],
+    covariance_type: CovarianceType,
+) -> Mixture:
+    """The start of one block.
+
+    Parameters
+    ----------
+    init : tuple (weights, means, covariances), or a list of them, one per block
+    block, n_blocks : int
+        Which block, of how many.
+    sizes : tuple
+        K, or None for as many as there are means, m and L.
+    covariance_type : CovarianceType
+
+    Raises
+    ------
+    ValueError
+        Arrays of the wrong shape, NaN, weights that do not sum to one, or a covariance that is not positive definite.
+    """
+    per_block = isinstance(init, list)
+    if per_block and len(init) != n_blocks:
+        raise ValueError(f"init: {len(init)} starts for {n_blocks} blocks")
+    if not per_block and n_blocks > 1:
+        raise ValueError(
+            f"init: one start for {n_blocks} blocks; give a list of (weights, means, covariances)"
+        )
+    start = init[block] if per_block else init
+    if not isinstance(start, tuple) or len(start) != 3:
+        raise ValueError("init: a start is a tuple (weights, means, covariances)")
+    weights, means, covariances = (np.array(array, dtype=np.float64) for array in start)
+    K, m, L = sizes
+    K = K or len(means)
+    for name, array, shapes in (
+        ("weights", weights, [(K, L)]),
+        ("means", means, [(K, m)]),
+        ("covariances", covariances, covariance_type.shapes(K, m)),
+    ):
+        if array.shape not in shapes:
+            wanted = " or ".join(map(str, shapes))
+            raise ValueError(f"init: {name} of block {block} must have shape {wanted}, got {array.shape}")
+        if not np.isfinite(array).all():
+            raise ValueError(f"init: {name} of block {block} contain NaN or infinite values")
+    if (weights < 0).any() or not np.allclose(weights.sum(axis=0), 1.0):
+        raise ValueError(
+            f"init: weights of block {block} must be non-negative, each class's column summing to one"
+        )
+    if not covariance_type.regular(covariances):
+        raise ValueError(f"init: covariances of block {block} must be symmetric and positive definite")
+    return Mixture(weights / weights.sum(axis=0), means, covariances)
