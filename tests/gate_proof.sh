@@ -87,7 +87,7 @@ for i in $(seq "$clean"); do
 done
 
 replace skem/engine/em.py '        sums = sums.astype(np.float64, copy=False)' \
-    '        if not own.few:
+    '        if not one_by_one:
             again = phi().shape[1] * 2 // 5
             phi()[:, :again] @ transposed[:again]
         sums = sums.astype(np.float64, copy=False)'
@@ -96,7 +96,7 @@ for i in $(seq "$faulty"); do
 done
 git checkout --quiet skem
 
-replace skem/engine/em.py '    return result.T' \
+replace skem/engine/class_density.py '    return result.T' \
     '    result = result.T
     result[::333] = result[::333, ::-1].copy()
     return result'
