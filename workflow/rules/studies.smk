@@ -1,5 +1,6 @@
 # Tables and figures of what a paper tried beside its first table: those of the experiments in this run.
 from skem.repro import drawing
+from skem.repro.config import feasible
 from skem.repro.papers.pulford2022 import figures
 
 STUDIES = {
@@ -66,7 +67,7 @@ rule arrangements_timing:
         "results/tables/arrangements_timing.csv",
     params:
         entry=lambda wildcards: EXPERIMENTS["arrangements"]["data_sets"]["mnist_half"],
-        n_train=config["features"]["mnist_half"]["n_train"],
+        n_train=lambda wildcards: feasible.rows_trained(config["features"]["mnist_half"], "all"),
         code=code("arrangements_timing"),
     message:
         "times of arrangements"

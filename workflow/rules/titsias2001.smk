@@ -2,7 +2,7 @@
 
 try:
     TITSIAS = documents.read("config/titsias.yaml")
-    documents.check(TITSIAS, SCHEMAS / "titsias.yaml", ["config/titsias.yaml"])
+    schemas.check(TITSIAS, SCHEMAS / "titsias.yaml", ["config/titsias.yaml"])
 except documents.ConfigurationError as error:
     stop(error)
 

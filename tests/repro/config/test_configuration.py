@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from snakemake.utils import update_config
 
-from skem.repro.config import documents, experiments
+from skem.repro.config import documents, experiments, schemas
 from skem.repro.config.documents import ConfigurationError
 from skem.repro.ledger import stated_claims
 from skem.repro.training import feature_store
@@ -51,7 +51,7 @@ def check(schema, document, folder):
     elif schema == "config":
         experiments.load(document, [path], ROOT / "config", SCHEMAS, NUMBERS)
     else:
-        documents.check(document, SCHEMAS / f"{schema}.yaml", [path])
+        schemas.check(document, SCHEMAS / f"{schema}.yaml", [path])
 
 
 def walk(node, path=()):
@@ -303,9 +303,9 @@ def test_too_many_blocks(tmp_path):
 def test_the_committed_files_are_valid(overlays, experiment):
     files = [ROOT / "config" / f"{name}.yaml" for name in overlays]
     config = merged(*map(documents.read, files))
-    documents.check(config, SCHEMAS / "config.yaml", [CONFIG, *files])
+    schemas.check(config, SCHEMAS / "config.yaml", [CONFIG, *files])
     experiments.check_known(config, [CONFIG])
-    documents.check(REAL["datasets"], SCHEMAS / "datasets.yaml", [DATASETS])
+    schemas.check(REAL["datasets"], SCHEMAS / "datasets.yaml", [DATASETS])
     content, found = experiments.settings(experiment, EXPERIMENTS, SCHEMAS / "experiment.yaml", config)
     assert content["title"]
     assert {setting.dataset for setting in found} == {
@@ -498,7 +498,7 @@ def test_the_setting_of_a_paper_is_written_out(tmp_path):
 def test_all_faults_of_a_configuration_are_told_at_once(tmp_path):
     broken = merged({"seed": "x", "threads": {"train": 0}, "grids": "some"})
     with pytest.raises(ConfigurationError) as caught:
-        documents.check(broken, SCHEMAS / "config.yaml", [CONFIG])
+        schemas.check(broken, SCHEMAS / "config.yaml", [CONFIG])
     for words in ("seed is 'x'", "threads.train", "grids is 'some'"):
         assert words in str(caught.value)
     with pytest.raises(ConfigurationError) as caught:
@@ -517,7 +517,7 @@ def test_an_overlay_is_blamed_for_what_it_brought(wrong, tmp_path):
     for order in ([bad], [bad, good], [good, bad]):
         config = merged(*map(documents.read, order))
         with pytest.raises(ConfigurationError) as caught:
-            documents.check(config, SCHEMAS / "config.yaml", [CONFIG, *order])
+            schemas.check(config, SCHEMAS / "config.yaml", [CONFIG, *order])
         assert str(caught.value).startswith(f"{bad}: ")
 
 
