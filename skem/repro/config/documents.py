@@ -192,10 +192,13 @@ def _ambiguities(root: yaml.Node, loader: Any) -> Iterator[tuple[int, str]]:
         if any(node is other for other in above):
             yield line, f"{name} contains itself"
         elif node.tag not in _TYPES:
-            yield (
-                line,
-                f"{name} is a {_shown(node.tag)}; put it in quotes if it is a text, and leave out the tag if it has one",
-            )
+            if node.tag.endswith(":timestamp"):
+                yield (
+                    line,
+                    f"{name} is {str(node.value)[:80]!r}, which YAML takes for a date; put it in quotes",
+                )
+            else:
+                yield line, f"{name} has the tag {_shown(node.tag)}; leave it out"
         elif isinstance(node, yaml.ScalarNode):
             if node.tag.endswith(":int") and len(node.value) > MOST_DIGITS:
                 yield (
