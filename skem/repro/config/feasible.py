@@ -140,9 +140,9 @@ def faults_of_setting(where: str, setting: Setting, spec: dict[str, Any] | None)
         )
     if params.get("max_iter", 1) is None:
         faults.append(f"{where}: no max_iter, neither here nor for the data set")
-    wrong = sorted(NOT_FOR.get(setting.model, set(params)) & set(params)) if setting.model else []
-    if wrong:
-        faults.append(f"{where}: {setting.model} has no parameter {wrong[0]!r}")
+    unknown = sorted(NOT_FOR.get(setting.model, set(params)) & set(params)) if setting.model else []
+    if unknown:
+        faults.append(f"{where}: {setting.model} has no parameter {unknown[0]!r}")
     data = _cache._config().get(spec["source"]) if spec else None
     if not spec or not data:
         return faults

@@ -6,6 +6,7 @@ import difflib
 import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, by_relevance
 from jsonschema.validators import extend
 
-from skem.repro.config.documents import COMMAND_LINE, file_with, read, refuse
+from skem.repro.config.documents import COMMAND_LINE, file_with, read, refuse, text_of
 
 Files = Sequence[str | Path | Mapping[str, Any]]
 """Where a document was read from, overlays last; a mapping is what ``--config`` gave."""
@@ -43,7 +44,7 @@ def examined(document: Any, schema: str | Path, files: Files) -> tuple[Any, list
     document, faults = _with_names(document, files)
     places: dict[tuple[Any, ...], list[ValidationError]] = {}
     wrong = set()
-    for error in _Validator(read(schema)).iter_errors(document):
+    for error in _validator(str(schema), text_of(schema)).iter_errors(document):
         place = tuple(error.absolute_path)
         places.setdefault(place, []).append(error)
         # A mapping with a key too many or too few can still be looked at, and so can one with a bad name.
@@ -66,6 +67,12 @@ def examined(document: Any, schema: str | Path, files: Files) -> tuple[Any, list
                 advice = _advice(error, file) if key is None else ""
                 faults.append(f"{file}: {_message(error, path, key)}{advice}")
     return _without(document, wrong), list(dict.fromkeys(faults))
+
+
+@lru_cache(maxsize=16)
+def _validator(schema: str, _text: str) -> Any:
+    """Kept as long as the file has the same text: where its references lead is found once."""
+    return _Validator(read(schema))
 
 
 def _with_names(node: Any, files: Files) -> tuple[Any, list[str]]:
