@@ -8,13 +8,15 @@ from pathlib import Path
 
 from skem.repro import environment, files, papers
 from skem.repro.code_hash import code_of
-from skem.repro.config import documents, experiments
+from skem.repro.config import command_line, documents, experiments, schemas
 from skem.repro.ledger import stated_claims, summary
 from skem.repro.training import feature_store
 
 STARTED = time.time()
 SCHEMAS = Path("workflow/schemas")
 CONFIG_FILES = ["config/config.yaml", *map(os.path.relpath, workflow.config_settings.configfiles or [])]
+# Files, and what --config gave.
+GIVEN = [*CONFIG_FILES, dict(workflow.config_settings.config)]
 
 
 def stop(error):
@@ -23,6 +25,16 @@ def stop(error):
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
     raise WorkflowError(str(error))
+
+
+try:
+    if workflow.is_main_process:
+        command_line.loadable("config/config.yaml")
+except documents.ConfigurationError as error:
+    stop(error)
+
+
+configfile: "config/config.yaml"
 
 
 try:
@@ -42,7 +54,7 @@ try:
         )
         NUMBERS = set(STATED.loc[STATED["kind"] == "number", "id"])
     with documents.gathered(FAULTS):
-        EXPERIMENTS, SETTINGS = experiments.load(config, CONFIG_FILES, "config", SCHEMAS, NUMBERS)
+        EXPERIMENTS, SETTINGS = experiments.load(config, GIVEN, "config", SCHEMAS, NUMBERS)
     documents.refuse(FAULTS)
 except documents.ConfigurationError as error:
     stop(error)

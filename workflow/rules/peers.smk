@@ -3,7 +3,7 @@ import shlex
 
 try:
     PEERS = documents.read("config/peers.yaml")
-    documents.check(PEERS, SCHEMAS / "peers.yaml", ["config/peers.yaml"])
+    schemas.check(PEERS, SCHEMAS / "peers.yaml", ["config/peers.yaml"])
 except documents.ConfigurationError as error:
     stop(error)
 

@@ -1,4 +1,5 @@
 # Pulford (2022): tables and figures of what the paper tried beside its first table, of the experiments in this run.
+from skem.repro.config import feasible
 from skem.repro.drawing import KINDS
 from skem.repro.papers.pulford2022 import figures
 
@@ -72,7 +73,7 @@ rule arrangements_timing:
         "results/tables/arrangements_timing.csv",
     params:
         passes=PULFORD.passes,
-        n_train=config["features"][PULFORD.data_set]["n_train"],
+        n_train=lambda wildcards: feasible.rows_trained(config["features"][PULFORD.data_set], "all"),
         code=code("arrangements_timing"),
     message:
         "times of arrangements"

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from skem import datasets
 from skem.repro.config import feasible
-from skem.repro.config.documents import ConfigurationError, check, examined, file_with, gathered, read, refuse
+from skem.repro.config.documents import ConfigurationError, file_with, gathered, read, refuse
+from skem.repro.config.schemas import Files, check, examined
 from skem.repro.training.settings import PARTS_OF_NAMES, Setting, blocks_of, setting_name
 
 
 def load(
     config: dict[str, Any],
-    files: Sequence[str | Path],
+    files: Files,
     folder: str | Path,
     schemas: str | Path,
     numbers: Collection[str] | None = None,
@@ -26,8 +27,8 @@ def load(
     ----------
     config : dict
         ``config.yaml`` and its overlays, merged.
-    files : sequence of path
-        Where it was read from.
+    files : sequence of path or dict
+        Where it was read from, overlays last; a dict is what ``--config`` gave.
     folder : path
         ``config``, with ``datasets.yaml`` and ``experiments``.
     schemas : path
@@ -50,11 +51,14 @@ def load(
     unreadable: list[str] = []
     for file in files:
         with gathered(unreadable):
-            read(file)
+            if not isinstance(file, Mapping):
+                read(file)
     refuse(unreadable)
     sound, faults = examined(config, schemas / "config.yaml", files)
     with gathered(faults):
-        check(read(described), schemas / "datasets.yaml", [described])
+        content = read(described)
+        check(content, schemas / "datasets.yaml", [described])
+        refuse([f"{described}: {fault}" for fault in feasible.faults_of_data_sets(content)])
     complete = None if faults else config
     if complete:
         with gathered(faults):
@@ -209,7 +213,7 @@ def _expanded(
     return found
 
 
-def check_known(config: dict[str, Any], files: Sequence[str | Path]) -> None:
+def check_known(config: dict[str, Any], files: Files) -> None:
     """Refuse what no file describes: data sets and methods by name, and more rows or features than there are.
 
     Raises

@@ -26,7 +26,8 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from skem.repro.config.documents import ConfigurationError, check, read
+from skem.repro.config.documents import ConfigurationError, read
+from skem.repro.config.schemas import check
 from skem.repro.drawing import Figure
 from skem.repro.ledger.estimates import Claim
 from skem.repro.ledger.verdicts import Judgement

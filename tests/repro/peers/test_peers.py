@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from skem import PSKEMClassifier, plots
-from skem.repro.config import documents
+from skem.repro.config import documents, schemas
 from skem.repro.peers import engines, tables, timing
 
 ROOT = Path(__file__).parents[3]
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[3]
 
 def test_the_configuration_is_valid():
     path = ROOT / "config/peers.yaml"
-    documents.check(documents.read(path), ROOT / "workflow/schemas/peers.yaml", [path])
+    schemas.check(documents.read(path), ROOT / "workflow/schemas/peers.yaml", [path])
 
 
 @pytest.mark.parametrize(
