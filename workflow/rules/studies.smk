@@ -1,6 +1,5 @@
 # Tables and figures of what a paper tried beside its first table: those of the experiments in this run.
 from skem.repro import drawing
-from skem.repro.config import feasible
 from skem.repro.papers.pulford2022 import figures
 
 STUDIES = {
