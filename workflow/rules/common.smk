@@ -8,7 +8,7 @@ from pathlib import Path
 
 from skem.repro import environment, files, papers
 from skem.repro.code_hash import code_of
-from skem.repro.config import command_line, documents, experiments, schemas
+from skem.repro.config import command_line, documents, experiments, feasible, schemas
 from skem.repro.ledger import stated_claims, summary
 from skem.repro.training import feature_store
 
@@ -48,7 +48,7 @@ try:
         # Who could judge a claim is not asked again by the process of every job.
         STATED = stated_claims.read(
             "config/claims.csv",
-            documents.read("config/protocols.yaml"),
+            documents.read_mapping("config/protocols.yaml"),
             TITLES,
             papers.judges() if workflow.is_main_process else None,
         )

@@ -4,6 +4,14 @@ import shlex
 try:
     PEERS = documents.read("config/peers.yaml")
     schemas.check(PEERS, SCHEMAS / "peers.yaml", ["config/peers.yaml"])
+    documents.refuse(
+        feasible.faults_of_names(
+            "config/peers.yaml: supervised.data_sets", PEERS["supervised"]["data_sets"], config["features"]
+        )
+        + feasible.faults_of_names(
+            "config/peers.yaml: beside.data_set", [PEERS["beside"]["data_set"]], config["features"]
+        )
+    )
 except documents.ConfigurationError as error:
     stop(error)
 

@@ -10,6 +10,12 @@ try:
     BASIC = documents.read("config/config.yaml")
     schemas.check(BASIC, SCHEMAS / "config.yaml", ["config/config.yaml"])
     GATE_FEATURES = BASIC["features"]
+    for key in ("runs", "mixtures"):
+        documents.refuse(
+            feasible.faults_of_names(
+                f"config/regress.yaml: accuracy.{key}", GATE["accuracy"][key], GATE_FEATURES
+            )
+        )
     _, GATE_SETTINGS = experiments.settings(
         "regress",
         "config/experiments",

@@ -17,7 +17,7 @@ from skem.repro.config.documents import (
     gathered,
     not_yaml,
     oversized,
-    read,
+    read_mapping,
     refuse,
     text_of,
 )
@@ -55,11 +55,7 @@ def loadable(path: str | Path) -> None:
     ------
     ConfigurationError
     """
-    document = read(path)
-    if not isinstance(document, dict):
-        what = "empty" if document is None else f"a {type(document).__name__}"
-        raise ConfigurationError(f"{path}: is {what}; a mapping from keys to values is needed")
-    refuse([f"{path}: {_not_ours(key)}" for key in document if key in SNAKEMAKES_OWN])
+    refuse([f"{path}: {_not_ours(key)}" for key in read_mapping(path) if key in SNAKEMAKES_OWN])
     text = text_of(path)
     try:
         json.loads(text)

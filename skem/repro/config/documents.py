@@ -79,6 +79,21 @@ def read(path: str | Path) -> Any:
     return copy.deepcopy(document)
 
 
+def read_mapping(path: str | Path) -> dict[str, Any]:
+    """The content of a YAML file that is a mapping.
+
+    Raises
+    ------
+    ConfigurationError
+        As `read`, and if it is something else.
+    """
+    document = read(path)
+    if not isinstance(document, dict):
+        what = "empty" if document is None else f"a {type(document).__name__}"
+        raise ConfigurationError(f"{path}: is {what}; a mapping from keys to values is needed")
+    return document
+
+
 def text_of(path: str | Path) -> str:
     """The text of a regular file.
 

@@ -40,6 +40,15 @@ def faults_of_data_sets(described: dict[str, dict[str, Any]]) -> list[str]:
     return faults
 
 
+def faults_of_names(where: str, names: Collection[str], known: Collection[str]) -> list[str]:
+    """Names of data sets that no ``features`` describe."""
+    return [
+        f"{where} names {name!r}, no data set under features; allowed: {', '.join(known)}"
+        for name in names
+        if name not in known
+    ]
+
+
 def rows_trained(spec: dict[str, Any], rows: str) -> int:
     """Training rows of a ``features`` entry, at least: "all", or the "part" left once validation rows are set aside."""
     data = datasets.describe(spec["source"])

@@ -26,7 +26,7 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from skem.repro.config.documents import ConfigurationError, read
+from skem.repro.config.documents import ConfigurationError, read_mapping
 from skem.repro.config.schemas import check
 from skem.repro.drawing import Figure
 from skem.repro.ledger.estimates import Claim
@@ -63,7 +63,7 @@ def judges() -> dict[str, Callable[[Claim], bool]]:
 def titles(config: str | Path = "config") -> dict[str, str]:
     """Every paper that claims may be stated of, built or not: from the name of its file in ``config`` to its title."""
     paths = sorted(Path(config).glob("[a-z]*[0-9][0-9][0-9][0-9].yaml"))
-    return {path.stem: str(read(path).get("title", path.stem)) for path in paths}
+    return {path.stem: str(read_mapping(path).get("title", path.stem)) for path in paths}
 
 
 def settings(name: str, config: str | Path = "config", schemas: str | Path = "workflow/schemas") -> Any:
@@ -75,7 +75,7 @@ def settings(name: str, config: str | Path = "config", schemas: str | Path = "wo
         If its file in ``config`` is not there, not as the schema of its name says, or does not fit the experiments.
     """
     path, schema = Path(config) / f"{name}.yaml", Path(schemas) / f"{name}.yaml"
-    stated = read(path)
+    stated = read_mapping(path)
     if schema.exists():
         check(stated, schema, [path])
 
@@ -83,7 +83,7 @@ def settings(name: str, config: str | Path = "config", schemas: str | Path = "wo
         file = Path(config) / "experiments" / f"{wanted}.yaml"
         if not file.exists():
             raise ConfigurationError(f"{path} names the experiment {wanted!r}, and there is no {file}")
-        return read(file)  # type: ignore[no-any-return]
+        return read_mapping(file)
 
     try:
         # Not all of the paper: every job's process reads the settings.

@@ -64,6 +64,12 @@ def test_the_folds_of_a_setting_fit_the_data_set():
     assert not unclear(fault, "stratified folds: features.rice.n_folds is 2000", "at most 1905")
 
 
+def test_data_sets_that_nothing_describes():
+    assert not feasible.faults_of_names("peers.yaml: beside.data_set", ["mnist"], REAL["config"]["features"])
+    (fault,) = feasible.faults_of_names("regress.yaml: accuracy.runs", {"mnist", "wine"}, ["mnist", "rice"])
+    assert not unclear(fault, "regress.yaml: accuracy.runs names 'wine'", "allowed: mnist, rice")
+
+
 def test_how_many_rows_train():
     features = REAL["config"]["features"]
     assert feasible.rows_trained(features["mnist_half"], "all") == features["mnist_half"]["n_train"]
