@@ -2,16 +2,17 @@
 
 from skem.engine import threads
 from skem.repro.files import plain_errors
-from skem.repro.training import feature_store, histories
+from skem.repro.training import feature_store, rivals
+from skem.repro.training.histories import Histories
 
 threads.limit_process(1)
 with plain_errors():
     params = snakemake.params
     kind = "all" if params.preset else "part"
     features = feature_store.read(snakemake.input, params.spec, [kind], params.runs)
-    found = histories.Histories()
+    found = Histories()
     if features:
-        found = histories.of_baseline(
+        found = rivals.fit_baseline(
             snakemake.wildcards.method,
             snakemake.wildcards.dataset,
             params.spec,

@@ -2,7 +2,8 @@
 
 from skem.engine import threads
 from skem.repro.files import plain_errors
-from skem.repro.training import feature_store, histories
+from skem.repro.training import feature_store, passes
+from skem.repro.training.histories import Histories
 from skem.repro.training.settings import Work
 
 threads.limit_process(snakemake.threads)
@@ -11,7 +12,7 @@ with plain_errors():
     unit = [Work(**work) for work in snakemake.params.unit]
     rows = [kind for work in unit for kind in work.rows]
     features = feature_store.read(snakemake.input, unit[0].spec, rows, runs)
-    found = histories.Histories()
+    found = Histories()
     if features:
-        found = histories.of_settings(unit, features, runs, snakemake.params.seed, snakemake.threads)
+        found = passes.fit_settings(unit, features, runs, snakemake.params.seed, snakemake.threads)
     found.write(snakemake.output.history, snakemake.output.seconds, snakemake.output.predictions)

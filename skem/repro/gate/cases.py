@@ -14,7 +14,7 @@ from skem.engine.covariances import COVARIANCE_TYPES
 from skem.estimators.gaussian_mixture import GaussianMixture
 from skem.repro import protocols
 from skem.repro.gate.comparison import Record
-from skem.repro.training import histories, splits
+from skem.repro.training import passes, splits
 from skem.repro.training.settings import Setting
 
 
@@ -44,7 +44,7 @@ def accuracies(
         Cases are "dataset/method/setting", under ``nested`` "dataset/method".
     """
     fits = [
-        histories.of_settings([setting.work(spec)], features, setting.runs, root).history
+        passes.fit_settings([setting.work(spec)], features, setting.runs, root).history
         for setting in settings
     ]
     table = pd.DataFrame([row for rows in fits for row in rows])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from time import perf_counter, process_time
 from typing import Any
 
@@ -18,12 +18,11 @@ from skem.estimators.pskem import PSKEMClassifier
 from skem.estimators.skem import SKEMClassifier
 from skem.metrics import expected_calibration_error, scores, shared_proportion
 from skem.repro.training import baselines
-from skem.repro.training.splits import Trial
+from skem.repro.training.histories import Histories, Rows, trials_of
+from skem.repro.training.settings import Work
+from skem.repro.training.splits import Arrays, Trial
 
 MODELS = {"skem": SKEMClassifier, "pskem": PSKEMClassifier, "mda": MDAClassifier}
-
-
-Rows = list[dict[str, Any]]
 
 
 def train(
@@ -189,3 +188,26 @@ def seconds_per_pass(
         seconds.append(perf_counter() - start)
     fit.close()
     return seconds
+
+
+def fit_settings(
+    unit: Sequence[Work], features: dict[str, Arrays], runs: Sequence[int], root: int, n_jobs: int = 1
+) -> Histories:
+    """Fit settings on some runs, a row for every pass.
+
+    Predictions are kept where there is one setting: of more they would take a hundred times the room of the history.
+    """
+    found = Histories()
+    for work in unit:
+        labels = work.labels()
+        keys = {key: labels[key] for key in ("dataset", "method", "setting")}
+        for trial, start in trials_of(work, features, work.rows, runs, root):
+            params = dict(work.params)
+            if work.record["model"] in MODELS:
+                params["n_jobs"] = n_jobs
+            history, seconds, predicted = train(trial, work.record["model"], params, start)
+            found.history += [labels | row for row in history]
+            found.seconds += [keys | row for row in seconds]
+            if len(unit) == 1:
+                found.keep(trial, predicted)
+    return found
