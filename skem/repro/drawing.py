@@ -38,7 +38,7 @@ class Figure:
     rows : callable
         From tables and the settings of the paper to the tidy table that is drawn.
     draw : callable
-        From that table and the settings to Axes.
+        From that table and the settings to Axes, in the sizes of `skem.plots`.
     needs : tuple of str
         Experiments without whose tables there is no figure.
     also : tuple of str
@@ -48,7 +48,7 @@ class Figure:
     """
 
     rows: Callable[[Tables, Any], pd.DataFrame]
-    draw: Callable[[pd.DataFrame, Any], Any]
+    draw: Callable[..., Any]
     needs: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     timing: tuple[str, ...] = ()

@@ -1,6 +1,7 @@
 """Figures: one call from a tidy table, in the user's own style and size."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 import matplotlib as mpl
@@ -12,13 +13,15 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 
 from skem import plots
-from skem.repro import drawing
+from skem.repro import drawing, papers
 from skem.repro.files import read_table
 from skem.repro.papers.pulford2022 import figures
 from skem.repro.papers.titsias2001 import figures as titsias_figures
+from skem.repro.tables import passes as by_pass
 
 mpl.use("Agg")
-REFERENCE = Path(__file__).parents[2] / "results/reference"
+ROOT = Path(__file__).parents[2]
+REFERENCE = ROOT / "results/reference"
 
 
 def passes():
@@ -103,14 +106,25 @@ def sharings():
     return pd.DataFrame(rows)
 
 
-DRAWN = {
-    name: (figure.draw, figure.rows({s: TABLES[s] for s in (*figure.studies, *figure.also)} | {"arrangements_timing": costs()}))
-    for name, figure in figures.FIGURES.items()
-} | {
-    "accuracy_by_pass": (figures.draw_by_pass, passes()),
-    "kernels": (plots.kernels, circles()),
-    "accuracy_by_sharing": (titsias_figures.draw_sharing, sharings()),
-}  # fmt: skip
+PAPERS = {name: papers.settings(name, ROOT / "config", ROOT / "workflow/schemas") for name in papers.names()}
+
+
+def of_pulford(figure):
+    """How a figure is drawn, and its table."""
+    tables = {name: TABLES[name] for name in (*figure.needs, *figure.also)} | {"arrangements_timing": costs()}
+    paper = PAPERS["pulford2022"]
+    return (lambda table, **size: figure.draw(table, paper, **size)), figure.rows(tables, paper)
+
+
+def of_titsias(name):
+    return partial(titsias_figures.FIGURES[name].draw, paper=PAPERS["titsias2001"])
+
+
+DRAWN = {name: of_pulford(figure) for name, figure in figures.FIGURES.items()} | {
+    "accuracy_by_pass": (by_pass.draw, passes()),
+    "kernels": (of_titsias("titsias_figures3to5"), circles()),
+    "accuracy_by_sharing": (of_titsias("titsias_images"), sharings()),
+}
 every_figure = pytest.mark.parametrize("name", DRAWN)
 
 
@@ -188,7 +202,7 @@ def test_figures_of_one_panel_draw_into_axes_that_are_there():
 
 
 def test_accuracy_by_pass_shows_curves_bands_and_what_the_paper_prints():
-    left, right = figures.draw_by_pass(passes()).flat
+    left, right = by_pass.draw(passes()).flat
     lines = {line.get_label(): list(line.get_ydata()) for line in left.get_lines()}
     assert lines == {"test, all training rows": [70, 80, 82], "validation": [71, 79, 81], "paper": [95, 95]}
     assert left.get_title() == "Rice, 1x7, K = 14"
@@ -207,7 +221,8 @@ def test_a_curve_looks_the_same_in_a_panel_without_the_others():
 
 
 def test_accuracy_by_components_has_a_panel_per_method_and_protocol():
-    axes = figures.FIGURES["figures2to4"].draw(DRAWN["figures2to4"][1])
+    draw, table = DRAWN["figures2to4"]
+    axes = draw(table)
     assert axes.shape == (2, 3)
     assert [ax.get_title() for ax in axes[:, 0]] == ["sequential, best-pass", "sequential, validated"]
     assert axes[0, 0].get_ylabel() == "test accuracy (%)"
@@ -219,14 +234,15 @@ def test_accuracy_by_components_has_a_panel_per_method_and_protocol():
 def test_the_unpartitioned_model_stands_in_every_panel():
     rows = curves()
     rows = rows[(rows["method"] == "sequential") | (rows["n_blocks"] > 1)]
-    drawn = figures.FIGURES["figures2to4"].rows({"arrangements": rows})
+    drawn = figures.FIGURES["figures2to4"].rows({"arrangements": rows}, PAPERS["pulford2022"])
     whole = drawn[drawn["n_blocks"] == 1].groupby("method")["accuracy"].apply(list)
     assert len(whole) == 3
     assert whole["interleaved"] == whole["random"] == whole["sequential"]
 
 
 def test_the_advantage_is_that_of_the_best_partition():
-    axes = figures.FIGURES["advantage"].draw(DRAWN["advantage"][1])
+    draw, table = DRAWN["advantage"]
+    axes = draw(table)
     assert [ax.get_title() for ax in axes[0]] == [
         "36 features of\nhalf-size MNIST, K = 40",
         "60 features of\nMNIST, K = 60",
@@ -240,7 +256,7 @@ def test_the_advantage_is_that_of_the_best_partition():
 @pytest.mark.parametrize("name", figures.FIGURES)
 def test_what_is_kept_of_a_figure_draws_it_again(name):
     table = read_table(REFERENCE / f"figures/{name}.csv")
-    assert np.atleast_1d(figures.FIGURES[name].draw(table)).size
+    assert np.atleast_1d(DRAWN[name][0](table)).size
 
 
 def test_the_same_table_gives_the_same_files(tmp_path):

@@ -166,7 +166,7 @@ def test_docstrings_comments_and_line_breaks_do_not_count(scripts, copy):
     ],
 )
 def test_a_constant_of_the_engine_counts_and_how_it_is_written_does_not(copy, old, new, same):
-    script, path = f"{SCRIPTS}/train.py", copy / "skem/engine/em.py"
+    script, path = f"{SCRIPTS}/train.py", copy / "skem/engine/problem.py"
     before, text = hashes([script], copy), path.read_text(encoding="utf-8")
     assert old in text
     path.write_text(text.replace(old, new), encoding="utf-8")

@@ -43,12 +43,14 @@ def by_pass(history: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(found, ignore_index=True)[["curve", "pass", "accuracy", "low", "high"]]
 
 
-def draw(curves: pd.DataFrame) -> Any:
+def draw(curves: pd.DataFrame, **size: Any) -> Any:
     """Accuracy by pass beside what the paper prints, a panel per data set.
 
     Parameters
     ----------
     curves : DataFrame
         As `by_pass` returns it, with dataset, setting (to be read) and paper (%).
+    **size
+        See `skem.plots`.
     """
-    return plots.accuracy_by_pass(curves, level="paper", names=with_settings(curves["setting"]))
+    return plots.accuracy_by_pass(curves, level="paper", names=with_settings(curves["setting"]), **size)

@@ -70,37 +70,39 @@ def _advantage(tables: Tables, paper: Settings) -> pd.DataFrame:
     return there if len(there) else table[table["n_components"] == most]
 
 
-def _draw_costs(costs: pd.DataFrame, paper: Settings) -> Any:
+def _draw_costs(costs: pd.DataFrame, paper: Settings, **size: Any) -> Any:
     whole = costs[costs["block_size"] == costs["block_size"].max()].sort_values("n_components")
     fifth = {
         "paper: all others below this,\na fifth of m = 36": (whole["n_components"], whole["operations"] / 5)
     }
-    return plots.cost_by_components(costs, bounds=fifth)
+    return plots.cost_by_components(costs, bounds=fifth, **size)
 
 
-def _draw_arrangements(curves: pd.DataFrame, paper: Settings) -> Any:
+def _draw_arrangements(curves: pd.DataFrame, paper: Settings, **size: Any) -> Any:
     # Few components of the unpartitioned model are near chance; what matters happens above.
     crossing = {"paper: m = 36 over m = 3 from here": paper.crossing}
-    return plots.accuracy_by_components(curves, horizontal=AROUND, vertical=crossing, floor=60)
+    return plots.accuracy_by_components(curves, horizontal=AROUND, vertical=crossing, floor=60, **size)
 
 
-def _draw_sharing(curves: pd.DataFrame, paper: Settings) -> Any:
+def _draw_sharing(curves: pd.DataFrame, paper: Settings, **size: Any) -> Any:
     last = curves[curves["n_components"] == curves["n_components"].max()]
     whole = last[last["n_blocks"] == 1]
     points = {}
     if len(whole):
         k, proportion = whole[["n_components", "shared_proportion"]].iloc[0]
         points['paper: m = 12, 18 "around\n50% less" for large K'] = k, proportion / 2
-    return plots.sharing_by_components(curves, points=points)
+    return plots.sharing_by_components(curves, points=points, **size)
 
 
-def _draw_starts(curves: pd.DataFrame, paper: Settings) -> Any:
+def _draw_starts(curves: pd.DataFrame, paper: Settings, **size: Any) -> Any:
     names = {start: words.replace("\n", " ") for start, words in STARTS.items()}
-    return plots.accuracy_by_components(curves, horizontal=AROUND, floor=85, bars="interval", names=names)
+    return plots.accuracy_by_components(
+        curves, horizontal=AROUND, floor=85, bars="interval", names=names, **size
+    )
 
 
-def _draw_advantage(table: pd.DataFrame, paper: Settings) -> Any:
-    return plots.advantage(table, names=STARTS | NAMES)
+def _draw_advantage(table: pd.DataFrame, paper: Settings, **size: Any) -> Any:
+    return plots.advantage(table, names=STARTS | NAMES, **size)
 
 
 def _costs(tables: Tables, paper: Settings) -> pd.DataFrame:

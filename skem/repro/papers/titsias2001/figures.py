@@ -60,8 +60,8 @@ def _panels(tables: Tables, paper: Settings) -> pd.DataFrame:
     return tables["panels"]
 
 
-def _draw_panels(table: pd.DataFrame, paper: Settings) -> Any:
-    return plots.kernels(table)
+def _draw_panels(table: pd.DataFrame, paper: Settings, **size: Any) -> Any:
+    return plots.kernels(table, **size)
 
 
 def _sharing(tables: Tables, paper: Settings) -> pd.DataFrame:
@@ -69,9 +69,9 @@ def _sharing(tables: Tables, paper: Settings) -> pd.DataFrame:
     return gathered(tables.values())
 
 
-def _draw_sharing(table: pd.DataFrame, paper: Settings) -> Any:
+def _draw_sharing(table: pd.DataFrame, paper: Settings, **size: Any) -> Any:
     labels = "start by class", "the paper's uniform start"
-    return plots.accuracy_by_sharing(table, labels=labels, names=with_settings(table["setting"]))
+    return plots.accuracy_by_sharing(table, labels=labels, names=with_settings(table["setting"]), **size)
 
 
 FIGURES = {
