@@ -15,15 +15,7 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 
-from skem import (
-    GaussianMixture,
-    MDAClassifier,
-    PRBFClassifier,
-    PRBFClassifierCV,
-    PRBFEnsemble,
-    PSKEMClassifier,
-    SKEMClassifier,
-)
+import skem
 from skem.engine import problem
 
 REFUSALS = (
@@ -106,20 +98,20 @@ def draw_model(rng, seed):
     }
     if family == "mixture":
         init = str(rng.choice(["kmeans", "k-means++", "sample"]))
-        return GaussianMixture(init=init, tol=float(rng.choice([0, 1e-3])), **common)
+        return skem.GaussianMixture(init=init, tol=float(rng.choice([0, 1e-3])), **common)
     starts = ["class", "class_kmeans", "sample", "kmeans", "k-means++"]
     if family in ("skem", "pskem", "mda"):
         common["init"] = str(rng.choice([*starts, "uniform"]))
         if common["init"] == "uniform":
             common["init_scale"] = float(rng.choice([1e-3, 2.0, 1e5]))
         if family == "skem":
-            return SKEMClassifier(early_stopping=bool(rng.random() < 0.1), **common)
+            return skem.SKEMClassifier(early_stopping=bool(rng.random() < 0.1), **common)
         if family == "pskem":
             sharing = rng.choice([None, 0.0, 0.3])
-            return PSKEMClassifier(n_blocks=int(rng.integers(1, 4)), sharing=sharing, **common)
+            return skem.PSKEMClassifier(n_blocks=int(rng.integers(1, 4)), sharing=sharing, **common)
         del common["covariance_type"]
-        return MDAClassifier(n_blocks=int(rng.integers(1, 3)), **common)
-    prbf = PRBFClassifier(
+        return skem.MDAClassifier(n_blocks=int(rng.integers(1, 3)), **common)
+    prbf = skem.PRBFClassifier(
         init=str(rng.choice(starts)),
         sharing=float(rng.choice([0, 0.3, 1])),
         variance_floor=float(rng.choice([0.0, 1e-9, 1e-3])),
@@ -127,16 +119,16 @@ def draw_model(rng, seed):
     )
     if family == "prbf":
         return prbf
-    return PRBFEnsemble(prbf) if family == "ensemble" else PRBFClassifierCV(prbf, cv=2)
+    return skem.PRBFEnsemble(prbf) if family == "ensemble" else skem.PRBFClassifierCV(prbf, cv=2)
 
 
 def fitted_mixtures(model):
     """Means, covariances and the standard deviations of features of every mixture in a fitted estimator."""
-    if isinstance(model, PRBFEnsemble):
+    if isinstance(model, skem.PRBFEnsemble):
         return [part for each in model.estimators_ for part in fitted_mixtures(each)]
-    if isinstance(model, PRBFClassifierCV):
+    if isinstance(model, skem.PRBFClassifierCV):
         return fitted_mixtures(model.best_estimator_)
-    if isinstance(model, GaussianMixture):
+    if isinstance(model, skem.GaussianMixture):
         return [(model.weights_, model.means_, model.covariances_, model.objective_, model.log_likelihood_)]
     return [
         (b.weights, b.means, b.covariances, model.objective_, model.log_likelihood_) for b in model.blocks_
@@ -161,7 +153,7 @@ def densities_differ(model, X, exact):
     """
     X = X.astype(np.float64)
     n, eps = len(X), np.finfo(np.float64).eps
-    if isinstance(model, GaussianMixture):
+    if isinstance(model, skem.GaussianMixture):
         blocks = [(np.arange(X.shape[1]), (model.weights_[:, None], model.means_, model.covariances_))]
         found = model.score_samples(X)[:, None]
     else:
@@ -214,7 +206,7 @@ def faults_of_fit(model, X, y, sample_weight):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            if isinstance(model, GaussianMixture):
+            if isinstance(model, skem.GaussianMixture):
                 model.fit(X)
             else:
                 model.fit(X, y, sample_weight)

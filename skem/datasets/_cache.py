@@ -66,10 +66,8 @@ def fetch(name: str, *, home: str | os.PathLike[str] | None = None, progress: bo
 
     Parameters
     ----------
-    name : str
-        One of `names`.
-    home : path-like, optional
-        The cache folder; by default ``$SKEM_DATA_HOME``, else the user's cache folder.
+    name, home
+        As for `load`.
     progress : bool, default=True
         Show downloads on standard error.
 

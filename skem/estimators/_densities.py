@@ -206,11 +206,5 @@ class Densities(Posteriors, Units):
             edges = np.cumsum(mixture.weights, axis=0)
             edges /= edges[-1]
             components = (rng.uniform(size=len(codes)) >= edges[:, codes]).sum(axis=0)
-            internal = self._to_internal(mixture, columns)
-            factors = np.linalg.cholesky(
-                self._covariance_type.dense(internal.covariances, *internal.means.shape)
-            )
-            noise = rng.standard_normal((len(codes), len(columns)))
-            drawn = internal.means[components] + np.einsum("nij,nj->ni", factors[components], noise)
-            X[:, columns] = drawn * self._scale[columns] + self._shift[columns]
+            X[:, columns] = self._rows_of(components, mixture, columns, rng)
         return X, self.classes_[codes]

@@ -102,6 +102,17 @@ class Units:
         covariances = self._covariance_type.to_engine(mixture.covariances, scale)
         return Mixture(mixture.weights, (mixture.means - self._shift[columns]) / scale, covariances)
 
+    def _rows_of(
+        self, components: np.ndarray, mixture: Mixture, columns: np.ndarray, rng: np.random.RandomState
+    ) -> np.ndarray:
+        """A row drawn from each of these components, shape (n, m), in input units as ``mixture`` is."""
+        internal = self._to_internal(mixture, columns)
+        matrices = self._covariance_type.dense(internal.covariances, *internal.means.shape)
+        factors = np.linalg.cholesky(matrices)
+        noise = rng.standard_normal((len(components), len(columns)))
+        drawn = internal.means[components] + np.einsum("nij,nj->ni", factors[components], noise)
+        return drawn * self._scale[columns] + self._shift[columns]
+
 
 @contextmanager
 def all_or_nothing(estimator: object) -> Iterator[None]:

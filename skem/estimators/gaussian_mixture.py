@@ -293,11 +293,7 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
             raise ValueError(f"sample: n_samples must be at least 1, got {n_samples}")
         rng = check_random_state(self.random_state if random_state is None else random_state)
         y = rng.choice(len(self.weights_), size=n_samples, p=self.weights_ / self.weights_.sum())
-        internal = self._to_internal(self._mixture(), np.arange(self.n_features_in_))
-        factors = np.linalg.cholesky(self._covariance_type.dense(internal.covariances, *internal.means.shape))
-        noise = rng.standard_normal((n_samples, self.n_features_in_))
-        X = internal.means[y] + np.einsum("nij,nj->ni", factors[y], noise)
-        return X * self._scale + self._shift, y
+        return self._rows_of(y, self._mixture(), np.arange(self.n_features_in_), rng), y
 
     def _n_parameters(self) -> int:
         """Free parameters: weights, means and covariances."""

@@ -150,11 +150,6 @@ def sharing_by_components(
     Returns
     -------
     Axes
-
-    Raises
-    ------
-    ValueError
-        If the table is empty or lacks a column.
     """
     spread = ["shared_sd"] if "shared_sd" in curves else []
     check(
@@ -202,11 +197,6 @@ def cost_by_components(
     Returns
     -------
     array of Axes
-
-    Raises
-    ------
-    ValueError
-        If the table is empty or lacks a column.
     """
     labels = {"operations": "operations, counted", "seconds": "seconds, one thread"}
     check(costs, "cost_by_components", labels=("partition",), numbers=("block_size", "n_components", *labels))

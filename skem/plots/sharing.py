@@ -29,11 +29,6 @@ def kernels(table: pd.DataFrame, *, columns: int | None = None, width: float | N
     -------
     ndarray of Axes
         Two panels beside each other where there is room.
-
-    Raises
-    ------
-    ValueError
-        If the table is empty or lacks a column.
     """
     import matplotlib.pyplot as plt
     from matplotlib.patches import Circle
@@ -101,11 +96,6 @@ def accuracy_by_sharing(
     -------
     ndarray of Axes
         Bars are one standard deviation over runs.
-
-    Raises
-    ------
-    ValueError
-        If the table is empty or lacks a column.
     """
     check(
         table, "accuracy_by_sharing", labels=("dataset", "setting"), numbers=("sharing", "pass", "accuracy")

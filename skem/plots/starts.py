@@ -37,11 +37,6 @@ def advantage(
     array of Axes
         Above, the accuracy of the unpartitioned model and of the best partition for every start, with bars from low to
         high; below, the proportion of components that more than one class uses.
-
-    Raises
-    ------
-    ValueError
-        If the table is empty or lacks a column.
     """
     import matplotlib.pyplot as plt
 

@@ -26,11 +26,6 @@ def engine_scaling(peers: pd.DataFrame, *, columns: int | None = None, width: fl
     Returns
     -------
     array of Axes
-
-    Raises
-    ------
-    ValueError
-        If the table is empty or lacks a column.
     """
     check(
         peers,
@@ -83,11 +78,6 @@ def regression_history(
     -------
     Axes
         Change of each case's time in percent over the runs; a cross where the verdict is "slower".
-
-    Raises
-    ------
-    ValueError
-        If the table is empty or lacks a column.
     """
     check(history, "regression_history", labels=("date", "case", "kind", "verdict"), numbers=("change",))
     width = inches(columns, width, 9.0)

@@ -9,17 +9,11 @@ import reference
 from reference import equal_classes
 from threadpoolctl import threadpool_info
 
-from skem import (
-    GaussianMixture,
-    MDAClassifier,
-    PRBFClassifier,
-    PSKEMClassifier,
-    SKEMClassifier,
-)
+import skem
 from skem.engine import em
 from skem.estimators._starting import STARTS
 
-CLASSIFIERS = [SKEMClassifier, PSKEMClassifier, MDAClassifier]
+CLASSIFIERS = [skem.SKEMClassifier, skem.PSKEMClassifier, skem.MDAClassifier]
 every_classifier = pytest.mark.parametrize("Classifier", CLASSIFIERS)
 every_type = pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
 every_start = pytest.mark.parametrize("init", list(STARTS))
@@ -27,7 +21,7 @@ every_start = pytest.mark.parametrize("init", list(STARTS))
 
 def assert_all_finite(clf, X):
     """Every array a user can see holds numbers, and every row gets a proper posterior."""
-    if isinstance(clf, SKEMClassifier):
+    if isinstance(clf, skem.SKEMClassifier):
         arrays = [clf.weights_, clf.means_, clf.covariances_]
     else:
         arrays = [a for block in clf.blocks_ for a in (block.weights, block.means, block.covariances)]
@@ -66,7 +60,7 @@ def test_duplicated_columns(covariance_type, init):
     X = np.c_[X, X[:, 0], 3 * X[:, 1] - 2]
     for reg_covar in (0.0, 0.1):
         options = {"covariance_type": covariance_type, "init": init, "reg_covar": reg_covar}
-        clf = SKEMClassifier(4, **options, max_iter=10, random_state=0).fit(X, y)
+        clf = skem.SKEMClassifier(4, **options, max_iter=10, random_state=0).fit(X, y)
         assert_all_finite(clf, X)
         assert_never_falls(clf)
     assert clf.score(X, y) > 0.6
@@ -92,9 +86,9 @@ def test_a_component_without_data_stays_where_it_is(covariance_type):
     means = np.array([[0.0] * 4, [1.0] * 4, [1e6] * 4])
     shapes = {"full": covariances, "tied": np.eye(4), "diag": np.ones((3, 4)), "spherical": np.ones(3)}
     start = (weights, means, shapes[covariance_type])
-    clf = SKEMClassifier(3, covariance_type=covariance_type, init=start, standardize=False, max_iter=6).fit(
-        X, y
-    )
+    clf = skem.SKEMClassifier(
+        3, covariance_type=covariance_type, init=start, standardize=False, max_iter=6
+    ).fit(X, y)
     assert_all_finite(clf, X)
     assert (clf.weights_[2] == 0).all()
     assert_never_falls(clf)
@@ -122,7 +116,7 @@ def test_a_covariance_that_turns_singular(covariance_type, dtype):
         "reg_covar": 0.0,
         "max_iter": 25,
     }
-    clf = SKEMClassifier(3, **options).fit(X.astype(dtype), y)
+    clf = skem.SKEMClassifier(3, **options).fit(X.astype(dtype), y)
     assert_all_finite(clf, X.astype(dtype))
     assert_never_falls(clf, 1e-5 if dtype == np.float32 else None)
     assert clf.responsibilities(X[:20].astype(dtype)).argmax(axis=1).tolist() == [2] * 20
@@ -142,12 +136,12 @@ def test_far_fewer_rows_than_features(Classifier, init):
 
 def test_two_rows_are_enough():
     X, y = np.array([[0.0, 1.0], [1.0, 0.0]]), ["a", "b"]
-    clf = SKEMClassifier(random_state=0).fit(X, y)
+    clf = skem.SKEMClassifier(random_state=0).fit(X, y)
     assert_all_finite(clf, X)
     assert clf.predict(X).tolist() == ["a", "b"]
 
 
-@pytest.mark.parametrize("Estimator", [*CLASSIFIERS, GaussianMixture])
+@pytest.mark.parametrize("Estimator", [*CLASSIFIERS, skem.GaussianMixture])
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_fit_that_breaks_off_leaves_everything_as_it_was(monkeypatch, Estimator, error, n_jobs):
@@ -172,7 +166,7 @@ def test_a_fit_that_breaks_off_leaves_everything_as_it_was(monkeypatch, Estimato
 
 
 @pytest.mark.parametrize("weight", [1e308, 1e-300, 5e-324])
-@pytest.mark.parametrize("Classifier", [SKEMClassifier, PRBFClassifier])
+@pytest.mark.parametrize("Classifier", [skem.SKEMClassifier, skem.PRBFClassifier])
 def test_only_ratios_of_weights_matter_however_large_they_are(Classifier, weight):
     X, y = equal_classes()
     plain = Classifier(4, max_iter=3, tol=0, random_state=0).fit(X, y)
@@ -185,7 +179,7 @@ def test_only_ratios_of_weights_matter_however_large_they_are(Classifier, weight
 def test_a_constant_column_of_large_numbers_is_constant():
     X, y = equal_classes()
     X[:, 1] = 1.7e97
-    model = SKEMClassifier(4, random_state=0).fit(X, y)
+    model = skem.SKEMClassifier(4, random_state=0).fit(X, y)
     assert_all_finite(model, X)
-    zero = SKEMClassifier(4, random_state=0).fit(X * [1, 0, 1, 1], y)
+    zero = skem.SKEMClassifier(4, random_state=0).fit(X * [1, 0, 1, 1], y)
     np.testing.assert_allclose(model.objective_, zero.objective_)

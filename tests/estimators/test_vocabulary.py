@@ -12,23 +12,12 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 import skem
-from skem import (
-    GaussianKernels,
-    GaussianMixture,
-    MDAClassifier,
-    PRBFClassifier,
-    PRBFClassifierCV,
-    PRBFEnsemble,
-    PSKEMClassifier,
-    SKEMClassifier,
-    sharing_path,
-)
 from skem.estimators._starting import STARTS
 from skem.estimators._training import EarlyStopping
 
-CLASSIFIERS = [SKEMClassifier, PSKEMClassifier, MDAClassifier, PRBFClassifier]
+CLASSIFIERS = [skem.SKEMClassifier, skem.PSKEMClassifier, skem.MDAClassifier, skem.PRBFClassifier]
 every_classifier = pytest.mark.parametrize("Classifier", CLASSIFIERS)
-every_mixture = pytest.mark.parametrize("Estimator", [*CLASSIFIERS, GaussianMixture])
+every_mixture = pytest.mark.parametrize("Estimator", [*CLASSIFIERS, skem.GaussianMixture])
 EVERYTHING = [getattr(skem, name) for name in skem.__all__ if hasattr(getattr(skem, name), "fit")]
 
 X, y = load_iris(return_X_y=True)
@@ -62,18 +51,18 @@ def test_the_same_word_is_the_same_start():
             "tol": 0,
             "random_state": 3,
         }
-        mixture = GaussianMixture(4, **options).fit(X)
+        mixture = skem.GaussianMixture(4, **options).fit(X)
         # With one row in the second class, which has next to no weight, the classifier sees the mixture's rows.
         labels = np.r_[np.zeros(len(X)), 1]
         weights = np.r_[np.ones(len(X)), 1e-25]
-        model = SKEMClassifier(4, **options).fit(np.concatenate([X, X[:1]]), labels, weights)
+        model = skem.SKEMClassifier(4, **options).fit(np.concatenate([X, X[:1]]), labels, weights)
         assert_allclose(model.weights_[:, 0], mixture.weights_, rtol=1e-6)
         assert_allclose(model.means_, mixture.means_, rtol=1e-6)
 
 
 def test_a_start_that_cannot_draw_a_row_twice_says_so():
     with pytest.raises(ValueError, match=r'init="k-means\+\+" draws 20 components from 9 rows'):
-        SKEMClassifier(init="k-means++").fit(X[::17], y[::17])
+        skem.SKEMClassifier(init="k-means++").fit(X[::17], y[::17])
 
 
 # Several starts
@@ -112,16 +101,18 @@ def test_passes_of_several_starts_come_in_turn(Classifier):
 
 
 def test_arrays_and_warm_starts_are_one_start():
-    model = SKEMClassifier(5, n_init=3, init="sample", max_iter=3, warm_start=True, random_state=0).fit(X, y)
+    model = skem.SKEMClassifier(5, n_init=3, init="sample", max_iter=3, warm_start=True, random_state=0).fit(
+        X, y
+    )
     assert len(list(model.fit_passes(X, y))) == 3
-    given = SKEMClassifier(init=(model.weights_, model.means_, model.covariances_), n_init=3, max_iter=3)
+    given = skem.SKEMClassifier(init=(model.weights_, model.means_, model.covariances_), n_init=3, max_iter=3)
     assert len(list(given.fit_passes(X, y))) == 3
 
 
 def test_blocks_stay_the_same_from_start_to_start():
     options = {"arrangement": "random", "init": "sample", "max_iter": 2, "random_state": 1}
-    one = PSKEMClassifier(4, n_blocks=2, **options).fit(X, y)
-    several = PSKEMClassifier(4, n_blocks=2, n_init=3, **options)
+    one = skem.PSKEMClassifier(4, n_blocks=2, **options).fit(X, y)
+    several = skem.PSKEMClassifier(4, n_blocks=2, n_init=3, **options)
     for each in several.fit_passes(X, y):
         for columns, others in zip(one.block_indices_, each.block_indices_, strict=True):
             assert_array_equal(columns, others)
@@ -187,7 +178,7 @@ def test_of_several_starts_the_least_log_loss_on_rows_held_out_is_kept(monkeypat
 
     monkeypatch.setattr(EarlyStopping, "go_back", spy)
     options = {"early_stopping": True, "validation_fraction": 0.4, "init": "sample", "random_state": 0}
-    model = SKEMClassifier(5, n_init=4, max_iter=8, **options)
+    model = skem.SKEMClassifier(5, n_init=4, max_iter=8, **options)
     model.fit(X, y)
     assert len(losses) == 4
     assert_array_equal(model.class_log_density(X), densities[int(np.argmin(losses))])
@@ -199,20 +190,20 @@ def test_of_several_starts_the_least_log_loss_on_rows_held_out_is_kept(monkeypat
 @pytest.mark.parametrize("groups", [None, [[3, 0, 5], [1], [2, 4]]])
 def test_sharing_and_groups_mean_the_same_in_every_class(groups):
     options = {"sharing": 0.3, "groups": groups, "max_iter": 5, "tol": 0, "random_state": 0}
-    whole = PRBFClassifier(6, **options).fit(X, y)
-    for model in (SKEMClassifier(6, **options), PSKEMClassifier(6, n_blocks=1, **options)):
+    whole = skem.PRBFClassifier(6, **options).fit(X, y)
+    for model in (skem.SKEMClassifier(6, **options), skem.PSKEMClassifier(6, n_blocks=1, **options)):
         assert_array_equal(model.fit(X, y).blocks_[0].means, whole.means_)
         assert_array_equal(model.groups_[0], whole.groups_[0])
-    tied = PRBFClassifier(6, covariance_type="tied", **options).fit(X, y)
-    assert_array_equal(MDAClassifier(6, **options).fit(X, y).means_, tied.means_)
-    for Classifier in (SKEMClassifier, PSKEMClassifier, MDAClassifier):
+    tied = skem.PRBFClassifier(6, covariance_type="tied", **options).fit(X, y)
+    assert_array_equal(skem.MDAClassifier(6, **options).fit(X, y).means_, tied.means_)
+    for Classifier in (skem.SKEMClassifier, skem.PSKEMClassifier, skem.MDAClassifier):
         separate = Classifier(6, sharing=0.0, max_iter=3, random_state=0).fit(X, y)
         assert all(((block.weights > 0).sum(axis=0) == 2).all() for block in separate.blocks_)
 
 
 def test_groups_without_sharing_are_refused():
     with pytest.raises(ValueError, match="groups say whose a component is, which counts with sharing only"):
-        SKEMClassifier(3, groups=[[0], [1], [2]]).fit(X, y)
+        skem.SKEMClassifier(3, groups=[[0], [1], [2]]).fit(X, y)
 
 
 # Samples
@@ -239,7 +230,7 @@ def test_samples_follow_from_a_random_state(Estimator):
 @pytest.mark.parametrize("widths", ["farthest", "mixture"])
 def test_widths_are_lengths_in_input_units(widths):
     small, large = (
-        GaussianKernels(4, widths=widths, tol=0, reg_covar=0, random_state=0).fit(factor * X)
+        skem.GaussianKernels(4, widths=widths, tol=0, reg_covar=0, random_state=0).fit(factor * X)
         for factor in (1, 8)
     )
     assert_allclose(large.widths_, 8 * small.widths_)
@@ -250,19 +241,21 @@ def test_widths_are_lengths_in_input_units(widths):
 # Fits that break off
 
 
-@pytest.mark.parametrize("Estimator", [PRBFClassifierCV, PRBFEnsemble])
+@pytest.mark.parametrize("Estimator", [skem.PRBFClassifierCV, skem.PRBFEnsemble])
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
 def test_a_choice_or_an_average_that_breaks_off_stays_as_it_was(monkeypatch, Estimator, error):
-    model = Estimator(PRBFClassifier(3, max_iter=2, tol=0), sharings=(0.0, 1.0), random_state=0).fit(X, y)
+    model = Estimator(skem.PRBFClassifier(3, max_iter=2, tol=0), sharings=(0.0, 1.0), random_state=0).fit(
+        X, y
+    )
     before = dict(vars(model))
-    fit, calls = PRBFClassifier.fit, iter(range(100))
+    fit, calls = skem.PRBFClassifier.fit, iter(range(100))
 
     def breaks(*given):
         if next(calls) == 1:
             raise error
         return fit(*given)
 
-    monkeypatch.setattr(PRBFClassifier, "fit", breaks)
+    monkeypatch.setattr(skem.PRBFClassifier, "fit", breaks)
     with pytest.raises(error):
         model.fit(X[:, :3], y)
     assert vars(model).keys() == before.keys()
@@ -270,7 +263,9 @@ def test_a_choice_or_an_average_that_breaks_off_stays_as_it_was(monkeypatch, Est
 
 
 def test_a_choice_that_breaks_off_at_the_last_fit_stays_as_it_was(monkeypatch):
-    model = PRBFClassifierCV(PRBFClassifier(3, max_iter=2, tol=0), sharings=(0.0, 1.0), cv=2, random_state=0)
+    model = skem.PRBFClassifierCV(
+        skem.PRBFClassifier(3, max_iter=2, tol=0), sharings=(0.0, 1.0), cv=2, random_state=0
+    )
     model.fit(X, y)
     before = dict(vars(model))
     calls = iter(range(100))
@@ -278,7 +273,7 @@ def test_a_choice_that_breaks_off_at_the_last_fit_stays_as_it_was(monkeypatch):
     def breaks(*given):
         if next(calls) == 2:
             raise KeyboardInterrupt
-        return sharing_path(*given)
+        return skem.sharing_path(*given)
 
     monkeypatch.setattr("skem.estimators.prbf_cv.sharing_path", breaks)
     with pytest.raises(KeyboardInterrupt):
@@ -308,7 +303,7 @@ def test_every_parameter_is_documented_once_in_the_order_of_the_signature(Estima
             assert default.strip('"') == str(parameters[name].default)
 
 
-@pytest.mark.parametrize("Estimator", [each for each in EVERYTHING if each is not GaussianKernels])
+@pytest.mark.parametrize("Estimator", [each for each in EVERYTHING if each is not skem.GaussianKernels])
 def test_every_fitted_attribute_is_documented(Estimator):
     model = Estimator().fit(X, y)
     names = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
