@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skem.engine.covariance_type import CovarianceType
-from skem.engine.density import LogDensity, LogJoint, RoundingBound, exponentiate
+from skem.engine.density import LEAST_SUM, LogDensity, LogJoint, RoundingBound, exp_of_ratios, exponentiate
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Features
 from skem.engine.threads import Workers, single_threaded
@@ -123,10 +123,9 @@ class _ClassMixtures:
         # One exponential per component serves all classes, but for rows a class finds all but impossible.
         largest = log_density.max(axis=0)
         log_density -= largest
-        density = np.exp(log_density)
+        density = exp_of_ratios(log_density.copy())
         mixed = self._weights.T.astype(density.dtype) @ density
-        limits = np.finfo(density.dtype)
-        least = limits.tiny / limits.eps
+        least = LEAST_SUM[density.dtype]
         impossible = mixed < least if mixed.min() < least else None
         with np.errstate(divide="ignore"):
             result = np.log(mixed, out=mixed)

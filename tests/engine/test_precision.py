@@ -150,3 +150,31 @@ def test_the_plain_likelihood_is_exact_whatever_the_penalty(dtype, sharing):
     clf = PRBFClassifier(9, sharing=sharing, max_iter=4, tol=0.0, random_state=0).fit(X, y)
     own = clf.class_log_density(X)[np.arange(len(y)), np.searchsorted(clf.classes_, y)]
     assert_allclose(clf.log_likelihood_[-1], own.mean(), rtol=1e-9 if dtype is np.float64 else 1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 7, 16, 33, 1000])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_ratios_are_zero_or_normal_numbers(dtype, n, order):
+    """What a matrix product would take fifty times as long for is not there, and nothing else is another."""
+    logs = np.random.default_rng(n).uniform(-1500, 0, (40, n)).astype(dtype, order=order)
+    logs[0] = 0
+    ratios = density.exp_of_ratios(logs.copy(order="K"))
+    kept = logs > density.LEAST_LOG_RATIO[np.dtype(dtype)] + 40
+    assert (ratios[kept] == np.exp(logs)[kept]).all()
+    assert (ratios[logs < density.LEAST_LOG_RATIO[np.dtype(dtype)]] == 0).all()
+    assert (ratios >= 0).all()
+
+
+def test_clusters_far_apart_end_in_float32_where_they_do_in_float64():
+    """Most log-densities lie between those of the least normal and the least subnormal number, or beyond."""
+    rng = np.random.default_rng(0)
+    centres = 12 * rng.normal(size=(20, 6))
+    z = np.arange(4000) % 20
+    X = (centres[z] + rng.normal(size=(4000, 6))).astype(np.float32)
+    y = z % 2
+    options = {"init": "sample", "max_iter": 8, "random_state": 0}
+    narrow = SKEMClassifier(30, **options).fit(X, y)
+    wide = SKEMClassifier(30, **options).fit(X.astype(np.float64), y)
+    assert narrow.objective_[-1] == pytest.approx(wide.objective_[-1], abs=1e-3)
+    assert (narrow.predict(X) == wide.predict(X)).all()
