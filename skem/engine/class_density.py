@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skem.engine.covariance_type import CovarianceType
-from skem.engine.density import LEAST_SUM, LogDensity, LogJoint, RoundingBound, exp_of_ratios, exponentiate
+from skem.engine.density import LEAST_SUM, LogDensity, LogJoint, RoundingBound, log_sum_exp
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Features
 from skem.engine.threads import Workers, single_threaded
@@ -111,19 +111,15 @@ class _ClassMixtures:
 
     def _exact(self, log_density: np.ndarray, c: int) -> np.ndarray:
         joint = log_density[self._active[c]] + self._log_weights[c].astype(log_density.dtype)[:, None]
-        return exponentiate(joint)[0]
+        return log_sum_exp(joint)[0]
 
     def __call__(self, log_density: np.ndarray, common: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """For log-densities of shape (K, n_chunk) less ``common``: those of classes, (L, n_chunk), less another such row.
-
-        ``log_density`` is overwritten.
-        """
+        """For log-densities of shape (K, n_chunk) less ``common``: those of classes, (L, n_chunk), less another such row."""
         if self._few_active:
             return np.stack([self._exact(log_density, c) for c in range(len(self._active))]), common
         # One exponential per component serves all classes, but for rows a class finds all but impossible.
-        largest = log_density.max(axis=0)
-        log_density -= largest
-        density = exp_of_ratios(log_density.copy())
+        density = log_density.copy()
+        _, largest = log_sum_exp(density)
         mixed = self._weights.T.astype(density.dtype) @ density
         least = LEAST_SUM[density.dtype]
         impossible = mixed < least if mixed.min() < least else None
@@ -132,5 +128,6 @@ class _ClassMixtures:
         if impossible is not None:
             result = result.astype(np.float64, copy=False)
             for c in np.flatnonzero(impossible.any(axis=1)).tolist():
-                result[c, impossible[c]] = self._exact(log_density[:, impossible[c]], c)
+                exact = self._exact(log_density[:, impossible[c]], c)
+                result[c, impossible[c]] = exact - largest[impossible[c]]
         return result, largest.astype(np.float64) + common

@@ -10,6 +10,7 @@ rows, (m, n) and (H, n): products of whole rows are then contiguous.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -25,8 +26,8 @@ class CovarianceType(ABC):
     # Densities
 
     @abstractmethod
-    def features(self, x: np.ndarray) -> np.ndarray:
-        """phi of (m, n) features, shape (H, n)."""
+    def features(self, x: np.ndarray, empty: Callable[..., np.ndarray] = np.empty) -> np.ndarray:
+        """phi of (m, n) features, shape (H, n), in an array that ``empty(shape, dtype)`` makes."""
 
     @abstractmethod
     def natural(self, means: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -45,13 +46,9 @@ class CovarianceType(ABC):
             max |u|^2 over rows, for u_i = x_i / max |x_i|.
         """
 
-    def one_by_one(self, k: int, m: int) -> bool:
-        """Whether k components take less time one by one, each with whitened features, than together by phi."""
+    def directly(self, k: int, m: int) -> bool:
+        """Whether k components take less time by `kernels.few_components`, which does not make phi."""
         return False
-
-    def sums_without_features(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """phi weighted and summed over rows, where `one_by_one`: shape (k, H); ``x`` is (m, n), ``weights`` (k, n)."""
-        raise NotImplementedError
 
     # The M-step
 

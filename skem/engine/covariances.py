@@ -2,63 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import ClassVar
 
 import numpy as np
 
 from skem.engine.covariance_type import CovarianceType
-from skem.engine.linalg import DIGITS, EPS, LOG_2PI, keep_regular, regularity, whitening
+from skem.engine.linalg import DIGITS, EPS, LOG_2PI, keep_regular, regularity
 from skem.engine.moments import Moments
 
 
-class _Products:
-    """The order of the products x_i x_j, i <= j, in phi: where they stand in an (m, m) matrix and back."""
-
-    def __init__(self, m: int) -> None:
-        self.i, self.j = np.triu_indices(m)
-        self.places = self.i * m + self.j
-        order = np.empty((m, m), dtype=int)
-        order[self.i, self.j] = order[self.j, self.i] = np.arange(len(self.i))
-        self.order = order.ravel()
-        # In a quadratic form each product off the diagonal comes twice.
-        self.factors = np.where(self.i == self.j, -0.5, -1.0)
-
-
-_products = cache(_Products)
+@cache
+def _order(m: int) -> np.ndarray:
+    """Where each element of an (m, m) matrix stands among the products x_i x_j, i <= j, shape (m * m,)."""
+    i, j = np.triu_indices(m)
+    order = np.empty((m, m), dtype=int)
+    order[i, j] = order[j, i] = np.arange(len(i))
+    return order.ravel()
 
 
 class Matrices(CovarianceType):
     """With matrices as covariances: phi(x) = [1, x, x_i x_j for i <= j], H = 1 + m + m(m+1)/2."""
 
-    def features(self, x: np.ndarray) -> np.ndarray:
+    def features(self, x: np.ndarray, empty: Callable[..., np.ndarray] = np.empty) -> np.ndarray:
+        from skem.engine import kernels
+
         m, n = x.shape
-        phi = np.empty((1 + m + m * (m + 1) // 2, n), dtype=x.dtype)
-        phi[0] = 1.0
-        phi[1 : m + 1] = x
-        row = m + 1
-        for i in range(m):
-            np.multiply(x[i:], x[i], out=phi[row : row + m - i])
-            row += m - i
+        phi = empty((1 + m + m * (m + 1) // 2, n), x.dtype)
+        kernels.quadratic_features(np.ascontiguousarray(x), phi)
         return phi
 
     def natural(self, means: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        K, m = means.shape
-        factors, log_det = whitening(covariances)
-        precisions = np.swapaxes(factors, -1, -2) @ factors
-        linear = (precisions @ means[:, :, None])[:, :, 0]
-        w = np.empty((K, 1 + m + m * (m + 1) // 2))
-        w[:, 0] = -0.5 * (m * LOG_2PI + log_det + (means * linear).sum(axis=1))
-        w[:, 1 : m + 1] = linear
-        products = _products(m)
-        w[:, m + 1 :] = precisions.reshape(-1, m * m).take(products.places, axis=1) * products.factors
-        return w, np.trace(precisions, axis1=-2, axis2=-1) + np.zeros(K)
+        from skem.engine import factors
+
+        m = means.shape[1]
+        matrices = np.ascontiguousarray(covariances).reshape(-1, m, m)
+        w, traces = factors.natural_parameters(np.ascontiguousarray(means), matrices, m * LOG_2PI)
+        if np.isnan(w[:, 0]).any():
+            raise np.linalg.LinAlgError("a covariance is not positive definite")
+        return w, traces
 
     def bound(self, largest: np.ndarray, m: int, spread: float) -> np.ndarray:
         # With u = |x_i| / max |x_i| the terms of second order are u^T B u <= lambda |u|^2, and the largest eigenvalue
         # of a matrix without negative entries is at most max_i (B v)_i / v_i for any v > 0 (Collatz, 1942).
         K = len(largest)
-        B = 0.5 * largest[:, m + 1 :].take(_products(m).order, axis=1).reshape(K, m, m)
+        B = 0.5 * largest[:, m + 1 :].take(_order(m), axis=1).reshape(K, m, m)
         B.reshape(K, m * m)[:, :: m + 1] *= 2.0
         v, eigenvalue = np.ones((K, m, 1)), np.full(K, np.inf)
         for _ in range(3):
@@ -68,29 +57,14 @@ class Matrices(CovarianceType):
             v = Bv / np.maximum(Bv.max(axis=1, keepdims=True), EPS) + 1e-3
         return largest[:, : m + 1].sum(axis=1) + eigenvalue * spread
 
-    def one_by_one(self, k: int, m: int) -> bool:
-        # 2 k m rows of products with x instead of the m^2 / 2 rows of phi.
-        return 4 * k <= m
-
-    def sums_without_features(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        (m, n), k = x.shape, len(weights)
-        # Not `@`, which may let no other thread run, as in the E-step.
-        products = np.dot((weights[:, None] * x).reshape(k * m, n), x.T).reshape(k, m * m)
-        return np.hstack(
-            [
-                weights.sum(axis=1, dtype=np.float64)[:, None],
-                weights @ x.T,
-                products.take(_products(m).places, axis=1),
-            ]
-        )
+    def directly(self, k: int, m: int) -> bool:
+        return k <= 16
 
     def _scatter(self, moments: Moments) -> np.ndarray:
         """S_k = sum_n w_nk (x_n - mu_k) (x_n - mu_k)^T / sum_n w_nk (eq. 18), shape (K, m, m)."""
-        offsets = moments.offsets
-        K, m = offsets.shape
-        products = _products(m)
-        upper = moments.phi[:, m + 1 :] - offsets.take(products.i, axis=1) * offsets.take(products.j, axis=1)
-        return upper.take(products.order, axis=1).reshape(K, m, m)
+        from skem.engine import factors
+
+        return factors.scatter(moments.phi, np.ascontiguousarray(moments.offsets))
 
     def _floored(self, covariances: np.ndarray, floor: float) -> np.ndarray:
         """The covariances with eigenvalues of at least ``floor``."""
@@ -202,9 +176,9 @@ class Diagonal(Variances):
 
     name: ClassVar[str] = "diag"
 
-    def features(self, x: np.ndarray) -> np.ndarray:
+    def features(self, x: np.ndarray, empty: Callable[..., np.ndarray] = np.empty) -> np.ndarray:
         m, n = x.shape
-        phi = np.empty((1 + 2 * m, n), dtype=x.dtype)
+        phi = empty((1 + 2 * m, n), x.dtype)
         phi[0] = 1.0
         phi[1 : m + 1] = x
         np.multiply(x, x, out=phi[m + 1 :])
@@ -252,9 +226,9 @@ class Spherical(Variances):
 
     name: ClassVar[str] = "spherical"
 
-    def features(self, x: np.ndarray) -> np.ndarray:
+    def features(self, x: np.ndarray, empty: Callable[..., np.ndarray] = np.empty) -> np.ndarray:
         m, n = x.shape
-        phi = np.empty((m + 2, n), dtype=x.dtype)
+        phi = empty((m + 2, n), x.dtype)
         phi[0] = 1.0
         phi[1 : m + 1] = x
         np.einsum("in,in->n", x, x, out=phi[m + 1])

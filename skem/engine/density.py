@@ -5,7 +5,7 @@ passes ``MAX_ERROR`` nats in float32, the block goes on in float64; where it doe
 component is local: centred on its own mean and whitened by a triangular solve instead.
 
 The quadratic features serve all components at once, but have to be made. Where a chunk of rows needs only few
-components of many features, as after a start by class, each goes by its own whitened features instead.
+components, they are not.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from skem.engine.covariance_type import CovarianceType
-from skem.engine.linalg import LOG_2PI, log_normal, whitening
+from skem.engine.linalg import log_normal
 from skem.engine.parameters import Mixture
 from skem.engine.rows import CHUNK_ROWS, Features
 from skem.engine.threads import Workers
@@ -36,26 +36,11 @@ LEAST_SUM = {
 """Sums of such ratios down to which what counts as zero is lost in rounding."""
 
 
-def exp_of_ratios(log_ratios: np.ndarray) -> np.ndarray:
-    """exp of numbers up to zero, in place; zero up to `LEAST_LOG_RATIO`."""
-    least = LEAST_LOG_RATIO[log_ratios.dtype]
-    if not log_ratios.min() < least:
-        return np.exp(log_ratios, out=log_ratios)
-    np.maximum(log_ratios, least, out=log_ratios)
-    np.exp(log_ratios, out=log_ratios)
-    # This makes zero of what was raised, and leaves the rest as it is, but for numbers next to nothing. The least of them
-    # is exp(least) to the last bit, however the processor computes it.
-    log_ratios -= log_ratios.min()
-    return log_ratios
+def log_sum_exp(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Turn (k, n) log-densities into exp(. - max over k) in place; return log sum_k exp, in float64, and the max, (n,)."""
+    from skem.engine import kernels
 
-
-def exponentiate(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Turn (k, n) log-densities into exp(. - max over k) in place; return log sum_k exp and the new sums, (n,)."""
-    largest = log_joint.max(axis=0)
-    log_joint -= largest
-    exp_of_ratios(log_joint)
-    total = log_joint.sum(axis=0)
-    return (np.log(total) + largest).astype(np.float64), total
+    return kernels.log_sum_exp(log_joint, log_joint.dtype.type(LEAST_LOG_RATIO[log_joint.dtype]))
 
 
 class RoundingBound:
@@ -171,15 +156,6 @@ class LogDensity:
         self.w = w
 
     @cached_property
-    def whitening(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """L^-1 of each P = L L^T, (K, m, m), L^-1 mu, (K, m), and log N(mu; mu, P) - penalty, (K,)."""
-        K, m = self.mixture.means.shape
-        factors, log_det = whitening(self.mixture.covariances)
-        factors = np.broadcast_to(factors, (K, m, m))
-        centres = (factors @ self.mixture.means[:, :, None])[:, :, 0]
-        return factors, centres, -0.5 * (m * LOG_2PI + log_det) - self.penalties
-
-    @cached_property
     def matrices(self) -> np.ndarray:
         """P_k, (K, m, m)."""
         return self.covariance_type.dense(self.mixture.covariances, *self.mixture.means.shape)
@@ -201,8 +177,13 @@ class LogJoint:
     ----------
     components
         As given.
-    one_by_one : bool
-        Whether components go by their own whitened features, and quadratic ones are not used.
+    directly : bool
+        Whether the quadratic features are not made.
+    w : ndarray of shape (k + 1, H)
+        Of the components, with the log-weights of a single class, and of what they have in common.
+    terms : tuple of ndarray
+        What `kernels.posterior` has to know of the components: log-weights still to be added, (k, C), what it takes to
+        undo the penalties but for a factor, (k, C), and log of that factor, (C,).
     local : ndarray of int
         Which of ``components`` are centred and whitened by a triangular solve.
     """
@@ -221,104 +202,74 @@ class LogJoint:
         if log_sharing is not None:
             # A component that a class does not use has nothing to say, whatever its penalty.
             self._penalties = np.where(log_weights > -np.inf, self._penalties - log_sharing, -np.inf)
-        self.one_by_one = density.covariance_type.one_by_one(k, density.mixture.means.shape[1])
-        if self.one_by_one:
-            factors, centres, log_scale = (array[components] for array in density.whitening)
-            if n_classes == 1:
-                log_scale = log_scale + log_weights[:, 0]
-            self._factors = factors.reshape(-1, factors.shape[-1]).astype(density.dtype, copy=False)
-            self._centres = centres.reshape(-1, 1).astype(density.dtype, copy=False)
-            self._log_scale = log_scale[:, None].astype(density.dtype, copy=False)
-        else:
-            w = np.empty((k + 1, density.w.shape[1]))
-            w[:-1] = density.w[components]
-            if n_classes == 1:
-                w[:-1, 0] += log_weights[:, 0]
-            w[-1] = density.common
-            self._w = w.astype(density.dtype, copy=False)
+        w = np.empty((k + 1, density.w.shape[1]))
+        w[:-1] = density.w[components]
+        w[-1] = density.common
+        if n_classes == 1:
+            w[:-1, 0] += log_weights[:, 0]
+        self.w = w.astype(density.dtype, copy=False)
         self.local = _NO_INDICES
         if len(density.local):
             numbers = np.arange(len(density.w))[components]
             self.local = np.flatnonzero(np.isin(numbers, density.local))
+        self.directly = not len(self.local) and density.covariance_type.directly(
+            k, density.mixture.means.shape[1]
+        )
         # log sum_k pi_k N_k = log sum_k pi_k N_k e^-pen_k + log sum_k w_k e^pen_k: the last factor, scaled.
-        self._largest_penalty = self._penalties.max(axis=0)
-        self._relief = np.exp(self._penalties - self._largest_penalty).astype(density.dtype)
+        largest_penalty = self._penalties.max(axis=0)
+        relief = np.exp(self._penalties - largest_penalty).astype(density.dtype)
+        if relief.shape[1] < n_classes:
+            relief, largest_penalty = relief.repeat(n_classes, axis=1), largest_penalty.repeat(n_classes)
+        self.terms = log_weights.astype(density.dtype, copy=False), relief, largest_penalty
 
     def __call__(
-        self, x: np.ndarray, phi: Callable[[], np.ndarray], codes: np.ndarray | int = 0
+        self, x: np.ndarray, phi: Callable[[], np.ndarray], empty: Callable[..., np.ndarray] = np.empty
     ) -> tuple[np.ndarray, np.ndarray]:
         """Log joint densities, (k, n), and what was left out of them per row, (n,), to be added to each.
+
+        Those of several classes are without the log-weights.
 
         Parameters
         ----------
         x : ndarray of shape (m, n)
         phi : callable
             Gives the quadratic features, shape (H, n), where they are needed.
-        codes : ndarray of int, shape (n,), or 0
-            The class of each row, where there are several.
+        empty : callable
+            Makes an array for the result, as `numpy.empty` does.
         """
-        if self.one_by_one:
-            log_joint, common = self._whitened(x), np.zeros(x.shape[1], dtype=x.dtype)
+        if self.directly:
+            from skem.engine import kernels
+
+            log_joint = kernels.quadratic_forms(np.ascontiguousarray(x), self.w)
         else:
-            log_joint = self._w @ phi()
-            log_joint, common = log_joint[:-1], log_joint[-1]
-        if self._log_weights.shape[1] > 1:
-            log_joint += self._log_weights.astype(log_joint.dtype, copy=False).take(codes, axis=1)
+            features = phi()
+            log_joint = empty((len(self.w), features.shape[1]), features.dtype)
+            np.matmul(self.w, features, out=log_joint)
+        log_joint, common = log_joint[:-1], log_joint[-1]
         if len(self.local):
             density = self._density
             numbers = np.arange(len(density.w))[self.components]
+            one_class = self._log_weights.shape[1] == 1
             for place in self.local:
                 k = numbers[place]
                 exact = log_normal(x, density.mixture.means[k], density.matrices[k]) - density.penalties[k]
-                log_joint[place] = exact + self._log_weights[place, codes] - common
+                log_joint[place] = exact + (self._log_weights[place, 0] if one_class else 0.0) - common
         return log_joint, common
-
-    def _whitened(self, x: np.ndarray) -> np.ndarray:
-        """Log-densities by the squared length of each component's whitened features, (k, n)."""
-        distances = self._factors @ x
-        distances -= self._centres
-        distances *= distances
-        log_density = np.add.reduce(distances.reshape(len(self._log_scale), *x.shape), axis=1)
-        log_density *= -0.5
-        log_density += self._log_scale
-        return log_density
 
     def without_penalties(
         self, x: np.ndarray, phi: Callable[[], np.ndarray], codes: np.ndarray | int = 0
     ) -> np.ndarray:
-        """log p(x|c) of rows, (n,), computed without the penalties of ridge and sharing; ``x`` and others as above."""
-        joint, common = LogJoint(self._density, self.components, self._log_weights + self._penalties)(
-            x, phi, codes
-        )
-        return exponentiate(joint)[0] + common
-
-    def log_likelihood(
-        self, objective: np.ndarray, joint: np.ndarray, total: np.ndarray, codes: np.ndarray | int = 0
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """log p(x|c) of each row from the penalised one, and the rows where that underflows.
+        """log p(x|c) of rows, (n,), computed without the penalties of ridge and sharing.
 
         Parameters
         ----------
-        objective : ndarray of shape (n,)
-            The penalised one.
-        joint : ndarray of shape (k, n)
-            Joint densities with the penalties, but for a factor per row.
-        total : ndarray of shape (n,)
-            Their sums over components.
-        codes
+        x, phi
             As above.
+        codes : ndarray of int, shape (n,), or 0
+            The class of each row, where there are several.
         """
-        if not self._largest_penalty.any():
-            return objective, _NO_INDICES
-        if self._relief.shape[1] == 1:
-            ratio, largest_penalty = self._relief[:, 0] @ joint / total, self._largest_penalty[0]
-        else:
-            relief = self._relief.take(codes, axis=1)
-            ratio = np.einsum("kn,kn->n", relief, joint) / total
-            largest_penalty = self._largest_penalty[codes]
-        underflown = _NO_INDICES
-        least = LEAST_SUM[ratio.dtype]
-        if ratio.min() < least:
-            underflown = np.flatnonzero(ratio < least)
-            ratio[underflown] = 1.0
-        return objective + largest_penalty + np.log(ratio), underflown
+        log_weights = self._log_weights + self._penalties
+        joint, common = LogJoint(self._density, self.components, log_weights)(x, phi)
+        if log_weights.shape[1] > 1:
+            joint += log_weights.astype(joint.dtype).take(codes, axis=1)
+        return log_sum_exp(joint)[0] + common

@@ -20,11 +20,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from skem.engine.density import LogDensity, LogJoint, exponentiate
+from skem.engine.density import LEAST_LOG_RATIO, LEAST_SUM, LogDensity, LogJoint
 from skem.engine.moments import Moments, SufficientStatistics
 from skem.engine.parameters import Mixture
 from skem.engine.problem import Problem
@@ -67,21 +68,6 @@ def passes(problem: Problem, max_iter: int) -> Iterator[State]:
 
 
 # The E-step
-
-
-def _responsibilities(joint: np.ndarray, total: np.ndarray, sample_weights: np.ndarray) -> np.ndarray:
-    """w_nk = pi_ki N(x_n; mu_k, P_k) / sum_j pi_ji N(x_n; mu_j, P_j) (eq. 15), times the weight of row n.
-
-    Parameters
-    ----------
-    joint : ndarray of shape (k, n)
-        pi_ki N(x_n; mu_k, P_k) but for a factor per row; it is overwritten.
-    total : ndarray of shape (n,)
-        Its sums over components.
-    sample_weights : ndarray of shape (n,)
-    """
-    joint *= (sample_weights / total).astype(joint.dtype, copy=False)
-    return joint
 
 
 class _ChunkSums(NamedTuple):
@@ -166,40 +152,51 @@ class _EStep:
 
     def _sums_of_chunk(self, chunk: Chunk) -> _ChunkSums:
         """The E-step on a chunk of rows."""
+        from skem.engine import kernels
+
         rows, log_joint = self._problem.rows, self._log_joint[chunk.classes.start]
-        several_classes = chunk.several_classes
-        codes = rows.codes[chunk.rows] if several_classes else 0
         x, phi = self._read(chunk.rows.start, chunk.rows.stop)
-        joint, common = log_joint(x, phi, codes)
-        objective, total = exponentiate(joint)
-        objective += common
-        log_likelihood, underflown = log_joint.log_likelihood(objective, joint, total, codes)
-        if len(underflown):
-            # The component that carries a row without the penalty has none of it with the penalty.
-            log_likelihood[underflown] = log_joint.without_penalties(
-                x[:, underflown],
-                lambda: phi()[:, underflown],
-                codes[underflown] if isinstance(codes, np.ndarray) else 0,
-            )
         sample_weights = rows.weights[chunk.rows]
+        n, dtype = len(sample_weights), x.dtype
+        weighted_rows = rows.borders_within(chunk), sample_weights
+        least = dtype.type(LEAST_LOG_RATIO[dtype]), LEAST_SUM[dtype]
+        log_likelihood, objective = np.empty(n), np.empty(n)
+        counts = np.zeros(log_joint.terms[0].shape)
+        if log_joint.directly:
+            sums = np.zeros((len(counts) if self._with_sums else 0, log_joint.w.shape[1]))
+            underflown = kernels.few_components(
+                np.ascontiguousarray(x),
+                log_joint.w,
+                log_joint.terms,
+                weighted_rows,
+                least,
+                log_likelihood,
+                objective,
+                counts,
+                sums,
+            )
+        else:
+            joint, common = log_joint(x, phi, partial(self._problem.scratch.empty, "joint"))
+            underflown = kernels.posterior(
+                joint, common, log_joint.terms, weighted_rows, least, log_likelihood, objective, counts
+            )
+        if underflown:
+            # The component that carries a row without the penalty has none of it with the penalty.
+            lost = np.flatnonzero(np.isnan(log_likelihood))
+            codes = rows.codes[chunk.rows][lost] if chunk.several_classes else 0
+            log_likelihood[lost] = log_joint.without_penalties(x[:, lost], lambda: phi()[:, lost], codes)
         in_total = float(sample_weights @ log_likelihood), float(sample_weights @ objective)
         if not self._with_sums:
             return _ChunkSums(*in_total)
-        w = _responsibilities(joint, total, sample_weights)
-        # A small product is twice as fast where each row of data is contiguous.
-        transposed = np.ascontiguousarray(w.T) if several_classes else w.T
-        # `@` lets no other thread run while it makes fewer than 500 numbers, however long that takes; `np.dot` does.
-        covariance_type = self._problem.covariance_type
-        one_by_one = log_joint.one_by_one
-        sums = covariance_type.sums_without_features(x, w) if one_by_one else np.dot(phi(), transposed).T
-        sums = sums.astype(np.float64, copy=False)
-        for row in log_joint.local:
-            origin = self._origins[log_joint.components][row]
-            sums[row] = covariance_type.features(x - origin[:, None]) @ w[row]
-        counts = sums[:, :1]
-        if several_classes:
-            counts = np.add.reduceat(w, rows.borders[:-1], axis=1, dtype=np.float64)
-        return _ChunkSums(*in_total, counts, sums)
+        if not log_joint.directly:
+            # A small product is twice as fast where each row of data is contiguous.
+            responsibilities = np.ascontiguousarray(joint.T) if chunk.several_classes else joint.T
+            # `@` lets no other thread run while it makes fewer than 500 numbers, however long that takes; `np.dot` does.
+            sums = np.dot(phi(), responsibilities).T.astype(np.float64, copy=False)
+            for row in log_joint.local:
+                origin = self._origins[log_joint.components][row]
+                sums[row] = self._problem.covariance_type.features(x - origin[:, None]) @ joint[row]
+        return _ChunkSums(*in_total, counts if chunk.several_classes else sums[:, :1], sums)
 
 
 # The M-step

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dtrtri
 
 LOG_2PI = float(np.log(2.0 * np.pi))
 EPS = float(np.finfo(np.float64).eps)
@@ -36,45 +33,13 @@ def regularity(covariances: np.ndarray, rounding: np.ndarray | None = None) -> t
     regular, exact : ndarray of bool, shape (...)
         Without ``rounding`` both are the same.
     """
-    m = covariances.shape[-1]
-    try:
-        factors = np.linalg.cholesky(covariances)
-    except np.linalg.LinAlgError:
-        factors = np.zeros(covariances.shape)
-        for index in np.ndindex(covariances.shape[:-2]):
-            with suppress(np.linalg.LinAlgError):
-                factors[index] = np.linalg.cholesky(covariances[index])
-    variances = np.diagonal(covariances, axis1=-2, axis2=-1)
-    pivots = np.diagonal(factors, axis1=-2, axis2=-1)
-    # Comparisons with NaN are False, and so is infinity above infinity.
-    regular = np.asarray((pivots * pivots > (m * SINGULAR) * np.abs(variances)).all(axis=-1))
-    if not regular.all():
-        factors = np.where(regular[..., None, None], factors, np.eye(m))
-        variances = np.where(regular[..., None], variances, 1.0)
+    from skem.engine import factors
 
-    def share(rounding: np.ndarray) -> np.ndarray:
-        """What rounding of each feature's sums takes of the worst pivot, (...)."""
-        return (squares @ rounding[..., None])[..., 0].max(axis=-1)
-
-    with np.errstate(over="ignore", invalid="ignore"):  # comparisons with what overflows are False
-        squares = _invert_triangular(factors) ** 2
-        regular &= m * SINGULAR * share(variances) < 1.0
-        return regular, regular if rounding is None else regular & (DIGITS * share(rounding) < 1.0)
-
-
-def _invert_triangular(factors: np.ndarray) -> np.ndarray:
-    """L^-1 in the place of each lower triangular L, shape (..., m, m): several times faster than NumPy's of a stack."""
-    m = factors.shape[-1]
-    for factor in factors.reshape(-1, m, m):
-        dtrtri(factor.T, overwrite_c=1)
-    return factors
-
-
-def whitening(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """L^-1 of each P = L L^T, shape (..., m, m), and log |P|, shape (...)."""
-    factors = np.linalg.cholesky(covariances)
-    log_det = 2.0 * np.log(np.diagonal(factors, axis1=-2, axis2=-1)).sum(axis=-1)
-    return _invert_triangular(factors), log_det
+    shape, m = covariances.shape[:-2], covariances.shape[-1]
+    covariances = np.ascontiguousarray(covariances, dtype=np.float64).reshape(-1, m, m)
+    roundings = np.zeros((len(covariances), m)) if rounding is None else rounding.reshape(-1, m)
+    regular, exact = factors.regularity(covariances, roundings, SINGULAR, DIGITS)
+    return regular.reshape(shape), exact.reshape(shape)
 
 
 def keep_regular(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from skem.engine.covariance_type import CovarianceType
 from skem.engine.density import RoundingBound
 from skem.engine.parameters import Mixture
 from skem.engine.rows import CHUNK_ROWS, Chunk, Rows
-from skem.engine.threads import Workers
+from skem.engine.threads import Scratch, Workers
 
 ACTIVE_ROWS = 1e-40
 """Expected rows below which a (component, class) pair is dropped; 0 keeps every pair that is not zero. At the settings
@@ -53,6 +53,8 @@ class Problem:
         log lambda of each component in each class, at most zero. Where it is -inf, ``start`` has weight zero.
     active_rows : float
         See ``ACTIVE_ROWS``.
+    scratch : Scratch
+        For what each chunk of rows needs anew.
     """
 
     rows: Rows
@@ -64,6 +66,7 @@ class Problem:
     variance_floor: float = field(default=0.0, kw_only=True)
     log_sharing: np.ndarray | None = field(default=None, kw_only=True)
     active_rows: float = field(default=ACTIVE_ROWS, kw_only=True)
+    scratch: Scratch = field(default_factory=Scratch, init=False, repr=False)
     _reader: tuple[np.dtype, Reader] | None = field(default=None, init=False, repr=False)
 
     @cached_property
@@ -91,9 +94,17 @@ class Problem:
         block = self.rows.features.reader(self.columns, dtype)
         features = self.covariance_type.features
 
-        def read(start: int, stop: int) -> tuple[np.ndarray, Callable[[], np.ndarray]]:
-            x = block(slice(start, stop))
-            return x, cache(lambda: features(x))
-
         small = self._n_features * self.rows.features.X.dtype.itemsize <= PHI_BYTES
+        empty = np.empty if small else partial(self.scratch.empty, "phi")
+
+        def read(start: int, stop: int) -> tuple[np.ndarray, Callable[[], np.ndarray]]:
+            x, made = block(slice(start, stop)), []
+
+            def phi() -> np.ndarray:
+                if not made:
+                    made.append(features(x, empty))
+                return made[0]
+
+            return x, phi
+
         return cache(read) if small else read

@@ -135,6 +135,12 @@ class Rows:
         """All classes and their rows as one chunk."""
         return [Chunk(slice(0, len(self.borders) - 1), slice(0, len(self.weights)))]
 
+    def borders_within(self, chunk: Chunk) -> np.ndarray:
+        """The borders of a chunk's classes, counted from its first row."""
+        if chunk.several_classes:
+            return self.borders[chunk.classes.start : chunk.classes.stop + 1] - chunk.rows.start
+        return np.array([0, chunk.rows.stop - chunk.rows.start])
+
     @cached_property
     def codes(self) -> np.ndarray:
         """The class of each row."""

@@ -12,6 +12,7 @@ reach, ends with its next pass.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -19,6 +20,7 @@ from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any, Generic, Self, TypeVar
 
+import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import OpenBLASController, ThreadpoolController, threadpool_limits
 
@@ -74,6 +76,18 @@ def _take_control() -> None:
     """
     if hasattr(OpenBLASController, "clear_controlling_thread"):
         OpenBLASController.clear_controlling_thread(force=True)
+
+
+class Scratch(threading.local):
+    """Memory for arrays that a thread makes again and again: what is asked for anew is handed out page by page."""
+
+    def empty(self, name: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """An array with any content; it is the one handed out before under this name, if that was as large."""
+        size = math.prod(shape)
+        memory = self.__dict__.get(name)
+        if memory is None or memory.size < size or memory.dtype != dtype:
+            memory = self.__dict__[name] = np.empty(size, dtype)
+        return memory[:size].reshape(shape)
 
 
 class Cancelled(BaseException):

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from reference import shared_clusters
+from scipy.special import logsumexp
 from sklearn.base import clone
 
 from skem import PRBFClassifier, SKEMClassifier
@@ -124,17 +125,17 @@ def test_it_does_not_matter_how_classes_come_in_chunks(monkeypatch, sharing, cov
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("covariance_type", ["full", "tied"])
 @pytest.mark.parametrize("sharing", [None, 0.0, 0.3])
-def test_it_does_not_matter_whether_components_come_one_by_one(monkeypatch, sharing, covariance_type, dtype):
-    """Few of them among many features do without quadratic features."""
+def test_it_does_not_matter_whether_quadratic_features_are_made(monkeypatch, sharing, covariance_type, dtype):
+    """Few components do without."""
     X, y, _ = shared_clusters(n=600, m=18)
     X[0], X[1] = X[2] + 40, X[3]
     X = X.astype(dtype)
     model = of_either_kind(sharing, 2 if sharing is None else 4, covariance_type=covariance_type, max_iter=6)
     taken, fits = [], []
-    one_by_one = COVARIANCE_TYPES["full"].one_by_one
-    for choose in (one_by_one, lambda k, m: False):
+    directly = COVARIANCE_TYPES["full"].directly
+    for choose in (directly, lambda k, m: False):
         monkeypatch.setattr(
-            Matrices, "one_by_one", lambda _, k, m, choose=choose: taken.append(choose(k, m)) or taken[-1]
+            Matrices, "directly", lambda _, k, m, choose=choose: taken.append(choose(k, m)) or taken[-1]
         )
         fits.append(clone(model).fit(X, y, np.linspace(0, 2, len(y))))
     assert set(taken) == {True, False}
@@ -159,11 +160,13 @@ def test_ratios_are_zero_or_normal_numbers(dtype, n, order):
     """What a matrix product would take fifty times as long for is not there, and nothing else is another."""
     logs = np.random.default_rng(n).uniform(-1500, 0, (40, n)).astype(dtype, order=order)
     logs[0] = 0
-    ratios = density.exp_of_ratios(logs.copy(order="K"))
-    kept = logs > density.LEAST_LOG_RATIO[np.dtype(dtype)] + 40
-    assert (ratios[kept] == np.exp(logs)[kept]).all()
-    assert (ratios[logs < density.LEAST_LOG_RATIO[np.dtype(dtype)]] == 0).all()
-    assert (ratios >= 0).all()
+    ratios = logs.copy(order="K")
+    log_total, largest = density.log_sum_exp(ratios)
+    kept = logs > density.LEAST_LOG_RATIO[np.dtype(dtype)]
+    assert_allclose(ratios[kept], np.exp(logs)[kept], rtol=4 * np.finfo(dtype).eps)
+    assert (ratios[~kept] == 0).all()
+    assert (largest == 0).all()
+    assert_allclose(log_total, logsumexp(logs.astype(np.float64), axis=0), atol=8 * np.finfo(dtype).eps)
 
 
 def test_clusters_far_apart_end_in_float32_where_they_do_in_float64():

@@ -148,15 +148,15 @@ def test_a_fit_that_breaks_off_leaves_everything_as_it_was(monkeypatch, Estimato
     X, y = equal_classes(n=5000)
     model = Estimator(4, n_jobs=n_jobs, random_state=0).fit(X, y)
     before, threads, blas = dict(vars(model)), threading.active_count(), threadpool_info()
-    exponentiate = em.exponentiate
+    sums_of_chunk = em._EStep._sums_of_chunk
     calls = iter(range(10**6))
 
-    def breaks(log_joint):
+    def breaks(e_step, chunk):
         if next(calls) > 10:
             raise error
-        return exponentiate(log_joint)
+        return sums_of_chunk(e_step, chunk)
 
-    monkeypatch.setattr(em, "exponentiate", breaks)
+    monkeypatch.setattr(em._EStep, "_sums_of_chunk", breaks)
     with pytest.raises(error):
         model.fit(X + 1, y)
     assert vars(model).keys() == before.keys()

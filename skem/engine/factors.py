@@ -1,0 +1,148 @@
+"""Inverse Cholesky factors of many small matrices, compiled: LAPACK's cost more to call than to run.
+
+Import this inside functions only, as ``kernels``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skem.engine.kernels import compiled, reduction
+
+
+@reduction
+def _dot(a, i, j, n):
+    """The product of rows i and j of a matrix, up to column n."""
+    total = 0.0
+    for p in range(n):
+        total += a[i, p] * a[j, p]
+    return total
+
+
+@compiled
+def _cholesky(P, L):
+    """The lower triangle of L with P = L L^T; NaN where P is not positive definite."""
+    m = len(P)
+    for i in range(m):
+        for j in range(i):
+            L[i, j] = (P[i, j] - _dot(L, i, j, j)) / L[j, j]
+        L[i, i] = np.sqrt(P[i, i] - _dot(L, i, i, i))
+
+
+@compiled
+def _invert(L, inverse):
+    """The lower triangle of L^-1; above it zeros."""
+    m = len(L)
+    for i in range(m):
+        for j in range(m):
+            inverse[i, j] = 0.0
+        for p in range(i):
+            factor = L[i, p]
+            for j in range(p + 1):
+                inverse[i, j] -= factor * inverse[p, j]
+        scale = 1.0 / L[i, i]
+        for j in range(i):
+            inverse[i, j] *= scale
+        inverse[i, i] = scale
+
+
+@compiled
+def inverse_factors(covariances):
+    """L^-1 of each P = L L^T, shape (K, m, m), and log |P|, shape (K,); NaN where P is not positive definite."""
+    K, m = covariances.shape[:2]
+    L, inverses, log_det = np.zeros((m, m)), np.empty((K, m, m)), np.zeros(K)
+    for k in range(K):
+        _cholesky(covariances[k], L)
+        _invert(L, inverses[k])
+        for i in range(m):
+            log_det[k] += 2.0 * np.log(L[i, i])
+    return inverses, log_det
+
+
+@compiled
+def natural_parameters(means, covariances, constant):
+    """w of Gaussians, log N(x; mu_k, P_k) = w_k . phi(x), shape (K, H), and tr(P_k^-1), (K,); NaN as above.
+
+    Parameters
+    ----------
+    means : ndarray of shape (K, m)
+    covariances : ndarray of shape (K, m, m) or (1, m, m)
+    constant : float
+        m log(2 pi).
+    """
+    K, m = means.shape
+    w, traces = np.empty((K, 1 + m + m * (m + 1) // 2)), np.zeros(K)
+    inverses, log_det = inverse_factors(covariances)
+    precision = np.empty((m, m))
+    for k in range(K):
+        one = min(k, len(covariances) - 1)
+        if k <= one:
+            inverse = inverses[one]
+            precision[:] = 0.0
+            for p in range(m):
+                for i in range(p + 1):
+                    factor = inverse[p, i]
+                    for j in range(p + 1):
+                        precision[i, j] += factor * inverse[p, j]
+        linear = w[k, 1 : m + 1]
+        linear[:] = 0.0
+        square, h = 0.0, m + 1
+        for i in range(m):
+            traces[k] += precision[i, i]
+            for j in range(m):
+                linear[j] += precision[i, j] * means[k, i]
+            w[k, h] = -0.5 * precision[i, i]
+            for j in range(i + 1, m):
+                w[k, h + j - i] = -precision[i, j]
+            h += m - i
+        for i in range(m):
+            square += means[k, i] * linear[i]
+        w[k, 0] = -0.5 * (constant + log_det[one] + square)
+    return w, traces
+
+
+@compiled
+def scatter(moments, offsets):
+    """S_k = E[x x^T] - E[x] E[x]^T, (K, m, m), from E[phi(x)], (K, H), and E[x], (K, m)."""
+    K, m = offsets.shape
+    result = np.empty((K, m, m))
+    for k in range(K):
+        h = m + 1
+        for i in range(m):
+            for j in range(i, m):
+                result[k, i, j] = moments[k, h] - offsets[k, i] * offsets[k, j]
+                result[k, j, i] = result[k, i, j]
+                h += 1
+    return result
+
+
+@compiled
+def _largest_share(inverse, rounding):
+    """What a rounding of each variance takes of the worst pivot: max_i sum_j L^-1_ij^2 rounding_j."""
+    largest = 0.0
+    for i in range(len(inverse)):
+        share = 0.0
+        for j in range(i + 1):
+            share += inverse[i, j] * inverse[i, j] * rounding[j]
+        if not share <= largest:
+            largest = share
+    return largest
+
+
+@compiled
+def regularity(covariances, rounding, singular, digits):
+    """See ``linalg.regularity``: regular and exact, ndarray of bool, shape (K,), for ``rounding`` of shape (K, m)."""
+    K, m = covariances.shape[:2]
+    regular, exact = np.zeros(K, np.bool_), np.zeros(K, np.bool_)
+    L, inverse, variances = np.zeros((m, m)), np.empty((m, m)), np.empty(m)
+    for k in range(K):
+        _cholesky(covariances[k], L)
+        definite = True
+        for i in range(m):
+            variances[i] = covariances[k, i, i]
+            definite &= L[i, i] * L[i, i] > m * singular * abs(variances[i])
+        if definite:
+            _invert(L, inverse)
+            regular[k] = m * singular * _largest_share(inverse, variances) < 1.0
+            exact[k] = regular[k] and digits * _largest_share(inverse, rounding[k]) < 1.0
+    return regular, exact
