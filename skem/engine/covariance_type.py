@@ -50,8 +50,8 @@ class CovarianceType(ABC):
         return False
 
     def sums_without_features(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """phi weighted and summed over rows, where `one_by_one`: shape (k, H); ``x`` is (m, n), ``weights`` (k, n)."""
-        raise NotImplementedError
+        """phi weighted and summed over rows, of few components: shape (k, H); ``x`` is (m, n), ``weights`` (k, n)."""
+        return np.dot(weights, self.features(x).T)
 
     # The M-step
 

@@ -1,8 +1,8 @@
 """log N(x; mu_k, P_k) as a matrix product, exact enough or in another way.
 
-Each pass bounds the rounding error of its log-densities by eps * max_n sum_h |w_kh phi_nh|. Where that
-passes ``MAX_ERROR`` nats in float32, the block goes on in float64; where it does in float64, that
-component is local: centred on its own mean and whitened by a triangular solve instead.
+Each pass bounds or measures the rounding error of its log-densities, see ``rounding``. A component where that is
+``MAX_ERROR`` nats or more is local: in float64, centred on its own mean and whitened by a triangular solve, from rows
+read in float64. Where ``MANY_LOCAL`` components are local in float32, the block goes on in float64, where fewer are.
 
 The quadratic features serve all components at once, but have to be made. Where a chunk of rows needs only few
 components of many features, as after a start by class, each goes by its own whitened features instead.
@@ -15,14 +15,12 @@ from functools import cached_property
 
 import numpy as np
 
-from skem.engine.covariance_type import CovarianceType
 from skem.engine.linalg import LOG_2PI, log_normal, whitening
 from skem.engine.parameters import Mixture
-from skem.engine.rows import CHUNK_ROWS, Features
-from skem.engine.threads import Workers
+from skem.engine.rounding import MAX_ERROR, Measurement, RoundingBound
 
-MAX_ERROR = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-6}
-"""Nats of rounding error a log-density may have before a more exact way is taken."""
+MANY_LOCAL = 1 / 8
+"""Share of components from which on float64 for all takes less time than float32 with so many local ones."""
 
 _NO_INDICES = np.arange(0)
 
@@ -58,59 +56,6 @@ def exponentiate(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (np.log(total) + largest).astype(np.float64), total
 
 
-class RoundingBound:
-    """How large w . phi gets at most: first a bound that costs nothing, a closer one where that does not do.
-
-    Parameters
-    ----------
-    features : Features
-    columns : ndarray of int, shape (m,)
-    covariance_type : CovarianceType
-    workers : Workers
-
-    Attributes
-    ----------
-    largest_features : ndarray of shape (H,)
-        No less than max_n |phi_nh|.
-    """
-
-    def __init__(
-        self, features: Features, columns: np.ndarray, covariance_type: CovarianceType, workers: Workers
-    ) -> None:
-        self.covariance_type = covariance_type
-        self._features, self._columns, self._workers = features, columns, workers
-        self._extent = features.extent[columns, None]
-        self.largest_features = covariance_type.features(self._extent)[:, 0]
-
-    @property
-    def spread(self) -> float:
-        """max_n |u_n|^2 for u_i = x_i / max |x_i|: m only if in some row every feature is at its largest."""
-        features, columns = self._features, self._columns
-        key = columns.tobytes()
-        if key not in features.spread:
-            extent = np.where(self._extent > 0, self._extent, 1.0)
-
-            def spread(chunk: slice) -> float:
-                u = features.read(columns, chunk) / extent
-                return float(np.einsum("in,in->n", u, u).max())
-
-            features.spread[key] = max(self._workers.map(spread, features.chunks))
-        return features.spread[key]
-
-    def exact_enough(self, w: np.ndarray, dtype: np.dtype) -> np.ndarray:
-        """Whether eps * max_n sum_h |w_kh phi_nh| < ``MAX_ERROR``, shape (K,), for |w| of shape (K, H)."""
-        number = np.finfo(dtype)
-        limit = MAX_ERROR[np.dtype(dtype)] / float(number.eps)
-        largest = w * self.largest_features
-        enough = np.asarray(largest.sum(axis=1) < limit)
-        if not enough.all():
-            enough |= self.covariance_type.bound(largest, len(self._extent), self.spread) < limit
-        # A small product of a factor that overflows is NaN; sums over the rows of a chunk are not to overflow either.
-        if not self.largest_features.max() * CHUNK_ROWS < number.max:
-            return np.zeros_like(enough)
-        return enough & (w.max(axis=1) < number.max)
-
-
 class LogDensity:
     """log N(x; mu_k, P_k) - penalty_k of all components, exact enough for features up to a given size.
 
@@ -125,6 +70,8 @@ class LogDensity:
         r of the penalty r/2 tr(P^-1).
     local : ndarray of bool, shape (K,), optional
         Components to centre and whiten in any case.
+    log_sharing : ndarray of shape (K, C), optional
+        As for `LogJoint`.
 
     Attributes
     ----------
@@ -146,29 +93,68 @@ class LogDensity:
         *,
         ridge: float = 0.0,
         local: np.ndarray | bool = False,
+        log_sharing: np.ndarray | None = None,
     ) -> None:
         self.covariance_type = bound.covariance_type
         self.mixture = mixture
         w, precision_traces = self.covariance_type.natural(mixture.means, mixture.covariances)
         self.penalties = 0.5 * ridge * precision_traces
         w[:, 0] -= self.penalties
-        self.local = np.flatnonzero(local | ~bound.exact_enough(np.abs(w), np.dtype(np.float64)))
+        largest_penalty = float(self.penalties.max())
+        if log_sharing is not None:
+            largest_penalty -= float(log_sharing.min(initial=0.0, where=mixture.weights > 0))
+        local = local | ~bound.exact_enough(np.abs(w), np.dtype(np.float64))
+        self.dtype = np.dtype(dtype)
+        self.w, self.common = self._apart(w, local)
+        if self.dtype != np.float64:
+            local_in_float32 = self._local_in_float32(bound, w, local, largest_penalty)
+            if local_in_float32 is None:
+                self.dtype = np.dtype(np.float64)
+            elif (local_in_float32 != local).any():
+                local = local_in_float32
+                self.w, self.common = self._apart(w, local)
+        self.local = np.flatnonzero(local)
+
+    def _apart(self, w: np.ndarray, local: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """w of each component that is not local less what is common to them, and that."""
         # What all components have in common does not move a responsibility: without it the rest is exact
         # to one more digit, which is what breaks the symmetry of a start with all components nearly equal.
         # Weighted, so that a far-off component nobody uses does not spoil the others.
-        share = mixture.weights.sum(axis=1)
-        if len(self.local):
-            w[self.local], share[self.local] = 0.0, 0.0
-        self.common = share @ w / (share.sum() or 1.0)
-        w -= self.common
-        if len(self.local):
-            w[self.local] = 0.0
-        self.dtype = np.dtype(dtype)
-        if self.dtype != np.float64 and (
-            len(self.local) or not bound.exact_enough(np.abs(w) + np.abs(self.common), self.dtype).all()
-        ):
-            self.dtype = np.dtype(np.float64)
-        self.w = w
+        share, some = self.mixture.weights.sum(axis=1), local.any()
+        if some:
+            w, share = np.where(local[:, None], 0.0, w), np.where(local, 0.0, share)
+        common = share @ w / (share.sum() or 1.0)
+        apart = w - common
+        if some:
+            apart[local] = 0.0
+        return apart, common
+
+    def _local_in_float32(
+        self, bound: RoundingBound, w: np.ndarray, local: np.ndarray, largest_penalty: float
+    ) -> np.ndarray | None:
+        """The components to be local so that float32 is exact enough for the others, (K,); None where they are many."""
+        apart, common = self.w, self.common
+        while local.sum() <= MANY_LOCAL * len(local):
+            size = np.abs(apart) + np.abs(common)
+            suspects = ~local & ~bound.exact_enough(size, self.dtype)
+            if not (suspects | local).any():
+                return local
+            if not bound.holds(size, self.dtype).all():
+                return None
+            measurement = Measurement(bound, self.mixture, apart, common, self.log_normal)
+            errors = measurement.errors(np.flatnonzero(suspects), np.flatnonzero(local), largest_penalty)
+            too_coarse = ~(errors < MAX_ERROR[self.dtype])
+            if not too_coarse.any():
+                return local
+            if too_coarse[local].any():
+                return None
+            local = local | too_coarse
+            apart, common = self._apart(w, local)
+        return None
+
+    def log_normal(self, k: int, x: np.ndarray) -> np.ndarray:
+        """log N(x; mu_k, P_k) - penalty_k of one component by a triangular solve, (n,), for x of shape (m, n) in float64."""
+        return log_normal(x, self.mixture.means[k], self.matrices[k]) - self.penalties[k]
 
     @cached_property
     def whitening(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -245,7 +231,12 @@ class LogJoint:
         self._relief = np.exp(self._penalties - self._largest_penalty).astype(density.dtype)
 
     def __call__(
-        self, x: np.ndarray, phi: Callable[[], np.ndarray], codes: np.ndarray | int = 0
+        self,
+        x: np.ndarray,
+        phi: Callable[[], np.ndarray],
+        codes: np.ndarray | int = 0,
+        *,
+        exact: Callable[[], np.ndarray],
     ) -> tuple[np.ndarray, np.ndarray]:
         """Log joint densities, (k, n), and what was left out of them per row, (n,), to be added to each.
 
@@ -256,6 +247,8 @@ class LogJoint:
             Gives the quadratic features, shape (H, n), where they are needed.
         codes : ndarray of int, shape (n,), or 0
             The class of each row, where there are several.
+        exact : callable
+            Gives ``x`` in float64, where there are local components.
         """
         if self.one_by_one:
             log_joint, common = self._whitened(x), np.zeros(x.shape[1], dtype=x.dtype)
@@ -265,12 +258,10 @@ class LogJoint:
         if self._log_weights.shape[1] > 1:
             log_joint += self._log_weights.astype(log_joint.dtype, copy=False).take(codes, axis=1)
         if len(self.local):
-            density = self._density
-            numbers = np.arange(len(density.w))[self.components]
+            numbers, exact_x = np.arange(len(self._density.w))[self.components], exact()
             for place in self.local:
-                k = numbers[place]
-                exact = log_normal(x, density.mixture.means[k], density.matrices[k]) - density.penalties[k]
-                log_joint[place] = exact + self._log_weights[place, codes] - common
+                log_normal = self._density.log_normal(numbers[place], exact_x)
+                log_joint[place] = log_normal + self._log_weights[place, codes] - common
         return log_joint, common
 
     def _whitened(self, x: np.ndarray) -> np.ndarray:
@@ -284,11 +275,16 @@ class LogJoint:
         return log_density
 
     def without_penalties(
-        self, x: np.ndarray, phi: Callable[[], np.ndarray], codes: np.ndarray | int = 0
+        self,
+        x: np.ndarray,
+        phi: Callable[[], np.ndarray],
+        codes: np.ndarray | int = 0,
+        *,
+        exact: Callable[[], np.ndarray],
     ) -> np.ndarray:
         """log p(x|c) of rows, (n,), computed without the penalties of ridge and sharing; ``x`` and others as above."""
         joint, common = LogJoint(self._density, self.components, self._log_weights + self._penalties)(
-            x, phi, codes
+            x, phi, codes, exact=exact
         )
         return exponentiate(joint)[0] + common
 
