@@ -96,7 +96,7 @@ class LogDensity:
         log_sharing: np.ndarray | None = None,
     ) -> None:
         self.covariance_type = bound.covariance_type
-        self.mixture = mixture
+        self.mixture, self._largest_features = mixture, bound.largest_features
         w, precision_traces = self.covariance_type.natural(mixture.means, mixture.covariances)
         self.penalties = 0.5 * ridge * precision_traces
         w[:, 0] -= self.penalties
@@ -119,8 +119,9 @@ class LogDensity:
         """w of each component that is not local less what is common to them, and that."""
         # What all components have in common does not move a responsibility: without it the rest is exact
         # to one more digit, which is what breaks the symmetry of a start with all components nearly equal.
-        # Weighted, so that a far-off component nobody uses does not spoil the others.
-        share, some = self.mixture.weights.sum(axis=1), local.any()
+        # Weighted, so that a component nobody uses, or a narrow one with much larger numbers, does not spoil the others.
+        size = np.clip(np.abs(w) @ self._largest_features, 1e-300, 1e300)
+        share, some = self.mixture.weights.sum(axis=1) * (size.min() / size) ** 2, local.any()
         if some:
             w, share = np.where(local[:, None], 0.0, w), np.where(local, 0.0, share)
         common = share @ w / (share.sum() or 1.0)
