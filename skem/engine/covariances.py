@@ -54,6 +54,9 @@ class Matrices(CovarianceType):
         w[:, m + 1 :] = precisions.reshape(-1, m * m).take(products.places, axis=1) * products.factors
         return w, np.trace(precisions, axis1=-2, axis2=-1) + np.zeros(K)
 
+    def factors(self, covariances: np.ndarray, components: np.ndarray, m: int) -> np.ndarray:
+        return np.linalg.cholesky(covariances[components])
+
     def bound(self, largest: np.ndarray, m: int, spread: float) -> np.ndarray:
         # With u = |x_i| / max |x_i| the terms of second order are u^T B u <= lambda |u|^2, and the largest eigenvalue
         # of a matrix without negative entries is at most max_i (B v)_i / v_i for any v > 0 (Collatz, 1942).
@@ -153,6 +156,9 @@ class Tied(Matrices):
 
     name: ClassVar[str] = "tied"
 
+    def factors(self, covariances: np.ndarray, components: np.ndarray, m: int) -> np.ndarray:
+        return np.broadcast_to(np.linalg.cholesky(covariances), (len(components), m, m))
+
     def maximise(
         self, moments: Moments, previous: np.ndarray, ridge: float, floor: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -192,6 +198,9 @@ class Variances(CovarianceType):
 
     def bound(self, largest: np.ndarray, m: int, spread: float) -> np.ndarray:
         return largest.sum(axis=1)
+
+    def factors(self, covariances: np.ndarray, components: np.ndarray, m: int) -> np.ndarray:
+        return np.sqrt(covariances[components].reshape(len(components), -1, 1))
 
     def regular(self, covariances: np.ndarray) -> bool:
         return bool((covariances > 0).all())

@@ -1,8 +1,7 @@
 """log N(x; mu_k, P_k) as a matrix product, exact enough or in another way.
 
 Each pass bounds or measures the rounding error of its log-densities, see ``rounding``. A component where that is
-``MAX_ERROR`` nats or more is local: in float64, centred on its own mean and whitened by a triangular solve, from rows
-read in float64. Where ``MANY_LOCAL`` components are local in float32, the block goes on in float64, where fewer are.
+``MAX_ERROR`` nats or more is local: in float64, centred on its own mean and whitened, from rows read in float64. Where ``MANY_LOCAL`` components are local in float32, the block goes on in float64, where fewer are.
 
 The quadratic features serve all components at once, but have to be made. Where a chunk of rows needs only few
 components of many features, as after a start by class, each goes by its own whitened features instead.
@@ -15,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from skem.engine.linalg import LOG_2PI, log_normal, whitening
+from skem.engine.linalg import LOG_2PI, Whitening, whitening
 from skem.engine.parameters import Mixture
 from skem.engine.rounding import MAX_ERROR, Measurement, RoundingBound
 
@@ -105,6 +104,7 @@ class LogDensity:
             largest_penalty -= float(log_sharing.min(initial=0.0, where=mixture.weights > 0))
         local = local | ~bound.exact_enough(np.abs(w), np.dtype(np.float64))
         self.dtype = np.dtype(dtype)
+        self._whitening: dict[int, Whitening] = {}
         self.w, self.common = self._apart(w, local)
         if self.dtype != np.float64:
             local_in_float32 = self._local_in_float32(bound, w, local, largest_penalty)
@@ -154,8 +154,12 @@ class LogDensity:
         return None
 
     def log_normal(self, k: int, x: np.ndarray) -> np.ndarray:
-        """log N(x; mu_k, P_k) - penalty_k of one component by a triangular solve, (n,), for x of shape (m, n) in float64."""
-        return log_normal(x, self.mixture.means[k], self.matrices[k]) - self.penalties[k]
+        """log N(x; mu_k, P_k) - penalty_k of one component by whitening, (n,), for x of shape (m, n) in float64."""
+        if k not in self._whitening:
+            mean = self.mixture.means[k]
+            factors = self.covariance_type.factors(self.mixture.covariances, np.array([k]), len(mean))
+            self._whitening[k] = Whitening.of(mean, factors[0])
+        return self._whitening[k].log_normal(x) - self.penalties[k]
 
     @cached_property
     def whitening(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -165,11 +169,6 @@ class LogDensity:
         factors = np.broadcast_to(factors, (K, m, m))
         centres = (factors @ self.mixture.means[:, :, None])[:, :, 0]
         return factors, centres, -0.5 * (m * LOG_2PI + log_det) - self.penalties
-
-    @cached_property
-    def matrices(self) -> np.ndarray:
-        """P_k, (K, m, m)."""
-        return self.covariance_type.dense(self.mixture.covariances, *self.mixture.means.shape)
 
 
 class LogJoint:
@@ -191,7 +190,7 @@ class LogJoint:
     one_by_one : bool
         Whether components go by their own whitened features, and quadratic ones are not used.
     local : ndarray of int
-        Which of ``components`` are centred and whitened by a triangular solve.
+        Which of ``components`` are centred and whitened by themselves.
     """
 
     def __init__(

@@ -109,7 +109,7 @@ class _EStep:
     with_sums : bool
         Whether an M-step follows.
     local : ndarray of bool, shape (K,), optional
-        Components to compute by a triangular solve in any case.
+        Components to centre and whiten by themselves in any case.
     centres : ndarray of shape (K, m), optional
         About which to take the sums of local components; else about their means. Those of all others are about zero.
     """

@@ -133,12 +133,12 @@ class RoundingBound:
         """Points where components have their rows, ``OWN_POINTS`` of each in a row, none further off than a row."""
         means = mixture.means[components]
         k, m = means.shape
-        matrices = self.covariance_type.dense(mixture.covariances, *mixture.means.shape)[components]
+        factors = self.covariance_type.factors(mixture.covariances, components, m)
         # As far as the far ones of its rows: two deviations beyond the mean distance.
         z = np.random.default_rng(0).standard_normal((m, OWN_POINTS - 1))
         z *= (np.sqrt(m) + 2.0) / np.sqrt((z * z).sum(axis=0))
         x = np.repeat(means[:, :, None], OWN_POINTS, axis=2)
-        x[:, :, 1:] += np.linalg.cholesky(matrices) @ z
+        x[:, :, 1:] += factors @ z if factors.shape[2] == m else factors * z
         x = np.clip(x.transpose(1, 0, 2).reshape(m, k * OWN_POINTS), -self.extent, self.extent)
         return Points(x, *self._products(x, _FLOAT32))
 
