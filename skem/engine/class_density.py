@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from skem.engine.covariance_type import CovarianceType
-from skem.engine.density import LEAST_SUM, LogDensity, LogJoint, RoundingBound, log_sum_exp
+from skem.engine.density import LEAST_SUM, LogDensity, LogJoint, log_sum_exp
 from skem.engine.parameters import Mixture
+from skem.engine.rounding import RoundingBound
 from skem.engine.rows import Features
 from skem.engine.threads import Workers, single_threaded
 
@@ -93,10 +95,11 @@ class _ComponentDensity:
         self._quadratic = block.covariance_type.features
         self._log_density = LogJoint(density, slice(None), np.zeros((len(block.mixture.means), 1)))
         self._read = features.reader(block.columns, density.dtype)
+        self._read_in_float64 = partial(features.read, block.columns)
 
     def __call__(self, chunk: slice) -> tuple[np.ndarray, np.ndarray]:
         x = self._read(chunk)
-        return self._log_density(x, lambda: self._quadratic(x))
+        return self._log_density(x, lambda: self._quadratic(x), exact=lambda: self._read_in_float64(chunk))
 
 
 class _ClassMixtures:

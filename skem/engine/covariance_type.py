@@ -34,6 +34,10 @@ class CovarianceType(ABC):
         """w with log N(x; mu_k, P_k) = w_k . phi(x), shape (K, H), and tr(P_k^-1), shape (K,)."""
 
     @abstractmethod
+    def factors(self, covariances: np.ndarray, components: np.ndarray, m: int) -> np.ndarray:
+        """L of P_k = L L^T of some components: (k, m, m), or deviations, (k, m, 1) or (k, 1, 1), where P_k is diagonal."""
+
+    @abstractmethod
     def bound(self, largest: np.ndarray, m: int, spread: float) -> np.ndarray:
         """No less than sum_h |w_kh phi_h| at any row, shape (K,).
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from skem.engine import compiled
 from skem.engine.covariance_type import CovarianceType
 from skem.engine.linalg import DIGITS, EPS, LOG_2PI, keep_regular, regularity
 from skem.engine.moments import Moments
@@ -26,22 +27,21 @@ class Matrices(CovarianceType):
     """With matrices as covariances: phi(x) = [1, x, x_i x_j for i <= j], H = 1 + m + m(m+1)/2."""
 
     def features(self, x: np.ndarray, empty: Callable[..., np.ndarray] = np.empty) -> np.ndarray:
-        from skem.engine import kernels
-
         m, n = x.shape
         phi = empty((1 + m + m * (m + 1) // 2, n), x.dtype)
-        kernels.quadratic_features(np.ascontiguousarray(x), phi)
+        compiled.kernels().quadratic_features(np.ascontiguousarray(x), phi)
         return phi
 
     def natural(self, means: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        from skem.engine import factors
-
         m = means.shape[1]
         matrices = np.ascontiguousarray(covariances).reshape(-1, m, m)
-        w, traces = factors.natural_parameters(np.ascontiguousarray(means), matrices, m * LOG_2PI)
+        w, traces = compiled.factors().natural_parameters(np.ascontiguousarray(means), matrices, m * LOG_2PI)
         if np.isnan(w[:, 0]).any():
             raise np.linalg.LinAlgError("a covariance is not positive definite")
         return w, traces
+
+    def factors(self, covariances: np.ndarray, components: np.ndarray, m: int) -> np.ndarray:
+        return np.linalg.cholesky(covariances[components])
 
     def bound(self, largest: np.ndarray, m: int, spread: float) -> np.ndarray:
         # With u = |x_i| / max |x_i| the terms of second order are u^T B u <= lambda |u|^2, and the largest eigenvalue
@@ -62,9 +62,7 @@ class Matrices(CovarianceType):
 
     def _scatter(self, moments: Moments) -> np.ndarray:
         """S_k = sum_n w_nk (x_n - mu_k) (x_n - mu_k)^T / sum_n w_nk (eq. 18), shape (K, m, m)."""
-        from skem.engine import factors
-
-        return factors.scatter(moments.phi, np.ascontiguousarray(moments.offsets))
+        return compiled.factors().scatter(moments.phi, np.ascontiguousarray(moments.offsets))
 
     def _floored(self, covariances: np.ndarray, floor: float) -> np.ndarray:
         """The covariances with eigenvalues of at least ``floor``."""
@@ -127,6 +125,9 @@ class Tied(Matrices):
 
     name: ClassVar[str] = "tied"
 
+    def factors(self, covariances: np.ndarray, components: np.ndarray, m: int) -> np.ndarray:
+        return np.broadcast_to(np.linalg.cholesky(covariances), (len(components), m, m))
+
     def maximise(
         self, moments: Moments, previous: np.ndarray, ridge: float, floor: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -166,6 +167,9 @@ class Variances(CovarianceType):
 
     def bound(self, largest: np.ndarray, m: int, spread: float) -> np.ndarray:
         return largest.sum(axis=1)
+
+    def factors(self, covariances: np.ndarray, components: np.ndarray, m: int) -> np.ndarray:
+        return np.sqrt(covariances[components].reshape(len(components), -1, 1))
 
     def regular(self, covariances: np.ndarray) -> bool:
         return bool((covariances > 0).all())

@@ -1,8 +1,7 @@
 """log N(x; mu_k, P_k) as a matrix product, exact enough or in another way.
 
-Each pass bounds the rounding error of its log-densities by eps * max_n sum_h |w_kh phi_nh|. Where that
-passes ``MAX_ERROR`` nats in float32, the block goes on in float64; where it does in float64, that
-component is local: centred on its own mean and whitened by a triangular solve instead.
+Each pass bounds or measures the rounding error of its log-densities, see ``rounding``. A component where that is
+``MAX_ERROR`` nats or more is local: in float64, centred on its own mean and whitened, from rows read in float64. Where ``MANY_LOCAL`` components are local in float32, the block goes on in float64, where fewer are.
 
 The quadratic features serve all components at once, but have to be made. Where a chunk of rows needs only few
 components, they are not.
@@ -11,18 +10,16 @@ components, they are not.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 
 import numpy as np
 
-from skem.engine.covariance_type import CovarianceType
-from skem.engine.linalg import log_normal
+from skem.engine import compiled
+from skem.engine.linalg import Whitening
 from skem.engine.parameters import Mixture
-from skem.engine.rows import CHUNK_ROWS, Features
-from skem.engine.threads import Workers
+from skem.engine.rounding import MAX_ERROR, Measurement, RoundingBound
 
-MAX_ERROR = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-6}
-"""Nats of rounding error a log-density may have before a more exact way is taken."""
+MANY_LOCAL = 1 / 8
+"""Share of components from which on float64 for all takes less time than float32 with so many local ones."""
 
 _NO_INDICES = np.arange(0)
 
@@ -38,62 +35,7 @@ LEAST_SUM = {
 
 def log_sum_exp(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Turn (k, n) log-densities into exp(. - max over k) in place; return log sum_k exp, in float64, and the max, (n,)."""
-    from skem.engine import kernels
-
-    return kernels.log_sum_exp(log_joint, log_joint.dtype.type(LEAST_LOG_RATIO[log_joint.dtype]))
-
-
-class RoundingBound:
-    """How large w . phi gets at most: first a bound that costs nothing, a closer one where that does not do.
-
-    Parameters
-    ----------
-    features : Features
-    columns : ndarray of int, shape (m,)
-    covariance_type : CovarianceType
-    workers : Workers
-
-    Attributes
-    ----------
-    largest_features : ndarray of shape (H,)
-        No less than max_n |phi_nh|.
-    """
-
-    def __init__(
-        self, features: Features, columns: np.ndarray, covariance_type: CovarianceType, workers: Workers
-    ) -> None:
-        self.covariance_type = covariance_type
-        self._features, self._columns, self._workers = features, columns, workers
-        self._extent = features.extent[columns, None]
-        self.largest_features = covariance_type.features(self._extent)[:, 0]
-
-    @property
-    def spread(self) -> float:
-        """max_n |u_n|^2 for u_i = x_i / max |x_i|: m only if in some row every feature is at its largest."""
-        features, columns = self._features, self._columns
-        key = columns.tobytes()
-        if key not in features.spread:
-            extent = np.where(self._extent > 0, self._extent, 1.0)
-
-            def spread(chunk: slice) -> float:
-                u = features.read(columns, chunk) / extent
-                return float(np.einsum("in,in->n", u, u).max())
-
-            features.spread[key] = max(self._workers.map(spread, features.chunks))
-        return features.spread[key]
-
-    def exact_enough(self, w: np.ndarray, dtype: np.dtype) -> np.ndarray:
-        """Whether eps * max_n sum_h |w_kh phi_nh| < ``MAX_ERROR``, shape (K,), for |w| of shape (K, H)."""
-        number = np.finfo(dtype)
-        limit = MAX_ERROR[np.dtype(dtype)] / float(number.eps)
-        largest = w * self.largest_features
-        enough = np.asarray(largest.sum(axis=1) < limit)
-        if not enough.all():
-            enough |= self.covariance_type.bound(largest, len(self._extent), self.spread) < limit
-        # A small product of a factor that overflows is NaN; sums over the rows of a chunk are not to overflow either.
-        if not self.largest_features.max() * CHUNK_ROWS < number.max:
-            return np.zeros_like(enough)
-        return enough & (w.max(axis=1) < number.max)
+    return compiled.kernels().log_sum_exp(log_joint, log_joint.dtype.type(LEAST_LOG_RATIO[log_joint.dtype]))
 
 
 class LogDensity:
@@ -110,6 +52,8 @@ class LogDensity:
         r of the penalty r/2 tr(P^-1).
     local : ndarray of bool, shape (K,), optional
         Components to centre and whiten in any case.
+    log_sharing : ndarray of shape (K, C), optional
+        As for `LogJoint`.
 
     Attributes
     ----------
@@ -131,34 +75,74 @@ class LogDensity:
         *,
         ridge: float = 0.0,
         local: np.ndarray | bool = False,
+        log_sharing: np.ndarray | None = None,
     ) -> None:
         self.covariance_type = bound.covariance_type
-        self.mixture = mixture
+        self.mixture, self._largest_features = mixture, bound.largest_features
         w, precision_traces = self.covariance_type.natural(mixture.means, mixture.covariances)
         self.penalties = 0.5 * ridge * precision_traces
         w[:, 0] -= self.penalties
-        self.local = np.flatnonzero(local | ~bound.exact_enough(np.abs(w), np.dtype(np.float64)))
+        largest_penalty = float(self.penalties.max())
+        if log_sharing is not None:
+            largest_penalty -= float(log_sharing.min(initial=0.0, where=mixture.weights > 0))
+        local = local | ~bound.exact_enough(np.abs(w), np.dtype(np.float64))
+        self.dtype = np.dtype(dtype)
+        self._whitening: dict[int, Whitening] = {}
+        self.w, self.common = self._apart(w, local)
+        if self.dtype != np.float64:
+            local_in_float32 = self._local_in_float32(bound, w, local, largest_penalty)
+            if local_in_float32 is None:
+                self.dtype = np.dtype(np.float64)
+            elif (local_in_float32 != local).any():
+                local = local_in_float32
+                self.w, self.common = self._apart(w, local)
+        self.local = np.flatnonzero(local)
+
+    def _apart(self, w: np.ndarray, local: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """w of each component that is not local less what is common to them, and that."""
         # What all components have in common does not move a responsibility: without it the rest is exact
         # to one more digit, which is what breaks the symmetry of a start with all components nearly equal.
-        # Weighted, so that a far-off component nobody uses does not spoil the others.
-        share = mixture.weights.sum(axis=1)
-        if len(self.local):
-            w[self.local], share[self.local] = 0.0, 0.0
-        self.common = share @ w / (share.sum() or 1.0)
-        w -= self.common
-        if len(self.local):
-            w[self.local] = 0.0
-        self.dtype = np.dtype(dtype)
-        if self.dtype != np.float64 and (
-            len(self.local) or not bound.exact_enough(np.abs(w) + np.abs(self.common), self.dtype).all()
-        ):
-            self.dtype = np.dtype(np.float64)
-        self.w = w
+        # Weighted, so that a component nobody uses, or a narrow one with much larger numbers, does not spoil the others.
+        size = np.clip(np.abs(w) @ self._largest_features, 1e-300, 1e300)
+        share, some = self.mixture.weights.sum(axis=1) * (size.min() / size) ** 2, local.any()
+        if some:
+            w, share = np.where(local[:, None], 0.0, w), np.where(local, 0.0, share)
+        common = share @ w / (share.sum() or 1.0)
+        apart = w - common
+        if some:
+            apart[local] = 0.0
+        return apart, common
 
-    @cached_property
-    def matrices(self) -> np.ndarray:
-        """P_k, (K, m, m)."""
-        return self.covariance_type.dense(self.mixture.covariances, *self.mixture.means.shape)
+    def _local_in_float32(
+        self, bound: RoundingBound, w: np.ndarray, local: np.ndarray, largest_penalty: float
+    ) -> np.ndarray | None:
+        """The components to be local so that float32 is exact enough for the others, (K,); None where they are many."""
+        apart, common = self.w, self.common
+        while local.sum() <= MANY_LOCAL * len(local):
+            size = np.abs(apart) + np.abs(common)
+            suspects = ~local & ~bound.exact_enough(size, self.dtype)
+            if not (suspects | local).any():
+                return local
+            if not bound.holds(size, self.dtype).all():
+                return None
+            measurement = Measurement(bound, self.mixture, apart, common, self.log_normal)
+            errors = measurement.errors(np.flatnonzero(suspects), np.flatnonzero(local), largest_penalty)
+            too_coarse = ~(errors < MAX_ERROR[self.dtype])
+            if not too_coarse.any():
+                return local
+            if too_coarse[local].any():
+                return None
+            local = local | too_coarse
+            apart, common = self._apart(w, local)
+        return None
+
+    def log_normal(self, k: int, x: np.ndarray) -> np.ndarray:
+        """log N(x; mu_k, P_k) - penalty_k of one component by whitening, (n,), for x of shape (m, n) in float64."""
+        if k not in self._whitening:
+            mean = self.mixture.means[k]
+            factors = self.covariance_type.factors(self.mixture.covariances, np.array([k]), len(mean))
+            self._whitening[k] = Whitening.of(mean, factors[0])
+        return self._whitening[k].log_normal(x) - self.penalties[k]
 
 
 class LogJoint:
@@ -185,7 +169,7 @@ class LogJoint:
         What `kernels.posterior` has to know of the components: log-weights still to be added, (k, C), what it takes to
         undo the penalties but for a factor, (k, C), and log of that factor, (C,).
     local : ndarray of int
-        Which of ``components`` are centred and whitened by a triangular solve.
+        Which of ``components`` are centred and whitened by themselves.
     """
 
     def __init__(
@@ -223,7 +207,12 @@ class LogJoint:
         self.terms = log_weights.astype(density.dtype, copy=False), relief, largest_penalty
 
     def __call__(
-        self, x: np.ndarray, phi: Callable[[], np.ndarray], empty: Callable[..., np.ndarray] = np.empty
+        self,
+        x: np.ndarray,
+        phi: Callable[[], np.ndarray],
+        empty: Callable[..., np.ndarray] = np.empty,
+        *,
+        exact: Callable[[], np.ndarray],
     ) -> tuple[np.ndarray, np.ndarray]:
         """Log joint densities, (k, n), and what was left out of them per row, (n,), to be added to each.
 
@@ -236,40 +225,43 @@ class LogJoint:
             Gives the quadratic features, shape (H, n), where they are needed.
         empty : callable
             Makes an array for the result, as `numpy.empty` does.
+        exact : callable
+            Gives ``x`` in float64, where there are local components.
         """
         if self.directly:
-            from skem.engine import kernels
-
-            log_joint = kernels.quadratic_forms(np.ascontiguousarray(x), self.w)
+            log_joint = compiled.kernels().quadratic_forms(np.ascontiguousarray(x), self.w)
         else:
             features = phi()
             log_joint = empty((len(self.w), features.shape[1]), features.dtype)
             np.matmul(self.w, features, out=log_joint)
         log_joint, common = log_joint[:-1], log_joint[-1]
         if len(self.local):
-            density = self._density
-            numbers = np.arange(len(density.w))[self.components]
+            numbers, exact_x = np.arange(len(self._density.w))[self.components], exact()
             one_class = self._log_weights.shape[1] == 1
             for place in self.local:
-                k = numbers[place]
-                exact = log_normal(x, density.mixture.means[k], density.matrices[k]) - density.penalties[k]
-                log_joint[place] = exact + (self._log_weights[place, 0] if one_class else 0.0) - common
+                log_normal = self._density.log_normal(numbers[place], exact_x)
+                log_joint[place] = log_normal + (self._log_weights[place, 0] if one_class else 0.0) - common
         return log_joint, common
 
     def without_penalties(
-        self, x: np.ndarray, phi: Callable[[], np.ndarray], codes: np.ndarray | int = 0
+        self,
+        x: np.ndarray,
+        phi: Callable[[], np.ndarray],
+        codes: np.ndarray | int = 0,
+        *,
+        exact: Callable[[], np.ndarray],
     ) -> np.ndarray:
         """log p(x|c) of rows, (n,), computed without the penalties of ridge and sharing.
 
         Parameters
         ----------
-        x, phi
+        x, phi, exact
             As above.
         codes : ndarray of int, shape (n,), or 0
             The class of each row, where there are several.
         """
         log_weights = self._log_weights + self._penalties
-        joint, common = LogJoint(self._density, self.components, log_weights)(x, phi)
+        joint, common = LogJoint(self._density, self.components, log_weights)(x, phi, exact=exact)
         if log_weights.shape[1] > 1:
             joint += log_weights.astype(joint.dtype).take(codes, axis=1)
         return log_sum_exp(joint)[0] + common

@@ -9,7 +9,7 @@ from 1e-12 rows to one within a few passes, and from 1e-20 too, so the limit lie
 
 The ridge is part of the model: with ``ridge`` = r, training uses log N(x; mu, P) - r/2 tr(P^-1), for which
 P = S + r I *is* the M-step. The penalised log-likelihood, the ``objective``, therefore never falls but by rounding: that
-of log-densities (``density.MAX_ERROR``) and that of covariances, which have three digits in any direction or stay as
+of log-densities (``rounding.MAX_ERROR``) and that of covariances, which have three digits in any direction or stay as
 they were. Where sums in float32 do not have as many, the pass is done again in float64, and all that follow.
 
 A component may be reserved, in part, for a class: ``log_sharing`` is added to its log-weights in the other classes in
@@ -20,12 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
 
-from skem.engine.density import LEAST_LOG_RATIO, LEAST_SUM, LogDensity, LogJoint
+from skem.engine import compiled
+from skem.engine.density import LEAST_LOG_RATIO, LEAST_SUM, MANY_LOCAL, LogDensity, LogJoint
+from skem.engine.linalg import EPS
 from skem.engine.moments import Moments, SufficientStatistics
 from skem.engine.parameters import Mixture
 from skem.engine.problem import Problem
@@ -59,11 +61,13 @@ class State:
 
 def passes(problem: Problem, max_iter: int) -> Iterator[State]:
     """Yield the state after each of ``max_iter`` passes of supervised EM on one block of features."""
-    mixture = problem.start
+    mixture, local = problem.start, np.zeros(len(problem.start.means), dtype=bool)
     statistics = _EStep(problem, mixture, problem.rows.features.X.dtype).statistics()
     for p in range(1, max_iter + 1):
-        mixture, dtype = _m_step(problem, statistics, mixture)
-        statistics = _EStep(problem, mixture, dtype, with_sums=p < max_iter).statistics()
+        mixture, dtype, doubtful = _m_step(problem, statistics, mixture, local)
+        # In float32 what was in doubt once will be again; taken about its own mean its scatter is not.
+        local = (local | doubtful) & (dtype != np.float64)
+        statistics = _EStep(problem, mixture, dtype, with_sums=p < max_iter, local=local).statistics()
         yield State(p, mixture, statistics.log_likelihood, statistics.objective, statistics.dtype)
 
 
@@ -91,7 +95,7 @@ class _EStep:
     with_sums : bool
         Whether an M-step follows.
     local : ndarray of bool, shape (K,), optional
-        Components to compute by a triangular solve in any case.
+        Components to centre and whiten by themselves in any case.
     centres : ndarray of shape (K, m), optional
         About which to take the sums of local components; else about their means. Those of all others are about zero.
     """
@@ -106,7 +110,14 @@ class _EStep:
         local: np.ndarray | bool = False,
         centres: np.ndarray | None = None,
     ) -> None:
-        density = LogDensity(mixture, problem.rounding_bound, dtype, ridge=problem.ridge, local=local)
+        density = LogDensity(
+            mixture,
+            problem.rounding_bound,
+            dtype,
+            ridge=problem.ridge,
+            local=local,
+            log_sharing=problem.log_sharing,
+        )
         self._problem, self._density, self._with_sums = problem, density, with_sums
         self._origins = np.zeros(mixture.means.shape)
         self._origins[density.local] = (mixture.means if centres is None else centres)[density.local]
@@ -137,7 +148,9 @@ class _EStep:
         """The sums over all rows, and the mean log-likelihood and objective."""
         chunks, weights = self._problem.chunks, self._density.mixture.weights
         counts, sums = np.zeros(weights.shape), np.zeros(self._density.w.shape)
-        statistics = SufficientStatistics(counts, sums, self._origins, self._density.dtype)
+        eps = np.full((len(weights), 1), np.finfo(self._density.dtype).eps)
+        eps[self._density.local] = EPS
+        statistics = SufficientStatistics(counts, sums, self._origins, eps, self._density.dtype)
         for chunk, added in zip(chunks, self._problem.workers.map(self._sums_of_chunk, chunks), strict=True):
             statistics.log_likelihood += added.log_likelihood
             statistics.objective += added.objective
@@ -152,10 +165,11 @@ class _EStep:
 
     def _sums_of_chunk(self, chunk: Chunk) -> _ChunkSums:
         """The E-step on a chunk of rows."""
-        from skem.engine import kernels
-
-        rows, log_joint = self._problem.rows, self._log_joint[chunk.classes.start]
+        problem, log_joint = self._problem, self._log_joint[chunk.classes.start]
+        rows = problem.rows
         x, phi = self._read(chunk.rows.start, chunk.rows.stop)
+        # Local components need all digits of the rows.
+        exact = cache(lambda: problem.read_in_float64(chunk.rows)) if x.dtype != np.float64 else lambda: x
         sample_weights = rows.weights[chunk.rows]
         n, dtype = len(sample_weights), x.dtype
         weighted_rows = rows.borders_within(chunk), sample_weights
@@ -164,7 +178,7 @@ class _EStep:
         counts = np.zeros(log_joint.terms[0].shape)
         if log_joint.directly:
             sums = np.zeros((len(counts) if self._with_sums else 0, log_joint.w.shape[1]))
-            underflown = kernels.few_components(
+            underflown = compiled.kernels().few_components(
                 np.ascontiguousarray(x),
                 log_joint.w,
                 log_joint.terms,
@@ -176,15 +190,17 @@ class _EStep:
                 sums,
             )
         else:
-            joint, common = log_joint(x, phi, partial(self._problem.scratch.empty, "joint"))
-            underflown = kernels.posterior(
+            joint, common = log_joint(x, phi, partial(problem.scratch.empty, "joint"), exact=exact)
+            underflown = compiled.kernels().posterior(
                 joint, common, log_joint.terms, weighted_rows, least, log_likelihood, objective, counts
             )
         if underflown:
             # The component that carries a row without the penalty has none of it with the penalty.
             lost = np.flatnonzero(np.isnan(log_likelihood))
             codes = rows.codes[chunk.rows][lost] if chunk.several_classes else 0
-            log_likelihood[lost] = log_joint.without_penalties(x[:, lost], lambda: phi()[:, lost], codes)
+            log_likelihood[lost] = log_joint.without_penalties(
+                x[:, lost], lambda: phi()[:, lost], codes, exact=lambda: exact()[:, lost]
+            )
         in_total = float(sample_weights @ log_likelihood), float(sample_weights @ objective)
         if not self._with_sums:
             return _ChunkSums(*in_total)
@@ -195,7 +211,7 @@ class _EStep:
             sums = np.dot(phi(), responsibilities).T.astype(np.float64, copy=False)
             for row in log_joint.local:
                 origin = self._origins[log_joint.components][row]
-                sums[row] = self._problem.covariance_type.features(x - origin[:, None]) @ joint[row]
+                sums[row] = problem.covariance_type.features(exact() - origin[:, None]) @ joint[row]
         return _ChunkSums(*in_total, counts if chunk.several_classes else sums[:, :1], sums)
 
 
@@ -220,18 +236,25 @@ def _covariances(problem: Problem, moments: Moments, previous: Mixture) -> tuple
 
 
 def _m_step(
-    problem: Problem, statistics: SufficientStatistics, previous: Mixture
-) -> tuple[Mixture, np.dtype]:
-    """The next parameters, and the type their densities may be computed in."""
+    problem: Problem, statistics: SufficientStatistics, previous: Mixture, local: np.ndarray
+) -> tuple[Mixture, np.dtype, np.ndarray]:
+    """The next parameters, the type their densities may be computed in, and whose sums were in doubt, (K,).
+
+    Those of ``local`` were taken about their own means already.
+    """
     mixture, doubtful = _maximise(problem, statistics, previous)
-    if doubtful.any() and statistics.dtype != np.float64:
-        return _m_step(problem, _EStep(problem, previous, np.dtype(np.float64)).statistics(), previous)
-    if doubtful.any():
-        # Its scatter once more, about its new mean: from there nothing is lost.
-        e_step = _EStep(problem, previous, statistics.dtype, local=doubtful, centres=mixture.means)
-        statistics.replace(doubtful, e_step.statistics())
-        mixture, _ = _maximise(problem, statistics, previous)
-    return mixture, statistics.dtype
+    if not doubtful.any():
+        return mixture, statistics.dtype, doubtful
+    redone = doubtful | local
+    dtype = statistics.dtype
+    if dtype != np.float64 and redone.sum() > MANY_LOCAL * len(redone):
+        in_float64 = _EStep(problem, previous, np.dtype(np.float64)).statistics()
+        return _m_step(problem, in_float64, previous, np.zeros_like(local))
+    # Its scatter once more, about its new mean: from there nothing is lost.
+    e_step = _EStep(problem, previous, dtype, local=redone, centres=mixture.means)
+    statistics.replace(doubtful, e_step.statistics())
+    mixture, _ = _maximise(problem, statistics, previous)
+    return mixture, dtype, doubtful
 
 
 def _maximise(
@@ -258,6 +281,6 @@ def _maximise(
         offsets = np.where(alive[:, None], phi[:, 1 : m + 1], 0.0)
         means = np.where(alive[:, None], _means(origins, offsets), previous.means)
         n_k = np.where(alive, n_k, 0.0)
-    moments = Moments(phi, offsets, means, n_k, float(np.finfo(statistics.dtype).eps))
+    moments = Moments(phi, offsets, means, n_k, statistics.eps)
     covariances, doubtful = _covariances(problem, moments, previous)
     return Mixture(_weights(n_ki), means, covariances), doubtful

@@ -1,13 +1,13 @@
 """Inverse Cholesky factors of many small matrices, compiled: LAPACK's cost more to call than to run.
 
-Import this inside functions only, as ``kernels``.
+See ``compiled`` for how this module is imported.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from skem.engine.kernels import compiled, reduction
+from skem.engine.kernels import compiled, entry, reduction
 
 
 @reduction
@@ -59,7 +59,7 @@ def inverse_factors(covariances):
     return inverses, log_det
 
 
-@compiled
+@entry
 def natural_parameters(means, covariances, constant):
     """w of Gaussians, log N(x; mu_k, P_k) = w_k . phi(x), shape (K, H), and tr(P_k^-1), (K,); NaN as above.
 
@@ -101,7 +101,7 @@ def natural_parameters(means, covariances, constant):
     return w, traces
 
 
-@compiled
+@entry
 def scatter(moments, offsets):
     """S_k = E[x x^T] - E[x] E[x]^T, (K, m, m), from E[phi(x)], (K, H), and E[x], (K, m)."""
     K, m = offsets.shape
@@ -129,7 +129,7 @@ def _largest_share(inverse, rounding):
     return largest
 
 
-@compiled
+@entry
 def regularity(covariances, rounding, singular, digits):
     """See ``linalg.regularity``: regular and exact, ndarray of bool, shape (K,), for ``rounding`` of shape (K, m)."""
     K, m = covariances.shape[:2]

@@ -1,6 +1,6 @@
 """The E-step's loops, compiled: where NumPy would read memory once per operation, or hold the interpreter per call.
 
-Import this inside functions only: numba takes a third of a second to import. What it compiles is kept on disk.
+See ``compiled`` for how this module is imported. What numba compiles is kept on disk.
 Rows are worked on in tiles that stay in the processor's first caches; a tile holds rows of one class. No loop depends on
 the number of threads, and none holds the interpreter's lock.
 """
@@ -8,10 +8,14 @@ the number of threads, and none holds the interpreter's lock.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import wraps
 
 import numpy as np
 from numba import njit, types
 from numba.extending import overload
+
+from skem.engine.interrupts import sigint, uninterrupted
 
 TILE = 256
 """Rows per tile. Measured from 64 to 1024, in both types, with AVX2 and with AVX-512: 256 is never far from the best."""
@@ -21,6 +25,19 @@ _options = {"nogil": True, "cache": True, "error_model": "numpy"}
 compiled = njit(fastmath={"contract", "nsz"}, **_options)
 # Sums in any order, for reductions over rows.
 reduction = njit(fastmath={"contract", "nsz", "reassoc"}, **_options)
+
+
+def entry(function: Callable) -> Callable:
+    """Decorator of what the engine calls. Ctrl-C waits, since a first call compiles, or loads what was compiled."""
+    function = compiled(function)
+
+    @uninterrupted
+    def call(*arguments):
+        result = function(*arguments)
+        sigint.handle_waiting()
+        return result
+
+    return wraps(function)(call)
 
 
 # exp(x) = 2^n exp(r), |r| <= log(2) / 2: NumPy's is scalar in float64 on processors without AVX-512.
@@ -220,7 +237,7 @@ def _add_sums(x, responsibilities, k, n, product, sums):
 # What the engine calls
 
 
-@compiled
+@entry
 def log_sum_exp(joint, least):
     """Turn (k, n) log-densities into densities over the largest of each row, in place.
 
@@ -242,7 +259,7 @@ def log_sum_exp(joint, least):
     return log_total, largest
 
 
-@compiled
+@entry
 def posterior(joint, common, mixture, rows, least, log_likelihood, objective, counts):
     """Turn (k, n) log joint densities of rows, sorted by class, into responsibilities times the rows' weights.
 
@@ -288,7 +305,7 @@ def posterior(joint, common, mixture, rows, least, log_likelihood, objective, co
     return underflown
 
 
-@compiled
+@entry
 def few_components(x, w, mixture, rows, least, log_likelihood, objective, counts, sums):
     """The E-step of (m, n) features and its sums without making their quadratic features; and see `posterior`.
 
@@ -328,7 +345,7 @@ def few_components(x, w, mixture, rows, least, log_likelihood, objective, counts
     return underflown
 
 
-@compiled
+@entry
 def quadratic_forms(x, w):
     """w . phi(x) of (m, n) features for each row of ``w`` (k, H), shape (k, n), without making phi."""
     m, n = x.shape
@@ -343,7 +360,7 @@ def quadratic_forms(x, w):
     return result
 
 
-@compiled
+@entry
 def quadratic_features(x, phi):
     """phi(x) = [1, x, x_i x_j for i <= j], (H, n), of (m, n) features."""
     m = len(x)

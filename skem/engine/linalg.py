@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtri
+
+from skem.engine import compiled
 
 LOG_2PI = float(np.log(2.0 * np.pi))
 EPS = float(np.finfo(np.float64).eps)
@@ -33,12 +37,10 @@ def regularity(covariances: np.ndarray, rounding: np.ndarray | None = None) -> t
     regular, exact : ndarray of bool, shape (...)
         Without ``rounding`` both are the same.
     """
-    from skem.engine import factors
-
     shape, m = covariances.shape[:-2], covariances.shape[-1]
     covariances = np.ascontiguousarray(covariances, dtype=np.float64).reshape(-1, m, m)
     roundings = np.zeros((len(covariances), m)) if rounding is None else rounding.reshape(-1, m)
-    regular, exact = factors.regularity(covariances, roundings, SINGULAR, DIGITS)
+    regular, exact = compiled.factors().regularity(covariances, roundings, SINGULAR, DIGITS)
     return regular.reshape(shape), exact.reshape(shape)
 
 
@@ -77,19 +79,31 @@ def _mean_log_normal(P: np.ndarray, S: np.ndarray) -> float:
     return float(-0.5 * (np.linalg.slogdet(P)[1] + np.trace(np.linalg.solve(P, S))))
 
 
-def log_normal(x: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> np.ndarray:
-    """log N(x; mean, covariance) by a triangular solve: the slow way, for components w . phi is too coarse for.
+class Whitening(NamedTuple):
+    """What makes unit normal rows of those of N(mean, L L^T): centring, and L^-1.
 
-    Parameters
+    Attributes
     ----------
-    x : ndarray of shape (m, n)
     mean : ndarray of shape (m,)
-    covariance : ndarray of shape (m, m)
-
-    Returns
-    -------
-    ndarray of shape (n,)
+    inverse : ndarray of shape (m, m), or where L is diagonal (m, 1) or (1, 1)
+    log_scale : float
+        The logarithm of the density at the mean.
     """
-    factor = np.linalg.cholesky(covariance)
-    z = solve_triangular(factor, x - mean[:, None], lower=True)
-    return -0.5 * (len(mean) * LOG_2PI + (z * z).sum(axis=0)) - np.log(np.diagonal(factor)).sum()
+
+    mean: np.ndarray
+    inverse: np.ndarray
+    log_scale: float
+
+    @classmethod
+    def of(cls, mean: np.ndarray, factor: np.ndarray) -> Whitening:
+        """With L of shape (m, m), or where it is diagonal (m, 1) or (1, 1)."""
+        m = len(mean)
+        diagonal = np.diagonal(factor) if factor.shape == (m, m) else factor[:, 0]
+        inverse = dtrtri(factor, lower=1)[0] if factor.shape == (m, m) else 1.0 / factor
+        return cls(mean, inverse, -0.5 * m * LOG_2PI - float(np.log(np.broadcast_to(diagonal, m)).sum()))
+
+    def log_normal(self, x: np.ndarray) -> np.ndarray:
+        """log N(x; mean, L L^T), (n,), for x of shape (m, n): slower than w . phi, and as exact as x."""
+        z = x - self.mean[:, None]
+        z = self.inverse @ z if self.inverse.shape[1] == len(z) else self.inverse * z
+        return self.log_scale - 0.5 * np.einsum("in,in->n", z, z)

@@ -9,8 +9,8 @@ from functools import cache, cached_property, partial
 import numpy as np
 
 from skem.engine.covariance_type import CovarianceType
-from skem.engine.density import RoundingBound
 from skem.engine.parameters import Mixture
+from skem.engine.rounding import RoundingBound
 from skem.engine.rows import CHUNK_ROWS, Chunk, Rows
 from skem.engine.threads import Scratch, Workers
 
@@ -71,7 +71,8 @@ class Problem:
 
     @cached_property
     def rounding_bound(self) -> RoundingBound:
-        return RoundingBound(self.rows.features, self.columns, self.covariance_type, self.workers)
+        rows = self.rows
+        return RoundingBound(rows.features, self.columns, self.covariance_type, self.workers, rows.codes)
 
     @property
     def _n_features(self) -> int:
@@ -83,6 +84,10 @@ class Problem:
         few_rows = len(self.rows.weights) <= CHUNK_ROWS
         one_chunk = few_rows and self._n_features * len(self.start.means) <= ONE_CHUNK
         return self.rows.one_chunk if one_chunk else self.rows.chunks
+
+    def read_in_float64(self, rows: slice) -> np.ndarray:
+        """The block's features of some rows with all their digits, (m, n), where the reader gives fewer."""
+        return self.rows.features.read(self.columns, rows)
 
     def reader(self, dtype: np.dtype) -> Reader:
         """What reads the block in one dtype, to be asked for by one thread; kept until it is asked for in another."""

@@ -36,8 +36,8 @@ class Features:
     shift, scale : ndarray of shape (M,)
     keep : bool
         Whether the rows are read many times: blocks are kept then, unless X is large or a file on disk.
-    spread : dict
-        What ``density.RoundingBound`` found out about these rows, by block.
+    far_rows : dict
+        What ``rounding.RoundingBound`` found out about these rows, by block.
     """
 
     X: np.ndarray
@@ -45,7 +45,7 @@ class Features:
     shift: np.ndarray
     scale: np.ndarray
     keep: bool = False
-    spread: dict[bytes, float] = field(default_factory=dict, repr=False)
+    far_rows: dict[bytes, tuple[float, np.ndarray]] = field(default_factory=dict, repr=False)
     _blocks: dict[bytes, np.ndarray] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -65,7 +65,9 @@ class Features:
         """The rows of each chunk, whatever their class."""
         return [slice(start, start + CHUNK_ROWS) for start in range(0, len(self.X), CHUNK_ROWS)]
 
-    def read(self, columns: np.ndarray, rows: slice, dtype: np.dtype | type = np.float64) -> np.ndarray:
+    def read(
+        self, columns: np.ndarray, rows: slice | np.ndarray, dtype: np.dtype | type = np.float64
+    ) -> np.ndarray:
         """Some features of some rows, shape (m, n)."""
         x = self.X[rows][:, columns] if self.order is None else self.X[np.ix_(self.order[rows], columns)]
         return ((x - self.shift[columns]) / self.scale[columns]).T.astype(dtype, order="C")

@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from sklearn.base import clone
 
 from skem import PRBFClassifier, SKEMClassifier
-from skem.engine import density, problem, rows
+from skem.engine import density, problem, rounding, rows
 from skem.engine.covariances import COVARIANCE_TYPES, Matrices
 from skem.engine.threads import Workers
 
@@ -64,12 +64,12 @@ def test_what_is_too_coarse_is_found(seed, m, tails, scales, covariance_type, dt
     w = np.exp(3 * rng.standard_normal((5, len(phi)))) * (rng.random((5, len(phi))) < 0.7) + 1e-6
     w *= (
         (1 + 1e-9)
-        * density.MAX_ERROR[np.dtype(dtype)]
+        * rounding.MAX_ERROR[np.dtype(dtype)]
         / np.finfo(dtype).eps
         / (w @ phi).max(axis=1, keepdims=True)
     )
     features = rows.Features(X, None, np.zeros(m), np.ones(m))
-    bound = density.RoundingBound(features, np.arange(m), covariance_type, Workers())
+    bound = rounding.RoundingBound(features, np.arange(m), covariance_type, Workers())
     assert not bound.exact_enough(w, np.dtype(dtype)).any()
 
 

@@ -1,0 +1,247 @@
+"""How far log-densities computed as w . phi are off, bounded for all rows or measured on some.
+
+The bound is eps * max_n sum_h |w_kh phi_nh|. It costs next to nothing, and what it lets pass needs no more. But no row has all
+features at their largest and all roundings in one direction: of real data the error is a tenth of it. So where float32 does
+not pass, its error is measured: the product is made in float32, as for all other rows, and in float64 at
+
+- some rows: the same number of steps apart in the order of the rows, the ones with the largest features, and the longest.
+  A component counts where a class has it within ``NEAR`` nats of its best one; elsewhere nobody sees its error;
+- points where each component has its own rows, drawn from it, so that narrow components are seen which none of these rows
+  belongs to. There the component counts in any case.
+
+``SAFETY`` times the largest error found is taken for the error at all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from skem.engine.covariance_type import CovarianceType
+from skem.engine.parameters import Mixture
+from skem.engine.rows import CHUNK_ROWS, Features
+from skem.engine.threads import Workers
+
+MAX_ERROR = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-6}
+"""Nats of rounding error a log-density may have before a more exact way is taken."""
+
+SAFETY = 4.0
+"""How much larger than the largest error at some points the error at any row may be."""
+
+NEAR = 25.0
+"""Nats below the best component of a class down to which a component is seen: e^-25 is 1e-11."""
+
+EVEN_ROWS, LONG_ROWS = 128, 16
+"""Rows to measure at: evenly spread ones, and the longest; each feature adds the row that has it at its largest."""
+
+OWN_POINTS = 4
+"""Points to measure at that belong to a component: its mean, and some of its far rows."""
+
+_FLOAT32 = np.dtype(np.float32)
+
+
+class RoundingBound:
+    """How large w . phi gets at most: first a bound that costs nothing, a closer one where that does not do.
+
+    Parameters
+    ----------
+    features : Features
+    columns : ndarray of int, shape (m,)
+    covariance_type : CovarianceType
+    workers : Workers
+    codes : ndarray of int, shape (N,), optional
+        The class of each row, where its log-density in the others does not matter.
+
+    Attributes
+    ----------
+    largest_features : ndarray of shape (H,)
+        No less than max_n |phi_nh|.
+    """
+
+    def __init__(
+        self,
+        features: Features,
+        columns: np.ndarray,
+        covariance_type: CovarianceType,
+        workers: Workers,
+        codes: np.ndarray | None = None,
+    ) -> None:
+        self.covariance_type = covariance_type
+        self.features, self.columns = features, columns
+        self._workers, self._codes = workers, codes
+        self.extent = features.extent[columns, None]
+        self.largest_features = covariance_type.features(self.extent)[:, 0]
+
+    @property
+    def _far_rows(self) -> tuple[float, np.ndarray]:
+        """max_n |u_n|^2 for u_i = x_i / max |x_i|, and the rows that are long or have a feature at its largest."""
+        key = self.columns.tobytes()
+        if key not in self.features.far_rows:
+            extent = np.where(self.extent > 0, self.extent, 1.0)
+
+            def far(chunk: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+                u = self.features.read(self.columns, chunk) / extent
+                squares = np.einsum("in,in->n", u, u)
+                longest = np.argsort(-squares, kind="stable")[:LONG_ROWS]
+                np.abs(u, out=u)
+                largest = u.argmax(axis=1)
+                return (
+                    squares[longest],
+                    longest + chunk.start,
+                    u[np.arange(len(u)), largest],
+                    largest + chunk.start,
+                )
+
+            found = self._workers.map(far, self.features.chunks)
+            squares, longest, values, largest = zip(*found, strict=True)
+            order = np.argsort(-np.concatenate(squares), kind="stable")[:LONG_ROWS]
+            by_feature = np.stack(largest)[np.argmax(values, axis=0), np.arange(len(self.columns))]
+            rows = np.union1d(np.concatenate(longest)[order], by_feature)
+            self.features.far_rows[key] = float(max(s[0] for s in squares)), rows
+        return self.features.far_rows[key]
+
+    def holds(self, w: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        """Whether no number overflows, shape (K,), for |w| of shape (K, H)."""
+        largest = float(np.finfo(dtype).max)
+        # Sums over the rows of a chunk are not to overflow either.
+        fits = bool(self.largest_features.max() * CHUNK_ROWS < largest)
+        return np.asarray((w.max(axis=1) < largest) & fits)
+
+    def exact_enough(self, w: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        """Whether eps * max_n sum_h |w_kh phi_nh| < ``MAX_ERROR``, shape (K,), for |w| of shape (K, H)."""
+        limit = MAX_ERROR[np.dtype(dtype)] / float(np.finfo(dtype).eps)
+        largest = w * self.largest_features
+        enough = np.asarray(largest.sum(axis=1) < limit)
+        if not enough.all():
+            enough |= self.covariance_type.bound(largest, len(self.extent), self._far_rows[0]) < limit
+        # A small product of a factor that overflows is NaN.
+        return enough & self.holds(w, dtype)
+
+    @cached_property
+    def rows(self) -> Points:
+        """The rows to measure at."""
+        n = len(self.features.X)
+        even = np.arange(n) if n <= EVEN_ROWS else (2 * np.arange(EVEN_ROWS) + 1) * n // (2 * EVEN_ROWS)
+        rows = np.union1d(even, self._far_rows[1])
+        x = self.features.read(self.columns, rows)
+        return Points(x, *self._products(x, _FLOAT32), None if self._codes is None else self._codes[rows])
+
+    def own_points(self, mixture: Mixture, components: np.ndarray) -> Points:
+        """Points where components have their rows, ``OWN_POINTS`` of each in a row, none further off than a row."""
+        means = mixture.means[components]
+        k, m = means.shape
+        factors = self.covariance_type.factors(mixture.covariances, components, m)
+        # As far as the far ones of its rows: two deviations beyond the mean distance.
+        z = np.random.default_rng(0).standard_normal((m, OWN_POINTS - 1))
+        z *= (np.sqrt(m) + 2.0) / np.sqrt((z * z).sum(axis=0))
+        x = np.repeat(means[:, :, None], OWN_POINTS, axis=2)
+        x[:, :, 1:] += factors @ z if factors.shape[2] == m else factors * z
+        x = np.clip(x.transpose(1, 0, 2).reshape(m, k * OWN_POINTS), -self.extent, self.extent)
+        return Points(x, *self._products(x, _FLOAT32))
+
+    def _products(self, x: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+        """phi in float64, and in another type."""
+        features = self.covariance_type.features
+        return features(x), features(x.astype(dtype))
+
+
+class Points(NamedTuple):
+    """Where to measure: x, (m, n), phi in float64 and in float32, (H, n), and the class of each, (n,), or None for all."""
+
+    x: np.ndarray
+    phi: np.ndarray
+    rounded_phi: np.ndarray
+    codes: np.ndarray | None = None
+
+
+class Measurement:
+    """The errors of log-densities in float32, where they matter.
+
+    Parameters
+    ----------
+    bound : RoundingBound
+    mixture : Mixture
+    w : ndarray of shape (K, H)
+        Less ``common``; zero for components that are local.
+    common : ndarray of shape (H,)
+    log_normal : callable
+        Gives log N(x; mu_k, P_k) - penalty_k in float64, of a local component and points (m, n).
+    """
+
+    def __init__(
+        self,
+        bound: RoundingBound,
+        mixture: Mixture,
+        w: np.ndarray,
+        common: np.ndarray,
+        log_normal: Callable[[int, np.ndarray], np.ndarray],
+    ) -> None:
+        self._bound, self._mixture, self._log_normal = bound, mixture, log_normal
+        self._w, self._common = w, common
+        self._rounded_w = np.vstack([w, common]).astype(_FLOAT32)
+
+    def errors(self, suspects: np.ndarray, local: np.ndarray, penalty: float) -> np.ndarray:
+        """``SAFETY`` times the largest error found of each of ``suspects`` and ``local``, in nats; zero for others, (K,).
+
+        Parameters
+        ----------
+        suspects, local : ndarray of int
+        penalty : float
+            Nats by which penalties may change which component of a class is its best.
+        """
+        worst = np.zeros(len(self._w))
+        with np.errstate(all="ignore"):  # a NaN or an infinity is an error that is too large
+            which, at_rows = self._at_rows(suspects, local, NEAR + penalty)
+            worst[which] = np.fmax(at_rows, self._at_own_points(suspects, local))
+        return SAFETY * np.nan_to_num(worst, nan=np.inf)
+
+    def _at_rows(self, suspects: np.ndarray, local: np.ndarray, near: float) -> tuple[np.ndarray, np.ndarray]:
+        points, weights = self._bound.rows, self._mixture.weights
+        rounded, common = _apart(self._rounded_w @ points.rounded_phi)
+        exact = (self._w[suspects] + self._common) @ points.phi
+        if len(local):
+            of_local = np.stack([self._log_normal(k, points.x) for k in local])
+            rounded[local] = (of_local - common).astype(_FLOAT32)
+            exact = np.concatenate([exact, of_local])
+        which = np.concatenate([suspects, local])
+        error = _error(rounded[which], common, exact)
+        counts = np.zeros(error.shape, dtype=bool)
+        log_weights = np.log(weights)
+        for c in range(weights.shape[1]):
+            here = slice(None) if points.codes is None else np.flatnonzero(points.codes == c)
+            of_class = log_weights[:, c, None]
+            least = (rounded[:, here] + of_class).max(axis=0) - near
+            # Either of both may be the wrong one.
+            largest = np.fmax(rounded[which][:, here], exact[:, here] - common[here])
+            counts[:, here] |= (largest + of_class[which] >= least) & (weights[which, c, None] > 0)
+        return which, np.where(counts, error, 0.0).max(axis=1)
+
+    def _at_own_points(self, suspects: np.ndarray, local: np.ndarray) -> np.ndarray:
+        which = np.concatenate([suspects, local])
+        points = self._bound.own_points(self._mixture, which)
+        k, n = len(which), len(which) * OWN_POINTS
+        rounded, common = _apart(self._rounded_w[np.append(which, -1)] @ points.rounded_phi)
+        own = np.arange(n).reshape(k, OWN_POINTS)
+        rounded, common = np.take_along_axis(rounded, own, axis=1), common[own]
+        phi = points.phi.reshape(-1, k, OWN_POINTS).transpose(1, 0, 2)
+        exact = ((self._w[which] + self._common)[:, None] @ phi)[:, 0]
+        for i, number in enumerate(local, start=len(suspects)):
+            exact[i] = self._log_normal(number, points.x[:, own[i]])
+            rounded[i] = (exact[i] - common[i]).astype(_FLOAT32)
+        error = _error(rounded, common, exact).max(axis=1)
+        # Nobody sees a component that no class uses.
+        return np.where(self._mixture.weights[which].any(axis=1), error, 0.0)
+
+
+def _apart(product: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What is computed of components, and what they have in common, in float64."""
+    product = product.astype(np.float64)
+    return product[:-1], product[-1]
+
+
+def _error(rounded: np.ndarray, common: np.ndarray, exact: np.ndarray) -> np.ndarray:
+    """How far log-densities are off, and will be by being added to others of their size."""
+    return np.abs(rounded + common - exact) + float(np.finfo(_FLOAT32).eps) * np.abs(rounded)
