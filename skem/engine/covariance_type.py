@@ -54,6 +54,10 @@ class CovarianceType(ABC):
         """Whether k components take less time by `kernels.few_components`, which does not make phi."""
         return False
 
+    def weighted_sums(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """phi weighted and summed over rows, of few components: shape (k, H); ``x`` is (m, n), ``weights`` (k, n)."""
+        return weights @ self.features(x).T
+
     # The M-step
 
     @abstractmethod

@@ -57,6 +57,9 @@ class Matrices(CovarianceType):
             v = Bv / np.maximum(Bv.max(axis=1, keepdims=True), EPS) + 1e-3
         return largest[:, : m + 1].sum(axis=1) + eigenvalue * spread
 
+    def weighted_sums(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        return compiled.kernels().weighted_sums(x, weights)
+
     def directly(self, k: int, m: int) -> bool:
         return k <= 16
 

@@ -18,7 +18,7 @@ from skem.engine.linalg import Whitening
 from skem.engine.parameters import Mixture
 from skem.engine.rounding import MAX_ERROR, Measurement, RoundingBound
 
-MANY_LOCAL = 1 / 8
+MANY_LOCAL = 1 / 4
 """Share of components from which on float64 for all takes less time than float32 with so many local ones."""
 
 _NO_INDICES = np.arange(0)

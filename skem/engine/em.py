@@ -211,7 +211,8 @@ class _EStep:
             sums = np.dot(phi(), responsibilities).T.astype(np.float64, copy=False)
             for row in log_joint.local:
                 origin = self._origins[log_joint.components][row]
-                sums[row] = problem.covariance_type.features(exact() - origin[:, None]) @ joint[row]
+                offsets, weights = exact() - origin[:, None], joint[row : row + 1].astype(np.float64)
+                sums[row] = problem.covariance_type.weighted_sums(offsets, weights)[0]
         return _ChunkSums(*in_total, counts if chunk.several_classes else sums[:, :1], sums)
 
 

@@ -327,8 +327,7 @@ def few_components(x, w, mixture, rows, least, log_likelihood, objective, counts
         for s in range(borders[c], borders[c + 1], TILE):
             e = min(s + TILE, borders[c + 1])
             n = e - s
-            for i in range(m):
-                tile[i, :n] = x[i, s:e]
+            tile[:, :n] = x[:, s:e]
             _quadratic_forms(tile, w, n, partial, joint)
             tot, rel = total[:n], relieved[:n]
             if len(penalty) > 1:
@@ -346,6 +345,21 @@ def few_components(x, w, mixture, rows, least, log_likelihood, objective, counts
 
 
 @entry
+def weighted_sums(x, weights):
+    """phi(x) of (m, n) features weighted and summed over rows, (k, H), for ``weights`` of shape (k, n), without making phi."""
+    m, n = x.shape
+    k = len(weights)
+    tile, product = np.empty((m, TILE), x.dtype), np.empty(TILE, x.dtype)
+    part, sums = np.empty((k, TILE), x.dtype), np.zeros((k, 1 + m + m * (m + 1) // 2))
+    for s in range(0, n, TILE):
+        e = min(s + TILE, n)
+        tile[:, : e - s] = x[:, s:e]
+        part[:, : e - s] = weights[:, s:e]
+        _add_sums(tile, part, k, e - s, product, sums)
+    return sums
+
+
+@entry
 def quadratic_forms(x, w):
     """w . phi(x) of (m, n) features for each row of ``w`` (k, H), shape (k, n), without making phi."""
     m, n = x.shape
@@ -353,8 +367,7 @@ def quadratic_forms(x, w):
     forms, result = np.empty((len(w), TILE), x.dtype), np.empty((len(w), n), x.dtype)
     for s in range(0, n, TILE):
         e = min(s + TILE, n)
-        for i in range(m):
-            tile[i, : e - s] = x[i, s:e]
+        tile[:, : e - s] = x[:, s:e]
         _quadratic_forms(tile, w, e - s, partial, forms)
         result[:, s:e] = forms[:, : e - s]
     return result
