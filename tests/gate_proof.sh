@@ -86,11 +86,10 @@ for i in $(seq "$clean"); do
     busy=()
 done
 
-replace skem/engine/em.py '        sums = sums.astype(np.float64, copy=False)' \
-    '        if not one_by_one:
-            again = phi().shape[1] * 2 // 5
-            phi()[:, :again] @ transposed[:again]
-        sums = sums.astype(np.float64, copy=False)'
+replace skem/engine/em.py '            sums = np.dot(phi(), responsibilities).T.astype(np.float64, copy=False)' \
+    '            again = phi().shape[1] * 2 // 5
+            phi()[:, :again] @ responsibilities[:again]
+            sums = np.dot(phi(), responsibilities).T.astype(np.float64, copy=False)'
 for i in $(seq "$faulty"); do
     gate "slower $i" quiet fails gate=timing
 done

@@ -5,7 +5,7 @@ Ctrl-C waits meanwhile. In the middle of an import it would leave half of numba 
 
 from __future__ import annotations
 
-import importlib
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -14,23 +14,33 @@ from skem.engine.threads import single_threaded
 
 
 @uninterrupted
-def _import(name: str) -> Any:
-    module = importlib.import_module(f"skem.engine.{name}")
+def _whole(load: Callable[[], Any]) -> Any:
+    module = load()
     sigint.handle_waiting()
     return module
 
 
 @cache
-def _module(name: str) -> Any:
-    with single_threaded():
-        return _import(name)
-
-
 def kernels() -> Any:
     """The E-step's loops."""
-    return _module("kernels")
+
+    def load() -> Any:
+        from skem.engine import kernels
+
+        return kernels
+
+    with single_threaded():
+        return _whole(load)
 
 
+@cache
 def factors() -> Any:
     """Cholesky factors of many small matrices."""
-    return _module("factors")
+
+    def load() -> Any:
+        from skem.engine import factors
+
+        return factors
+
+    with single_threaded():
+        return _whole(load)

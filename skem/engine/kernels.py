@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 import numpy as np
 from numba import njit, types
@@ -20,11 +21,22 @@ from skem.engine.interrupts import sigint, uninterrupted
 TILE = 256
 """Rows per tile. Measured from 64 to 1024, in both types, with AVX2 and with AVX-512: 256 is never far from the best."""
 
-_options = {"nogil": True, "cache": True, "error_model": "numpy"}
+
+def _jit(*fastmath: str) -> Callable[[Callable], Any]:
+    def compile_lazily(function: Callable) -> Any:
+        options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": set(fastmath)}
+        try:
+            return njit(cache=True, **options)(function)
+        except RuntimeError:  # neither this folder nor the user's cache can be written to
+            return njit(**options)(function)
+
+    return compile_lazily
+
+
 # Products and sums may be fused, so results depend on the processor, as those of BLAS do.
-compiled = njit(fastmath={"contract", "nsz"}, **_options)
+compiled = _jit("contract", "nsz")
 # Sums in any order, for reductions over rows.
-reduction = njit(fastmath={"contract", "nsz", "reassoc"}, **_options)
+reduction = _jit("contract", "nsz", "reassoc")
 
 
 def entry(function: Callable) -> Callable:

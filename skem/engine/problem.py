@@ -103,7 +103,8 @@ class Problem:
         empty = np.empty if small else partial(self.scratch.empty, "phi")
 
         def read(start: int, stop: int) -> tuple[np.ndarray, Callable[[], np.ndarray]]:
-            x, made = block(slice(start, stop)), []
+            x = block(slice(start, stop))
+            made: list[np.ndarray] = []
 
             def phi() -> np.ndarray:
                 if not made:

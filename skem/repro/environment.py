@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info
 
 PACKAGES = (
     *("pskem", "numpy", "scipy", "scikit-learn", "joblib"),
-    *("threadpoolctl", "pandas", "matplotlib", "snakemake"),
+    *("numba", "threadpoolctl", "pandas", "matplotlib", "snakemake"),
 )
 
 
