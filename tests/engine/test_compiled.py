@@ -1,0 +1,108 @@
+"""The compiled loops against NumPy and LAPACK."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.special import logsumexp
+
+from skem.engine import compiled
+from skem.engine.covariances import COVARIANCE_TYPES
+from skem.engine.density import LEAST_LOG_RATIO, LEAST_SUM
+
+FULL = COVARIANCE_TYPES["full"]
+TYPES = [np.float32, np.float64]
+
+
+def problem(seed, k, m, sizes, dtype):
+    """Features of rows sorted by class, natural parameters with what is common in the last row, and log-weights."""
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(k, m, m)) / np.sqrt(m)
+    w, _ = FULL.natural(rng.normal(size=(k, m)), A @ np.swapaxes(A, 1, 2) + np.eye(m))
+    w = np.vstack([w - w.mean(axis=0), w.mean(axis=0)]).astype(dtype)
+    log_weights = np.log(rng.dirichlet(np.ones(k), size=len(sizes)).T)
+    if k > 1 and len(sizes) > 1:
+        log_weights[0, 0] = -np.inf
+    x = rng.normal(size=(m, sum(sizes))).astype(dtype)
+    return x, w, log_weights.astype(dtype), rng.uniform(0, 2, sum(sizes)), rng.uniform(0, 3, (k, len(sizes)))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    k=st.integers(1, 9),
+    m=st.integers(1, 11),
+    sizes=st.lists(st.sampled_from([1, 2, 255, 256, 257, 600]), min_size=1, max_size=3),
+)
+def test_the_e_step_is_that_of_the_formulas(dtype, seed, k, m, sizes):
+    x, w, log_weights, sample_weights, penalties = problem(seed, k, m, sizes, dtype)
+    borders, C = np.concatenate([[0], np.cumsum(sizes)]), len(sizes)
+    codes = np.repeat(np.arange(C), sizes)
+    phi = FULL.features(x.astype(np.float64))
+    if C == 1:  # they are in w
+        w[:-1, 0] += log_weights[:, 0]
+    forms = w.astype(np.float64) @ phi
+    log_joint = forms[:-1] + (log_weights[:, codes] if C > 1 else 0.0)
+    objective = logsumexp(log_joint, axis=0)
+    responsibilities = np.exp(log_joint - objective)
+    plain = logsumexp(log_joint + penalties[:, codes], axis=0) + forms[-1]
+    largest = penalties.max(axis=0)
+    terms = log_weights, np.exp(penalties - largest).astype(dtype), largest
+    least = dtype(LEAST_LOG_RATIO[np.dtype(dtype)]), LEAST_SUM[np.dtype(dtype)]
+    tolerance = {"rtol": 0, "atol": 2e-3 if dtype is np.float32 else 1e-9}
+
+    n = len(codes)
+    log_likelihood, of_objective, counts = np.empty(n), np.empty(n), np.zeros((k, C))
+    sums = np.zeros((k, len(phi)))
+    rows = borders, sample_weights
+    kernels = compiled.kernels()
+    assert kernels.few_components(x, w, terms, rows, least, log_likelihood, of_objective, counts, sums) == 0
+    assert_allclose(of_objective, objective + forms[-1], **tolerance)
+    assert_allclose(log_likelihood, plain, **tolerance)
+    weighted = responsibilities * sample_weights
+    scale = np.abs(phi) @ sample_weights
+    assert_allclose(sums / scale, weighted @ phi.T / scale, **tolerance)
+    if C > 1:
+        expected = np.stack([weighted[:, codes == c].sum(axis=1) for c in range(C)], axis=1)
+        assert_allclose(counts, expected, **(tolerance | {"rtol": 1e-4 if dtype is np.float32 else 1e-9}))
+
+    joint = (forms[:-1]).astype(dtype)
+    again, counts_again = np.empty(n), np.zeros((k, C))
+    common = forms[-1].astype(dtype)
+    kernels.posterior(joint, common, terms, rows, least, log_likelihood, again, counts_again)
+    assert_allclose(again, objective + forms[-1], **tolerance)
+    assert_allclose(log_likelihood, plain, **tolerance)
+    assert_allclose(joint, weighted, **tolerance)
+    assert_allclose(kernels.weighted_sums(x, joint) / scale, weighted @ phi.T / scale, **tolerance)
+    assert_allclose(kernels.quadratic_forms(x, w), forms, **tolerance)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), m=st.integers(1, 40), log_condition=st.floats(0, 6))
+def test_factors_are_those_of_lapack(seed, m, log_condition):
+    rng = np.random.default_rng(seed)
+    vectors = np.linalg.qr(rng.normal(size=(3, m, m)))[0]
+    values = 10 ** rng.uniform(-log_condition, 0, (3, 1, m))
+    P = (vectors * values) @ np.swapaxes(vectors, 1, 2)
+    P = (P + np.swapaxes(P, 1, 2)) / 2
+    inverses, log_det = compiled.factors().inverse_factors(P)
+    L = np.linalg.cholesky(P)
+    rtol = 1e-13 * 10**log_condition * m
+    assert_allclose(inverses @ L, np.broadcast_to(np.eye(m), P.shape), rtol=0, atol=rtol)
+    assert_allclose(log_det, np.linalg.slogdet(P)[1], atol=rtol)
+    means = rng.normal(size=(3, m))
+    w, traces = FULL.natural(means, P)
+    precisions = np.linalg.inv(P)
+    assert_allclose(traces, np.trace(precisions, axis1=1, axis2=2), rtol=rtol)
+    x = rng.normal(size=(m, 5))
+    offsets = x.T[None] - means[:, None]
+    squares = np.einsum("kni,kij,knj->kn", offsets, precisions, offsets)
+    expected = -0.5 * (m * np.log(2 * np.pi) + np.linalg.slogdet(P)[1][:, None] + squares)
+    assert_allclose(w @ FULL.features(x), expected, rtol=100 * rtol, atol=100 * rtol)
+
+
+def test_what_is_not_positive_definite_is_said():
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+        FULL.natural(np.zeros((2, 2)), np.array([np.eye(2), [[1.0, 2.0], [2.0, 1.0]]]))
