@@ -20,13 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from skem.engine.density import MANY_LOCAL, LogDensity, LogJoint, exponentiate
-from skem.engine.linalg import EPS
+from skem.engine.density import LogDensity, LogJoint, exponentiate, many_local
 from skem.engine.moments import Moments, SufficientStatistics
 from skem.engine.parameters import Mixture
 from skem.engine.problem import Problem
@@ -111,7 +109,7 @@ class _EStep:
     local : ndarray of bool, shape (K,), optional
         Components to centre and whiten by themselves in any case.
     centres : ndarray of shape (K, m), optional
-        About which to take the sums of local components; else about their means. Those of all others are about zero.
+        About which to take the sums of these components; else about their means. Those of all others are about zero.
     """
 
     def __init__(
@@ -133,8 +131,12 @@ class _EStep:
             log_sharing=problem.log_sharing,
         )
         self._problem, self._density, self._with_sums = problem, density, with_sums
-        self._origins = np.zeros(mixture.means.shape)
-        self._origins[density.local] = (mixture.means if centres is None else centres)[density.local]
+        # In float32 most local components are sharp only, not too narrow for sums about zero.
+        self._centred = np.zeros(len(mixture.means), dtype=bool)
+        self._centred[density.local if density.dtype == np.float64 else local] = True
+        # Rounded to the type of the rows, which is then what they are taken about.
+        origins = (mixture.means if centres is None else centres).astype(density.dtype)
+        self._origins = np.where(self._centred[:, None], origins, 0.0)
         self._read = problem.reader(density.dtype)
         self._log_joint = self._log_joint_of_classes()
 
@@ -162,9 +164,7 @@ class _EStep:
         """The sums over all rows, and the mean log-likelihood and objective."""
         chunks, weights = self._problem.chunks, self._density.mixture.weights
         counts, sums = np.zeros(weights.shape), np.zeros(self._density.w.shape)
-        eps = np.full((len(weights), 1), np.finfo(self._density.dtype).eps)
-        eps[self._density.local] = EPS
-        statistics = SufficientStatistics(counts, sums, self._origins, eps, self._density.dtype)
+        statistics = SufficientStatistics(counts, sums, self._origins, self._density.dtype)
         for chunk, added in zip(chunks, self._problem.workers.map(self._sums_of_chunk, chunks), strict=True):
             statistics.log_likelihood += added.log_likelihood
             statistics.objective += added.objective
@@ -179,14 +179,11 @@ class _EStep:
 
     def _sums_of_chunk(self, chunk: Chunk) -> _ChunkSums:
         """The E-step on a chunk of rows."""
-        problem, log_joint = self._problem, self._log_joint[chunk.classes.start]
-        rows = problem.rows
+        rows, log_joint = self._problem.rows, self._log_joint[chunk.classes.start]
         several_classes = chunk.several_classes
         codes = rows.codes[chunk.rows] if several_classes else 0
         x, phi = self._read(chunk.rows.start, chunk.rows.stop)
-        # Local components need all digits of the rows.
-        exact = cache(lambda: problem.read_in_float64(chunk.rows)) if x.dtype != np.float64 else lambda: x
-        joint, common = log_joint(x, phi, codes, exact=exact)
+        joint, common = log_joint(x, phi, codes)
         objective, total = exponentiate(joint)
         objective += common
         log_likelihood, underflown = log_joint.log_likelihood(objective, joint, total, codes)
@@ -196,7 +193,6 @@ class _EStep:
                 x[:, underflown],
                 lambda: phi()[:, underflown],
                 codes[underflown] if isinstance(codes, np.ndarray) else 0,
-                exact=lambda: exact()[:, underflown],
             )
         sample_weights = rows.weights[chunk.rows]
         in_total = float(sample_weights @ log_likelihood), float(sample_weights @ objective)
@@ -206,13 +202,13 @@ class _EStep:
         # A small product is twice as fast where each row of data is contiguous.
         transposed = np.ascontiguousarray(w.T) if several_classes else w.T
         # `@` lets no other thread run while it makes fewer than 500 numbers, however long that takes; `np.dot` does.
-        covariance_type = problem.covariance_type
+        covariance_type = self._problem.covariance_type
         one_by_one = log_joint.one_by_one
         sums = covariance_type.sums_without_features(x, w) if one_by_one else np.dot(phi(), transposed).T
         sums = sums.astype(np.float64, copy=False)
-        for row in log_joint.local:
-            origin = self._origins[log_joint.components][row]
-            sums[row] = covariance_type.sums_without_features(exact() - origin[:, None], w[row : row + 1])[0]
+        for row in np.flatnonzero(self._centred[log_joint.components]):
+            origin = self._origins[log_joint.components][row, :, None].astype(x.dtype)
+            sums[row] = covariance_type.sums_without_features(x - origin, w[row : row + 1])[0]
         counts = sums[:, :1]
         if several_classes:
             counts = np.add.reduceat(w, rows.borders[:-1], axis=1, dtype=np.float64)
@@ -251,7 +247,7 @@ def _m_step(
         return mixture, statistics.dtype, doubtful
     redone = doubtful | local
     dtype = statistics.dtype
-    if dtype != np.float64 and redone.sum() > MANY_LOCAL * len(redone):
+    if dtype != np.float64 and many_local(redone, statistics.sums.shape[1]):
         in_float64 = _EStep(problem, previous, np.dtype(np.float64)).statistics()
         return _m_step(problem, in_float64, previous, np.zeros_like(local))
     # Its scatter once more, about its new mean: from there nothing is lost.
@@ -285,6 +281,6 @@ def _maximise(
         offsets = np.where(alive[:, None], phi[:, 1 : m + 1], 0.0)
         means = np.where(alive[:, None], _means(origins, offsets), previous.means)
         n_k = np.where(alive, n_k, 0.0)
-    moments = Moments(phi, offsets, means, n_k, statistics.eps)
+    moments = Moments(phi, offsets, means, n_k, float(np.finfo(statistics.dtype).eps))
     covariances, doubtful = _covariances(problem, moments, previous)
     return Mixture(_weights(n_ki), means, covariances), doubtful

@@ -158,7 +158,7 @@ class Points(NamedTuple):
 
 
 class Measurement:
-    """The errors of log-densities in float32, where they matter.
+    """The errors of log-densities in float32 where they matter, times ``SAFETY``.
 
     Parameters
     ----------
@@ -168,7 +168,11 @@ class Measurement:
         Less ``common``; zero for components that are local.
     common : ndarray of shape (H,)
     log_normal : callable
-        Gives log N(x; mu_k, P_k) - penalty_k in float64, of a local component and points (m, n).
+        Gives log N(x; mu_k, P_k) - penalty_k of one component at points, (m, n), the local way and in their type.
+    suspects, local : ndarray of int
+        Components to measure: products, and those that are local already.
+    penalty : float
+        Nats by which penalties may change which component of a class is its best.
     """
 
     def __init__(
@@ -178,62 +182,68 @@ class Measurement:
         w: np.ndarray,
         common: np.ndarray,
         log_normal: Callable[[int, np.ndarray], np.ndarray],
+        suspects: np.ndarray,
+        local: np.ndarray,
+        penalty: float,
     ) -> None:
         self._bound, self._mixture, self._log_normal = bound, mixture, log_normal
-        self._w, self._common = w, common
+        self._w, self._common, self._suspects = w, common, suspects
         self._rounded_w = np.vstack([w, common]).astype(_FLOAT32)
+        points = bound.rows
+        self._rounded, self._common_at_rows = _apart(self._rounded_w @ points.rounded_phi)
+        self._exact = (w[suspects] + common) @ points.phi
+        log_density = self._rounded.copy()
+        log_density[suspects] = self._exact - self._common_at_rows
+        for k in local:
+            log_density[k] = log_normal(k, points.x) - self._common_at_rows
+        with np.errstate(divide="ignore"):
+            self._log_weights = np.log(mixture.weights)
+        self._least = np.stack(
+            [(log_density + of_class[:, None]).max(axis=0) for of_class in self._log_weights.T]
+        ) - (NEAR + penalty)
+        if points.codes is not None:
+            self._least[points.codes != np.arange(len(self._least))[:, None]] = np.inf
 
-    def errors(self, suspects: np.ndarray, local: np.ndarray, penalty: float) -> np.ndarray:
-        """``SAFETY`` times the largest error found of each of ``suspects`` and ``local``, in nats; zero for others, (K,).
-
-        Parameters
-        ----------
-        suspects, local : ndarray of int
-        penalty : float
-            Nats by which penalties may change which component of a class is its best.
-        """
-        worst = np.zeros(len(self._w))
-        with np.errstate(all="ignore"):  # a NaN or an infinity is an error that is too large
-            which, at_rows = self._at_rows(suspects, local, NEAR + penalty)
-            worst[which] = np.fmax(at_rows, self._at_own_points(suspects, local))
-        return SAFETY * np.nan_to_num(worst, nan=np.inf)
-
-    def _at_rows(self, suspects: np.ndarray, local: np.ndarray, near: float) -> tuple[np.ndarray, np.ndarray]:
-        points, weights = self._bound.rows, self._mixture.weights
-        rounded, common = _apart(self._rounded_w @ points.rounded_phi)
-        exact = (self._w[suspects] + self._common) @ points.phi
-        if len(local):
-            of_local = np.stack([self._log_normal(k, points.x) for k in local])
-            rounded[local] = (of_local - common).astype(_FLOAT32)
-            exact = np.concatenate([exact, of_local])
-        which = np.concatenate([suspects, local])
-        error = _error(rounded[which], common, exact)
-        counts = np.zeros(error.shape, dtype=bool)
-        log_weights = np.log(weights)
-        for c in range(weights.shape[1]):
-            here = slice(None) if points.codes is None else np.flatnonzero(points.codes == c)
-            of_class = log_weights[:, c, None]
-            least = (rounded[:, here] + of_class).max(axis=0) - near
-            # Either of both may be the wrong one.
-            largest = np.fmax(rounded[which][:, here], exact[:, here] - common[here])
-            counts[:, here] |= (largest + of_class[which] >= least) & (weights[which, c, None] > 0)
-        return which, np.where(counts, error, 0.0).max(axis=1)
-
-    def _at_own_points(self, suspects: np.ndarray, local: np.ndarray) -> np.ndarray:
-        which = np.concatenate([suspects, local])
+    def of_products(self) -> np.ndarray:
+        """The largest error of each of the suspects as a product, shape (k,)."""
+        which = self._suspects
+        at_rows = self._largest(which, self._rounded[which], self._exact)
         points = self._bound.own_points(self._mixture, which)
         k, n = len(which), len(which) * OWN_POINTS
         rounded, common = _apart(self._rounded_w[np.append(which, -1)] @ points.rounded_phi)
         own = np.arange(n).reshape(k, OWN_POINTS)
-        rounded, common = np.take_along_axis(rounded, own, axis=1), common[own]
         phi = points.phi.reshape(-1, k, OWN_POINTS).transpose(1, 0, 2)
         exact = ((self._w[which] + self._common)[:, None] @ phi)[:, 0]
-        for i, number in enumerate(local, start=len(suspects)):
-            exact[i] = self._log_normal(number, points.x[:, own[i]])
-            rounded[i] = (exact[i] - common[i]).astype(_FLOAT32)
-        error = _error(rounded, common, exact).max(axis=1)
+        error = _error(np.take_along_axis(rounded, own, axis=1), common[own], exact)
+        return self._worse(which, at_rows, error)
+
+    def of_local(self, which: np.ndarray) -> np.ndarray:
+        """The largest error of some components the local way, shape (k,)."""
+        points = self._bound.own_points(self._mixture, which)
+        n, k = self._bound.rows.x.shape[1], len(which)
+        _, common = _apart(self._rounded_w[-1:] @ points.rounded_phi)
+        common = np.hstack([np.broadcast_to(self._common_at_rows, (k, n)), common.reshape(k, OWN_POINTS)])
+        exact, rounded = np.empty((2, k, n + OWN_POINTS))
+        for i, number in enumerate(which):
+            own = points.x[:, i * OWN_POINTS : (i + 1) * OWN_POINTS]
+            x = np.hstack([self._bound.rows.x, own])
+            exact[i] = self._log_normal(number, x)
+            rounded[i] = (self._log_normal(number, x.astype(_FLOAT32)) - common[i]).astype(_FLOAT32)
+        at_rows = self._largest(which, rounded[:, :n], exact[:, :n])
+        return self._worse(which, at_rows, _error(rounded[:, n:], common[:, n:], exact[:, n:]))
+
+    def _largest(self, which: np.ndarray, rounded: np.ndarray, exact: np.ndarray) -> np.ndarray:
+        """The largest error at rows a class has a component near its best at; either number may be the wrong one."""
+        larger = np.fmax(rounded, exact - self._common_at_rows)
+        counts = np.zeros(larger.shape, dtype=bool)
+        for of_class, least in zip(self._log_weights[which].T, self._least, strict=True):
+            counts |= larger + of_class[:, None] >= least
+        return np.where(counts, _error(rounded, self._common_at_rows, exact), 0.0).max(axis=1)
+
+    def _worse(self, which: np.ndarray, at_rows: np.ndarray, at_own_points: np.ndarray) -> np.ndarray:
         # Nobody sees a component that no class uses.
-        return np.where(self._mixture.weights[which].any(axis=1), error, 0.0)
+        used = self._mixture.weights[which].any(axis=1)
+        return SAFETY * np.where(used, np.maximum(at_rows, at_own_points.max(axis=1)), 0.0)
 
 
 def _apart(product: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -243,5 +253,6 @@ def _apart(product: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _error(rounded: np.ndarray, common: np.ndarray, exact: np.ndarray) -> np.ndarray:
-    """How far log-densities are off, and will be by being added to others of their size."""
-    return np.abs(rounded + common - exact) + float(np.finfo(_FLOAT32).eps) * np.abs(rounded)
+    """How far log-densities are off, and will be by being added to others of their size; infinite where one is NaN."""
+    error = np.abs(rounded + common - exact) + float(np.finfo(_FLOAT32).eps) * np.abs(rounded)
+    return np.nan_to_num(error, nan=np.inf)
