@@ -110,7 +110,7 @@ class LogDensity:
             largest_penalty -= float(log_sharing.min(initial=0.0, where=mixture.weights > 0))
         local = local | ~bound.exact_enough(np.abs(w), np.dtype(np.float64))
         self.dtype = np.dtype(dtype)
-        self._whitenings: dict[tuple[int, np.dtype], Whitening] = {}
+        self._whitenings: dict[int, tuple[Whitening, Whitening]] = {}
         self.w, self.common = self._apart(w, local)
         if self.dtype != np.float64:
             local_in_float32 = self._local_in_float32(bound, local, largest_penalty)
@@ -168,12 +168,13 @@ class LogDensity:
 
     def log_normal(self, k: int, x: np.ndarray) -> np.ndarray:
         """log N(x; mu_k, P_k) - penalty_k of one component by whitening, (n,), in the type of x, (m, n)."""
-        key = k, x.dtype
-        if key not in self._whitenings:
+        if k not in self._whitenings:
             mean = self.mixture.means[k]
             factors = self.covariance_type.factors(self.mixture.covariances, np.array([k]), len(mean))
-            self._whitenings[key] = Whitening.of(mean, factors[0], self.penalties[k], x.dtype)
-        return self._whitenings[key].log_normal(x)
+            exact = Whitening.of(mean, factors[0], self.penalties[k])
+            self._whitenings[k] = exact, exact if self.dtype == np.float64 else exact.rounded(self.dtype)
+        exact, rounded = self._whitenings[k]
+        return (exact if x.dtype == np.float64 else rounded).log_normal(x)
 
     @cached_property
     def whitening(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

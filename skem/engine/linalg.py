@@ -130,16 +130,20 @@ class Whitening(NamedTuple):
     log_scale: float
 
     @classmethod
-    def of(cls, mean: np.ndarray, factor: np.ndarray, penalty: float, dtype: np.dtype) -> Whitening:
+    def of(cls, mean: np.ndarray, factor: np.ndarray, penalty: float) -> Whitening:
         """With L of shape (m, m), or where it is diagonal (m, 1) or (1, 1); ``penalty`` is taken off the log-density."""
         m = len(mean)
         whole = factor.shape == (m, m)
         diagonal = np.diagonal(factor) if whole else factor[:, 0]
         inverse = _invert_triangular(factor[None].copy())[0] if whole else 1.0 / factor
         log_scale = -0.5 * m * LOG_2PI - float(np.log(np.broadcast_to(diagonal, m)).sum()) - penalty
-        origin = mean[:, None].astype(dtype)
-        rest = _times(inverse, mean[:, None] - origin)
-        return cls(origin, rest.astype(dtype), inverse.astype(dtype), log_scale)
+        return cls(mean[:, None], np.zeros((m, 1)), inverse, log_scale)
+
+    def rounded(self, dtype: np.dtype) -> Whitening:
+        """The same for x of another type."""
+        origin = self.origin.astype(dtype)
+        rest = _times(self.inverse, self.origin - origin)
+        return Whitening(origin, rest.astype(dtype), self.inverse.astype(dtype), self.log_scale)
 
     def log_normal(self, x: np.ndarray) -> np.ndarray:
         """log N(x; mean, L L^T) - penalty, (n,) in float64, for x of shape (m, n) in the type asked for."""

@@ -126,11 +126,11 @@ class RoundingBound:
         n = len(self.features.X)
         even = np.arange(n) if n <= EVEN_ROWS else (2 * np.arange(EVEN_ROWS) + 1) * n // (2 * EVEN_ROWS)
         rows = np.union1d(even, self._far_rows[1])
-        x = self.features.read(self.columns, rows)
-        return Points(x, *self._products(x, _FLOAT32), None if self._codes is None else self._codes[rows])
+        x, phi = self.features.read(self.columns, rows), self.covariance_type.features
+        return Points(x, phi(x), phi(x.astype(_FLOAT32)), None if self._codes is None else self._codes[rows])
 
-    def own_points(self, mixture: Mixture, components: np.ndarray) -> Points:
-        """Points where components have their rows, ``OWN_POINTS`` of each in a row, none further off than a row."""
+    def own_points(self, mixture: Mixture, components: np.ndarray) -> np.ndarray:
+        """Points where components have their rows, (m, k * ``OWN_POINTS``), those of each in a row, none beyond all rows."""
         means = mixture.means[components]
         k, m = means.shape
         factors = self.covariance_type.factors(mixture.covariances, components, m)
@@ -139,13 +139,7 @@ class RoundingBound:
         z *= (np.sqrt(m) + 2.0) / np.sqrt((z * z).sum(axis=0))
         x = np.repeat(means[:, :, None], OWN_POINTS, axis=2)
         x[:, :, 1:] += factors @ z if factors.shape[2] == m else factors * z
-        x = np.clip(x.transpose(1, 0, 2).reshape(m, k * OWN_POINTS), -self.extent, self.extent)
-        return Points(x, *self._products(x, _FLOAT32))
-
-    def _products(self, x: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-        """phi in float64, and in another type."""
-        features = self.covariance_type.features
-        return features(x), features(x.astype(dtype))
+        return np.clip(x.transpose(1, 0, 2).reshape(m, k * OWN_POINTS), -self.extent, self.extent)
 
 
 class Points(NamedTuple):
@@ -208,25 +202,24 @@ class Measurement:
         """The largest error of each of the suspects as a product, shape (k,)."""
         which = self._suspects
         at_rows = self._largest(which, self._rounded[which], self._exact)
-        points = self._bound.own_points(self._mixture, which)
+        x, features = self._bound.own_points(self._mixture, which), self._bound.covariance_type.features
         k, n = len(which), len(which) * OWN_POINTS
-        rounded, common = _apart(self._rounded_w[np.append(which, -1)] @ points.rounded_phi)
+        rounded, common = _apart(self._rounded_w[np.append(which, -1)] @ features(x.astype(_FLOAT32)))
         own = np.arange(n).reshape(k, OWN_POINTS)
-        phi = points.phi.reshape(-1, k, OWN_POINTS).transpose(1, 0, 2)
+        phi = features(x).reshape(-1, k, OWN_POINTS).transpose(1, 0, 2)
         exact = ((self._w[which] + self._common)[:, None] @ phi)[:, 0]
         error = _error(np.take_along_axis(rounded, own, axis=1), common[own], exact)
         return self._worse(which, at_rows, error)
 
     def of_local(self, which: np.ndarray) -> np.ndarray:
         """The largest error of some components the local way, shape (k,)."""
-        points = self._bound.own_points(self._mixture, which)
+        own_x = self._bound.own_points(self._mixture, which)
         n, k = self._bound.rows.x.shape[1], len(which)
-        _, common = _apart(self._rounded_w[-1:] @ points.rounded_phi)
+        common = self._rounded_w[-1:] @ self._bound.covariance_type.features(own_x.astype(_FLOAT32))
         common = np.hstack([np.broadcast_to(self._common_at_rows, (k, n)), common.reshape(k, OWN_POINTS)])
         exact, rounded = np.empty((2, k, n + OWN_POINTS))
         for i, number in enumerate(which):
-            own = points.x[:, i * OWN_POINTS : (i + 1) * OWN_POINTS]
-            x = np.hstack([self._bound.rows.x, own])
+            x = np.hstack([self._bound.rows.x, own_x[:, i * OWN_POINTS : (i + 1) * OWN_POINTS]])
             exact[i] = self._log_normal(number, x)
             rounded[i] = (self._log_normal(number, x.astype(_FLOAT32)) - common[i]).astype(_FLOAT32)
         at_rows = self._largest(which, rounded[:, :n], exact[:, :n])
