@@ -1,7 +1,8 @@
 """log N(x; mu_k, P_k) as a matrix product, exact enough or in another way.
 
 Each pass bounds or measures the rounding error of its log-densities, see ``rounding``. A component where that is
-``MAX_ERROR`` nats or more is local: in float64, centred on its own mean and whitened, from rows read in float64. Where ``MANY_LOCAL`` components are local in float32, the block goes on in float64, where fewer are.
+``MAX_ERROR`` nats or more is local: centred on its own mean and whitened, it keeps the digits that the rows have. Where
+that takes longer than float64 for all (`many_local`), or is not exact enough either, the block goes on in float64.
 
 The quadratic features serve all components at once, but have to be made. Where a chunk of rows needs only few
 components of many features, as after a start by class, each goes by its own whitened features instead.

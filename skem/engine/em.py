@@ -10,7 +10,8 @@ from 1e-12 rows to one within a few passes, and from 1e-20 too, so the limit lie
 The ridge is part of the model: with ``ridge`` = r, training uses log N(x; mu, P) - r/2 tr(P^-1), for which
 P = S + r I *is* the M-step. The penalised log-likelihood, the ``objective``, therefore never falls but by rounding: that
 of log-densities (``rounding.MAX_ERROR``) and that of covariances, which have three digits in any direction or stay as
-they were. Where sums in float32 do not have as many, the pass is done again in float64, and all that follow.
+they were. Where sums in float32 do not have as many, they are taken once more about the component's own mean, and so in
+all passes that follow; where that is so of many components, in float64.
 
 A component may be reserved, in part, for a class: ``log_sharing`` is added to its log-weights in the other classes in
 the E-step and nowhere else (Titsias and Likas 2001, eqs. 27-37). It is one more penalty of the same kind.
