@@ -11,7 +11,7 @@ components of many features, as after a start by class, each goes by its own whi
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -114,7 +114,7 @@ class LogDensity:
         self._whitenings: dict[int, tuple[Whitening, Whitening]] = {}
         self.w, self.common = self._apart(w, local)
         if self.dtype != np.float64:
-            local_in_float32 = self._local_in_float32(bound, local, largest_penalty)
+            local_in_float32 = self._local_in_float32(bound, w, local, largest_penalty)
             if local_in_float32 is None:
                 self.dtype = np.dtype(np.float64)
             else:
@@ -139,33 +139,45 @@ class LogDensity:
         return apart, common
 
     def _local_in_float32(
-        self, bound: RoundingBound, local: np.ndarray, largest_penalty: float
+        self, bound: RoundingBound, w: np.ndarray, local: np.ndarray, largest_penalty: float
     ) -> np.ndarray | None:
         """The components to be local so that float32 is exact enough for all, (K,); None where it is not, or they are many."""
-        size = np.abs(self.w) + np.abs(self.common)
-        suspects = ~local & ~bound.exact_enough(size, self.dtype)
+        limit, known = MAX_ERROR[self.dtype], bound.known
+        size = np.abs(w - self.common) + np.abs(self.common)
+        bounds = bound.error(size, self.dtype)
+        suspects = ~local & ~(bounds < limit)
         if not (suspects | local).any():
             return local
-        if many_local(local, size.shape[1]) or not bound.holds(size, self.dtype).all():
+        if many_local(local, size.shape[1]) or not (local | bound.holds(size, self.dtype)).all():
             return None
-        with np.errstate(all="ignore"):  # what overflows is an error that is too large
-            measurement = Measurement(
+        known.a_pass_later()
+        measurement = cache(
+            lambda: Measurement(
                 bound,
                 self.mixture,
                 self.w,
                 self.common,
                 self.log_normal,
-                np.flatnonzero(suspects),
                 np.flatnonzero(local),
                 largest_penalty,
             )
-            if suspects.any():
-                suspects[suspects] = ~(measurement.of_products() < MAX_ERROR[self.dtype])
-            local = local | suspects
-            if many_local(local, size.shape[1]):
-                return None
-            errors = measurement.of_local(np.flatnonzero(local)) if local.any() else np.zeros(1)
-        return local if (errors < MAX_ERROR[self.dtype]).all() else None
+        )
+
+        def too_coarse(which: np.ndarray, of_local: bool) -> np.ndarray:
+            """Those of some components whose error is too large one way or the other."""
+            with np.errstate(all="ignore"):  # what overflows is an error that is too large
+                unsure = which[~(known.errors(which, bounds, of_local) < limit)]
+                if not len(unsure):
+                    return unsure
+                errors = (measurement().of_local if of_local else measurement().of_products)(unsure)
+                known.learn(unsure, bounds, of_local, errors)
+            return unsure[~(errors < limit)]
+
+        local = local.copy()
+        local[too_coarse(np.flatnonzero(suspects), False)] = True
+        if many_local(local, size.shape[1]) or len(too_coarse(np.flatnonzero(local), True)):
+            return None
+        return local
 
     def log_normal(self, k: int, x: np.ndarray) -> np.ndarray:
         """log N(x; mu_k, P_k) - penalty_k of one component by whitening, (n,), in the type of x, (m, n)."""

@@ -60,9 +60,12 @@ class State:
 def passes(problem: Problem, max_iter: int) -> Iterator[State]:
     """Yield the state after each of ``max_iter`` passes of supervised EM on one block of features."""
     mixture, local = problem.start, np.zeros(len(problem.start.means), dtype=bool)
-    statistics = _EStep(problem, mixture, problem.rows.features.X.dtype).statistics()
+    dtype = problem.rows.features.X.dtype
+    statistics = _EStep(problem, mixture, dtype).statistics()
     for p in range(1, max_iter + 1):
-        mixture, dtype, doubtful = _m_step(problem, statistics, mixture, local)
+        mixture, doubtful, in_doubt_in_float32 = _m_step(problem, statistics, mixture, local)
+        # Densities that float32 does not suffice for today it may suffice for tomorrow.
+        dtype = np.dtype(np.float64) if in_doubt_in_float32 else dtype
         # In float32 what was in doubt once will be again; taken about its own mean its scatter is not.
         local = (local | doubtful) & (dtype != np.float64)
         statistics = _EStep(problem, mixture, dtype, with_sums=p < max_iter, local=local).statistics()
@@ -238,24 +241,25 @@ def _covariances(problem: Problem, moments: Moments, previous: Mixture) -> tuple
 
 def _m_step(
     problem: Problem, statistics: SufficientStatistics, previous: Mixture, local: np.ndarray
-) -> tuple[Mixture, np.dtype, np.ndarray]:
-    """The next parameters, the type their densities may be computed in, and whose sums were in doubt, (K,).
+) -> tuple[Mixture, np.ndarray, bool]:
+    """The next parameters, whose sums were in doubt, (K,), and whether of too many in float32, so that float64 is needed.
 
     Those of ``local`` were taken about their own means already.
     """
     mixture, doubtful = _maximise(problem, statistics, previous)
     if not doubtful.any():
-        return mixture, statistics.dtype, doubtful
+        return mixture, doubtful, False
     redone = doubtful | local
     dtype = statistics.dtype
     if dtype != np.float64 and many_local(redone, statistics.sums.shape[1]):
         in_float64 = _EStep(problem, previous, np.dtype(np.float64)).statistics()
-        return _m_step(problem, in_float64, previous, np.zeros_like(local))
+        mixture, doubtful, _ = _m_step(problem, in_float64, previous, np.zeros_like(local))
+        return mixture, doubtful, True
     # Its scatter once more, about its new mean: from there nothing is lost.
     e_step = _EStep(problem, previous, dtype, local=redone, centres=mixture.means)
     statistics.replace(doubtful, e_step.statistics())
     mixture, _ = _maximise(problem, statistics, previous)
-    return mixture, dtype, doubtful
+    return mixture, doubtful, False
 
 
 def _maximise(

@@ -60,6 +60,8 @@ class RoundingBound:
     ----------
     largest_features : ndarray of shape (H,)
         No less than max_n |phi_nh|.
+    known : Known
+        What was measured in earlier passes.
     """
 
     def __init__(
@@ -75,6 +77,7 @@ class RoundingBound:
         self._workers, self._codes = workers, codes
         self.extent = features.extent[columns, None]
         self.largest_features = covariance_type.features(self.extent)[:, 0]
+        self.known = Known()
 
     @property
     def _far_rows(self) -> tuple[float, np.ndarray]:
@@ -111,15 +114,20 @@ class RoundingBound:
         fits = bool(self.largest_features.max() * CHUNK_ROWS < largest)
         return np.asarray((w.max(axis=1) < largest) & fits)
 
-    def exact_enough(self, w: np.ndarray, dtype: np.dtype) -> np.ndarray:
-        """Whether 2 eps * max_n sum_h |w_kh phi_nh| < ``MAX_ERROR``, shape (K,), for |w| of shape (K, H)."""
-        limit = MAX_ERROR[np.dtype(dtype)] / (2.0 * float(np.finfo(dtype).eps))
+    def error(self, w: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        """2 eps * max_n sum_h |w_kh phi_nh|, shape (K,), for |w| of shape (K, H); infinite where a number overflows."""
+        factor = 2.0 * float(np.finfo(dtype).eps)
         largest = w * self.largest_features
-        enough = np.asarray(largest.sum(axis=1) < limit)
-        if not enough.all():
-            enough |= self.covariance_type.bound(largest, len(self.extent), self._far_rows[0]) < limit
+        error = factor * largest.sum(axis=1)
+        if not (error < MAX_ERROR[np.dtype(dtype)]).all():
+            closer = self.covariance_type.bound(largest, len(self.extent), self._far_rows[0])
+            error = np.fmin(error, factor * closer)
         # A small product of a factor that overflows is NaN.
-        return enough & self.holds(w, dtype)
+        return np.where(self.holds(w, dtype), error, np.inf)
+
+    def exact_enough(self, w: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        """Whether `error` is below ``MAX_ERROR``, shape (K,)."""
+        return self.error(w, dtype) < MAX_ERROR[np.dtype(dtype)]
 
     @cached_property
     def rows(self) -> Points:
@@ -143,6 +151,32 @@ class RoundingBound:
         return np.clip(x.transpose(1, 0, 2).reshape(m, k * OWN_POINTS), -self.extent, self.extent)
 
 
+class Known:
+    """Measured errors as shares of the bound, from which those of the next passes follow.
+
+    A pass changes parameters little, and errors as much as the bound. So where they were well below the limit they are not
+    measured again, until they may no longer be: what is known counts for ``GROWTH`` more in each pass.
+    """
+
+    GROWTH = 1.2
+
+    def __init__(self) -> None:
+        self._shares: dict[tuple[int, bool], float] = {}
+
+    def a_pass_later(self) -> None:
+        self._shares = {key: share * self.GROWTH for key, share in self._shares.items()}
+
+    def errors(self, which: np.ndarray, bounds: np.ndarray, local: bool) -> np.ndarray:
+        """Of some components, of the way that is local or the other, shape (k,); infinite where nothing is known."""
+        shares = [self._shares.get((k, local), np.inf) for k in which.tolist()]
+        return np.array(shares) * bounds[which]
+
+    def learn(self, which: np.ndarray, bounds: np.ndarray, local: bool, errors: np.ndarray) -> None:
+        """Keep what was measured of some components, shape (k,)."""
+        for k, error, limit in zip(which.tolist(), errors.tolist(), bounds[which].tolist(), strict=True):
+            self._shares[k, local] = error / limit
+
+
 class Points(NamedTuple):
     """Where to measure: x, (m, n), phi in float64 and in float32, (H, n), and the class of each, (n,), or None for all."""
 
@@ -164,8 +198,7 @@ class Measurement:
     common : ndarray of shape (H,)
     log_normal : callable
         Gives log N(x; mu_k, P_k) - penalty_k of one component at points, (m, n), the local way and in their type.
-    suspects, local : ndarray of int
-        Components to measure: products, and those that are local already.
+    local : ndarray of int
     penalty : float
         Nats by which penalties may change which component of a class is its best.
     """
@@ -177,20 +210,18 @@ class Measurement:
         w: np.ndarray,
         common: np.ndarray,
         log_normal: Callable[[int, np.ndarray], np.ndarray],
-        suspects: np.ndarray,
         local: np.ndarray,
         penalty: float,
     ) -> None:
         self._bound, self._mixture, self._log_normal = bound, mixture, log_normal
-        self._w, self._common, self._suspects = w, common, suspects
+        self._w, self._common = w, common
         self._rounded_w = np.vstack([w, common]).astype(_FLOAT32)
         points = bound.rows
         self._rounded, self._common_at_rows = _apart(self._rounded_w @ points.rounded_phi)
-        self._exact = (w[suspects] + common) @ points.phi
-        log_density = self._rounded.copy()
-        log_density[suspects] = self._exact - self._common_at_rows
+        self._exact = (w + common) @ points.phi
         for k in local:
-            log_density[k] = log_normal(k, points.x) - self._common_at_rows
+            self._exact[k] = log_normal(k, points.x)
+        log_density = self._exact - self._common_at_rows
         with np.errstate(divide="ignore"):
             self._log_weights = np.log(mixture.weights)
         self._least = np.stack(
@@ -199,13 +230,14 @@ class Measurement:
         if points.codes is not None:
             self._least[points.codes != np.arange(len(self._least))[:, None]] = np.inf
 
-    def of_products(self) -> np.ndarray:
-        """The largest error of each of the suspects as a product, shape (k,)."""
-        which = self._suspects
-        at_rows = self._largest(which, self._rounded[which], self._exact)
+    def of_products(self, which: np.ndarray) -> np.ndarray:
+        """The largest error of some components as products, shape (k,)."""
+        at_rows = self._largest(which, self._rounded[which], self._exact[which])
         x, features = self._bound.own_points(self._mixture, which), self._bound.covariance_type.features
         k, n = len(which), len(which) * OWN_POINTS
-        rounded, common = _apart(self._rounded_w[np.append(which, -1)] @ features(x.astype(_FLOAT32)))
+        # BLAS sums in another order, with up to ten times the error, where a product is small: this one is not to be.
+        rounded_phi = np.hstack([self._bound.rows.rounded_phi, features(x.astype(_FLOAT32))])
+        rounded, common = _apart((self._rounded_w @ rounded_phi)[np.append(which, -1), -n:])
         own = np.arange(n).reshape(k, OWN_POINTS)
         phi = features(x).reshape(-1, k, OWN_POINTS).transpose(1, 0, 2)
         exact = ((self._w[which] + self._common)[:, None] @ phi)[:, 0]
