@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -95,11 +94,10 @@ class _ComponentDensity:
         self._quadratic = block.covariance_type.features
         self._log_density = LogJoint(density, slice(None), np.zeros((len(block.mixture.means), 1)))
         self._read = features.reader(block.columns, density.dtype)
-        self._read_in_float64 = partial(features.read, block.columns)
 
     def __call__(self, chunk: slice) -> tuple[np.ndarray, np.ndarray]:
         x = self._read(chunk)
-        return self._log_density(x, lambda: self._quadratic(x), exact=lambda: self._read_in_float64(chunk))
+        return self._log_density(x, lambda: self._quadratic(x))
 
 
 class _ClassMixtures:

@@ -1,7 +1,8 @@
 """log N(x; mu_k, P_k) as a matrix product, exact enough or in another way.
 
 Each pass bounds or measures the rounding error of its log-densities, see ``rounding``. A component where that is
-``MAX_ERROR`` nats or more is local: in float64, centred on its own mean and whitened, from rows read in float64. Where ``MANY_LOCAL`` components are local in float32, the block goes on in float64, where fewer are.
+``MAX_ERROR`` nats or more is local: centred on its own mean and whitened, it keeps the digits that the rows have. Where
+that takes longer than float64 for all (`many_local`), or is not exact enough either, the block goes on in float64.
 
 The quadratic features serve all components at once, but have to be made. Where a chunk of rows needs only few
 components, they are not.
@@ -10,6 +11,7 @@ components, they are not.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -18,8 +20,8 @@ from skem.engine.linalg import Whitening
 from skem.engine.parameters import Mixture
 from skem.engine.rounding import MAX_ERROR, Measurement, RoundingBound
 
-MANY_LOCAL = 1 / 4
-"""Share of components from which on float64 for all takes less time than float32 with so many local ones."""
+LOCAL_CALLS = 250
+"""Quadratic features that take as long as what Python does for a local component."""
 
 _NO_INDICES = np.arange(0)
 
@@ -36,6 +38,12 @@ LEAST_SUM = {
 def log_sum_exp(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Turn (k, n) log-densities into exp(. - max over k) in place; return log sum_k exp, in float64, and the max, (n,)."""
     return compiled.kernels().log_sum_exp(log_joint, log_joint.dtype.type(LEAST_LOG_RATIO[log_joint.dtype]))
+
+
+def many_local(local: np.ndarray, n_quadratic: int) -> bool:
+    """Whether float64 for all components takes less time than float32 with these local ones, of a mask (K,)."""
+    # Measured with 8 to 36 features, all types, with and without AVX-512: borders are .8 to 1.3 times this.
+    return bool(local.sum() * (n_quadratic + LOCAL_CALLS) > 0.75 * len(local) * n_quadratic)
 
 
 class LogDensity:
@@ -87,15 +95,16 @@ class LogDensity:
             largest_penalty -= float(log_sharing.min(initial=0.0, where=mixture.weights > 0))
         local = local | ~bound.exact_enough(np.abs(w), np.dtype(np.float64))
         self.dtype = np.dtype(dtype)
-        self._whitening: dict[int, Whitening] = {}
+        self._whitenings: dict[int, tuple[Whitening, Whitening]] = {}
         self.w, self.common = self._apart(w, local)
         if self.dtype != np.float64:
             local_in_float32 = self._local_in_float32(bound, w, local, largest_penalty)
             if local_in_float32 is None:
                 self.dtype = np.dtype(np.float64)
-            elif (local_in_float32 != local).any():
+            else:
                 local = local_in_float32
-                self.w, self.common = self._apart(w, local)
+                # What is common stays as it is, and so do the errors of the others.
+                self.w[local] = 0.0
         self.local = np.flatnonzero(local)
 
     def _apart(self, w: np.ndarray, local: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -116,33 +125,53 @@ class LogDensity:
     def _local_in_float32(
         self, bound: RoundingBound, w: np.ndarray, local: np.ndarray, largest_penalty: float
     ) -> np.ndarray | None:
-        """The components to be local so that float32 is exact enough for the others, (K,); None where they are many."""
-        apart, common = self.w, self.common
-        while local.sum() <= MANY_LOCAL * len(local):
-            size = np.abs(apart) + np.abs(common)
-            suspects = ~local & ~bound.exact_enough(size, self.dtype)
-            if not (suspects | local).any():
-                return local
-            if not bound.holds(size, self.dtype).all():
-                return None
-            measurement = Measurement(bound, self.mixture, apart, common, self.log_normal)
-            errors = measurement.errors(np.flatnonzero(suspects), np.flatnonzero(local), largest_penalty)
-            too_coarse = ~(errors < MAX_ERROR[self.dtype])
-            if not too_coarse.any():
-                return local
-            if too_coarse[local].any():
-                return None
-            local = local | too_coarse
-            apart, common = self._apart(w, local)
-        return None
+        """The components to be local so that float32 is exact enough for all, (K,); None where it is not, or they are many."""
+        limit, known = MAX_ERROR[self.dtype], bound.known
+        size = np.abs(w - self.common) + np.abs(self.common)
+        bounds = bound.error(size, self.dtype)
+        suspects = ~local & ~(bounds < limit)
+        if not (suspects | local).any():
+            return local
+        if many_local(local, size.shape[1]) or not (local | bound.holds(size, self.dtype)).all():
+            return None
+        known.a_pass_later()
+        measurement = cache(
+            lambda: Measurement(
+                bound,
+                self.mixture,
+                self.w,
+                self.common,
+                self.log_normal,
+                np.flatnonzero(local),
+                largest_penalty,
+            )
+        )
+
+        def too_coarse(which: np.ndarray, of_local: bool) -> np.ndarray:
+            """Those of some components whose error is too large one way or the other."""
+            with np.errstate(all="ignore"):  # what overflows is an error that is too large
+                unsure = which[~(known.errors(which, bounds, of_local) < limit)]
+                if not len(unsure):
+                    return unsure
+                errors = (measurement().of_local if of_local else measurement().of_products)(unsure)
+                known.learn(unsure, bounds, of_local, errors)
+            return unsure[~(errors < limit)]
+
+        local = local.copy()
+        local[too_coarse(np.flatnonzero(suspects), False)] = True
+        if many_local(local, size.shape[1]) or len(too_coarse(np.flatnonzero(local), True)):
+            return None
+        return local
 
     def log_normal(self, k: int, x: np.ndarray) -> np.ndarray:
-        """log N(x; mu_k, P_k) - penalty_k of one component by whitening, (n,), for x of shape (m, n) in float64."""
-        if k not in self._whitening:
+        """log N(x; mu_k, P_k) - penalty_k of one component by whitening, (n,), in the type of x, (m, n)."""
+        if k not in self._whitenings:
             mean = self.mixture.means[k]
             factors = self.covariance_type.factors(self.mixture.covariances, np.array([k]), len(mean))
-            self._whitening[k] = Whitening.of(mean, factors[0])
-        return self._whitening[k].log_normal(x) - self.penalties[k]
+            exact = Whitening.of(mean, factors[0], self.penalties[k])
+            self._whitenings[k] = exact, exact if self.dtype == np.float64 else exact.rounded(self.dtype)
+        exact, rounded = self._whitenings[k]
+        return (exact if x.dtype == np.float64 else rounded).log_normal(x)
 
 
 class LogJoint:
@@ -207,12 +236,7 @@ class LogJoint:
         self.terms = log_weights.astype(density.dtype, copy=False), relief, largest_penalty
 
     def __call__(
-        self,
-        x: np.ndarray,
-        phi: Callable[[], np.ndarray],
-        empty: Callable[..., np.ndarray] = np.empty,
-        *,
-        exact: Callable[[], np.ndarray],
+        self, x: np.ndarray, phi: Callable[[], np.ndarray], empty: Callable[..., np.ndarray] = np.empty
     ) -> tuple[np.ndarray, np.ndarray]:
         """Log joint densities, (k, n), and what was left out of them per row, (n,), to be added to each.
 
@@ -225,8 +249,6 @@ class LogJoint:
             Gives the quadratic features, shape (H, n), where they are needed.
         empty : callable
             Makes an array for the result, as `numpy.empty` does.
-        exact : callable
-            Gives ``x`` in float64, where there are local components.
         """
         if self.directly:
             log_joint = compiled.kernels().quadratic_forms(np.ascontiguousarray(x), self.w)
@@ -236,32 +258,27 @@ class LogJoint:
             np.matmul(self.w, features, out=log_joint)
         log_joint, common = log_joint[:-1], log_joint[-1]
         if len(self.local):
-            numbers, exact_x = np.arange(len(self._density.w))[self.components], exact()
+            numbers = np.arange(len(self._density.w))[self.components]
             one_class = self._log_weights.shape[1] == 1
             for place in self.local:
-                log_normal = self._density.log_normal(numbers[place], exact_x)
+                log_normal = self._density.log_normal(numbers[place], x)
                 log_joint[place] = log_normal + (self._log_weights[place, 0] if one_class else 0.0) - common
         return log_joint, common
 
     def without_penalties(
-        self,
-        x: np.ndarray,
-        phi: Callable[[], np.ndarray],
-        codes: np.ndarray | int = 0,
-        *,
-        exact: Callable[[], np.ndarray],
+        self, x: np.ndarray, phi: Callable[[], np.ndarray], codes: np.ndarray | int = 0
     ) -> np.ndarray:
         """log p(x|c) of rows, (n,), computed without the penalties of ridge and sharing.
 
         Parameters
         ----------
-        x, phi, exact
+        x, phi
             As above.
         codes : ndarray of int, shape (n,), or 0
             The class of each row, where there are several.
         """
         log_weights = self._log_weights + self._penalties
-        joint, common = LogJoint(self._density, self.components, log_weights)(x, phi, exact=exact)
+        joint, common = LogJoint(self._density, self.components, log_weights)(x, phi)
         if log_weights.shape[1] > 1:
             joint += log_weights.astype(joint.dtype).take(codes, axis=1)
         return log_sum_exp(joint)[0] + common

@@ -10,7 +10,8 @@ from 1e-12 rows to one within a few passes, and from 1e-20 too, so the limit lie
 The ridge is part of the model: with ``ridge`` = r, training uses log N(x; mu, P) - r/2 tr(P^-1), for which
 P = S + r I *is* the M-step. The penalised log-likelihood, the ``objective``, therefore never falls but by rounding: that
 of log-densities (``rounding.MAX_ERROR``) and that of covariances, which have three digits in any direction or stay as
-they were. Where sums in float32 do not have as many, the pass is done again in float64, and all that follow.
+they were. Where sums in float32 do not have as many, they are taken once more about the component's own mean, and so in
+all passes that follow; where that is so of many components, in float64.
 
 A component may be reserved, in part, for a class: ``log_sharing`` is added to its log-weights in the other classes in
 the E-step and nowhere else (Titsias and Likas 2001, eqs. 27-37). It is one more penalty of the same kind.
@@ -20,14 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from skem.engine import compiled
-from skem.engine.density import LEAST_LOG_RATIO, LEAST_SUM, MANY_LOCAL, LogDensity, LogJoint
-from skem.engine.linalg import EPS
+from skem.engine.density import LEAST_LOG_RATIO, LEAST_SUM, LogDensity, LogJoint, many_local
 from skem.engine.moments import Moments, SufficientStatistics
 from skem.engine.parameters import Mixture
 from skem.engine.problem import Problem
@@ -62,9 +62,12 @@ class State:
 def passes(problem: Problem, max_iter: int) -> Iterator[State]:
     """Yield the state after each of ``max_iter`` passes of supervised EM on one block of features."""
     mixture, local = problem.start, np.zeros(len(problem.start.means), dtype=bool)
-    statistics = _EStep(problem, mixture, problem.rows.features.X.dtype).statistics()
+    dtype = problem.rows.features.X.dtype
+    statistics = _EStep(problem, mixture, dtype).statistics()
     for p in range(1, max_iter + 1):
-        mixture, dtype, doubtful = _m_step(problem, statistics, mixture, local)
+        mixture, doubtful, in_doubt_in_float32 = _m_step(problem, statistics, mixture, local)
+        # Densities that float32 does not suffice for today it may suffice for tomorrow.
+        dtype = np.dtype(np.float64) if in_doubt_in_float32 else dtype
         # In float32 what was in doubt once will be again; taken about its own mean its scatter is not.
         local = (local | doubtful) & (dtype != np.float64)
         statistics = _EStep(problem, mixture, dtype, with_sums=p < max_iter, local=local).statistics()
@@ -97,7 +100,7 @@ class _EStep:
     local : ndarray of bool, shape (K,), optional
         Components to centre and whiten by themselves in any case.
     centres : ndarray of shape (K, m), optional
-        About which to take the sums of local components; else about their means. Those of all others are about zero.
+        About which to take the sums of these components; else about their means. Those of all others are about zero.
     """
 
     def __init__(
@@ -119,8 +122,12 @@ class _EStep:
             log_sharing=problem.log_sharing,
         )
         self._problem, self._density, self._with_sums = problem, density, with_sums
-        self._origins = np.zeros(mixture.means.shape)
-        self._origins[density.local] = (mixture.means if centres is None else centres)[density.local]
+        # In float32 most local components are sharp only, not too narrow for sums about zero.
+        self._centred = np.zeros(len(mixture.means), dtype=bool)
+        self._centred[density.local if density.dtype == np.float64 else local] = True
+        # Rounded to the type of the rows, which is then what they are taken about.
+        origins = (mixture.means if centres is None else centres).astype(density.dtype)
+        self._origins = np.where(self._centred[:, None], origins, 0.0)
         self._read = problem.reader(density.dtype)
         self._log_joint = self._log_joint_of_classes()
 
@@ -148,9 +155,7 @@ class _EStep:
         """The sums over all rows, and the mean log-likelihood and objective."""
         chunks, weights = self._problem.chunks, self._density.mixture.weights
         counts, sums = np.zeros(weights.shape), np.zeros(self._density.w.shape)
-        eps = np.full((len(weights), 1), np.finfo(self._density.dtype).eps)
-        eps[self._density.local] = EPS
-        statistics = SufficientStatistics(counts, sums, self._origins, eps, self._density.dtype)
+        statistics = SufficientStatistics(counts, sums, self._origins, self._density.dtype)
         for chunk, added in zip(chunks, self._problem.workers.map(self._sums_of_chunk, chunks), strict=True):
             statistics.log_likelihood += added.log_likelihood
             statistics.objective += added.objective
@@ -168,8 +173,6 @@ class _EStep:
         problem, log_joint = self._problem, self._log_joint[chunk.classes.start]
         rows = problem.rows
         x, phi = self._read(chunk.rows.start, chunk.rows.stop)
-        # Local components need all digits of the rows.
-        exact = cache(lambda: problem.read_in_float64(chunk.rows)) if x.dtype != np.float64 else lambda: x
         sample_weights = rows.weights[chunk.rows]
         n, dtype = len(sample_weights), x.dtype
         weighted_rows = rows.borders_within(chunk), sample_weights
@@ -190,7 +193,7 @@ class _EStep:
                 sums,
             )
         else:
-            joint, common = log_joint(x, phi, partial(problem.scratch.empty, "joint"), exact=exact)
+            joint, common = log_joint(x, phi, partial(problem.scratch.empty, "joint"))
             underflown = compiled.kernels().posterior(
                 joint, common, log_joint.terms, weighted_rows, least, log_likelihood, objective, counts
             )
@@ -198,9 +201,7 @@ class _EStep:
             # The component that carries a row without the penalty has none of it with the penalty.
             lost = np.flatnonzero(np.isnan(log_likelihood))
             codes = rows.codes[chunk.rows][lost] if chunk.several_classes else 0
-            log_likelihood[lost] = log_joint.without_penalties(
-                x[:, lost], lambda: phi()[:, lost], codes, exact=lambda: exact()[:, lost]
-            )
+            log_likelihood[lost] = log_joint.without_penalties(x[:, lost], lambda: phi()[:, lost], codes)
         in_total = float(sample_weights @ log_likelihood), float(sample_weights @ objective)
         if not self._with_sums:
             return _ChunkSums(*in_total)
@@ -209,10 +210,9 @@ class _EStep:
             responsibilities = np.ascontiguousarray(joint.T) if chunk.several_classes else joint.T
             # `@` lets no other thread run while it makes fewer than 500 numbers, however long that takes; `np.dot` does.
             sums = np.dot(phi(), responsibilities).T.astype(np.float64, copy=False)
-            for row in log_joint.local:
-                origin = self._origins[log_joint.components][row]
-                offsets, weights = exact() - origin[:, None], joint[row : row + 1].astype(np.float64)
-                sums[row] = problem.covariance_type.weighted_sums(offsets, weights)[0]
+            for row in np.flatnonzero(self._centred[log_joint.components]):
+                origin = self._origins[log_joint.components][row, :, None].astype(dtype)
+                sums[row] = problem.covariance_type.weighted_sums(x - origin, joint[row : row + 1])[0]
         return _ChunkSums(*in_total, counts if chunk.several_classes else sums[:, :1], sums)
 
 
@@ -238,24 +238,25 @@ def _covariances(problem: Problem, moments: Moments, previous: Mixture) -> tuple
 
 def _m_step(
     problem: Problem, statistics: SufficientStatistics, previous: Mixture, local: np.ndarray
-) -> tuple[Mixture, np.dtype, np.ndarray]:
-    """The next parameters, the type their densities may be computed in, and whose sums were in doubt, (K,).
+) -> tuple[Mixture, np.ndarray, bool]:
+    """The next parameters, whose sums were in doubt, (K,), and whether of too many in float32, so that float64 is needed.
 
     Those of ``local`` were taken about their own means already.
     """
     mixture, doubtful = _maximise(problem, statistics, previous)
     if not doubtful.any():
-        return mixture, statistics.dtype, doubtful
+        return mixture, doubtful, False
     redone = doubtful | local
     dtype = statistics.dtype
-    if dtype != np.float64 and redone.sum() > MANY_LOCAL * len(redone):
+    if dtype != np.float64 and many_local(redone, statistics.sums.shape[1]):
         in_float64 = _EStep(problem, previous, np.dtype(np.float64)).statistics()
-        return _m_step(problem, in_float64, previous, np.zeros_like(local))
+        mixture, doubtful, _ = _m_step(problem, in_float64, previous, np.zeros_like(local))
+        return mixture, doubtful, True
     # Its scatter once more, about its new mean: from there nothing is lost.
     e_step = _EStep(problem, previous, dtype, local=redone, centres=mixture.means)
     statistics.replace(doubtful, e_step.statistics())
     mixture, _ = _maximise(problem, statistics, previous)
-    return mixture, dtype, doubtful
+    return mixture, doubtful, False
 
 
 def _maximise(
@@ -282,6 +283,6 @@ def _maximise(
         offsets = np.where(alive[:, None], phi[:, 1 : m + 1], 0.0)
         means = np.where(alive[:, None], _means(origins, offsets), previous.means)
         n_k = np.where(alive, n_k, 0.0)
-    moments = Moments(phi, offsets, means, n_k, statistics.eps)
+    moments = Moments(phi, offsets, means, n_k, float(np.finfo(statistics.dtype).eps))
     covariances, doubtful = _covariances(problem, moments, previous)
     return Mixture(_weights(n_ki), means, covariances), doubtful

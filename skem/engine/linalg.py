@@ -80,30 +80,45 @@ def _mean_log_normal(P: np.ndarray, S: np.ndarray) -> float:
 
 
 class Whitening(NamedTuple):
-    """What makes unit normal rows of those of N(mean, L L^T): centring, and L^-1.
+    """What makes unit normal rows of those of N(mean, L L^T), and its log-density: z = L^-1 (x - origin) - rest.
 
     Attributes
     ----------
-    mean : ndarray of shape (m,)
+    origin, rest : ndarray of shape (m, 1)
+        The mean, as far as the type of x holds it, and L^-1 times what that leaves.
     inverse : ndarray of shape (m, m), or where L is diagonal (m, 1) or (1, 1)
     log_scale : float
         The logarithm of the density at the mean.
     """
 
-    mean: np.ndarray
+    origin: np.ndarray
+    rest: np.ndarray
     inverse: np.ndarray
     log_scale: float
 
     @classmethod
-    def of(cls, mean: np.ndarray, factor: np.ndarray) -> Whitening:
-        """With L of shape (m, m), or where it is diagonal (m, 1) or (1, 1)."""
+    def of(cls, mean: np.ndarray, factor: np.ndarray, penalty: float) -> Whitening:
+        """With L of shape (m, m), or where it is diagonal (m, 1) or (1, 1); ``penalty`` is taken off the log-density."""
         m = len(mean)
-        diagonal = np.diagonal(factor) if factor.shape == (m, m) else factor[:, 0]
-        inverse = dtrtri(factor, lower=1)[0] if factor.shape == (m, m) else 1.0 / factor
-        return cls(mean, inverse, -0.5 * m * LOG_2PI - float(np.log(np.broadcast_to(diagonal, m)).sum()))
+        whole = factor.shape == (m, m)
+        diagonal = np.diagonal(factor) if whole else factor[:, 0]
+        inverse = dtrtri(factor, lower=1)[0] if whole else 1.0 / factor
+        log_scale = -0.5 * m * LOG_2PI - float(np.log(np.broadcast_to(diagonal, m)).sum()) - penalty
+        return cls(mean[:, None], np.zeros((m, 1)), inverse, log_scale)
+
+    def rounded(self, dtype: np.dtype) -> Whitening:
+        """The same for x of another type."""
+        origin = self.origin.astype(dtype)
+        rest = _times(self.inverse, self.origin - origin)
+        return Whitening(origin, rest.astype(dtype), self.inverse.astype(dtype), self.log_scale)
 
     def log_normal(self, x: np.ndarray) -> np.ndarray:
-        """log N(x; mean, L L^T), (n,), for x of shape (m, n): slower than w . phi, and as exact as x."""
-        z = x - self.mean[:, None]
-        z = self.inverse @ z if self.inverse.shape[1] == len(z) else self.inverse * z
-        return self.log_scale - 0.5 * np.einsum("in,in->n", z, z)
+        """log N(x; mean, L L^T) - penalty, (n,) in float64, for x of shape (m, n) in the type asked for."""
+        z = _times(self.inverse, x - self.origin)
+        z -= self.rest
+        return self.log_scale - 0.5 * np.einsum("in,in->n", z, z).astype(np.float64)
+
+
+def _times(inverse: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """L^-1 x, where a diagonal L^-1 is a column."""
+    return inverse @ x if inverse.shape[1] == len(x) else inverse * x

@@ -21,10 +21,8 @@ class SufficientStatistics:
         T, the sums of phi(x - origin) weighted by the responsibilities.
     origins : ndarray of shape (K, m)
         About which the sums of each component are taken.
-    eps : ndarray of shape (K, 1)
-        Rounding of the type those of each component were taken in.
     dtype : numpy dtype
-        In which they were taken, but for those of local components.
+        In which they were taken.
     log_likelihood, objective : float
         Of all rows, in nats: plain and with the penalties.
     """
@@ -32,7 +30,6 @@ class SufficientStatistics:
     counts: np.ndarray
     sums: np.ndarray
     origins: np.ndarray
-    eps: np.ndarray
     dtype: np.dtype
     log_likelihood: float = 0.0
     objective: float = 0.0
@@ -41,7 +38,6 @@ class SufficientStatistics:
         """Take over the sums of some components, a mask of shape (K,), from statistics about other origins."""
         self.sums[components] = other.sums[components]
         self.origins[components] = other.origins[components]
-        self.eps[components] = other.eps[components]
 
 
 @dataclass(frozen=True)
@@ -58,7 +54,7 @@ class Moments:
         Origins plus offsets.
     counts : ndarray of shape (K,)
         Expected rows.
-    eps : float or ndarray of shape (K, 1)
+    eps : float
         Rounding of the type the sums were taken in.
     """
 
@@ -66,11 +62,11 @@ class Moments:
     offsets: np.ndarray
     means: np.ndarray
     counts: np.ndarray
-    eps: np.ndarray | float = EPS
+    eps: float = EPS
 
     def rounding(self, variances: np.ndarray) -> np.ndarray:
         """Rounding of the terms of ``variances`` = E[(x - origin)^2] - offset^2, (K, m) or (K, 1); shape (K, m)."""
         # Of sums about a mean only the rounding of the rows themselves is left.
         squares = np.maximum(self.offsets * self.offsets, 4 * EPS * self.means * self.means)
         # That of a difference itself is what ``SINGULAR`` is about, in float64.
-        return self.eps * (squares + np.where(np.equal(self.eps, EPS), 0.0, variances))
+        return self.eps * (squares if self.eps == EPS else squares + variances)

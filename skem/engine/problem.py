@@ -85,10 +85,6 @@ class Problem:
         one_chunk = few_rows and self._n_features * len(self.start.means) <= ONE_CHUNK
         return self.rows.one_chunk if one_chunk else self.rows.chunks
 
-    def read_in_float64(self, rows: slice) -> np.ndarray:
-        """The block's features of some rows with all their digits, (m, n), where the reader gives fewer."""
-        return self.rows.features.read(self.columns, rows)
-
     def reader(self, dtype: np.dtype) -> Reader:
         """What reads the block in one dtype, to be asked for by one thread; kept until it is asked for in another."""
         if self._reader is None or self._reader[0] != dtype:

@@ -1,8 +1,9 @@
 """How far log-densities computed as w . phi are off, bounded for all rows or measured on some.
 
-The bound is eps * max_n sum_h |w_kh phi_nh|. It costs next to nothing, and what it lets pass needs no more. But no row has all
-features at their largest and all roundings in one direction: of real data the error is a tenth of it. So where float32 does
-not pass, its error is measured: the product is made in float32, as for all other rows, and in float64 at
+The bound is 2 eps * max_n sum_h |w_kh phi_nh|: sums of terms of one sign were seen to lose nearly as much. It costs next to
+nothing, and what it lets pass needs no more. But no row has all features at their largest, and few roundings go in one
+direction: of real data the error is a twentieth of it. So where float32 does not pass, its error is measured: the product is
+made in float32, as for all other rows, and in float64 at
 
 - some rows: the same number of steps apart in the order of the rows, the ones with the largest features, and the longest.
   A component counts where a class has it within ``NEAR`` nats of its best one; elsewhere nobody sees its error;
@@ -59,6 +60,8 @@ class RoundingBound:
     ----------
     largest_features : ndarray of shape (H,)
         No less than max_n |phi_nh|.
+    known : Known
+        What was measured in earlier passes.
     """
 
     def __init__(
@@ -74,6 +77,7 @@ class RoundingBound:
         self._workers, self._codes = workers, codes
         self.extent = features.extent[columns, None]
         self.largest_features = covariance_type.features(self.extent)[:, 0]
+        self.known = Known()
 
     @property
     def _far_rows(self) -> tuple[float, np.ndarray]:
@@ -110,15 +114,20 @@ class RoundingBound:
         fits = bool(self.largest_features.max() * CHUNK_ROWS < largest)
         return np.asarray((w.max(axis=1) < largest) & fits)
 
-    def exact_enough(self, w: np.ndarray, dtype: np.dtype) -> np.ndarray:
-        """Whether eps * max_n sum_h |w_kh phi_nh| < ``MAX_ERROR``, shape (K,), for |w| of shape (K, H)."""
-        limit = MAX_ERROR[np.dtype(dtype)] / float(np.finfo(dtype).eps)
+    def error(self, w: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        """2 eps * max_n sum_h |w_kh phi_nh|, shape (K,), for |w| of shape (K, H); infinite where a number overflows."""
+        factor = 2.0 * float(np.finfo(dtype).eps)
         largest = w * self.largest_features
-        enough = np.asarray(largest.sum(axis=1) < limit)
-        if not enough.all():
-            enough |= self.covariance_type.bound(largest, len(self.extent), self._far_rows[0]) < limit
+        error = factor * largest.sum(axis=1)
+        if not (error < MAX_ERROR[np.dtype(dtype)]).all():
+            closer = self.covariance_type.bound(largest, len(self.extent), self._far_rows[0])
+            error = np.fmin(error, factor * closer)
         # A small product of a factor that overflows is NaN.
-        return enough & self.holds(w, dtype)
+        return np.where(self.holds(w, dtype), error, np.inf)
+
+    def exact_enough(self, w: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        """Whether `error` is below ``MAX_ERROR``, shape (K,)."""
+        return self.error(w, dtype) < MAX_ERROR[np.dtype(dtype)]
 
     @cached_property
     def rows(self) -> Points:
@@ -126,11 +135,11 @@ class RoundingBound:
         n = len(self.features.X)
         even = np.arange(n) if n <= EVEN_ROWS else (2 * np.arange(EVEN_ROWS) + 1) * n // (2 * EVEN_ROWS)
         rows = np.union1d(even, self._far_rows[1])
-        x = self.features.read(self.columns, rows)
-        return Points(x, *self._products(x, _FLOAT32), None if self._codes is None else self._codes[rows])
+        x, phi = self.features.read(self.columns, rows), self.covariance_type.features
+        return Points(x, phi(x), phi(x.astype(_FLOAT32)), None if self._codes is None else self._codes[rows])
 
-    def own_points(self, mixture: Mixture, components: np.ndarray) -> Points:
-        """Points where components have their rows, ``OWN_POINTS`` of each in a row, none further off than a row."""
+    def own_points(self, mixture: Mixture, components: np.ndarray) -> np.ndarray:
+        """Points where components have their rows, (m, k * ``OWN_POINTS``), those of each in a row, none beyond all rows."""
         means = mixture.means[components]
         k, m = means.shape
         factors = self.covariance_type.factors(mixture.covariances, components, m)
@@ -139,13 +148,33 @@ class RoundingBound:
         z *= (np.sqrt(m) + 2.0) / np.sqrt((z * z).sum(axis=0))
         x = np.repeat(means[:, :, None], OWN_POINTS, axis=2)
         x[:, :, 1:] += factors @ z if factors.shape[2] == m else factors * z
-        x = np.clip(x.transpose(1, 0, 2).reshape(m, k * OWN_POINTS), -self.extent, self.extent)
-        return Points(x, *self._products(x, _FLOAT32))
+        return np.clip(x.transpose(1, 0, 2).reshape(m, k * OWN_POINTS), -self.extent, self.extent)
 
-    def _products(self, x: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-        """phi in float64, and in another type."""
-        features = self.covariance_type.features
-        return features(x), features(x.astype(dtype))
+
+class Known:
+    """Measured errors as shares of the bound, from which those of the next passes follow.
+
+    A pass changes parameters little, and errors as much as the bound. So where they were well below the limit they are not
+    measured again, until they may no longer be: what is known counts for ``GROWTH`` more in each pass.
+    """
+
+    GROWTH = 1.2
+
+    def __init__(self) -> None:
+        self._shares: dict[tuple[int, bool], float] = {}
+
+    def a_pass_later(self) -> None:
+        self._shares = {key: share * self.GROWTH for key, share in self._shares.items()}
+
+    def errors(self, which: np.ndarray, bounds: np.ndarray, local: bool) -> np.ndarray:
+        """Of some components, of the way that is local or the other, shape (k,); infinite where nothing is known."""
+        shares = [self._shares.get((k, local), np.inf) for k in which.tolist()]
+        return np.array(shares) * bounds[which]
+
+    def learn(self, which: np.ndarray, bounds: np.ndarray, local: bool, errors: np.ndarray) -> None:
+        """Keep what was measured of some components, shape (k,)."""
+        for k, error, limit in zip(which.tolist(), errors.tolist(), bounds[which].tolist(), strict=True):
+            self._shares[k, local] = error / limit
 
 
 class Points(NamedTuple):
@@ -158,7 +187,7 @@ class Points(NamedTuple):
 
 
 class Measurement:
-    """The errors of log-densities in float32, where they matter.
+    """The errors of log-densities in float32 where they matter, times ``SAFETY``.
 
     Parameters
     ----------
@@ -168,7 +197,10 @@ class Measurement:
         Less ``common``; zero for components that are local.
     common : ndarray of shape (H,)
     log_normal : callable
-        Gives log N(x; mu_k, P_k) - penalty_k in float64, of a local component and points (m, n).
+        Gives log N(x; mu_k, P_k) - penalty_k of one component at points, (m, n), the local way and in their type.
+    local : ndarray of int
+    penalty : float
+        Nats by which penalties may change which component of a class is its best.
     """
 
     def __init__(
@@ -178,62 +210,66 @@ class Measurement:
         w: np.ndarray,
         common: np.ndarray,
         log_normal: Callable[[int, np.ndarray], np.ndarray],
+        local: np.ndarray,
+        penalty: float,
     ) -> None:
         self._bound, self._mixture, self._log_normal = bound, mixture, log_normal
         self._w, self._common = w, common
         self._rounded_w = np.vstack([w, common]).astype(_FLOAT32)
+        points = bound.rows
+        self._rounded, self._common_at_rows = _apart(self._rounded_w @ points.rounded_phi)
+        self._exact = (w + common) @ points.phi
+        for k in local:
+            self._exact[k] = log_normal(k, points.x)
+        log_density = self._exact - self._common_at_rows
+        with np.errstate(divide="ignore"):
+            self._log_weights = np.log(mixture.weights)
+        self._least = np.stack(
+            [(log_density + of_class[:, None]).max(axis=0) for of_class in self._log_weights.T]
+        ) - (NEAR + penalty)
+        if points.codes is not None:
+            self._least[points.codes != np.arange(len(self._least))[:, None]] = np.inf
 
-    def errors(self, suspects: np.ndarray, local: np.ndarray, penalty: float) -> np.ndarray:
-        """``SAFETY`` times the largest error found of each of ``suspects`` and ``local``, in nats; zero for others, (K,).
-
-        Parameters
-        ----------
-        suspects, local : ndarray of int
-        penalty : float
-            Nats by which penalties may change which component of a class is its best.
-        """
-        worst = np.zeros(len(self._w))
-        with np.errstate(all="ignore"):  # a NaN or an infinity is an error that is too large
-            which, at_rows = self._at_rows(suspects, local, NEAR + penalty)
-            worst[which] = np.fmax(at_rows, self._at_own_points(suspects, local))
-        return SAFETY * np.nan_to_num(worst, nan=np.inf)
-
-    def _at_rows(self, suspects: np.ndarray, local: np.ndarray, near: float) -> tuple[np.ndarray, np.ndarray]:
-        points, weights = self._bound.rows, self._mixture.weights
-        rounded, common = _apart(self._rounded_w @ points.rounded_phi)
-        exact = (self._w[suspects] + self._common) @ points.phi
-        if len(local):
-            of_local = np.stack([self._log_normal(k, points.x) for k in local])
-            rounded[local] = (of_local - common).astype(_FLOAT32)
-            exact = np.concatenate([exact, of_local])
-        which = np.concatenate([suspects, local])
-        error = _error(rounded[which], common, exact)
-        counts = np.zeros(error.shape, dtype=bool)
-        log_weights = np.log(weights)
-        for c in range(weights.shape[1]):
-            here = slice(None) if points.codes is None else np.flatnonzero(points.codes == c)
-            of_class = log_weights[:, c, None]
-            least = (rounded[:, here] + of_class).max(axis=0) - near
-            # Either of both may be the wrong one.
-            largest = np.fmax(rounded[which][:, here], exact[:, here] - common[here])
-            counts[:, here] |= (largest + of_class[which] >= least) & (weights[which, c, None] > 0)
-        return which, np.where(counts, error, 0.0).max(axis=1)
-
-    def _at_own_points(self, suspects: np.ndarray, local: np.ndarray) -> np.ndarray:
-        which = np.concatenate([suspects, local])
-        points = self._bound.own_points(self._mixture, which)
+    def of_products(self, which: np.ndarray) -> np.ndarray:
+        """The largest error of some components as products, shape (k,)."""
+        at_rows = self._largest(which, self._rounded[which], self._exact[which])
+        x, features = self._bound.own_points(self._mixture, which), self._bound.covariance_type.features
         k, n = len(which), len(which) * OWN_POINTS
-        rounded, common = _apart(self._rounded_w[np.append(which, -1)] @ points.rounded_phi)
+        # BLAS sums in another order, with up to ten times the error, where a product is small: this one is not to be.
+        rounded_phi = np.hstack([self._bound.rows.rounded_phi, features(x.astype(_FLOAT32))])
+        rounded, common = _apart((self._rounded_w @ rounded_phi)[np.append(which, -1), -n:])
         own = np.arange(n).reshape(k, OWN_POINTS)
-        rounded, common = np.take_along_axis(rounded, own, axis=1), common[own]
-        phi = points.phi.reshape(-1, k, OWN_POINTS).transpose(1, 0, 2)
+        phi = features(x).reshape(-1, k, OWN_POINTS).transpose(1, 0, 2)
         exact = ((self._w[which] + self._common)[:, None] @ phi)[:, 0]
-        for i, number in enumerate(local, start=len(suspects)):
-            exact[i] = self._log_normal(number, points.x[:, own[i]])
-            rounded[i] = (exact[i] - common[i]).astype(_FLOAT32)
-        error = _error(rounded, common, exact).max(axis=1)
+        error = _error(np.take_along_axis(rounded, own, axis=1), common[own], exact)
+        return self._worse(which, at_rows, error)
+
+    def of_local(self, which: np.ndarray) -> np.ndarray:
+        """The largest error of some components the local way, shape (k,)."""
+        own_x = self._bound.own_points(self._mixture, which)
+        n, k = self._bound.rows.x.shape[1], len(which)
+        common = self._rounded_w[-1:] @ self._bound.covariance_type.features(own_x.astype(_FLOAT32))
+        common = np.hstack([np.broadcast_to(self._common_at_rows, (k, n)), common.reshape(k, OWN_POINTS)])
+        exact, rounded = np.empty((2, k, n + OWN_POINTS))
+        for i, number in enumerate(which):
+            x = np.hstack([self._bound.rows.x, own_x[:, i * OWN_POINTS : (i + 1) * OWN_POINTS]])
+            exact[i] = self._log_normal(number, x)
+            rounded[i] = (self._log_normal(number, x.astype(_FLOAT32)) - common[i]).astype(_FLOAT32)
+        at_rows = self._largest(which, rounded[:, :n], exact[:, :n])
+        return self._worse(which, at_rows, _error(rounded[:, n:], common[:, n:], exact[:, n:]))
+
+    def _largest(self, which: np.ndarray, rounded: np.ndarray, exact: np.ndarray) -> np.ndarray:
+        """The largest error at rows a class has a component near its best at; either number may be the wrong one."""
+        larger = np.fmax(rounded, exact - self._common_at_rows)
+        counts = np.zeros(larger.shape, dtype=bool)
+        for of_class, least in zip(self._log_weights[which].T, self._least, strict=True):
+            counts |= larger + of_class[:, None] >= least
+        return np.where(counts, _error(rounded, self._common_at_rows, exact), 0.0).max(axis=1)
+
+    def _worse(self, which: np.ndarray, at_rows: np.ndarray, at_own_points: np.ndarray) -> np.ndarray:
         # Nobody sees a component that no class uses.
-        return np.where(self._mixture.weights[which].any(axis=1), error, 0.0)
+        used = self._mixture.weights[which].any(axis=1)
+        return SAFETY * np.where(used, np.maximum(at_rows, at_own_points.max(axis=1)), 0.0)
 
 
 def _apart(product: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -243,5 +279,6 @@ def _apart(product: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _error(rounded: np.ndarray, common: np.ndarray, exact: np.ndarray) -> np.ndarray:
-    """How far log-densities are off, and will be by being added to others of their size."""
-    return np.abs(rounded + common - exact) + float(np.finfo(_FLOAT32).eps) * np.abs(rounded)
+    """How far log-densities are off, and will be by being added to others of their size; infinite where one is NaN."""
+    error = np.abs(rounded + common - exact) + float(np.finfo(_FLOAT32).eps) * np.abs(rounded)
+    return np.nan_to_num(error, nan=np.inf)

@@ -82,7 +82,8 @@ best_iter_ : int
 converged_ : bool
     Whether ``tol`` or early stopping ended the fit.
 dtype_used_ : str
-    "float32" where the input was and its precision sufficed to the end, else "float64".
+    "float32" where the input was and its precision sufficed in every block in the last pass, else "float64". Single
+    components that it does not suffice for do not change it: they are centred on their own means first.
 validation_scores_, best_validation_score_
     With early stopping: accuracy after each pass, and the best one.
 n_features_in_, feature_names_in_

@@ -37,7 +37,7 @@ def test_hard_data_keep_their_digits(offset, shape, dtype):
 
 def test_float32_suffices_for_many_features():
     """Though in no row all of them are at their largest."""
-    X, y, start = shared_clusters(n=4000, m=52, K=8)
+    X, y, start = shared_clusters(n=4000, m=36, K=8)
     X = X.astype(np.float32)
     clf = SKEMClassifier(8, init=start, reg_covar=0.0, max_iter=3).fit(X, y)
     expected = reference.em(X.astype(float), y, reference.Model(*start), 3, covariance_type="full")

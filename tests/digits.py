@@ -1,0 +1,199 @@
+"""Random mixtures and rows, and their log-densities to forty digits: `python tests/digits.py 10000` tries as many.
+
+The library promises that log p(x|c) of one block is off by less than 1e-3 nats where rows are float32, whichever way it
+chose to compute it. The rows looked at are those where float32 differs most from float64 rows, and a few at random. What is
+tried follows from the seed alone.
+"""
+
+import sys
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from decimal import Context, Decimal, localcontext
+from typing import NamedTuple
+from unittest.mock import patch
+
+import numpy as np
+from scipy.special import logsumexp, softmax
+
+from skem.engine import density, em, problem
+from skem.engine.class_density import Block, class_log_density, map_log_density
+from skem.engine.covariances import COVARIANCE_TYPES
+from skem.engine.parameters import Mixture
+from skem.engine.problem import Problem
+from skem.engine.rows import Features, sort_by_class
+from skem.engine.threads import Workers, single_threaded
+
+DIGITS = 40
+decimals = np.frompyfunc(Decimal, 1, 1)
+LOG_2PI = Decimal("1.8378770664093454835606594728112352797228")
+
+
+class Drawn(NamedTuple):
+    X: np.ndarray  # (n, m), float32
+    codes: np.ndarray  # (n,)
+    shift: np.ndarray  # (m,)
+    scale: np.ndarray  # (m,)
+    mixture: Mixture  # in units of (X - shift) / scale
+    covariance_type: object
+    ridge: float
+
+
+def truth(drawn, rows):
+    """log N(x; mu_k, P_k) of some rows, (K, n), all operations to forty digits, then rounded; and the worst condition."""
+    K, m = drawn.mixture.means.shape
+    matrices = drawn.covariance_type.dense(drawn.mixture.covariances, K, m)
+    with localcontext(Context(prec=DIGITS)):
+        x = (decimals(drawn.X[rows].astype(float)) - decimals(drawn.shift)) / decimals(drawn.scale)
+        result = np.empty((K, len(rows)))
+        for k in range(K):
+            P, L = decimals(matrices[k]), np.full((m, m), Decimal(0))
+            z = (x - decimals(drawn.mixture.means[k])).T
+            log_root = m * LOG_2PI / 2
+            for i in range(m):
+                L[i, i] = (P[i, i] - L[i, :i] @ L[i, :i]).sqrt() if i else P[0, 0].sqrt()
+                z[i] = (z[i] - L[i, :i] @ z[:i]) / L[i, i] if i else z[0] / L[0, 0]
+                for j in range(i + 1, m):
+                    L[j, i] = (P[j, i] - (L[j, :i] @ L[i, :i] if i else 0)) / L[i, i]
+                log_root += L[i, i].ln()
+            result[k] = (-(z * z).sum(axis=0) / 2 - log_root).astype(float)
+    deviations = np.sqrt(np.einsum("kii->ki", matrices))
+    return result, np.linalg.cond(matrices / deviations[:, :, None] / deviations[:, None]).max()
+
+
+def draw(rng):
+    """Clusters of any shape, and components near them or anywhere."""
+    m, L = int(rng.choice([1, 2, 3, 5, 8, 13])), int(rng.integers(1, 4))
+    K, n = int(rng.integers(max(L, 2), 25)), int(rng.choice([30, 150, 600, 3500]))
+    centres = 10.0 ** rng.uniform(-1, 3) * rng.normal(size=(int(rng.integers(1, 2 * K)), m))
+    turns = rng.normal(size=(len(centres), m, m))
+    narrowness = 10.0 ** -rng.uniform(0, rng.choice([0, 1, 3, 5]), (len(centres), 1, m))
+    of = rng.integers(0, len(centres), n)
+    tails = rng.choice([1.5, 4.0, 100.0], p=[0.15, 0.25, 0.6])
+    noise = rng.standard_t(tails, (n, m)) if tails < 100 else rng.normal(size=(n, m))
+    X = centres[of] + np.einsum("nij,nj->ni", (turns * narrowness)[of], noise)
+    if rng.random() < 0.1:
+        X = np.round(X)
+    if rng.random() < 0.2:
+        X = X[rng.integers(0, max(1, n // 4), n)]
+    if rng.random() < 0.3:
+        X *= 10.0 ** rng.uniform(-6, 6, m)
+    if rng.random() < 0.3:
+        X += X.std() * 10.0 ** rng.uniform(0, 5)
+    X = X.astype(np.float32)
+    codes = np.sort(np.arange(n) % L)[rng.permutation(n)] if rng.random() < 0.5 else of % L
+    codes = np.unique(codes, return_inverse=True)[1]
+    L = codes.max() + 1
+    shift, scale = X.mean(axis=0, dtype=float), X.std(axis=0, dtype=float)
+    if rng.random() < 0.3:
+        scale[:] = 2.0 ** np.round(np.log2(max(scale.max(), 1e-30)))
+    scale[scale == 0] = 1.0
+    x = (X - shift) / scale
+    variances = np.maximum(x.var(axis=0), 1e-12)
+    kind = rng.choice(["rows", "clusters", "equal"])
+    if kind == "equal":
+        means = rng.uniform(-1, 1, (K, m))
+        matrices = np.repeat(np.eye(m)[None] * 10.0 ** rng.uniform(-1, 10), K, axis=0)
+    else:
+        chosen = rng.integers(0, n, K)
+        means = x[chosen]
+        matrices = np.repeat(np.diag(variances)[None] * 10.0 ** rng.uniform(-4, 1), K, axis=0)
+        if kind == "clusters":
+            own = (turns * narrowness)[of[chosen]] * (
+                np.ptp(x, axis=0) / np.maximum(np.ptp(X, axis=0), 1e-30)
+            )[:, None]
+            matrices = own @ np.swapaxes(own, 1, 2) + 1e-9 * np.diag(variances)
+    covariance_type = COVARIANCE_TYPES[str(rng.choice(["full", "full", "tied", "diag", "spherical"]))]
+    weights = rng.dirichlet(np.full(K, 10.0 ** rng.uniform(-2, 1)), L).T + 1e-300
+    mixture = Mixture(weights / weights.sum(axis=0), means, covariance_type.compress(matrices))
+    ridge = float(rng.choice([0.0, 1e-6, 1e-3, 0.03]))
+    return Drawn(X, codes, shift, scale, mixture, covariance_type, ridge)
+
+
+def problem_of(drawn, workers, dtype=np.float32):
+    rows = sort_by_class(drawn.X.astype(dtype), drawn.codes, np.ones(len(drawn.X)), drawn.shift, drawn.scale)
+    return Problem(
+        rows, np.arange(drawn.X.shape[1]), drawn.mixture, drawn.covariance_type, workers, ridge=drawn.ridge
+    )
+
+
+def errors(seed):
+    """Of the mixture that belongs to a seed: off by how much are log p(x|c) from float32 and from float64 rows, responsibilities
+    and the mean in training from float32 rows, and how was that computed; None where a covariance is singular.
+    """
+    rng = np.random.default_rng(seed)
+    # Half of the problems take ways that only larger ones take for their speed.
+    with (
+        patch.object(problem, "ONE_CHUNK", problem.ONE_CHUNK if rng.random() < 0.5 else 0),
+        patch.object(density, "LOCAL_CALLS", density.LOCAL_CALLS if rng.random() < 0.5 else 0),
+    ):
+        return errors_of(rng)
+
+
+def errors_of(rng):
+    drawn = draw(rng)
+    columns = np.arange(drawn.X.shape[1])
+    with Workers() as workers, single_threaded():
+        if not drawn.covariance_type.regular(drawn.mixture.covariances):
+            return None
+        for state in (
+            em.passes(problem_of(drawn, workers), int(rng.integers(1, 6))) if rng.random() < 0.7 else ()
+        ):
+            drawn = drawn._replace(mixture=state.mixture)
+        block = Block(columns, drawn.mixture, drawn.covariance_type)
+
+        def log_densities(dtype):
+            features = Features(drawn.X.astype(dtype), None, drawn.shift, drawn.scale)
+            of_components = map_log_density(lambda log_density, _: log_density, features, block, workers)
+            return class_log_density(features, [block], workers, [0.0]), np.hstack(of_components)
+
+        narrow, wide = log_densities(np.float32), log_densities(np.float64)
+        means = []
+        for dtype in (np.float32, np.float64):
+            step = em._EStep(
+                problem_of(drawn, workers, dtype), drawn.mixture, np.dtype(dtype), with_sums=False
+            )
+            means.append(step.statistics().log_likelihood)
+            if dtype is np.float32:
+                kind = f"{step._density.dtype}" + (", some local" if len(step._density.local) else "")
+    difference = np.abs(narrow[0] - wide[0]).max(axis=1)
+    rows = np.union1d(np.argsort(-difference)[:6], rng.integers(0, len(difference), 4))
+    exact, condition = truth(drawn, rows)
+    with np.errstate(divide="ignore"):
+        log_weights = np.log(drawn.mixture.weights)
+    of_classes = logsumexp(exact[:, :, None] + log_weights[:, None], axis=0)
+    weights = drawn.mixture.weights.mean(axis=1)
+    with np.errstate(divide="ignore"):
+        found = softmax(narrow[1][:, rows].astype(float) + np.log(weights)[:, None], axis=0)
+        sought = softmax(exact + np.log(weights)[:, None], axis=0)
+    # Float64 cannot do better with a Cholesky factor of a covariance so ill-conditioned.
+    attainable = 1 + 1e3 * 8 * drawn.X.shape[1] * np.finfo(float).eps * condition * (1 + np.abs(of_classes))
+    return (
+        (np.abs(narrow[0][rows] - of_classes) / attainable).max(),
+        (np.abs(wide[0][rows] - of_classes) / attainable).max(),
+        np.abs(found - sought).max(),
+        abs(means[0] - means[1]),
+        kind,
+    )
+
+
+def errors_of_all(seeds):
+    return [(seed, errors(seed)) for seed in seeds]
+
+
+if __name__ == "__main__":
+    n, first = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    blocks = [range(first + i, min(first + i + 50, first + n)) for i in range(0, n, 50)]
+    with ProcessPoolExecutor(2) as pool:
+        found = [result for block in pool.map(errors_of_all, blocks) for result in block]
+    tried = [(seed, *e) for seed, e in found if e is not None]
+    print(f"{len(tried)} mixtures:", dict(Counter(kind for *_, kind in tried)))
+    names = (
+        "log p(x|c), float32",
+        "log p(x|c), float64",
+        "responsibilities",
+        "mean log-likelihood in training",
+    )
+    for column, name in enumerate(names, start=1):
+        worst = sorted(((e[column], e[0], e[-1]) for e in tried), reverse=True)
+        too_large = sum(not e[0] < 1e-3 for e in worst)
+        print(f"{name}: {too_large} of 1e-3 and more;", [(f"{e:.2g}", *rest) for e, *rest in worst[:6]])
