@@ -1,6 +1,6 @@
 """What the engine asks of a type of covariance.
 
-For x in R^m let phi(x) = [1, x, products of x], of length H. The log-density of a Gaussian is linear in
+For x in R^m let phi(x) = [x, products of x, 1], of length H. The log-density of a Gaussian is linear in
 phi, log N(x; mu, P) = w . phi(x), and the sums an M-step needs are linear in phi as well. So one matrix
 product gives the log-densities of all components on a chunk of rows, and a second one all their moments.
 A covariance type knows its phi, its w and its way back from moments to parameters. Features run along
@@ -28,6 +28,10 @@ class CovarianceType(ABC):
     @abstractmethod
     def features(self, x: np.ndarray, empty: Callable[..., np.ndarray] = np.empty) -> np.ndarray:
         """phi of (m, n) features, shape (H, n), in an array that ``empty(shape, dtype)`` makes."""
+
+    def linear(self, m: int) -> np.ndarray | slice:
+        """Where in phi the features themselves stand; the constant is last."""
+        return slice(m)
 
     @abstractmethod
     def natural(self, means: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

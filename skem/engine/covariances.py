@@ -15,16 +15,21 @@ from skem.engine.moments import Moments
 
 
 @cache
-def _order(m: int) -> np.ndarray:
-    """Where each element of an (m, m) matrix stands among the products x_i x_j, i <= j, shape (m * m,)."""
+def _places(m: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where in phi each feature stands, (m,), and the product that belongs to each element of an (m, m) matrix, (m * m,)."""
+    linear = np.cumsum(np.arange(m + 1, 1, -1)) - np.arange(m + 1, 1, -1)
     i, j = np.triu_indices(m)
-    order = np.empty((m, m), dtype=int)
-    order[i, j] = order[j, i] = np.arange(len(i))
-    return order.ravel()
+    products = np.empty((m, m), dtype=int)
+    products[i, j] = products[j, i] = linear[i] + 1 + j - i
+    return linear, products.ravel()
 
 
 class Matrices(CovarianceType):
-    """With matrices as covariances: phi(x) = [1, x, x_i x_j for i <= j], H = 1 + m + m(m+1)/2."""
+    """With matrices as covariances: phi(x) = [x_i, x_i x_j for j >= i] for each i, and 1; H = 1 + m + m(m+1)/2.
+
+    In this order the terms of w . phi that cancel stand beside each other: in float32 their sum is exact to a third or half
+    a digit more than with all features first.
+    """
 
     def features(self, x: np.ndarray, empty: Callable[..., np.ndarray] = np.empty) -> np.ndarray:
         m, n = x.shape
@@ -36,7 +41,7 @@ class Matrices(CovarianceType):
         m = means.shape[1]
         matrices = np.ascontiguousarray(covariances).reshape(-1, m, m)
         w, traces = compiled.factors().natural_parameters(np.ascontiguousarray(means), matrices, m * LOG_2PI)
-        if np.isnan(w[:, 0]).any():
+        if np.isnan(w[:, -1]).any():
             raise np.linalg.LinAlgError("a covariance is not positive definite")
         return w, traces
 
@@ -47,7 +52,8 @@ class Matrices(CovarianceType):
         # With u = |x_i| / max |x_i| the terms of second order are u^T B u <= lambda |u|^2, and the largest eigenvalue
         # of a matrix without negative entries is at most max_i (B v)_i / v_i for any v > 0 (Collatz, 1942).
         K = len(largest)
-        B = 0.5 * largest[:, m + 1 :].take(_order(m), axis=1).reshape(K, m, m)
+        linear, products = _places(m)
+        B = 0.5 * largest.take(products, axis=1).reshape(K, m, m)
         B.reshape(K, m * m)[:, :: m + 1] *= 2.0
         v, eigenvalue = np.ones((K, m, 1)), np.full(K, np.inf)
         for _ in range(3):
@@ -55,7 +61,10 @@ class Matrices(CovarianceType):
             eigenvalue = np.minimum(eigenvalue, (Bv / v).max(axis=(1, 2)))
             # The power method, kept positive; it need not converge.
             v = Bv / np.maximum(Bv.max(axis=1, keepdims=True), EPS) + 1e-3
-        return largest[:, : m + 1].sum(axis=1) + eigenvalue * spread
+        return largest[:, linear].sum(axis=1) + largest[:, -1] + eigenvalue * spread
+
+    def linear(self, m: int) -> np.ndarray:
+        return _places(m)[0]
 
     def weighted_sums(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
         return compiled.kernels().weighted_sums(x, weights)
@@ -179,32 +188,34 @@ class Variances(CovarianceType):
 
 
 class Diagonal(Variances):
-    """One variance per component and feature; phi(x) = [1, x, x^2], H = 1 + 2m."""
+    """One variance per component and feature; phi(x) = [x, x^2, 1], H = 2m + 1."""
 
     name: ClassVar[str] = "diag"
 
     def features(self, x: np.ndarray, empty: Callable[..., np.ndarray] = np.empty) -> np.ndarray:
         m, n = x.shape
         phi = empty((1 + 2 * m, n), x.dtype)
-        phi[0] = 1.0
-        phi[1 : m + 1] = x
-        np.multiply(x, x, out=phi[m + 1 :])
+        phi[:m] = x
+        np.multiply(x, x, out=phi[m:-1])
+        phi[-1] = 1.0
         return phi
 
     def natural(self, means: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         m = means.shape[1]
         precisions = 1.0 / covariances
         w = np.empty((len(means), 1 + 2 * m))
-        w[:, 0] = -0.5 * (m * LOG_2PI + np.log(covariances).sum(axis=1) + (means**2 * precisions).sum(axis=1))
-        w[:, 1 : m + 1] = means * precisions
-        w[:, m + 1 :] = -0.5 * precisions
+        w[:, -1] = -0.5 * (
+            m * LOG_2PI + np.log(covariances).sum(axis=1) + (means**2 * precisions).sum(axis=1)
+        )
+        w[:, :m] = means * precisions
+        w[:, m:-1] = -0.5 * precisions
         return w, precisions.sum(axis=1)
 
     def maximise(
         self, moments: Moments, previous: np.ndarray, ridge: float, floor: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
         alive = (moments.counts > 0)[:, None]
-        variances = moments.phi[:, 1 + moments.offsets.shape[1] :] - moments.offsets**2
+        variances = moments.phi[:, moments.offsets.shape[1] : -1] - moments.offsets**2
         rounding = moments.rounding(variances)
         variances += ridge
         if floor > ridge:
@@ -229,31 +240,31 @@ class Diagonal(Variances):
 
 
 class Spherical(Variances):
-    """One variance per component; phi(x) = [1, x, |x|^2], H = m + 2."""
+    """One variance per component; phi(x) = [x, |x|^2, 1], H = m + 2."""
 
     name: ClassVar[str] = "spherical"
 
     def features(self, x: np.ndarray, empty: Callable[..., np.ndarray] = np.empty) -> np.ndarray:
         m, n = x.shape
         phi = empty((m + 2, n), x.dtype)
-        phi[0] = 1.0
-        phi[1 : m + 1] = x
-        np.einsum("in,in->n", x, x, out=phi[m + 1])
+        phi[:m] = x
+        np.einsum("in,in->n", x, x, out=phi[m])
+        phi[-1] = 1.0
         return phi
 
     def natural(self, means: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         m = means.shape[1]
         w = np.empty((len(means), m + 2))
-        w[:, 0] = -0.5 * (m * (LOG_2PI + np.log(covariances)) + (means**2).sum(axis=1) / covariances)
-        w[:, 1 : m + 1] = means / covariances[:, None]
-        w[:, m + 1] = -0.5 / covariances
+        w[:, -1] = -0.5 * (m * (LOG_2PI + np.log(covariances)) + (means**2).sum(axis=1) / covariances)
+        w[:, :m] = means / covariances[:, None]
+        w[:, m] = -0.5 / covariances
         return w, m / covariances
 
     def maximise(
         self, moments: Moments, previous: np.ndarray, ridge: float, floor: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
         alive, m = moments.counts > 0, moments.offsets.shape[1]
-        variances = (moments.phi[:, m + 1] - (moments.offsets**2).sum(axis=1)) / m
+        variances = (moments.phi[:, m] - (moments.offsets**2).sum(axis=1)) / m
         rounding = moments.rounding(variances[:, None]).mean(axis=1)
         variances += ridge
         if floor > ridge:

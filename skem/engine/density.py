@@ -89,7 +89,7 @@ class LogDensity:
         self.mixture, self._largest_features = mixture, bound.largest_features
         w, precision_traces = self.covariance_type.natural(mixture.means, mixture.covariances)
         self.penalties = 0.5 * ridge * precision_traces
-        w[:, 0] -= self.penalties
+        w[:, -1] -= self.penalties
         largest_penalty = float(self.penalties.max())
         if log_sharing is not None:
             largest_penalty -= float(log_sharing.min(initial=0.0, where=mixture.weights > 0))
@@ -219,7 +219,7 @@ class LogJoint:
         w[:-1] = density.w[components]
         w[-1] = density.common
         if n_classes == 1:
-            w[:-1, 0] += log_weights[:, 0]
+            w[:-1, -1] += log_weights[:, 0]
         self.w = w.astype(density.dtype, copy=False)
         self.local = _NO_INDICES
         if len(density.local):

@@ -213,7 +213,7 @@ class _EStep:
             for row in np.flatnonzero(self._centred[log_joint.components]):
                 origin = self._origins[log_joint.components][row, :, None].astype(dtype)
                 sums[row] = problem.covariance_type.weighted_sums(x - origin, joint[row : row + 1])[0]
-        return _ChunkSums(*in_total, counts if chunk.several_classes else sums[:, :1], sums)
+        return _ChunkSums(*in_total, counts if chunk.several_classes else sums[:, -1:], sums)
 
 
 # The M-step
@@ -272,15 +272,15 @@ def _maximise(
     inactive = n_ki < problem.active_rows * np.minimum(1.0, n_ki.sum(axis=0))
     if inactive.any():
         n_ki = np.where(inactive, 0.0, n_ki)
-    m, n_k = previous.means.shape[1], T[:, 0]
+    linear, n_k = problem.covariance_type.linear(previous.means.shape[1]), T[:, -1]
     alive = n_ki.sum(axis=1) > 0
     if alive.all():
         phi = T / n_k[:, None]
-        offsets = phi[:, 1 : m + 1]
+        offsets = phi[:, linear]
         means = _means(origins, offsets)
     else:
         phi = T / np.where(alive, n_k, 1.0)[:, None]
-        offsets = np.where(alive[:, None], phi[:, 1 : m + 1], 0.0)
+        offsets = np.where(alive[:, None], phi[:, linear], 0.0)
         means = np.where(alive[:, None], _means(origins, offsets), previous.means)
         n_k = np.where(alive, n_k, 0.0)
     moments = Moments(phi, offsets, means, n_k, float(np.finfo(statistics.dtype).eps))

@@ -84,20 +84,20 @@ def natural_parameters(means, covariances, constant):
                     factor = inverse[p, i]
                     for j in range(p + 1):
                         precision[i, j] += factor * inverse[p, j]
-        linear = w[k, 1 : m + 1]
-        linear[:] = 0.0
-        square, h = 0.0, m + 1
+        linear = np.zeros(m)
         for i in range(m):
             traces[k] += precision[i, i]
             for j in range(m):
                 linear[j] += precision[i, j] * means[k, i]
-            w[k, h] = -0.5 * precision[i, i]
-            for j in range(i + 1, m):
-                w[k, h + j - i] = -precision[i, j]
-            h += m - i
+        square, h = 0.0, 0
         for i in range(m):
+            w[k, h] = linear[i]
+            w[k, h + 1] = -0.5 * precision[i, i]
+            for j in range(i + 1, m):
+                w[k, h + 1 + j - i] = -precision[i, j]
+            h += m - i + 1
             square += means[k, i] * linear[i]
-        w[k, 0] = -0.5 * (constant + log_det[one] + square)
+        w[k, h] = -0.5 * (constant + log_det[one] + square)
     return w, traces
 
 
@@ -107,8 +107,9 @@ def scatter(moments, offsets):
     K, m = offsets.shape
     result = np.empty((K, m, m))
     for k in range(K):
-        h = m + 1
+        h = 0
         for i in range(m):
+            h += 1
             for j in range(i, m):
                 result[k, i, j] = moments[k, h] - offsets[k, i] * offsets[k, j]
                 result[k, j, i] = result[k, i, j]

@@ -181,15 +181,16 @@ def _add(joint, k, s, n, log_weights, c):
 
 @compiled
 def _quadratic_forms(x, w, n, partial, result):
-    """w . phi(x) of n rows for each row of ``w``, with phi(x) = [1, x, x_i x_j for i <= j], without making phi."""
+    """w . phi(x) of n rows for each row of ``w``, without making phi."""
     m = len(x)
     for k in range(len(w)):
+        h = 0
         for t in range(n):
-            result[k, t] = w[k, 0]
-        h = m + 1
+            result[k, t] = 0
         for i in range(m):
             for t in range(n):
-                partial[t] = w[k, 1 + i]
+                partial[t] = w[k, h]
+            h += 1
             j = i
             while j + 4 <= m:
                 w0, w1, w2, w3 = w[k, h], w[k, h + 1], w[k, h + 2], w[k, h + 3]
@@ -205,6 +206,8 @@ def _quadratic_forms(x, w, n, partial, result):
                 j += 1
             for t in range(n):
                 result[k, t] += partial[t] * x[i, t]
+        for t in range(n):
+            result[k, t] += w[k, h]
 
 
 @reduction
@@ -212,17 +215,14 @@ def _add_sums(x, responsibilities, k, n, product, sums):
     """Add phi(x), weighted by the responsibilities of k components and summed over n rows, to ``sums`` (k, H)."""
     m, zero = len(x), x.dtype.type(0)
     for c in range(k):
-        s0 = zero
-        for t in range(n):
-            s0 += responsibilities[c, t]
-        sums[c, 0] += s0
-        h = m + 1
+        h = 0
         for i in range(m):
             s0 = zero
             for t in range(n):
                 product[t] = responsibilities[c, t] * x[i, t]
                 s0 += product[t]
-            sums[c, 1 + i] += s0
+            sums[c, h] += s0
+            h += 1
             j = i
             while j + 4 <= m:
                 s0, s1, s2, s3 = zero, zero, zero, zero
@@ -244,6 +244,10 @@ def _add_sums(x, responsibilities, k, n, product, sums):
                 sums[c, h] += s0
                 h += 1
                 j += 1
+        s0 = zero
+        for t in range(n):
+            s0 += responsibilities[c, t]
+        sums[c, h] += s0
 
 
 # What the engine calls
@@ -387,13 +391,14 @@ def quadratic_forms(x, w):
 
 @entry
 def quadratic_features(x, phi):
-    """phi(x) = [1, x, x_i x_j for i <= j], (H, n), of (m, n) features."""
+    """phi(x) = [x_i, x_i x_j for j >= i] for each i, and 1, (H, n), of (m, n) features."""
     m = len(x)
-    phi[0, :] = 1
-    h = m + 1
+    h = 0
     for i in range(m):
-        phi[1 + i, :] = x[i]
+        phi[h, :] = x[i]
+        h += 1
         for j in range(i, m):
             for t in range(x.shape[1]):
                 phi[h, t] = x[i, t] * x[j, t]
             h += 1
+    phi[h, :] = 1

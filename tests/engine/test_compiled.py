@@ -42,7 +42,7 @@ def test_the_e_step_is_that_of_the_formulas(dtype, seed, k, m, sizes):
     codes = np.repeat(np.arange(C), sizes)
     phi = FULL.features(x.astype(np.float64))
     if C == 1:  # they are in w
-        w[:-1, 0] += log_weights[:, 0]
+        w[:-1, -1] += log_weights[:, 0]
     forms = w.astype(np.float64) @ phi
     log_joint = forms[:-1] + (log_weights[:, codes] if C > 1 else 0.0)
     objective = logsumexp(log_joint, axis=0)
