@@ -33,12 +33,12 @@ from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skem.engine.threads import single_threaded
 from skem.metrics import scores
+from skem.repro.training.svm import KernelSVC, LinearMachines
 
 
 class GaussianMixtureClassifier(ClassifierMixin, BaseEstimator):
@@ -124,8 +124,8 @@ def _values(parameter: str, *values: float) -> list[dict[str, Any]]:
     return [{parameter: value} for value in values]
 
 
-def _svm(*C: float, **params: Any) -> _Baseline:
-    return _Baseline(SVC, True, {"C": C[0], "cache_size": 500, **params}, _values("C", *C))
+def _svm(estimator: type[BaseEstimator], *C: float, **params: Any) -> _Baseline:
+    return _Baseline(estimator, True, {"C": C[0], **params}, _values("C", *C))
 
 
 _SCALING = _values("standardize", True, False)
@@ -138,9 +138,9 @@ _BASELINES: dict[str, _Baseline] = {
     "qda": _Baseline(
         QuadraticDiscriminantAnalysis, True, {"reg_param": 1e-3}, _values("reg_param", 1e-3, 1e-2, 0.1, 0.5)
     ),
-    "svm_linear": _svm(1.0, 0.01, 0.1, kernel="linear"),
-    "svm_quadratic": _svm(1.0, 0.1, 10.0, kernel="poly", degree=2, coef0=1.0),
-    "svm_rbf": _svm(1.0, 5.0, 25.0, kernel="rbf"),
+    "svm_linear": _svm(LinearMachines, 1.0, 0.01, 0.1),
+    "svm_quadratic": _svm(KernelSVC, 1.0, 0.1, 10.0, kernel="poly", degree=2, coef0=1.0),
+    "svm_rbf": _svm(KernelSVC, 1.0, 5.0, 25.0),
     **{f"knn_{k}": _Baseline(KNeighborsClassifier, True, {"n_neighbors": k}, _SCALING) for k in (1, 5, 9)},
     "bagged_trees": _Baseline(RandomForestClassifier, False, {"n_estimators": 100}),
     "gmm_per_class": _Baseline(GaussianMixtureClassifier, True, {}, _values("n_components", 2, 1, 4, 8)),
@@ -231,22 +231,26 @@ def evaluate(estimator: BaseEstimator, X: ArrayLike, y: ArrayLike) -> dict[str, 
     Without probabilities, as for an SVM, log-loss and Brier score are NaN: probabilities fitted afterwards
     would be the calibrator's, not the classifier's.
     """
-    y = np.asarray(y)
-    posterior = log_proba(estimator, X)
-    if posterior is None:
-        return {"accuracy": float(np.mean(estimator.predict(X) == y)), "log_loss": np.nan, "brier": np.nan}
-    unseen = set(np.unique(y)) - set(estimator.classes_)
-    if unseen:
-        raise ValueError(f"labels that were not in the training data: {sorted(unseen)}")
-    return scores(np.searchsorted(estimator.classes_, y), posterior)
+    return predict_and_score(estimator, X, y)[1]
 
 
 def predict_and_score(
     estimator: BaseEstimator, X: ArrayLike, y: ArrayLike
 ) -> tuple[NDArray[np.int16], dict[str, float]]:
-    """Predicted classes, as positions in ``classes_``, and `evaluate`."""
-    predicted = np.searchsorted(estimator.classes_, estimator.predict(X)).astype(np.int16)
-    return predicted, evaluate(estimator, X, y)
+    """Predicted classes, as positions in ``classes_``, and `evaluate`, from one look at the rows."""
+    y = np.asarray(y)
+    posterior = log_proba(estimator, X)
+    if posterior is None:
+        labels = estimator.predict(X)
+        predicted = np.searchsorted(estimator.classes_, labels)
+        found = {"accuracy": float(np.mean(labels == y)), "log_loss": np.nan, "brier": np.nan}
+    else:
+        unseen = set(np.unique(y)) - set(estimator.classes_)
+        if unseen:
+            raise ValueError(f"labels that were not in the training data: {sorted(unseen)}")
+        predicted = posterior.argmax(axis=1)
+        found = scores(np.searchsorted(estimator.classes_, y), posterior)
+    return predicted.astype(np.int16), found
 
 
 def stratified_rows(y: ArrayLike, size: int | None, random_state: int | None) -> NDArray[np.intp]:
