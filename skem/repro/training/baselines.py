@@ -8,8 +8,8 @@ explain what the paper prints for the 150 principal components of Fashion-MNIST:
 - ``lda`` scores 80.67%, which is the paper's "kDA".
 - MATLAB's TreeBagger lets a tree see sqrt(M) random features per split, as scikit-learn's random forest does
   (85.89%; paper: 85.97) at less than a tenth of the cost of seeing all.
-- Its SVMs standardise, and are one against one. So is `SVC` with a linear kernel (85.33% with C = 1 on all
-  rows; paper: 85.32), which is stronger than `LinearSVC`, one against the rest (MNIST: 96.0 and 94.4%). The
+- Its SVMs standardise, and are one against one. So are ours, as `SVC` is; the linear one has 85.33% (C = 1, all
+  rows; paper: 85.32), and is stronger than `LinearSVC`, one against the rest (MNIST: 96.0 and 94.4%). The
   paper's kernel scale 5.7 is sqrt(M) at M = 32: gamma = 1/5.7^2, ``gamma="scale"`` for standardised features.
   The paper does not say C; its toolbox has C = 1 unless told otherwise.
 """

@@ -156,7 +156,8 @@ class LinearMachines(_OneAgainstOne):
     """`sklearn.svm.SVC` with a linear kernel, by an interior-point method.
 
     Each pair of classes is the same quadratic programme as libsvm's, solved further: to a duality gap of 1e-6 of the
-    objective, in some twenty steps of n M^2 operations (Ferris and Munson 2002, SIAM J. Optim. 13, 783-804).
+    objective, in some twenty steps of n M^2 operations (Ferris and Munson 2002, SIAM J. Optim. 13, 783-804). libsvm
+    solves those that rounding keeps from there: features far from unit variance and a large C.
 
     Parameters
     ----------
@@ -174,10 +175,18 @@ class LinearMachines(_OneAgainstOne):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> LinearMachines:
         """Fit one machine per pair of classes; `X` of shape (n, M), `y` of shape (n,), two classes or more."""
+        if self.C <= 0:
+            raise ValueError(f"C must be positive, got {self.C!r}")
         X, rows, pairs = self._checked(X, y)
         fits = []
         for i, j in pairs:
-            fits.append(_separate(X[np.concatenate([rows[i], rows[j]])], _sides(rows[i], rows[j]), self.C))
+            both, side = X[np.concatenate([rows[i], rows[j]])], _sides(rows[i], rows[j])
+            try:
+                with np.errstate(divide="raise", invalid="raise", over="raise"):
+                    fits.append(_separate(both, side, self.C))
+            except (FloatingPointError, np.linalg.LinAlgError):
+                machine = SVC(kernel="linear", C=self.C, cache_size=CACHE).fit(both, side)
+                fits.append(np.append(machine.coef_, machine.intercept_))
         self.coef_, self.intercept_ = np.array([w[:-1] for w in fits]), np.array([w[-1] for w in fits])
         return self
 
@@ -199,11 +208,9 @@ def _separate(X: Rows, y: Rows, C: float) -> Rows:
 
     Raises
     ------
-    ValueError
-        If C is not positive, or sixty steps are not enough.
+    FloatingPointError
+        If sixty steps are not enough.
     """
-    if C <= 0:
-        raise ValueError(f"C must be positive, got {C!r}")
     A = np.hstack([X, np.ones((len(X), 1))])
     prior = np.append(np.ones(X.shape[1]), 0.0)  # the intercept is free
     a, s, t, b = np.full(len(X), C / 2), np.ones(len(X)), np.ones(len(X)), 0.0
@@ -215,11 +222,7 @@ def _separate(X: Rows, y: Rows, C: float) -> Rows:
         gap = a @ s + rest @ t
         primal = w[:-1] @ w[:-1] / 2 + C * np.maximum(1 - margins, 0).sum()
         if gap <= 1e-6 * primal and max(np.abs(residual).max(), abs(balance) / C) <= 1e-6:
-            # The hinges bend where y - Xw is b: to the left of the best b are as many bends as rows of class +1. Where
-            # it is not unique, the middle is taken, as in libsvm.
-            above = int((y > 0).sum())
-            w[-1] = np.sort(y - X @ w[:-1])[above - 1 : above + 1].mean()
-            return w
+            break
         D = 1 / (s / a + t / rest)
         factor = cho_factor(np.diag(prior) + A.T @ (D[:, None] * A))
 
@@ -239,7 +242,13 @@ def _separate(X: Rows, y: Rows, C: float) -> Rows:
         da, ds, dt, db = direction(aim - a * s - da * ds, aim - rest * t + da * dt)
         length = min(1.0, 0.995 * _longest((a, da), (rest, -da), (s, ds), (t, dt)))
         a, s, t, b = a + length * da, s + length * ds, t + length * dt, b + length * db
-    raise ValueError("a linear support vector machine did not converge in 60 steps")
+    else:
+        raise FloatingPointError("no convergence in sixty steps")
+    # The hinges bend where y - Xw is b: to the left of the best b are as many bends as rows of class +1. Where it is
+    # not unique, the middle is taken, as in libsvm.
+    above = int((y > 0).sum())
+    w[-1] = np.sort(y - X @ w[:-1])[above - 1 : above + 1].mean()
+    return w
 
 
 def _longest(*lines: tuple[Rows, Rows]) -> float:

@@ -4,6 +4,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from skem.repro.training import svm
 from skem.repro.training.svm import BY_MATRIX, KernelSVC, LinearMachines
 
 KERNELS = [
@@ -59,6 +60,13 @@ def test_machines_of_overlapping_and_unequal_classes():
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-4)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+
+
+def test_what_rounding_spoils_is_left_to_libsvm(monkeypatch):
+    X, y = table("iris")
+    theirs = SVC(kernel="linear", decision_function_shape="ovo").fit(X, y)
+    monkeypatch.setattr(svm, "_separate", lambda *_: 1 / np.zeros(1))
+    np.testing.assert_allclose(LinearMachines().fit(X, y).coef_, -theirs.coef_, rtol=1e-12)
 
 
 def test_equal_columns_and_rows():
