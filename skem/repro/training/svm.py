@@ -101,7 +101,7 @@ class KernelSVC(_OneAgainstOne):
             raise ValueError(f'kernel must be "poly" or "rbf", got {self.kernel!r}')
         X, rows, pairs = self._checked(X, y)
         scale = 1.0 / (X.shape[1] * X.var()) if X.var() else 1.0  # as `SVC` has it
-        self._gamma = scale if self.gamma == "scale" else self.gamma
+        self._gamma = float(scale if self.gamma == "scale" else self.gamma)
         weights, self.intercept_ = np.zeros((len(X), len(pairs))), np.empty(len(pairs))
         fits = self._by_matrix if X.shape[1] >= BY_MATRIX else self._by_entry
         for p, ((i, j), machine) in enumerate(zip(pairs, fits(X, rows, pairs), strict=True)):
