@@ -38,7 +38,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skem.engine.threads import single_threaded
 from skem.metrics import scores
-from skem.repro.training.svm import KernelSVC, LinearMachines
+from skem.repro.training.svm import KernelSVC
 
 
 class GaussianMixtureClassifier(ClassifierMixin, BaseEstimator):
@@ -124,8 +124,8 @@ def _values(parameter: str, *values: float) -> list[dict[str, Any]]:
     return [{parameter: value} for value in values]
 
 
-def _svm(estimator: type[BaseEstimator], *C: float, **params: Any) -> _Baseline:
-    return _Baseline(estimator, True, {"C": C[0], **params}, _values("C", *C))
+def _svm(*C: float, **params: Any) -> _Baseline:
+    return _Baseline(KernelSVC, True, {"C": C[0], **params}, _values("C", *C))
 
 
 _SCALING = _values("standardize", True, False)
@@ -138,9 +138,9 @@ _BASELINES: dict[str, _Baseline] = {
     "qda": _Baseline(
         QuadraticDiscriminantAnalysis, True, {"reg_param": 1e-3}, _values("reg_param", 1e-3, 1e-2, 0.1, 0.5)
     ),
-    "svm_linear": _svm(LinearMachines, 1.0, 0.01, 0.1),
-    "svm_quadratic": _svm(KernelSVC, 1.0, 0.1, 10.0, kernel="poly", degree=2, coef0=1.0),
-    "svm_rbf": _svm(KernelSVC, 1.0, 5.0, 25.0),
+    "svm_linear": _svm(1.0, 0.01, 0.1, kernel="linear"),
+    "svm_quadratic": _svm(1.0, 0.1, 10.0, kernel="poly", degree=2, coef0=1.0),
+    "svm_rbf": _svm(1.0, 5.0, 25.0, kernel="rbf"),
     **{f"knn_{k}": _Baseline(KNeighborsClassifier, True, {"n_neighbors": k}, _SCALING) for k in (1, 5, 9)},
     "bagged_trees": _Baseline(RandomForestClassifier, False, {"n_estimators": 100}),
     "gmm_per_class": _Baseline(GaussianMixtureClassifier, True, {}, _values("n_components", 2, 1, 4, 8)),
