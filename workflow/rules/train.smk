@@ -10,6 +10,15 @@ def preset_runs(dataset, method):
     return list(range(max(runs, config["baselines"]["preset_runs"].get(method, 0) if runs else 0)))
 
 
+def baseline_jobs(dataset):
+    """The methods that each job fits: most take less time than a job takes to start."""
+    names = config["baselines"]["names"]
+    large = config["features"][dataset]["recipe"] == "images"
+    slow = [name for name in names if large and name in config["baselines"]["max_rows"]]
+    quick = [name for name in names if name not in slow]
+    return {name: [name] for name in slow} | ({"quick": quick} if quick else {})
+
+
 rule train:
     input:
         lambda wildcards: feature_files(
@@ -37,14 +46,16 @@ rule baseline:
     input:
         lambda wildcards: feature_files(wildcards.dataset, ["part"], baseline_runs(wildcards.dataset)),
     output:
-        history="results/runs/{dataset}/baselines/{method}.csv",
-        seconds="results/runs/{dataset}/baselines/{method}.seconds.csv",
-        predictions="results/runs/{dataset}/baselines/{method}.predictions.npz",
-    priority: lambda wildcards: PRIORITY.get(wildcards.dataset, 0)
+        history="results/runs/{dataset}/baselines/{job}.csv",
+        seconds="results/runs/{dataset}/baselines/{job}.seconds.csv",
+        predictions="results/runs/{dataset}/baselines/{job}.predictions.npz",
+    # All methods on a small table take longer than most other jobs.
+    priority: lambda wildcards: PRIORITY.get(wildcards.dataset, 1)
     threads: 1
     params:
         runs=lambda wildcards: baseline_runs(wildcards.dataset),
-        max_rows=lambda wildcards: config["baselines"]["max_rows"].get(wildcards.method),
+        methods=lambda wildcards: baseline_jobs(wildcards.dataset)[wildcards.job],
+        max_rows=config["baselines"]["max_rows"],
         select_rows=config["baselines"]["select_rows"],
         n_features=lambda wildcards: config["baselines"]["n_features"].get(wildcards.dataset),
         preset=False,
@@ -52,7 +63,7 @@ rule baseline:
         seed=SEED,
         code=code("baseline"),
     message:
-        "training {wildcards.method} on {wildcards.dataset}"
+        "training {params.methods} on {wildcards.dataset}"
     script:
         "../scripts/baseline.py"
 
@@ -68,7 +79,8 @@ use rule baseline as preset with:
         predictions="results/runs/{dataset}/presets/{method}.predictions.npz",
     params:
         runs=lambda wildcards: preset_runs(wildcards.dataset, wildcards.method),
-        max_rows=None,
+        methods=lambda wildcards: [wildcards.method],
+        max_rows={},
         select_rows=None,
         n_features=lambda wildcards: config["baselines"]["n_features"].get(wildcards.dataset),
         preset=True,
@@ -107,7 +119,7 @@ def histories(wildcards):
         for block in settings[0].blocks(size)
     ]
     if baseline_runs(dataset) and any(dataset in EXPERIMENTS[name]["data_sets"] for name in REPRODUCED):
-        found += [f"results/runs/{dataset}/baselines/{name}" for name in config["baselines"]["names"]]
+        found += [f"results/runs/{dataset}/baselines/{job}" for job in baseline_jobs(dataset)]
         presets = config["baselines"]["presets"].get(dataset, [])
         found += [f"results/runs/{dataset}/presets/{name}" for name in presets]
     return found

@@ -1,4 +1,4 @@
-"""Fit a baseline, its hyper-parameters chosen on validation rows or its preset, and record what it is worth."""
+"""Fit baselines, their hyper-parameters chosen on validation rows or their presets, and record what they are worth."""
 
 from skem.engine import threads
 from skem.repro.files import plain_errors
@@ -11,17 +11,19 @@ with plain_errors():
     kind = "all" if params.preset else "part"
     features = feature_store.read(snakemake.input, params.spec, [kind], params.runs)
     found = Histories()
-    if features:
-        found = rivals.fit_baseline(
-            snakemake.wildcards.method,
-            snakemake.wildcards.dataset,
-            params.spec,
-            features,
-            params.runs,
-            params.seed,
-            preset=params.preset,
-            n_features=params.n_features,
-            max_rows=params.max_rows,
-            select_rows=params.select_rows,
+    for method in params.methods if features else []:
+        found.add(
+            rivals.fit_baseline(
+                method,
+                snakemake.wildcards.dataset,
+                params.spec,
+                features,
+                params.runs,
+                params.seed,
+                preset=params.preset,
+                n_features=params.n_features,
+                max_rows=params.max_rows.get(method),
+                select_rows=params.select_rows,
+            )
         )
     found.write(snakemake.output.history, snakemake.output.seconds, snakemake.output.predictions)

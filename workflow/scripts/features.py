@@ -12,7 +12,6 @@ threads.limit_process(1)
 with plain_errors():
     features = {}
     if json.loads(Path(snakemake.input[0]).read_text(encoding="utf-8"))["available"]:
-        dataset, spec, root = snakemake.wildcards.dataset, snakemake.params.spec, snakemake.params.seed
-        for name in feature_store.names_in(snakemake.wildcards.file):
-            features[name] = prepare(dataset, spec, name, root)
+        names = feature_store.names_in(snakemake.wildcards.file)
+        features = prepare(snakemake.wildcards.dataset, snakemake.params.spec, names, snakemake.params.seed)
     feature_store.write(snakemake.output[0], features)

@@ -19,7 +19,7 @@ with plain_errors():
         settings = [Setting(**setting) for setting in work["settings"]]
         rows = [kind for setting in settings for kind in setting.rows]
         names = dict.fromkeys(feature_store.names(spec, rows, list(range(work["runs"]))))
-        features = {name: prepare(dataset, spec, name, root) for name in names}
+        features = prepare(dataset, spec, list(names), root)
         record = cases.accuracies(dataset, settings, spec, features, root)
         if plain := work["mixtures"]:
             arrays = next(iter(features.values()))

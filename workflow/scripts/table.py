@@ -24,10 +24,8 @@ with plain_errors():
         for path in map(Path, snakemake.input.predictions):
             if path.parent == folder / method / setting:
                 found |= read_arrays(path)
-            elif path.parent == folder / "baselines" and method in baselines.reported_as(
-                path.name.removesuffix(".predictions.npz")
-            ):
-                arrays = read_arrays(path)
+            elif path.parent == folder / "baselines" and method in baselines.reported():
+                arrays = read_arrays(path, [f"{method}:", "y-"])
                 found |= {name.removeprefix(f"{method}:"): array for name, array in arrays.items()}
         return found
 

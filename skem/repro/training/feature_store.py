@@ -9,6 +9,9 @@ from typing import Any
 from skem.repro.files import read_arrays, write_arrays
 from skem.repro.training.splits import Arrays
 
+TOGETHER = 4
+"""Runs whose training rows overlap, and whose features are made by one job: what they share takes most of the time."""
+
 
 def names(spec: dict[str, Any], rows: list[str], runs: list[int]) -> list[str]:
     """The features that trials of these runs read.
@@ -34,11 +37,16 @@ def names(spec: dict[str, Any], rows: list[str], runs: list[int]) -> list[str]:
 
 
 def file_of(name: str, size: int, n_runs: int) -> str:
-    """The name of the file that holds these features: with those of ``size`` runs, of the ``n_runs`` there usually are."""
+    """The name of the file that holds these features: with those of ``size`` runs, of the ``n_runs`` there usually are.
+
+    With those of `TOGETHER` runs at least, where runs differ only in the rows left out.
+    """
     kind = name.rstrip("0123456789")
     if kind == name:
         return name
     run = int(name.removeprefix(kind))
+    if kind == "part":
+        size = max(size, TOGETHER)
     first = run - run % size
     stop = min(first + size, n_runs) if run < n_runs else first + size
     return f"{kind}{first}-{stop - 1}"

@@ -39,6 +39,12 @@ class Histories:
         self.predictions[f"{name}{trial.rows}-{at}"] = predicted
         self.predictions[f"y-{at}"] = trial.y_test.astype("int16")
 
+    def add(self, other: Histories) -> None:
+        """The rows and predictions of another, after these."""
+        self.history += other.history
+        self.seconds += other.seconds
+        self.predictions |= other.predictions
+
     def write(self, history: str, seconds: str, predictions: str) -> None:
         """The files of the job; the history last, as it is what others wait for."""
         write_arrays(predictions, self.predictions)

@@ -69,7 +69,9 @@ def fit_baseline(
             predicted, scores = baselines.predict_and_score(fitted, trial.X_test, trial.y_test)
             row = keys | {"model": method} | trial.keys() | {"pass": 1, "n_train": tried[-1]["n_train"]}
             if not preset:
-                on_validation = baselines.evaluate(fitted, trial.X_validation, trial.y_validation)
+                on_validation = {key: tried[-1][f"validation_{key}"] for key in scores}
+                if fitted is not estimator:
+                    on_validation = baselines.evaluate(fitted, trial.X_validation, trial.y_validation)
                 row |= {f"validation_{key}": value for key, value in on_validation.items()}
             row |= {f"test_{key}": value for key, value in scores.items()}
             row |= {"log_likelihood": float("nan"), "objective": float("nan")}

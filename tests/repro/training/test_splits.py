@@ -39,7 +39,7 @@ def flat(monkeypatch):
 
 
 def prepare(spec, name, root=ROOT):
-    return features.prepare("digits", spec, name, root)
+    return features.prepare("digits", spec, [name], root)[name]
 
 
 def rows_of(part, arrays, data):
@@ -192,6 +192,8 @@ def test_features_of_as_many_runs_as_a_job_has_share_a_file(kind, size, n_runs, 
     file = feature_store.file_of(f"{kind}{run}", size, n_runs)
     held = feature_store.names_in(file)
     assert f"{kind}{run}" in held
+    if kind == "part":
+        size = max(size, feature_store.TOGETHER)
     assert len(held) <= size
     if run < n_runs:
         assert {feature_store.file_of(name, size, n_runs) for name in held} == {file}
@@ -374,3 +376,12 @@ def test_moved_test_images_leave_training_and_validation_as_they_are(pictures):
     for name in ("X_train", "X_validation", "y_test"):
         np.testing.assert_array_equal(moved[name], still[name])
     assert not np.allclose(moved["X_test"], still["X_test"])
+
+
+def test_features_do_not_depend_on_what_else_is_made(pictures):
+    spec = HELD_OUT | {"standardize": "global", "n_components": 20}
+    names = ["part0", "part1", "all"]
+    together = features.prepare("digits", spec, names, ROOT)
+    for name in names:
+        for key, array in prepare(spec, name).items():
+            np.testing.assert_array_equal(together[name][key], array)

@@ -40,7 +40,7 @@ def folds(source: str, scale: str, n_folds: int, runs: Sequence[int], root: int)
     """
     spec: dict[str, Any] = {"source": source, "recipe": "table", "dtype": "float64", "folds": "stratified"}
     spec |= {"n_folds": n_folds, "scale": scale}
-    arrays = prepare(source, spec, "table", root)
+    arrays = prepare(source, spec, ["table"], root)["table"]
     if scale == "discriminant_whole":
         spec["scale"] = "none"
         arrays["X"] = LinearDiscriminantAnalysis().fit_transform(arrays["X"], arrays["y"])
