@@ -1,6 +1,8 @@
 # EM by others on identical work. Not part of a default run: snakemake --cores all peers
 import shlex
 
+from skem.repro.peers.processor import WITHOUT_AVX512
+
 try:
     PEERS = documents.read("config/peers.yaml")
     schemas.check(PEERS, SCHEMAS / "peers.yaml", ["config/peers.yaml"])
@@ -17,12 +19,16 @@ except documents.ConfigurationError as error:
 
 
 def with_kernel(kernel):
-    """The environment that makes OpenBLAS use one of its kernels; it is read once, when a process starts."""
-    return "env -u OPENBLAS_CORETYPE" if kernel == "default" else f"env OPENBLAS_CORETYPE={kernel}"
+    """The environment of a process whose libraries use all instructions they find, or none beyond AVX2."""
+    return " ".join(["env -u OPENBLAS_CORETYPE", *(WITHOUT_AVX512 if kernel == "AVX2" else [])])
 
 
-def groups_of(kernel):
-    return [group for group in PEERS["groups"] if kernel in group.get("kernels", PEERS["kernels"])]
+def groups_of(kernel, size):
+    return [
+        group
+        for group in PEERS["groups"]
+        if kernel in group.get("kernels", PEERS["kernels"]) and size in group.get("sizes", PEERS["sizes"])
+    ]
 
 
 def in_table1(dataset):
@@ -55,6 +61,8 @@ rule peers_size:
     """Runs alone, like all that is timed."""
     output:
         "results/peers/{kernel}/{size}.csv",
+    wildcard_constraints:
+        size="|".join(PEERS["sizes"]),
     threads: lambda wildcards: workflow.cores
     params:
         kernel=lambda wildcards: with_kernel(wildcards.kernel),
@@ -63,7 +71,7 @@ rule peers_size:
                 {
                     "sizes": {wildcards.size: PEERS["sizes"][wildcards.size]},
                     "threads": PEERS["threads"],
-                    "groups": groups_of(wildcards.kernel),
+                    "groups": groups_of(wildcards.kernel, wildcards.size),
                 }
             )
         ),
@@ -76,16 +84,16 @@ rule peers_size:
 
 rule peers_scaling:
     output:
-        "results/peers/scaling.csv",
+        "results/peers/{kernel}/scaling.csv",
     threads: lambda wildcards: workflow.cores
     params:
-        kernel=with_kernel("default"),
+        kernel=lambda wildcards: with_kernel(wildcards.kernel),
         work=shlex.quote(
             json.dumps(PEERS["scaling"] | {"base": PEERS["sizes"]["A"], "threads": max(PEERS["threads"])})
         ),
         code=code("peers"),
     message:
-        "timing engines against N, m and K"
+        "timing engines against N, m and K, {wildcards.kernel} kernel"
     shell:
         "{params.kernel} {sys.executable:q} workflow/scripts/peers.py scaling {params.work} {output}"
 
@@ -94,10 +102,10 @@ rule peers_supervised:
     input:
         [path for dataset in PEERS["supervised"]["data_sets"] for path in paper_features(dataset)],
     output:
-        "results/peers/supervised.csv",
+        "results/peers/{kernel}/supervised.csv",
     threads: lambda wildcards: workflow.cores
     params:
-        kernel=with_kernel("default"),
+        kernel=lambda wildcards: with_kernel(wildcards.kernel),
         work=lambda wildcards: shlex.quote(
             json.dumps(
                 PEERS["supervised"]
@@ -112,7 +120,7 @@ rule peers_supervised:
         ),
         code=code("peers"),
     message:
-        "timing supervised EM at the settings of Table 1"
+        "timing supervised EM at the settings of Table 1, {wildcards.kernel} kernel"
     shell:
         "{params.kernel} {sys.executable:q} workflow/scripts/peers.py supervised {params.work} {output}"
 
@@ -121,10 +129,10 @@ rule peers_beside:
     input:
         lambda wildcards: paper_features(PEERS["beside"]["data_set"]),
     output:
-        "results/peers/beside.csv",
+        "results/peers/{kernel}/beside.csv",
     threads: lambda wildcards: workflow.cores
     params:
-        kernel=with_kernel("default"),
+        kernel=lambda wildcards: with_kernel(wildcards.kernel),
         work=lambda wildcards: shlex.quote(
             json.dumps(
                 PEERS["beside"]
@@ -138,7 +146,7 @@ rule peers_beside:
         ),
         code=code("peers"),
     message:
-        "timing supervised EM beside an engine without classes"
+        "timing supervised EM beside an engine without classes, {wildcards.kernel} kernel"
     shell:
         "{params.kernel} {sys.executable:q} workflow/scripts/peers.py beside {params.work} {output}"
 
@@ -146,9 +154,9 @@ rule peers_beside:
 rule peers:
     input:
         sizes=expand("results/peers/{kernel}/{size}.csv", kernel=PEERS["kernels"], size=PEERS["sizes"]),
-        scaling="results/peers/scaling.csv",
-        supervised="results/peers/supervised.csv",
-        beside="results/peers/beside.csv",
+        scaling=expand("results/peers/{kernel}/scaling.csv", kernel=PEERS["kernels"]),
+        supervised=expand("results/peers/{kernel}/supervised.csv", kernel=PEERS["kernels"]),
+        beside=expand("results/peers/{kernel}/beside.csv", kernel=PEERS["kernels"]),
         claims="config/claims.csv",
     output:
         csv="results/peers.csv",

@@ -13,9 +13,12 @@ from skem.repro.peers import tables
 matplotlib.use("Agg")
 threads.limit_process(1)
 with plain_errors(), matplotlib.rc_context(STYLE):
-    sizes = pd.concat([read_table(path) for path in snakemake.input.sizes], ignore_index=True)
-    scaling, supervised = read_table(snakemake.input.scaling), read_table(snakemake.input.supervised)
-    beside = read_table(snakemake.input.beside)
+    sizes, scaling, supervised, beside = (
+        pd.concat([read_table(path) for path in snakemake.input[name]], ignore_index=True)
+        for name in ("sizes", "scaling", "supervised", "beside")
+    )
+    named = scaling["engine"] + scaling["kernels"].map({"AVX2": ", AVX2"}).fillna("")
+    scaling["engine"] = named
     if len(supervised):
         claims = pd.read_csv(snakemake.input.claims, dtype=str, keep_default_na=False)
         supervised["paper_seconds"] = [claim(claims, name) for name in supervised["paper_seconds"]]

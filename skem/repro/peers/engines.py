@@ -73,8 +73,12 @@ class Engine:
     version: Callable[[], str | None]
 
 
-def draw(N: int, m: int, K: int, dtype: str, seed: int = 0) -> tuple[NDArray[Any], Start]:
+def draw(
+    N: int, m: int, K: int, dtype: str, seed: int = 0, *, clusters: int = 0
+) -> tuple[NDArray[Any], Start]:
     """Rows of K overlapping Gaussian clusters, and a start that any engine can go on from.
+
+    With ``clusters`` the rows are of so many clusters, whose centres are four deviations apart in each feature.
 
     Returns
     -------
@@ -82,11 +86,11 @@ def draw(N: int, m: int, K: int, dtype: str, seed: int = 0) -> tuple[NDArray[Any
     start : tuple
     """
     rng = np.random.default_rng(seed)
-    centres = 1.5 * rng.standard_normal((K, m))
+    centres = 4.0 * rng.standard_normal((clusters, m)) if clusters else 1.5 * rng.standard_normal((K, m))
     X = np.empty((N, m), dtype=dtype)
     for begin in range(0, N, 100_000):
         n = min(100_000, N - begin)
-        X[begin : begin + n] = rng.standard_normal((n, m)) + centres[rng.integers(K, size=n)]
+        X[begin : begin + n] = rng.standard_normal((n, m)) + centres[rng.integers(len(centres), size=n)]
     return X, start_from(X, K, rng)
 
 
@@ -166,6 +170,9 @@ def _onedal(work: Work, passes: int) -> tuple[float, Start]:
     begin = perf_counter()
     result = algorithm.compute(work.X, *inputs)
     seconds = perf_counter() - begin
+    # It stops where the objective does not grow, whatever its threshold.
+    if int(result.nIterations[0, 0]) < passes:
+        raise RuntimeError(f"stopped after {int(result.nIterations[0, 0])} of {passes} passes")
     return seconds, (np.ravel(result.weights), result.means, np.stack(result.covariances))
 
 

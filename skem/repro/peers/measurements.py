@@ -25,7 +25,7 @@ def sizes(work: Mapping[str, Any]) -> Rows:
         for dtype in ("float64", "float32"):
             X, start = draw(**size, dtype=dtype)
             for n_threads in work["threads"]:
-                labels = {"size": name, **size, "dtype": dtype, "threads": n_threads}
+                labels = {"size": name, "clusters": 0, **size, "dtype": dtype, "threads": n_threads}
                 rates: dict[Any, float] = {}
                 for group in work["groups"]:
                     rows += _measured(X, start, labels, group, rates)

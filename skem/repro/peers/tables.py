@@ -30,13 +30,12 @@ def to_markdown(
 ) -> str:
     """The tables of ``results/peers.md``."""
     text = ["## EM for Gaussian mixtures, seconds per pass"]
-    labels = ["coretype", "size", "dtype", "threads"]
+    labels = ["kernels", "size", "dtype", "threads"]
     # Groups of engines run for different numbers of passes, each with an engine of ours first.
     ours = sizes["log_likelihood"].where(sizes["engine"].str.startswith("skem")).ffill()
     sizes = sizes.assign(ours=ours)
-    for (coretype, kernel), part in sizes.groupby(["coretype", "kernel"], sort=False):
-        chosen = "left alone" if coretype == "default" else coretype
-        text.append(f"**OPENBLAS_CORETYPE {chosen} ({kernel} kernel), {part['processor'].iloc[0]}**")
+    for (_, kernel, numpy), part in sizes.groupby(["kernels", "kernel", "numpy"], sort=False):
+        text.append(f"**{part['processor'].iloc[0]}, OpenBLAS {kernel}, NumPy {numpy}**")
         # The engine to compare with is in every group; once is enough.
         shown = part.drop_duplicates([*labels, "engine"]).sort_values(labels[1:], kind="stable")
         text.append(_markdown([_line(row) for row in shown.to_dict("records")]))
@@ -46,13 +45,15 @@ def to_markdown(
         "rounds. Log-likelihood: mean per row, computed by scikit-learn from the parameters of the engine, and beside it "
         "from those of skem after the same number of passes from the same start; mlpack's binding takes no start and begins with a k-means of its own, "
         "so its value is another's. Share: of the rate of the two matrix products alone, in "
-        "the engine's own shapes and on as many threads."
+        "the engine's own shapes and on as many threads. Without AVX-512 oneDAL's own loops keep it, which has no switch for them; "
+        "its matrix products do not."
     )
     if len(supervised):
         text += ["## Supervised EM at the settings of Table 1, seconds per pass"]
         lines = [
             {
                 "data set": row["dataset"],
+                "OpenBLAS": row["kernel"],
                 "threads": row["threads"],
                 "dtype": row["dtype"],
                 "paper": f"{row['paper_seconds']:g}",
@@ -75,6 +76,7 @@ def to_markdown(
         lines = [
             {
                 "start": row["start"],
+                "OpenBLAS": row["kernel"],
                 "threads": row["threads"],
                 "dtype used": row["dtype_used"],
                 "skem": f"{row['seconds_per_pass']:.4f}",

@@ -14,6 +14,9 @@ from skem.engine.rows import CHUNK_ROWS
 from skem.engine.threads import Workers
 from skem.repro.peers.engines import ENGINES, LOG_LIKELIHOOD_ROWS, Start, Work, mean_log_likelihood
 
+ENOUGH_SECONDS, MOST_FITS = 0.3, 50
+"""How long an engine is timed within a round: a fit of milliseconds alone says little."""
+
 
 def compare(
     X: NDArray[Any],
@@ -74,11 +77,19 @@ def compare(
 
 
 def time_a_pass(engine: str, work: Work, short: int, long: int) -> tuple[float, Start]:
-    """Seconds per pass, from two fits of different length, and the parameters of the longer one."""
+    """Seconds per pass, from fits of two lengths, and the parameters of the longer ones.
+
+    Short fits are repeated until they have taken ``ENOUGH_SECONDS``: the median of their differences counts.
+    """
     fit = ENGINES[engine].fit
-    before = fit(work, short)[0]
-    after, fitted = fit(work, long)
-    return (after - before) / (long - short), fitted
+    passes: list[float] = []
+    spent = 0.0
+    while not passes or (spent < ENOUGH_SECONDS and len(passes) < MOST_FITS):
+        before = fit(work, short)[0]
+        after, fitted = fit(work, long)
+        passes.append((after - before) / (long - short))
+        spent += before + after
+    return float(np.median(passes)), fitted
 
 
 def median(name: str, values: NDArray[np.float64]) -> dict[str, float]:

@@ -111,8 +111,8 @@ def test_exponents_of_linear_cost_are_one():
 
 
 def test_what_is_not_installed_says_how_to_install_it():
-    labels = {"size": "A", "N": 10, "m": 2, "K": 3, "dtype": "float64", "threads": 1, "coretype": "default"}
-    labels |= {"kernel": "Haswell", "processor": "a processor"}
+    labels = {"size": "A", "N": 10, "m": 2, "K": 3, "dtype": "float64", "threads": 1, "kernels": "default"}
+    labels |= {"kernel": "Haswell", "numpy": "AVX2", "processor": "a processor"}
     times = {"seconds_per_pass": 0.1, "ratio": 1.0, "ratio_low": 1.0, "ratio_high": 1.0}
     sizes = pd.DataFrame(
         [
@@ -121,14 +121,22 @@ def test_what_is_not_installed_says_how_to_install_it():
         ]
     )
     beside = {"dataset": "fashion_mnist", "N": 60000, "m": 15, "K": 100, "start": "class", "threads": 2}
-    beside |= {"dtype": "float32", "dtype_used": "float64", "engine": "oneDAL", "engine_seconds": 0.6}
+    beside |= {
+        "kernel": "Haswell",
+        "dtype": "float32",
+        "dtype_used": "float64",
+        "engine": "oneDAL",
+        "engine_seconds": 0.6,
+    }
     text = tables.to_markdown(
         sizes,
         tables.exponents(scaling_table()),
         pd.DataFrame(),
         pd.DataFrame([beside | times | {"ratio": 6.0}]),
     )
-    assert "| class   | 2         | float64      | 0.1000 | 0.6000   | 6.00 [1.00, 1.00] |" in text
+    assert (
+        "| class   | Haswell    | 2         | float64      | 0.1000 | 0.6000   | 6.00 [1.00, 1.00] |" in text
+    )
     assert "not installed: pip install it" in text
     assert "50%" in text
 
