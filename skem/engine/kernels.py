@@ -22,30 +22,32 @@ TILE = 256
 """Rows per tile. Measured from 64 to 1024, in both types, with AVX2 and with AVX-512: 256 is never far from the best."""
 
 
-def _jit(*fastmath: str) -> Callable[[Callable], Any]:
-    def compile_lazily(function: Callable) -> Any:
-        options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": set(fastmath)}
-        try:
-            return njit(cache=True, **options)(function)
-        except RuntimeError:  # neither this folder nor the user's cache can be written to
-            return njit(**options)(function)
+def _part(*fastmath: str) -> Callable[[Callable], Any]:
+    """Decorator of what entries are made of.
 
-    return compile_lazily
+    It is part of their code: called, a function compiled in this process would not be the one that is read from disk with
+    its caller, and these sum in another order.
+    """
+    return njit(nogil=True, error_model="numpy", fastmath=set(fastmath), forceinline=True)
 
 
 # Products and sums may be fused, so results depend on the processor, as those of BLAS do.
-compiled = _jit("contract", "nsz")
+compiled = _part("contract", "nsz")
 # Sums in any order, for reductions over rows.
-reduction = _jit("contract", "nsz", "reassoc")
+reduction = _part("contract", "nsz", "reassoc")
 
 
 def entry(function: Callable) -> Callable:
     """Decorator of what the engine calls. Ctrl-C waits, since a first call compiles, or loads what was compiled."""
-    function = compiled(function)
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "nsz"}}
+    try:
+        dispatcher = njit(cache=True, **options)(function)
+    except RuntimeError:  # neither this folder nor the user's cache can be written to
+        dispatcher = njit(**options)(function)
 
     @uninterrupted
     def call(*arguments):
-        result = function(*arguments)
+        result = dispatcher(*arguments)
         sigint.handle_waiting()
         return result
 
@@ -98,7 +100,7 @@ def _exp32(x):
     return np.int32(np.float32(p).view(np.int32) + exponent).view(np.float32)
 
 
-@overload(_exp, jit_options={"fastmath": {"contract", "nsz"}, "error_model": "numpy"}, inline="never")
+@overload(_exp, jit_options={"fastmath": {"contract", "nsz"}, "error_model": "numpy", "forceinline": True})
 def _exp_of(x):
     return _exp32 if x == types.float32 else _exp64
 

@@ -1,5 +1,9 @@
 """The compiled loops against NumPy and LAPACK."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -106,3 +110,30 @@ def test_factors_are_those_of_lapack(seed, m, log_condition):
 def test_what_is_not_positive_definite_is_said():
     with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
         FULL.natural(np.zeros((2, 2)), np.array([np.eye(2), [[1.0, 2.0], [2.0, 1.0]]]))
+
+
+FIT = """
+import os
+import subprocess
+import sys
+
+import numpy as np
+from skem import SKEMClassifier
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(600, 9))
+clf = SKEMClassifier(6, max_iter=5, tol=0, random_state=0).fit(X, np.arange(600) % 3)
+print(clf.objective_[-1].hex(), clf.class_log_density(X).sum().hex())
+"""
+
+
+def test_what_is_read_from_disk_is_what_was_compiled(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    compiled, read = (
+        subprocess.run(
+            [sys.executable, "-c", FIT], env=environment, capture_output=True, text=True, check=True
+        )
+        for _ in range(2)
+    )
+    assert any(tmp_path.rglob("*.nbc"))
+    assert read.stdout == compiled.stdout != ""
