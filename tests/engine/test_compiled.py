@@ -113,10 +113,6 @@ def test_what_is_not_positive_definite_is_said():
 
 
 FIT = """
-import os
-import subprocess
-import sys
-
 import numpy as np
 from skem import SKEMClassifier
 
