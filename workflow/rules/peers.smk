@@ -20,7 +20,8 @@ except documents.ConfigurationError as error:
 
 def with_kernel(kernel):
     """The environment of a process whose libraries use all instructions they find, or none beyond AVX2."""
-    return " ".join(["env -u OPENBLAS_CORETYPE", *(WITHOUT_AVX512 if kernel == "AVX2" else [])])
+    unset = [f"-u {variable.partition('=')[0]}" for variable in WITHOUT_AVX512]
+    return " ".join(["env", *unset, *(WITHOUT_AVX512 if kernel == "AVX2" else [])])
 
 
 def groups_of(kernel, size):
@@ -29,6 +30,11 @@ def groups_of(kernel, size):
         for group in PEERS["groups"]
         if kernel in group.get("kernels", PEERS["kernels"]) and size in group.get("sizes", PEERS["sizes"])
     ]
+
+
+def data_of(size):
+    """What is drawn of a size."""
+    return {name: value for name, value in PEERS["sizes"][size].items() if name != "threads"}
 
 
 def in_table1(dataset):
@@ -69,8 +75,8 @@ rule peers_size:
         work=lambda wildcards: shlex.quote(
             json.dumps(
                 {
-                    "sizes": {wildcards.size: PEERS["sizes"][wildcards.size]},
-                    "threads": PEERS["threads"],
+                    "sizes": {wildcards.size: data_of(wildcards.size)},
+                    "threads": PEERS["sizes"][wildcards.size].get("threads", PEERS["threads"]),
                     "groups": groups_of(wildcards.kernel, wildcards.size),
                 }
             )
@@ -89,7 +95,7 @@ rule peers_scaling:
     params:
         kernel=lambda wildcards: with_kernel(wildcards.kernel),
         work=shlex.quote(
-            json.dumps(PEERS["scaling"] | {"base": PEERS["sizes"]["A"], "threads": max(PEERS["threads"])})
+            json.dumps(PEERS["scaling"] | {"base": data_of("A"), "threads": max(PEERS["threads"])})
         ),
         code=code("peers"),
     message:

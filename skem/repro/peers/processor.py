@@ -11,7 +11,9 @@ _BEYOND_AVX2 = [name for name in __cpu_dispatch__ if name == "X86_V4" or name.st
 WITHOUT_AVX512 = [
     "OPENBLAS_CORETYPE=Haswell",
     f"NPY_DISABLE_CPU_FEATURES='{' '.join(_BEYOND_AVX2)}'",
+    # Without the second numba takes the features of the processor all the same.
     "NUMBA_CPU_NAME=haswell",
+    "NUMBA_CPU_FEATURES=",
     "MKL_ENABLE_INSTRUCTIONS=AVX2",
 ]
 """Variables that keep OpenBLAS, NumPy, numba and MKL from AVX-512. They are read once, when a process starts. oneDAL has none
