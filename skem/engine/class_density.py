@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -91,13 +92,11 @@ class _ComponentDensity:
     def __init__(self, features: Features, block: Block, workers: Workers) -> None:
         bound = RoundingBound(features, block.columns, block.covariance_type, workers)
         density = LogDensity(block.mixture, bound, features.X.dtype)
-        self._quadratic = block.covariance_type.features
         self._log_density = LogJoint(density, slice(None), np.zeros((len(block.mixture.means), 1)))
-        self._read = features.reader(block.columns, density.dtype)
+        self._read = partial(features.read, block.columns, dtype=density.dtype)
 
     def __call__(self, chunk: slice) -> tuple[np.ndarray, np.ndarray]:
-        x = self._read(chunk)
-        return self._log_density(x, lambda: self._quadratic(x))
+        return self._log_density(self._read(chunk))
 
 
 class _ClassMixtures:

@@ -10,11 +10,11 @@ rows, (m, n) and (H, n): products of whole rows are then contiguous.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
 
+from skem.engine import compiled
 from skem.engine.moments import Moments
 
 
@@ -22,12 +22,20 @@ class CovarianceType(ABC):
     """A type of covariance; its instances hold nothing. K components have covariances in one array, "what it keeps"."""
 
     name: ClassVar[str]
+    family: ClassVar[int]
+    """What phi is, one of the constants in `kernels`."""
 
     # Densities
 
     @abstractmethod
-    def features(self, x: np.ndarray, empty: Callable[..., np.ndarray] = np.empty) -> np.ndarray:
-        """phi of (m, n) features, shape (H, n), in an array that ``empty(shape, dtype)`` makes."""
+    def n_quadratic(self, m: int) -> int:
+        """H, the length of phi for m features."""
+
+    def features(self, x: np.ndarray) -> np.ndarray:
+        """phi of (m, n) features, shape (H, n)."""
+        phi = np.empty((self.n_quadratic(len(x)), x.shape[1]), x.dtype)
+        compiled.kernels().quadratic_features(np.ascontiguousarray(x), self.family, phi)
+        return phi
 
     def linear(self, m: int) -> np.ndarray | slice:
         """Where in phi the features themselves stand; the constant is last."""
@@ -54,8 +62,8 @@ class CovarianceType(ABC):
             max |u|^2 over rows, for u_i = x_i / max |x_i|.
         """
 
-    def directly(self, k: int, m: int) -> bool:
-        """Whether k components take less time by `kernels.few_components`, which does not make phi."""
+    def directly(self, k: int) -> bool:
+        """Whether k components take less time without making phi."""
         return False
 
     def weighted_sums(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:

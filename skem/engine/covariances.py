@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from typing import ClassVar
 
@@ -31,11 +30,10 @@ class Matrices(CovarianceType):
     a digit more than with all features first.
     """
 
-    def features(self, x: np.ndarray, empty: Callable[..., np.ndarray] = np.empty) -> np.ndarray:
-        m, n = x.shape
-        phi = empty((1 + m + m * (m + 1) // 2, n), x.dtype)
-        compiled.kernels().quadratic_features(np.ascontiguousarray(x), phi)
-        return phi
+    family: ClassVar[int] = 0
+
+    def n_quadratic(self, m: int) -> int:
+        return 1 + m + m * (m + 1) // 2
 
     def natural(self, means: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         m = means.shape[1]
@@ -69,13 +67,14 @@ class Matrices(CovarianceType):
     def weighted_sums(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
         return compiled.kernels().weighted_sums(x, weights)
 
-    def directly(self, k: int, m: int) -> bool:
+    def directly(self, k: int) -> bool:
         # With 15 features the border is at 19 components in float32 and above 30 in float64, with 8 at ten, with 75 higher.
         return k <= 16
 
-    def _scatter(self, moments: Moments) -> np.ndarray:
-        """S_k = sum_n w_nk (x_n - mu_k) (x_n - mu_k)^T / sum_n w_nk (eq. 18), shape (K, m, m)."""
-        return compiled.factors().scatter(moments.phi, np.ascontiguousarray(moments.offsets))
+    def _scatter(self, moments: Moments, ridge: float) -> tuple[np.ndarray, np.ndarray]:
+        """S_k + r I (eq. 18), shape (K, m, m), S_k = sum_n w_nk (x_n - mu_k) (x_n - mu_k)^T / sum_n w_nk; and its rounding."""
+        offsets, means = np.ascontiguousarray(moments.offsets), np.ascontiguousarray(moments.means)
+        return compiled.factors().scatter(moments.phi, offsets, means, moments.eps, EPS, ridge)
 
     def _floored(self, covariances: np.ndarray, floor: float) -> np.ndarray:
         """The covariances with eigenvalues of at least ``floor``."""
@@ -105,20 +104,17 @@ class Full(Matrices):
     def maximise(
         self, moments: Moments, previous: np.ndarray, ridge: float, floor: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
-        covariances = self._scatter(moments)
-        K, m = moments.offsets.shape
-        variances = covariances.reshape(K, m * m)[:, :: m + 1]  # a view
-        rounding = moments.rounding(variances)
-        variances += ridge
+        covariances, rounding = self._scatter(moments, ridge)
         if floor > ridge:
             covariances = self._floored(covariances, floor)
-            variances = covariances.reshape(K, m * m)[:, :: m + 1]
-        alive = moments.counts > 0
+        alive, m = moments.counts > 0, moments.offsets.shape[1]
         # A variance below the rounding of the terms it is the difference of is no variance.
-        regular = alive & (variances > 4 * rounding).all(axis=1)
-        sure = (variances >= DIGITS * rounding).all(axis=1)
+        positive, sure, largest_variance, largest_rounding = compiled.factors().variances_beyond(
+            covariances, rounding, DIGITS
+        )
+        regular = alive & positive
         # A ridge well above rounding leaves no doubt.
-        if not ridge > max(4 * m * EPS * variances.max(), DIGITS * rounding.max()):
+        if not ridge > max(4 * m * EPS * largest_variance, DIGITS * largest_rounding):
             definite, exact = regularity(covariances, rounding)
             regular, sure = regular & definite, sure & exact
         return keep_regular(covariances, regular, previous, alive & (ridge > 0)), alive & ~sure
@@ -145,8 +141,8 @@ class Tied(Matrices):
         self, moments: Moments, previous: np.ndarray, ridge: float, floor: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
         """P = sum_k n_k S_k / N + r I (eq. 32 in place of eq. 18), shape (m, m)."""
-        scatter, share = self._scatter(moments), moments.counts / moments.counts.sum()
-        rounding = share @ moments.rounding(np.diagonal(scatter, axis1=1, axis2=2))
+        (scatter, rounding), share = self._scatter(moments, 0.0), moments.counts / moments.counts.sum()
+        rounding = share @ rounding
         pooled = np.einsum("k,kij->ij", moments.counts, scatter) / moments.counts.sum()
         pooled[np.diag_indices_from(pooled)] += ridge
         if floor > ridge:
@@ -192,14 +188,10 @@ class Diagonal(Variances):
     """One variance per component and feature; phi(x) = [x, x^2, 1], H = 2m + 1."""
 
     name: ClassVar[str] = "diag"
+    family: ClassVar[int] = 1
 
-    def features(self, x: np.ndarray, empty: Callable[..., np.ndarray] = np.empty) -> np.ndarray:
-        m, n = x.shape
-        phi = empty((1 + 2 * m, n), x.dtype)
-        phi[:m] = x
-        np.multiply(x, x, out=phi[m:-1])
-        phi[-1] = 1.0
-        return phi
+    def n_quadratic(self, m: int) -> int:
+        return 1 + 2 * m
 
     def natural(self, means: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         m = means.shape[1]
@@ -244,14 +236,10 @@ class Spherical(Variances):
     """One variance per component; phi(x) = [x, |x|^2, 1], H = m + 2."""
 
     name: ClassVar[str] = "spherical"
+    family: ClassVar[int] = 2
 
-    def features(self, x: np.ndarray, empty: Callable[..., np.ndarray] = np.empty) -> np.ndarray:
-        m, n = x.shape
-        phi = empty((m + 2, n), x.dtype)
-        phi[:m] = x
-        np.einsum("in,in->n", x, x, out=phi[m])
-        phi[-1] = 1.0
-        return phi
+    def n_quadratic(self, m: int) -> int:
+        return m + 2
 
     def natural(self, means: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         m = means.shape[1]

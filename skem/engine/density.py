@@ -10,7 +10,6 @@ components, they are not.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -24,6 +23,7 @@ LOCAL_CALLS = 250
 """Quadratic features that take as long as what Python does for a local component."""
 
 _NO_INDICES = np.arange(0)
+_FLOAT64 = np.dtype(np.float64)
 
 LEAST_LOG_RATIO: dict[np.dtype, float] = {np.dtype(np.float32): -80.0, np.dtype(np.float64): -700.0}
 """Log of a density over the largest one of its row up to which it counts as zero. A little below, numbers are subnormal: a
@@ -86,17 +86,24 @@ class LogDensity:
         log_sharing: np.ndarray | None = None,
     ) -> None:
         self.covariance_type = bound.covariance_type
-        self.mixture, self._largest_features = mixture, bound.largest_features
+        self.mixture = mixture
         w, precision_traces = self.covariance_type.natural(mixture.means, mixture.covariances)
         self.penalties = 0.5 * ridge * precision_traces
         w[:, -1] -= self.penalties
         largest_penalty = float(self.penalties.max())
         if log_sharing is not None:
             largest_penalty -= float(log_sharing.min(initial=0.0, where=mixture.weights > 0))
-        local = local | ~bound.exact_enough(np.abs(w), np.dtype(np.float64))
+        nothing = np.zeros(w.shape[1])
+        sizes = bound.sizes(w, nothing)
+        local = local | ~(bound.error(w, nothing, sizes, _FLOAT64) < MAX_ERROR[_FLOAT64])
         self.dtype = np.dtype(dtype)
         self._whitenings: dict[int, tuple[Whitening, Whitening]] = {}
-        self.w, self.common = self._apart(w, local)
+        # What all components have in common does not move a responsibility: without it the rest is exact
+        # to one more digit, which is what breaks the symmetry of a start with all components nearly equal.
+        # Weighted, so that a component nobody uses, or a narrow one with much larger numbers, does not spoil the others.
+        size = np.minimum(np.maximum(sizes[0], 1e-300), 1e300)
+        share = mixture.weights.sum(axis=1) * (size.min() / size) ** 2
+        self.w, self.common = compiled.factors().apart(w, share, local)
         if self.dtype != np.float64:
             local_in_float32 = self._local_in_float32(bound, w, local, largest_penalty)
             if local_in_float32 is None:
@@ -107,32 +114,17 @@ class LogDensity:
                 self.w[local] = 0.0
         self.local = np.flatnonzero(local)
 
-    def _apart(self, w: np.ndarray, local: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """w of each component that is not local less what is common to them, and that."""
-        # What all components have in common does not move a responsibility: without it the rest is exact
-        # to one more digit, which is what breaks the symmetry of a start with all components nearly equal.
-        # Weighted, so that a component nobody uses, or a narrow one with much larger numbers, does not spoil the others.
-        size = np.clip(np.abs(w) @ self._largest_features, 1e-300, 1e300)
-        share, some = self.mixture.weights.sum(axis=1) * (size.min() / size) ** 2, local.any()
-        if some:
-            w, share = np.where(local[:, None], 0.0, w), np.where(local, 0.0, share)
-        common = share @ w / (share.sum() or 1.0)
-        apart = w - common
-        if some:
-            apart[local] = 0.0
-        return apart, common
-
     def _local_in_float32(
         self, bound: RoundingBound, w: np.ndarray, local: np.ndarray, largest_penalty: float
     ) -> np.ndarray | None:
         """The components to be local so that float32 is exact enough for all, (K,); None where it is not, or they are many."""
         limit, known = MAX_ERROR[self.dtype], bound.known
-        size = np.abs(w - self.common) + np.abs(self.common)
-        bounds = bound.error(size, self.dtype)
+        sizes = bound.sizes(w, self.common)
+        bounds = bound.error(w, self.common, sizes, self.dtype)
         suspects = ~local & ~(bounds < limit)
         if not (suspects | local).any():
             return local
-        if many_local(local, size.shape[1]) or not (local | bound.holds(size, self.dtype)).all():
+        if many_local(local, w.shape[1]) or not (local | bound.holds(sizes[1], self.dtype)).all():
             return None
         known.a_pass_later()
         measurement = cache(
@@ -159,7 +151,7 @@ class LogDensity:
 
         local = local.copy()
         local[too_coarse(np.flatnonzero(suspects), False)] = True
-        if many_local(local, size.shape[1]) or len(too_coarse(np.flatnonzero(local), True)):
+        if many_local(local, w.shape[1]) or len(too_coarse(np.flatnonzero(local), True)):
             return None
         return local
 
@@ -195,10 +187,10 @@ class LogJoint:
     w : ndarray of shape (k + 1, H)
         Of the components, with the log-weights of a single class, and of what they have in common.
     terms : tuple of ndarray
-        What `kernels.posterior` has to know of the components: log-weights still to be added, (k, C), what it takes to
+        What `kernels.e_step` has to know of the components: log-weights still to be added, (k, C), what it takes to
         undo the penalties but for a factor, (k, C), and log of that factor, (C,).
-    local : ndarray of int
-        Which of ``components`` are centred and whitened by themselves.
+    local, numbers : ndarray of int, shape (l,)
+        Which of ``components`` are centred and whitened by themselves, and their numbers among all.
     """
 
     def __init__(
@@ -215,70 +207,58 @@ class LogJoint:
         if log_sharing is not None:
             # A component that a class does not use has nothing to say, whatever its penalty.
             self._penalties = np.where(log_weights > -np.inf, self._penalties - log_sharing, -np.inf)
-        w = np.empty((k + 1, density.w.shape[1]))
-        w[:-1] = density.w[components]
-        w[-1] = density.common
-        if n_classes == 1:
-            w[:-1, -1] += log_weights[:, 0]
-        self.w = w.astype(density.dtype, copy=False)
-        self.local = _NO_INDICES
+        self.local = self.numbers = _NO_INDICES
         if len(density.local):
             numbers = np.arange(len(density.w))[components]
             self.local = np.flatnonzero(np.isin(numbers, density.local))
-        self.directly = not len(self.local) and density.covariance_type.directly(
-            k, density.mixture.means.shape[1]
-        )
+            self.numbers = numbers[self.local]
+        self.directly = density.covariance_type.directly(k)
         # log sum_k pi_k N_k = log sum_k pi_k N_k e^-pen_k + log sum_k w_k e^pen_k: the last factor, scaled.
-        largest_penalty = self._penalties.max(axis=0)
-        relief = np.exp(self._penalties - largest_penalty).astype(density.dtype)
-        if relief.shape[1] < n_classes:
-            relief, largest_penalty = relief.repeat(n_classes, axis=1), largest_penalty.repeat(n_classes)
-        self.terms = log_weights.astype(density.dtype, copy=False), relief, largest_penalty
+        self.w = np.empty((k + 1, density.w.shape[1]), density.dtype)
+        relief, largest_penalty = np.empty((k, n_classes), density.dtype), np.empty(n_classes)
+        compiled.factors().joint_terms(
+            density.w[components],
+            density.common,
+            log_weights,
+            self._penalties,
+            self.w,
+            relief,
+            largest_penalty,
+        )
+        self.terms = log_weights.astype(density.dtype, order="C"), relief, largest_penalty
 
-    def __call__(
-        self, x: np.ndarray, phi: Callable[[], np.ndarray], empty: Callable[..., np.ndarray] = np.empty
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def of_local(self, x: np.ndarray) -> np.ndarray:
+        """What `__call__` finds for the local components, with what it leaves out: shape (l, n), in float64."""
+        result = np.empty((len(self.local), x.shape[1]))
+        if len(self.local):
+            x = np.ascontiguousarray(x)
+        one_class = self._log_weights.shape[1] == 1
+        for i, (place, k) in enumerate(zip(self.local, self.numbers.tolist(), strict=True)):
+            result[i] = self._density.log_normal(k, x) + (self._log_weights[place, 0] if one_class else 0.0)
+        return result
+
+    def __call__(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Log joint densities, (k, n), and what was left out of them per row, (n,), to be added to each.
 
-        Those of several classes are without the log-weights.
-
-        Parameters
-        ----------
-        x : ndarray of shape (m, n)
-        phi : callable
-            Gives the quadratic features, shape (H, n), where they are needed.
-        empty : callable
-            Makes an array for the result, as `numpy.empty` does.
+        Those of several classes are without the log-weights. ``x`` has shape (m, n).
         """
-        if self.directly:
-            log_joint = compiled.kernels().quadratic_forms(np.ascontiguousarray(x), self.w)
-        else:
-            features = phi()
-            log_joint = empty((len(self.w), features.shape[1]), features.dtype)
-            np.matmul(self.w, features, out=log_joint)
+        family = self._density.covariance_type.family
+        log_joint = compiled.kernels().linear_forms(np.ascontiguousarray(x), self.w, family, self.directly)
         log_joint, common = log_joint[:-1], log_joint[-1]
-        if len(self.local):
-            numbers = np.arange(len(self._density.w))[self.components]
-            one_class = self._log_weights.shape[1] == 1
-            for place in self.local:
-                log_normal = self._density.log_normal(numbers[place], x)
-                log_joint[place] = log_normal + (self._log_weights[place, 0] if one_class else 0.0) - common
+        log_joint[self.local] = self.of_local(x) - common
         return log_joint, common
 
-    def without_penalties(
-        self, x: np.ndarray, phi: Callable[[], np.ndarray], codes: np.ndarray | int = 0
-    ) -> np.ndarray:
+    def without_penalties(self, x: np.ndarray, codes: np.ndarray | int = 0) -> np.ndarray:
         """log p(x|c) of rows, (n,), computed without the penalties of ridge and sharing.
 
         Parameters
         ----------
-        x, phi
-            As above.
+        x : ndarray of shape (m, n)
         codes : ndarray of int, shape (n,), or 0
             The class of each row, where there are several.
         """
         log_weights = self._log_weights + self._penalties
-        joint, common = LogJoint(self._density, self.components, log_weights)(x, phi)
+        joint, common = LogJoint(self._density, self.components, log_weights)(x)
         if log_weights.shape[1] > 1:
             joint += log_weights.astype(joint.dtype).take(codes, axis=1)
         return log_sum_exp(joint)[0] + common

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -171,49 +170,44 @@ class _EStep:
     def _sums_of_chunk(self, chunk: Chunk) -> _ChunkSums:
         """The E-step on a chunk of rows."""
         problem, log_joint = self._problem, self._log_joint[chunk.classes.start]
-        rows = problem.rows
-        x, phi = self._read(chunk.rows.start, chunk.rows.stop)
+        kernels, rows, (x, first) = compiled.kernels(), problem.rows, self._read(chunk.rows)
         sample_weights = rows.weights[chunk.rows]
-        n, dtype = len(sample_weights), x.dtype
-        weighted_rows = rows.borders_within(chunk), sample_weights
-        least = dtype.type(LEAST_LOG_RATIO[dtype]), LEAST_SUM[dtype]
-        log_likelihood, objective = np.empty(n), np.empty(n)
-        counts = np.zeros(log_joint.terms[0].shape)
-        if log_joint.directly:
-            sums = np.zeros((len(counts) if self._with_sums else 0, log_joint.w.shape[1]))
-            underflown = compiled.kernels().few_components(
-                np.ascontiguousarray(x),
-                log_joint.w,
-                log_joint.terms,
-                weighted_rows,
-                least,
-                log_likelihood,
-                objective,
-                counts,
-                sums,
-            )
-        else:
-            joint, common = log_joint(x, phi, partial(problem.scratch.empty, "joint"))
-            underflown = compiled.kernels().posterior(
-                joint, common, log_joint.terms, weighted_rows, least, log_likelihood, objective, counts
-            )
+        n, dtype, (k, H) = len(sample_weights), x.dtype, log_joint.w.shape
+        log_likelihood, objective = np.empty((2, n))
+        counts, sums = np.zeros(log_joint.terms[0].shape), np.zeros((k - 1 if self._with_sums else 0, H))
+        of_local = log_joint.of_local(x[:, first : first + n])
+        underflown, of_likelihood, of_objective = kernels.e_step(
+            x,
+            first,
+            log_joint.w,
+            problem.covariance_type.family,
+            log_joint.directly,
+            log_joint.terms,
+            (rows.borders_within(chunk), sample_weights),
+            (dtype.type(LEAST_LOG_RATIO[dtype]), LEAST_SUM[dtype]),
+            problem.scratch.empty(kernels.memory_size(k - 1, H, n, log_joint.directly), dtype),
+            (log_joint.local, of_local),
+            log_likelihood,
+            objective,
+            counts,
+            sums,
+        )
         if underflown:
             # The component that carries a row without the penalty has none of it with the penalty.
             lost = np.flatnonzero(np.isnan(log_likelihood))
             codes = rows.codes[chunk.rows][lost] if chunk.several_classes else 0
-            log_likelihood[lost] = log_joint.without_penalties(x[:, lost], lambda: phi()[:, lost], codes)
-        in_total = float(sample_weights @ log_likelihood), float(sample_weights @ objective)
+            log_likelihood[lost] = log_joint.without_penalties(x[:, first + lost], codes)
+            of_likelihood = float(sample_weights @ log_likelihood)
         if not self._with_sums:
-            return _ChunkSums(*in_total)
-        if not log_joint.directly:
-            # A small product is twice as fast where each row of data is contiguous.
-            responsibilities = np.ascontiguousarray(joint.T) if chunk.several_classes else joint.T
-            # `@` lets no other thread run while it makes fewer than 500 numbers, however long that takes; `np.dot` does.
-            sums = np.dot(phi(), responsibilities).T.astype(np.float64, copy=False)
-            for row in np.flatnonzero(self._centred[log_joint.components]):
-                origin = self._origins[log_joint.components][row, :, None].astype(dtype)
-                sums[row] = problem.covariance_type.weighted_sums(x - origin, joint[row : row + 1])[0]
-        return _ChunkSums(*in_total, counts if chunk.several_classes else sums[:, -1:], sums)
+            return _ChunkSums(of_likelihood, of_objective)
+        for place, k, responsibilities in zip(log_joint.local, log_joint.numbers, of_local, strict=True):
+            if self._centred[k]:
+                offsets = x[:, first : first + n] - self._origins[k, :, None].astype(dtype)
+                weights = responsibilities[None].astype(dtype)
+                sums[place] = problem.covariance_type.weighted_sums(offsets, weights)[0]
+        return _ChunkSums(
+            of_likelihood, of_objective, counts if chunk.several_classes else sums[:, -1:], sums
+        )
 
 
 # The M-step
@@ -269,16 +263,14 @@ def _maximise(
     from where its sums were taken about, that little or nothing is left of its scatter.
     """
     n_ki, T, origins = statistics.counts, statistics.sums, statistics.origins
-    inactive = n_ki < problem.active_rows * np.minimum(1.0, n_ki.sum(axis=0))
-    if inactive.any():
-        n_ki = np.where(inactive, 0.0, n_ki)
+    all_alive = compiled.factors().drop_inactive(n_ki, problem.active_rows)
     linear, n_k = problem.covariance_type.linear(previous.means.shape[1]), T[:, -1]
-    alive = n_ki.sum(axis=1) > 0
-    if alive.all():
+    if all_alive:
         phi = T / n_k[:, None]
         offsets = phi[:, linear]
         means = _means(origins, offsets)
     else:
+        alive = n_ki.sum(axis=1) > 0
         phi = T / np.where(alive, n_k, 1.0)[:, None]
         offsets = np.where(alive[:, None], phi[:, linear], 0.0)
         means = np.where(alive[:, None], _means(origins, offsets), previous.means)

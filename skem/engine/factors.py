@@ -102,19 +102,141 @@ def natural_parameters(means, covariances, constant):
 
 
 @entry
-def scatter(moments, offsets):
-    """S_k = E[x x^T] - E[x] E[x]^T, (K, m, m), from E[phi(x)], (K, H), and E[x], (K, m)."""
+def scatter(moments, offsets, means, eps, exact_eps, ridge):
+    """S_k + r I, with S_k = E[x x^T] - E[x] E[x]^T, and see ``Moments.rounding``.
+
+    Parameters
+    ----------
+    moments : ndarray of shape (K, H)
+        E[phi(x - origin)].
+    offsets, means : ndarray of shape (K, m)
+    eps, exact_eps : float
+        Rounding of the type of the sums, and of float64.
+    ridge : float
+
+    Returns
+    -------
+    covariances : ndarray of shape (K, m, m)
+    rounding : ndarray of shape (K, m)
+    """
     K, m = offsets.shape
-    result = np.empty((K, m, m))
+    result, rounding = np.empty((K, m, m)), np.empty((K, m))
     for k in range(K):
         h = 0
         for i in range(m):
+            square = max(offsets[k, i] * offsets[k, i], 4 * exact_eps * means[k, i] * means[k, i])
             h += 1
             for j in range(i, m):
                 result[k, i, j] = moments[k, h] - offsets[k, i] * offsets[k, j]
                 result[k, j, i] = result[k, i, j]
                 h += 1
-    return result
+            rounding[k, i] = eps * (square if eps == exact_eps else square + result[k, i, i])
+            result[k, i, i] += ridge
+    return result, rounding
+
+
+@entry
+def variances_beyond(covariances, rounding, digits):
+    """Which components have variances that all exceed 4 times, and ``digits`` times, their rounding, (K,); and the largest
+    variance and rounding of all."""
+    K, m = rounding.shape
+    positive, sure = np.ones(K, np.bool_), np.ones(K, np.bool_)
+    largest_variance, largest_rounding = -np.inf, -np.inf
+    for k in range(K):
+        for i in range(m):
+            variance = covariances[k, i, i]
+            positive[k] &= variance > 4 * rounding[k, i]
+            sure[k] &= variance >= digits * rounding[k, i]
+            largest_variance = max(largest_variance, variance)
+            largest_rounding = max(largest_rounding, rounding[k, i])
+    return positive, sure, largest_variance, largest_rounding
+
+
+@entry
+def sizes(w, common, largest):
+    """sum_h (|w_kh - common_h| + |common_h|) largest_h, and the largest such factor of each component, (K,)."""
+    K, H = w.shape
+    total, factor = np.zeros(K), np.zeros(K)
+    for k in range(K):
+        for h in range(H):
+            size = abs(w[k, h] - common[h]) + abs(common[h])
+            total[k] += size * largest[h]
+            if not size <= factor[k]:
+                factor[k] = size
+    return total, factor
+
+
+@entry
+def apart(w, share, leave_out):
+    """w less its mean, weighted by ``share`` (K,), and that mean, (H,); without the components of the mask ``leave_out``."""
+    K, H = w.shape
+    common, result, total = np.zeros(H), np.zeros((K, H)), 0.0
+    for k in range(K):
+        if not leave_out[k]:
+            total += share[k]
+            for h in range(H):
+                common[h] += share[k] * w[k, h]
+    for h in range(H):
+        common[h] /= total if total != 0 else 1.0
+    for k in range(K):
+        if not leave_out[k]:
+            for h in range(H):
+                result[k, h] = w[k, h] - common[h]
+    return result, common
+
+
+@entry
+def joint_terms(w, common, log_weights, penalties, joint, relief, largest_penalty):
+    """Fill in what ``density.LogJoint`` consists of.
+
+    Parameters
+    ----------
+    w : ndarray of shape (k, H)
+    common : ndarray of shape (H,)
+    log_weights : ndarray of shape (k, C)
+    penalties : ndarray of shape (k, C) or (k, 1)
+    joint : ndarray of shape (k + 1, H)
+        Set to w, with the log-weights of a single class, and what is common.
+    relief : ndarray of shape (k, C)
+        Set to exp(penalty_kc - penalty_c).
+    largest_penalty : ndarray of shape (C,)
+        Set to penalty_c, the largest of each class.
+    """
+    k, H = w.shape
+    for i in range(k):
+        for h in range(H):
+            joint[i, h] = w[i, h]
+        if len(largest_penalty) == 1:
+            joint[i, H - 1] = w[i, H - 1] + log_weights[i, 0]
+    for h in range(H):
+        joint[k, h] = common[h]
+    for c in range(len(largest_penalty)):
+        column = min(c, penalties.shape[1] - 1)
+        largest_penalty[c] = -np.inf
+        for i in range(k):
+            largest_penalty[c] = max(largest_penalty[c], penalties[i, column])
+        for i in range(k):
+            relief[i, c] = np.exp(penalties[i, column] - largest_penalty[c])
+
+
+@entry
+def drop_inactive(counts, least):
+    """Set expected counts, (K, L), to zero that are below ``least`` rows, or that share of a smaller class; all used ones left?"""
+    K, L = counts.shape
+    for c in range(L):
+        total = 0.0
+        for k in range(K):
+            total += counts[k, c]
+        for k in range(K):
+            if counts[k, c] < least * min(1.0, total):
+                counts[k, c] = 0.0
+    for k in range(K):
+        used = False
+        for c in range(L):
+            used |= counts[k, c] > 0
+        if not used:
+            return False
+    return True
 
 
 @compiled

@@ -1,13 +1,12 @@
 """The E-step's loops, compiled: where NumPy would read memory once per operation, or hold the interpreter per call.
 
 See ``compiled`` for how this module is imported. What numba compiles is kept on disk.
-Rows are worked on in tiles that stay in the processor's first caches; a tile holds rows of one class. No loop depends on
-the number of threads, and none holds the interpreter's lock.
+Rows are worked on in blocks whose quadratic features stay in the processor's second cache, and these in tiles that stay in
+the first; a tile holds rows of one class. No loop depends on the number of threads, and none holds the interpreter's lock.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -20,6 +19,13 @@ from skem.engine.interrupts import sigint, uninterrupted
 
 TILE = 256
 """Rows per tile. Measured from 64 to 1024, in both types, with AVX2 and with AVX-512: 256 is never far from the best."""
+
+BLOCK = 512
+"""Rows whose quadratic features are made at a time. Measured from 256 to 3072 with 15 to 64 features: more, and they wait
+for memory, which takes a third longer."""
+
+MATRICES, DIAGONAL, SPHERICAL = 0, 1, 2
+"""What phi(x) consists of: [x_i, x_i x_j for j >= i] for each i, and 1; [x, x^2, 1]; [x, |x|^2, 1]."""
 
 
 def _part(*fastmath: str) -> Callable[[Callable], Any]:
@@ -105,6 +111,32 @@ def _exp_of(x):
     return _exp32 if x == types.float32 else _exp64
 
 
+@_part("contract", "nsz")
+def _log(x):
+    """log of a number to two units in the last place: the C library's takes one at a time."""
+    bits = np.float64(x).view(np.uint64)
+    # The exponent n so that the rest is in [sqrt(1/2), sqrt(2)); as a float64 it stands in the last bits of 2^52.
+    exponent = (bits + np.uint64(0x3FF0000000000000 - 0x3FE6A09E667F3BCD)) >> np.uint64(52)
+    n = np.uint64(exponent | np.uint64(0x4330000000000000)).view(np.float64) - (4503599627370496.0 + 1023.0)
+    rest = np.uint64(bits - ((exponent - np.uint64(1023)) << np.uint64(52))).view(np.float64)
+    # log((1 + s) / (1 - s)) = 2 (s + s^3 / 3 + s^5 / 5 + ...), |s| < .172
+    s = (rest - 1.0) / (rest + 1.0)
+    z = s * s
+    p = 1 / 21.0
+    p = p * z + 1 / 19.0
+    p = p * z + 1 / 17.0
+    p = p * z + 1 / 15.0
+    p = p * z + 1 / 13.0
+    p = p * z + 1 / 11.0
+    p = p * z + 1 / 9.0
+    p = p * z + 1 / 7.0
+    p = p * z + 1 / 5.0
+    p = p * z + 1 / 3.0
+    result = n * 0.6931471803691238 + (2.0 * s + (2.0 * s * z * p + n * 1.9082149292705877e-10))
+    result = result if x > 0.0 else -np.inf
+    return result if x < np.inf else np.float64(x)
+
+
 # Loops over the rows of a tile, columns ``s`` to ``s + n`` of an array. Unsigned, an index needs no test for a negative one,
 # and arrays are not sliced, which would count references.
 
@@ -130,34 +162,32 @@ def _exponentiate(joint, i, s, largest, least, relief, total, relieved):
 
 
 @compiled
-def _softmax(joint, k, s, least, relief, c, total, relieved):
-    """Densities of the first k components over the largest of each row, in place of log-densities; return the largest."""
-    largest = joint[0, s : s + total.size].copy()
-    total[:] = 0
-    relieved[:] = 0
+def _softmax(joint, k, s, least, relief, c, total, relieved, largest):
+    """Densities of the first k components over the largest of each row, in place of log-densities."""
+    for t in range(np.uintp(largest.size)):
+        largest[t] = joint[0, s + t]
+        total[t] = 0
+        relieved[t] = 0
     for i in range(1, k):
         _maximum(joint, i, s, largest)
     for i in range(k):
         _exponentiate(joint, i, s, largest, least, relief[i, c], total, relieved)
-    return largest
 
 
 @compiled
-def _log_densities(largest, total, relieved, common, penalty, least_ratio, log_likelihood, objective):
+def _log_densities(largest, total, relieved, common, penalty, least_ratio, log_likelihood, objective, s):
     """Log-densities of a tile's rows, with the penalties and without; where the latter underflow they are NaN."""
-    for t in range(total.size):
-        objective[t] = math.log(np.float64(total[t])) + np.float64(largest[t]) + np.float64(common[t])
-        log_likelihood[t] = objective[t]
+    for t in range(np.uintp(total.size)):
+        objective[s + t] = _log(np.float64(total[t])) + np.float64(largest[t]) + np.float64(common[t])
+        log_likelihood[s + t] = objective[s + t]
     if penalty == 0:
         return 0
     underflown = 0
-    for t in range(total.size):
+    for t in range(np.uintp(total.size)):
         ratio = np.float64(relieved[t]) / np.float64(total[t])
-        if ratio < least_ratio:
-            log_likelihood[t] = np.nan
-            underflown += 1
-        else:
-            log_likelihood[t] += penalty + math.log(ratio)
+        lost = ratio < least_ratio
+        log_likelihood[s + t] = np.nan if lost else log_likelihood[s + t] + (penalty + _log(ratio))
+        underflown += lost
     return underflown
 
 
@@ -182,74 +212,176 @@ def _add(joint, k, s, n, log_weights, c):
 
 
 @compiled
-def _quadratic_forms(x, w, n, partial, result):
-    """w . phi(x) of n rows for each row of ``w``, without making phi."""
-    m = len(x)
+def _features(x, s, n, family, phi):
+    """phi of the columns s to s + n of x."""
+    m, h = len(x), 0
+    for i in range(m):
+        for t in range(np.uintp(n)):
+            phi[h, t] = x[i, s + t]
+        h += 1
+        if family == MATRICES:
+            for j in range(i, m):
+                for t in range(np.uintp(n)):
+                    phi[h, t] = x[i, s + t] * x[j, s + t]
+                h += 1
+    for t in range(np.uintp(n if family == SPHERICAL else 0)):
+        phi[h, t] = 0
+    for i in range(0 if family == MATRICES else m):
+        for t in range(np.uintp(n)):
+            square = x[i, s + t] * x[i, s + t]
+            phi[h, t] = phi[h, t] + square if family == SPHERICAL else square
+        h += family == DIAGONAL
+    h += family == SPHERICAL
+    for t in range(np.uintp(n)):
+        phi[h, t] = 1
+
+
+# The same without making phi, for matrices. Features are taken in pairs: loops then multiply more than they load. An odd
+# number of them gets one more, of zeros.
+
+
+@compiled
+def _even_tile(x, s, n, tile):
+    """Copy columns s to s + n of x."""
+    for i in range(len(x)):
+        for t in range(np.uintp(n)):
+            tile[i, t] = x[i, s + t]
+
+
+@compiled
+def _as_matrices(w, m):
+    """w . [x_i, x_i x_j, 1] as matrices: coefficients of x_i x_j for j >= i, and in the last row those of x_i."""
+    even = m + m % 2
+    matrices = np.zeros((len(w), even + 1, even), w.dtype)
     for k in range(len(w)):
         h = 0
-        for t in range(n):
-            result[k, t] = 0
         for i in range(m):
-            for t in range(n):
-                partial[t] = w[k, h]
-            h += 1
-            j = i
-            while j + 4 <= m:
-                w0, w1, w2, w3 = w[k, h], w[k, h + 1], w[k, h + 2], w[k, h + 3]
-                for t in range(n):
-                    partial[t] += (w0 * x[j, t] + w1 * x[j + 1, t]) + (w2 * x[j + 2, t] + w3 * x[j + 3, t])
-                h += 4
+            matrices[k, even, i] = w[k, h]
+            for j in range(i, m):
+                matrices[k, i, j] = w[k, h + 1 + j - i]
+            h += m - i + 1
+    return matrices
+
+
+@compiled
+def _add_matrices(matrices, total, m, sums):
+    """The way back: add them, and coefficients of 1, to ``sums`` of shape (k, H)."""
+    even = m + m % 2
+    for k in range(len(sums)):
+        h = 0
+        for i in range(m):
+            sums[k, h] += matrices[k, even, i]
+            for j in range(i, m):
+                sums[k, h + 1 + j - i] += matrices[k, i, j]
+            h += m - i + 1
+        sums[k, h] += total[k]
+
+
+@compiled
+def _quadratic_forms(x, w, matrices, n, partial, result):
+    """w . phi(x) of n rows for each row of ``w``."""
+    even = len(x)
+    for k in range(len(w)):
+        constant = w[k, w.shape[1] - 1]
+        for t in range(np.uintp(n)):
+            result[k, t] = constant
+        for i in range(0, even, 2):
+            u, v = matrices[k, even, i], matrices[k, even, i + 1]
+            for t in range(np.uintp(n)):
+                partial[0, t] = u
+                partial[1, t] = v
+            j = i + 2
+            while j + 4 <= even:
+                u0, u1, u2, u3 = (
+                    matrices[k, i, j],
+                    matrices[k, i, j + 1],
+                    matrices[k, i, j + 2],
+                    matrices[k, i, j + 3],
+                )
+                v0, v1, v2, v3 = (
+                    matrices[k, i + 1, j],
+                    matrices[k, i + 1, j + 1],
+                    matrices[k, i + 1, j + 2],
+                    matrices[k, i + 1, j + 3],
+                )
+                for t in range(np.uintp(n)):
+                    partial[0, t] += (u0 * x[j, t] + u1 * x[j + 1, t]) + (u2 * x[j + 2, t] + u3 * x[j + 3, t])
+                    partial[1, t] += (v0 * x[j, t] + v1 * x[j + 1, t]) + (v2 * x[j + 2, t] + v3 * x[j + 3, t])
                 j += 4
-            while j < m:
-                w0 = w[k, h]
-                for t in range(n):
-                    partial[t] += w0 * x[j, t]
-                h += 1
-                j += 1
-            for t in range(n):
-                result[k, t] += partial[t] * x[i, t]
-        for t in range(n):
-            result[k, t] += w[k, h]
+            if j < even:
+                u0, u1, v0, v1 = (
+                    matrices[k, i, j],
+                    matrices[k, i, j + 1],
+                    matrices[k, i + 1, j],
+                    matrices[k, i + 1, j + 1],
+                )
+                for t in range(np.uintp(n)):
+                    partial[0, t] += u0 * x[j, t] + u1 * x[j + 1, t]
+                    partial[1, t] += v0 * x[j, t] + v1 * x[j + 1, t]
+            u0, u1, v1 = matrices[k, i, i], matrices[k, i, i + 1], matrices[k, i + 1, i + 1]
+            for t in range(np.uintp(n)):
+                first, second = x[i, t], x[i + 1, t]
+                result[k, t] += (partial[0, t] + u0 * first + u1 * second) * first + (
+                    partial[1, t] + v1 * second
+                ) * second
 
 
 @reduction
-def _add_sums(x, responsibilities, k, n, product, sums):
-    """Add phi(x), weighted by the responsibilities of k components and summed over n rows, to ``sums`` (k, H)."""
-    m, zero = len(x), x.dtype.type(0)
+def _add_sums(x, responsibilities, k, n, partial, matrices, total):
+    """Add the products of features, and the features, weighted and summed over n rows, to ``matrices``, and the weights."""
+    even, zero = len(x), x.dtype.type(0)
     for c in range(k):
-        h = 0
-        for i in range(m):
-            s0 = zero
-            for t in range(n):
-                product[t] = responsibilities[c, t] * x[i, t]
-                s0 += product[t]
-            sums[c, h] += s0
-            h += 1
-            j = i
-            while j + 4 <= m:
-                s0, s1, s2, s3 = zero, zero, zero, zero
-                for t in range(n):
-                    s0 += product[t] * x[j, t]
-                    s1 += product[t] * x[j + 1, t]
-                    s2 += product[t] * x[j + 2, t]
-                    s3 += product[t] * x[j + 3, t]
-                sums[c, h] += s0
-                sums[c, h + 1] += s1
-                sums[c, h + 2] += s2
-                sums[c, h + 3] += s3
-                h += 4
-                j += 4
-            while j < m:
-                s0 = zero
-                for t in range(n):
-                    s0 += product[t] * x[j, t]
-                sums[c, h] += s0
-                h += 1
-                j += 1
         s0 = zero
-        for t in range(n):
+        for t in range(np.uintp(n)):
             s0 += responsibilities[c, t]
-        sums[c, h] += s0
+        total[c] += s0
+        for i in range(0, even, 2):
+            u0, v0, u1, u2, v2 = zero, zero, zero, zero, zero
+            for t in range(np.uintp(n)):
+                first, second = responsibilities[c, t] * x[i, t], responsibilities[c, t] * x[i + 1, t]
+                partial[0, t], partial[1, t] = first, second
+                u0 += first
+                v0 += second
+                u1 += first * x[i, t]
+                u2 += first * x[i + 1, t]
+                v2 += second * x[i + 1, t]
+            matrices[c, even, i] += u0
+            matrices[c, even, i + 1] += v0
+            matrices[c, i, i] += u1
+            matrices[c, i, i + 1] += u2
+            matrices[c, i + 1, i + 1] += v2
+            j = i + 2
+            while j + 4 <= even:
+                u0, u1, u2, u3, v0, v1, v2, v3 = zero, zero, zero, zero, zero, zero, zero, zero
+                for t in range(np.uintp(n)):
+                    u0 += partial[0, t] * x[j, t]
+                    u1 += partial[0, t] * x[j + 1, t]
+                    u2 += partial[0, t] * x[j + 2, t]
+                    u3 += partial[0, t] * x[j + 3, t]
+                    v0 += partial[1, t] * x[j, t]
+                    v1 += partial[1, t] * x[j + 1, t]
+                    v2 += partial[1, t] * x[j + 2, t]
+                    v3 += partial[1, t] * x[j + 3, t]
+                matrices[c, i, j] += u0
+                matrices[c, i, j + 1] += u1
+                matrices[c, i, j + 2] += u2
+                matrices[c, i, j + 3] += u3
+                matrices[c, i + 1, j] += v0
+                matrices[c, i + 1, j + 1] += v1
+                matrices[c, i + 1, j + 2] += v2
+                matrices[c, i + 1, j + 3] += v3
+                j += 4
+            if j < even:
+                u0, u1, v0, v1 = zero, zero, zero, zero
+                for t in range(np.uintp(n)):
+                    u0 += partial[0, t] * x[j, t]
+                    u1 += partial[0, t] * x[j + 1, t]
+                    v0 += partial[1, t] * x[j, t]
+                    v1 += partial[1, t] * x[j + 1, t]
+                matrices[c, i, j] += u0
+                matrices[c, i, j + 1] += u1
+                matrices[c, i + 1, j] += v0
+                matrices[c, i + 1, j + 1] += v1
 
 
 # What the engine calls
@@ -271,136 +403,214 @@ def log_sum_exp(joint, least):
     relief = np.ones((k, 1), joint.dtype)
     for s in range(np.uintp(0), np.uintp(n), np.uintp(TILE)):
         e = min(s + TILE, n)
-        largest[s:e] = _softmax(joint, k, s, least, relief, 0, total[: e - s], relieved[: e - s])
+        _softmax(joint, k, s, least, relief, 0, total[: e - s], relieved[: e - s], largest[s:e])
         for t in range(e - s):
-            log_total[s + t] = math.log(np.float64(total[t])) + np.float64(largest[s + t])
+            log_total[s + t] = _log(np.float64(total[t])) + np.float64(largest[s + t])
     return log_total, largest
 
 
 @entry
-def posterior(joint, common, mixture, rows, least, log_likelihood, objective, counts):
-    """Turn (k, n) log joint densities of rows, sorted by class, into responsibilities times the rows' weights.
+def e_step(
+    x,
+    first,
+    w,
+    family,
+    directly,
+    mixture,
+    rows,
+    least,
+    memory,
+    local,
+    log_likelihood,
+    objective,
+    counts,
+    sums,
+):
+    """The E-step on rows sorted by class, and the sums that the M-step needs.
 
     Parameters
     ----------
-    joint : ndarray of shape (k, n)
-        log pi_kc + log N(x; mu_k, P_k) - penalty_k, less ``common``; overwritten.
-    common : ndarray of shape (n,)
+    x : ndarray of shape (m, N)
+    first : int
+        The first of n columns of ``x``, which are the rows.
+    w : ndarray of shape (k + 1, H)
+        log N(x; mu_k, P_k) - penalty_k = w_k . phi(x), less what all have in common, which is last. Where there is one class
+        the log-weights are in it.
+    family : int
+        What phi is.
+    directly : bool
+        Whether the quadratic features are not made, for few components with matrices.
     mixture : tuple of log_weights (k, C), relief (k, C) and penalty (C,)
-        What is still to be added to ``joint``; exp(penalty_kc - penalty_c); the largest penalty of each class.
+        What is still to be added for several classes; exp(penalty_kc - penalty_c); the largest penalty of each class.
     rows : tuple of borders (C + 1,) and sample_weights (n,)
-        Class c has the columns from borders[c] to borders[c + 1].
+        Class c has the rows from borders[c] to borders[c + 1].
     least : tuple of two numbers
         Log of a density over the largest up to which it is zero, and the least sum of such ratios that is not lost.
+    memory : ndarray of `memory_size` elements
+        To work in.
+    local : tuple of places (l,) and numbers (l, n), float64
+        Which components are given, and what w . phi(x) is for them, the common part included; overwritten with their
+        responsibilities times the rows' weights.
     log_likelihood, objective : ndarray of shape (n,), float64
         Overwritten with log p(x|c), without the penalties and with them.
     counts : ndarray of shape (k, C), float64
-        Where there are several classes, the sums of the result over the rows of each are added.
+        Where there are several classes, the sums of responsibilities over the rows of each are added.
+    sums : ndarray of shape (k, H), float64
+        phi(x) weighted by responsibilities is added; with no rows nothing is.
 
     Returns
     -------
-    int
-        How many of ``log_likelihood`` are NaN, because their largest densities have penalties that others have not.
+    tuple of int and two floats
+        How many of ``log_likelihood`` are NaN, because their largest densities have penalties that others have not; and the
+        sums of ``log_likelihood`` and ``objective``, weighted.
     """
     log_weights, relief, penalty = mixture
     borders, sample_weights = rows
-    total, relieved = np.empty(TILE, joint.dtype), np.empty(TILE, joint.dtype)
-    k, underflown = len(joint), 0
-    for c in range(len(penalty)):
-        for begin in range(borders[c], borders[c + 1], TILE):
-            s, n = np.uintp(begin), min(TILE, borders[c + 1] - begin)
-            e = begin + n
-            tot, rel = total[:n], relieved[:n]
-            if len(penalty) > 1:
-                _add(joint, k, s, n, log_weights, c)
-            largest = _softmax(joint, k, s, least[0], relief, c, tot, rel)
-            underflown += _log_densities(
-                largest, tot, rel, common[s:e], penalty[c], least[1], log_likelihood[s:e], objective[s:e]
-            )
+    places, given = local
+    k, H, m, N = len(w) - 1, w.shape[1], len(x), len(sample_weights)
+    even, block = m + m % 2, min(N, TILE if directly else BLOCK)
+    total, relieved, largest = np.empty(TILE, x.dtype), np.empty(TILE, x.dtype), np.empty(TILE, x.dtype)
+    tile, partial = np.zeros((even if directly else 0, TILE), x.dtype), np.empty((2, TILE), x.dtype)
+    matrices = _as_matrices(w if directly else w[:0], m)
+    of_products, of_ones = np.zeros((k if directly else 0, even + 1, even)), np.zeros(k)
+    underflown = 0
+    for s in range(0, N, block):
+        n = min(block, N - s)
+        joint = memory[: (k + 1) * n].reshape((k + 1, n))
+        responsibilities = memory[: k * n].reshape((k, n))
+        free = memory[(k + 1) * n :]
+        phi = free[: 0 if directly else H * n].reshape((H if not directly else 0, n))
+        if directly:
+            _even_tile(x, np.uintp(first + s), n, tile)
+            _quadratic_forms(tile, w, matrices, n, partial, joint)
+        else:
+            _features(x, np.uintp(first + s), n, family, phi)
+            np.dot(w, phi, joint)
+        for i, place in enumerate(places):
             for t in range(n):
-                tot[t] = sample_weights[begin + t] / tot[t]
-            _weigh(joint, k, s, tot, counts, c)
-    return underflown
+                joint[place, t] = given[i, s + t] - joint[k, t]
+        for c in range(len(penalty)):
+            for begin in range(max(s, borders[c]), min(s + n, borders[c + 1]), TILE):
+                size = min(TILE, s + n - begin, borders[c + 1] - begin)
+                at, row = np.uintp(begin - s), np.uintp(begin)
+                tot, rel, high = total[:size], relieved[:size], largest[:size]
+                if len(penalty) > 1:
+                    _add(joint, k, at, size, log_weights, c)
+                _softmax(joint, k, at, least[0], relief, c, tot, rel, high)
+                underflown += _log_densities(
+                    high,
+                    tot,
+                    rel,
+                    joint[k, at : at + size],
+                    penalty[c],
+                    least[1],
+                    log_likelihood,
+                    objective,
+                    row,
+                )
+                if len(sums):
+                    for t in range(np.uintp(size)):
+                        tot[t] = sample_weights[row + t] / tot[t]
+                    _weigh(joint, k, at, tot, counts, c)
+        for i, place in enumerate(places):
+            for t in range(n):
+                given[i, s + t] = joint[place, t]
+        if len(sums):
+            if directly:
+                _add_sums(tile, joint, k, n, partial, of_products, of_ones)
+            else:
+                product = free[H * n : H * (n + k)].reshape((k, H))
+                np.dot(responsibilities, phi.T, product)
+                for i in range(k):
+                    for h in range(np.uintp(H)):
+                        sums[i, h] += product[i, h]
+    if directly and len(sums):
+        _add_matrices(of_products, of_ones, m, sums)
+    total_log_likelihood, total_objective = 0.0, 0.0
+    for t in range(N):
+        total_log_likelihood += sample_weights[t] * log_likelihood[t]
+        total_objective += sample_weights[t] * objective[t]
+    return underflown, total_log_likelihood, total_objective
+
+
+def memory_size(k, H, n, directly):
+    """Elements of the memory that `e_step` works in."""
+    n = min(n, TILE if directly else BLOCK)
+    return (k + 1) * n + (0 if directly else H * (n + k))
 
 
 @entry
-def few_components(x, w, mixture, rows, least, log_likelihood, objective, counts, sums):
-    """The E-step of (m, n) features and its sums without making their quadratic features; and see `posterior`.
+def linear_forms(x, w, family, directly):
+    """w . phi(x) of (m, n) features for each row of ``w`` (k, H), shape (k, n); arguments as above."""
+    m, N = x.shape
+    even, block = m + m % 2, min(N, TILE if directly else BLOCK)
+    tile, partial = np.zeros((even if directly else 0, TILE), x.dtype), np.empty((2, TILE), x.dtype)
+    matrices = _as_matrices(w if directly else w[:0], m)
+    memory, result = np.empty(len(w) * block, x.dtype), np.empty((len(w), N), x.dtype)
+    features = np.empty(0 if directly else w.shape[1] * block, x.dtype)
+    for s in range(0, N, block):
+        n = min(block, N - s)
+        forms = memory[: len(w) * n].reshape((len(w), n))
+        if directly:
+            _even_tile(x, np.uintp(s), n, tile)
+            _quadratic_forms(tile, w, matrices, n, partial, forms)
+        else:
+            phi = features[: w.shape[1] * n].reshape((w.shape[1], n))
+            _features(x, np.uintp(s), n, family, phi)
+            np.dot(w, phi, forms)
+        result[:, s : s + n] = forms
+    return result
 
-    Parameters
-    ----------
-    x : ndarray of shape (m, n)
-    w : ndarray of shape (k + 1, H)
-        Of the k components, and what they have in common.
-    sums : ndarray of shape (k, H), float64
-        phi(x) weighted by responsibilities is added; with no rows nothing is.
-    """
-    log_weights, relief, penalty = mixture
-    borders, sample_weights = rows
-    k, m = len(w) - 1, len(x)
-    tile, joint = np.empty((m, TILE), x.dtype), np.empty((k + 1, TILE), x.dtype)
-    total, relieved, partial = np.empty(TILE, x.dtype), np.empty(TILE, x.dtype), np.empty(TILE, x.dtype)
-    first, underflown = np.uintp(0), 0
-    for c in range(len(penalty)):
-        for s in range(borders[c], borders[c + 1], TILE):
-            e = min(s + TILE, borders[c + 1])
-            n = e - s
-            tile[:, :n] = x[:, s:e]
-            _quadratic_forms(tile, w, n, partial, joint)
-            tot, rel = total[:n], relieved[:n]
-            if len(penalty) > 1:
-                _add(joint, k, first, n, log_weights, c)
-            largest = _softmax(joint, k, first, least[0], relief, c, tot, rel)
-            underflown += _log_densities(
-                largest, tot, rel, joint[k, :n], penalty[c], least[1], log_likelihood[s:e], objective[s:e]
-            )
-            if len(sums):
-                for t in range(n):
-                    tot[t] = sample_weights[s + t] / tot[t]
-                _weigh(joint, k, first, tot, counts, c)
-                _add_sums(tile, joint, k, n, partial, sums)
-    return underflown
+
+@entry
+def squared_distances(x, origin, rest, inverse):
+    """|L^-1 (x - origin) - rest|^2 of (m, n) features, for a lower triangular ``inverse``, L^-1."""
+    (m, n), zero = x.shape, x.dtype.type(0)
+    tile, partial, result = np.empty((m, TILE), x.dtype), np.empty(TILE, x.dtype), np.empty(n, x.dtype)
+    for begin in range(0, n, TILE):
+        s, size = np.uintp(begin), np.uintp(min(TILE, n - begin))
+        for t in range(size):
+            result[s + t] = zero
+        for i in range(m):
+            for t in range(size):
+                tile[i, t] = x[i, s + t] - origin[i]
+                partial[t] = -rest[i]
+            j = 0
+            while j + 4 <= i + 1:
+                u0, u1, u2, u3 = inverse[i, j], inverse[i, j + 1], inverse[i, j + 2], inverse[i, j + 3]
+                for t in range(size):
+                    partial[t] += (u0 * tile[j, t] + u1 * tile[j + 1, t]) + (
+                        u2 * tile[j + 2, t] + u3 * tile[j + 3, t]
+                    )
+                j += 4
+            while j <= i:
+                u0 = inverse[i, j]
+                for t in range(size):
+                    partial[t] += u0 * tile[j, t]
+                j += 1
+            for t in range(size):
+                result[s + t] += partial[t] * partial[t]
+    return result
 
 
 @entry
 def weighted_sums(x, weights):
     """phi(x) of (m, n) features weighted and summed over rows, (k, H), for ``weights`` of shape (k, n), without making phi."""
-    m, n = x.shape
-    k = len(weights)
-    tile, product = np.empty((m, TILE), x.dtype), np.empty(TILE, x.dtype)
+    m, N = x.shape
+    k, even = len(weights), m + m % 2
+    tile, partial = np.zeros((even, TILE), x.dtype), np.empty((2, TILE), x.dtype)
     part, sums = np.empty((k, TILE), x.dtype), np.zeros((k, 1 + m + m * (m + 1) // 2))
-    for s in range(0, n, TILE):
-        e = min(s + TILE, n)
-        tile[:, : e - s] = x[:, s:e]
-        part[:, : e - s] = weights[:, s:e]
-        _add_sums(tile, part, k, e - s, product, sums)
+    of_products, of_ones = np.zeros((k, even + 1, even)), np.zeros(k)
+    for s in range(0, N, TILE):
+        n = min(TILE, N - s)
+        _even_tile(x, np.uintp(s), n, tile)
+        part[:, :n] = weights[:, s : s + n]
+        _add_sums(tile, part, k, n, partial, of_products, of_ones)
+    _add_matrices(of_products, of_ones, m, sums)
     return sums
 
 
 @entry
-def quadratic_forms(x, w):
-    """w . phi(x) of (m, n) features for each row of ``w`` (k, H), shape (k, n), without making phi."""
-    m, n = x.shape
-    tile, partial = np.empty((m, TILE), x.dtype), np.empty(TILE, x.dtype)
-    forms, result = np.empty((len(w), TILE), x.dtype), np.empty((len(w), n), x.dtype)
-    for s in range(0, n, TILE):
-        e = min(s + TILE, n)
-        tile[:, : e - s] = x[:, s:e]
-        _quadratic_forms(tile, w, e - s, partial, forms)
-        result[:, s:e] = forms[:, : e - s]
-    return result
-
-
-@entry
-def quadratic_features(x, phi):
-    """phi(x) = [x_i, x_i x_j for j >= i] for each i, and 1, (H, n), of (m, n) features."""
-    m = len(x)
-    h = 0
-    for i in range(m):
-        phi[h, :] = x[i]
-        h += 1
-        for j in range(i, m):
-            for t in range(x.shape[1]):
-                phi[h, t] = x[i, t] * x[j, t]
-            h += 1
-    phi[h, :] = 1
+def quadratic_features(x, family, phi):
+    """phi(x) of (m, n) features, written to ``phi``, (H, n)."""
+    _features(x, np.uintp(0), x.shape[1], family, phi)

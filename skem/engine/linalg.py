@@ -104,21 +104,23 @@ class Whitening(NamedTuple):
         diagonal = np.diagonal(factor) if whole else factor[:, 0]
         inverse = dtrtri(factor, lower=1)[0] if whole else 1.0 / factor
         log_scale = -0.5 * m * LOG_2PI - float(np.log(np.broadcast_to(diagonal, m)).sum()) - penalty
-        return cls(mean[:, None], np.zeros((m, 1)), inverse, log_scale)
+        return cls(mean[:, None].copy(), np.zeros((m, 1)), np.ascontiguousarray(inverse), log_scale)
 
     def rounded(self, dtype: np.dtype) -> Whitening:
         """The same for x of another type."""
         origin = self.origin.astype(dtype)
-        rest = _times(self.inverse, self.origin - origin)
-        return Whitening(origin, rest.astype(dtype), self.inverse.astype(dtype), self.log_scale)
+        left = self.origin - origin
+        rest = self.inverse @ left if self.inverse.shape[1] == len(left) else self.inverse * left
+        return Whitening(origin, rest.astype(dtype), self.inverse.astype(dtype, order="C"), self.log_scale)
 
     def log_normal(self, x: np.ndarray) -> np.ndarray:
         """log N(x; mean, L L^T) - penalty, (n,) in float64, for x of shape (m, n) in the type asked for."""
-        z = _times(self.inverse, x - self.origin)
-        z -= self.rest
-        return self.log_scale - 0.5 * np.einsum("in,in->n", z, z).astype(np.float64)
-
-
-def _times(inverse: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """L^-1 x, where a diagonal L^-1 is a column."""
-    return inverse @ x if inverse.shape[1] == len(x) else inverse * x
+        if self.inverse.shape[1] == len(x):
+            origin, rest = self.origin[:, 0], self.rest[:, 0]
+            squares = compiled.kernels().squared_distances(
+                np.ascontiguousarray(x), origin, rest, self.inverse
+            )
+        else:
+            z = self.inverse * (x - self.origin) - self.rest
+            squares = np.einsum("in,in->n", z, z)
+        return self.log_scale - 0.5 * squares.astype(np.float64)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
 from skem.engine.covariance_type import CovarianceType
 from skem.engine.parameters import Mixture
 from skem.engine.rounding import RoundingBound
-from skem.engine.rows import CHUNK_ROWS, Chunk, Rows
+from skem.engine.rows import CHUNK_ROWS, Chunk, Reader, Rows
 from skem.engine.threads import Scratch, Workers
 
 ACTIVE_ROWS = 1e-40
@@ -19,15 +18,13 @@ ACTIVE_ROWS = 1e-40
 of Pulford's Table 1, 1e-8 moves the log-likelihood of MNIST by 2e-5 and 1e-20 that of Fashion-MNIST by 6e-6, relative;
 1e-40 moves none by more than 1e-10 and no prediction, and saves half the time that 1e-8 does."""
 
-PHI_BYTES = 4 * 2**20
-"""Quadratic features of a block up to this size are made once; larger ones anew, chunk by chunk, in every pass."""
+CHUNK_WORK, LEAST_CHUNKS, MOST_FOLD = 2**25, 8, 4
+"""Rows times components times quadratic features of a chunk, where that is up to so many times ``CHUNK_ROWS`` rows and leaves
+so many chunks: a millisecond. Threads that ask for work more often wait for each other."""
 
 ONE_CHUNK = 2**20
 """Rows times components times quadratic features up to which all classes are one chunk: computing what active sets
 would leave out then takes less time than calling the same functions for every class."""
-
-Reader = Callable[[int, int], tuple[np.ndarray, Callable[[], np.ndarray]]]
-"""Gives x, shape (m, n), and what gives phi(x), shape (H, n), of the rows between two borders."""
 
 
 @dataclass
@@ -54,7 +51,7 @@ class Problem:
     active_rows : float
         See ``ACTIVE_ROWS``.
     scratch : Scratch
-        For what each chunk of rows needs anew.
+        For what each chunk of rows is worked on in.
     """
 
     rows: Rows
@@ -74,39 +71,17 @@ class Problem:
         rows = self.rows
         return RoundingBound(rows.features, self.columns, self.covariance_type, self.workers, rows.codes)
 
-    @property
-    def _n_features(self) -> int:
-        """Quadratic features of all rows, N H."""
-        return len(self.rows.weights) * len(self.rounding_bound.largest_features)
-
     @cached_property
     def chunks(self) -> list[Chunk]:
-        few_rows = len(self.rows.weights) <= CHUNK_ROWS
-        one_chunk = few_rows and self._n_features * len(self.start.means) <= ONE_CHUNK
-        return self.rows.one_chunk if one_chunk else self.rows.chunks
+        n_rows = len(self.rows.weights)
+        work = n_rows * len(self.rounding_bound.largest_features) * len(self.start.means)
+        if n_rows <= CHUNK_ROWS and work <= ONE_CHUNK:
+            return self.rows.one_chunk
+        fold = min(CHUNK_WORK * n_rows // work, n_rows // LEAST_CHUNKS) // CHUNK_ROWS
+        return self.rows.chunks(CHUNK_ROWS * min(max(fold, 1), MOST_FOLD))
 
     def reader(self, dtype: np.dtype) -> Reader:
         """What reads the block in one dtype, to be asked for by one thread; kept until it is asked for in another."""
         if self._reader is None or self._reader[0] != dtype:
-            self._reader = dtype, self._read_in(dtype)
+            self._reader = dtype, self.rows.features.reader(self.columns, dtype)
         return self._reader[1]
-
-    def _read_in(self, dtype: np.dtype) -> Reader:
-        block = self.rows.features.reader(self.columns, dtype)
-        features = self.covariance_type.features
-
-        small = self._n_features * self.rows.features.X.dtype.itemsize <= PHI_BYTES
-        empty = np.empty if small else partial(self.scratch.empty, "phi")
-
-        def read(start: int, stop: int) -> tuple[np.ndarray, Callable[[], np.ndarray]]:
-            x = block(slice(start, stop))
-            made: list[np.ndarray] = []
-
-            def phi() -> np.ndarray:
-                if not made:
-                    made.append(features(x, empty))
-                return made[0]
-
-            return x, phi
-
-        return cache(read) if small else read

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skem.engine import compiled
 from skem.engine.covariance_type import CovarianceType
 from skem.engine.parameters import Mixture
 from skem.engine.rows import CHUNK_ROWS, Features
@@ -76,7 +77,8 @@ class RoundingBound:
         self.features, self.columns = features, columns
         self._workers, self._codes = workers, codes
         self.extent = features.extent[columns, None]
-        self.largest_features = covariance_type.features(self.extent)[:, 0]
+        self.largest_features = np.ascontiguousarray(covariance_type.features(self.extent)[:, 0])
+        self._largest_feature = float(self.largest_features.max())
         self.known = Known()
 
     @property
@@ -107,27 +109,38 @@ class RoundingBound:
             self.features.far_rows[key] = float(max(s[0] for s in squares)), rows
         return self.features.far_rows[key]
 
-    def holds(self, w: np.ndarray, dtype: np.dtype) -> np.ndarray:
-        """Whether no number overflows, shape (K,), for |w| of shape (K, H)."""
+    def holds(self, largest_factors: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        """Whether no number overflows, shape (K,), for max_h |w_kh|."""
         largest = float(np.finfo(dtype).max)
-        # Sums over the rows of a chunk are not to overflow either.
-        fits = bool(self.largest_features.max() * CHUNK_ROWS < largest)
-        return np.asarray((w.max(axis=1) < largest) & fits)
+        # Sums over the rows of a block are not to overflow either.
+        fits = self._largest_feature * CHUNK_ROWS < largest
+        return np.asarray((largest_factors < largest) & fits)
 
-    def error(self, w: np.ndarray, dtype: np.dtype) -> np.ndarray:
-        """2 eps * max_n sum_h |w_kh phi_nh|, shape (K,), for |w| of shape (K, H); infinite where a number overflows."""
+    def error(
+        self, w: np.ndarray, common: np.ndarray, sizes: tuple[np.ndarray, np.ndarray], dtype: np.dtype
+    ) -> np.ndarray:
+        """2 eps * max_n sum_h |w_kh phi_nh|, shape (K,), where ``common`` is taken apart; infinite where a number overflows.
+
+        Parameters
+        ----------
+        w : ndarray of shape (K, H)
+        common : ndarray of shape (H,)
+        sizes : tuple of two ndarrays of shape (K,)
+            What `sizes` says of them.
+        dtype : numpy dtype
+        """
         factor = 2.0 * float(np.finfo(dtype).eps)
-        largest = w * self.largest_features
-        error = factor * largest.sum(axis=1)
+        error = factor * sizes[0]
         if not (error < MAX_ERROR[np.dtype(dtype)]).all():
+            largest = (np.abs(w - common) + np.abs(common)) * self.largest_features
             closer = self.covariance_type.bound(largest, len(self.extent), self._far_rows[0])
             error = np.fmin(error, factor * closer)
         # A small product of a factor that overflows is NaN.
-        return np.where(self.holds(w, dtype), error, np.inf)
+        return np.where(self.holds(sizes[1], dtype), error, np.inf)
 
-    def exact_enough(self, w: np.ndarray, dtype: np.dtype) -> np.ndarray:
-        """Whether `error` is below ``MAX_ERROR``, shape (K,)."""
-        return self.error(w, dtype) < MAX_ERROR[np.dtype(dtype)]
+    def sizes(self, w: np.ndarray, common: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """No less than sum_h |w_kh phi_nh| at any row, and max_h |w_kh|, where ``common`` is taken apart: shape (K,)."""
+        return compiled.factors().sizes(w, common, self.largest_features)
 
     @cached_property
     def rows(self) -> Points:
@@ -135,8 +148,9 @@ class RoundingBound:
         n = len(self.features.X)
         even = np.arange(n) if n <= EVEN_ROWS else (2 * np.arange(EVEN_ROWS) + 1) * n // (2 * EVEN_ROWS)
         rows = np.union1d(even, self._far_rows[1])
-        x, phi = self.features.read(self.columns, rows), self.covariance_type.features
-        return Points(x, phi(x), phi(x.astype(_FLOAT32)), None if self._codes is None else self._codes[rows])
+        x = self.features.read(self.columns, rows)
+        codes = None if self._codes is None else self._codes[rows]
+        return Points(x, self.covariance_type.features(x), x.astype(_FLOAT32), codes)
 
     def own_points(self, mixture: Mixture, components: np.ndarray) -> np.ndarray:
         """Points where components have their rows, (m, k * ``OWN_POINTS``), those of each in a row, none beyond all rows."""
@@ -178,11 +192,11 @@ class Known:
 
 
 class Points(NamedTuple):
-    """Where to measure: x, (m, n), phi in float64 and in float32, (H, n), and the class of each, (n,), or None for all."""
+    """Where to measure: x, (m, n), and phi, (H, n), in float64, x in float32, and the class of each, (n,), or None for all."""
 
     x: np.ndarray
     phi: np.ndarray
-    rounded_phi: np.ndarray
+    rounded_x: np.ndarray
     codes: np.ndarray | None = None
 
 
@@ -217,7 +231,7 @@ class Measurement:
         self._w, self._common = w, common
         self._rounded_w = np.vstack([w, common]).astype(_FLOAT32)
         points = bound.rows
-        self._rounded, self._common_at_rows = _apart(self._rounded_w @ points.rounded_phi)
+        self._rounded, self._common_at_rows = self._product(points.rounded_x)
         self._exact = (w + common) @ points.phi
         for k in local:
             self._exact[k] = log_normal(k, points.x)
@@ -236,13 +250,20 @@ class Measurement:
         x, features = self._bound.own_points(self._mixture, which), self._bound.covariance_type.features
         k, n = len(which), len(which) * OWN_POINTS
         # BLAS sums in another order, with up to ten times the error, where a product is small: this one is not to be.
-        rounded_phi = np.hstack([self._bound.rows.rounded_phi, features(x.astype(_FLOAT32))])
-        rounded, common = _apart((self._rounded_w @ rounded_phi)[np.append(which, -1), -n:])
+        rounded, common = self._product(np.hstack([self._bound.rows.rounded_x, x.astype(_FLOAT32)]))
+        rounded, common = rounded[which, -n:], common[-n:]
         own = np.arange(n).reshape(k, OWN_POINTS)
         phi = features(x).reshape(-1, k, OWN_POINTS).transpose(1, 0, 2)
         exact = ((self._w[which] + self._common)[:, None] @ phi)[:, 0]
         error = _error(np.take_along_axis(rounded, own, axis=1), common[own], exact)
         return self._worse(which, at_rows, error)
+
+    def _product(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What is computed of components at points, (m, n) in float32, and what they have in common: (K, n), (n,) in float64."""
+        covariance_type = self._bound.covariance_type
+        directly = covariance_type.directly(len(self._w))
+        product = compiled.kernels().linear_forms(x, self._rounded_w, covariance_type.family, directly)
+        return product[:-1].astype(np.float64), product[-1].astype(np.float64)
 
     def of_local(self, which: np.ndarray) -> np.ndarray:
         """The largest error of some components the local way, shape (k,)."""
@@ -270,12 +291,6 @@ class Measurement:
         # Nobody sees a component that no class uses.
         used = self._mixture.weights[which].any(axis=1)
         return SAFETY * np.where(used, np.maximum(at_rows, at_own_points.max(axis=1)), 0.0)
-
-
-def _apart(product: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What is computed of components, and what they have in common, in float64."""
-    product = product.astype(np.float64)
-    return product[:-1], product[-1]
 
 
 def _error(rounded: np.ndarray, common: np.ndarray, exact: np.ndarray) -> np.ndarray:

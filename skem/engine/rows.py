@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 CHUNK_ROWS = 3072
-"""Rows per chunk. A constant, so that results do not depend on the machine. Measured from 256 to 12288 on one and two
-threads: fewer, and what Python does per chunk costs up to a third; more, and the products wait for memory."""
+"""Rows per chunk, where an E-step is not cheap (see ``problem``). A constant, so that results do not depend on the machine.
+Fewer, and what Python does per chunk costs up to a third; more, and threads wait for the last one longer."""
 
 KEPT_BYTES = 64 * 2**20
 """Of data up to this size each block is kept a second time, as the engine reads it, in the type it is computed in;
@@ -19,6 +19,9 @@ larger data is read chunk by chunk in every pass, so a fit takes little memory b
 
 MAX_EXTENT = 1e100
 """Largest feature, in the engine's units: products of its square are still finite."""
+
+Reader = Callable[[slice], tuple[np.ndarray, int]]
+"""Gives an array of shape (m, N) that has the features of some rows as columns, and the first of these."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +75,10 @@ class Features:
         x = self.X[rows][:, columns] if self.order is None else self.X[np.ix_(self.order[rows], columns)]
         return ((x - self.shift[columns]) / self.scale[columns]).T.astype(dtype, order="C")
 
-    def reader(self, columns: np.ndarray, dtype: np.dtype) -> Callable[[slice], np.ndarray]:
-        """What gives a block's features of some rows, shape (m, n), again and again; to be asked for by one thread."""
+    def reader(self, columns: np.ndarray, dtype: np.dtype) -> Reader:
+        """What gives a block's features of some rows again and again; to be asked for by one thread."""
         if not self.keep or self.X.nbytes > KEPT_BYTES or _mapped(self.X):
-            return lambda rows: self.read(columns, rows, dtype)
+            return lambda rows: (self.read(columns, rows, dtype), 0)
         block = self._blocks.get(columns.tobytes())
         if block is None or block.dtype != dtype:
             block = np.empty((len(columns), len(self.X)), dtype=dtype)
@@ -83,7 +86,7 @@ class Features:
                 block[:, chunk] = self.read(columns, chunk, dtype)
             self._blocks[columns.tobytes()] = block
         kept = block
-        return lambda rows: kept[:, rows]
+        return lambda rows: (kept, rows.start)
 
 
 def _mapped(X: np.ndarray | None) -> bool:
@@ -123,13 +126,12 @@ class Rows:
     def total_weight(self) -> float:
         return float(self.weights.sum())
 
-    @cached_property
-    def chunks(self) -> list[Chunk]:
-        """Chunks of one class each, in order."""
+    def chunks(self, n_rows: int) -> list[Chunk]:
+        """Chunks of one class each, in order, of up to ``n_rows`` rows."""
         return [
-            Chunk(slice(c, c + 1), slice(start, min(start + CHUNK_ROWS, stop)))
+            Chunk(slice(c, c + 1), slice(start, min(start + n_rows, stop)))
             for c, (begin, stop) in enumerate(zip(self.borders[:-1], self.borders[1:], strict=True))
-            for start in range(begin, stop, CHUNK_ROWS)
+            for start in range(begin, stop, n_rows)
         ]
 
     @cached_property

@@ -12,7 +12,6 @@ reach, ends with its next pass.
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -79,15 +78,15 @@ def _take_control() -> None:
 
 
 class Scratch(threading.local):
-    """Memory for arrays that a thread makes again and again: what is asked for anew is handed out page by page."""
+    """Memory that a thread works in again and again: what is asked for anew is handed out page by page."""
 
-    def empty(self, name: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        """An array with any content; it is the one handed out before under this name, if that was as large."""
-        size = math.prod(shape)
-        memory = self.__dict__.get(name)
-        if memory is None or memory.size < size or memory.dtype != dtype:
-            memory = self.__dict__[name] = np.empty(size, dtype)
-        return memory[:size].reshape(shape)
+    _memory: np.ndarray | None = None
+
+    def empty(self, size: int, dtype: np.dtype) -> np.ndarray:
+        """A vector with any content; it is the one handed out before, if that was as long."""
+        if self._memory is None or self._memory.size < size or self._memory.dtype != dtype:
+            self._memory = np.empty(size, dtype)
+        return self._memory[:size]
 
 
 class Cancelled(BaseException):

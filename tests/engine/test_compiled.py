@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import vectorize
 from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 
@@ -39,8 +40,9 @@ def problem(seed, k, m, sizes, dtype):
     k=st.integers(1, 9),
     m=st.integers(1, 11),
     sizes=st.lists(st.sampled_from([1, 2, 255, 256, 257, 600]), min_size=1, max_size=3),
+    first=st.integers(0, 2),
 )
-def test_the_e_step_is_that_of_the_formulas(dtype, seed, k, m, sizes):
+def test_the_e_step_is_that_of_the_formulas(dtype, seed, k, m, sizes, first):
     x, w, log_weights, sample_weights, penalties = problem(seed, k, m, sizes, dtype)
     borders, C = np.concatenate([[0], np.cumsum(sizes)]), len(sizes)
     codes = np.repeat(np.arange(C), sizes)
@@ -57,30 +59,77 @@ def test_the_e_step_is_that_of_the_formulas(dtype, seed, k, m, sizes):
     least = dtype(LEAST_LOG_RATIO[np.dtype(dtype)]), LEAST_SUM[np.dtype(dtype)]
     tolerance = {"rtol": 0, "atol": 2e-3 if dtype is np.float32 else 1e-9}
 
-    n = len(codes)
-    log_likelihood, of_objective, counts = np.empty(n), np.empty(n), np.zeros((k, C))
-    sums = np.zeros((k, len(phi)))
-    rows = borders, sample_weights
-    kernels = compiled.kernels()
-    assert kernels.few_components(x, w, terms, rows, least, log_likelihood, of_objective, counts, sums) == 0
-    assert_allclose(of_objective, objective + forms[-1], **tolerance)
-    assert_allclose(log_likelihood, plain, **tolerance)
+    kernels, n, H = compiled.kernels(), len(codes), len(phi)
     weighted = responsibilities * sample_weights
     scale = np.abs(phi) @ sample_weights
+    around = np.pad(x, ((0, 0), (first, 3)), constant_values=np.nan)
+    for directly in (True, False):
+        log_likelihood, of_objective = np.empty((2, n))
+        counts, sums, given_forms = np.zeros((k, C)), np.zeros((k, H)), forms[[0]] + forms[-1]
+        memory = np.empty(kernels.memory_size(k, H, n, directly), dtype)
+        underflown, *totals = kernels.e_step(
+            around,
+            first,
+            np.vstack([np.full(H, 7, dtype), w[1:]]),  # the first component's is not asked for
+            FULL.family,
+            directly,
+            terms,
+            (borders, sample_weights),
+            least,
+            memory,
+            (np.array([0]), given_forms),
+            log_likelihood,
+            of_objective,
+            counts,
+            sums,
+        )
+        assert underflown == 0
+        assert_allclose(of_objective, objective + forms[-1], **tolerance)
+        assert_allclose(log_likelihood, plain, **tolerance)
+        assert_allclose(totals, [sample_weights @ log_likelihood, sample_weights @ of_objective])
+        assert_allclose(given_forms[0], weighted[0], **tolerance)
+        assert_allclose(sums / scale, weighted @ phi.T / scale, **tolerance)
+        if C > 1:
+            expected = np.stack([weighted[:, codes == c].sum(axis=1) for c in range(C)], axis=1)
+            assert_allclose(counts, expected, **(tolerance | {"rtol": 1e-4 if dtype is np.float32 else 1e-9}))
+        assert_allclose(kernels.linear_forms(x, w, FULL.family, directly), forms, **tolerance)
+    sums = kernels.weighted_sums(x, weighted.astype(dtype))
     assert_allclose(sums / scale, weighted @ phi.T / scale, **tolerance)
-    if C > 1:
-        expected = np.stack([weighted[:, codes == c].sum(axis=1) for c in range(C)], axis=1)
-        assert_allclose(counts, expected, **(tolerance | {"rtol": 1e-4 if dtype is np.float32 else 1e-9}))
 
-    joint = (forms[:-1]).astype(dtype)
-    again, counts_again = np.empty(n), np.zeros((k, C))
-    common = forms[-1].astype(dtype)
-    kernels.posterior(joint, common, terms, rows, least, log_likelihood, again, counts_again)
-    assert_allclose(again, objective + forms[-1], **tolerance)
-    assert_allclose(log_likelihood, plain, **tolerance)
-    assert_allclose(joint, weighted, **tolerance)
-    assert_allclose(kernels.weighted_sums(x, joint) / scale, weighted @ phi.T / scale, **tolerance)
-    assert_allclose(kernels.quadratic_forms(x, w), forms, **tolerance)
+
+@pytest.mark.parametrize("name", ["full", "diag", "spherical"])
+def test_quadratic_features_are_those_of_the_formulas(name):
+    x = np.random.default_rng(0).normal(size=(3, 700))
+    a, b, c = x
+    expected = {
+        "full": [a, a * a, a * b, a * c, b, b * b, b * c, c, c * c],
+        "diag": [a, b, c, a * a, b * b, c * c],
+        "spherical": [a, b, c, a * a + b * b + c * c],
+    }[name]
+    assert_allclose(COVARIANCE_TYPES[name].features(x), [*expected, np.ones(700)], rtol=1e-15)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6), m=st.integers(1, 12))
+def test_distances_are_those_of_the_formula(seed, m):
+    rng = np.random.default_rng(seed)
+    x, origin, rest, inverse = (
+        rng.normal(size=(m, 300)),
+        *rng.normal(size=(2, m)),
+        np.tril(rng.normal(size=(m, m))),
+    )
+    z = inverse @ (x - origin[:, None]) - rest[:, None]
+    assert_allclose(
+        compiled.kernels().squared_distances(x, origin, rest, inverse), (z * z).sum(axis=0), rtol=1e-11
+    )
+
+
+def test_the_logarithm_is_that_of_the_c_library():
+    logarithm = vectorize(compiled.kernels()._log.py_func)
+    decades = 10.0 ** np.random.default_rng(0).uniform(-300, 300, 3000)
+    x = np.concatenate([decades, 1 + np.linspace(-0.4, 0.6, 3001), [0.0, np.inf, np.nan]])
+    with np.errstate(all="ignore"):
+        assert_allclose(logarithm(x), np.log(x), rtol=5e-16, atol=1e-18)
 
 
 @settings(max_examples=40, deadline=None)

@@ -70,7 +70,9 @@ def test_what_is_too_coarse_is_found(seed, m, tails, scales, covariance_type, dt
     )
     features = rows.Features(X, None, np.zeros(m), np.ones(m))
     bound = rounding.RoundingBound(features, np.arange(m), covariance_type, Workers())
-    assert not bound.exact_enough(w, np.dtype(dtype)).any()
+    nothing, dtype = np.zeros(len(phi)), np.dtype(dtype)
+    error = bound.error(w, nothing, bound.sizes(w, nothing), dtype)
+    assert not (error < rounding.MAX_ERROR[dtype]).any()
 
 
 @pytest.mark.parametrize("standardize", [False, True])
@@ -133,9 +135,9 @@ def test_it_does_not_matter_whether_quadratic_features_are_made(monkeypatch, sha
     model = of_either_kind(sharing, 2 if sharing is None else 4, covariance_type=covariance_type, max_iter=6)
     taken, fits = [], []
     directly = COVARIANCE_TYPES["full"].directly
-    for choose in (directly, lambda k, m: False):
+    for choose in (directly, lambda k: False):
         monkeypatch.setattr(
-            Matrices, "directly", lambda _, k, m, choose=choose: taken.append(choose(k, m)) or taken[-1]
+            Matrices, "directly", lambda _, k, choose=choose: taken.append(choose(k)) or taken[-1]
         )
         fits.append(clone(model).fit(X, y, np.linspace(0, 2, len(y))))
     assert set(taken) == {True, False}

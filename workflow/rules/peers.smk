@@ -11,7 +11,7 @@ try:
             "config/peers.yaml: supervised.data_sets", PEERS["supervised"]["data_sets"], config["features"]
         )
         + feasible.faults_of_names(
-            "config/peers.yaml: beside.data_set", [PEERS["beside"]["data_set"]], config["features"]
+            "config/peers.yaml: beside.data_sets", PEERS["beside"]["data_sets"], config["features"]
         )
     )
 except documents.ConfigurationError as error:
@@ -133,7 +133,7 @@ rule peers_supervised:
 
 rule peers_beside:
     input:
-        lambda wildcards: paper_features(PEERS["beside"]["data_set"]),
+        [path for dataset in PEERS["beside"]["data_sets"] for path in paper_features(dataset)],
     output:
         "results/peers/{kernel}/beside.csv",
     threads: lambda wildcards: workflow.cores
@@ -142,11 +142,11 @@ rule peers_beside:
         work=lambda wildcards: shlex.quote(
             json.dumps(
                 PEERS["beside"]
-                | paper_work(PEERS["beside"]["data_set"])
                 | {
                     "supervised_passes": PEERS["supervised"]["passes"],
                     "threads": PEERS["threads"],
                     "seed": SEED,
+                    "settings": {dataset: paper_work(dataset) for dataset in PEERS["beside"]["data_sets"]},
                 }
             )
         ),

@@ -115,12 +115,21 @@ def supervised(work: Mapping[str, Any]) -> Rows:
 
 
 def beside(work: Mapping[str, Any]) -> Rows:
-    """The first block of the paper's setting, from several starts, beside an engine without classes, in turns."""
-    trial = _first_trial(work["data_set"], work, work["seed"])
-    if trial is None or ENGINES[work["engine"]].version() is None:
-        return []
-    params = work["params"]
-    n_features = work["n_features"] // params["n_blocks"]
+    """The first block of the paper's settings, from several starts, beside an engine without classes, in turns."""
+    rows: Rows = []
+    if ENGINES[work["engine"]].version() is None:
+        return rows
+    for dataset, setting in work["settings"].items():
+        trial = _first_trial(dataset, setting, work["seed"])
+        if trial is not None:
+            rows += _beside(work, dataset, setting, trial)
+    return rows
+
+
+def _beside(work: Mapping[str, Any], dataset: str, setting: Mapping[str, Any], trial: Trial) -> Rows:
+    """On one data set."""
+    params = setting["params"]
+    n_features = setting["n_features"] // params["n_blocks"]
     X, y = np.ascontiguousarray(trial.X_train[:, :n_features]), trial.y_train
     start = start_from(X, params["n_components"], np.random.default_rng(0))
     rows: Rows = []
@@ -129,8 +138,10 @@ def beside(work: Mapping[str, Any]) -> Rows:
         dtypes: dict[str, str] = {}
         for _ in range(work["rounds"]):
             for init in work["starts"]:
-                estimator = MODELS[work["model"]](random_state=work["seed"], n_jobs=n_threads, **params)
-                estimator.set_params(n_blocks=1, init=init, max_iter=work["supervised_passes"] + 2)
+                estimator = MODELS[setting["model"]](
+                    random_state=work["seed"], n_jobs=n_threads, **params | {"n_blocks": 1, "init": init}
+                )
+                estimator.set_params(max_iter=work["supervised_passes"] + 2)
                 seconds.setdefault(init, []).append(timing.seconds_per_pass(estimator, X, y))
                 dtypes[init] = estimator.dtype_used_
             spent, _ = timing.time_a_pass(work["engine"], Work(X, start, n_threads), *work["passes"])
@@ -138,7 +149,7 @@ def beside(work: Mapping[str, Any]) -> Rows:
         theirs = np.array(seconds.pop(work["engine"]))
         for init, ours in seconds.items():
             rows.append(
-                {"dataset": work["data_set"], "N": len(y), "m": n_features, "K": params["n_components"]}
+                {"dataset": dataset, "N": len(y), "m": n_features, "K": params["n_components"]}
                 | {"start": init, "threads": n_threads, "dtype": str(X.dtype), "dtype_used": dtypes[init]}
                 | {"engine": work["engine"], "rounds": work["rounds"]}
                 | timing.median("seconds_per_pass", np.array(ours))

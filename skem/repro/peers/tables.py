@@ -53,7 +53,7 @@ def to_markdown(
         lines = [
             {
                 "data set": row["dataset"],
-                "OpenBLAS": row["kernel"],
+                "OpenBLAS, NumPy": f"{row['kernel']}, {row['numpy']}",
                 "threads": row["threads"],
                 "dtype": row["dtype"],
                 "paper": f"{row['paper_seconds']:g}",
@@ -69,14 +69,14 @@ def to_markdown(
         first = beside.iloc[0]
         text += [
             f"## Supervised EM beside {first['engine']}, seconds per pass",
-            f"The first {first['m']} features of {first['dataset']}, {first['N']} rows, {first['dtype']}; K = {first['K']}. "
-            f'{first["engine"]} knows of no classes. From "uniform", the paper\'s start, classes share components; from '
-            '"class" each keeps its own.',
+            f"The first block of the paper's model, rows in {first['dtype']}. {first['engine']} knows of no classes. From "
+            '"uniform", the paper\'s start, classes share components; from "class" each keeps its own.',
         ]
         lines = [
             {
+                "data set": f"{row['dataset']}: {row['N']} x {row['m']}, K = {row['K']}",
                 "start": row["start"],
-                "OpenBLAS": row["kernel"],
+                "OpenBLAS, NumPy": f"{row['kernel']}, {row['numpy']}",
                 "threads": row["threads"],
                 "dtype used": row["dtype_used"],
                 "skem": f"{row['seconds_per_pass']:.4f}",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from skem.engine.rows import CHUNK_ROWS
+from skem.engine import compiled
 from skem.engine.threads import Workers
 from skem.repro.peers.engines import ENGINES, LOG_LIKELIHOOD_ROWS, Start, Work, mean_log_likelihood
 
@@ -118,26 +118,28 @@ def seconds_per_pass(estimator: Any, X: NDArray[Any], y: NDArray[Any]) -> float:
 def product_rate(K: int, H: int, n_rows: int, dtype: str, n_threads: int, repeats: int = 5) -> float:
     """Floating-point operations per second of the two matrix products of a pass alone: the engine's limit.
 
-    Products of the engine's own shapes, (K, H) by (H, chunk) and (K, chunk) by (chunk, H), by as many workers;
+    Products of the engine's own shapes, (K, H) by (H, block) and (K, block) by (block, H), by as many workers;
     the best of ``repeats``.
     """
-    chunks = max(n_rows // CHUNK_ROWS, 4 * n_threads)
+    block = compiled.kernels().BLOCK
+    blocks, turns = max(n_rows // block, 4 * n_threads), 8
     rng = np.random.default_rng(0)
-    phi = [rng.standard_normal((H, CHUNK_ROWS)).astype(dtype) for _ in range(2 * n_threads)]
+    phi = [rng.standard_normal((H, block)).astype(dtype) for _ in range(2 * n_threads)]
     w = rng.standard_normal((K, H)).astype(dtype)
 
-    def products(chunk: int) -> float:
+    def products(chunk: int) -> None:
         features = phi[chunk % len(phi)]
-        return float(((w @ features) @ features.T)[0, 0])
+        for _ in range(turns):
+            (w @ features) @ features.T
 
     best = np.inf
     with Workers(n_threads) as workers:
         for _ in range(repeats):
             begin = perf_counter()
-            for _ in workers.map(products, range(chunks)):
+            for _ in workers.map(products, range(-(-blocks // turns))):
                 pass
             best = min(best, perf_counter() - begin)
-    return 4.0 * K * H * CHUNK_ROWS * chunks / best
+    return 4.0 * K * H * block * turns * -(-blocks // turns) / best
 
 
 def operations(N: int, m: int, K: int) -> float:

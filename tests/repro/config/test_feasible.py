@@ -65,7 +65,7 @@ def test_the_folds_of_a_setting_fit_the_data_set():
 
 
 def test_data_sets_that_nothing_describes():
-    assert not feasible.faults_of_names("peers.yaml: beside.data_set", ["mnist"], REAL["config"]["features"])
+    assert not feasible.faults_of_names("peers.yaml: beside.data_sets", ["mnist"], REAL["config"]["features"])
     (fault,) = feasible.faults_of_names("regress.yaml: accuracy.runs", {"mnist", "wine"}, ["mnist", "rice"])
     assert not unclear(fault, "regress.yaml: accuracy.runs names 'wine'", "allowed: mnist, rice")
 
