@@ -16,7 +16,8 @@ NONE = dict.fromkeys(("rice", "ionosphere", "mnist", "fashion_mnist", "cifar10")
 def copy(folder, datasets=tuple(FOLDS)):
     """The repository with a Table 1 of seconds: few passes, one baseline, one or two settings."""
     for part in ("Snakefile", "config", "workflow", "profiles", "skem", "CITATION.cff"):
-        source, ignore = ROOT / part, shutil.ignore_patterns("__pycache__")
+        # What numba compiled stays: compiling it again takes half a minute.
+        source, ignore = ROOT / part, shutil.ignore_patterns("*.pyc")
         if source.is_dir():
             shutil.copytree(source, folder / part, ignore=ignore)
         else:

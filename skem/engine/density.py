@@ -182,8 +182,8 @@ class LogJoint:
     ----------
     components
         As given.
-    directly : bool
-        Whether the quadratic features are not made.
+    family : int or None
+        What phi is; None where it is not made.
     w : ndarray of shape (k + 1, H)
         Of the components, with the log-weights of a single class, and of what they have in common.
     terms : tuple of ndarray
@@ -212,7 +212,8 @@ class LogJoint:
             numbers = np.arange(len(density.w))[components]
             self.local = np.flatnonzero(np.isin(numbers, density.local))
             self.numbers = numbers[self.local]
-        self.directly = density.covariance_type.directly(k)
+        covariance_type = density.covariance_type
+        self.family = None if covariance_type.directly(k) else covariance_type.family
         # log sum_k pi_k N_k = log sum_k pi_k N_k e^-pen_k + log sum_k w_k e^pen_k: the last factor, scaled.
         self.w = np.empty((k + 1, density.w.shape[1]), density.dtype)
         relief, largest_penalty = np.empty((k, n_classes), density.dtype), np.empty(n_classes)
@@ -242,8 +243,7 @@ class LogJoint:
 
         Those of several classes are without the log-weights. ``x`` has shape (m, n).
         """
-        family = self._density.covariance_type.family
-        log_joint = compiled.kernels().linear_forms(np.ascontiguousarray(x), self.w, family, self.directly)
+        log_joint = compiled.kernels().linear_forms(np.ascontiguousarray(x), self.w, self.family)
         log_joint, common = log_joint[:-1], log_joint[-1]
         log_joint[self.local] = self.of_local(x) - common
         return log_joint, common

@@ -241,8 +241,8 @@ def _features(x, s, n, family, phi):
 
 
 @compiled
-def _even_tile(x, s, n, tile):
-    """Copy columns s to s + n of x."""
+def _copy(x, s, n, tile):
+    """Copy the columns s to s + n of x."""
     for i in range(len(x)):
         for t in range(np.uintp(n)):
             tile[i, t] = x[i, s + t]
@@ -415,7 +415,6 @@ def e_step(
     first,
     w,
     family,
-    directly,
     mixture,
     rows,
     least,
@@ -436,10 +435,8 @@ def e_step(
     w : ndarray of shape (k + 1, H)
         log N(x; mu_k, P_k) - penalty_k = w_k . phi(x), less what all have in common, which is last. Where there is one class
         the log-weights are in it.
-    family : int
-        What phi is.
-    directly : bool
-        Whether the quadratic features are not made, for few components with matrices.
+    family : int or None
+        What phi is. None: that of matrices, but not to be made, for few components. What is not asked for is not compiled.
     mixture : tuple of log_weights (k, C), relief (k, C) and penalty (C,)
         What is still to be added for several classes; exp(penalty_kc - penalty_c); the largest penalty of each class.
     rows : tuple of borders (C + 1,) and sample_weights (n,)
@@ -468,22 +465,22 @@ def e_step(
     borders, sample_weights = rows
     places, given = local
     k, H, m, N = len(w) - 1, w.shape[1], len(x), len(sample_weights)
-    even, block = m + m % 2, min(N, TILE if directly else BLOCK)
+    even, block = m + m % 2, min(N, TILE if family is None else BLOCK)
     total, relieved, largest = np.empty(TILE, x.dtype), np.empty(TILE, x.dtype), np.empty(TILE, x.dtype)
-    tile, partial = np.zeros((even if directly else 0, TILE), x.dtype), np.empty((2, TILE), x.dtype)
-    matrices = _as_matrices(w if directly else w[:0], m)
-    of_products, of_ones = np.zeros((k if directly else 0, even + 1, even)), np.zeros(k)
+    if family is None:
+        tile, partial = np.zeros((even, TILE), x.dtype), np.empty((2, TILE), x.dtype)
+        matrices = _as_matrices(w, m)
+        of_products, of_ones = np.zeros((k, even + 1, even)), np.zeros(k)
     underflown = 0
     for s in range(0, N, block):
         n = min(block, N - s)
         joint = memory[: (k + 1) * n].reshape((k + 1, n))
-        responsibilities = memory[: k * n].reshape((k, n))
-        free = memory[(k + 1) * n :]
-        phi = free[: 0 if directly else H * n].reshape((H if not directly else 0, n))
-        if directly:
-            _even_tile(x, np.uintp(first + s), n, tile)
+        if family is None:
+            _copy(x, np.uintp(first + s), n, tile)
             _quadratic_forms(tile, w, matrices, n, partial, joint)
         else:
+            free = memory[(k + 1) * n :]
+            phi = free[: H * n].reshape((H, n))
             _features(x, np.uintp(first + s), n, family, phi)
             np.dot(w, phi, joint)
         for i, place in enumerate(places):
@@ -516,15 +513,16 @@ def e_step(
             for t in range(n):
                 given[i, s + t] = joint[place, t]
         if len(sums):
-            if directly:
+            if family is None:
                 _add_sums(tile, joint, k, n, partial, of_products, of_ones)
             else:
+                responsibilities = memory[: k * n].reshape((k, n))
                 product = free[H * n : H * (n + k)].reshape((k, H))
                 np.dot(responsibilities, phi.T, product)
                 for i in range(k):
                     for h in range(np.uintp(H)):
                         sums[i, h] += product[i, h]
-    if directly and len(sums):
+    if family is None:
         _add_matrices(of_products, of_ones, m, sums)
     total_log_likelihood, total_objective = 0.0, 0.0
     for t in range(N):
@@ -533,32 +531,36 @@ def e_step(
     return underflown, total_log_likelihood, total_objective
 
 
-def memory_size(k, H, n, directly):
+def memory_size(k, H, n, family):
     """Elements of the memory that `e_step` works in."""
-    n = min(n, TILE if directly else BLOCK)
-    return (k + 1) * n + (0 if directly else H * (n + k))
+    n = min(n, TILE if family is None else BLOCK)
+    return (k + 1) * n + (0 if family is None else H * (n + k))
 
 
 @entry
-def linear_forms(x, w, family, directly):
+def linear_forms(x, w, family):
     """w . phi(x) of (m, n) features for each row of ``w`` (k, H), shape (k, n); arguments as above."""
     m, N = x.shape
-    even, block = m + m % 2, min(N, TILE if directly else BLOCK)
-    tile, partial = np.zeros((even if directly else 0, TILE), x.dtype), np.empty((2, TILE), x.dtype)
-    matrices = _as_matrices(w if directly else w[:0], m)
+    even, block = m + m % 2, min(N, TILE if family is None else BLOCK)
     memory, result = np.empty(len(w) * block, x.dtype), np.empty((len(w), N), x.dtype)
-    features = np.empty(0 if directly else w.shape[1] * block, x.dtype)
+    if family is None:
+        tile, partial = np.zeros((even, TILE), x.dtype), np.empty((2, TILE), x.dtype)
+        matrices = _as_matrices(w, m)
+    else:
+        features = np.empty(w.shape[1] * block, x.dtype)
     for s in range(0, N, block):
         n = min(block, N - s)
         forms = memory[: len(w) * n].reshape((len(w), n))
-        if directly:
-            _even_tile(x, np.uintp(s), n, tile)
+        if family is None:
+            _copy(x, np.uintp(s), n, tile)
             _quadratic_forms(tile, w, matrices, n, partial, forms)
         else:
             phi = features[: w.shape[1] * n].reshape((w.shape[1], n))
             _features(x, np.uintp(s), n, family, phi)
             np.dot(w, phi, forms)
-        result[:, s : s + n] = forms
+        for k in range(len(w)):
+            for t in range(n):
+                result[k, s + t] = forms[k, t]
     return result
 
 
@@ -603,8 +605,8 @@ def weighted_sums(x, weights):
     of_products, of_ones = np.zeros((k, even + 1, even)), np.zeros(k)
     for s in range(0, N, TILE):
         n = min(TILE, N - s)
-        _even_tile(x, np.uintp(s), n, tile)
-        part[:, :n] = weights[:, s : s + n]
+        _copy(x, np.uintp(s), n, tile)
+        _copy(weights, np.uintp(s), n, part)
         _add_sums(tile, part, k, n, partial, of_products, of_ones)
     _add_matrices(of_products, of_ones, m, sums)
     return sums

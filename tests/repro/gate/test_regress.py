@@ -272,7 +272,7 @@ def test_the_faults_that_prove_the_gate_are_what_they_say(tmp_path):
         (root / "tests" / "gate_proof.sh").read_text(),
         re.MULTILINE,
     )
-    shutil.copytree(root / "skem", tmp_path / "skem", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(root / "skem", tmp_path / "skem", ignore=shutil.ignore_patterns("*.pyc"))
 
     def predictions():
         done = subprocess.run([sys.executable, "-c", PREDICT], cwd=tmp_path, capture_output=True, text=True)
