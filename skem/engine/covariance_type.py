@@ -23,7 +23,7 @@ class CovarianceType(ABC):
 
     name: ClassVar[str]
     family: ClassVar[int]
-    """What phi is, one of the constants in `kernels`."""
+    """What phi is, one of the constants in `parameters`."""
 
     # Densities
 

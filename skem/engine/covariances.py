@@ -11,6 +11,7 @@ from skem.engine import compiled
 from skem.engine.covariance_type import CovarianceType
 from skem.engine.linalg import DIGITS, EPS, LOG_2PI, keep_regular, regularity
 from skem.engine.moments import Moments
+from skem.engine.parameters import DIAGONAL, MATRICES, SPHERICAL
 
 
 @cache
@@ -30,7 +31,7 @@ class Matrices(CovarianceType):
     a digit more than with all features first.
     """
 
-    family: ClassVar[int] = 0
+    family: ClassVar[int] = MATRICES
 
     def n_quadratic(self, m: int) -> int:
         return 1 + m + m * (m + 1) // 2
@@ -68,7 +69,7 @@ class Matrices(CovarianceType):
         return compiled.kernels().weighted_sums(x, weights)
 
     def directly(self, k: int) -> bool:
-        # With 15 features the border is at 19 components in float32 and above 30 in float64, with 8 at ten, with 75 higher.
+        # Measured with 4 to 64 features: sixteen then take .4 to .9 of the time with AVX2, .6 to 1.2 times with AVX-512.
         return k <= 16
 
     def _scatter(self, moments: Moments, ridge: float) -> tuple[np.ndarray, np.ndarray]:
@@ -188,7 +189,7 @@ class Diagonal(Variances):
     """One variance per component and feature; phi(x) = [x, x^2, 1], H = 2m + 1."""
 
     name: ClassVar[str] = "diag"
-    family: ClassVar[int] = 1
+    family: ClassVar[int] = DIAGONAL
 
     def n_quadratic(self, m: int) -> int:
         return 1 + 2 * m
@@ -236,7 +237,7 @@ class Spherical(Variances):
     """One variance per component; phi(x) = [x, |x|^2, 1], H = m + 2."""
 
     name: ClassVar[str] = "spherical"
-    family: ClassVar[int] = 2
+    family: ClassVar[int] = SPHERICAL
 
     def n_quadratic(self, m: int) -> int:
         return m + 2

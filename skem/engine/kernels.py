@@ -3,6 +3,7 @@
 See ``compiled`` for how this module is imported. What numba compiles is kept on disk.
 Rows are worked on in blocks whose quadratic features stay in the processor's second cache, and these in tiles that stay in
 the first; a tile holds rows of one class. No loop depends on the number of threads, and none holds the interpreter's lock.
+All parts stand in one file, because numba tells what is out of date on disk by the file of an entry alone.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numba import njit, types
 from numba.extending import overload
 
 from skem.engine.interrupts import sigint, uninterrupted
+from skem.engine.parameters import DIAGONAL, MATRICES, SPHERICAL
 
 TILE = 256
 """Rows per tile. Measured from 64 to 1024, in both types, with AVX2 and with AVX-512: 256 is never far from the best."""
@@ -23,9 +25,6 @@ TILE = 256
 BLOCK = 512
 """Rows whose quadratic features are made at a time. Measured from 256 to 3072 with 15 to 64 features: more, and they wait
 for memory, which takes a third longer."""
-
-MATRICES, DIAGONAL, SPHERICAL = 0, 1, 2
-"""What phi(x) consists of: [x_i, x_i x_j for j >= i] for each i, and 1; [x, x^2, 1]; [x, |x|^2, 1]."""
 
 
 def _part(*fastmath: str) -> Callable[[Callable], Any]:
@@ -224,14 +223,18 @@ def _features(x, s, n, family, phi):
                 for t in range(np.uintp(n)):
                     phi[h, t] = x[i, s + t] * x[j, s + t]
                 h += 1
-    for t in range(np.uintp(n if family == SPHERICAL else 0)):
-        phi[h, t] = 0
-    for i in range(0 if family == MATRICES else m):
+    if family == DIAGONAL:
+        for i in range(m):
+            for t in range(np.uintp(n)):
+                phi[h, t] = x[i, s + t] * x[i, s + t]
+            h += 1
+    if family == SPHERICAL:
         for t in range(np.uintp(n)):
-            square = x[i, s + t] * x[i, s + t]
-            phi[h, t] = phi[h, t] + square if family == SPHERICAL else square
-        h += family == DIAGONAL
-    h += family == SPHERICAL
+            phi[h, t] = 0
+        for i in range(m):
+            for t in range(np.uintp(n)):
+                phi[h, t] += x[i, s + t] * x[i, s + t]
+        h += 1
     for t in range(np.uintp(n)):
         phi[h, t] = 1
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+MATRICES, DIAGONAL, SPHERICAL = range(3)
+"""What phi(x) consists of: [x_i, x_i x_j for j >= i] for each i, and 1; [x, x^2, 1]; [x, |x|^2, 1]."""
+
 
 @dataclass(frozen=True)
 class Mixture:

@@ -144,14 +144,18 @@ def _beside(work: Mapping[str, Any], dataset: str, setting: Mapping[str, Any], t
                 estimator.set_params(max_iter=work["supervised_passes"] + 2)
                 seconds.setdefault(init, []).append(timing.seconds_per_pass(estimator, X, y))
                 dtypes[init] = estimator.dtype_used_
-            spent, _ = timing.time_a_pass(work["engine"], Work(X, start, n_threads), *work["passes"])
+            spent, note = np.nan, None
+            try:
+                spent, _ = timing.time_a_pass(work["engine"], Work(X, start, n_threads), *work["passes"])
+            except Exception as error:
+                note = timing.failure(error)
             seconds.setdefault(work["engine"], []).append(spent)
         theirs = np.array(seconds.pop(work["engine"]))
         for init, ours in seconds.items():
             rows.append(
                 {"dataset": dataset, "N": len(y), "m": n_features, "K": params["n_components"]}
                 | {"start": init, "threads": n_threads, "dtype": str(X.dtype), "dtype_used": dtypes[init]}
-                | {"engine": work["engine"], "rounds": work["rounds"]}
+                | {"engine": work["engine"], "rounds": work["rounds"], "note": note}
                 | timing.median("seconds_per_pass", np.array(ours))
                 | timing.median("engine_seconds", theirs)
                 | timing.median("ratio", theirs / np.array(ours))

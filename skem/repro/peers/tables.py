@@ -80,8 +80,10 @@ def to_markdown(
                 "threads": row["threads"],
                 "dtype used": row["dtype_used"],
                 "skem": f"{row['seconds_per_pass']:.4f}",
-                row["engine"]: f"{row['engine_seconds']:.4f}",
-                "ratio": f"{row['ratio']:.2f} [{row['ratio_low']:.2f}, {row['ratio_high']:.2f}]",
+                row["engine"]: f"{row['engine_seconds']:.4f}" if row["ratio"] > 0 else row["note"],
+                "ratio": f"{row['ratio']:.2f} [{row['ratio_low']:.2f}, {row['ratio_high']:.2f}]"
+                if row["ratio"] > 0
+                else "",
             }
             for row in beside.to_dict("records")
         ]

@@ -57,7 +57,7 @@ def compare(
         except Exception as error:
             if name == engines[0]:
                 raise
-            failures[name] = (str(error).strip() or type(error).__name__).splitlines()[0]
+            failures[name] = failure(error)
     engines = [name for name in engines if name not in failures]
     for turn in range(rounds):
         for place in range(len(engines)):
@@ -73,7 +73,12 @@ def compare(
             | median("ratio", spent / first)
             | {"log_likelihood": mean_log_likelihood(X[:LOG_LIKELIHOOD_ROWS], fitted[name])}
         )
-    return rows + [{"engine": name, "note": f"failed: {why}"} for name, why in failures.items()]
+    return rows + [{"engine": name, "note": note} for name, note in failures.items()]
+
+
+def failure(error: Exception) -> str:
+    """The note on an engine that failed."""
+    return f"failed: {(str(error).strip() or type(error).__name__).splitlines()[0]}"
 
 
 def time_a_pass(engine: str, work: Work, short: int, long: int) -> tuple[float, Start]:
