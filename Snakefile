@@ -48,6 +48,9 @@ rule reference:
             "results/claims.md",
             "results/claims_timing.csv",
             "results/claims_timing.md",
+            "results/measured_claims.csv",
+            "results/measured_claims.md",
+            "results/readings.csv",
         ]
         + [f"results/peers.{suffix}" for suffix in ("csv", "md", "svg", "pdf")]
         + ["results/run.json", "results/configuration.yaml"]

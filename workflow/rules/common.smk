@@ -53,6 +53,12 @@ try:
             papers.judges() if workflow.is_main_process else None,
         )
         NUMBERS = set(STATED.loc[STATED["kind"] == "number", "id"])
+        if workflow.is_main_process:
+            with documents.gathered(FAULTS):
+                papers.links(STATED)
+            for name in PAPER_SETTINGS:
+                with documents.gathered(FAULTS):
+                    papers.questions(name, STATED, PAPER_SETTINGS[name])
     with documents.gathered(FAULTS):
         EXPERIMENTS, SETTINGS = experiments.load(config, GIVEN, "config", SCHEMAS, NUMBERS)
     documents.refuse(FAULTS)

@@ -5,6 +5,7 @@ rule claims:
     input:
         claims="config/claims.csv",
         protocols="config/protocols.yaml",
+        papers=[f"config/{name}.yaml" for name in EVIDENCE],
         evidence=[path for kinds in EVIDENCE.values() for files in kinds.values() for path in files.values()],
     output:
         csv="results/claims.csv",
@@ -21,6 +22,9 @@ rule claims:
             labels={"claims": "about time"},
             caption="../report/claims_timing.rst",
         ),
+        measured_csv="results/measured_claims.csv",
+        measured_md="results/measured_claims.md",
+        readings="results/readings.csv",
     params:
         title="What the papers claim",
         evidence=EVIDENCE,
@@ -30,6 +34,16 @@ rule claims:
         "verdicts on the claims"
     script:
         "../scripts/claims.py"
+
+
+rule recompute:
+    """The ledger of the committed reference, from the values that are committed with it."""
+    params:
+        code=code("recompute"),
+    message:
+        "the ledger of results/reference once more"
+    script:
+        "../scripts/recompute.py"
 
 
 rule draw:

@@ -34,11 +34,28 @@ TIMED = sorted(
     }
 )
 EVIDENCE["pulford2022"] = {
-    "history": {dataset: f"results/history/{dataset}.csv" for dataset in DATASETS},
-    "seconds": {dataset: f"results/timings/{dataset}.csv" for dataset in DATASETS},
-    "timed": {"/".join(unit): f"results/timings/{'/'.join(unit)}.csv" for unit in TIMED},
+    "values": {name: f"results/values/pulford2022_{name}.csv" for name in ("values", "seconds")},
     "records": {source: f"results/data/{source}.json" for source in SOURCES},
 }
+REFERENCE_TOO += EVIDENCE["pulford2022"]["values"].values()
+
+
+rule pulford_values:
+    """What its claims are judged by."""
+    input:
+        history=[f"results/history/{dataset}.csv" for dataset in DATASETS],
+        seconds=[f"results/timings/{dataset}.csv" for dataset in DATASETS],
+        timed=[f"results/timings/{'/'.join(unit)}.csv" for unit in TIMED],
+    output:
+        values="results/values/pulford2022_values.csv",
+        seconds="results/values/pulford2022_seconds.csv",
+    params:
+        datasets=DATASETS,
+        code=code("pulford_values"),
+    message:
+        "what the claims are judged by"
+    script:
+        "../scripts/pulford_values.py"
 
 
 rule study:

@@ -13,11 +13,15 @@ TITSIAS_CHOICES = [
 ]
 TITSIAS_LEFT = {name: f"results/titsias2001/{name}.csv" for name in ("errors", "errors_timing", "examples")}
 TITSIAS_RECORDS = {source: f"results/data/{source}.json" for source in TITSIAS.sources}
+TITSIAS_EVIDENCE = {
+    "values": {name: f"results/values/titsias2001_{name}.csv" for name in ("values", "seconds", "examples")},
+    "records": TITSIAS_RECORDS,
+}
 # What the last `snakemake titsias` left, where there is any.
 if all(Path(path).exists() for path in TITSIAS_LEFT.values()):
-    EVIDENCE["titsias2001"] = {"tables": TITSIAS_LEFT, "records": TITSIAS_RECORDS}
+    EVIDENCE["titsias2001"] = TITSIAS_EVIDENCE
 else:
-    EVIDENCE["titsias2001"] = {"tables": {}, "records": {}}
+    EVIDENCE["titsias2001"] = {"values": {}, "records": {}}
 TITSIAS_FIGURES = {
     "titsias_figures3to5": ["results/titsias2001/panels.csv"],
     "titsias_images": [f"results/titsias2001/images/{dataset}.csv" for dataset in TITSIAS.images],
@@ -28,7 +32,7 @@ TITSIAS_RESULTS = [
     for name in ("titsias", "titsias_choice", "titsias_claims")
     for suffix in ("csv", "md")
 ] + [f"results/figures/{name}.{suffix}" for name in TITSIAS_FIGURES for suffix in KINDS]
-REFERENCE_TOO += TITSIAS_RESULTS
+REFERENCE_TOO += [*TITSIAS_RESULTS, *TITSIAS_EVIDENCE["values"].values()]
 
 
 rule titsias_errors:
@@ -147,11 +151,28 @@ rule titsias_choice_table:
         "../scripts/titsias_choice.py"
 
 
+rule titsias_values:
+    """What its claims are judged by."""
+    input:
+        **TITSIAS_LEFT,
+    output:
+        measured="results/values/titsias2001_values.csv",
+        seconds="results/values/titsias2001_seconds.csv",
+        examples="results/values/titsias2001_examples.csv",
+    params:
+        code=code("titsias_values"),
+    message:
+        "what the claims of Titsias and Likas (2001) are judged by"
+    script:
+        "../scripts/titsias_values.py"
+
+
 rule titsias_claims:
     input:
         claims="config/claims.csv",
         protocols="config/protocols.yaml",
-        evidence=[*TITSIAS_LEFT.values(), *TITSIAS_RECORDS.values()],
+        paper="config/titsias2001.yaml",
+        evidence=[path for files in TITSIAS_EVIDENCE.values() for path in files.values()],
     output:
         csv="results/tables/titsias_claims.csv",
         timing_csv="results/titsias2001/claims_timing.csv",
@@ -163,7 +184,7 @@ rule titsias_claims:
     params:
         alone=True,
         title=f"What {TITLES['titsias2001']} claim",
-        evidence={"titsias2001": {"tables": TITSIAS_LEFT, "records": TITSIAS_RECORDS}},
+        evidence={"titsias2001": TITSIAS_EVIDENCE},
         settings={"titsias2001": TITSIAS},
         code=code("claims"),
     message:

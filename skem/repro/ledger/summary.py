@@ -10,39 +10,135 @@ import numpy as np
 import pandas as pd
 
 from skem.repro.ledger.estimates import NotRun
+from skem.repro.ledger.links import DEFINITION, FACT, MEASUREMENT, Links
+from skem.repro.ledger.readings import Found, Question, Reading, Survey, survey
 from skem.repro.ledger.verdicts import VERDICTS, Judgement
 
+NO_LINKS = Links(frozenset(), {}, {})
 
-def ledger(claims: pd.DataFrame, judge: Callable[[Mapping[str, str]], Judgement]) -> pd.DataFrame:
+
+def ledger(
+    claims: pd.DataFrame,
+    judge: Callable[[Mapping[str, str], Reading], Judgement],
+    links: Links = NO_LINKS,
+    questions: Mapping[str, Sequence[Question]] | None = None,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Every claim beside what was measured.
+
+    Parameters
+    ----------
+    claims : DataFrame
+    judge : callable
+        The verdict on a claim under a reading of its paper.
+    links : Links
+    questions : mapping
+        By paper, what it leaves open.
 
     Returns
     -------
-    DataFrame
+    ledger : DataFrame
         The columns of the claims up to the expression; measured, low, high (the interval the verdict was read
         from), difference (to the paper's value), n_runs, measured_by (a protocol, or a word of `RULE`), verdict,
-        remark.
+        remark; half_width (of the interval), basis (see `Links.basis`; "theory" too), repeats (the claim whose measurement
+        it states again), readings (how many were judged), agree (how many with the verdict), depends_on (in words).
+    readings : DataFrame
+        A row per claim and reading, of claims with more than one: id, paper_value, reading, default, a column per
+        question, measured, low, high, n_runs, verdict.
     """
-    rows = []
+    rows, other = [], []
     for claim in claims.to_dict("records"):
+        resolution = links.resolution.get((claim["dataset"], claim["quantity"]))
+
+        def sharply(reading: Reading, claim=claim, resolution=resolution) -> Judgement:  # type: ignore[no-untyped-def]
+            return judge(claim, reading).sharp_enough(resolution)
+
         try:
-            found = judge(claim)
+            surveyed = survey(claim, (questions or {}).get(claim["paper"], ()), sharply)
         except NotRun as error:
-            found = Judgement("not run", note=str(error.args[0]))
+            surveyed = Survey((Found({}, "", Judgement("not run", note=str(error.args[0]))),), ())
+        found = surveyed.found[0].judgement
         value = float(claim["value"]) if claim["kind"] == "number" else float("nan")
         rows.append(
             claim
             | {"measured": found.measured, "low": found.low, "high": found.high}
             | {"difference": found.measured - value, "n_runs": found.n, "measured_by": found.protocol}
             | {"verdict": found.verdict, "remark": found.note}
+            | {"half_width": (found.high - found.low) / 2}
+            | {"basis": "theory" if found.verdict == "theory" else links.basis(claim)}
+            | {"repeats": links.repeats.get(claim["id"], ""), "readings": len(surveyed.found)}
+            | {"agree": surveyed.agree, "depends_on": surveyed.words}
         )
-    return pd.DataFrame(rows)
+        if len(surveyed.found) > 1:
+            other += [
+                {"id": claim["id"], "paper_value": value, "reading": one.label, "default": i == 0}
+                | dict(one.options)
+                | {"measured": one.judgement.measured, "low": one.judgement.low, "high": one.judgement.high}
+                | {"n_runs": one.judgement.n, "verdict": one.judgement.verdict}
+                for i, one in enumerate(surveyed.found)
+            ]
+    return pd.DataFrame(rows), pd.DataFrame(other)
+
+
+def distinct(table: pd.DataFrame) -> pd.DataFrame:
+    """What was to be measured, each measurement once.
+
+    Returns
+    -------
+    DataFrame
+        The rows of the ledger that are neither cited, facts, definitions nor theory, repeat no other and are built;
+        told (how many claims state the measurement).
+    """
+    again = table["repeats"].value_counts()
+    measured = table[
+        (table["basis"] == MEASUREMENT) & (table["repeats"] == "") & (table["verdict"] != "not built")
+    ]
+    return measured.assign(told=measured["id"].map(again).fillna(0).astype(int) + 1)
 
 
 def counts(table: pd.DataFrame) -> pd.DataFrame:
-    """How many claims of each paper have which verdict."""
-    counted = pd.crosstab(table["paper"], table["verdict"])
-    return counted.reindex(columns=[v for v in VERDICTS if v in counted]).reset_index()
+    """How many measurements of each paper have which verdict, each once; and how many claims are something else."""
+    once = distinct(table)
+    kind = pd.Series("measured", table.index)
+    kind[table["verdict"] == "not built"] = "not built"
+    kind[table["external"] == "yes"] = "cited"
+    for basis in ("theory", DEFINITION, FACT):
+        kind[(table["basis"] == basis) & (kind == "measured")] = basis
+    kind[(kind == "measured") & (table["repeats"] != "")] = "told again"
+    papers = sorted(set(table["paper"]))
+    verdicts = pd.crosstab(once["paper"], once["verdict"]).reindex(papers, fill_value=0)
+    others = pd.crosstab(table["paper"], kind).reindex(papers, fill_value=0)
+    verdicts = verdicts[[v for v in VERDICTS if v in verdicts]]
+    depending = once[once["depends_on"] != ""].groupby("paper").size().reindex(papers, fill_value=0)
+    kinds = ("measured", "told again", FACT, DEFINITION, "theory", "cited", "not built")
+    others = others[[k for k in kinds if k in others]]
+    joined = others.join(verdicts).assign(**{"depend on a reading": depending})
+    return joined.rename_axis("paper").reset_index()
+
+
+def measured_to_markdown(table: pd.DataFrame, papers: Sequence[str]) -> str:
+    """`distinct` to be read: departures first, then what depends on a reading."""
+    once = distinct(table)
+    text = ["# What was measured, each thing once", counts(table).to_markdown(index=False)]
+    for paper in papers:
+        own = once[once["paper"] == paper]
+        if not len(own):
+            continue
+        order = own["verdict"].map({v: i for i, v in enumerate(VERDICTS)})
+        own = own.iloc[order.argsort(kind="stable")]
+        lines = [
+            {key: cell.replace("|", "\\|") for key, cell in shown(row).items() if key not in ("by", "remark")}
+            | {"readings that agree": f"{row['agree']} of {row['readings']}" if row["readings"] > 1 else ""}
+            | {"times told": row["told"]}
+            for row in own.to_dict("records")
+        ]
+        text += [f"## {paper}", _narrow(pd.DataFrame(lines))]
+    return "\n\n".join(text) + "\n"
+
+
+def _narrow(lines: pd.DataFrame) -> str:
+    """A table in Markdown; cells as long as the longest remark would be three quarters of the file."""
+    wide = lines.to_markdown(index=False, disable_numparse=True)
+    return re.sub(r"(?<=\|:---)-+", "", re.sub(r" +\|", " |", wide))
 
 
 def to_markdown(title: str, table: pd.DataFrame, papers: Sequence[str]) -> str:
@@ -57,15 +153,15 @@ def to_markdown(title: str, table: pd.DataFrame, papers: Sequence[str]) -> str:
             {key: text.replace("|", "\\|") for key, text in shown(row).items()}
             for row in own.to_dict("records")
         ]
-        wide = pd.DataFrame(lines).to_markdown(index=False, disable_numparse=True)
-        # Cells as long as the longest remark would be three quarters of the file.
-        text.append(re.sub(r"(?<=\|:---)-+", "", re.sub(r" +\|", " |", wide)))
+        text.append(_narrow(pd.DataFrame(lines)))
     return "\n\n".join(text) + "\n"
 
 
 RULE = """\
 *reproduced*: the paper's value lies in the 95% prediction interval of a result like the paper's; else ours is *better*
-or *worse*; a claimed maximum is compared with our maximum. Orderings and statements *hold*, *fail* or are *undecided* at 95%; for them the numbers are of the
+or *worse*, or *higher* or *lower* where neither is a merit; a claimed maximum is compared with our maximum. *too few
+runs*: the interval is wider than all that the paper claims to be different there; *not testable*: no number of runs would
+decide. *depends on*: another way to read what the paper leaves open turns the verdict. Orderings and statements *hold*, *fail* or are *undecided* at 95%; for them the numbers are of the
 comparison that decides, as a difference, at the level that decides. *cited*: the paper only quotes it. *theory*: the
 remark names the test that checks it. *by*: the protocol; *preset*: a conventional method with the paper's settings,
 else its toolbox's; *data*: counted in the file; *fresh rows*: measured on rows drawn anew. Accuracies are in percent unless the quantity says
@@ -84,6 +180,6 @@ def shown(row: Mapping[str, Any]) -> dict[str, str]:
         "here": "" if np.isnan(row["measured"]) else f"{row['measured']:.4g}",
         "interval": "" if np.isnan(row["low"]) else f"[{row['low']:.4g}, {row['high']:.4g}]",
         "by": row["measured_by"],
-        "verdict": row["verdict"],
+        "verdict": row["verdict"] + (f", depends on {row['depends_on']}" if row.get("depends_on") else ""),
         "remark": row["remark"],
     }

@@ -5,18 +5,23 @@ it does not say), a value is *reproduced* if it lies in the 95% prediction inter
 
     a +- (t_{n-1} s sqrt(1/n + 1/trials) + half a unit of the last printed digit);
 
-else ours is *better* (larger; for times, spreads and losses smaller) or *worse*. s is the spread over runs alone,
-since the test images are the same. A standard deviation is compared through the F distribution. A bound ("more
-than") is reproduced where it holds at 95%. A claimed maximum is compared with our maximum: run by run that of the
-settings tried, with the spread of a single one.
+"around" widens that half unit (`skem.repro.ledger.estimates.around`). Else ours is *better* (larger; for times, spreads and
+losses smaller) or *worse*; where neither is a merit, *higher* or *lower*. s is the spread over runs alone, since the
+test images are the same; what is the same in every run may differ by some test images (`Estimate.fixed`). A standard
+deviation is compared through the F distribution; where only the rounding of the printed one decides, it is *not
+testable*. A bound ("more than") is reproduced where it holds at 95%. A claimed maximum is compared with our maximum:
+run by run that of the settings tried, with the spread of a single one.
+
+An interval wider than all that the paper claims to be different there says nothing: the verdict is then *too few runs*,
+or *not testable* where no number of runs would narrow it enough, because one result of the paper's is as uncertain.
 
 Orderings and statements *hold*, *fail* or are *undecided*. A comparison of means holds if the 95% interval of the
-difference (paired where runs share their splits, else Welch's) is on its side. All of several comparisons hold if
+difference (paired where both have the same runs, else Welch's) is on its side. All of several comparisons hold if
 each does, and fail if one is on the wrong side at a level shared among them (Bonferroni); of alternatives one has
 to hold at such a level. The interval shown is that of the comparison that decided, at the level that decided.
 
 Without a measurement: *cited* (the paper only quotes it), *theory* (the note names the test that checks it), *not
-run* (not part of this run) and *not built*.
+testable* (the note says why), *not run* (not part of this run) and *not built*.
 """
 
 from __future__ import annotations
@@ -29,21 +34,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import stats
 
-from skem.repro.ledger.estimates import LEVEL, Claim, Estimate, half_a_digit, mean
+from skem.repro.ledger.estimates import LEVEL, Claim, Estimate, around, half_a_digit, mean
 
 VERDICTS = (
-    *("reproduced", "better", "worse", "holds", "fails", "undecided"),
-    *("cited", "theory", "not run", "not built"),
+    *("reproduced", "better", "worse", "higher", "lower", "holds", "fails", "undecided", "too few runs"),
+    *("not testable", "cited", "theory", "not run", "not built"),
 )
 TIMED = ("seconds_per_pass", "fit_seconds")
 """Quantities whose claims go to a file of their own: they are never the same twice."""
 
-SMALLER_IS_BETTER = (
-    *(*TIMED, "accuracy_std_pct", "accuracy_loss_pct", "error_pct"),
-    # Fewer passes and fewer components for the same accuracy.
-    *("peak_pass", "peak_pass_min", "peak_pass_max", "best_n_components_min", "best_n_components_max"),
-)
+SMALLER_IS_BETTER = (*TIMED, "accuracy_std_pct", "accuracy_loss_pct", "error_pct")
 """Quantities of which less is *better*."""
+
+NO_MERIT = (
+    *("peak_pass", "peak_pass_min", "peak_pass_max", "best_n_components_min", "best_n_components_max"),
+    "shared_proportion_reduction_pct",
+)
+"""Quantities of which neither more nor less is better."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,8 @@ class Judgement:
     n : float
         Runs.
     protocol, note : str
+    narrowest : float
+        Width of the interval after any number of runs of ours.
     """
 
     verdict: str
@@ -68,6 +77,26 @@ class Judgement:
     n: float = float("nan")
     protocol: str = ""
     note: str = ""
+    narrowest: float = float("nan")
+
+    def sharp_enough(self, resolution: float | None) -> Judgement:
+        """The same, unless it says *reproduced* of an interval wider than what the paper claims to be different."""
+        width = self.high - self.low
+        if self.verdict != "reproduced" or resolution is None or not width > resolution:
+            return self
+        hopeless = self.narrowest > resolution
+        told = f"interval {width:.2g} wide, and the paper's largest difference there is {resolution:.2g}"
+        if hopeless:
+            told += f"; one result of the paper's is too uncertain, whatever the number of runs ({self.narrowest:.2g})"
+        verdict = "not testable" if hopeless else "too few runs"
+        return replace(self, verdict=verdict, note="; ".join(filter(None, [told, self.note])))
+
+
+def departure(quantity: str, larger: bool) -> str:
+    """The word for a number that is not reproduced, from whether ours is larger."""
+    if quantity in NO_MERIT:
+        return "higher" if larger else "lower"
+    return "better" if larger != (quantity in SMALLER_IS_BETTER) else "worse"
 
 
 def _of_a_spread(sd: float, trials: int, freedom: float) -> tuple[float, float]:
@@ -91,14 +120,18 @@ def _beside_its_spread(claim: Claim, estimate: Estimate, trials: int) -> str:
 def judge_number(claim: Mapping[str, str], estimate: Estimate) -> Judgement:
     """The verdict on a number, by the rule at the top of this module.
 
-    The larger number is the better one, but for ``SMALLER_IS_BETTER``.
+    The larger number is the better one, but for `SMALLER_IS_BETTER` and `NO_MERIT`.
     """
     value, digit = float(claim["value"]), half_a_digit(claim["value"])
     trials = int(claim["trials"] or 1)
+    spread = "std" in claim["quantity"]
+    if "approx=yes" in claim["setting"].split(";") and not spread:
+        digit = around(claim["value"])
+    narrowest = 2 * (digit + estimate.grain)
 
     def judgement(verdict: str, low: float = np.nan, high: float = np.nan, more: str = "") -> Judgement:
         note = "; ".join(filter(None, [estimate.note, more, _beside_its_spread(claim, estimate, trials)]))
-        return Judgement(verdict, estimate.mean, low, high, estimate.n, estimate.protocol, note)
+        return Judgement(verdict, estimate.mean, low, high, estimate.n, estimate.protocol, note, narrowest)
 
     bound = re.search(r"bound=(lower|upper)", claim["setting"])
     if bound:
@@ -108,22 +141,28 @@ def judge_number(claim: Mapping[str, str], estimate: Estimate) -> Judgement:
         verdict = "reproduced" if sides[0] >= 0 else "worse" if sides[1] < 0 else "undecided"
         return judgement(verdict, low, high)
     if estimate.sd == 0:
-        low, high = estimate.mean - digit, estimate.mean + digit
+        low, high = estimate.interval()
     elif not estimate.freedom > 0:
         return judgement("undecided", more="one run: no spread")
-    elif "std" in claim["quantity"]:
+    elif spread:
         low, high = _of_a_spread(estimate.mean, trials, estimate.freedom)
-        low, high = low - digit, high + digit
     else:
-        t = stats.t.ppf((1 + LEVEL) / 2, estimate.freedom)
-        half = t * estimate.sd * np.sqrt(1 / estimate.n + 1 / trials) + digit
+        t, z = stats.t.ppf((1 + LEVEL) / 2, estimate.freedom), stats.norm.ppf((1 + LEVEL) / 2)
+        half = t * estimate.sd * np.sqrt(1 / estimate.n + 1 / trials) + estimate.grain
+        narrowest += 2 * z * estimate.sd / np.sqrt(trials)
         low, high = estimate.mean - half, estimate.mean + half
-        if claim["quantity"] in TIMED:
-            low = max(low, 0.0)
-    if low - 1e-12 * abs(low) <= value <= high + 1e-12 * abs(high):
+    near = 1e-12 * abs(value)
+    as_it_is = low - near <= value <= high + near
+    low, high = low - digit, high + digit
+    if claim["quantity"] in TIMED:
+        low = max(low, 0.0)
+    if low - near <= value <= high + near:
+        if spread and not as_it_is and estimate.sd != 0:
+            return judgement(
+                "not testable", low, high, "the printed digit is too coarse: only its rounding decides"
+            )
         return judgement("reproduced", low, high)
-    larger = estimate.mean > value
-    return judgement("better" if larger != (claim["quantity"] in SMALLER_IS_BETTER) else "worse", low, high)
+    return judgement(departure(claim["quantity"], estimate.mean > value), low, high)
 
 
 @dataclass(frozen=True)
@@ -141,12 +180,13 @@ class Comparison:
     def holds(self, share: int = 1) -> bool:
         """At 95%; ``share`` alternatives share the level."""
         low = self.difference.interval(1 - (1 - LEVEL) / share)[0]
-        return bool(low > 0 or (self.or_equal and self.difference.error == 0 and low == 0))
+        exactly = self.difference.error == 0 and low == 0 == self.difference.grain
+        return bool(low > 0 or (self.or_equal and exactly))
 
     def fails(self, share: int = 1) -> bool:
         """At 95%; ``share`` comparisons share the level."""
         high = self.difference.interval(1 - (1 - LEVEL) / share)[1]
-        strictly = not self.or_equal and self.difference.error == 0 and high == 0
+        strictly = not self.or_equal and self.difference.error == 0 and high == 0 == self.difference.grain
         return bool(high < 0 or strictly)
 
 

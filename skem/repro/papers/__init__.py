@@ -5,9 +5,12 @@ A folder that is built has a module ``paper`` with what the rest of the reproduc
 ``evidence(files, stated, settings)``
     What a run left, from the files that the paper's rules name and the claims as stated.
 ``judge(evidence, claim)``
-    The `Judgement` of a claim; `NotRun` where what it needs was not part of the run.
+    The `Judgement` of a claim; `NotRun` where what it needs was not part of the run. The evidence has ``under(reading)``
+    where the paper's YAML has ``readings``.
 ``knows(claim)``
     Whether there is a judge for a claim, so that its expression need not be formal.
+``JUDGED``
+    Where it has judges that ask for an option of a reading by name: by question, those options.
 ``FIGURES``
     A `drawing.Figure` by name of file; they stand in a module ``figures``.
 
@@ -30,9 +33,14 @@ from skem.repro.config.documents import ConfigurationError, read_mapping
 from skem.repro.config.schemas import check
 from skem.repro.drawing import Figure
 from skem.repro.ledger.estimates import Claim
+from skem.repro.ledger.links import Links
+from skem.repro.ledger.links import read as read_links
+from skem.repro.ledger.readings import Question
+from skem.repro.ledger.readings import read as read_questions
 from skem.repro.ledger.verdicts import Judgement
 
-Files = Mapping[str, Mapping[str, str | Path]]
+Named = Mapping[str, str | Path]
+Files = Mapping[str, Named]
 """What a paper's evidence is read from: kinds of files, and each by the name of what it is about."""
 
 
@@ -64,6 +72,62 @@ def titles(config: str | Path = "config") -> dict[str, str]:
     """Every paper that claims may be stated of, built or not: from the name of its file in ``config`` to its title."""
     paths = sorted(Path(config).glob("[a-z]*[0-9][0-9][0-9][0-9].yaml"))
     return {path.stem: str(read_mapping(path).get("title", path.stem)) for path in paths}
+
+
+def _of_the_ledger(name: str, config: str | Path, schemas: str | Path) -> dict[str, Any]:
+    """What a paper's file says of its claims, checked."""
+    path = Path(config) / f"{name}.yaml"
+    document = read_mapping(path)
+    own: dict[str, Any] = {key: document[key] for key in ("claims", "readings") if key in document}
+    check(own, Path(schemas) / "ledger.yaml", [path])
+    return own
+
+
+def links(
+    stated: pd.DataFrame, config: str | Path = "config", schemas: str | Path = "workflow/schemas"
+) -> Links:
+    """What the papers' files in ``config`` say of how claims hang together.
+
+    Raises
+    ------
+    ConfigurationError
+    """
+    return read_links(stated, {name: _of_the_ledger(name, config, schemas) for name in names()})
+
+
+def questions(
+    name: str,
+    stated: pd.DataFrame,
+    own: Any,
+    config: str | Path = "config",
+    schemas: str | Path = "workflow/schemas",
+) -> list[Question]:
+    """What a paper leaves open, as its file in ``config`` has it.
+
+    Parameters
+    ----------
+    name : str
+    stated : DataFrame
+        ``config/claims.csv``.
+    own : object
+        What `settings` returns for the paper.
+
+    Raises
+    ------
+    ConfigurationError
+    """
+    document = _of_the_ledger(name, config, schemas)
+    if "readings" not in document:
+        return []
+    trained = {
+        f"{dataset}/{method}"
+        for path in sorted((Path(config) / "experiments").glob("*.yaml"))
+        for dataset, entry in read_mapping(path)["data_sets"].items()
+        for method in entry["methods"]
+    }
+    trained |= set(getattr(own, "trained", ()))
+    ids = stated.loc[stated["paper"] == name, "id"]
+    return read_questions(name, document, set(ids), trained, getattr(load(name), "JUDGED", {}))
 
 
 def settings(name: str, config: str | Path = "config", schemas: str | Path = "workflow/schemas") -> Any:

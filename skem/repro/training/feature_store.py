@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any
 
 from skem.repro.files import read_arrays, write_arrays
-from skem.repro.training.splits import Arrays
+from skem.repro.training.splits import Arrays, drawn
 
 TOGETHER = 4
 """Runs whose training rows overlap, and whose features are made by one job: what they share takes most of the time."""
@@ -27,12 +27,12 @@ def names(spec: dict[str, Any], rows: list[str], runs: list[int]) -> list[str]:
     -------
     list of str
         "table" for tables (folds are made when training); "run<r>" where each run draws its own training
-        images and validates on some of the others; else "all", one for all runs, and "part<r>".
+        images and validates on some of the others, "fixed" where all runs have those of the first; else "all", one for all runs, and "part<r>".
     """
     if spec["recipe"] == "table":
         return ["table"]
     if "n_train" in spec:
-        return [f"run{run}" for run in runs]
+        return [drawn(spec, run) for run in runs] if spec.get("redraw", True) else [drawn(spec, 0)]
     return ["all"] * ("all" in rows) + [f"part{run}" for run in runs if "part" in rows]
 
 

@@ -96,7 +96,7 @@ def _rows(
         return np.arange(len(y)), np.arange(0)
     if "n_train" not in spec:
         return _hold_out(y, spec["validation_fraction"], root, dataset, int(name.removeprefix("part")), 0)
-    run = int(name.removeprefix("run"))
+    run = 0 if name == "fixed" else int(name.removeprefix("run"))
     wanted = spec["n_train"] + spec["n_validation"]
     if wanted > len(y):
         raise ValueError(

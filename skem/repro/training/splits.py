@@ -89,6 +89,11 @@ def _hold_out(
     return random_subset(y, n_train, random_state=seed(root, dataset, run, fold, "validation"), stratify=True)
 
 
+def drawn(spec: dict[str, Any], run: int) -> str:
+    """The name of the features whose training images a run has drawn."""
+    return f"run{run}" if spec.get("redraw", True) else "fixed"
+
+
 def trials(
     dataset: str,
     spec: dict[str, Any],
@@ -120,7 +125,7 @@ def trials(
         yield from _table_trials(dataset, spec, features["table"], rows, runs, root)
         return
     for run in runs:
-        files = {f"run{run}": "all"} if "n_train" in spec else {"all": "all", f"part{run}": "part"}
+        files = {drawn(spec, run): "all"} if "n_train" in spec else {"all": "all", f"part{run}": "part"}
         for name, kind in files.items():
             if name in features and (kind in rows or "n_train" in spec):
                 arrays = features[name]

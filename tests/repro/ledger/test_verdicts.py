@@ -175,6 +175,121 @@ def test_many_true_orderings_do_not_fail_by_chance():
     assert "holds" not in failed
 
 
+# What the rules leave to judgement, an example of every verdict
+
+
+@pytest.mark.parametrize(
+    ("printed", "band"), [("2", 1), ("96", 1), ("25", 1), ("84.5", 0.1), ("50", 5), ("10", 5), ("10.0", 0.1)]
+)
+def test_around_is_wider_than_what_is_printed_without_it(printed, band):
+    assert estimates.around(printed) == pytest.approx(band)
+    assert band > half_a_digit(printed)
+    claim = CLAIM | {"value": printed, "setting": "passes=30;approx=yes"}
+    value = float(printed)
+    for shift, verdict in ((0.99, "reproduced"), (1.01, "better"), (-1.01, "worse")):
+        assert judge_number(claim, Estimate(value + shift * band)).verdict == verdict
+    exactly = judge_number(claim | {"setting": "passes=30"}, Estimate(value + 0.99 * band)).verdict
+    assert exactly == "better"
+
+
+def test_a_few_test_images_decide_nothing():
+    """McNemar's exact test of five rows, all in one direction, has p = .06, and of six .03."""
+    assert stats.binomtest(5, 5).pvalue > 0.05 > stats.binomtest(6, 6).pvalue
+    claim = CLAIM | {"value": "84.33"}
+    for rows, verdict in ((8432, "reproduced"), (8428, "reproduced"), (8427, "worse"), (8439, "better")):
+        assert judge_number(claim, Estimate.fixed(rows / 100, 10_000)).verdict == verdict
+    a, b, c = (Estimate.fixed(rows / 100, 10_000) for rows in (8430, 8435, 8436))
+    assert all_of([greater(b, a)]).verdict == "undecided"
+    assert all_of([greater(c, a)]).verdict == "holds"
+    assert all_of([greater(a, c)]).verdict == "fails"
+    assert all_of([greater(a, a, or_equal=True)]).verdict == "undecided"
+    # Beside something random they widen its interval.
+    low, high = (over([84.1, 84.2, 84.3]) - a).interval()
+    alone = np.subtract(*over([84.1, 84.2, 84.3]).interval()[::-1])
+    assert high - low == pytest.approx(alone + 2 * 0.05)
+
+
+def test_where_neither_is_a_merit_there_is_no_better():
+    claim = CLAIM | {"value": "24", "quantity": "peak_pass"}
+    told = [judge_number(claim, over([m - 0.1, m, m + 0.1])).verdict for m in (20, 24, 28)]
+    assert told == ["lower", "reproduced", "higher"]
+
+
+def test_an_interval_wider_than_what_is_claimed_says_nothing():
+    """The paper has two methods .8 apart."""
+    sharp, blunt, one = over([97.4, 97.45, 97.5] * 9), over([97.0, 97.4, 97.9]), CLAIM | {"trials": "40"}
+    assert judge_number(CLAIM, sharp).sharp_enough(0.8).verdict == "reproduced"
+    assert judge_number(one, blunt).sharp_enough(0.8).verdict == "too few runs"
+    found = judge_number(CLAIM, blunt).sharp_enough(0.8)  # a single result of the paper's is as uncertain
+    assert found.verdict == "not testable"
+    assert "1.8" in found.note
+    assert judge_number(CLAIM, blunt).sharp_enough(None).verdict == "reproduced"
+    apart = judge_number(CLAIM | {"value": "90"}, blunt)
+    assert apart.sharp_enough(0.8) == apart  # however wide, 90 is outside
+    assert apart.verdict == "better"
+
+
+def test_a_spread_that_only_rounding_reproduces_is_not_testable():
+    claim = CLAIM | {"quantity": "accuracy_std_pct", "trials": "20", "setting": "approx=yes"}
+    ours = Estimate(0.18, float("nan"), 60, None)
+    low, high = 0.18 * np.sqrt(stats.f.ppf([0.025, 0.975], 19, 59))
+    assert 0.1 < low < 0.15 < high < 0.3
+    for value, verdict in (
+        ("0.1", "not testable"),
+        ("0.2", "reproduced"),
+        ("0.4", "better"),
+        ("0.01", "worse"),
+    ):
+        assert judge_number(claim | {"value": value}, ours).verdict == verdict
+
+
+def test_a_difference_is_that_of_the_two_means():
+    """Only where both have the same runs are they paired; else the mean would be that of the runs in common."""
+    many, few = over(np.linspace(90, 99, 10)), over([90.0, 92.0])
+    assert (many - few).mean == pytest.approx(many.mean - few.mean)
+    assert (many - many).error == 0
+
+
+def test_a_reduction_is_that_of_means_and_not_the_mean_of_ratios():
+    less, more = pd.Series([1.0, 3.0, 5.0]), pd.Series([2.0, 8.0, 5.0])
+    found = estimates.reduction(less, more)
+    assert found.mean == pytest.approx(100 * (1 - 9 / 15))
+    assert found.mean != pytest.approx(100 * (1 - (less / more).mean()))
+    rng = np.random.default_rng(8)
+    drawn = [(1 + 0.1 * rng.normal(size=20), 2 + 0.3 * rng.normal(size=20)) for _ in range(400)]
+    spread = np.std([100 * (1 - a.mean() / b.mean()) for a, b in drawn], ddof=1)
+    told = np.mean([estimates.reduction(pd.Series(a), pd.Series(b)).error for a, b in drawn])
+    assert told == pytest.approx(spread, rel=0.1)
+
+
+def test_spreads_are_pooled_where_they_are_alike_and_what_moves_together_counts_once():
+    rng = np.random.default_rng(9)
+    independent = [over(rng.normal(10, 1, 25)) for _ in range(20)]
+    found = estimates.pooled_where_alike(independent[0], ("the table", independent))
+    assert found.sd == pytest.approx(np.sqrt(np.mean([e.sd**2 for e in independent])))
+    assert 100 < found.freedom <= 20 * 24
+    assert "20 results, the table" in found.note
+    same = [over(independent[0].runs + i) for i in range(20)]
+    assert estimates.pooled_where_alike(same[0], ("the table", same)).freedom == pytest.approx(24)
+    # Where a few are ten times as spread, only the narrower family is pooled.
+    mixed = [over(rng.normal(10, 10, 25)) for _ in range(5)]
+    found = estimates.pooled_where_alike(mixed[0], ("all", independent + mixed), ("these", mixed))
+    assert "5 results, these" in found.note
+    alone = estimates.pooled_where_alike(mixed[0], ("all", independent + mixed))
+    assert (alone.sd, alone.note) == (mixed[0].sd, "")
+
+
+def test_differences_that_share_a_setting_are_no_more_certain_for_being_many():
+    """Settings are pooled, not differences: of equals, one to twenty others, hardly more than 5% are refuted."""
+    rng = np.random.default_rng(10)
+    failed = 0
+    for _ in range(150):
+        settings = estimates.pooled([over(rng.normal(0, 1, 3)) for _ in range(21)])
+        top, *others = settings
+        failed += all_of(verdicts.Comparison(top - other) for other in others).verdict == "fails"
+    assert failed / 150 < 0.08
+
+
 def test_settings_of_few_runs_share_their_spread():
     rng = np.random.default_rng(4)
     values = rng.normal(1, 0.5, (30, 2))

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
 
 from skem.repro.ledger.estimates import Claim, Estimate, NotRun
+from skem.repro.ledger.readings import Reading
 from skem.repro.ledger.verdicts import Judgement
 from skem.repro.papers.pulford2022.settings import Headline, Settings
-from skem.repro.protocols import per_run, select
 from skem.repro.training.settings import COLUMNS, setting_name
 
 
 class Evidence:
-    """Histories and times of a run.
+    """Accuracies and times of a run.
 
     Parameters
     ----------
-    history, seconds : mapping of str to DataFrame
-        From data set to what ``results/history`` and ``results/timings`` hold; empty where a data set could
-        not be had.
-    timed : DataFrame
-        Seconds of passes that ran alone: dataset, method, setting, pass, seconds.
+    values, seconds : DataFrame
+        What the functions of these names in `skem.repro.papers.pulford2022.values` return.
     records : mapping of str to dict
         From source to its record in ``results/data``.
     printed : mapping of str to float
@@ -34,39 +32,45 @@ class Evidence:
 
     def __init__(
         self,
-        history: Mapping[str, pd.DataFrame],
-        seconds: Mapping[str, pd.DataFrame],
-        timed: pd.DataFrame,
+        values: pd.DataFrame,
+        seconds: pd.DataFrame,
         records: Mapping[str, dict[str, Any]],
         printed: Mapping[str, float],
         paper: Settings,
     ) -> None:
-        self.records, self.printed, self.paper, self._timed = records, printed, paper, timed
-        self._history = self._by_key(history)
-        self._seconds = self._by_key(seconds)
-        self._settings: dict[tuple[str, str], pd.DataFrame] = {}
-        self._selected: dict[tuple[str, ...], pd.Series] = {}
+        self.records, self.printed, self.paper = records, printed, paper
+        self.reading = Reading()
+        self._values = self._by_method(values)
+        self._seconds = self._by_method(seconds)
 
     @staticmethod
-    def _by_key(tables: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str, str], pd.DataFrame]:
-        return {
-            (dataset, str(method), str(setting)): part
-            for dataset, table in tables.items()
-            if len(table)
-            for (method, setting), part in table.groupby(["method", "setting"], sort=False)
-        }
+    def _by_method(table: pd.DataFrame) -> dict[tuple[str, str], dict[str, pd.DataFrame]]:
+        found: dict[tuple[str, str], dict[str, pd.DataFrame]] = {}
+        if len(table):
+            for (dataset, method, setting), rows in table.groupby(
+                ["dataset", "method", "setting"], sort=False
+            ):
+                by_run = rows.set_index("run", drop=False) if "run" in rows else rows
+                found.setdefault((str(dataset), str(method)), {})[str(setting)] = by_run
+        return found
+
+    def under(self, reading: Reading) -> Evidence:
+        """The same under a reading of the paper."""
+        evidence = copy.copy(self)
+        evidence.reading = reading
+        return evidence
+
+    def option(self, question: str, default: str) -> str:
+        """Which option of a question the reading takes."""
+        return self.reading.options.get(question, default)
 
     def settings(self, dataset: str, method: str) -> pd.DataFrame:
         """The settings that were run, in order: by name, what `COLUMNS` says of each."""
-        if (dataset, method) not in self._settings:
-            first = {
-                name: rows.head(1) for (*of, name), rows in self._history.items() if of == [dataset, method]
-            }
-            if not first:
-                raise NotRun(f"{method} on {dataset} was not part of this run")
-            table = pd.concat(first.values()).reindex(columns=list(COLUMNS))
-            self._settings[dataset, method] = table.set_axis(list(first))
-        return self._settings[dataset, method]
+        found = self._values.get(self.reading.where(dataset, method), {})
+        first = {name: rows.head(1) for name, rows in found.items() if name != "nested"}
+        if not first:
+            raise NotRun(f"{method} on {dataset} was not part of this run")
+        return pd.concat(first.values()).reindex(columns=list(COLUMNS)).set_axis(list(first))
 
     def named(self, dataset: str, method: str, **columns: Any) -> str:
         """The name of the setting with these columns."""
@@ -78,35 +82,29 @@ class Evidence:
             raise NotRun(f"{method} with {asked} on {dataset} was not part of this run")
         return str(found.index[0])
 
-    def history(self, dataset: str, method: str, setting: str) -> pd.DataFrame:
-        """All passes of a setting."""
+    def column(self, dataset: str, method: str, setting: str, column: str) -> pd.Series:
+        """A column of the values, by run."""
         try:
-            return self._history[dataset, method, setting]
+            rows = self._values[self.reading.where(dataset, method)][setting]
         except KeyError:
             raise NotRun(f"{method} {setting} on {dataset} was not part of this run") from None
+        if column not in rows or rows[column].isna().all():
+            raise NotRun(f"{method} {setting} on {dataset} has no {column} in this run")
+        return rows[column]
 
-    def runs(
-        self,
-        dataset: str,
-        method: str,
-        setting: str,
-        protocol: str = "best-pass",
-        column: str = "test_accuracy",
-    ) -> pd.Series:
-        """Accuracy in percent (or another metric, as it is) of each run under a protocol, folds averaged."""
-        key = (dataset, method, setting, protocol, column)
-        if key not in self._selected:
-            chosen = select(self.history(dataset, method, setting), protocol)
-            if not len(chosen):
-                raise NotRun(f"{method} {setting} on {dataset} has no {protocol} in this run")
-            values = per_run(chosen).set_index("run")[column]
-            self._selected[key] = 100 * values if column == "test_accuracy" else values
-        return self._selected[key]
+    def runs(self, dataset: str, method: str, setting: str, protocol: str = "best-pass") -> pd.Series:
+        """Test accuracy in percent of each run under a protocol, folds averaged."""
+        return 100 * self.column(dataset, method, setting, protocol).dropna()
 
     def accuracy(self, dataset: str, method: str, setting: str, protocol: str = "best-pass") -> Estimate:
         """Accuracy in percent under a protocol."""
-        runs = self.runs(dataset, method, setting, protocol)
-        return Estimate.of(runs, protocol)
+        return Estimate.of(self.runs(dataset, method, setting, protocol), protocol)
+
+    def fixed(self, dataset: str, method: str, setting: str) -> Estimate:
+        """Accuracy in percent of a method without chance, as it is preset."""
+        runs = self.runs(dataset, method, setting, "last-pass")
+        n_test = self.column(dataset, method, setting, "n_test")
+        return Estimate.fixed(float(runs.iloc[0]), int(n_test.iloc[0]), "preset")
 
     def model(self, dataset: str) -> Headline:
         """The setting that the paper reports of a data set."""
@@ -128,46 +126,30 @@ class Evidence:
 
     def nested(self, dataset: str, method: str, folds: str) -> Estimate:
         """Accuracy in percent with setting and pass chosen on training rows, among the settings with such folds."""
-        settings = self.settings(dataset, method)
-        tried = [self.history(dataset, method, name) for name in settings.index[settings["folds"] == folds]]
-        if not tried or not (chosen := select(pd.concat(tried), "nested")).size:
+        rows = self._values.get(self.reading.where(dataset, method), {}).get("nested", pd.DataFrame())
+        rows = rows[rows["folds"] == folds] if len(rows) else rows
+        if not len(rows):
             raise NotRun(f"{method} on {dataset} has no nested in this run")
-        return Estimate.of(100 * per_run(chosen).set_index("run")["test_accuracy"], "nested")
-
-    def last(self, dataset: str, method: str, setting: str, column: str) -> pd.Series:
-        """A column of the history after the last pass, by run (mean over folds)."""
-        history = self.history(dataset, method, setting)
-        history = history[history["rows"] == "all"]
-        if column not in history:
-            raise NotRun(f"{method} {setting} on {dataset} has no {column} in this run")
-        last = history[history["pass"] == history["pass"].max()]
-        return last.groupby("run")[column].mean()
+        return Estimate.of(100 * rows["nested"], "nested")
 
     def peak(self, dataset: str, method: str, setting: str) -> pd.Series:
         """The pass with the best test accuracy, by run."""
-        history = self.history(dataset, method, setting)
-        history = history[history["rows"] == "all"].reset_index(drop=True)
-        best = history.groupby(["run", "fold"])["test_accuracy"].idxmax()
-        return history.loc[best].groupby("run")["pass"].mean()
+        return self.column(dataset, method, setting, "peak")
 
     def seconds_per_pass(self, dataset: str, method: str, setting: str) -> Estimate:
         """Of passes that ran alone on the machine."""
-        found = self._timed
-        if len(found):
-            found = found[(found["dataset"] == dataset) & (found["method"] == method)]
-            found = found[found["setting"] == setting]
-        if not len(found):
-            raise NotRun(f"{method} {setting} on {dataset} was not timed in this run")
-        return Estimate.of(found.set_index("pass")["seconds"], "passes that ran alone")
+        return self._timed(dataset, method, setting, "pass", "passes that ran alone")
 
     def fit_seconds(self, dataset: str, method: str, setting: str) -> Estimate:
         """Wall seconds of whole fits on all training rows, as they ran beside other jobs, by run."""
-        try:
-            found = self._seconds[dataset, method, setting]
-        except KeyError:
-            raise NotRun(f"{method} {setting} on {dataset} was not part of this run") from None
-        found = found[found["rows"] == "all"]
-        return Estimate.of(found.groupby("run")["seconds"].sum(), "fits beside other jobs")
+        return self._timed(dataset, method, setting, "run", "fits beside other jobs")
+
+    def _timed(self, dataset: str, method: str, setting: str, by: str, how: str) -> Estimate:
+        rows = self._seconds.get((dataset, method), {}).get(setting, pd.DataFrame())
+        rows = rows[rows[by].notna()] if by in rows else rows.head(0)
+        if not len(rows):
+            raise NotRun(f"{method} {setting} on {dataset} was not timed in this run")
+        return Estimate.of(rows.set_index(by)["seconds"], how)
 
 
 Judge = Callable[[Evidence, Claim], Judgement]

@@ -14,8 +14,8 @@ from fnmatch import fnmatchcase
 from skem.repro.ledger.estimates import Claim, Estimate, NotRun
 from skem.repro.ledger.verdicts import Judgement, evaluate, judge_number
 from skem.repro.papers.pulford2022.evidence import Evidence
-from skem.repro.papers.pulford2022.numbers import COMPARED, NUMBERS
-from skem.repro.papers.pulford2022.orderings import ORDERINGS, in_order, otherwise
+from skem.repro.papers.pulford2022.numbers import NUMBERS
+from skem.repro.papers.pulford2022.orderings import ORDERINGS, otherwise
 from skem.repro.papers.pulford2022.robustness import ROBUSTNESS
 from skem.repro.papers.pulford2022.tradeoffs import TRADEOFFS, other_starts
 
@@ -54,18 +54,13 @@ def _judged(evidence: Evidence, claim: Claim, name: str) -> Judgement:
 def _named(evidence: Evidence, names: str) -> list[Estimate]:
     """The estimates that the brackets of an expression name."""
     name = names.removeprefix("pulford.")
-    measure = COMPARED.get(name) or NUMBERS.get(name)
-    if measure:
-        return [measure(evidence)]
+    if name in NUMBERS:
+        return [NUMBERS[name](evidence)]
     # What the paper only cites, or another paper states, is taken as printed.
     return [Estimate(value) for key, value in evidence.printed.items() if fnmatchcase(key, names)]
 
 
-_IONOSPHERE = otherwise("ionosphere")
-
-
-def _rice(evidence: Evidence) -> str:
-    return f"{in_order(evidence)}; {otherwise('rice')(evidence)}"
+_IONOSPHERE, _RICE = otherwise("ionosphere"), otherwise("rice")
 
 
 REMARKS: dict[str, Callable[[Evidence], str]] = {
@@ -73,14 +68,14 @@ REMARKS: dict[str, Callable[[Evidence], str]] = {
     "sec1.pskem_generally_better": other_starts,
     "sec3-3.superiority": other_starts,
     "sec4.consistently_better": other_starts,
-    "sec3-2.rice.margin": _rice,
-    "sec3-2.rice.beats_conventional": _rice,
-    "table1.rice.best_method": _rice,
+    "sec3-2.rice.margin": _RICE,
+    "sec3-2.rice.beats_conventional": _RICE,
+    "table1.rice.best_method": _RICE,
     "sec3-2.ionosphere.margin": _IONOSPHERE,
     "sec3-2.ionosphere.beats_conventional": _IONOSPHERE,
     "sec3-2.ionosphere.beats_prbf": _IONOSPHERE,
     "table1.ionosphere.best_method": _IONOSPHERE,
-    "sec4.low_dim_wins": lambda evidence: f"{_rice(evidence)}; {_IONOSPHERE(evidence)}",
+    "sec4.low_dim_wins": lambda evidence: f"{_RICE(evidence)}; {_IONOSPHERE(evidence)}",
 }
 """What a reader should know beside a verdict on the paper's own terms."""
 

@@ -9,19 +9,18 @@ from skem.repro.papers import Files
 from skem.repro.papers.pulford2022.evidence import Evidence
 from skem.repro.papers.pulford2022.figures import FIGURES
 from skem.repro.papers.pulford2022.judges import judge, knows
+from skem.repro.papers.pulford2022.numbers import JUDGED
 from skem.repro.papers.pulford2022.settings import Settings
 
-__all__ = ["FIGURES", "evidence", "judge", "knows"]
+__all__ = ["FIGURES", "JUDGED", "evidence", "judge", "knows"]
 
 
 def evidence(files: Files, stated: pd.DataFrame, settings: Settings) -> Evidence:
-    """What a run left: ``history`` and ``seconds`` by data set, passes ``timed`` alone, ``records`` by source."""
-    timed = [table for table in map(read_table, files["timed"].values()) if len(table)]
+    """What a run left: ``values`` (values, and seconds), and ``records`` by source."""
     numbers = stated[stated["kind"] == "number"]
     return Evidence(
-        {dataset: read_table(path) for dataset, path in files["history"].items()},
-        {dataset: read_table(path) for dataset, path in files["seconds"].items()},
-        pd.concat(timed, ignore_index=True) if timed else pd.DataFrame(),
+        read_table(files["values"]["values"]),
+        read_table(files["values"]["seconds"]),
         {source: read_json(path) for source, path in files["records"].items()},
         dict(zip(numbers["id"], numbers["value"].map(float), strict=True)),
         settings,

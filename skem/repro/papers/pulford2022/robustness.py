@@ -25,8 +25,8 @@ def _no_divergence(evidence: Evidence, claim: Claim) -> Judgement:
     half = evidence.paper.data_set
     largest, where, n, kept = 0.0, "", 0, 0
     for name in map(str, evidence.settings(half, "no_ridge").index):
-        condition = evidence.last(half, "no_ridge", name, "condition")
-        kept += int(evidence.last(half, "no_ridge", name, "kept").gt(0).sum())
+        condition = evidence.column(half, "no_ridge", name, "condition")
+        kept += int(evidence.column(half, "no_ridge", name, "kept").gt(0).sum())
         n += len(condition)
         if not condition.max() <= largest:  # NaN too
             largest, where = float(condition.max()), name
@@ -51,7 +51,7 @@ def _stability(evidence: Evidence, claim: Claim) -> Judgement:
 
     def shares(partition: str) -> tuple[float, float, float, int]:
         columns = [
-            np.log10(evidence.last(half, "no_ridge", str(name), "condition").to_numpy())
+            np.log10(evidence.column(half, "no_ridge", str(name), "condition").to_numpy())
             for name in tried.index[tried == partition]
         ]
         table = np.column_stack(columns)
@@ -87,7 +87,7 @@ def _explained(table: NDArray[np.float64]) -> float:
 def _shared(evidence: Evidence, partition: str, k: int) -> Estimate:
     """The shared proportion after the last pass."""
     paper, name = evidence.paper, setting_name(partition=partition, n_components=k)
-    runs = evidence.last(paper.data_set, paper.arrangements[0], name, "shared_proportion")
+    runs = evidence.column(paper.data_set, paper.arrangements[0], name, "shared_proportion")
     return Estimate.of(runs, "last-pass")
 
 
@@ -116,7 +116,7 @@ def _best_share_least(evidence: Evidence, claim: Claim) -> Judgement:
 def _within_unit(evidence: Evidence, claim: Claim) -> Judgement:
     half, method = evidence.paper.data_set, evidence.paper.arrangements[0]
     names = map(str, evidence.settings(half, method).index)
-    values = pd.concat([evidence.last(half, method, name, "shared_proportion") for name in names])
+    values = pd.concat([evidence.column(half, method, name, "shared_proportion") for name in names])
     inside = bool(values.between(0, 1).all())
     return Judgement(
         "holds" if inside else "fails",

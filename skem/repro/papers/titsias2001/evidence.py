@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import pandas as pd
 
 from skem.repro.ledger.estimates import Estimate, NotRun, mean
+from skem.repro.ledger.readings import Reading
 from skem.repro.papers.titsias2001.settings import Settings
 
 AGAIN = "was not part of this run: snakemake titsias"
@@ -21,8 +22,8 @@ class Evidence:
 
     Attributes
     ----------
-    errors : DataFrame
-        Errors and seconds of every method, as ``results/titsias2001/errors.csv`` and ``errors_timing.csv`` have them.
+    values, seconds : DataFrame
+        What the functions of these names in `skem.repro.papers.titsias2001.values` return.
     examples : DataFrame
         ``results/titsias2001/examples.csv``.
     records : mapping of str to dict
@@ -30,13 +31,20 @@ class Evidence:
     printed : DataFrame
         The cells of the paper's tables.
     paper : Settings
+    reading : Reading
     """
 
-    errors: pd.DataFrame
+    values: pd.DataFrame
+    seconds: pd.DataFrame
     examples: pd.DataFrame
     records: Mapping[str, dict[str, Any]]
     printed: pd.DataFrame
     paper: Settings
+    reading: Reading = field(default_factory=Reading)
+
+    def under(self, reading: Reading) -> Evidence:
+        """The same under a reading of the paper."""
+        return replace(self, reading=reading)
 
     def need(self, dataset: str) -> None:
         """Refuse a data set that cannot be had."""
@@ -47,13 +55,15 @@ class Evidence:
     @cached_property
     def _by_run(self) -> dict[tuple[str, str, int], pd.DataFrame]:
         """Means over folds, by repetition."""
-        if not len(self.errors):
+        if not len(self.values):
             return {}
         keys = ["dataset", "method", "n_components"]
-        means = self.errors.groupby([*keys, "run"], sort=False).mean(numeric_only=True).reset_index()
+        table = self.values
+        if len(self.seconds):
+            table = table.merge(self.seconds, on=[*keys, "run"], how="left")
         return {
             (str(dataset), str(method), int(m)): runs.set_index("run")
-            for (dataset, method, m), runs in means.groupby(keys, sort=False)
+            for (dataset, method, m), runs in table.groupby(keys, sort=False)
         }
 
     @cached_property
@@ -71,10 +81,21 @@ class Evidence:
     def column(self, dataset: str, method: str, m: int, column: str = "error") -> Estimate:
         """A column of a cell, mean over folds by repetition."""
         self.need(dataset)
-        runs = self._by_run.get((dataset, method, m))
+        found, _ = self.reading.where(dataset, method)
+        runs = self._by_run.get((found, method, m))
         if runs is None:
             raise NotRun(f"{method} with {m} kernels on {dataset} {AGAIN}")
+        if column not in runs or runs[column].isna().any():
+            raise NotRun(f"{column} of {method} with {m} kernels on {dataset} {AGAIN}")
         return Estimate.of(runs[column], "last-pass")
+
+    def table(self, dataset: str) -> dict[tuple[str, int], Estimate]:
+        """Errors of a whole table, by method and number of kernels."""
+        return {
+            (method, m): self.column(dataset, method, m)
+            for method in self.paper.methods
+            for m in self.sizes(dataset)
+        }
 
     def sizes(self, dataset: str) -> list[int]:
         """Numbers of kernels of a table."""

@@ -16,11 +16,11 @@ __all__ = ["FIGURES", "evidence", "judge", "knows"]
 
 
 def evidence(files: Files, stated: pd.DataFrame, settings: Settings) -> Evidence:
-    """What a run left: ``tables`` errors, errors_timing and examples, or none, and ``records`` by source."""
-    tables = {name: read_table(path) for name, path in files["tables"].items()}
-    errors = tables.get("errors", pd.DataFrame())
+    """What a run left: ``values`` (values, seconds and examples), or none, and ``records`` by source."""
+    tables = {name: read_table(path) for name, path in files["values"].items()}
     return Evidence(
-        errors.merge(tables["errors_timing"]) if len(errors) else errors,
+        tables.get("values", pd.DataFrame()),
+        tables.get("seconds", pd.DataFrame()),
         tables.get("examples", pd.DataFrame()),
         {source: read_json(path) for source, path in files["records"].items()},
         cells(stated),

@@ -63,14 +63,10 @@ class Settings:
         """Their data sets."""
         return list(dict.fromkeys(entry["source"] for entry in self.measured.values()))
 
-    def otherwise(self, dataset: str) -> dict[str, str]:
-        """Other variants of the table of a judged one, and in a word how they differ."""
-        number = self.tables[dataset]["table"]
-        return {
-            name: entry["otherwise"]
-            for name, entry in self.tables.items()
-            if entry["table"] == number and "otherwise" in entry
-        }
+    @property
+    def trained(self) -> list[str]:
+        """Every "table/method" that is measured."""
+        return [f"{table}/{method}" for table in self.measured for method in self.methods]
 
 
 def settings(stated: dict[str, Any], experiment: object = None) -> Settings:
@@ -85,4 +81,6 @@ def settings(stated: dict[str, Any], experiment: object = None) -> Settings:
         for name in names:
             if name not in stated["tables"]:
                 raise ValueError(f"{key} names {name!r}; there are {', '.join(stated['tables'])}")
-    return Settings(**{key: value for key, value in stated.items() if key != "title"})
+    return Settings(
+        **{key: value for key, value in stated.items() if key not in ("title", "claims", "readings")}
+    )

@@ -1,5 +1,7 @@
 """Every claim of Pulford (2022) is judged, by rules that tell a world like the paper's from another."""
 
+import shutil
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,8 +11,12 @@ from snakemake.utils import update_config
 
 from skem.repro import papers
 from skem.repro.config import documents, experiments
+from skem.repro.files import write_json, write_table
 from skem.repro.ledger import estimates, summary, verdicts
+from skem.repro.ledger.readings import Reading
+from skem.repro.papers import ledgers
 from skem.repro.papers.pulford2022 import judges
+from skem.repro.papers.pulford2022 import values as measured
 from skem.repro.papers.pulford2022.evidence import Evidence
 from skem.repro.protocols import PROTOCOLS
 from skem.repro.training import baselines
@@ -18,12 +24,28 @@ from skem.repro.training import baselines
 OURS = STATED[STATED["paper"] == "pulford2022"]
 PRINTED = {row["id"]: float(row["value"]) for row in STATED.to_dict("records") if row["kind"] == "number"}
 PAPER = papers.settings("pulford2022", ROOT / "config", ROOT / "workflow/schemas")
-NOTHING = Evidence({}, {}, pd.DataFrame(), {}, PRINTED, PAPER)
+
+
+def evidence_of(histories, seconds=None, timed=None, records=None):
+    """What is judged by, from histories by data set."""
+    timed = pd.DataFrame() if timed is None else timed
+    tables = {"values": measured.values(histories), "seconds": measured.seconds(seconds or {}, timed)}
+    evidence = Evidence(tables["values"], tables["seconds"], records or {}, PRINTED, PAPER)
+    evidence.tables = tables
+    return evidence
+
+
+def ledger(claims, evidence):
+    """Every claim under the default reading."""
+    return summary.ledger(claims, lambda claim, reading: judges.judge(evidence, claim))[0]
+
+
+NOTHING = evidence_of({})
 
 
 def test_every_claim_of_pulford_is_judged():
     """With nothing run, a claim is cited, theory, decided by counting, or not run; none is forgotten."""
-    table = summary.ledger(OURS, lambda claim: judges.judge(NOTHING, claim))
+    table = ledger(OURS, NOTHING)
     assert len(table) == 170
     assert set(table["verdict"]) == {"cited", "theory", "not run", "holds", "fails", "reproduced"}
     decided = table[table["verdict"].isin(["holds", "fails", "reproduced"])]
@@ -71,16 +93,16 @@ def history(method, setting, accuracies, dataset="mnist", **columns):
 
 def test_evidence_reports_the_best_pass_and_where_it_lies():
     table = history("pskem", "3x13-K60", [[0.5, 0.975, 0.9], [0.6, 0.7, 0.973]])
-    evidence = Evidence({"mnist": table}, {}, pd.DataFrame(), {}, PRINTED, PAPER)
+    evidence = evidence_of({"mnist": table})
     found = evidence.accuracy("mnist", "pskem", "3x13-K60")
     assert (found.mean, found.n) == (pytest.approx(97.4), 2)
     assert evidence.peak("mnist", "pskem", "3x13-K60").tolist() == [2, 3]
-    claim = OURS.set_index("id").loc["pulford.table1.mnist.pskem_accuracy"].to_dict()
-    judged = judges.judge(evidence, claim | {"id": "pulford.table1.mnist.pskem_accuracy"})
-    assert judged.verdict == "reproduced"
+    alone = evidence.under(Reading({"headline": "setting"}))
+    claim = OURS.set_index("id", drop=False).loc["pulford.table1.mnist.pskem_accuracy"].to_dict()
+    assert judges.judge(alone, claim).verdict == "reproduced"
     # What is only cited counts as printed: 97.4 against 96.7.
     over_svm = OURS[OURS["id"] == "pulford.sec3-1.mnist.beats_poly_svm"].iloc[0].to_dict()
-    judged = judges.judge(evidence, over_svm)
+    judged = judges.judge(alone, over_svm)
     assert judged.measured == pytest.approx(97.4 - 96.7)
     with pytest.raises(estimates.NotRun, match="3x13-K40 on mnist"):
         evidence.accuracy("mnist", "pskem", "3x13-K40")
@@ -118,12 +140,12 @@ def everything():
     seconds = {name: part.assign(seconds=0.1) for name, part in by_dataset.items()}
     content = documents.read(ROOT / "config" / "datasets.yaml")
     records = {name: entry | {"available": True} for name, entry in content.items()}
-    return Evidence(by_dataset, seconds, pd.DataFrame(timed), records, PRINTED, PAPER)
+    return evidence_of(by_dataset, seconds, pd.DataFrame(timed), records)
 
 
 def test_with_everything_run_every_claim_has_a_verdict(everything):
     """So the names of settings in the judges are those of the experiment files."""
-    table = summary.ledger(OURS, lambda claim: judges.judge(everything, claim))
+    table = ledger(OURS, everything)
     assert not len(table[table["verdict"] == "not run"]), table.loc[
         table["verdict"] == "not run", "remark"
     ].tolist()
@@ -166,7 +188,7 @@ def world(
                 name = f"{36 // m}x{m}-K{k}"
                 table = history(method, name, curves, "mnist_half", shared_proportion=shared(m, k), kept=kept)
                 found.append(table.assign(condition=condition(k) * rng.uniform(0.99, 1.01, size=len(table))))
-    return Evidence({"mnist_half": pd.concat(found)}, {}, pd.DataFrame(), {}, PRINTED, PAPER)
+    return evidence_of({"mnist_half": pd.concat(found)})
 
 
 def verdict(name, evidence):
@@ -242,11 +264,62 @@ def test_the_top_three_are_above_all_others():
             history(name, "preset", [[value], [value + 0.001], [value - 0.001]], "ionosphere")
             for name, value in (presets | other).items()
         ]
-        evidence = Evidence({"ionosphere": pd.concat(found)}, {}, pd.DataFrame(), {}, PRINTED, PAPER)
+        evidence = evidence_of({"ionosphere": pd.concat(found)})
         return verdict("sec3-2.ionosphere.top_three", evidence)
 
     assert judged() == "holds"
     assert judged(qda=0.925) == "fails"  # the three are in order, and another one is among them
+
+
+def test_every_option_of_every_question_is_measured_and_touches_its_claims(everything):
+    """So the names in config/pulford2022.yaml are those of the experiments."""
+    questions = papers.questions("pulford2022", STATED, PAPER, ROOT / "config", ROOT / "workflow/schemas")
+    table, other = summary.ledger(
+        OURS,
+        lambda claim, reading: judges.judge(everything.under(reading), claim),
+        questions={"pulford2022": questions},
+    )
+    assert not (table["verdict"] == "not run").any()
+    for question in questions:
+        rows = other[other[question.name].notna()]
+        assert set(rows[question.name]) == set(question.options), question.name
+        touched = [id for id in OURS.loc[OURS["external"] == "no", "id"] if question.touches(id)]
+        for id in touched:
+            own = rows[rows["id"] == id]
+            rest = [q.name for q in questions if q.name != question.name and own[q.name].notna().any()]
+            groups = own.groupby(rest)["measured"] if rest else [((), own["measured"])]
+            # Where all else is equal, another option is another measurement of some of its claims.
+            if any(len(set(group)) > 1 for _, group in groups):
+                break
+        else:
+            pytest.fail(f"{question.name} changes nothing")
+    headline = other[other["id"] == "pulford.sec3-2.cifar10.pskem_accuracy"]
+    assert len(headline) == 6  # three ridges, two scales
+    assert headline["default"].tolist() == [True] + 5 * [False]
+    assert (
+        headline.loc[headline["default"], "reading"].item()
+        == "a ridge of .03, pixels in units of their deviation"
+    )
+
+
+def test_the_ledger_is_made_anew_from_what_is_committed_with_it(everything, tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    reference = tmp_path / "reference"
+    for name in ("values", "seconds"):
+        write_table(reference / f"values/pulford2022_{name}.csv", everything.tables[name])
+    for source, record in everything.records.items():
+        write_json(reference / f"data/{source}.json", record)
+    missing = ledgers.recompute(reference, tmp_path / "first")
+    assert set(missing) == set(ledgers.FILES.values())  # there was none to compare with
+    for name in missing:
+        shutil.copy(tmp_path / "first" / name, reference)
+    # All else is the same, byte for byte; another verdict than the values give is told.
+    text = (reference / "claims.csv").read_text(encoding="utf-8")
+    (reference / "claims.csv").write_text(text.replace(",worse,", ",reproduced,", 1), encoding="utf-8")
+    assert ledgers.recompute(reference, tmp_path / "second") == ["claims.csv"]
+    shutil.rmtree(reference / "values")
+    with pytest.raises(ValueError, match="has no values"):
+        ledgers.recompute(reference, tmp_path / "third")
 
 
 def test_what_the_papers_terms_leave_out_is_told_beside_the_verdict(everything):
@@ -256,9 +329,8 @@ def test_what_the_papers_terms_leave_out_is_told_beside_the_verdict(everything):
 
     assert "class start, validated: " in note("abstract.better_and_cheaper")
     assert "all chosen on training rows (rice, nested): the model " in note("sec3-2.rice.beats_conventional")
-    assert "on folds in the order of the file the model has " in note("sec3-2.rice.margin")
     assert "(ionosphere, nested): the model " in note("sec4.low_dim_wins")
-    assert "the best of 5 settings in each run" in note("table1.ionosphere.pskem_accuracy")
+    assert "the best of 30 settings in each run" in note("table1.fashion_mnist.pskem_accuracy")
 
 
 def test_stability_depends_on_what_moves_the_condition():
@@ -270,29 +342,34 @@ def test_stability_depends_on_what_moves_the_condition():
 def test_the_time_of_a_fit_leaves_out_fits_for_validation():
     table = history("pskem", "10x15-K100", [[0.8, 0.9], [0.8, 0.9]], "fashion_mnist")
     seconds = pd.concat([table, table.assign(rows="part")]).assign(seconds=3.0)
-    evidence = Evidence(
-        {"fashion_mnist": table}, {"fashion_mnist": seconds}, pd.DataFrame(), {}, PRINTED, PAPER
-    )
+    evidence = evidence_of({"fashion_mnist": table}, {"fashion_mnist": seconds})
     assert evidence.fit_seconds("fashion_mnist", "pskem", "10x15-K100").mean == 6
 
 
-def test_models_are_compared_on_the_folds_of_their_rivals():
-    """Rice: the number is held against the paper's folds, orderings against those that the rivals have."""
-    own = history("skem", "1x7-K14", [[0.92], [0.921], [0.919]], "rice")
-    contiguous = history("in_order", "1x7-K14", [[0.95], [0.951], [0.949]], "rice")
-    rivals = [
-        history(name, "preset", [[0.93], [0.931], [0.929]], "rice")
-        for name in ("logistic_regression", "lda", "svm_linear", "svm_rbf")
+def test_models_are_compared_on_the_same_folds():
+    """Rice: numbers, margin and ordering have the folds of the reading, and so have the rivals."""
+    n_test = {"n_test": 381}
+    rivals = ("logistic_regression", "lda", "svm_linear", "svm_rbf")
+    found = [
+        history("skem", "1x7-K14", [[0.92], [0.921], [0.919]], "rice", **n_test),
+        history("in_order", "1x7-K14", [[0.95], [0.951], [0.949]], "rice", **n_test),
+        *(history(name, "preset", [[0.93], [0.931], [0.929]], "rice", **n_test) for name in rivals),
+        *(history(f"in_order-{name}", "1x7", [[0.932]], "rice", **n_test) for name in rivals),
     ]
-    evidence = Evidence(
-        {"rice": pd.concat([own, contiguous, *rivals])}, {}, pd.DataFrame(), {}, PRINTED, PAPER
-    )
-    assert verdict("sec3-2.rice.skem_accuracy", evidence) == "reproduced"
-    assert verdict("sec3-2.rice.beats_conventional", evidence) == "fails"
-    assert verdict("sec3-2.rice.margin", evidence) == "worse"
+    evidence = evidence_of({"rice": pd.concat(found)})
+
+    def verdicts_under(folds):
+        own = evidence.under(Reading({"rice_folds": folds}))
+        names = ("skem_accuracy", "lda_accuracy", "margin", "beats_conventional")
+        return [verdict(f"sec3-2.rice.{name}", own) for name in names]
+
+    # A row of 381 is .3 points: 93.2 is not told from 93.0.
+    assert verdicts_under("file-order") == ["reproduced", "reproduced", "reproduced", "holds"]
+    assert verdicts_under("stratified") == ["worse", "reproduced", "worse", "fails"]
+    assert verdicts_under("each-its-own") == ["reproduced", "reproduced", "reproduced", "holds"]
 
 
 def test_the_verdicts_do_not_depend_on_the_order_of_claims(everything):
-    once = summary.ledger(OURS, lambda claim: judges.judge(everything, claim))
-    again = summary.ledger(OURS[::-1], lambda claim: judges.judge(everything, claim))
+    once = ledger(OURS, everything)
+    again = ledger(OURS[::-1], everything)
     pd.testing.assert_frame_equal(once, again[::-1].reset_index(drop=True))
