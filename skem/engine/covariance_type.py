@@ -62,8 +62,8 @@ class CovarianceType(ABC):
             max |u|^2 over rows, for u_i = x_i / max |x_i|.
         """
 
-    def directly(self, k: int) -> bool:
-        """Whether k components take less time without making phi."""
+    def directly(self, k: int, m: int) -> bool:
+        """Whether k components of m features take less time without making phi."""
         return False
 
     def weighted_sums(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:

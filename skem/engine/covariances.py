@@ -68,9 +68,10 @@ class Matrices(CovarianceType):
     def weighted_sums(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
         return compiled.kernels().weighted_sums(x, weights)
 
-    def directly(self, k: int) -> bool:
-        # Measured with 4 to 64 features: sixteen then take .4 to .9 of the time with AVX2, .6 to 1.2 times with AVX-512.
-        return k <= 16
+    def directly(self, k: int, m: int) -> bool:
+        # Measured with 4 to 100 features: sixteen then take .4 to .9 of the time with AVX2, .6 to 1.2 times with AVX-512.
+        # With 64 and more, where phi is larger than any cache near the processor, so do thirty.
+        return k <= max(16, min(m // 2, 32))
 
     def _scatter(self, moments: Moments, ridge: float) -> tuple[np.ndarray, np.ndarray]:
         """S_k + r I (eq. 18), shape (K, m, m), S_k = sum_n w_nk (x_n - mu_k) (x_n - mu_k)^T / sum_n w_nk; and its rounding."""

@@ -19,8 +19,8 @@ from skem.engine.linalg import Whitening
 from skem.engine.parameters import Mixture
 from skem.engine.rounding import MAX_ERROR, Measurement, RoundingBound
 
-LOCAL_CALLS = 250
-"""Quadratic features that take as long as what Python does for a local component."""
+LOCAL_CALLS = 70
+"""Quadratic features that take as long as what a local component takes beyond one that is not."""
 
 _NO_INDICES = np.arange(0)
 _FLOAT64 = np.dtype(np.float64)
@@ -213,7 +213,8 @@ class LogJoint:
             self.local = np.flatnonzero(np.isin(numbers, density.local))
             self.numbers = numbers[self.local]
         covariance_type = density.covariance_type
-        self.family = None if covariance_type.directly(k) else covariance_type.family
+        few = covariance_type.directly(k, density.mixture.means.shape[1])
+        self.family = None if few else covariance_type.family
         # log sum_k pi_k N_k = log sum_k pi_k N_k e^-pen_k + log sum_k w_k e^pen_k: the last factor, scaled.
         self.w = np.empty((k + 1, density.w.shape[1]), density.dtype)
         relief, largest_penalty = np.empty((k, n_classes), density.dtype), np.empty(n_classes)

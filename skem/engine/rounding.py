@@ -261,7 +261,8 @@ class Measurement:
     def _product(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What is computed of components at points, (m, n) in float32, and what they have in common: (K, n), (n,) in float64."""
         covariance_type = self._bound.covariance_type
-        family = None if covariance_type.directly(len(self._w)) else covariance_type.family
+        few = covariance_type.directly(len(self._w), len(x))
+        family = None if few else covariance_type.family
         product = compiled.kernels().linear_forms(x, self._rounded_w, family)
         return product[:-1].astype(np.float64), product[-1].astype(np.float64)
 

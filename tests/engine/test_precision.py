@@ -135,9 +135,9 @@ def test_it_does_not_matter_whether_quadratic_features_are_made(monkeypatch, sha
     model = of_either_kind(sharing, 2 if sharing is None else 4, covariance_type=covariance_type, max_iter=6)
     taken, fits = [], []
     directly = COVARIANCE_TYPES["full"].directly
-    for choose in (directly, lambda k: False):
+    for choose in (directly, lambda k, m: False):
         monkeypatch.setattr(
-            Matrices, "directly", lambda _, k, choose=choose: taken.append(choose(k)) or taken[-1]
+            Matrices, "directly", lambda _, k, m, choose=choose: taken.append(choose(k, m)) or taken[-1]
         )
         fits.append(clone(model).fit(X, y, np.linspace(0, 2, len(y))))
     assert set(taken) == {True, False}
