@@ -47,7 +47,7 @@ def ledger(
     """
     rows, other = [], []
     for claim in claims.to_dict("records"):
-        resolution = links.resolution.get((claim["dataset"], claim["quantity"]))
+        resolution = links.width(claim)
 
         def sharply(reading: Reading, claim=claim, resolution=resolution) -> Judgement:  # type: ignore[no-untyped-def]
             return judge(claim, reading).sharp_enough(resolution)
