@@ -153,8 +153,8 @@ def test_the_ledger_judges_what_was_run_and_says_why_the_rest_was_not(done):
     claim = ledger.loc["pulford.table1.ionosphere.pskem_accuracy"]
     if "ionosphere" in available(folder):
         table = read_table(folder / "results/tables/table1.csv").set_index("dataset")
-        assert claim["measured"] == pytest.approx(table.loc["ionosphere", "best-pass"], rel=1e-12)
-        assert claim["verdict"] in ("reproduced", "better", "worse")
+        assert claim["measured"] == pytest.approx(table.loc["ionosphere", "best-pass"], rel=1e-9)
+        assert claim["verdict"] in ("reproduced", "better", "worse", "too few runs")
         assert timing.loc["pulford.table1.ionosphere.seconds_per_pass", "verdict"] == "better"
     else:
         assert claim["verdict"] == "not run"
@@ -178,6 +178,7 @@ AFTER_TRAINING = {
     "train",
     "time_passes",
     "history",
+    "pulford_values",
     "table",
     "table_timing",
     "figure_accuracy_by_pass",

@@ -14,7 +14,7 @@ TITSIAS_CHOICES = [
 TITSIAS_LEFT = {name: f"results/titsias2001/{name}.csv" for name in ("errors", "errors_timing", "examples")}
 TITSIAS_RECORDS = {source: f"results/data/{source}.json" for source in TITSIAS.sources}
 TITSIAS_EVIDENCE = {
-    "values": {name: f"results/values/titsias2001_{name}.csv" for name in ("values", "seconds", "examples")},
+    "values": {name: f"results/values/titsias2001_{name}.csv" for name in ("values", "timing", "examples")},
     "records": TITSIAS_RECORDS,
 }
 # What the last `snakemake titsias` left, where there is any.
@@ -157,7 +157,7 @@ rule titsias_values:
         **TITSIAS_LEFT,
     output:
         measured="results/values/titsias2001_values.csv",
-        seconds="results/values/titsias2001_seconds.csv",
+        timing="results/values/titsias2001_timing.csv",
         examples="results/values/titsias2001_examples.csv",
     params:
         code=code("titsias_values"),

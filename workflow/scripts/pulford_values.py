@@ -12,4 +12,4 @@ with plain_errors():
     timed = [table for table in map(read_table, given.timed) if len(table)]
     passes = pd.concat(timed, ignore_index=True) if timed else pd.DataFrame()
     write_table(snakemake.output.values, values.values(histories))
-    write_table(snakemake.output.seconds, values.seconds(fits, passes))
+    write_table(snakemake.output.timing, values.seconds(fits, passes))

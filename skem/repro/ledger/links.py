@@ -12,6 +12,9 @@ from skem.repro.config.documents import refuse
 
 FACT, DEFINITION, MEASUREMENT = "fact", "definition", "measurement"
 
+MARGINS = ("accuracy_gain_pct", "accuracy_loss_pct")
+"""Quantities that are differences already."""
+
 
 @dataclass(frozen=True)
 class Links:
@@ -30,6 +33,12 @@ class Links:
     definitions: frozenset[str]
     repeats: Mapping[str, str]
     resolution: Mapping[tuple[str, str], float]
+
+    def width(self, claim: Mapping[str, str]) -> float | None:
+        """How wide an interval may be that still says something: a margin is told from none, a number from others."""
+        if claim["quantity"] in MARGINS and claim["value"]:
+            return 2 * abs(float(claim["value"]))
+        return self.resolution.get((claim["dataset"], claim["quantity"]))
 
     def basis(self, claim: Mapping[str, str]) -> str:
         """What decides a claim: "fact" (counted in the data), "definition", "theory" or "measurement"; "" if only cited."""

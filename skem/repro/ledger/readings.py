@@ -129,6 +129,8 @@ def survey(claim: Claim, questions: Sequence[Question], judge: Callable[[Reading
         except NotRun as error:
             missing = missing or error
             continue
+        if any(_same(judgement, other.judgement) for other in found):
+            continue  # It changes what others are measured by, and not this.
         if missing and not found:
             told = f"judged by {label}; by the reading nearest the text it was not part of this run"
             judgement = replace(judgement, note="; ".join(filter(None, [told, judgement.note])))
@@ -136,6 +138,11 @@ def survey(claim: Claim, questions: Sequence[Question], judge: Callable[[Reading
     if missing and not found:
         raise missing
     return Survey(tuple(found), tuple(q for q in touching if q.name in set(_turning(found))))
+
+
+def _same(a: Judgement, b: Judgement) -> bool:
+    """Whether two judgements have the same numbers, and so are one measurement."""
+    return (a.verdict, a.measured, a.low, a.high) == (b.verdict, b.measured, b.low, b.high) and a.low == a.low
 
 
 def _turning(found: Sequence[Found]) -> Iterator[str]:

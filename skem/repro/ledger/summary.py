@@ -47,7 +47,7 @@ def ledger(
     """
     rows, other = [], []
     for claim in claims.to_dict("records"):
-        resolution = links.resolution.get((claim["dataset"], claim["quantity"]))
+        resolution = links.width(claim)
 
         def sharply(reading: Reading, claim=claim, resolution=resolution) -> Judgement:  # type: ignore[no-untyped-def]
             return judge(claim, reading).sharp_enough(resolution)
@@ -173,13 +173,16 @@ def shown(row: Mapping[str, Any]) -> dict[str, str]:
     said = row["value"] if row["kind"] == "number" else row["expression"]
     if row["spread"]:
         said += f" ± {row['spread']}" + (f" ({row['spread_kind']})" if row["spread_kind"] else "")
+    depends, half = row.get("depends_on"), (row["high"] - row["low"]) / 2
     return {
         "claim": row["id"].partition(".")[2],
         "place": row["place"],
         "paper": said,
         "here": "" if np.isnan(row["measured"]) else f"{row['measured']:.4g}",
+        "half-width": "" if np.isnan(half) else f"{half:.2g}",
         "interval": "" if np.isnan(row["low"]) else f"[{row['low']:.4g}, {row['high']:.4g}]",
         "by": row["measured_by"],
-        "verdict": row["verdict"] + (f", depends on {row['depends_on']}" if row.get("depends_on") else ""),
+        "verdict": row["verdict"],
+        "depends on": depends if isinstance(depends, str) else "",
         "remark": row["remark"],
     }

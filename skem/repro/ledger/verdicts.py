@@ -85,7 +85,7 @@ class Judgement:
         if self.verdict != "reproduced" or resolution is None or not width > resolution:
             return self
         hopeless = self.narrowest > resolution
-        told = f"interval {width:.2g} wide, and the paper's largest difference there is {resolution:.2g}"
+        told = f"interval {width:.2g} wide, and the paper's claims there are {resolution:.2g} apart at most"
         if hopeless:
             told += f"; one result of the paper's is too uncertain, whatever the number of runs ({self.narrowest:.2g})"
         verdict = "not testable" if hopeless else "too few runs"
@@ -146,6 +146,7 @@ def judge_number(claim: Mapping[str, str], estimate: Estimate) -> Judgement:
         return judgement("undecided", more="one run: no spread")
     elif spread:
         low, high = _of_a_spread(estimate.mean, trials, estimate.freedom)
+        narrowest -= np.subtract(*_of_a_spread(estimate.mean, trials, 1e9))
     else:
         t, z = stats.t.ppf((1 + LEVEL) / 2, estimate.freedom), stats.norm.ppf((1 + LEVEL) / 2)
         half = t * estimate.sd * np.sqrt(1 / estimate.n + 1 / trials) + estimate.grain

@@ -25,6 +25,21 @@ def test_what_the_papers_say_again_is_found():
     assert LINKS.resolution["rice", "accuracy_pct"] == pytest.approx(2)
 
 
+def test_how_wide_an_interval_may_be():
+    claims = STATED.set_index("id", drop=False)
+    wide = {
+        name: LINKS.width(claims.loc[f"pulford.{name}"].to_dict())
+        for name in (
+            "sec3-2.rice.lda_accuracy",
+            "sec3-2.ionosphere.margin",
+            "sec3-3.std.k40.1x36",
+            "sec3-1.mnist.n_train",
+        )
+    }
+    # Between the paper's accuracies; a margin of four from none; between its spreads; of a fact nothing is asked.
+    assert list(wide.values()) == [pytest.approx(2), 8, pytest.approx(2.4), None]
+
+
 def test_a_measurement_is_counted_once_and_a_fact_not_at_all():
     def judge(claim, reading):
         return Judgement("cited" if claim["external"] == "yes" else "reproduced", 1.0, 0.9, 1.1)

@@ -59,6 +59,17 @@ def test_what_is_open_turns_nothing_and_what_was_not_run_is_no_reading():
         surveyed({})
 
 
+def test_an_option_that_changes_no_number_is_no_other_reading():
+    def judge(reading):
+        shift = reading.options["scale"] == "unit"
+        return Judgement("worse", 1.0 + shift, 0.0 + shift, 2.0 + shift)
+
+    assert [f.label for f in survey(CLAIM, [RIDGE, SCALE], judge).found] == [
+        "a ridge, as it is",
+        "a ridge, scaled",
+    ]
+
+
 def test_a_question_that_does_not_touch_a_claim_is_not_asked():
     found = surveyed({("some",): "holds", ("none",): "fails"}, {"id": "p.b"})
     assert (found.words, len(found.found)) == ("the ridge", 2)

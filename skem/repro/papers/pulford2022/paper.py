@@ -16,11 +16,11 @@ __all__ = ["FIGURES", "JUDGED", "evidence", "judge", "knows"]
 
 
 def evidence(files: Files, stated: pd.DataFrame, settings: Settings) -> Evidence:
-    """What a run left: ``values`` (values, and seconds), and ``records`` by source."""
+    """What a run left: ``values`` (values, and timing), and ``records`` by source."""
     numbers = stated[stated["kind"] == "number"]
     return Evidence(
         read_table(files["values"]["values"]),
-        read_table(files["values"]["seconds"]),
+        read_table(files["values"]["timing"]),
         {source: read_json(path) for source, path in files["records"].items()},
         dict(zip(numbers["id"], numbers["value"].map(float), strict=True)),
         settings,

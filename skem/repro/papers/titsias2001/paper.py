@@ -16,11 +16,11 @@ __all__ = ["FIGURES", "evidence", "judge", "knows"]
 
 
 def evidence(files: Files, stated: pd.DataFrame, settings: Settings) -> Evidence:
-    """What a run left: ``values`` (values, seconds and examples), or none, and ``records`` by source."""
+    """What a run left: ``values`` (values, timing and examples), or none, and ``records`` by source."""
     tables = {name: read_table(path) for name, path in files["values"].items()}
     return Evidence(
         tables.get("values", pd.DataFrame()),
-        tables.get("seconds", pd.DataFrame()),
+        tables.get("timing", pd.DataFrame()),
         tables.get("examples", pd.DataFrame()),
         {source: read_json(path) for source, path in files["records"].items()},
         cells(stated),

@@ -15,7 +15,7 @@ from skem.repro.files import write_json, write_table
 from skem.repro.ledger import estimates, summary, verdicts
 from skem.repro.ledger.readings import Reading
 from skem.repro.papers import ledgers
-from skem.repro.papers.pulford2022 import judges
+from skem.repro.papers.pulford2022 import judges, specifications
 from skem.repro.papers.pulford2022 import values as measured
 from skem.repro.papers.pulford2022.evidence import Evidence
 from skem.repro.protocols import PROTOCOLS
@@ -29,8 +29,8 @@ PAPER = papers.settings("pulford2022", ROOT / "config", ROOT / "workflow/schemas
 def evidence_of(histories, seconds=None, timed=None, records=None):
     """What is judged by, from histories by data set."""
     timed = pd.DataFrame() if timed is None else timed
-    tables = {"values": measured.values(histories), "seconds": measured.seconds(seconds or {}, timed)}
-    evidence = Evidence(tables["values"], tables["seconds"], records or {}, PRINTED, PAPER)
+    tables = {"values": measured.values(histories), "timing": measured.seconds(seconds or {}, timed)}
+    evidence = Evidence(tables["values"], tables["timing"], records or {}, PRINTED, PAPER)
     evidence.tables = tables
     return evidence
 
@@ -293,6 +293,15 @@ def test_every_option_of_every_question_is_measured_and_touches_its_claims(every
                 break
         else:
             pytest.fail(f"{question.name} changes nothing")
+    curve = specifications.rows(other, PAPER)
+    assert list(curve["dataset"].unique()) == list(PAPER.headlines)
+    assert curve.groupby("dataset")["measured"].apply(lambda values: values.is_monotonic_increasing).all()
+    panels = specifications.draw(curve)
+    for panel, (_, own) in zip(panels, curve.groupby("dataset", sort=False), strict=True):
+        assert [label.get_text() for label in panel.get_yticklabels()] == own["reading"].tolist()
+        filled = [line for line in panel.lines if line.get_marker() == "o" and line.get_mfc() != "white"]
+        assert [line.get_xdata()[0] for line in filled] == own.loc[own["default"], "measured"].tolist()
+        assert panel.lines[-1].get_xdata() == 2 * [own["paper_value"].iloc[0]]
     headline = other[other["id"] == "pulford.sec3-2.cifar10.pskem_accuracy"]
     assert len(headline) == 6  # three ridges, two scales
     assert headline["default"].tolist() == [True] + 5 * [False]
@@ -305,7 +314,7 @@ def test_every_option_of_every_question_is_measured_and_touches_its_claims(every
 def test_the_ledger_is_made_anew_from_what_is_committed_with_it(everything, tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     reference = tmp_path / "reference"
-    for name in ("values", "seconds"):
+    for name in ("values", "timing"):
         write_table(reference / f"values/pulford2022_{name}.csv", everything.tables[name])
     for source, record in everything.records.items():
         write_json(reference / f"data/{source}.json", record)
