@@ -192,8 +192,8 @@ def _pickled_frame(blobs: list[bytes], spec: dict[str, Any]) -> Arrays:
     for blob in blobs:
         with lzma.open(io.BytesIO(blob)) as packed:
             stream = _bounded(packed)
-        arrays = [bytes(value) for code, value, _ in pickletools.genops(stream) if code.name == "BYTEARRAY8"]
-        features, integers = arrays
+        instructions: Iterator[tuple[Any, Any, Any]] = pickletools.genops(stream)
+        features, integers = (value for code, value, _ in instructions if code.name == "BYTEARRAY8")
         data.append(np.frombuffer(features, "<f8").reshape(spec["shape"][1], -1).T)
         target.append(np.frombuffer(integers, "<i8")[-len(data[-1]) :])
     return np.concatenate(data), np.concatenate(target)
