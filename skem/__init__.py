@@ -17,6 +17,7 @@ from skem.estimators.prbf_cv import PRBFClassifierCV, sharing_path
 from skem.estimators.prbf_ensemble import PRBFEnsemble
 from skem.estimators.pskem import PSKEMClassifier
 from skem.estimators.rbf import GaussianKernels, rbf_network
+from skem.estimators.sdgm import SDGMClassifier
 from skem.estimators.skem import SKEMClassifier
 
 try:
@@ -33,6 +34,7 @@ __all__ = [
     "PRBFClassifierCV",
     "PRBFEnsemble",
     "PSKEMClassifier",
+    "SDGMClassifier",
     "SKEMClassifier",
     "__version__",
     "rbf_network",

@@ -5,7 +5,10 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import lzma
 import os
+import pickletools
+import re
 import shutil
 import struct
 import subprocess
@@ -13,6 +16,7 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -156,16 +160,43 @@ def _cifar_png(blobs: list[bytes], spec: dict[str, Any]) -> Arrays:
 def _table(blobs: list[bytes], spec: dict[str, Any]) -> Arrays:
     """Rows of numbers that end in a class label, separated by commas or blanks: ARFF, or the same without a header.
 
-    Of several files the rows are strung together.
+    Of several files the rows are strung together. Intervals, and words that ``levels`` lists, become numbers.
     """
     if any(b"\0" in blob for blob in blobs):
         raise SourceError("a binary file, not a table of text")
     lines = (line.strip() for blob in blobs for line in blob.decode("utf-8").splitlines())
     rows = [line.replace(",", " ").split() for line in lines if line and line[0] not in "%@"]
     labels = spec.get("labels", spec["target_names"])
+    words_of = spec.get("levels", {})
+    levels = [words_of.get(name) for name in spec.get("feature_names", ())]
     # + 0.0: one source may write -0.0 where another writes 0
-    data = np.array([row[:-1] for row in rows], dtype=np.float64) + 0.0
+    cells = [[_number(cell, words) for cell, words in zip_longest(row[:-1], levels)] for row in rows]
+    data = np.array(cells, dtype=np.float64) + 0.0
     return data, np.array([labels.index(row[-1].strip()) for row in rows])
+
+
+def _number(cell: str, levels: list[str] | None) -> float:
+    """A number; the lower end of an interval such as 10-14; or the index of one of these words."""
+    if levels is not None:
+        return levels.index(cell)
+    interval = re.fullmatch(r"(\d+)-\d+", cell)
+    return float(interval[1] if interval else cell)
+
+
+def _pickled_frame(blobs: list[bytes], spec: dict[str, Any]) -> Arrays:
+    """Pickles of a table in xz, each with one block of float64 features, then one of int64 columns, the label last.
+
+    Their bytes are cut out of the stream of instructions, none of which is executed.
+    """
+    data, target = [], []
+    for blob in blobs:
+        with lzma.open(io.BytesIO(blob)) as packed:
+            stream = _bounded(packed)
+        instructions: Iterator[tuple[Any, Any, Any]] = pickletools.genops(stream)
+        features, integers = (value for code, value, _ in instructions if code.name == "BYTEARRAY8")
+        data.append(np.frombuffer(features, "<f8").reshape(spec["shape"][1], -1).T)
+        target.append(np.frombuffer(integers, "<i8")[-len(data[-1]) :])
+    return np.concatenate(data), np.concatenate(target)
 
 
 _DECODERS: dict[str, tuple[str, Callable[[list[bytes], dict[str, Any]], Arrays]]] = {
@@ -173,5 +204,6 @@ _DECODERS: dict[str, tuple[str, Callable[[list[bytes], dict[str, Any]], Arrays]]
     "digits_csv": ("CSV tables of labels and pixels", _digits_csv),
     "cifar_binary": ("CIFAR's binary files", _cifar_binary),
     "cifar_png": ("pictures and lists of labels", _cifar_png),
+    "pickled_frame": ("pickled tables", _pickled_frame),
     "table": ("a table of rows of numbers that end in a label", _table),
 }

@@ -23,6 +23,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from skem.datasets._decode import Arrays, SourceError, _decode
+from skem.datasets._waveform import waveform
 
 # Seconds to connect (kept short: a name may have eight addresses, each tried in turn) and between two reads.
 _TIMEOUT = (5, 60)
@@ -68,6 +69,9 @@ def attempts(
         if source["kind"] == "mirror":
             yield from _mirror(name, spec)
             continue
+        if source["kind"] == "definition":
+            yield "its definition", partial(waveform, spec["shape"][0], source["seed"])
+            continue
         if offline:
             yield _words(source), partial(_fail, "skipped, because SKEM_OFFLINE is set")
         else:
@@ -107,7 +111,7 @@ def accepted(spec: dict[str, Any]) -> list[tuple[tuple[str, ...], dict[str, Any]
     """
     options: dict[tuple[str, ...], dict[str, Any]] = {}
     for source in spec["sources"]:
-        if source["kind"] == "mirror":
+        if source["kind"] in ("mirror", "definition"):
             continue
         delivered = [source["archive"]] if "archive" in source else _file_names(source)
         if "members" in source:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
+import pickle
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis.extra.numpy import array_shapes, arrays
+from numpy.testing import assert_allclose
 from PIL import Image
 
 from skem import datasets
 from skem.datasets import _decode
+from skem.datasets._waveform import waveform
 
 rng = np.random.default_rng(0)
 
@@ -72,6 +76,42 @@ def test_table_with_and_without_header():
         decoded("table", [b"1,2,x\n"], target_names=["bad", "good"])
     with pytest.raises(ValueError, match="inhomogeneous"):
         decoded("table", [b"1,2,bad\n1,bad\n"], target_names=["bad", "good"])
+
+
+def test_intervals_count_by_their_lower_end_and_words_by_their_place():
+    spec = {"target_names": ["no", "yes"], "feature_names": ["age", "side", "grade"]}
+    levels = {"side": ["left", "right"]}
+    data, target = decoded("table", [b"40-49,right,3,yes\n5-9,left,-1,no\n"], **spec, levels=levels)
+    assert data.tolist() == [[40, 1, 3], [5, 0, -1]]
+    assert target.tolist() == [1, 0]
+    with pytest.raises(ValueError, match="'both' is not in list"):
+        decoded("table", [b"40-49,both,3,yes\n"], **spec, levels=levels)
+
+
+def test_a_pickled_table_is_read_without_executing_anything():
+    class Bomb:
+        def __reduce__(self):
+            raise_ = "raise AssertionError('executed')"
+            return exec, (raise_,)
+
+    features = rng.normal(size=(2, 5))
+    integers = np.array([np.arange(5), [0, 1, 1, 0, 1]])
+    content = [Bomb(), bytearray(features.tobytes()), bytearray(integers.astype("<i8").tobytes())]
+    blob = lzma.compress(pickle.dumps(content, protocol=5))
+    data, target = decoded("pickled_frame", [blob, blob], shape=[10, 2])
+    assert np.array_equal(data, np.concatenate([features.T] * 2))
+    assert target.tolist() == [0, 1, 1, 0, 1] * 2
+
+
+def test_waves_are_those_of_the_definition():
+    data, target = waveform(4000, 0)
+    position = np.arange(1, 22)
+    middle, right, left = (np.maximum(6 - np.abs(position - peak), 0) for peak in (11, 15, 7))
+    assert_allclose(data[target == 1].mean(axis=0), (middle + right) / 2, atol=0.2)
+    assert_allclose(data[target == 0].mean(axis=0), (middle + right + 2 * left) / 4, atol=0.2)
+    assert target.mean() == pytest.approx(1 / 3, abs=0.03)
+    assert np.array_equal(waveform(4000, 0)[0], data)
+    assert not np.array_equal(waveform(4000, 1)[0], data)
 
 
 @given(arrays(np.float64, array_shapes(min_dims=2, max_dims=2, max_side=5), elements=st.floats(-9, 9)))

@@ -17,7 +17,10 @@ from skem.datasets import _decode, _known
 
 ROOT = Path(__file__).parents[2]
 MIRROR_OF_THIS_MACHINE = os.environ.get("SKEM_DATA_MIRROR")
-NAMES = ("mnist", "fashion_mnist", "cifar10", "rice", "ionosphere", "pima", "phoneme", "satimage")
+NAMES = (
+    *("mnist", "fashion_mnist", "cifar10", "rice", "ionosphere", "pima", "phoneme", "satimage"),
+    *("ripley", "banana", "titanic", "breast", "waveform"),
+)
 
 
 def test_config_is_valid_and_names_every_data_set():
@@ -45,7 +48,8 @@ def test_config_fits_itself(name):
     assert len(spec.get("feature_names", range(spec["shape"][1]))) == spec["shape"][1]
     assert spec["sources"][0] == {"kind": "mirror"}
     for source in spec["sources"]:
-        assert source["kind"] == "mirror" or source["decoder"] in _decode._DECODERS
+        assert source["kind"] in ("mirror", "definition") or source["decoder"] in _decode._DECODERS
+    assert spec.get("levels", {}).keys() <= set(spec.get("feature_names", ()))
 
 
 def test_rice_from_the_mirror_of_this_machine_or_a_clear_reason(monkeypatch):
@@ -83,7 +87,13 @@ def test_what_is_known_of_a_data_set_is_told_without_it_and_not_to_be_changed(ho
     assert not home.exists()
 
 
-@pytest.mark.parametrize("name", NAMES)
+def test_what_has_a_definition_needs_no_source(home):
+    waves = datasets.load("waveform")
+    assert waves.data.shape == (5000, 21)
+    assert waves.record["source"] == "its definition"
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "waveform"])
 def test_not_available_says_what_was_tried_and_where_to_put_the_file(name):
     record = datasets.fetch(name, progress=False)
     spec = _known.entries()[name]

@@ -51,6 +51,7 @@ def parameters_of(clf):
         "PRBFEnsemble()",
         "PRBFClassifierCV(sharings=(0, 1), cv=2)",  # five lambdas in five folds take a minute
         "GaussianKernels()",
+        "SDGMClassifier(max_iter=3, em_iter=3)",  # the checks ask for no more, and there are 60 of them
     ],
 )
 def test_scikit_learn_checks_pass_with_nothing_skipped(estimator):

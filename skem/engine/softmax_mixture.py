@@ -1,0 +1,201 @@
+"""A mixture per class inside one softmax, P(c, m|x) of Hayashi and Uchida (2021, eq. 1), and its posterior mode by EM.
+
+Each component has a design, the features that its linear predictor is made of. Coefficients have the prior N(0, I): any
+other precision is a matter of how the design is scaled. A component without columns has the predictor zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.special import log_softmax, logsumexp
+
+ARMIJO = 1e-4
+"""A step has to gain this share of what the gradient promises."""
+SHORTEST_STEP = 1e-10
+"""What a shorter one gains is rounding."""
+NEWTON_ITER = 50
+DECREMENT = 1e-8
+"""Newton stops where the quadratic model promises less than this, in nats for all rows together."""
+SAME_RESPONSIBILITIES = 1e-4
+"""EM stops where no responsibility changes by more."""
+
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """What is to be explained.
+
+    Attributes
+    ----------
+    codes : ndarray of int, shape (n,)
+    weights : ndarray of shape (n,)
+        A row of weight two counts as two rows.
+    component_classes : ndarray of int, shape (S,)
+        The class of each component.
+    """
+
+    codes: np.ndarray
+    weights: np.ndarray
+    component_classes: np.ndarray
+
+    @property
+    def own(self) -> np.ndarray:
+        """Which components are of the class of a row, shape (n, S)."""
+        return self.codes[:, None] == self.component_classes
+
+
+class Designs:
+    """The designs of all components side by side.
+
+    Parameters
+    ----------
+    designs : sequence of S ndarrays of shape (n, R_s)
+    """
+
+    def __init__(self, designs: Sequence[np.ndarray]) -> None:
+        self.columns = np.concatenate(designs, axis=1)
+        edges = np.cumsum([0] + [design.shape[1] for design in designs])
+        self.slices = [slice(begin, end) for begin, end in pairwise(edges)]
+        self.owners = np.repeat(np.arange(len(designs)), np.diff(edges))
+
+    def predictors(self, coef: np.ndarray) -> np.ndarray:
+        """Shape (n, S)."""
+        return np.stack([self.columns[:, part] @ coef[part] for part in self.slices], axis=1)
+
+    def gradient(self, residuals: np.ndarray) -> np.ndarray:
+        """sum_n residual_ns phi_ns for residuals of shape (n, S) (eq. 14, with its sum over rows)."""
+        return np.concatenate([residuals[:, s] @ self.columns[:, part] for s, part in enumerate(self.slices)])
+
+    def curvature(self, probabilities: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Minus the Hessian of J (eq. 15, with its sum over rows), positive semidefinite."""
+        scaled = self.columns * (np.sqrt(weights)[:, None] * probabilities)[:, self.owners]
+        curvature = -(scaled.T @ scaled)
+        for s, part in enumerate(self.slices):
+            columns = self.columns[:, part]
+            curvature[part, part] += (columns.T * (weights * probabilities[:, s])) @ columns
+        return curvature
+
+
+class Mode(NamedTuple):
+    """Where the posterior of the coefficients is largest, given their precisions.
+
+    Attributes
+    ----------
+    coef : ndarray
+        One after the other, as the columns of the designs.
+    responsibilities : ndarray of shape (n, S)
+        r = P(m | c, x), zero for components of other classes.
+    curvature : ndarray
+        Minus the Hessian of J at ``coef``.
+    objective : list of float
+        log P(T|X, w) + log prior of the coefficients, but for a constant, before the first pass of EM and after each.
+    """
+
+    coef: np.ndarray
+    responsibilities: np.ndarray
+    curvature: np.ndarray
+    objective: list[float]
+
+
+def log_joint(designs: Designs, coef: np.ndarray, log_pi: np.ndarray) -> np.ndarray:
+    """log P(c, m|x), shape (n, S) (eq. 1)."""
+    return log_softmax(log_pi + designs.predictors(coef), axis=1)
+
+
+def expected_objective(
+    rows: LabelledRows,
+    designs: Designs,
+    responsibilities: np.ndarray,
+    coef: np.ndarray,
+    log_pi: np.ndarray,
+) -> float:
+    """J - w'w/2 (eq. 11, with the half that it lacks)."""
+    log_probabilities = log_joint(designs, coef, log_pi)
+    with np.errstate(invalid="ignore"):
+        terms = np.where(responsibilities > 0, responsibilities * log_probabilities, 0.0)
+    return float(rows.weights @ terms.sum(axis=1) - 0.5 * coef @ coef)
+
+
+def objective_and_responsibilities(
+    rows: LabelledRows, designs: Designs, coef: np.ndarray, log_pi: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """What EM maximises, and its E-step."""
+    own = np.where(rows.own, log_joint(designs, coef, log_pi), -np.inf)
+    log_class = logsumexp(own, axis=1, keepdims=True)
+    return float(rows.weights @ log_class[:, 0] - 0.5 * coef @ coef), np.exp(own - log_class)
+
+
+def maximise_expectation(
+    rows: LabelledRows,
+    designs: Designs,
+    responsibilities: np.ndarray,
+    coef: np.ndarray,
+    log_pi: np.ndarray,
+) -> np.ndarray:
+    """The M-step: Newton's method with backtracking (eqs. 12 and 13)."""
+    value = expected_objective(rows, designs, responsibilities, coef, log_pi)
+    for _ in range(NEWTON_ITER):
+        probabilities = np.exp(log_joint(designs, coef, log_pi))
+        residuals = rows.weights[:, None] * (responsibilities - probabilities)
+        gradient = designs.gradient(residuals) - coef
+        precision = designs.curvature(probabilities, rows.weights)
+        precision[np.diag_indices_from(precision)] += 1.0
+        step = cho_solve(cho_factor(precision, lower=True, overwrite_a=True), gradient)
+        promised = 0.5 * float(gradient @ step)
+        length = 1.0
+        while promised > DECREMENT and length > SHORTEST_STEP:
+            moved = coef + length * step
+            reached = expected_objective(rows, designs, responsibilities, moved, log_pi)
+            if reached >= value + 2 * ARMIJO * length * promised:
+                break
+            length /= 2
+        else:
+            return coef
+        coef, value = moved, reached
+        # What is left after a whole step is about the square of what it promised.
+        if length == 1.0 and promised**2 < DECREMENT:
+            return coef
+    return coef
+
+
+def posterior_mode(
+    rows: LabelledRows,
+    designs: Designs,
+    coef: np.ndarray,
+    log_pi: np.ndarray,
+    *,
+    responsibilities: np.ndarray | None = None,
+    em_iter: int = 50,
+) -> Mode:
+    """The mode of the posterior of the coefficients by EM over the components (Algorithm 1, its two inner loops).
+
+    Parameters
+    ----------
+    rows : LabelledRows
+    designs : Designs
+    coef : ndarray
+        Where to start.
+    log_pi : ndarray of shape (S,)
+        Minus infinity for a component that has been dropped.
+    responsibilities : ndarray of shape (n, S), optional
+        Those of the first M-step; without them they follow from ``coef``.
+    em_iter : int
+        The most passes of EM.
+    """
+    value, following = objective_and_responsibilities(rows, designs, coef, log_pi)
+    responsibilities, objective = following if responsibilities is None else responsibilities, [value]
+    for _ in range(em_iter):
+        coef = maximise_expectation(rows, designs, responsibilities, coef, log_pi)
+        value, following = objective_and_responsibilities(rows, designs, coef, log_pi)
+        objective.append(value)
+        change = np.abs(following - responsibilities).max()
+        responsibilities = following
+        if change <= SAME_RESPONSIBILITIES:
+            break
+    probabilities = np.exp(log_joint(designs, coef, log_pi))
+    return Mode(coef, responsibilities, designs.curvature(probabilities, rows.weights), objective)

@@ -1,0 +1,185 @@
+"""Sparse Bayesian learning of a softmax mixture: a precision per weight, chosen by the evidence (Hayashi and Uchida 2021)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, qr
+
+from skem.engine.softmax_mixture import Designs, LabelledRows, posterior_mode
+
+LEAST_SHARE = 1e-8
+"""A component whose share of its class is less than this has gone."""
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What the weights of each component belong to.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n, H)
+        phi(x) of each row, or its kernel with each row.
+    factors : pair of ndarray of shape (n, R) and (R, H), or None
+        Two factors of ``columns`` where R is less than H.
+    """
+
+    columns: np.ndarray
+    factors: tuple[np.ndarray, np.ndarray] | None = None
+
+    def largest(self) -> int:
+        """The most columns that a component's design can have."""
+        return self.columns.shape[1] if self.factors is None else self.factors[0].shape[1]
+
+
+def refuse_more_than_memory(n: int, n_columns: int, rank: int, n_components: int) -> None:
+    """Raise MemoryError, with the size, where the first Newton step would not fit into this machine's memory.
+
+    Parameters
+    ----------
+    n, n_columns, rank, n_components : int
+        Rows, H, the most columns of a component's design, and S.
+    """
+    live = (n_components - 1) * min(rank, n_columns)
+    needed = 8 * (n * n_columns + 2 * n * live + 3 * live**2 + 4 * n_components * n_columns)
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not every system says
+        return
+    if needed > memory:
+        raise MemoryError(
+            f"{live} weights of {n_components - 1} components for {n} rows take about {needed / 2**30:.1f} GiB, and this "
+            f"machine has {memory / 2**30:.1f}: train on fewer rows, or with fewer components or features"
+        )
+
+
+class ScaledDesign(NamedTuple):
+    """A component's design for coefficients z with the prior N(0, I), and what makes weights of them.
+
+    With Phi the columns of live weights and A their precisions, w = A^-1/2 Q z. Without factors Q = I. With Phi = F B,
+    the mode lies in the range of A^-1 B': of B A^-1/2 = L Q' with orthonormal Q, F L is the design. That is Woodbury's
+    identity without its cancellation.
+    """
+
+    columns: np.ndarray
+    deviations: np.ndarray  # A^-1/2
+    rotation: np.ndarray | None  # Q, (live, R)
+
+    @classmethod
+    def of(cls, basis: Basis, live: np.ndarray, precisions: np.ndarray) -> ScaledDesign:
+        deviations = 1.0 / np.sqrt(precisions[live])
+        if basis.factors is None or live.sum() <= basis.largest():
+            return cls(basis.columns[:, live] * deviations, deviations, None)
+        left, right = basis.factors
+        rotation, triangle = qr((right[:, live] * deviations).T, mode="economic")
+        return cls(left @ triangle.T, deviations, rotation)
+
+    def weights(self, coef: np.ndarray) -> np.ndarray:
+        return self.deviations * (coef if self.rotation is None else self.rotation @ coef)
+
+    def coef(self, weights: np.ndarray) -> np.ndarray:
+        """The coefficients of the same predictor whose prior is largest."""
+        scaled = weights / self.deviations
+        return scaled if self.rotation is None else self.rotation.T @ scaled
+
+    def well_determined(self, shares: np.ndarray) -> np.ndarray:
+        """gamma = 1 - alpha lambda of each weight, from the component's block of (I + K)^-1 K."""
+        if self.rotation is None:
+            return shares.diagonal()
+        return np.einsum("ij,jk,ik->i", self.rotation, shares, self.rotation, optimize=True)
+
+
+@dataclass(frozen=True)
+class State:
+    """What is known after an outer iteration.
+
+    Attributes
+    ----------
+    weights, precisions : ndarray of shape (S, H)
+        Zero and infinity where a weight has been dropped.
+    pi : ndarray of shape (S,)
+        Shares of the components within their classes.
+    objective : float
+        log P(T|X, w) - w'Aw/2 at the mode, in nats, before the precisions were updated.
+    converged : bool
+    """
+
+    weights: np.ndarray
+    precisions: np.ndarray
+    pi: np.ndarray
+    objective: float
+    converged: bool
+
+
+def iterations(
+    rows: LabelledRows,
+    basis: Basis,
+    responsibilities: np.ndarray,
+    *,
+    max_iter: int,
+    em_iter: int,
+    tol: float,
+    max_precision: float,
+) -> Iterator[State]:
+    """Algorithm 1: the mode, then precisions (eq. 17) and shares (eq. 18), until the precisions stay the same.
+
+    The last component is the reference: its weights are zero throughout. Weights start at zero and precisions at one
+    (appendix C); the first M-step has the responsibilities given.
+
+    Parameters
+    ----------
+    rows : LabelledRows
+    basis : Basis
+    responsibilities : ndarray of shape (n, S)
+    max_iter, em_iter : int
+        The most iterations, and passes of EM in each.
+    tol : float
+        Stop where the sum of squared changes of the precisions is less, and no weight was dropped.
+    max_precision : float
+        A weight with a larger one is dropped.
+    """
+    S, H = len(rows.component_classes), basis.columns.shape[1]
+    weights, precisions = np.zeros((S, H)), np.ones((S, H))
+    precisions[-1] = np.inf
+    class_weight = np.bincount(rows.codes, weights=rows.weights)[rows.component_classes]
+    pi = 1.0 / np.bincount(rows.component_classes)[rows.component_classes]
+    first: np.ndarray | None = responsibilities
+    for _ in range(max_iter):
+        live = np.isfinite(precisions)
+        scaled = [ScaledDesign.of(basis, live[s], precisions[s]) for s in range(S)]
+        designs = Designs([each.columns for each in scaled])
+        start = np.concatenate([scaled[s].coef(weights[s, live[s]]) for s in range(S)])
+        with np.errstate(divide="ignore"):
+            log_pi = np.log(pi)
+        mode = posterior_mode(rows, designs, start, log_pi, responsibilities=first, em_iter=em_iter)
+        first = None
+        shares = _shares_of_data(mode.curvature)
+        pi = (rows.weights @ mode.responsibilities) / class_weight
+        pi[pi < LEAST_SHARE] = 0.0
+        before, precisions, weights = precisions, np.full((S, H), np.inf), np.zeros((S, H))
+        for s, part in enumerate(designs.slices):
+            weights[s, live[s]] = scaled[s].weights(mode.coef[part])
+            gamma = scaled[s].well_determined(shares[part, part])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                updated = gamma / weights[s, live[s]] ** 2
+            # A gamma of zero is that of a column of zeros: such a weight has nothing to do.
+            updated[~(gamma > 0) | (pi[s] == 0) | (updated > max_precision)] = np.inf
+            precisions[s, live[s]] = updated
+        weights[~np.isfinite(precisions)] = 0.0
+        change = np.where(live, precisions, 0.0) - np.where(live, before, 0.0)
+        converged = float((change**2).sum()) < tol
+        yield State(weights, precisions, pi, mode.objective[-1], converged)
+        if converged:
+            return
+
+
+def _shares_of_data(curvature: np.ndarray) -> np.ndarray:
+    """(I + K)^-1 K: what of each coefficient the data determine, the prior the rest (eq. 16)."""
+    if not len(curvature):
+        return curvature
+    whole = curvature + np.eye(len(curvature))
+    return cho_solve(cho_factor(whole, lower=True, overwrite_a=True), curvature)

@@ -1,0 +1,132 @@
+"""A mixture per class inside one softmax: derivatives, EM, and what sparse Bayesian learning makes of it."""
+
+from __future__ import annotations
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from numpy.testing import assert_allclose
+from scipy.optimize import approx_fprime
+from scipy.stats import multivariate_normal
+from sklearn.linear_model import LogisticRegression
+
+from skem.engine.quadratic import kernel_scales, quadratic_features
+from skem.engine.softmax_mixture import (
+    Designs,
+    LabelledRows,
+    expected_objective,
+    log_joint,
+    objective_and_responsibilities,
+    posterior_mode,
+)
+from skem.engine.sparse_bayes import Basis, iterations
+
+
+def problem(seed, n=40, n_columns=3, classes=(0, 0, 1, 1)):
+    """Random rows and designs; the last component is the reference."""
+    rng = np.random.default_rng(seed)
+    classes = np.array(classes)
+    codes = np.arange(n) % (classes.max() + 1)
+    features = rng.normal(size=(n, n_columns)) + codes[:, None]
+    designs = Designs([*[features * scale for scale in range(1, len(classes))], np.empty((n, 0))])
+    rows = LabelledRows(codes, rng.uniform(0.5, 2.0, n), classes)
+    coef = rng.normal(size=designs.columns.shape[1])
+    shares = rng.uniform(size=len(classes))
+    log_pi = np.log(shares / np.bincount(classes, weights=shares)[classes])
+    responsibilities = rng.uniform(size=(n, len(classes))) * rows.own
+    responsibilities /= responsibilities.sum(axis=1, keepdims=True)
+    return rows, designs, coef, log_pi, responsibilities
+
+
+@pytest.mark.parametrize("classes", [(0, 0, 1, 1), (0, 1, 1, 2, 2)])
+def test_gradient_and_hessian_by_finite_differences(classes):
+    rows, designs, coef, log_pi, responsibilities = problem(0, classes=classes)
+
+    def gradient(coef):
+        residuals = rows.weights[:, None] * (responsibilities - np.exp(log_joint(designs, coef, log_pi)))
+        return designs.gradient(residuals) - coef
+
+    def value(coef):
+        return expected_objective(rows, designs, responsibilities, coef, log_pi)
+
+    assert_allclose(gradient(coef), approx_fprime(coef, value, 1e-7), rtol=1e-5, atol=1e-4)
+    curvature = designs.curvature(np.exp(log_joint(designs, coef, log_pi)), rows.weights)
+    hessian = approx_fprime(coef, gradient, 1e-7)
+    assert_allclose(-curvature - np.eye(len(coef)), hessian, rtol=1e-5, atol=1e-4)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([(0, 1), (0, 0, 1, 1), (0, 1, 1, 2, 2, 2)]), st.booleans())
+@settings(max_examples=20, deadline=None)
+def test_the_inner_objective_never_falls_and_ends_at_a_mode(seed, classes, given_start):
+    rows, designs, coef, log_pi, responsibilities = problem(seed, classes=classes)
+    start = responsibilities if given_start else None
+    mode = posterior_mode(rows, designs, coef, log_pi, responsibilities=start, em_iter=300)
+    # From responsibilities of one's own making the first M-step may lose.
+    gains = np.diff(mode.objective[1 if given_start else 0 :])
+    assert (gains >= -1e-9 * (1 + np.abs(mode.objective[-1]))).all()
+    if len(mode.objective) <= 300:
+
+        def value(coef):
+            return objective_and_responsibilities(rows, designs, coef, log_pi)[0]
+
+        slopes = approx_fprime(mode.coef, value, 1e-6)
+        assert_allclose(slopes, 0, atol=0.2)
+        assert_allclose(
+            mode.responsibilities, objective_and_responsibilities(rows, designs, mode.coef, log_pi)[1]
+        )
+
+
+def test_one_component_per_class_with_linear_features_is_logistic_regression():
+    rng = np.random.default_rng(0)
+    codes = np.arange(60) % 2
+    X = rng.normal(size=(60, 3)) + codes[:, None]
+    precision = 0.7
+    features = np.column_stack([np.ones(60), X])
+    # scikit-learn does not penalise the intercept: here it has next to no precision.
+    deviations = np.array([1e3, *[precision**-0.5] * 3])
+    designs = Designs([features * deviations, np.empty((60, 0))])
+    rows = LabelledRows(codes, rng.uniform(0.5, 2.0, 60), np.array([0, 1]))
+    mode = posterior_mode(rows, designs, np.zeros(4), np.zeros(2))
+    rival = LogisticRegression(C=1 / precision, tol=1e-10).fit(X, codes == 0, rows.weights)
+    expected = np.r_[rival.intercept_, rival.coef_[0]]
+    assert_allclose(mode.coef * deviations, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_weights_of_a_gaussian():
+    """Equation 6 with the features of equation 2 is the logarithm of the density."""
+    rng = np.random.default_rng(0)
+    mean, root = rng.normal(size=3), rng.normal(size=(3, 3))
+    covariance = root @ root.T + np.eye(3)
+    precision = np.linalg.inv(covariance)
+    constant = -0.5 * (3 * np.log(2 * np.pi) + np.linalg.slogdet(covariance)[1] + mean @ precision @ mean)
+    products = [-(0.5 if i == j else 1.0) * precision[i, j] for i in range(3) for j in range(i, 3)]
+    weights = np.concatenate([[constant], precision @ mean, products])
+    X = rng.normal(size=(5, 3))
+    assert_allclose(quadratic_features(X) @ weights, multivariate_normal(mean, covariance).logpdf(X))
+
+
+def test_the_kernel_is_an_inner_product_of_features():
+    X, Y = np.random.default_rng(0).normal(size=(2, 6, 4))
+    scales = kernel_scales(4)
+    product = (quadratic_features(X) * scales) @ (quadratic_features(Y) * scales).T
+    assert_allclose(product, (X @ Y.T + 1) ** 2, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_iter", [1, 4, 12])
+def test_low_rank_and_direct_give_the_same(n_iter):
+    rng = np.random.default_rng(3)
+    codes = np.arange(50) % 2
+    X = rng.normal(size=(50, 2)) / 2 + codes[:, None] * [0.5, -0.3]
+    features = quadratic_features(X) * kernel_scales(2)
+    right = np.concatenate([np.eye(1, 6), features]).T
+    rows = LabelledRows(codes, np.ones(50), np.array([0, 0, 1, 1]))
+    responsibilities = (rows.own * np.where(X[:, :1] > 0, [1, 0, 1, 0], [0, 1, 0, 1])).astype(float)
+    options = {"max_iter": n_iter, "em_iter": 20, "tol": 1e-5, "max_precision": 1e5}
+    *_, direct = iterations(rows, Basis(features @ right), responsibilities, **options)
+    *_, reduced = iterations(rows, Basis(features @ right, (features, right)), responsibilities, **options)
+    assert (reduced.weights != 0).sum() == (direct.weights != 0).sum() > 0
+    assert_allclose(reduced.weights, direct.weights, rtol=1e-6, atol=1e-6)
+    assert_allclose(1 / reduced.precisions, 1 / direct.precisions, rtol=1e-6, atol=1e-9)
+    assert_allclose(reduced.pi, direct.pi, rtol=1e-6)
+    assert reduced.objective == pytest.approx(direct.objective, rel=1e-8)

@@ -1,0 +1,192 @@
+"""The sparse discriminative mixture as its users meet it."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import expit
+from sklearn.datasets import load_iris, load_wine
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import linear_kernel
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skem import SDGMClassifier
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+QUICK = {"max_iter": 8, "em_iter": 5, "random_state": 0}
+
+
+def crossed(n=60, seed=0):
+    """Two classes of two clouds each, across one another."""
+    rng = np.random.default_rng(seed)
+    clouds = np.arange(n) % 4
+    centres = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+    return centres[clouds] + rng.normal(scale=0.4, size=(n, 2)), clouds % 2
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+def test_within_four_points_of_logistic_regression(load):
+    X, y = load(return_X_y=True)
+    rival = cross_val_score(make_pipeline(StandardScaler(), LogisticRegression()), X, y, cv=3).mean()
+    model = SDGMClassifier(1, max_iter=8, em_iter=2, random_state=0)
+    assert cross_val_score(model, X, y, cv=3).mean() >= rival - 0.04
+
+
+@pytest.mark.parametrize("options", [{}, {"form": "primal"}, {"kernel": "rbf"}, {"kernel": linear_kernel}])
+def test_what_a_fit_leaves(options):
+    X, y = crossed()
+    model = SDGMClassifier(3, **QUICK, **options).fit(X, y)
+    assert model.coef_.shape == model.alpha_.shape == (model.n_components_, 1 + len(model.support_))
+    assert_array_equal(model.coef_ == 0, np.isinf(model.alpha_))
+    assert model.n_nonzero_weights_ == (model.coef_ != 0).sum() > 0
+    assert (model.coef_[:, 1:] != 0).any(axis=0).all()
+    assert_allclose(np.bincount(model.component_classes_, weights=model.weights_), 1)
+    assert len(model.objective_) == model.n_iter_
+    if "form" not in options:
+        assert_array_equal(model.support_vectors_, X[model.support_])
+    else:
+        assert not hasattr(model, "support_vectors_")
+    log_proba = model.component_log_proba(X)
+    summed = [np.exp(log_proba[:, model.component_classes_ == c]).sum(axis=1) for c in (0, 1)]
+    assert_allclose(np.stack(summed, axis=1), model.predict_proba(X))
+
+
+def test_weights_are_dropped_and_the_classes_still_told_apart():
+    X, y = crossed(120)
+    model = SDGMClassifier(2, random_state=0, max_iter=60, em_iter=5).fit(X, y)
+    assert model.score(*crossed(400, seed=1)) > 0.95
+    assert model.n_nonzero_weights_ <= 36  # of 363
+
+
+@pytest.mark.parametrize("options", [{}, {"form": "primal"}])
+def test_a_row_of_weight_two_is_two_rows_in_any_order(options):
+    X, y = crossed()
+    weights = np.arange(60) % 3
+    twice = np.random.default_rng(0).permutation(np.repeat(np.arange(60), weights))
+    one = SDGMClassifier(2, **QUICK, **options).fit(X, y, weights)
+    other = SDGMClassifier(2, **QUICK, **options).fit(X[twice], y[twice])
+    assert_allclose(one.predict_log_proba(X), other.predict_log_proba(X), rtol=1e-9)
+    assert (weights[one.support_] > 0).all() or "form" in options
+
+
+def test_standardised_results_do_not_depend_on_units():
+    X, y = crossed()
+    one = SDGMClassifier(2, **QUICK).fit(X, y)
+    other = SDGMClassifier(2, **QUICK).fit(X * [1024, 0.125] + 3, y)
+    assert_allclose(other.predict_proba(X * [1024, 0.125] + 3), one.predict_proba(X), rtol=1e-6)
+    raw = SDGMClassifier(2, standardize=False, **QUICK).fit(X, y)
+    assert np.abs(raw.predict_proba(X) - one.predict_proba(X)).max() > 1e-3
+
+
+def test_one_component_with_a_radial_kernel_is_the_relevance_vector_machine():
+    """Tipping (2001), written out: iteratively reweighted least squares, then alpha = gamma / w^2."""
+    X, y = crossed(40)
+    kernel = np.exp(-((X[:, None] - X) ** 2).sum(axis=2))
+    phi = np.column_stack([np.ones(40), kernel])
+    target, precisions, w = (y == 0).astype(float), np.ones(41), np.zeros(41)
+    live = np.arange(41)
+    for _ in range(25):
+        columns, A = phi[:, live], np.diag(precisions[live])
+        for _ in range(100):
+            p = expit(columns @ w[live])
+            hessian = (columns.T * (p * (1 - p))) @ columns + A
+            step = np.linalg.solve(hessian, columns.T @ (target - p) - A @ w[live])
+            w[live] += step
+            if np.abs(step).max() < 1e-10:
+                break
+        p = expit(columns @ w[live])
+        hessian = (columns.T * (p * (1 - p))) @ columns + A
+        gamma = 1 - precisions[live] * np.linalg.inv(hessian).diagonal()
+        precisions[live] = gamma / w[live] ** 2
+        dropped = live[precisions[live] > 1e5]
+        w[dropped] = 0
+        live = np.setdiff1d(live, dropped)
+    options = {"kernel": "rbf", "gamma": 1.0, "standardize": False, "max_iter": 25, "em_iter": 5, "tol": 0}
+    model = SDGMClassifier(1, **options).fit(X, y)
+    assert_array_equal(np.sort(model.support_), live[live > 0] - 1)
+    assert_allclose(model.predict_proba(X)[:, 0], expit(phi @ w), atol=1e-5)
+
+
+def test_gaussian_class_densities_give_the_posterior_of_quadratic_discriminant_analysis():
+    """Equations 3 to 6: with one Gaussian per class, and equal priors, the model is that of the generative one."""
+    X, y = load_iris(return_X_y=True)
+    X = X[:, :2]
+    rival = QuadraticDiscriminantAnalysis(store_covariance=True).fit(X, y)
+    model = SDGMClassifier(1, form="primal", standardize=False, max_iter=1).fit(X, y)
+    model.support_ = np.arange(1, 6)
+    rows = []
+    for mean, covariance in zip(rival.means_, rival.covariance_, strict=True):
+        (a, b), (_, d) = precision = np.linalg.inv(covariance)
+        constant = -0.5 * (np.linalg.slogdet(covariance)[1] + mean @ precision @ mean)
+        rows.append([constant, *precision @ mean, -a / 2, -b, -d / 2])
+    model.coef_ = np.array(rows)
+    assert_allclose(model.predict_proba(X), rival.predict_proba(X), atol=1e-8)
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"solver": "lowrank", "kernel": "rbf"}, 'solver="lowrank" needs form="dual" and kernel="poly2"'),
+        ({"solver": "lowrank", "form": "primal"}, 'solver="lowrank" needs form="dual"'),
+        ({"form": "primal", "kernel": "rbf"}, 'form="primal" has the features of kernel="poly2" only'),
+        ({"n_components": 31}, "are 62 components, more than the 60 rows .*: set n_components to 30 or less"),
+        ({"kernel": lambda X, Y: X @ Y.T + np.arange(len(X))[:, None]}, "the kernel is not symmetric"),
+        ({"kernel": lambda X, Y: np.log(X @ Y.T * 0)}, "the kernel gave values that are not finite"),
+        ({"kernel": lambda X, Y: X}, r"array of shape \(60, 2\) instead of \(60, 60\)"),
+        ({"max_precision": 0.5}, "max_precision"),
+    ],
+)
+def test_what_is_refused(options, words):
+    with np.errstate(divide="ignore"), pytest.raises(ValueError, match=words):
+        SDGMClassifier(**options).fit(*crossed())
+
+
+def test_data_that_cannot_be_learned_from():
+    X, y = crossed()
+    with pytest.raises(ValueError, match="of one class only: 1"):
+        SDGMClassifier().fit(X, y * 0 + 1)
+    with pytest.raises(ValueError, match="contains 1 NaN"):
+        SDGMClassifier().fit(np.where(np.arange(120).reshape(60, 2) == 7, np.nan, X), y)
+    with pytest.raises(ValueError, match=r"features are too large for their squares .* set standardize=True"):
+        SDGMClassifier(standardize=False).fit(X * 1e120, y)
+
+
+def test_more_weights_than_memory_holds_are_refused_with_the_size(monkeypatch):
+    monkeypatch.setattr("os.sysconf", lambda name: {"SC_PAGE_SIZE": 1, "SC_PHYS_PAGES": 10_000}[name])
+    with pytest.raises(MemoryError, match=r"305 weights of 5 components for 60 rows take about 0.0 GiB"):
+        SDGMClassifier(solver="direct").fit(*crossed())
+
+
+def test_without_weights_it_predicts_the_shares_of_the_classes_and_warns():
+    X, y = crossed(40)
+    y = np.r_[y, y[:20] * 0]
+    X = np.r_[X, X[:20]]
+    with pytest.warns(UserWarning, match="dropped all weights and predicts the shares"):
+        model = SDGMClassifier(2, max_precision=1.0000001, **QUICK).fit(X * 1e-9, y)
+    assert model.n_nonzero_weights_ == 0
+    assert_allclose(model.predict_proba(X[:2]), [np.bincount(y) / 60] * 2)
+
+
+def test_constant_and_duplicate_columns_and_far_rows_do_no_harm():
+    X, y = crossed()
+    wide = np.column_stack([X, X[:, 0], np.full(60, 0.1)])
+    model = SDGMClassifier(2, **QUICK).fit(wide, y)
+    assert model.score(wide, y) > 0.9
+    assert np.isfinite(model.predict_proba(wide * 1e300)).all()
+
+
+def test_a_fit_that_ends_early_warns():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ConvergenceWarning, match="did not converge in 2 passes"):
+            SDGMClassifier(2, max_iter=2, em_iter=2).fit(*crossed())
