@@ -91,7 +91,7 @@ def platform_of(environment: Mapping[str, Any]) -> dict[str, Any]:
         "system": environment["machine"]["system"].split()[0]
         + " "
         + environment["machine"]["system"].split()[-1],
-        "packages": {name: packages[name] for name in ("numpy", "scipy", "scikit-learn")},
+        "packages": {name: packages[name] for name in ("numpy", "scipy", "scikit-learn", "numba")},
         "blas": sorted(
             f"{library['internal_api']} {library['version']} {library['architecture']}"
             for library in environment["libraries"]
