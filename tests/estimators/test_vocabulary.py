@@ -1,5 +1,6 @@
 """One vocabulary: the same words, parameters and attributes mean the same in every class, and are documented once."""
 
+import ast
 import inspect
 import re
 import subprocess
@@ -300,7 +301,7 @@ def test_every_parameter_is_documented_once_in_the_order_of_the_signature(Estima
     assert "%(" not in Estimator.__doc__
     for name, default in re.findall(r"^ +(\w+) : .*, default=(.+)$", Estimator.__doc__, re.MULTILINE):
         if name not in ("sharings", "variance_floor"):
-            assert default.strip('"') == str(parameters[name].default)
+            assert ast.literal_eval(default) == parameters[name].default
 
 
 @pytest.mark.parametrize("Estimator", [each for each in EVERYTHING if each is not skem.GaussianKernels])
