@@ -304,7 +304,7 @@ class SDGMClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
         self.n_iter_, self.converged_ = len(states), last.converged
 
     def component_log_proba(self, X: ArrayLike) -> np.ndarray:
-        """log P(c, m|x), shape (n_samples, n_components_), in the order of ``component_classes_`` (eq. 1)."""
+        """log P(c, m|x), shape (n_samples, ``n_components_``), in the order of ``component_classes_`` (eq. 1)."""
         check_is_fitted(self)
         features = check_features(self, X, reset=False).astype(np.float64)
         with single_threaded():
