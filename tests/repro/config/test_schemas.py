@@ -9,13 +9,17 @@ from skem.repro.config.documents import ConfigurationError, read
 
 SKEM = ["data_sets", "rice", "methods", "skem"]
 NAN, INF = float("nan"), float("inf")
-SOME = {"datasets": ["mnist", "ionosphere"], "data_sets": ["ionosphere"]}
+SOME = {
+    "datasets": ["mnist", "ionosphere"],
+    "data_sets": ["ionosphere"],
+    "features": ["ionosphere", "mnist_half_fixed", "cifar10_moved"],
+}
 
 
 def paths(schema):
     """Of some data sets; the others are like them."""
     for path in walk(REAL[schema]):
-        kind, names = (path[0], path[1:2]) if schema == "experiment" else (schema, path[:1])
+        kind, names = (path[0], path[1:2]) if schema in ("config", "experiment") else (schema, path[:1])
         if kind not in SOME or not names or names[0] in SOME[kind]:
             yield path
 
