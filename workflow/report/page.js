@@ -1,7 +1,22 @@
-const bytes = Uint8Array.from(atob("{{ component }}"), (c) => c.charCodeAt(0));
-const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-const source = new Blob([await new Response(unpacked).text()], { type: "text/javascript" });
-const { default: DataTable } = await import(URL.createObjectURL(source));
+async function unpacked(packed, type) {
+  const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return URL.createObjectURL(new Blob([await new Response(stream).arrayBuffer()], { type }));
+}
+
+// A larger file is unpacked when it is asked for.
+for (const link of document.querySelectorAll("a[data-packed]")) {
+  link.href = "#";
+  link.closest("li").hidden = false;
+  link.addEventListener("click", async (event) => {
+    if (link.protocol === "blob:") return;
+    event.preventDefault();
+    link.href = await unpacked(link.dataset.packed, link.dataset.type);
+    link.click();
+  });
+}
+
+const { default: DataTable } = await import(await unpacked("{{ component }}", "text/javascript"));
 
 const filters = document.getElementById("filters");
 const ledger = new DataTable("#ledger", {

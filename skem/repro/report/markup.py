@@ -40,14 +40,18 @@ _PLAIN = "".join(chr(code) for code in range(32, 127) if chr(code) not in '%#"&<
 """What may stand in such an address, and in an attribute, as it is."""
 
 
+def kind(path: Path) -> str:
+    """The MIME type of a file, from its name."""
+    return _TYPES[path.suffix[1:]]
+
+
 def data_url(path: Path) -> Markup:
     """A file as an address that needs neither network nor folder, for an attribute in double quotes."""
-    kind = _TYPES[path.suffix[1:]]
     content = path.read_bytes()
-    if kind == "application/pdf":
-        return Markup(f"data:{kind};base64,{b64encode(content).decode('ascii')}")
+    if kind(path) == "application/pdf":
+        return Markup(f"data:{kind(path)};base64,{b64encode(content).decode('ascii')}")
     # A quarter shorter than base64.
-    return Markup(f"data:{kind};charset=utf-8,{quote(content, safe=_PLAIN)}")
+    return Markup(f"data:{kind(path)};charset=utf-8,{quote(content, safe=_PLAIN)}")
 
 
 def packed(path: Path) -> Markup:

@@ -24,6 +24,9 @@ from skem.repro.ledger import stated_claims, summary, verdicts
 from skem.repro.names import NAMES
 from skem.repro.report import markup
 
+LARGE = 10_000
+"""Bytes up to which a file is carried as it is, to be had without a script."""
+
 ABSENT = "missing"
 """Verdict of a claim that the results do not have, for instance since it is younger."""
 
@@ -41,6 +44,15 @@ class Download:
     @property
     def url(self) -> Markup:
         return markup.data_url(self.path)
+
+    @property
+    def packed(self) -> Markup | None:
+        """Of a larger file, what the page's script unpacks when it is asked for; such files are most of the page else."""
+        return markup.packed(self.path) if self.path.stat().st_size > LARGE else None
+
+    @property
+    def kind(self) -> str:
+        return markup.kind(self.path)
 
     @property
     def size(self) -> str:

@@ -106,7 +106,7 @@ def test_the_page_needs_nothing_but_itself(html):
 
 
 def test_the_page_is_small(html):
-    assert len(html.encode()) < 5e6
+    assert len(html.encode()) < 4e6
 
 
 def test_a_screen_reader_finds_its_way(html):
@@ -115,7 +115,8 @@ def test_a_screen_reader_finds_its_way(html):
     assert [len(found.all(name)) for name in ("header", "main", "footer", "h1")] == [1, 1, 1, 1]
     ids = [attributes["id"] for _, attributes, _ in found.tags if "id" in attributes]
     assert len(ids) == len(set(ids))
-    anchors = {a["href"][1:] for a, _ in found.all("a") if a["href"].startswith("#")}
+    # What the script unpacks has no address before.
+    anchors = {a["href"][1:] for a, _ in found.all("a") if a.get("href", "").startswith("#")}
     assert anchors <= set(ids)
     assert all(a["scope"] in ("col", "row") for a, _ in found.all("th"))
     assert len(found.all("table")) == len(found.all("caption")) > 50
