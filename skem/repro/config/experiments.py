@@ -192,7 +192,7 @@ def _expanded(
     grid = dict(how.get("grid", {}))
     if not grid:
         return found
-    passes, rows = grid.pop("max_iter", {}), grid.pop("rows")
+    passes, runs, rows = grid.pop("max_iter", {}), grid.pop("runs", {}), grid.pop("rows")
     lists = {key: grid[key] for key in PARTS_OF_NAMES if key in grid}
     if config["grids"] == "ends":
         lists = {key: [values[0], values[-1]] if len(values) > 1 else values for key, values in lists.items()}
@@ -209,6 +209,8 @@ def _expanded(
         own["features"] |= {key: point[key] for key in ("folds", "scale") if key in point}
         large = len(lists["partition"]) > 1 and config["grids"] == "all"
         unit = point["partition"] if large else "grid"
+        if large and point["partition"] in runs:  # the settings of a unit have the same runs
+            own["runs"] = runs[point["partition"]]
         found.append(setting(setting_name(**point), unit, own))
     return found
 

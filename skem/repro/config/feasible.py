@@ -193,8 +193,9 @@ def faults_of_grid(where: str, how: dict[str, Any], partitions: list[str]) -> li
         ]
     allowed = ", ".join(dict.fromkeys(partitions))
     return faults + [
-        f"{where}.max_iter names partition {partition!r}; allowed: {allowed}"
-        for partition in grid.get("max_iter", {})
+        f"{where}.{key} names partition {partition!r}; allowed: {allowed}"
+        for key in ("max_iter", "runs")
+        for partition in grid.get(key, {})
         if partition not in partitions
     ]
 

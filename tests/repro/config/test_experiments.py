@@ -62,7 +62,7 @@ def expanded(tmp_path, grid, config=None, **method):
 
 
 def test_a_grid_is_every_combination_named_after_what_it_is(tmp_path):
-    found = expanded(tmp_path, GRID | {"max_iter": {"1x32": 9}}, runs=2)
+    found = expanded(tmp_path, GRID | {"max_iter": {"1x32": 9}, "runs": {"4x8": 1}}, runs=2)
     assert [setting.name for setting in found] == [
         f"{partition}-K{k}" for partition in GRID["partition"] for k in GRID["n_components"]
     ]
@@ -71,6 +71,7 @@ def test_a_grid_is_every_combination_named_after_what_it_is(tmp_path):
     assert last.params == {"reg_covar": 0.1, "n_blocks": 1, "n_components": 12, "max_iter": 9}
     assert found[0].params["n_blocks"] == 2
     assert found[0].params["max_iter"] == 3
+    assert {setting.unit: len(setting.runs) for setting in found} == {"2x16": 2, "4x8": 1, "1x32": 2}
     assert len({(setting.name, setting.unit) for setting in found}) == 9
 
 
@@ -141,7 +142,7 @@ def test_faults_of_all_files_are_told_together(tmp_path):
         content = {"title": name, "data_sets": {"ionosphere": {"methods": {"own": method}}}}
         (tmp_path / "experiments" / f"{name}.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     described = copy.deepcopy(REAL["datasets"])
-    described["rice"]["n_classes"] = 1
+    described["rice"]["n_classes"] = 0
     (tmp_path / "datasets.yaml").write_text(yaml.dump(described, Dumper=DUMPER), encoding="utf-8")
     broken = merged({"seed": "x", "experiments": ["one", "two", "three"]})
     with pytest.raises(ConfigurationError) as caught:
@@ -162,10 +163,11 @@ def test_two_experiments_may_not_call_two_settings_the_same(tmp_path):
     assert not unclear(str(caught.value), "two.yaml: ionosphere/own/2x16-K4", "1x32-K12", "another setting")
 
 
-def test_the_passes_of_a_partition_that_is_in_no_grid(tmp_path):
+@pytest.mark.parametrize("key", ["max_iter", "runs"])
+def test_passes_and_runs_of_a_partition_that_is_in_no_grid(tmp_path, key):
     with pytest.raises(ConfigurationError) as caught:
-        expanded(tmp_path, GRID | {"max_iter": {"1x63": 40}})
-    assert not unclear(str(caught.value), "grid.max_iter names partition '1x63'; allowed: 2x16, 4x8, 1x32")
+        expanded(tmp_path, GRID | {key: {"1x63": 40}})
+    assert not unclear(str(caught.value), f"grid.{key} names partition '1x63'; allowed: 2x16, 4x8, 1x32")
 
 
 @pytest.mark.parametrize("init", ["class", "class_kmeans"])
