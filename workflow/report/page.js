@@ -32,37 +32,63 @@ const ledger = new DataTable("#ledger", {
   },
 });
 
+const selects = [...filters.querySelectorAll("select")];
+const atFirst = Object.fromEntries(selects.map((select) => [select.name, select.value]));
+
 function apply() {
-  for (const select of filters.querySelectorAll("select")) {
+  for (const select of selects) {
     const chosen = select.value;
-    ledger.column(select.dataset.column).search(chosen ? (cell) => cell === chosen : "");
+    const column = ledger.column(select.dataset.column);
+    column.search(chosen ? (cell) => cell === chosen : "");
+    // The same in every row tells nothing.
+    if (select.name === "paper") column.visible(!chosen);
   }
   ledger.draw();
 }
 
-filters.addEventListener("change", apply);
-filters.addEventListener("reset", () => setTimeout(() => { ledger.search(""); apply(); }));
+// What is shown stands in the address, so that it can be passed on.
+function remember() {
+  const chosen = selects.filter((select) => select.value !== atFirst[select.name]);
+  const words = new URLSearchParams(chosen.map((select) => [select.name, select.value]));
+  if (ledger.search()) words.set("search", ledger.search());
+  if (words.size || location.hash.startsWith("#ledger?")) history.replaceState(null, "", `#ledger?${words}`);
+}
+
+function choose(words) {
+  for (const select of selects) select.value = words.get(select.name) ?? atFirst[select.name];
+  ledger.search(words.get("search") ?? "");
+  apply();
+}
+
+filters.addEventListener("change", () => { apply(); remember(); });
+filters.addEventListener("reset", () => setTimeout(() => { ledger.search(""); apply(); remember(); }));
+ledger.on("search", remember);
 filters.hidden = false;
 
-// A count of verdicts leads to those claims.
+// A count leads to those claims.
 for (const link of document.querySelectorAll("a[data-verdict]")) {
   link.addEventListener("click", () => {
-    filters.elements.paper.value = link.dataset.paper;
-    filters.elements.dataset.value = "";
-    filters.elements.verdict.value = link.dataset.verdict;
-    ledger.search("");
-    apply();
+    choose(new URLSearchParams({ ...link.dataset, dataset: "" }));
+    remember();
   });
 }
-apply();
+
+function fromAddress() {
+  const [place, words] = location.hash.split("?");
+  choose(new URLSearchParams(place === "#ledger" ? words : ""));
+  if (words) document.getElementById("ledger-title").scrollIntoView();
+}
+fromAddress();
+addEventListener("hashchange", () => { if (location.hash.startsWith("#ledger?")) fromAddress(); });
 
 // Paper has no pages to click through and nothing to unfold.
-const closed = [...document.querySelectorAll("details:not([open])")];
+let closed = [];
 addEventListener("beforeprint", () => {
   ledger.page.len(-1).draw();
+  closed = [...document.querySelectorAll("details:not([open])")];
   for (const part of closed) part.open = true;
 });
 addEventListener("afterprint", () => {
-  ledger.page.len(25).draw();
   for (const part of closed) part.open = false;
+  ledger.page.len(25).draw();
 });

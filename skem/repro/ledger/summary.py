@@ -95,22 +95,30 @@ def distinct(table: pd.DataFrame) -> pd.DataFrame:
     return measured.assign(told=measured["id"].map(again).fillna(0).astype(int) + 1)
 
 
-def counts(table: pd.DataFrame) -> pd.DataFrame:
-    """How many measurements of each paper have which verdict, each once; and how many claims are something else."""
-    once = distinct(table)
+KINDS = ("measured", "told again", FACT, DEFINITION, "theory", "cited", "not built")
+"""What a claim of the ledger is."""
+
+
+def kinds(table: pd.DataFrame) -> pd.Series:
+    """Which of `KINDS` each claim is."""
     kind = pd.Series("measured", table.index)
     kind[table["verdict"] == "not built"] = "not built"
     kind[table["external"] == "yes"] = "cited"
     for basis in ("theory", DEFINITION, FACT):
         kind[(table["basis"] == basis) & (kind == "measured")] = basis
     kind[(kind == "measured") & (table["repeats"] != "")] = "told again"
+    return kind
+
+
+def counts(table: pd.DataFrame) -> pd.DataFrame:
+    """How many measurements of each paper have which verdict, each once; and how many claims are something else."""
+    once, kind = distinct(table), kinds(table)
     papers = sorted(set(table["paper"]))
     verdicts = pd.crosstab(once["paper"], once["verdict"]).reindex(papers, fill_value=0)
     others = pd.crosstab(table["paper"], kind).reindex(papers, fill_value=0)
     verdicts = verdicts[[v for v in VERDICTS if v in verdicts]]
     depending = once[once["depends_on"] != ""].groupby("paper").size().reindex(papers, fill_value=0)
-    kinds = ("measured", "told again", FACT, DEFINITION, "theory", "cited", "not built")
-    others = others[[k for k in kinds if k in others]]
+    others = others[[k for k in KINDS if k in others]]
     joined = others.join(verdicts).assign(**{"depend on a reading": depending})
     return joined.rename_axis("paper").reset_index()
 

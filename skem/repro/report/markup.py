@@ -24,6 +24,9 @@ _TYPES = {
     "yaml": "application/yaml",
     "cff": "application/yaml",
 }
+LOWEST = 150
+"""Pixels of height that a figure has at least."""
+
 _NUMBER = re.compile(r"[-+±.,0-9e%()\[\] ]+")
 _SVG = "http://www.w3.org/2000/svg"
 _XLINK = "http://www.w3.org/1999/xlink"
@@ -166,10 +169,13 @@ def inline_svg(path: Path, label: str) -> Markup:
                 element.set(key, value.replace("#", f"#{path.stem}-"))
             elif "url(#" in value:
                 element.set(key, value.replace("url(#", f"url(#{path.stem}-"))
-    width = float(root.get("viewBox", "0 0 600 400").split()[2]) * 4 / 3  # points to pixels
+    across, down = (float(part) for part in root.get("viewBox", "0 0 600 400").split()[2:])
+    width = across * 4 / 3  # points to pixels
+    # On a telephone a figure is as wide as the screen, but for one so wide that nothing would be left to see.
+    narrowest = min(width, LOWEST * across / down)
     for key in ("width", "height"):
         root.attrib.pop(key, None)
     root.set("role", "img")
     root.set("aria-label", label)
-    root.set("style", f"max-width: {width:.0f}px; min-width: min({width:.0f}px, 32rem)")
+    root.set("style", f"max-width: {width:.0f}px; min-width: {narrowest:.0f}px")
     return Markup(ElementTree.tostring(root, encoding="unicode"))

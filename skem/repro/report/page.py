@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,18 +15,30 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
 from markupsafe import Markup
 
 from skem.repro import papers
+from skem.repro.ledger import sentences as sentence
 from skem.repro.ledger import stated_claims, summary, verdicts
+from skem.repro.ledger.links import MEASUREMENT
 from skem.repro.names import NAMES
 from skem.repro.report import markup
 
 LARGE = 10_000
 """Bytes up to which a file is carried as it is, to be had without a script."""
+
+REMARK = 160
+"""Letters of a remark that are shown at once, where they end a part of it."""
+
+FINDINGS = ("fails", "worse", "higher", "lower", "better")
+"""Verdicts that differ from the paper; they come first."""
+
+TABLE1 = re.compile(r"table1\.\w+\.p?skem_accuracy")
+"""The accuracies of Table 1 of Pulford (2022)."""
 
 ABSENT = "missing"
 """Verdict of a claim that the results do not have, for instance since it is younger."""
@@ -274,19 +287,42 @@ class Results:
         table = pd.concat([*parts, absent], ignore_index=True)
         for column in ("measured", "low", "high"):
             table[column] = pd.to_numeric(table.get(column))
+        # Results of an earlier version lack these.
+        for column, otherwise in (("basis", MEASUREMENT), ("repeats", ""), ("depends_on", "")):
+            table[column] = table[column].fillna(otherwise) if column in table else otherwise
         return table
 
-    def claims(self) -> list[dict[str, str]]:
-        """The ledger, a row as a reader sees it."""
-        titles = papers.titles(self.project / "config")
+    def claims(self) -> list[dict[str, Any]]:
+        """The ledger, a row as a reader sees it: what was measured first, and of that what differs from the paper."""
+        config = self.project / "config"
+        titles = papers.titles(config)
+        sentences = yaml.safe_load((config / "sentences.yaml").read_text(encoding="utf-8"))
+        kinds = summary.kinds(self.ledger)
+        table = self.ledger.assign(kind_of_claim=kinds, stated=range(len(kinds)))
+        by_verdict = table["verdict"].map([*FINDINGS, *verdicts.VERDICTS, ABSENT].index)
+        order = np.lexsort([by_verdict, kinds.map(summary.KINDS.index)])
         return [
             {
+                "stated": row["stated"],
                 "author": titles.get(row["paper"], row["paper"]),
-                "dataset": row["dataset"],
+                "dataset": sentence.DATA_SETS.get(row["dataset"], row["dataset"]),
+                "sentence": sentence.sentence(row, sentences),
+                "quantity": sentence.QUANTITIES.get(row["quantity"], "") if row["kind"] == "number" else "",
+                "kind": row["kind_of_claim"],
                 **summary.shown(row),
+                "formally": row["expression"],
+                **dict(zip(("short", "rest"), _folded(row["remark"]), strict=True)),
             }
-            for row in self.ledger.to_dict("records")
+            for row in table.iloc[order].to_dict("records")
         ]
+
+
+def _folded(remark: str) -> tuple[str, str]:
+    """What of a remark is shown at once, and the rest."""
+    shown, *others = remark.split("; ")
+    while others and len(shown) + len(others[0]) < REMARK:
+        shown += f"; {others.pop(0)}"
+    return shown, "; ".join(others)
 
 
 def write(results: Results, templates: str | Path) -> str:
@@ -311,14 +347,23 @@ def write(results: Results, templates: str | Path) -> str:
         lstrip_blocks=True,
     )
     rows = results.claims()
-    found = Counter((row["author"], row["verdict"]) for row in rows)
+    found = Counter((row["author"], row["verdict"]) for row in rows if row["kind"] == "measured")
+    kinds = Counter((row["author"], row["kind"]) for row in rows)
     citation = results.project / "CITATION.cff"
     shown = {
         "results": results,
         "rows": rows,
         "found": found,
+        "kinds": kinds,
+        "table1": sorted(
+            (row for row in rows if TABLE1.fullmatch(row["claim"])), key=lambda row: row["stated"]
+        ),
         "authors": list(dict.fromkeys(row["author"] for row in rows)),
         "verdicts": [v for v in (*verdicts.VERDICTS, ABSENT) if any(row["verdict"] == v for row in rows)],
+        "measured_verdicts": [
+            v for v in (*verdicts.VERDICTS, ABSENT) if any(found[a, v] for a, w in found if w == v)
+        ],
+        "all_kinds": [kind for kind in summary.KINDS if any(row["kind"] == kind for row in rows)],
         "datasets": sorted({row["dataset"] for row in rows}),
         "rule": markup.markdown(summary.RULE, ""),
         "citation": yaml.safe_load(citation.read_text(encoding="utf-8")),

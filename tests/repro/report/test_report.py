@@ -11,9 +11,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from skem.repro.ledger import summary
 from skem.repro.papers.pulford2022.figures import FIGURES
 from skem.repro.report import markup
-from skem.repro.report.page import Results, fingerprint, write
+from skem.repro.report.page import FINDINGS, Results, fingerprint, write
 
 ROOT = Path(__file__).parents[3]
 TEMPLATES = ROOT / "workflow/report"
@@ -153,17 +154,51 @@ def test_text_stands_out_in_light_and_dark():
 
 
 def test_the_ledger_has_every_claim_and_values_as_printed(html):
-    ledger = html.split('<table id="ledger">')[1].split("</table>")[0]
+    ledger = html.split('<table id="ledger"')[1].split("</table>")[0]
     rows = ledger.split("<tbody>")[1].split("<tr>")[1:]
     assert len(rows) == len(pd.read_csv(ROOT / "config/claims.csv")) == 691
-    row = next(row for row in rows if "table1.mnist.pskem_<wbr>accuracy" in row)
-    assert ">97.48<" in row
-    assert ">Pulford (2022)<" in row
+    row = next(row for row in rows if "<code>table1.mnist.pskem_accuracy</code>" in row)
+    assert '<th scope="row">Accuracy of PSKEM on MNIST (3x13, K = 60)</th>' in row
+    for cell in ("97.48", "accuracy, %", "Pulford (2022)", "Table 1"):
+        assert f">{cell}</td>" in row
     # The claims about time stand in a file of their own, and in the same count.
-    parts = [pd.read_csv(ROOT / "results/reference" / name) for name in ("claims.csv", "claims_timing.csv")]
-    claims = pd.concat(parts)
-    holds = ((claims["verdict"] == "holds") & (claims["paper"] == "pulford2022")).sum()
-    assert f'aria-label="{holds} holds of Pulford (2022)"' in html
+    holds = ledger_of_the_reference("pulford2022", "measured", "holds")
+    assert f'aria-label="{len(holds)} holds of Pulford (2022)"' in html
+
+
+def ledger_of_the_reference(paper, kind=None, verdict=None):
+    """The claims of a paper in the committed ledger."""
+    table = Results(ROOT / "results/reference", ROOT).ledger
+    table = table.assign(kind=summary.kinds(table))
+    wanted = (table["paper"] == paper) & (kind is None or table["kind"] == kind)
+    return table[wanted & (verdict is None or table["verdict"] == verdict)]
+
+
+def test_what_differs_from_the_paper_comes_first(folder):
+    rows = Results(folder, ROOT).claims()
+    kinds = [summary.KINDS.index(row["kind"]) for row in rows]
+    assert kinds == sorted(kinds)
+    measured = [row["verdict"] in FINDINGS for row in rows if row["kind"] == "measured"]
+    assert measured == sorted(measured, reverse=True)
+    assert any(measured)
+
+
+def test_a_long_remark_is_folded_and_nothing_of_it_is_lost(folder):
+    ledger = Results(folder, ROOT)
+    remarks = dict(zip(ledger.ledger["id"].str.partition(".")[2], ledger.ledger["remark"], strict=True))
+    rows = ledger.claims()
+    for row in rows:
+        assert "; ".join(filter(None, [row["short"], row["rest"]])) == remarks[row["claim"]]
+    assert any(row["rest"] for row in rows)
+
+
+def test_table_1_comes_first_with_how_many_accuracies_reproduce(html):
+    heading = re.search(r"Table 1 of Pulford \(2022\): (\d) of 5 accuracies reproduce", html)
+    rows = html[heading.end() :].split("<tbody>")[1].split("</tbody>")[0].split("<tr>")[1:]
+    told = [re.search(r'scope="row">([^<]+)<', row)[1] for row in rows]
+    assert told == ["Rice", "Ionosphere", "MNIST", "Fashion-MNIST", "CIFAR-10"]
+    assert sum('"verdict reproduced"' in row for row in rows) == int(heading[1])
+    assert heading.start() < html.index('<table id="ledger"')
 
 
 def test_all_about_the_run_is_there(html):
@@ -209,9 +244,9 @@ def test_what_is_missing_leaves_a_gap_that_says_how_to_have_it(gappy):
     found = Page(html)
     # Figure 5 and the peers are missing, and with a drawing goes the caption that explains it.
     assert len(found.all("figcaption")) == len(found.all("figure")) - 2
-    ledger = html.split('<table id="ledger">')[1].split("</table>")[0]
-    row = next(row for row in ledger.split("<tr>") if "table1.mnist.pskem_<wbr>accuracy" in row)
-    assert '<td class="verdict missing">missing</td>' in row
+    ledger = html.split('<table id="ledger"')[1].split("</table>")[0]
+    row = next(row for row in ledger.split("<tr>") if "<code>table1.mnist.pskem_accuracy</code>" in row)
+    assert ">missing</td>" in row
     assert not found.open
 
 
@@ -364,10 +399,10 @@ def test_it_is_painted_within_a_second(browser, address):
 
 
 def shown(browser):
-    """The ledger's rows: paper, data set, verdict."""
+    """The ledger's rows: data set, verdict."""
     return browser.execute_script(
         "return [...document.querySelectorAll('#ledger tbody tr')]"
-        ".map(row => row.cells.length < 9 ? null : [8, 5, 1].map(i => row.cells[i].textContent))"
+        ".map(row => row.cells.length < 9 ? null : [6, 1].map(i => row.cells[i].textContent))"
     )
 
 
@@ -385,26 +420,45 @@ def info(browser):
 
 
 def test_the_ledger_can_be_filtered(opened, html):
-    claims = pd.concat(
-        pd.read_csv(ROOT / f"results/reference/{name}.csv") for name in ("claims", "claims_timing")
-    )
-    pulford = claims[claims["paper"] == "pulford2022"]
+    pulford = ledger_of_the_reference("pulford2022")
     assert info(opened) == f"1 to 25 of {len(pulford)} claims (out of 691)"
     expected = pulford[(pulford["dataset"] == "rice") & (pulford["verdict"] == "worse")]
     assert 0 < len(expected) < 25
-    choose(opened, dataset="rice", verdict="worse")
-    assert shown(opened) == [["Pulford (2022)", "rice", "worse"]] * len(expected)
+    choose(opened, dataset="Rice", verdict="worse")
+    assert shown(opened) == [["Rice", "worse"]] * len(expected)
     choose(opened, paper="", dataset="", verdict="")
     assert info(opened) == "1 to 25 of 691 claims"
+    # Where they are of several papers the paper is told.
+    heads = "return [...document.querySelectorAll('#ledger thead th')].map(th => th.textContent.trim())"
+    assert "paper" in opened.execute_script(heads)
     choose(opened, paper="Hayashi and Uchida (2021)", verdict="holds")
     assert shown(opened) == [None]
+    assert "paper" not in opened.execute_script(heads)
     opened.execute_script("document.querySelector('#filters button').click()")
     wait_until(lambda: info(opened) == f"1 to 25 of {len(pulford)} claims (out of 691)")
     opened.execute_script("document.querySelector('a[data-verdict=\"fails\"]').click()")
-    fails = pulford[pulford["verdict"] == "fails"]
-    assert shown(opened) == [["Pulford (2022)", dataset, "fails"] for dataset in fails["dataset"]]
-    opened.execute_script("document.querySelectorAll('#ledger thead th')[5].click()")
-    wait_until(lambda: [row[1] for row in shown(opened)] == sorted(fails["dataset"]))
+    fails = ledger_of_the_reference("pulford2022", "measured", "fails")
+    assert [row[1] for row in shown(opened)] == ["fails"] * len(fails)
+    names = [row[0] for row in shown(opened)]
+    opened.execute_script("document.querySelectorAll('#ledger thead th')[6].click()")
+    wait_until(lambda: [row[0] for row in shown(opened)] == sorted(names, key=str.lower))
+
+
+def test_the_filters_stand_in_the_address(opened, address):
+    choose(opened, kind="cited", verdict="cited")
+    chosen = info(opened)
+    found = opened.current_url
+    assert found == f"{address}#ledger?kind=cited&verdict=cited"
+    opened.get("about:blank")
+    opened.get(found)
+    wait_until(lambda: ready(opened))
+    assert info(opened) == chosen
+    assert opened.execute_script("return document.getElementById('filters').elements.kind.value") == "cited"
+    # A link of the page leads elsewhere, and leaves them alone.
+    opened.get(address)
+    wait_until(lambda: ready(opened))
+    opened.execute_script("document.querySelector('a[href=\"#figures\"]').click()")
+    assert opened.current_url == f"{address}#figures"
 
 
 def test_the_ledger_can_be_searched(opened):
@@ -413,7 +467,7 @@ def test_the_ledger_can_be_searched(opened):
         "input.dispatchEvent(new Event('input', {bubbles: true}));"
     )
     wait_until(lambda: len(shown(opened)) < 10)
-    assert {row[1] for row in shown(opened)} == {"mnist"}
+    assert {row[0] for row in shown(opened)} == {"MNIST"}
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -483,4 +537,4 @@ def test_a_page_with_gaps_works_all_the_same(browser, gappy, tmp_path):
     )
     assert any("Figure 5" in gap for gap in gaps)
     choose(browser, verdict="missing")
-    assert shown(browser) == [["Pulford (2022)", "mnist", "missing"]]
+    assert shown(browser) == [["MNIST", "missing"]]
