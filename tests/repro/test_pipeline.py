@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -319,6 +320,17 @@ def test_without_data_a_run_leaves_a_row_that_says_so(bare):
     assert next(line for line in text.splitlines() if "| Rice " in line).count("not available") >= 5
     assert read_table(folder / "results/tables/table1.csv")["available"].tolist() == [False]
     assert (folder / "results/figures/table1_accuracy_by_pass.png").stat().st_size > 1000
+
+
+def test_a_fresh_clone_has_a_report_of_the_committed_results(tmp_path):
+    folder = copy(tmp_path)
+    shutil.copytree(ROOT / "results/reference", folder / "results/reference")
+    code, output = run(folder, "--cores", "1", "report", "--config", "of=reference")
+    assert code == 0, output
+    assert "Table 1 of Pulford (2022)" in (folder / "results/reference/report.html").read_text(
+        encoding="utf-8"
+    )
+    assert not (folder / "results/report.html").exists()
 
 
 def test_without_results_there_is_no_report_but_the_command_to_give(tmp_path):

@@ -36,6 +36,31 @@ rule claims:
         "../scripts/claims.py"
 
 
+FIGURES += [f"results/figures/paper_and_here.{suffix}" for suffix in KINDS]
+
+
+rule dots:
+    """Every accuracy against the papers'."""
+    input:
+        "results/claims.csv",
+    output:
+        report(
+            "results/figures/paper_and_here.svg",
+            category="Claims",
+            labels={"figure": "paper and here"},
+            caption="../report/paper_and_here.rst",
+        ),
+        "results/figures/paper_and_here.pdf",
+        "results/figures/paper_and_here.png",
+        csv="results/figures/paper_and_here.csv",
+    params:
+        code=code("dots"),
+    message:
+        "drawing every accuracy against the papers'"
+    script:
+        "../scripts/dots.py"
+
+
 rule recompute:
     """The ledger of the committed reference, from the values that are committed with it."""
     params:

@@ -2,18 +2,22 @@
 # than theirs that would throw results of hours away. What is not there leaves a gap that names the command for it.
 
 
+# `--config of=reference`: of the results that are committed, which a fresh clone has.
+REPORTED = "results/reference" if config.get("of") == "reference" else "results"
+
+
 def seen(wildcards):
     """What a report would show: it is made anew when that is something else."""
     from skem.repro.report.page import fingerprint
 
-    return fingerprint("results")
+    return fingerprint(REPORTED)
 
 
 rule configuration:
     output:
         "results/configuration.yaml",
     params:
-        config=config,
+        config={key: value for key, value in config.items() if key != "of"},
         code=code("configuration"),
     message:
         "recording the configuration"
@@ -26,10 +30,10 @@ rule report:
         # In one command with `all` it comes last.
         lambda wildcards: rules.all.input if "all" in workflow.dag_settings.targets else [],
         templates=sorted(map(str, Path("workflow/report").iterdir())),
-        claims="config/claims.csv",
+        claims=["config/claims.csv", "config/sentences.yaml"],
         citation="CITATION.cff",
     output:
-        "results/report.html",
+        f"{REPORTED}/report.html",
     params:
         seen=seen,
         code=code("report"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from skem.repro.ledger.estimates import Claim
 from skem.repro.names import NAMES

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from skem.repro.ledger import stated_claims
 from skem.repro.ledger.estimates import NotRun
 from skem.repro.ledger.links import DEFINITION, FACT, MEASUREMENT, Links
 from skem.repro.ledger.readings import Found, Question, Reading, Survey, survey
@@ -77,6 +79,28 @@ def ledger(
                 for i, one in enumerate(surveyed.found)
             ]
     return pd.DataFrame(rows), pd.DataFrame(other)
+
+
+def read(path: str | Path) -> pd.DataFrame:
+    """A ledger that was written: values as printed, what was measured as numbers.
+
+    Raises
+    ------
+    ValueError
+        If another version wrote it.
+    """
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    missing = [c for c in (*stated_claims.COLUMNS, "measured", "low", "high", "verdict") if c not in table]
+    if missing:
+        raise ValueError(
+            f"{path} has no column {missing[0]!r}: another version wrote it; `snakemake --cores all` writes it anew"
+        )
+    for column in ("measured", "low", "high"):
+        table[column] = pd.to_numeric(table[column])
+    # An earlier version lacks these.
+    for column, otherwise in (("basis", MEASUREMENT), ("repeats", ""), ("depends_on", "")):
+        table[column] = table.get(column, otherwise)
+    return table
 
 
 def distinct(table: pd.DataFrame) -> pd.DataFrame:

@@ -23,7 +23,7 @@ from markupsafe import Markup
 
 from skem.repro import papers
 from skem.repro.ledger import sentences as sentence
-from skem.repro.ledger import stated_claims, summary, verdicts
+from skem.repro.ledger import summary, verdicts
 from skem.repro.ledger.links import MEASUREMENT
 from skem.repro.names import NAMES
 from skem.repro.report import markup
@@ -257,6 +257,10 @@ class Results:
                 if figure.needs or (self.folder / f"figures/{name}.svg").exists():
                     yield self._figure(name, f"figures/{name}", name, self._gap(figure.needs))
 
+    def dots(self) -> Part:
+        gap = Gap("This run has not finished", "snakemake --cores all")
+        return self._figure("paper_and_here", "figures/paper_and_here", "paper_and_here", gap)
+
     def peers_figure(self) -> Part:
         gap = Gap("Not part of this run", "snakemake --cores all peers")
         return self._figure("peers", "peers", "peers", gap)
@@ -264,33 +268,15 @@ class Results:
     @cached_property
     def ledger(self) -> pd.DataFrame:
         """Every claim: those of the results, those about time, and those that the results lack."""
-        parts = []
-        for name in ("claims.csv", "claims_timing.csv"):
-            path = self.folder / name
-            if path.exists():
-                # Values stay as printed.
-                table = pd.read_csv(path, dtype=str, keep_default_na=False)
-                missing = [
-                    c
-                    for c in (*stated_claims.COLUMNS, "measured", "low", "high", "verdict")
-                    if c not in table
-                ]
-                if missing:
-                    raise ValueError(
-                        f"{path} has no column {missing[0]!r}: another version wrote it; `snakemake --cores all` "
-                        "writes it anew"
-                    )
-                parts.append(table)
+        paths = [self.folder / name for name in ("claims.csv", "claims_timing.csv")]
+        parts = [summary.read(path) for path in paths if path.exists()]
         stated = pd.read_csv(self.project / "config/claims.csv", dtype=str, keep_default_na=False)
         known = {name for part in parts for name in part["id"]}
-        absent = stated[~stated["id"].isin(known)].assign(verdict=ABSENT, measured_by="", remark="")
-        table = pd.concat([*parts, absent], ignore_index=True)
-        for column in ("measured", "low", "high"):
-            table[column] = pd.to_numeric(table.get(column))
-        # Results of an earlier version lack these.
-        for column, otherwise in (("basis", MEASUREMENT), ("repeats", ""), ("depends_on", "")):
-            table[column] = table[column].fillna(otherwise) if column in table else otherwise
-        return table
+        absent = stated[~stated["id"].isin(known)].assign(
+            verdict=ABSENT, measured_by="", remark="", basis=MEASUREMENT, repeats="", depends_on=""
+        )
+        numbers = dict.fromkeys(("measured", "low", "high"), float("nan"))
+        return pd.concat([*parts, absent.assign(**numbers)], ignore_index=True)
 
     def claims(self) -> list[dict[str, Any]]:
         """The ledger, a row as a reader sees it: what was measured first, and of that what differs from the paper."""
