@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from skem.repro.ledger.estimates import Claim
+from skem.repro.ledger.stated_claims import setting_of
 from skem.repro.names import NAMES
 
 QUANTITIES = {
@@ -115,7 +116,7 @@ def sentence(claim: Claim, sentences: Mapping[str, str]) -> str:
     data = DATA_SETS.get(claim["dataset"], claim["dataset"])
     of = "" if claim["method"] == "data" else f" of {METHODS[claim['method']]}"
     on = "" if claim["dataset"] == "any" else f" {'on' if of else 'of'} {data}"
-    settings: dict[str, Any] = dict(part.partition("=")[::2] for part in claim["setting"].split(";") if part)
+    settings = setting_of(claim)
     told = []
     if {"n_blocks", "block_size"} <= settings.keys():
         told.append(f"{settings['n_blocks']}x{settings['block_size']}")
