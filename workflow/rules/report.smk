@@ -41,3 +41,13 @@ rule report:
         "the report"
     script:
         "../scripts/report.py"
+
+
+rule findings:
+    """The numbers in README.md and docs/reproduce/findings, from the tables of results/reference."""
+    params:
+        code=code("findings"),
+    message:
+        "the numbers of the findings"
+    script:
+        "../scripts/findings.py"

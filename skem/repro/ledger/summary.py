@@ -97,9 +97,12 @@ def read(path: str | Path) -> pd.DataFrame:
         )
     for column in ("measured", "low", "high"):
         table[column] = pd.to_numeric(table[column])
-    # An earlier version lacks these.
-    for column, otherwise in (("basis", MEASUREMENT), ("repeats", ""), ("depends_on", "")):
-        table[column] = table.get(column, otherwise)
+    if "basis" not in table:  # an earlier version
+        theory = table["verdict"] == "theory"
+        basis = (
+            pd.Series(MEASUREMENT, table.index).mask(theory, "theory").mask(table["external"] == "yes", "")
+        )
+        table = table.assign(basis=basis, repeats="", depends_on="")
     return table
 
 

@@ -26,7 +26,7 @@ from skem.repro.ledger import sentences as sentence
 from skem.repro.ledger import summary, verdicts
 from skem.repro.ledger.links import MEASUREMENT
 from skem.repro.names import NAMES
-from skem.repro.report import markup
+from skem.repro.report import markup, prose
 
 LARGE = 10_000
 """Bytes up to which a file is carried as it is, to be had without a script."""
@@ -256,6 +256,17 @@ class Results:
                 # What no experiment of a run leads to is shown where it is there.
                 if figure.needs or (self.folder / f"figures/{name}.svg").exists():
                     yield self._figure(name, f"figures/{name}", name, self._gap(figure.needs))
+
+    def findings(self) -> list[Part]:
+        """What is concluded from the committed results; of others nothing is."""
+        if self.folder.resolve() != (self.project / "results/reference").resolve():
+            return []
+        found = []
+        for path in sorted((self.project / "docs/reproduce/findings").glob("*[0-9].md")):
+            text = prose.plain(path.read_text(encoding="utf-8"))
+            title = text.partition("\n")[0].lstrip("# ")
+            found.append(Part(path.stem, title, markup.markdown(text, title)))
+        return found
 
     def dots(self) -> Part:
         gap = Gap("This run has not finished", "snakemake --cores all")
