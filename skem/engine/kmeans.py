@@ -124,8 +124,8 @@ class NearestCentres:
         distinct = farthest > (DIGITS * EPS) ** 2 * (extent**2).sum()
         if not distinct.any():
             raise ValueError(
-                f"{len(centres)} clusters of {np.count_nonzero(counts)} distinct rows: ask for no more clusters "
-                "than there are distinct rows"
+                f"{len(centres)} clusters of {np.count_nonzero(counts)} distinct rows: give a smaller number of "
+                "clusters or components"
             )
         order = np.argsort(-counts, kind="stable")
         chosen = places[order[distinct[order]]]

@@ -75,7 +75,7 @@ class KMeans(
     >>> from skem import KMeans
     >>> X, _ = load_iris(return_X_y=True)
     >>> round(KMeans(3, random_state=0).fit(X).inertia_, 2)
-    78.85
+    78.86
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
