@@ -112,8 +112,7 @@ class MixtureDensities(Units):
 
     def _variances(self) -> np.ndarray:
         """The variance of each feature under the mixture, shape (n_features,)."""
-        columns = np.arange(self.n_features_in_)
-        internal = self._to_internal(self._mixture(), columns)
+        internal = self._block().mixture
         matrices = self._covariance_type.dense(internal.covariances, *internal.means.shape)
         within = np.diagonal(matrices, axis1=1, axis2=2)
         about = internal.means - self.weights_ @ internal.means

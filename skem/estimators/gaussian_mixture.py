@@ -24,7 +24,7 @@ from skem.engine.threads import Workers, single_threaded
 from skem.estimators._checking import CheckedParameters, check_features, weighted_rows
 from skem.estimators._docstrings import documented
 from skem.estimators._metrics import METRICS, metric_units
-from skem.estimators._mixture_densities import MixtureDensities
+from skem.estimators._mixture_files import MixtureFiles
 from skem.estimators._training import Record, Training, warn_unless_converged
 from skem.estimators._units import all_or_nothing
 
@@ -33,7 +33,7 @@ OF_CLUSTERS = {"kmeans": "random_subset"} | {name: name for name in SEEDS}
 
 
 @documented
-class GaussianMixture(CheckedParameters, MixtureDensities, DensityMixin, BaseEstimator):
+class GaussianMixture(CheckedParameters, MixtureFiles, DensityMixin, BaseEstimator):
     """Gaussian mixture density p(x) = sum_k pi_k N(x; mu_k, P_k), trained by EM.
 
     It does what scikit-learn's ``GaussianMixture`` does, several times faster, with results that do not
