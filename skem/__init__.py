@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from skem.engine.parameters import Mixture
 from skem.estimators.gaussian_mixture import GaussianMixture
+from skem.estimators.kmeans import KMeans
 from skem.estimators.mda import MDAClassifier
 from skem.estimators.prbf import PRBFClassifier
 from skem.estimators.prbf_cv import PRBFClassifierCV, sharing_path
@@ -28,6 +29,7 @@ except PackageNotFoundError:  # a checkout on the path, not installed
 __all__ = [
     "GaussianKernels",
     "GaussianMixture",
+    "KMeans",
     "MDAClassifier",
     "Mixture",
     "PRBFClassifier",

@@ -211,7 +211,8 @@ def faults_of_fit(model, X, y, sample_weight):
             else:
                 model.fit(X, y, sample_weight)
         except ValueError as error:  # LinAlgError is one, too
-            if not any(refusal in str(error) for refusal in REFUSALS):
+            too_few = "distinct rows" in str(error) and len(np.unique(X, axis=0)) < model.n_components
+            if not (too_few or any(refusal in str(error) for refusal in REFUSALS)):
                 found.append(f"ValueError: {error}")
             return found, 0.0, "refused"
         except Exception as error:

@@ -44,3 +44,16 @@ def factors() -> Any:
 
     with single_threaded():
         return _whole(load)
+
+
+@cache
+def nearest() -> Any:
+    """The loops of k-means."""
+
+    def load() -> Any:
+        from skem.engine import nearest
+
+        return nearest
+
+    with single_threaded():
+        return _whole(load)

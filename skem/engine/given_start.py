@@ -42,9 +42,36 @@ def checked_start(
     start = init[block] if per_block else init
     if not isinstance(start, tuple) or len(start) != 3:
         raise ValueError("init: a start is a tuple (weights, means, covariances)")
-    weights, means, covariances = (np.array(array, dtype=np.float64) for array in start)
+    return checked_mixture(start, sizes, covariance_type, f"init: {{}} of block {block}")
+
+
+def checked_mixture(
+    arrays: tuple,
+    sizes: tuple[int | None, int | None, int],
+    covariance_type: CovarianceType,
+    whose: str = "{}",
+) -> Mixture:
+    """Weights, means and covariances as a mixture.
+
+    Parameters
+    ----------
+    arrays : tuple of three array-likes
+    sizes : tuple
+        K and m, or None for as many as the means have, and L.
+    covariance_type : CovarianceType
+    whose : str
+        What an array is called in errors, with its name in place of {}.
+
+    Raises
+    ------
+    ValueError
+        As `checked_start`.
+    """
+    weights, means, covariances = (np.array(array, dtype=np.float64) for array in arrays)
     K, m, L = sizes
-    K = K or len(means)
+    if means.ndim != 2:
+        raise ValueError(f"{whose.format('means')} must have two dimensions, got shape {means.shape}")
+    K, m = K or len(means), m or means.shape[1]
     for name, array, shapes in (
         ("weights", weights, [(K, L)]),
         ("means", means, [(K, m)]),
@@ -52,13 +79,13 @@ def checked_start(
     ):
         if array.shape not in shapes:
             wanted = " or ".join(map(str, shapes))
-            raise ValueError(f"init: {name} of block {block} must have shape {wanted}, got {array.shape}")
+            raise ValueError(f"{whose.format(name)} must have shape {wanted}, got {array.shape}")
         if not np.isfinite(array).all():
-            raise ValueError(f"init: {name} of block {block} contain NaN or infinite values")
+            raise ValueError(f"{whose.format(name)} contain NaN or infinite values")
     if (weights < 0).any() or not np.allclose(weights.sum(axis=0), 1.0):
         raise ValueError(
-            f"init: weights of block {block} must be non-negative, each class's column summing to one"
+            f"{whose.format('weights')} must be non-negative, each class's column summing to one"
         )
     if not covariance_type.regular(covariances):
-        raise ValueError(f"init: covariances of block {block} must be symmetric and positive definite")
+        raise ValueError(f"{whose.format('covariances')} must be symmetric and positive definite")
     return Mixture(weights / weights.sum(axis=0), means, covariances)

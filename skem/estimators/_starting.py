@@ -17,11 +17,6 @@ from skem.estimators._units import Units
 STARTS = tuple(starts.STARTS)
 """All words that ``init`` may be, in every class: each offers those of them that make sense there."""
 
-WITHOUT_CLASSES = tuple(
-    name for name, start in starts.STARTS.items() if not start.by_class and name != "uniform"
-)
-"""Those that need no classes, and no scale but that of the data."""
-
 
 class Starting(Units):
     """For classifiers: the parameters of each block before the first pass."""

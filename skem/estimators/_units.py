@@ -57,32 +57,16 @@ class Units:
             A feature that spreads so much, or so little, that float64 cannot hold its variance or the variance's square.
         """
         self._fitted_type = self.covariance_type
-        chunks = [slice(begin, begin + rows.CHUNK_ROWS) for begin in range(0, len(X), rows.CHUNK_ROWS)]
-        shift, variance = np.zeros(X.shape[1]), np.zeros(X.shape[1])
-        with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
-            for chunk in chunks:
-                shift += weights[chunk] @ X[chunk].astype(np.float64, copy=False)
-            shift /= weights.sum()
-            for chunk in chunks:
-                variance += weights[chunk] @ (X[chunk] - shift) ** 2
-        _refuse_extreme(X, variance)
+        shift, variance, constant = feature_moments(X, weights)
         scale = np.sqrt(variance / weights.sum())
-        # Rounding of the mean leaves a constant column with a spread that is not zero.
-        constant = scale <= 4 * np.finfo(X.dtype).eps * np.abs(shift)
-        shift = np.where(constant, X[0], shift)
         if self.standardize:
             # Of what is constant but for its last digits, those may be large.
             scale[constant] = np.abs(X[:, constant] - shift[constant]).max(axis=0).clip(min=1.0)
             scale[scale == 0] = 1.0
         else:
-            # One power of two for all features: squares neither overflow nor underflow, nothing is rounded,
-            # and a ball stays a ball.
-            overall = np.sqrt(np.mean(np.where(constant, 0.0, scale) ** 2))
-            spread, scale = (
-                scale,
-                np.full(len(scale), 2.0 ** np.round(np.log2(overall)) if overall > 0 else 1.0),
-            )
-            _refuse_unequal(X, np.where(constant, 0.0, spread) / scale, self.reg_covar / scale[0] ** 2)
+            spread = np.where(constant, 0.0, scale)
+            scale = common_scale(spread)
+            _refuse_unequal(X, spread / scale, self.reg_covar / scale[0] ** 2)
         self._shift, self._scale = shift, scale
         variance = np.where(constant, 0.0, variance)
         self._mean_variance = float(np.mean(variance / weights.sum() / scale**2))
@@ -112,6 +96,37 @@ class Units:
         noise = rng.standard_normal((len(components), len(columns)))
         drawn = internal.means[components] + np.einsum("nij,nj->ni", factors[components], noise)
         return drawn * self._scale[columns] + self._shift[columns]
+
+
+def feature_moments(X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The mean of each feature, its sum of squared deviations from it, and whether it is constant but for rounding: (M,) each.
+
+    Raises
+    ------
+    ValueError
+        A feature that spreads so much, or so little, that float64 cannot hold its variance or the variance's square.
+    """
+    chunks = [slice(begin, begin + rows.CHUNK_ROWS) for begin in range(0, len(X), rows.CHUNK_ROWS)]
+    shift, variance = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
+        for chunk in chunks:
+            shift += weights[chunk] @ X[chunk].astype(np.float64, copy=False)
+        shift /= weights.sum()
+        for chunk in chunks:
+            variance += weights[chunk] @ (X[chunk] - shift) ** 2
+    _refuse_extreme(X, variance)
+    # Rounding of the mean leaves a constant column with a spread that is not zero.
+    constant = np.sqrt(variance / weights.sum()) <= 4 * np.finfo(X.dtype).eps * np.abs(shift)
+    return np.where(constant, X[0], shift), variance, constant
+
+
+def common_scale(spread: np.ndarray) -> np.ndarray:
+    """One power of two for all features of some spread (M,), shape (M,).
+
+    Squares neither overflow nor underflow, nothing is rounded, and a ball stays a ball.
+    """
+    overall = np.sqrt(np.mean(spread**2))
+    return np.full(len(spread), 2.0 ** np.round(np.log2(overall)) if overall > 0 else 1.0)
 
 
 @contextmanager

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import softmax
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from skem.engine import starts
-from skem.engine.class_density import Block, class_log_density, map_log_density
+from skem.engine.clusters import of_clusters
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.given_start import checked_start
+from skem.engine.kmeans import lloyd
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Features, Rows
+from skem.engine.seeds import SEEDS, SeedRequest
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._checking import CheckedParameters, check_features, weighted_rows
 from skem.estimators._docstrings import documented
-from skem.estimators._starting import WITHOUT_CLASSES
-from skem.estimators._training import Training, warn_unless_converged
-from skem.estimators._units import Units, all_or_nothing
+from skem.estimators._metrics import METRICS, metric_units
+from skem.estimators._mixture_files import MixtureFiles
+from skem.estimators._training import Record, Training, warn_unless_converged
+from skem.estimators._units import all_or_nothing
+
+OF_CLUSTERS = {"kmeans": "random_subset"} | {name: name for name in SEEDS}
+"""Which seeds each start by k-means has."""
 
 
 @documented
-class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
+class GaussianMixture(CheckedParameters, MixtureFiles, DensityMixin, BaseEstimator):
     """Gaussian mixture density p(x) = sum_k pi_k N(x; mu_k, P_k), trained by EM.
 
     It does what scikit-learn's ``GaussianMixture`` does, several times faster, with results that do not
@@ -39,17 +44,27 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
     n_components : int, default=1
         K.
     %(covariance_type)s
-    init : {"kmeans", "k-means++", "sample"} or tuple, default="kmeans"
-        Where EM starts: means from k-means, from the seeds of k-means++, or from rows drawn at random, all
-        with equal weights and the covariance about them of all rows. Or arrays: (weights (K,), means
-        (K, m), covariances) in input units. k-means copies the data, the draw from rows does not. The other starts of the
-        classifiers need classes, or, as the uniform one does, a scale that is not that of the data.
+    init : {"kmeans", "k-means++", "static_subset", "random_subset", "static_spread", "random_spread", "sample"} or tuple, default="kmeans"
+        Where EM starts. The first six are the seeds of k-means, see ``KMeans``, and "kmeans" is "random_subset": EM starts
+        from the sizes, means and covariances of its clusters, and where a covariance is singular, from that of all clusters
+        together. "sample" are rows drawn at random as means, with equal weights and the covariance of all rows. Or arrays:
+        (weights (K,), means (K, m), covariances) in input units.
+    kmeans_iter : int, default=10
+        Iterations of k-means; with none, rows go to the nearest seed.
+    metric : {"euclidean", "mahalanobis"}, default="euclidean"
+        Of k-means: "mahalanobis" has each feature in units of its standard deviation, as ``standardize`` has anyway.
     %(n_init)s
     %(max_iter)s
     %(tol)s
     %(standardize)s
     %(reg_covar)s
+    variance_floor : float, default=0.0
+        Least variance of a component in any direction, as a share of the mean variance of the features (one, where they are
+        standardised). Without effect where reg_covar is larger. The objective may fall in the first pass, where a start is
+        narrower.
     %(warm_start)s
+    verbose : bool, default=False
+        Print the objective after each pass.
     %(n_jobs)s
     %(random_state)s
 
@@ -67,6 +82,8 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
     converged_ : bool
         Whether ``tol`` ended the fit.
     %(dtype_used_)s
+    n_parameters_ : int
+        Free parameters: weights, means and covariances.
     %(n_features_in_)s
 
     Notes
@@ -91,13 +108,17 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "covariance_type": [StrOptions(set(COVARIANCE_TYPES))],
-        "init": [StrOptions(set(WITHOUT_CLASSES)), tuple],
+        "init": [StrOptions({*OF_CLUSTERS, "sample"}), tuple],
+        "kmeans_iter": [Interval(Integral, 0, None, closed="left")],
+        "metric": [StrOptions(set(METRICS))],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "standardize": ["boolean"],
         "reg_covar": [Interval(Real, 0, None, closed="left")],
+        "variance_floor": [Interval(Real, 0, None, closed="left")],
         "warm_start": ["boolean"],
+        "verbose": ["boolean"],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
@@ -108,24 +129,32 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
         *,
         covariance_type: str = "full",
         init: str | tuple = "kmeans",
+        kmeans_iter: int = 10,
+        metric: str = "euclidean",
         n_init: int = 1,
         max_iter: int = 100,
         tol: float = 1e-3,
         standardize: bool = False,
         reg_covar: float = 1e-6,
+        variance_floor: float = 0.0,
         warm_start: bool = False,
+        verbose: bool = False,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
         self.init = init
+        self.kmeans_iter = kmeans_iter
+        self.metric = metric
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
         self.standardize = standardize
         self.reg_covar = reg_covar
+        self.variance_floor = variance_floor
         self.warm_start = warm_start
+        self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -173,16 +202,20 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
         training = Training(
             Rows(features, weights, np.array([0, len(rows)])),
             [columns],
-            {"covariance_type": self._covariance_type, "ridge": self._internal_ridge()},
+            {
+                "covariance_type": self._covariance_type,
+                "ridge": self._internal_ridge(),
+                "variance_floor": self._internal_floor(),
+            },
             max_iter=self.max_iter,
             tol=self.tol,
             n_jobs=self.n_jobs,
         )
         drawn = isinstance(self.init, str) and previous is None
         fits = []
-        for _ in range(self.n_init if drawn else 1):
-            (*_, last) = training.passes([self._start(training.rows, previous, random_state)])
-            fits.append(last)
+        for number in range(self.n_init if drawn else 1):
+            start = self._start(training.rows, previous, random_state)
+            fits.append(self._last(training.passes([start]), number))
         best = max(fits, key=lambda fit: fit.objective[-1])
         fitted = self._to_input_units(best.mixtures[0], columns)
         self.weights_ = fitted.weights[:, 0]
@@ -208,15 +241,46 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
                 covariance_type=self._covariance_type,
             )
             return self._to_internal(given, columns)
-        request = starts.Request(
-            rows=rows,
-            columns=columns,
-            n_components=self.n_components,
-            covariance_type=self._covariance_type,
-            random_state=random_state,
-            ridge=self._internal_ridge(),
-        )
-        return starts.STARTS[self.init](request)
+        if self.init == "sample":
+            request = starts.Request(
+                rows=rows,
+                columns=columns,
+                n_components=self.n_components,
+                covariance_type=self._covariance_type,
+                random_state=random_state,
+                ridge=self._internal_ridge(),
+            )
+            return starts.STARTS[self.init](request)
+        with Workers(self.n_jobs) as workers, single_threaded():
+            labels = self._clusters(rows, OF_CLUSTERS[self.init], random_state, workers)
+            ridge = self._internal_ridge()
+            return of_clusters(rows, labels, self.n_components, self._covariance_type, workers, ridge)
+
+    def _clusters(
+        self, rows: Rows, seeds: str, random_state: np.random.RandomState, workers: Workers
+    ) -> np.ndarray:
+        """The cluster of each row, (n,), after a few iterations of k-means from some seeds."""
+        X = rows.features.X
+        if self.metric == "mahalanobis":
+            shift, scale, _ = metric_units(X, rows.weights, self.metric)
+            rows = Rows(Features(X, None, shift, scale, keep=True), rows.weights, rows.borders)
+        centres = SEEDS[seeds](SeedRequest(rows, self.n_components, random_state, workers))
+        return lloyd(rows, centres, workers, max_iter=self.kmeans_iter).labels
+
+    def _last(self, passes: Iterator[Record], number: int) -> Record:
+        """The last pass from start ``number``."""
+        for record in passes:
+            if self.verbose:
+                objective = record.objective[-1]
+                print(f"start {number + 1}, pass {record.n_passes}: objective {objective:.6f} nats per row")
+        return record
+
+    def _internal_floor(self) -> float:
+        if self.variance_floor >= 1:
+            raise ValueError(
+                f"variance_floor={self.variance_floor} is a share of the mean variance of the features: give one below 1"
+            )
+        return self.variance_floor * self._mean_variance
 
     def _check_previous(self, previous: Mixture, n_features: int) -> None:
         now = (self.n_components, n_features, self.covariance_type)
@@ -227,90 +291,8 @@ class GaussianMixture(CheckedParameters, Units, DensityMixin, BaseEstimator):
             if new != old:
                 raise ValueError(f"warm_start: {name} changed from {old} to {new} since the last fit")
 
-    # What can be asked of a fitted mixture
-
-    def _mixture(self) -> Mixture:
-        return Mixture(self.weights_[:, None], self.means_, self.covariances_)
-
-    def score_samples(self, X: ArrayLike) -> np.ndarray:
-        """log p(x) in nats, shape (n_samples,)."""
-        features = self._features(X)
-        columns = np.arange(self.n_features_in_)
-        block = Block(columns, self._to_internal(self._mixture(), columns), self._covariance_type)
-        with Workers(self.n_jobs) as workers:
-            log_volume = float(np.log(self._scale).sum())
-            density = class_log_density(features, [block], workers, [log_volume])
-        return density[:, 0]
-
-    def score(self, X: ArrayLike, y: object = None) -> float:
-        """The mean of log p(x) over the rows, in nats."""
-        return float(self.score_samples(X).mean())
-
-    def predict_proba(self, X: ArrayLike) -> np.ndarray:
-        """Pr(z = k | x): which component a row came from, shape (n_samples, n_components)."""
-        features = self._features(X)
-        columns = np.arange(self.n_features_in_)
-        block = Block(columns, self._to_internal(self._mixture(), columns), self._covariance_type)
-        with np.errstate(divide="ignore"):
-            log_weights = np.log(self.weights_)[:, None]
-
-        def responsibilities(log_density: np.ndarray, _: np.ndarray) -> np.ndarray:
-            return softmax(log_density.astype(np.float64) + log_weights, axis=0).T
-
-        with Workers(self.n_jobs) as workers:
-            chunks = map_log_density(responsibilities, features, block, workers)
-        return np.concatenate(chunks)
-
-    def predict(self, X: ArrayLike) -> np.ndarray:
-        """The most probable component of each row, shape (n_samples,)."""
-        return self.predict_proba(X).argmax(axis=1)
-
     def fit_predict(
         self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
     ) -> np.ndarray:
         """``fit`` and ``predict`` on the same rows."""
         return self.fit(X, sample_weight=sample_weight).predict(X)
-
-    def sample(
-        self, n_samples: int = 1, *, random_state: int | np.random.RandomState | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Draw rows.
-
-        Parameters
-        ----------
-        n_samples : int
-        random_state : int, RandomState instance or None, default=None
-            None is the estimator's own. Two calls with the same number draw the same rows, whichever of the two it is.
-
-        Returns
-        -------
-        X : ndarray of shape (n_samples, n_features)
-        y : ndarray of shape (n_samples,)
-            The component of each row.
-        """
-        check_is_fitted(self)
-        if n_samples < 1:
-            raise ValueError(f"sample: n_samples must be at least 1, got {n_samples}")
-        rng = check_random_state(self.random_state if random_state is None else random_state)
-        y = rng.choice(len(self.weights_), size=n_samples, p=self.weights_ / self.weights_.sum())
-        return self._rows_of(y, self._mixture(), np.arange(self.n_features_in_), rng), y
-
-    def _n_parameters(self) -> int:
-        """Free parameters: weights, means and covariances."""
-        K, m = self.means_.shape
-        return K - 1 + K * m + self._covariance_type.n_parameters(K, m)
-
-    def bic(self, X: ArrayLike) -> float:
-        """Bayesian information criterion on ``X``; the lower the better.
-
-        Each row of ``X`` counts once, whatever weight it had in ``fit``.
-        """
-        n = len(log_density := self.score_samples(X))
-        return float(-2 * log_density.sum() + self._n_parameters() * np.log(n))
-
-    def aic(self, X: ArrayLike) -> float:
-        """Akaike information criterion on ``X``; the lower the better.
-
-        Each row of ``X`` counts once, whatever weight it had in ``fit``.
-        """
-        return float(-2 * self.score_samples(X).sum() + 2 * self._n_parameters())

@@ -234,7 +234,7 @@ def test_a_covariance_type_set_after_the_fit_waits_for_the_next_one(covariance_t
         after = model.score_samples(X), model.predict_proba(X), model.bic(X), model.sample(5)[0]
         for a, b in zip(before, after, strict=True):
             assert_array_equal(a, b)
-    assert model.fit(X)._n_parameters() == 2 + 9 + 3
+    assert model.fit(X).n_parameters_ == 2 + 9 + 3
 
 
 def test_several_starts_keep_the_best():

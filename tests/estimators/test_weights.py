@@ -9,7 +9,7 @@ from skem import GaussianMixture
 
 X, _ = load_iris(return_X_y=True)
 every_type = pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
-every_start = pytest.mark.parametrize("init", ["sample", "kmeans"])
+every_start = pytest.mark.parametrize("init", ["sample", "kmeans", "k-means++"])
 
 
 def assert_same(model, expected, rtol=1e-9):
@@ -70,3 +70,13 @@ def test_criteria_count_the_rows_they_are_given_once():
     assert_array_equal(
         GaussianMixture(2, random_state=0).fit_predict(X, sample_weight=weights), model.predict(X)
     )
+
+
+def test_criteria_take_a_row_of_weight_two_for_two_rows():
+    weights = np.random.default_rng(0).integers(0, 4, len(X))
+    model = GaussianMixture(2, random_state=0).fit(X)
+    repeated = np.repeat(X, weights, axis=0)
+    for ask in (model.score, model.bic, model.aic):
+        assert_allclose(ask(X, sample_weight=weights), ask(repeated), rtol=1e-12)
+    with pytest.raises(ValueError, match="non-zero"):
+        model.score(X, sample_weight=np.zeros(len(X)))

@@ -1,0 +1,184 @@
+"""What can be asked of a fitted mixture without classes; everything public is in input units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import softmax
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from skem.engine.class_density import Block, class_log_density, map_log_density
+from skem.engine.kmeans import NearestCentres
+from skem.engine.parameters import Mixture
+from skem.engine.rows import Features, Rows
+from skem.engine.threads import Workers, single_threaded
+from skem.estimators._checking import check_features
+from skem.estimators._metrics import METRICS
+from skem.estimators._units import Units, common_scale
+
+
+class MixtureDensities(Units):
+    """Densities, components and samples of a mixture."""
+
+    if TYPE_CHECKING:
+        weights_: np.ndarray
+        means_: np.ndarray
+        covariances_: np.ndarray
+        n_features_in_: int
+        n_jobs: int | None
+        random_state: int | np.random.RandomState | None
+
+    def _mixture(self) -> Mixture:
+        return Mixture(self.weights_[:, None], self.means_, self.covariances_)
+
+    def score_samples(self, X: ArrayLike) -> np.ndarray:
+        """log p(x) in nats, shape (n_samples,)."""
+        features = self._features(X)
+        with Workers(self.n_jobs) as workers:
+            density = class_log_density(features, [self._block()], workers, [self._log_volume()])
+        return density[:, 0]
+
+    def _block(self) -> Block:
+        columns = np.arange(self.n_features_in_)
+        return Block(columns, self._to_internal(self._mixture(), columns), self._covariance_type)
+
+    def _log_volume(self) -> float:
+        return float(np.log(self._scale).sum())
+
+    def _of_components(
+        self, X: ArrayLike, function: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    ) -> np.ndarray:
+        """What ``map_log_density`` gives, of all rows."""
+        features = self._features(X)
+        with Workers(self.n_jobs) as workers:
+            return np.concatenate(map_log_density(function, features, self._block(), workers))
+
+    def component_log_density(self, X: ArrayLike) -> np.ndarray:
+        """log N(x; mu_k, P_k) in nats, shape (n_samples, n_components): without the weights."""
+        check_is_fitted(self)
+        log_volume = self._log_volume()
+        return self._of_components(
+            X, lambda log_density, common: (log_density.astype(np.float64) + (common - log_volume)).T
+        )
+
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+        """Pr(z = k | x): which component a row came from, shape (n_samples, n_components)."""
+        check_is_fitted(self)
+        with np.errstate(divide="ignore"):
+            log_weights = np.log(self.weights_)[:, None]
+        return self._of_components(
+            X, lambda log_density, _: softmax(log_density.astype(np.float64) + log_weights, axis=0).T
+        )
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """The most probable component of each row, shape (n_samples,)."""
+        return self.predict_proba(X).argmax(axis=1)
+
+    def assign(self, X: ArrayLike, metric: str = "probability") -> np.ndarray:
+        """The component of each row, shape (n_samples,).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        metric : {"probability", "euclidean", "mahalanobis"}
+            The most probable component, as ``predict``; or that of the nearest mean, with features as they are, or each in
+            units of its standard deviation under the mixture (Sanderson and Curtin 2017, eq. 20).
+
+        Raises
+        ------
+        ValueError
+            Another metric.
+        """
+        check_is_fitted(self)
+        if metric == "probability":
+            return self.predict(X)
+        if metric not in METRICS:
+            raise ValueError(
+                f'assign: metric must be "probability", "euclidean" or "mahalanobis", got {metric!r}'
+            )
+        rows = check_features(self, X, reset=False)
+        spread = np.sqrt(self._variances())
+        scale = spread if metric == "mahalanobis" else common_scale(spread)
+        shift = self.weights_ @ self.means_
+        with Workers(self.n_jobs) as workers, single_threaded():
+            features = Features(rows, None, shift, scale)
+            nearest = NearestCentres(Rows(features, np.ones(len(rows)), np.array([0, len(rows)])), workers)
+            nearest.assign((self.means_ - shift) / scale)
+        return nearest.labels
+
+    def _variances(self) -> np.ndarray:
+        """The variance of each feature under the mixture, shape (n_features,)."""
+        internal = self._block().mixture
+        matrices = self._covariance_type.dense(internal.covariances, *internal.means.shape)
+        within = np.diagonal(matrices, axis1=1, axis2=2)
+        about = internal.means - self.weights_ @ internal.means
+        return self.weights_ @ (within + about**2) * self._scale**2
+
+    def histogram(self, X: ArrayLike, metric: str = "probability", normalize: bool = False) -> np.ndarray:
+        """How many rows each component has, or with ``normalize`` their share, shape (n_components,); see ``assign``."""
+        counts = np.bincount(self.assign(X, metric), minlength=len(self.weights_))
+        return counts / counts.sum() if normalize else counts
+
+    def sample(
+        self, n_samples: int = 1, *, random_state: int | np.random.RandomState | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Draw rows.
+
+        Parameters
+        ----------
+        n_samples : int
+        random_state : int, RandomState instance or None, default=None
+            None is the estimator's own. Two calls with the same number draw the same rows, whichever of the two it is.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+        y : ndarray of shape (n_samples,)
+            The component of each row.
+        """
+        check_is_fitted(self)
+        if n_samples < 1:
+            raise ValueError(f"sample: n_samples must be at least 1, got {n_samples}")
+        rng = check_random_state(self.random_state if random_state is None else random_state)
+        y = rng.choice(len(self.weights_), size=n_samples, p=self.weights_ / self.weights_.sum())
+        return self._rows_of(y, self._mixture(), np.arange(self.n_features_in_), rng), y
+
+    # Criteria
+
+    def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
+        """The mean of log p(x) over the rows, in nats, weighted by ``sample_weight`` (n_samples,)."""
+        log_density, weights = self._weighted(X, sample_weight)
+        return float(np.average(log_density, weights=weights))
+
+    def _weighted(self, X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
+        """log p(x) and the weight of each row."""
+        log_density = self.score_samples(X)
+        weights = _check_sample_weight(
+            sample_weight, log_density[:, None], dtype=np.float64, ensure_non_negative=True
+        )
+        return log_density, weights
+
+    @property
+    def n_parameters_(self) -> int:
+        """Free parameters: weights, means and covariances."""
+        check_is_fitted(self)
+        K, m = self.means_.shape
+        return K - 1 + K * m + self._covariance_type.n_parameters(K, m)
+
+    def bic(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Bayesian information criterion on ``X``; the lower the better.
+
+        Each row counts once, whatever weight it had in ``fit``, or as often as ``sample_weight`` (n_samples,) says: a row of
+        weight two is two rows, so here the size of the weights matters.
+        """
+        log_density, weights = self._weighted(X, sample_weight)
+        return float(-2 * weights @ log_density + self.n_parameters_ * np.log(weights.sum()))
+
+    def aic(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Akaike information criterion on ``X``; the lower the better. ``sample_weight`` is as in ``bic``."""
+        log_density, weights = self._weighted(X, sample_weight)
+        return float(-2 * weights @ log_density + 2 * self.n_parameters_)

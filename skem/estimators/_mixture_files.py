@@ -1,0 +1,145 @@
+"""Mixtures from given parameters, and from files."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from skem.engine.covariances import COVARIANCE_TYPES
+from skem.engine.given_start import checked_mixture
+from skem.estimators._files import read_archive, write_archive
+from skem.estimators._mixture_densities import MixtureDensities
+from skem.estimators._units import common_scale
+
+OF_A_FIT = ("log_likelihood_", "objective_", "lower_bound_", "n_iter_", "converged_", "dtype_used_")
+"""What a fit leaves beside the parameters."""
+
+
+class MixtureFiles(MixtureDensities):
+    """A fitted mixture without rows."""
+
+    if TYPE_CHECKING:
+        n_components: int
+        feature_names_in_: np.ndarray
+
+        def __init__(self, *args: Any, **params: Any) -> None: ...
+        def _validate_params(self) -> None: ...
+        def get_params(self) -> dict[str, Any]: ...
+
+    @classmethod
+    def from_parameters(
+        cls,
+        weights: ArrayLike,
+        means: ArrayLike,
+        covariances: ArrayLike,
+        *,
+        covariance_type: str = "full",
+        **params: Any,
+    ) -> Self:
+        """A mixture with given parameters, ready to score, predict and sample; no rows are needed.
+
+        Parameters
+        ----------
+        weights : array-like of shape (n_components,)
+        means : array-like of shape (n_components, n_features)
+        covariances : array-like
+            (K, m, m) full, (m, m) tied, (K, m) diag or (K,) spherical.
+        covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
+        **params
+            Other parameters of the class.
+
+        Returns
+        -------
+        GaussianMixture
+            Without what only a fit leaves, as ``objective_``.
+
+        Raises
+        ------
+        ValueError
+            Arrays of the wrong shape, NaN, weights that do not sum to one, or a covariance that is not positive definite.
+        """
+        model = cls(len(np.asarray(weights)), covariance_type=covariance_type, **params)
+        model._validate_params()
+        model._take(weights, means, covariances)
+        return model
+
+    def _take(self, weights: ArrayLike, means: ArrayLike, covariances: ArrayLike) -> None:
+        """Become the mixture with these parameters."""
+        weights = np.asarray(weights, dtype=np.float64)
+        if weights.shape != np.shape(means)[:1]:
+            raise ValueError(
+                f"weights must have shape {np.shape(means)[:1]}, one per mean, got {weights.shape}"
+            )
+        covariance_type = COVARIANCE_TYPES[self.covariance_type]
+        mixture = checked_mixture((weights[:, None], means, covariances), (None, None, 1), covariance_type)
+        self._fitted_type, (K, m) = self.covariance_type, mixture.means.shape
+        self.n_components, self.n_features_in_ = K, m
+        self.weights_, self.means_ = mixture.weights[:, 0], mixture.means
+        self.covariances_ = mixture.covariances
+        self._shift, self._scale = self.weights_ @ self.means_, np.ones(m)
+        spread = np.sqrt(self._variances())
+        if self.covariance_type == "spherical":
+            # Balls, or where features were standardised boxes, all of the same shape.
+            boxes = mixture.covariances.reshape(K, -1) / mixture.covariances[0]
+            if not np.allclose(boxes, boxes[:, :1]) or (
+                np.ndim(self.covariances_) > 1 and not self.standardize
+            ):
+                raise ValueError("covariances must be balls, or with standardize=True boxes of one shape")
+            spread = np.sqrt(np.broadcast_to(mixture.covariances[0], m))
+        self._scale = spread if self.standardize else common_scale(spread)
+
+    def _take_units(self, shift: np.ndarray, scale: np.ndarray) -> None:
+        for name, array in (("shift", shift), ("scale", scale)):
+            if array.shape != self._shift.shape:
+                raise ValueError(f"{name} must have shape {self._shift.shape}, got {array.shape}")
+        if not (np.isfinite(shift).all() and np.isfinite(scale).all() and (scale > 0).all()):
+            raise ValueError("scale must be positive, and shift finite")
+        self._shift, self._scale = shift, scale
+
+    def save(self, path: str | PathLike) -> None:
+        """Write the fitted mixture to a file, an npz archive in which nothing is pickled.
+
+        Parameters that are arrays or random states are left out. A file of that name is replaced at once or not at all.
+        """
+        check_is_fitted(self)
+        arrays = {"weights": self.weights_, "means": self.means_, "covariances": self.covariances_}
+        arrays |= {"shift": self._shift, "scale": self._scale}
+        arrays |= {name: getattr(self, name) for name in OF_A_FIT if hasattr(self, name)}
+        if hasattr(self, "feature_names_in_"):
+            arrays["feature_names_in_"] = self.feature_names_in_.astype(str)
+        simple = (str, int, float, bool, type(None))
+        params = {name: value for name, value in self.get_params().items() if isinstance(value, simple)}
+        params["covariance_type"] = self._fitted_type
+        write_archive(path, arrays, {"params": params})
+
+    @classmethod
+    def load(cls, path: str | PathLike) -> Self:
+        """The mixture of a file that ``save`` wrote, to the bit, or of one that Armadillo saved as binary.
+
+        Raises
+        ------
+        ValueError
+            A file that is neither, that is cut off, of a later version, or whose parameters make no mixture.
+        """
+        arrays, settings = read_archive(path)
+        try:
+            model = cls(**settings["params"])
+            model._validate_params()
+            model._take(arrays["weights"], arrays["means"], arrays["covariances"])
+            if "scale" in arrays:
+                model._take_units(arrays["shift"], arrays["scale"])
+                # They may sum to one but for rounding, and so stay as they were.
+                model.weights_ = arrays["weights"]
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path}: no mixture: {error}") from error
+        for name in OF_A_FIT:
+            if name in arrays:
+                value = arrays[name]
+                setattr(model, name, value if value.ndim else value.item())
+        if "feature_names_in_" in arrays:
+            model.feature_names_in_ = arrays["feature_names_in_"].astype(object)
+        return model

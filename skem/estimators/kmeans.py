@@ -1,0 +1,207 @@
+"""k-means on data that need not fit into memory, with results that do not depend on the number of threads."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from skem.engine.kmeans import Clusters, NearestCentres, lloyd
+from skem.engine.rows import Features, Rows
+from skem.engine.seeds import SEEDS, SeedRequest
+from skem.engine.threads import Workers, single_threaded
+from skem.estimators._checking import CheckedParameters, check_features, weighted_rows
+from skem.estimators._docstrings import documented
+from skem.estimators._metrics import METRICS, metric_units
+from skem.estimators._units import all_or_nothing
+
+
+@documented
+class KMeans(
+    CheckedParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+):
+    """k-means by Lloyd's iterations, as in section 3 of Sanderson and Curtin (2017).
+
+    It does what scikit-learn's ``KMeans`` does, with the same bits whatever the number of threads, and reads a
+    ``numpy.memmap`` chunk by chunk.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        K.
+    init : {"static_subset", "random_subset", "static_spread", "random_spread", "k-means++"} or array-like, default="k-means++"
+        The first centres. Rows at equal steps through the data; rows drawn at random; from the first row, or a random one,
+        on always the row farthest from those chosen before; the seeds of k-means++; or given ones, of shape
+        (n_clusters, n_features), in input units. Apart from the static ones they do not depend on the order of the rows.
+    n_init : int, default=1
+        Fits from that many starts; the one of least inertia is kept. What is not drawn at random is one start.
+    max_iter : int, default=300
+        The most iterations.
+    tol : float, default=0.0001
+        Stop where the sum of the centres' squared moves is no more than this times the mean variance of the features. Zero
+        goes on until no row changes its cluster.
+    metric : {"euclidean", "mahalanobis"}, default="euclidean"
+        The distance: "mahalanobis" has each feature in units of its standard deviation in the training data (eq. 20).
+    %(n_jobs)s
+    random_state : int, RandomState instance or None, default=None
+        Of the first centres.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        In input units, whatever the metric.
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each row.
+    inertia_ : float
+        Weighted sum of squared distances between rows and the centres of their clusters, as the metric has them.
+    n_iter_ : int
+    %(n_features_in_)s
+
+    Notes
+    -----
+    A cluster that loses all its rows takes the farthest row of the most popular one. Float32 rows are compared in float32
+    where clusters are not so narrow, and so far from the mean, that rounding counts.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from skem import KMeans
+    >>> X, _ = load_iris(return_X_y=True)
+    >>> round(KMeans(3, random_state=0).fit(X).inertia_, 2)
+    78.86
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "init": [StrOptions(set(SEEDS)), "array-like"],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "metric": [StrOptions(set(METRICS))],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        init: str | ArrayLike = "k-means++",
+        n_init: int = 1,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        metric: str = "euclidean",
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.metric = metric
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> KMeans:
+        """Find the clusters.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            A ``numpy.memmap`` is read chunk by chunk.
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative; a row of weight two counts as two rows. If there are rows without weight, the others are copied.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            NaN or infinite features, weights that are negative or all zero, fewer distinct rows than clusters, given centres
+            of the wrong shape, or a constant feature with ``metric="mahalanobis"``.
+        """
+        self._validate_params()
+        with all_or_nothing(self), single_threaded():
+            self._fit(X, sample_weight)
+        return self
+
+    def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None) -> None:
+        checked = check_features(self, X)
+        used, _, weights = weighted_rows(checked, np.zeros(len(checked), dtype=np.int8), sample_weight)
+        if len(used) < self.n_clusters:
+            raise ValueError(f"n_clusters={self.n_clusters} clusters from n_samples={len(used)} rows")
+        self._shift, self._scale, mean_variance = metric_units(used, weights, self.metric)
+        self._unit = float(self._scale[0]) if self.metric == "euclidean" else 1.0
+        features = Features(used, None, self._shift, self._scale, keep=True)
+        rows = Rows(features, weights, np.array([0, len(used)]))
+        random_state = check_random_state(self.random_state)
+        drawn = isinstance(self.init, str) and not self.init.startswith("static")
+        best: Clusters | None = None
+        with Workers(self.n_jobs) as workers:
+            for _ in range(self.n_init if drawn else 1):
+                seeds = self._seeds(SeedRequest(rows, self.n_clusters, random_state, workers))
+                clusters = lloyd(rows, seeds, workers, max_iter=self.max_iter, tol=self.tol * mean_variance)
+                if best is None or clusters.inertia < best.inertia:
+                    best = clusters
+        assert best is not None
+        self._centres = best.centres
+        self.cluster_centers_ = best.centres * self._scale + self._shift
+        self.n_iter_ = best.n_iter
+        total = len(checked) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).sum()
+        self.inertia_ = float(best.inertia * self._unit**2 * (total / rows.total_weight))
+        self.labels_ = (
+            best.labels if len(used) == len(checked) else self._assign(checked, np.ones(len(checked)))[0]
+        )
+
+    def _seeds(self, request: SeedRequest) -> np.ndarray:
+        if isinstance(self.init, str):
+            return SEEDS[self.init](request)
+        centres = np.array(self.init, dtype=np.float64)
+        wanted = self.n_clusters, len(self._shift)
+        if centres.shape != wanted:
+            raise ValueError(f"init: centres must have shape {wanted}, got {centres.shape}")
+        if not np.isfinite(centres).all():
+            raise ValueError("init: centres contain NaN or infinite values")
+        return (centres - self._shift) / self._scale
+
+    def _assign(self, X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float]:
+        """The clusters of rows, (n,), and their inertia."""
+        features = Features(X, None, self._shift, self._scale)
+        with Workers(self.n_jobs) as workers, single_threaded():
+            nearest = NearestCentres(Rows(features, weights, np.array([0, len(X)])), workers)
+            nearest.assign(self._centres)
+            return nearest.labels, nearest.inertia(self._centres) * self._unit**2
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """The cluster whose centre is nearest to each row, shape (n_samples,)."""
+        check_is_fitted(self)
+        rows = check_features(self, X, reset=False)
+        return self._assign(rows, np.ones(len(rows)))[0]
+
+    def transform(self, X: ArrayLike) -> np.ndarray:
+        """The distances of each row to the centres, as the metric has them, shape (n_samples, n_clusters)."""
+        check_is_fitted(self)
+        rows = (check_features(self, X, reset=False) - self._shift) / self._scale
+        return self._unit * cdist(rows, self._centres)
+
+    def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
+        """Minus the inertia of these rows: the weighted sum of squared distances to the nearest centres."""
+        check_is_fitted(self)
+        rows = check_features(self, X, reset=False)
+        weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+        return -self._assign(rows, weights)[1]
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)

@@ -1,0 +1,175 @@
+"""KMeans against scikit-learn's, a slow reference, and itself in other circumstances."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.cluster import KMeans as Peer
+from sklearn.datasets import load_iris
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skem import KMeans
+from skem.engine.rows import Features, Rows
+from skem.engine.seeds import SEEDS, SeedRequest
+from skem.engine.threads import Workers
+
+X, _ = load_iris(return_X_y=True)
+every_start = pytest.mark.parametrize("init", [*SEEDS])
+
+
+def blobs(n=9000, m=6, K=12, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, m)) + 2 * rng.normal(size=(K, m))[rng.integers(0, K, n)]
+
+
+@parametrize_with_checks([KMeans()])
+def test_it_is_a_scikit_learn_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("K", [1, 7, 130])
+def test_the_same_clusters_as_scikit_learn_from_the_same_start(K):
+    rows = blobs(n=4000)
+    weights = np.random.default_rng(1).uniform(0.1, 2, len(rows))
+    theirs = Peer(K, init=rows[:K], n_init=1, tol=0, max_iter=500).fit(rows, sample_weight=weights)
+    ours = KMeans(K, init=rows[:K], tol=0, max_iter=500).fit(rows, sample_weight=weights)
+    assert_array_equal(ours.labels_, theirs.labels_)
+    assert_allclose(ours.cluster_centers_, theirs.cluster_centers_, rtol=1e-10, atol=1e-12)
+    assert_allclose(ours.inertia_, theirs.inertia_, rtol=1e-12)
+    assert_array_equal(ours.predict(rows[::3]), theirs.predict(rows[::3]))
+    assert_allclose(ours.transform(rows[::3]), theirs.transform(rows[::3]), rtol=1e-7)
+    assert_allclose(ours.score(rows, sample_weight=weights), -theirs.inertia_, rtol=1e-12)
+
+
+@every_start
+@pytest.mark.parametrize("metric", ["euclidean", "mahalanobis"])
+def test_a_fit_is_where_lloyd_stays(init, metric):
+    """Each row is with its nearest centre, and each centre is the mean of its rows."""
+    units = X.std(axis=0) if metric == "mahalanobis" else np.ones(4)
+    model = KMeans(6, init=init, metric=metric, tol=0, random_state=0).fit(X)
+    distances = np.linalg.norm((X[:, None] - model.cluster_centers_) / units, axis=2)
+    assert_array_equal(model.labels_, distances.argmin(axis=1))
+    assert_allclose(model.inertia_, (distances.min(axis=1) ** 2).sum())
+    for k in range(6):
+        assert_allclose(model.cluster_centers_[k], X[model.labels_ == k].mean(axis=0))
+    assert_allclose(model.transform(X), distances)
+
+
+@pytest.mark.parametrize("init", ["random_subset", "k-means++", "random_spread"])
+def test_a_row_of_weight_two_is_two_rows_in_any_order(init):
+    rows, weights = blobs(n=300), np.random.default_rng(0).integers(0, 4, 300)
+    weighted = KMeans(5, init=init, tol=0, random_state=0).fit(rows, sample_weight=weights)
+    repeated = np.random.default_rng(1).permutation(np.repeat(rows, weights, axis=0))
+    plain = KMeans(5, init=init, tol=0, random_state=0).fit(repeated)
+    assert_allclose(weighted.cluster_centers_, plain.cluster_centers_, rtol=1e-9, atol=1e-12)
+    assert_allclose(weighted.inertia_, plain.inertia_)
+    assert_array_equal(weighted.labels_, weighted.predict(rows))  # those without weight too
+
+
+@every_start
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_threads_and_files_do_not_change_a_bit(tmp_path, init, dtype):
+    rows = blobs(n=20_000).astype(dtype)
+    np.save(tmp_path / "X.npy", rows)
+    options = {"init": init, "max_iter": 5, "random_state": 0}
+    first = KMeans(9, **options).fit(rows)
+    for n_jobs, data in [(2, rows), (3, np.load(tmp_path / "X.npy", mmap_mode="r"))]:
+        other = KMeans(9, n_jobs=n_jobs, **options).fit(data)
+        assert_array_equal(other.labels_, first.labels_)
+        assert_array_equal(other.cluster_centers_, first.cluster_centers_)
+        assert other.inertia_ == first.inertia_
+
+
+def test_a_file_is_read_in_chunks(tmp_path):
+    rows = np.lib.format.open_memmap(tmp_path / "X.npy", mode="w+", dtype=np.float32, shape=(200_000, 30))
+    rng = np.random.default_rng(0)
+    for begin in range(0, len(rows), 50_000):
+        rows[begin : begin + 50_000] = rng.standard_normal((50_000, 30), dtype=np.float32)
+    KMeans(2, max_iter=1).fit(rows[:100])  # compiles
+    tracemalloc.start()
+    KMeans(5, max_iter=2, random_state=0).fit(rows)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.5 * rows.nbytes
+
+
+def test_seeds_are_what_their_names_say():
+    rows = np.linspace(0, 1, 100)[:, None] ** 2
+
+    def seeds(init, random_state=0, rows=rows, K=5):
+        features = Features(rows, None, np.zeros(1), np.ones(1))
+        data = Rows(features, np.ones(len(rows)), np.array([0, len(rows)]))
+        return SEEDS[init](SeedRequest(data, K, np.random.RandomState(random_state), Workers()))[:, 0]
+
+    assert_allclose(seeds("static_subset"), rows[10::20, 0])
+    far = [rows[0, 0]]
+    for _ in range(4):
+        far.append(rows[np.abs(rows - far).min(axis=1).argmax(), 0])
+    assert_allclose(seeds("static_spread"), far, atol=1e-15)
+    assert_allclose(seeds("static_spread", random_state=7), far, atol=1e-15)
+    for init in ("random_subset", "random_spread", "k-means++"):
+        first, second = seeds(init), seeds(init, random_state=1)
+        assert len(np.unique(first)) == 5
+        assert np.isin(first, rows).all()
+        assert (first != second).any()
+    # Twenty groups far apart: a draw by squared distances finds each of them, one from all rows alike does not.
+    groups = 100.0 * np.repeat(np.arange(20), 50)[:, None] + np.random.default_rng(0).normal(size=(1000, 1))
+    found = {init: len(set(np.round(seeds(init, 0, groups, 20) / 100))) for init in SEEDS}
+    assert found["k-means++"] == found["static_spread"] == found["random_spread"] == 20
+
+
+def test_a_cluster_without_rows_takes_the_farthest_of_the_most_popular():
+    rows = np.r_[np.zeros(5), [1.0, 1.1], [9.0, 9.1, 9.2, 12.0]][:, None]
+    # Nothing is near 50; the most popular centre is that near 0, then the one near 9.
+    model = KMeans(3, init=[[0.1], [9.3], [50.0]], max_iter=1, tol=0).fit(rows)
+    assert_allclose(np.sort(model.cluster_centers_[:, 0]), [2.1 / 7, 1.1, 9.825])
+    assert (np.bincount(model.labels_, minlength=3) > 0).all()
+    several = KMeans(6, init=np.full((6, 1), 3.0), tol=0).fit(rows)
+    assert len(np.unique(several.labels_)) == 6
+
+
+def test_several_starts_keep_the_best():
+    options = {"init": "random_subset", "tol": 0}
+    one = KMeans(30, random_state=0, **options).fit(blobs(n=900))
+    best = KMeans(30, n_init=8, random_state=0, **options).fit(blobs(n=900))
+    assert best.inertia_ < one.inertia_
+
+
+def test_narrow_clusters_far_off_are_told_apart_in_float32():
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(4), 100)
+    centres = np.array([[0.0, 0.0], [0.02, 0.0], [900.0, 0.0], [900.02, 0.0]])
+    rows = (centres[labels] + 1e-3 * rng.uniform(-1, 1, size=(400, 2))).astype(np.float32)
+    model = KMeans(4, init=centres, tol=0).fit(rows)
+    assert_array_equal(model.labels_, labels)
+
+
+@pytest.mark.parametrize(
+    ("options", "change", "words"),
+    [
+        ({}, lambda rows: rows * np.nan, "600 NaN"),
+        ({"n_clusters": 151}, lambda rows: rows, "n_clusters=151 clusters from n_samples=150 rows"),
+        ({"n_clusters": 5}, lambda rows: rows[[0, 60, 120] * 9], "5 clusters of 3 distinct rows"),
+        ({"n_clusters": 5, "init": "static_spread"}, lambda rows: rows[[0, 60] * 9], "of 2 distinct rows"),
+        (
+            {"metric": "mahalanobis"},
+            lambda rows: np.c_[rows, np.full(150, 0.1)],
+            'feature 4 is constant: leave it out, or set metric="euclidean"',
+        ),
+        ({"metric": "manhattan"}, lambda rows: rows, "'metric'"),
+        ({"init": "kmeans"}, lambda rows: rows, "'init'"),
+        ({"init": X[:2]}, lambda rows: rows, r"centres must have shape \(3, 4\), got \(2, 4\)"),
+        ({"init": X[:3] * np.nan}, lambda rows: rows, "centres contain NaN"),
+        ({}, lambda rows: rows * [1, 1e160, 1, 1], "feature 1, .* spreads too far"),
+    ],
+)
+def test_bad_input_is_named(options, change, words):
+    with pytest.raises(ValueError, match=words):
+        KMeans(3, random_state=0).set_params(**options).fit(change(X))
+
+
+def test_weights_that_are_none_are_refused():
+    for weights, words in [(np.zeros(150), "non-zero"), (-np.ones(150), "[Nn]egative")]:
+        with pytest.raises(ValueError, match=words):
+            KMeans(2).fit(X, sample_weight=weights)

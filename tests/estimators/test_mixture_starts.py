@@ -1,0 +1,187 @@
+"""GaussianMixture from clusters, and what can be asked of its components."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
+from scipy.stats import multivariate_normal
+from sklearn.datasets import load_iris
+
+from skem import GaussianMixture, KMeans
+from skem.engine.clusters import of_clusters
+from skem.engine.covariances import COVARIANCE_TYPES
+from skem.engine.rows import Features, Rows
+from skem.engine.threads import Workers
+
+X, _ = load_iris(return_X_y=True)
+TYPES = ["full", "tied", "diag", "spherical"]
+every_type = pytest.mark.parametrize("covariance_type", TYPES)
+
+
+def cluster_moments(rows, labels, weights, covariance_type):
+    """Eqs. 5-7 with hard assignments, one cluster at a time."""
+    shares, means, scatters = [], [], []
+    for k in range(labels.max() + 1):
+        own, w = rows[labels == k], weights[labels == k]
+        shares.append(w.sum() / weights.sum())
+        means.append(w @ own / w.sum())
+        scatters.append(((own - means[-1]).T * w) @ (own - means[-1]) / w.sum())
+    covariances = {
+        "full": np.array(scatters),
+        "tied": np.einsum("k,kij->ij", shares, scatters),
+        "diag": np.array([scatter.diagonal() for scatter in scatters]),
+        "spherical": np.array([scatter.diagonal().mean() for scatter in scatters]),
+    }[covariance_type]
+    return np.array(shares), np.array(means), covariances
+
+
+def start_from(rows, labels, weights, covariance_type, ridge):
+    features = Features(rows, None, np.zeros(rows.shape[1]), np.ones(rows.shape[1]))
+    data = Rows(features, weights, np.array([0, len(rows)]))
+    with Workers(2) as workers:
+        return of_clusters(data, labels, labels.max() + 1, COVARIANCE_TYPES[covariance_type], workers, ridge)
+
+
+@every_type
+def test_em_starts_from_sizes_means_and_covariances_of_clusters(covariance_type):
+    rng = np.random.default_rng(0)
+    rows, weights = np.tile(X, (60, 1)) + rng.normal(size=(9000, 4)), rng.uniform(0.5, 1.5, 9000)
+    labels = KMeans(5, random_state=0).fit(rows).labels_
+    start = start_from(rows, labels, weights, covariance_type, 0.25)
+    shares, means, covariances = cluster_moments(rows, labels, weights, covariance_type)
+    assert_allclose(start.weights[:, 0], shares, rtol=1e-12)
+    assert_allclose(start.means, means, rtol=1e-12)
+    ridge = 0.25 * (np.eye(4) if covariance_type in ("full", "tied") else 1)
+    assert_allclose(start.covariances, covariances + ridge, rtol=1e-10, atol=1e-12)
+
+
+def test_a_singular_covariance_is_that_of_all_clusters_together():
+    labels = np.r_[np.zeros(100, int), np.ones(48, int), 2, 2]
+    start = start_from(X, labels, np.ones(150), "full", 0.0)
+    _, means, own = cluster_moments(X, labels, np.ones(150), "full")
+    assert_allclose(start.covariances[:2], own[:2], rtol=1e-10)
+    deviations = X - means[labels]
+    pooled = deviations.T @ deviations / 150
+    floor = start.covariances[2] - pooled
+    assert_allclose(floor, np.eye(4) * floor[0, 0], atol=1e-14)
+    assert 0 < floor[0, 0] < 1e-4
+    alone = start_from(np.ones((4, 2)), np.array([0, 0, 1, 1]), np.ones(4), "diag", 1e-3)
+    assert (alone.covariances > 0).all()
+
+
+@every_type
+@pytest.mark.parametrize("metric", ["euclidean", "mahalanobis"])
+def test_a_fit_is_that_from_its_clusters_given_as_arrays(covariance_type, metric):
+    rows = X * [1, 1, 100, 1]
+    labels = KMeans(4, init="static_spread", max_iter=10, tol=0, metric=metric).fit(rows).labels_
+    options = {"covariance_type": covariance_type, "max_iter": 5, "tol": 0, "reg_covar": 0.0}
+    drawn = GaussianMixture(4, init="static_spread", metric=metric, **options).fit(rows)
+    given = cluster_moments(rows, labels, np.ones(150), covariance_type)
+    start = GaussianMixture(4, init=given, **options).fit(rows)
+    assert_allclose(drawn.means_, start.means_, rtol=1e-8)
+    assert_allclose(drawn.covariances_, start.covariances_, rtol=1e-6, atol=1e-9)
+
+
+def test_metric_and_iterations_of_k_means_matter():
+    rows = X * [1, 1, 100, 1]
+    options = {"init": "static_subset", "max_iter": 1, "tol": 0}
+    plain = GaussianMixture(4, **options).fit(rows)
+    for other in ({"metric": "mahalanobis"}, {"kmeans_iter": 0}):
+        assert np.abs(GaussianMixture(4, **options, **other).fit(rows).weights_ - plain.weights_).max() > 1e-3
+    same = GaussianMixture(4, kmeans_iter=1000, **options).fit(rows)
+    assert_array_equal(same.means_, GaussianMixture(4, kmeans_iter=2000, **options).fit(rows).means_)
+
+
+@pytest.mark.parametrize("init", ["kmeans", "k-means++", "random_spread"])
+def test_threads_do_not_change_a_bit_of_a_fit_from_clusters(init):
+    rows = np.random.default_rng(0).normal(size=(20_000, 3)).astype(np.float32)
+    fits = [
+        GaussianMixture(5, init=init, metric="mahalanobis", max_iter=3, tol=0, n_jobs=n, random_state=0).fit(
+            rows
+        )
+        for n in (1, 3)
+    ]
+    assert_array_equal(fits[0].means_, fits[1].means_)
+    assert_array_equal(fits[0].objective_, fits[1].objective_)
+
+
+@every_type
+@pytest.mark.parametrize("standardize", [True, False])
+def test_what_can_be_asked_of_components(covariance_type, standardize):
+    rows = X * [1, 1, 100, 1] + [0, 0, 0, 1e3]
+    model = GaussianMixture(3, covariance_type=covariance_type, standardize=standardize, random_state=0)
+    model.set_params(max_iter=4, tol=0).fit(rows)
+    K, m = 3, 4
+    covariances = model.covariances_
+    if covariance_type == "tied":
+        covariances = np.repeat(covariances[None], K, axis=0)
+    if covariances.ndim < 3:
+        covariances = np.stack([np.diag(np.broadcast_to(v, m)) for v in covariances])
+    expected = np.stack(
+        [multivariate_normal(mu, P).logpdf(rows) for mu, P in zip(model.means_, covariances, strict=True)],
+        axis=1,
+    )
+    assert_allclose(model.component_log_density(rows), expected, rtol=1e-8, atol=1e-8)
+    assert_array_equal(model.assign(rows), model.predict(rows))
+    assert_array_equal(model.assign(rows, "euclidean"), cdist(rows, model.means_).argmin(axis=1))
+    mean = model.weights_ @ model.means_
+    within = np.diagonal(covariances, axis1=1, axis2=2)
+    spread = np.sqrt(model.weights_ @ (within + (model.means_ - mean) ** 2))
+    distances = cdist(rows / spread, model.means_ / spread)
+    assert_array_equal(model.assign(rows, "mahalanobis"), distances.argmin(axis=1))
+    counts = np.bincount(distances.argmin(axis=1), minlength=3)
+    assert_array_equal(model.histogram(rows, "mahalanobis"), counts)
+    assert_allclose(model.histogram(rows, "mahalanobis", normalize=True), counts / 150)
+    n_covariances = {"full": 30, "tied": 10, "diag": 12, "spherical": 3}[covariance_type]
+    assert model.n_parameters_ == 2 + 12 + n_covariances
+
+
+@every_type
+def test_no_variance_falls_below_the_floor(covariance_type):
+    model = GaussianMixture(
+        6, covariance_type=covariance_type, variance_floor=0.2, reg_covar=0.0, max_iter=30
+    )
+    model.set_params(tol=0, random_state=0).fit(X)
+    floor = 0.2 * X.var(axis=0).mean()
+    dense = covariance_type in ("full", "tied")
+    values = np.linalg.eigvalsh(model.covariances_) if dense else model.covariances_
+    assert values.min() >= floor * (1 - 1e-9)
+    assert values.min() < floor * (1 + 1e-9)
+    assert (np.diff(model.objective_) > -1e-9).all()
+
+
+def test_verbose_tells_the_objective_of_each_pass(capsys):
+    model = GaussianMixture(2, init="sample", n_init=2, max_iter=3, tol=0, verbose=True, random_state=0).fit(
+        X
+    )
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines] == [
+        f"start {s}, pass {p}" for s in (1, 2) for p in (1, 2, 3)
+    ]
+    assert f"{model.lower_bound_:.6f}" in lines[2] + lines[5]
+
+
+@pytest.mark.parametrize(
+    ("options", "rows", "words"),
+    [
+        ({"metric": "mahalanobis"}, np.c_[X, np.ones(150)], "feature 4 is constant"),
+        (
+            {},
+            X[[0, 60] * 9],
+            "3 clusters of 2 distinct rows: give a smaller number of clusters or components",
+        ),
+        ({"variance_floor": 1.5}, X, "variance_floor=1.5 is a share of the mean variance"),
+        ({"kmeans_iter": -1}, X, "'kmeans_iter'"),
+        ({"metric": "cosine"}, X, "'metric'"),
+    ],
+)
+def test_bad_input_is_named(options, rows, words):
+    with pytest.raises(ValueError, match=words):
+        GaussianMixture(3, random_state=0).set_params(**options).fit(rows)
+
+
+def test_an_unknown_metric_is_named():
+    model = GaussianMixture(2, random_state=0).fit(X)
+    for ask in (model.assign, model.histogram):
+        with pytest.raises(ValueError, match='"probability", "euclidean" or "mahalanobis", got \'cosine\''):
+            ask(X, "cosine")
