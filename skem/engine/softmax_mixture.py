@@ -77,7 +77,9 @@ class Designs:
         curvature = -(scaled.T @ scaled)
         for s, part in enumerate(self.slices):
             columns = self.columns[:, part]
-            curvature[part, part] += (columns.T * (weights * probabilities[:, s])) @ columns
+            # Not what is above plus the rest: where p is nearly one, little is left of their difference.
+            p = probabilities[:, s]
+            curvature[part, part] = (columns.T * (weights * p * (1.0 - p))) @ columns
         return curvature
 
 
@@ -130,6 +132,20 @@ def objective_and_responsibilities(
     return float(rows.weights @ log_class[:, 0] - 0.5 * coef @ coef), np.exp(own - log_class)
 
 
+def factor_of_precision(curvature: np.ndarray) -> tuple[np.ndarray, bool]:
+    """The Cholesky factor of I + K for a positive semidefinite K, as `scipy.linalg.cho_solve` takes it.
+
+    Where K is so large that its rounding hides I, as much is added to the diagonal as rounding may have taken.
+    """
+    n = len(curvature)
+    precision = curvature + np.eye(n)
+    try:
+        return cho_factor(precision, lower=True)
+    except np.linalg.LinAlgError:
+        precision[np.diag_indices(n)] += n * np.finfo(np.float64).eps * np.trace(curvature)
+        return cho_factor(precision, lower=True, overwrite_a=True)
+
+
 def maximise_expectation(
     rows: LabelledRows,
     designs: Designs,
@@ -143,9 +159,7 @@ def maximise_expectation(
         probabilities = np.exp(log_joint(designs, coef, log_pi))
         residuals = rows.weights[:, None] * (responsibilities - probabilities)
         gradient = designs.gradient(residuals) - coef
-        precision = designs.curvature(probabilities, rows.weights)
-        precision[np.diag_indices_from(precision)] += 1.0
-        step = cho_solve(cho_factor(precision, lower=True, overwrite_a=True), gradient)
+        step = cho_solve(factor_of_precision(designs.curvature(probabilities, rows.weights)), gradient)
         promised = 0.5 * float(gradient @ step)
         length = 1.0
         while promised > DECREMENT and length > SHORTEST_STEP:

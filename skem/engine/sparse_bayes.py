@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, qr
+from scipy.linalg import cho_solve, qr
 
-from skem.engine.softmax_mixture import Designs, LabelledRows, posterior_mode
+from skem.engine.softmax_mixture import Designs, LabelledRows, factor_of_precision, posterior_mode
 
 LEAST_SHARE = 1e-8
 """A component whose share of its class is less than this has gone."""
@@ -124,6 +124,7 @@ def iterations(
     em_iter: int,
     tol: float,
     max_precision: float,
+    one_precision: bool = False,
 ) -> Iterator[State]:
     """Algorithm 1: the mode, then precisions (eq. 17) and shares (eq. 18), until the precisions stay the same.
 
@@ -141,6 +142,8 @@ def iterations(
         Stop where the sum of squared changes of the precisions is less, and no weight was dropped.
     max_precision : float
         A weight with a larger one is dropped.
+    one_precision : bool
+        All weights of a component have one precision in common, and none is dropped: a mixture of Gaussian processes.
     """
     S, H = len(rows.component_classes), basis.columns.shape[1]
     weights, precisions = np.zeros((S, H)), np.ones((S, H))
@@ -166,8 +169,12 @@ def iterations(
             gamma = scaled[s].well_determined(shares[part, part])
             with np.errstate(divide="ignore", invalid="ignore"):
                 updated = gamma / weights[s, live[s]] ** 2
-            # A gamma of zero is that of a column of zeros: such a weight has nothing to do.
-            updated[~(gamma > 0) | (pi[s] == 0) | (updated > max_precision)] = np.inf
+            if one_precision and live[s].any():
+                squares, total = float((weights[s, live[s]] ** 2).sum()), float(gamma.sum())
+                updated[:] = min(total / squares, max_precision) if min(squares, total) > 0 else max_precision
+            else:
+                # A gamma of zero is that of a column of zeros: such a weight has nothing to do.
+                updated[~(gamma > 0) | (pi[s] == 0) | (updated > max_precision)] = np.inf
             precisions[s, live[s]] = updated
         weights[~np.isfinite(precisions)] = 0.0
         change = np.where(live, precisions, 0.0) - np.where(live, before, 0.0)
@@ -181,5 +188,4 @@ def _shares_of_data(curvature: np.ndarray) -> np.ndarray:
     """(I + K)^-1 K: what of each coefficient the data determine, the prior the rest (eq. 16)."""
     if not len(curvature):
         return curvature
-    whole = curvature + np.eye(len(curvature))
-    return cho_solve(cho_factor(whole, lower=True, overwrite_a=True), curvature)
+    return cho_solve(factor_of_precision(curvature), curvature)

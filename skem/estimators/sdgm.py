@@ -118,6 +118,7 @@ class SDGMClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
     True
     """
 
+    _one_precision: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "form": [StrOptions({"dual", "primal"})],
@@ -231,7 +232,7 @@ class SDGMClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
         rows = LabelledRows(codes, weights, component_classes)
         basis = self._map.basis(internal, indices, self.solver)
         options = {name: getattr(self, name) for name in ("max_iter", "em_iter", "tol", "max_precision")}
-        states = list(iterations(rows, basis, responsibilities, **options))
+        states = list(iterations(rows, basis, responsibilities, one_precision=self._one_precision, **options))
         self._keep(states, rows, points, used[first, 0])
         if not self.n_nonzero_weights_:
             warnings.warn(

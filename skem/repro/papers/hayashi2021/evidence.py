@@ -1,0 +1,76 @@
+"""What a run of Hayashi and Uchida (2021) left behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import pandas as pd
+
+from skem.repro.ledger.estimates import Estimate, NotRun
+from skem.repro.ledger.readings import Reading
+from skem.repro.papers.hayashi2021.settings import Settings
+
+AGAIN = "was not part of this run: snakemake hayashi"
+OWN_SPLITS = "splits of our own"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a run left behind.
+
+    Attributes
+    ----------
+    errors : DataFrame
+        ``results/values/hayashi2021_errors.csv``: a row per data set, split (or start) and method.
+    components : DataFrame
+        ``results/values/hayashi2021_components.csv``: a row per repetition and number of components at first.
+    paper : Settings
+    reading : Reading
+    """
+
+    errors: pd.DataFrame
+    components: pd.DataFrame
+    paper: Settings
+    reading: Reading = field(default_factory=Reading)
+
+    def under(self, reading: Reading) -> Evidence:
+        """The same under a reading of the paper."""
+        return replace(self, reading=reading)
+
+    def column(self, dataset: str, method: str, column: str) -> pd.Series:
+        """A column of a method, by split."""
+        if not len(self.errors):
+            raise NotRun(f"{method} on {dataset} {AGAIN}")
+        found, trained = self.reading.where(dataset, method)
+        rows = self.errors[(self.errors["dataset"] == found) & (self.errors["method"] == trained)]
+        if not len(rows):
+            raise NotRun(f"{method} on {dataset} {AGAIN}")
+        return rows.set_index("run")[column].astype(float)
+
+    def of(self, dataset: str, method: str, column: str) -> Estimate:
+        """The mean over splits."""
+        published = "n_train" not in self.paper.data_sets[dataset]
+        note = "the published split, over starts" if published else OWN_SPLITS
+        return Estimate.of(self.column(dataset, method, column), "last-pass", note)
+
+    def relative(self, method: str, column: str) -> Estimate:
+        """The mean over data sets of the ratio to SDGM; its spread to first order, from splits."""
+        parts = []
+        for dataset in self.paper.data_sets:
+            a, b = self.column(dataset, method, column), self.column(dataset, "sdgm", column)
+            ratio = a.mean() / b.mean()
+            parts.append(ratio + (a - ratio * b) / b.mean())
+        return Estimate.of(pd.concat(parts, axis=1).mean(axis=1), "last-pass", OWN_SPLITS)
+
+    def by_components(self, n: int, column: str) -> Estimate:
+        """Of appendix B, for so many components per class at first; "reduction" is the share of weights removed in %."""
+        if not len(self.components):
+            raise NotRun(f"appendix B {AGAIN}")
+        rows = self.components[self.components["n_components_init"] == n].set_index("run")
+        if not len(rows):
+            raise NotRun(f"{n} components per class {AGAIN}")
+        if column == "reduction":
+            values = 100 * (1 - rows["weights"] / rows["initial_weights"])
+        else:
+            values = rows[column].astype(float)
+        return Estimate.of(values, "last-pass", "data of our own")

@@ -1,0 +1,56 @@
+"""Appendix B of Hayashi and Uchida (2021) as a figure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from skem.repro.drawing import Figure, Tables
+from skem.repro.papers.hayashi2021.settings import Settings
+from skem.repro.papers.hayashi2021.tables import by_components
+
+PANELS = {
+    "error": "Error (%)",
+    "n_components": "Components left, per class",
+    "weights": "Weights that are not zero",
+    "reduction": "Weights removed (%)",
+}
+
+
+def _rows(tables: Tables, paper: Settings) -> pd.DataFrame:
+    return by_components(tables["hayashi2021_components"])
+
+
+def _draw(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
+    axes = plt.subplots(2, 2, figsize=(7.0, 5.0), layout="constrained")[1]
+    at_first = table["n_components_init"]
+    for ax, (name, label) in zip(axes.flat, PANELS.items(), strict=True):
+        ax.errorbar(
+            at_first, table[name], table[f"{name}_sd"], marker="o", markersize=4, capsize=2, label="test"
+        )
+        if name == "error":
+            ax.errorbar(
+                at_first,
+                table["train_error"],
+                table["train_error_sd"],
+                marker="s",
+                markersize=4,
+                capsize=2,
+                linestyle="--",
+                color="C2",
+                label="training",
+            )
+            ax.legend(fontsize=8)
+        if name == "n_components":
+            ax.plot(at_first, at_first, color="black", linestyle=":", linewidth=1)
+        ax.set_ylabel(label, fontsize=9)
+        ax.tick_params(labelsize=8)
+    for ax in axes[1]:
+        ax.set_xlabel("Components per class at first", fontsize=9)
+    return axes
+
+
+FIGURES = {"hayashi_components": Figure(_rows, _draw)}
+"""By name of file."""

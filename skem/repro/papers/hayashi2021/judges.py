@@ -1,0 +1,364 @@
+"""The judge of the claims of Hayashi and Uchida (2021).
+
+A result like the paper's is a mean over its 100 splits; ours are others. Number of components means per class throughout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+from skem import datasets
+from skem.repro.ledger.estimates import Claim, Estimate, NotRun
+from skem.repro.ledger.verdicts import Comparison, Judgement, all_of, any_of, evaluate, greater, judge_number
+from skem.repro.papers.hayashi2021.evidence import AGAIN, Evidence
+
+RIVALS = ("gp", "mgp", "rvm")
+COLUMNS = {"error": "error", "weights": "weights"}
+
+
+def judge(evidence: Evidence, claim: Claim) -> Judgement:
+    """The verdict on a claim.
+
+    Raises
+    ------
+    NotRun
+        If what it needs was not part of the run, or cannot be had.
+    """
+    name = claim["id"].removeprefix("hayashi.")
+    if claim["external"] == "yes":
+        return Judgement("cited")
+    if name in THEORY:
+        return Judgement("theory", note=THEORY[name])
+    if name in BY_EYE:
+        return Judgement("not testable", note="a figure that is judged by eye")
+    if _is_about_images(claim):
+        return Judgement("not built", note="networks on images")
+    if name in JUDGES:
+        return JUDGES[name](evidence, claim)
+    if name.startswith("table1."):
+        return _cell(evidence, claim)
+    if claim["kind"] == "number":
+        return _fact(evidence, claim)
+    return evaluate(claim["expression"], lambda wanted: [_named(evidence, wanted)])
+
+
+def _is_about_images(claim: Claim) -> bool:
+    name = claim["id"].removeprefix("hayashi.")
+    return name.startswith(("table2.", "sec4-2-2.")) or name in IMAGES
+
+
+def _named(evidence: Evidence, wanted: str) -> Estimate:
+    """Of an id of Table 1, "hayashi.table1.ripley.sdgm_error"."""
+    dataset, cell = wanted.removeprefix("hayashi.table1.").split(".")
+    method, column = cell.split("_")
+    if dataset == "mean":
+        return evidence.relative(method, COLUMNS[column])
+    return evidence.of(dataset, method, COLUMNS[column])
+
+
+def _cell(evidence: Evidence, claim: Claim) -> Judgement:
+    trials = "100" if claim["protocol"] in ("split100", "ratio-mean") else "1"
+    return judge_number({**claim, "trials": trials}, _named(evidence, claim["id"]))
+
+
+def _fact(evidence: Evidence, claim: Claim) -> Judgement:
+    """Counted in the data, or in what is drawn."""
+    quantity, dataset = claim["quantity"], claim["dataset"]
+    drawn = evidence.paper.synthetic
+    if dataset == "synthetic-8":
+        facts: dict[str, float] = {
+            "n_classes": 2,
+            "n_components_per_class": 8,
+            "trials": drawn["repetitions"],
+        }
+        facts |= {"n_train": drawn["n_train"], "n_test": drawn["n_test"]}
+        return judge_number(claim, Estimate(float(facts[quantity]), protocol="data", note="data of our own"))
+    if quantity == "n_splits":
+        raise NotRun(f"the benchmark's splits are not to be had; {evidence.paper.splits} of our own")
+    source = evidence.paper.data_sets.get(dataset, {}).get("source", dataset)
+    if source not in datasets.names():
+        raise NotRun(f"{dataset} is not available")
+    known = datasets.describe(source)
+    if quantity == "n_components_per_class":
+        return Judgement("not testable", note="how the data were drawn cannot be counted in them")
+    n_samples, n_train = known["shape"][0], known["n_train"]
+    facts = {"n_samples": n_samples, "n_features": known["shape"][1], "n_classes": known["n_classes"]}
+    facts |= {"image_side": known["shape"][1], "n_train": n_train or float("nan")}
+    facts["n_test"] = n_samples - (n_train or 0)
+    return judge_number(claim, Estimate(float(facts[quantity]), protocol="data"))
+
+
+def _beats_all(evidence: Evidence, claim: Claim) -> Judgement:
+    ours = evidence.relative("sdgm", "error")
+    rivals = {method: evidence.relative(method, "error") for method in RIVALS}
+    told = ", ".join(f"{method} {e.mean:.3f}" for method, e in rivals.items())
+    return all_of(
+        (greater(e, ours, method) for method, e in rivals.items()), f"ratio of errors to SDGM's, mean: {told}"
+    )
+
+
+def _removes(evidence: Evidence, claim: Claim) -> Judgement:
+    """Components and weights, on the data sets together."""
+    comparisons = []
+    for dataset, entry in evidence.paper.data_sets.items():
+        at_first = 2 * entry.get("n_components", evidence.paper.model["n_components"])
+        left = evidence.of(dataset, "sdgm", "n_components")
+        weights = evidence.of(dataset, "sdgm", "weights") - evidence.of(dataset, "sdgm", "initial_weights")
+        comparisons.append(greater(Estimate(0.0), weights, f"{dataset}, weights"))
+        if at_first > 2:
+            comparisons.append(greater(Estimate(float(at_first)), left, f"{dataset}, components"))
+    return all_of(comparisons)
+
+
+def _removed_on_ripley(evidence: Evidence, claim: Claim) -> Judgement:
+    at_first, runs = evidence.paper.model["n_components"], evidence.column("ripley", "sdgm", "n_components")
+    return judge_number(
+        claim, Estimate.of(at_first - runs / 2, "last-pass", "the published split, over starts")
+    )
+
+
+def _at_first(evidence: Evidence, claim: Claim) -> Judgement:
+    at_first = float(evidence.paper.model["n_components"])
+    return judge_number(claim, Estimate(at_first, protocol="data"))
+
+
+def _reduction(largest: bool) -> Callable[[Evidence, Claim], Judgement]:
+    def judged(evidence: Evidence, claim: Claim) -> Judgement:
+        found = {}
+        for dataset in evidence.paper.data_sets:
+            left, at_first = (evidence.column(dataset, "sdgm", c) for c in ("weights", "initial_weights"))
+            found[dataset] = Estimate.of(100 * (1 - left / at_first), "last-pass", dataset)
+        chosen = (max if largest else min)(found.values(), key=lambda e: e.mean)
+        return judge_number({**claim, "trials": "100"}, chosen)
+
+    return judged
+
+
+def _initial(evidence: Evidence, claim: Claim) -> Judgement:
+    """The number of weights at first, on each data set; with one component per class it is another one."""
+    differences = []
+    for dataset, entry in evidence.paper.data_sets.items():
+        if "n_components" not in entry:
+            ours, theirs = (
+                evidence.of(dataset, "sdgm", "initial_weights"),
+                evidence.of(dataset, "mgp", "weights"),
+            )
+            differences += [
+                Comparison(d, or_equal=True, what=dataset) for d in (ours - theirs, theirs - ours)
+            ]
+    return all_of(differences, "without waveform, which has one component per class here")
+
+
+def _steps(
+    column: str, rising: bool, least: int = 0, most: int = 10**6
+) -> Callable[[Evidence, Claim], Judgement]:
+    """Whether a column of appendix B rises, or falls, from each number of components to the next."""
+
+    def judged(evidence: Evidence, claim: Claim) -> Judgement:
+        sizes = [m for m in evidence.paper.synthetic["n_components"] if least <= m <= most]
+        columns = ("error", "train_error") if column == "error" else (column,)
+        comparisons = []
+        for name in columns:
+            for a, b in pairwise(sizes):
+                before, after = evidence.by_components(a, name), evidence.by_components(b, name)
+                larger, smaller = (after, before) if rising else (before, after)
+                comparisons.append(greater(larger, smaller, f"{name}, {a} to {b}"))
+        if not comparisons:
+            raise NotRun(f"fewer than two sizes {AGAIN}")
+        told = ", ".join(f"{m}: {evidence.by_components(m, columns[0]).mean:.2f}" for m in sizes)
+        return all_of(comparisons, f"{columns[0]} by components per class, {told}; data of our own")
+
+    return judged
+
+
+FLAT = 2.0
+"""Points of error within which a curve counts as flat, and training and test error as almost the same."""
+
+
+def _within(a: Estimate, b: Estimate, margin: float, what: str) -> list[Comparison]:
+    d = a - b
+    return [
+        Comparison(Estimate(margin) - d, what=what, shown=d),
+        Comparison(Estimate(margin) + d, what=what, shown=d),
+    ]
+
+
+def _flat(evidence: Evidence, claim: Claim) -> Judgement:
+    sizes = [m for m in evidence.paper.synthetic["n_components"] if m >= 8]
+    comparisons = []
+    for name in ("error", "train_error"):
+        for a, b in pairwise(sizes):
+            both = evidence.by_components(b, name), evidence.by_components(a, name)
+            comparisons += _within(*both, FLAT, f"{name}, {a} to {b}")
+    return all_of(comparisons, f"flat: within {FLAT:g} points; data of our own")
+
+
+def _train_equals_test(evidence: Evidence, claim: Claim) -> Judgement:
+    m = min(evidence.paper.synthetic["n_components"])
+    both = evidence.by_components(m, "error"), evidence.by_components(m, "train_error")
+    return all_of(_within(*both, FLAT, f"{m} components"), f"almost: within {FLAT:g} points; data of our own")
+
+
+def _above_train(evidence: Evidence, claim: Claim) -> Judgement:
+    return all_of(
+        (
+            greater(
+                evidence.by_components(m, "error"),
+                evidence.by_components(m, "train_error"),
+                f"{m} components",
+            )
+            for m in evidence.paper.synthetic["n_components"]
+            if m > 8
+        ),
+        "data of our own",
+    )
+
+
+def _no_overfitting(evidence: Evidence, claim: Claim) -> Judgement:
+    """The most components against each smaller number: not above by more than what counts as flat."""
+    *smaller, most = evidence.paper.synthetic["n_components"]
+    last = evidence.by_components(most, "error")
+    return all_of(
+        (
+            Comparison(
+                Estimate(FLAT) - (last - evidence.by_components(m, "error")),
+                what=f"{m} to {most}",
+                shown=last - evidence.by_components(m, "error"),
+            )
+            for m in smaller
+        ),
+        f"not by more than {FLAT:g} points; data of our own",
+    )
+
+
+def _left(
+    evidence: Evidence, most: int | None = None, least: int | None = None
+) -> list[tuple[int, Estimate]]:
+    return [
+        (m, evidence.by_components(m, "n_components"))
+        for m in evidence.paper.synthetic["n_components"]
+        if (most is None or m <= most) and (least is None or m >= least)
+    ]
+
+
+def _unchanged(evidence: Evidence, claim: Claim) -> Judgement:
+    """All components stay: fewer by less than half a component of a class."""
+    comparisons = [
+        Comparison(left - Estimate(m - 0.5), what=f"{m} components", shown=left - Estimate(float(m)))
+        for m, left in _left(evidence, most=8)
+    ]
+    told = ", ".join(f"{m}: {e.mean:.1f}" for m, e in _left(evidence, most=8))
+    return all_of(comparisons, f"components left per class, {told}; data of our own")
+
+
+def _reduced(least: int) -> Callable[[Evidence, Claim], Judgement]:
+    def judged(evidence: Evidence, claim: Claim) -> Judgement:
+        left = _left(evidence, least=least)
+        told = ", ".join(f"{m}: {e.mean:.1f}" for m, e in left)
+        return all_of(
+            (greater(Estimate(float(m)), e, f"{m} components") for m, e in left),
+            f"components left per class, {told}; data of our own",
+        )
+
+    return judged
+
+
+def _not_minimal(evidence: Evidence, claim: Claim) -> Judgement:
+    """More components are left after many at first than another start shows to be enough for the same error."""
+    sizes = evidence.paper.synthetic["n_components"]
+    few = [m for m in sizes if m <= 8]
+    best = min(few, key=lambda m: evidence.by_components(m, "error").mean)
+    enough = evidence.by_components(best, "n_components")
+    return any_of(
+        (greater(left, enough, f"{m} components") for m, left in _left(evidence, least=9)),
+        f"{best} at first are enough; data of our own",
+    )
+
+
+def _removed_at_20(evidence: Evidence, claim: Claim) -> Judgement:
+    left = evidence.by_components(20, "n_components")
+    return judge_number({**claim, "trials": "5"}, Estimate(20.0) - left)
+
+
+def _reduction_min(evidence: Evidence, claim: Claim) -> Judgement:
+    found = [evidence.by_components(m, "reduction") for m in evidence.paper.synthetic["n_components"]]
+    return judge_number(claim, min(found, key=lambda e: e.mean))
+
+
+def _few_are_worse(evidence: Evidence, claim: Claim) -> Judgement:
+    few, *others = evidence.paper.synthetic["n_components"]
+    worst = evidence.by_components(few, "error")
+    return all_of(
+        (greater(worst, evidence.by_components(m, "error"), f"{few} against {m}") for m in others if m >= 8),
+        "data of our own",
+    )
+
+
+def _fewer_than_actual(evidence: Evidence, claim: Claim) -> Judgement:
+    """Four components a class, of eight that made the data, err by no more than eight do, but for what counts as flat."""
+    four, eight = (evidence.by_components(m, "error") for m in (4, 8))
+    return all_of(
+        [Comparison(Estimate(FLAT) - (four - eight), what="4 against 8", shown=four - eight)],
+        "data of our own",
+    )
+
+
+_TEST = "tests/estimators/test_sdgm.py"
+_ENGINE = "tests/engine/test_softmax_mixture.py"
+_LOGISTIC = f"{_ENGINE}::test_one_component_per_class_with_linear_features_is_logistic_regression"
+
+THEORY = {
+    "sec1.logistic_expansion": _LOGISTIC,
+    "sec2.rvm_expansion": f"{_TEST}::test_one_component_with_a_radial_kernel_is_the_relevance_vector_machine; there with a radial kernel",
+    "sec3-2.n_weights": f"{_ENGINE}::test_weights_of_a_gaussian",
+    "sec3-2.weights_of_gaussian": f"{_ENGINE}::test_weights_of_a_gaussian",
+    "sec3-3.kernel": f"{_ENGINE}::test_the_kernel_is_an_inner_product_of_features; with factors of sqrt(2) that the paper leaves out",
+    "sec3-3.dual_cost": f"{_TEST}::test_what_a_fit_leaves",
+    "sec3-4.gradient": f"{_ENGINE}::test_gradient_and_hessian_by_finite_differences; with the sums over rows that the paper leaves out",
+    "sec3-4.elimination": f"{_TEST}::test_weights_are_dropped_and_the_classes_still_told_apart",
+    "sec3-4.mixture_weight": f"{_TEST}::test_what_a_fit_leaves; eq. 18 does not maximise eq. 11",
+    "sec4-2.fc_softmax_equivalence": _LOGISTIC,
+    "sec4-2.hessian_cost": f"{_ENGINE}::test_low_rank_and_direct_give_the_same; where Phi has low rank it takes less",
+    "appendix_a.softmax_equivalence": _LOGISTIC,
+}
+"""Claims that algebra decides, and where it is checked."""
+
+BY_EYE = ("sec1.ripley_n_components", "sec4-1.sharp_boundaries", "fig5.feature_shape")
+
+IMAGES = ("abstract.beats_softmax", "sec1.beats_fc_softmax", "sec5.beats_softmax", "sec5.sparsity")
+
+JUDGES: dict[str, Callable[[Evidence, Claim], Judgement]] = {
+    "abstract.sparsity": _removes,
+    "sec1.beats_kernel_bayes": _beats_all,
+    "sec1.automatic_components": _reduced(9),
+    "sec5.beats_kernel_bayes": _beats_all,
+    "sec5.not_optimal_number": _not_minimal,
+    "sec4-1.initial_weights": _initial,
+    "sec4-1.weight_reduction_min": _reduction(largest=False),
+    "sec4-1.weight_reduction_max": _reduction(largest=True),
+    "fig3.n_components_initial": _at_first,
+    "fig3.n_components_removed": _removed_on_ripley,
+    "fig7a.train_equals_test": _train_equals_test,
+    "fig7a.decreasing": _steps("error", rising=False, most=8),
+    "fig7a.flat": _flat,
+    "fig7a.test_above_train": _above_train,
+    "fig7a.no_overfitting": _no_overfitting,
+    "fig7b.unchanged_to_eight": _unchanged,
+    "fig7b.reduced_above_ten": _reduced(11),
+    "fig7b.removes_unnecessary": _reduced(9),
+    "fig7b.removed_at_20": _removed_at_20,
+    "fig7c.weights_increase": _steps("weights", rising=True),
+    "fig7c.not_minimal": _not_minimal,
+    "fig7d.reduction_increases": _steps("reduction", rising=True),
+    "fig7d.reduction_min": _reduction_min,
+    "fig6.insufficient_few": _few_are_worse,
+    "fig6.fewer_than_actual": _fewer_than_actual,
+}
+"""Numbers, orderings and statements that are neither cells nor facts nor formal expressions."""
+
+
+def knows(claim: Claim) -> bool:
+    """Whether there is a judge for a claim."""
+    name = claim["id"].removeprefix("hayashi.")
+    return name in {*THEORY, *BY_EYE, *JUDGES} or _is_about_images(claim) or claim["kind"] == "number"

@@ -1,0 +1,20 @@
+"""Hayashi and Uchida (2021): what the rest of the reproduction asks of it."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from skem.repro.files import read_table
+from skem.repro.papers import Files
+from skem.repro.papers.hayashi2021.evidence import Evidence
+from skem.repro.papers.hayashi2021.figures import FIGURES
+from skem.repro.papers.hayashi2021.judges import judge, knows
+from skem.repro.papers.hayashi2021.settings import Settings
+
+__all__ = ["FIGURES", "evidence", "judge", "knows"]
+
+
+def evidence(files: Files, stated: pd.DataFrame, settings: Settings) -> Evidence:
+    """What a run left: ``values`` (errors, components and timing), or none."""
+    tables = {name: read_table(path) for name, path in files["values"].items()}
+    return Evidence(tables.get("errors", pd.DataFrame()), tables.get("components", pd.DataFrame()), settings)

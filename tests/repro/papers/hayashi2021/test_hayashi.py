@@ -1,0 +1,163 @@
+"""Hayashi and Uchida (2021): the verdicts on values made up for it, and what its jobs train."""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from skem.repro import papers
+from skem.repro.ledger import summary
+from skem.repro.ledger.verdicts import VERDICTS
+from skem.repro.papers.hayashi2021 import errors, tables
+from skem.repro.papers.hayashi2021.evidence import Evidence
+from skem.repro.papers.hayashi2021.figures import FIGURES
+from skem.repro.papers.hayashi2021.judges import judge, knows
+from skem.repro.papers.hayashi2021.settings import METHODS
+
+ROOT = Path(__file__).parents[4]
+STATED = pd.read_csv(ROOT / "config/claims.csv", dtype=str, keep_default_na=False)
+CLAIMS = {
+    row["id"].removeprefix("hayashi."): row
+    for row in STATED.to_dict("records")
+    if row["paper"] == "hayashi2021"
+}
+PAPER = papers.settings("hayashi2021", ROOT / "config", ROOT / "workflow/schemas")
+SAID = tables.printed(STATED)
+# Per class at first: error on test and on training rows, components left, weights; as the paper's Figure 7.
+CURVE = {2: (30, 30, 2, 8), 4: (14, 13.5, 4, 14), 8: (10, 9, 8, 20), 12: (10, 8.5, 10, 26), 16: (10, 8.5, 11, 30), 20: (10, 8.5, 12, 34)}  # fmt: skip
+
+
+def like_the_paper(spread=0.1, **changed):
+    """Errors and weights as printed, plus a little chance; ``changed`` adds to a method's error."""
+    rng, rows = np.random.default_rng(0), []
+    for dataset, entry in PAPER.data_sets.items():
+        n_train = {"ripley": 250}.get(dataset, entry.get("n_train"))
+        n_components = entry.get("n_components", PAPER.model["n_components"])
+        for run in range(10):
+            for method in METHODS:
+                plain = method.removesuffix("_raw")
+                row = {
+                    "dataset": dataset,
+                    "run": run,
+                    "method": method,
+                    "log_loss": 0.5,
+                    "calibration_error": 2.0,
+                }
+                row["error"] = SAID.get((dataset, plain, "error"), 20.0) + spread * rng.normal()
+                row["error"] += changed.get(method, 0.0)
+                row["weights"] = SAID.get((dataset, plain, "weights"), 9.0) + (plain == "sdgm") * rng.normal()
+                row["initial_weights"] = (2 * n_components - 1) * n_train
+                row["n_components"] = min(4.0, 2 * n_components) + 0.1 * (n_components > 1) * rng.normal()
+                rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def curves(curve=CURVE):
+    rng, rows = np.random.default_rng(1), []
+    for m, (error, train_error, left, weights) in curve.items():
+        for run in range(5):
+            a, b, c, d = rng.normal(size=4) * (0.1, 0.1, 0.05, 0.3)
+            row = {"run": run, "n_components_init": m, "initial_weights": (2 * m - 1) * 320}
+            row |= {"error": error + a, "train_error": train_error + b, "n_components": left + c}
+            rows.append(row | {"weights": weights + d})
+    return pd.DataFrame(rows)
+
+
+def verdict(name, errors=None, components=None):
+    evidence = Evidence(
+        like_the_paper() if errors is None else errors, curves() if components is None else components, PAPER
+    )
+    return judge(evidence, CLAIMS[name]).verdict
+
+
+def test_every_claim_is_judged_and_few_are_not_run():
+    evidence = Evidence(like_the_paper(), curves(), PAPER)
+    assert all(knows(claim) or claim["kind"] == "ordering" for claim in CLAIMS.values())
+    table, _ = summary.ledger(
+        STATED[STATED["paper"] == "hayashi2021"], lambda claim, reading: judge(evidence.under(reading), claim)
+    )
+    assert set(table["verdict"]) <= set(VERDICTS)
+    counts = table["verdict"].value_counts()
+    assert counts["not run"] <= 36
+    assert (table.loc[table["verdict"] == "not run", "remark"] != "").all()
+    # The paper's own values reproduce.
+    own = table[table["id"].str.startswith("hayashi.table1.") & (table["external"] == "no")]
+    assert set(own["verdict"]) == {"reproduced"}
+
+
+@pytest.mark.parametrize(
+    ("name", "errors", "components", "expected"),
+    [
+        ("table1.banana.sdgm_error", like_the_paper(sdgm=2.0), None, "worse"),
+        ("table1.banana.sdgm_error", like_the_paper(sdgm=-2.0), None, "better"),
+        ("sec4-1.best_on_average.gp", like_the_paper(gp=1.0), None, "holds"),
+        ("sec4-1.best_on_average.gp", like_the_paper(gp=-1.0), None, "fails"),
+        ("sec5.beats_kernel_bayes", like_the_paper(gp=1.0, mgp=1.0, rvm=1.0), None, "holds"),
+        ("sec5.beats_kernel_bayes", like_the_paper(mgp=-1.0), None, "fails"),
+        ("sec4-1.sparser.titanic", None, None, "holds"),
+        ("sec4-1.initial_weights", None, None, "holds"),
+        ("sec4-1.initial_weights", like_the_paper().replace({"weights": {1250.0: 9.0}}), None, "fails"),
+        ("abstract.sparsity", None, None, "holds"),
+        ("abstract.sparsity", like_the_paper().assign(n_components=6.1), None, "fails"),
+        ("fig7a.decreasing", None, None, "holds"),
+        ("fig7a.decreasing", None, curves(CURVE | {4: (31, 31, 4, 14)}), "fails"),
+        ("fig7a.flat", None, None, "holds"),
+        ("fig7a.flat", None, curves(CURVE | {20: (15, 8.5, 12, 34)}), "fails"),
+        ("fig7a.train_equals_test", None, curves(CURVE | {2: (30, 20, 2, 8)}), "fails"),
+        ("fig7a.test_above_train", None, curves(CURVE | {12: (8, 9, 10, 26)}), "fails"),
+        ("fig7a.no_overfitting", None, curves(CURVE | {20: (16, 8.5, 12, 34)}), "fails"),
+        ("fig7b.unchanged_to_eight", None, None, "holds"),
+        ("fig7b.unchanged_to_eight", None, curves(CURVE | {8: (10, 9, 6, 20)}), "fails"),
+        ("fig7b.reduced_above_ten", None, curves(CURVE | {12: (10, 8.5, 12.5, 26)}), "fails"),
+        ("fig7b.removed_at_20", None, None, "reproduced"),
+        ("fig7c.weights_increase", None, None, "holds"),
+        ("fig7c.weights_increase", None, curves(CURVE | {20: (10, 8.5, 12, 20)}), "fails"),
+        ("fig7c.not_minimal", None, None, "holds"),
+        ("fig7d.reduction_min", None, None, "reproduced"),
+        ("fig7d.reduction_min", None, curves(CURVE | {2: (30, 30, 2, 80)}), "worse"),
+        ("fig6.insufficient_few", None, None, "holds"),
+        ("fig6.fewer_than_actual", None, None, "fails"),
+        ("fig6.fewer_than_actual", None, curves(CURVE | {4: (10.5, 10, 4, 14)}), "holds"),
+    ],
+)  # fmt: skip
+def test_judges_can_hold_and_fail(name, errors, components, expected):
+    assert verdict(name, errors, components) == expected
+
+
+def test_the_checkerboard_has_two_classes_that_alternate():
+    X, y = errors.checkerboard(4000, 0.01, np.random.default_rng(0))
+    cell = np.round(2 * X).astype(int)
+    assert cell.min() == 0
+    assert cell.max() == 3
+    np.testing.assert_array_equal(cell.sum(axis=1) % 2, y)
+    assert np.unique(cell, axis=0).shape == (16, 2)
+
+
+def test_every_method_is_trained_on_a_split_and_the_mixture_of_processes_drops_nothing():
+    X, y = errors.checkerboard(60, 0.1, np.random.default_rng(0))
+    rows = errors.fit_errors((X[:40], y[:40], X[40:], y[40:]), {"n_components": 2, "max_iter": 5}, 0)
+    table = pd.DataFrame(rows).set_index("method")
+    assert list(table.index) == list(METHODS)
+    assert table["error"].between(0, 100).all()
+    assert table["log_loss"].notna().sum() == len(METHODS) - 1
+    assert table.loc["mgp", "weights"] == table.loc["mgp", "initial_weights"] == 3 * 40
+    model = errors.MGPClassifier(2, max_iter=5, random_state=0).fit(X, y)
+    for precisions in model.alpha_:
+        assert len(np.unique(precisions[np.isfinite(precisions)])) <= 1
+
+
+def test_table_and_figure_of_what_was_measured():
+    table = tables.summary(like_the_paper(), STATED, PAPER)
+    assert len(table) == len(PAPER.data_sets) * len(METHODS)
+    row = table[(table["dataset"] == "banana") & (table["method"] == "sdgm")].iloc[0]
+    assert (row["paper_error"], row["paper_weights"], row["n_runs"]) == (10.6, 11.1, 10)
+    by_size = tables.by_components(curves())
+    text = tables.to_markdown(table, by_size, PAPER)
+    assert "not to be had" in text
+    assert text.count("**") == 2 * len(PAPER.data_sets)
+    figure = FIGURES["hayashi_components"]
+    axes = figure.draw(figure.rows({"hayashi2021_components": curves()}, PAPER), PAPER)
+    assert len(axes.flat) == 4
+    plt.close("all")

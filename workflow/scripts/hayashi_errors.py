@@ -1,0 +1,26 @@
+"""Error and weights of every method on the splits of a data set."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from skem.engine import threads
+from skem.repro.files import plain_errors, write_table
+from skem.repro.papers.hayashi2021 import errors
+from skem.repro.training import splits
+
+threads.limit_process(1)
+with plain_errors():
+    entry, name = snakemake.params.entry, snakemake.wildcards.dataset
+    rows = []
+    if json.loads(Path(snakemake.input[0]).read_text(encoding="utf-8"))["available"]:
+        model = dict(snakemake.params.model)
+        model["n_components"] = entry.get("n_components", model["n_components"])
+        drawn = errors.splits(
+            entry["source"], entry, snakemake.params.splits, splits.seed(snakemake.params.seed, name)
+        )
+        for run, split in enumerate(drawn):
+            found = errors.fit_errors(split, model, splits.seed(snakemake.params.seed, name, run))
+            rows += [{"dataset": name, "run": run} | row for row in found]
+    write_table(snakemake.output[0], pd.DataFrame(rows))

@@ -1,0 +1,13 @@
+"""Table 1 beside the paper's, and appendix B."""
+
+import pandas as pd
+
+from skem.repro.files import plain_errors, read_table, write_table, write_text
+from skem.repro.papers.hayashi2021 import tables
+
+with plain_errors():
+    stated = pd.read_csv(snakemake.input.claims, dtype=str, keep_default_na=False)
+    table = tables.summary(read_table(snakemake.input.errors), stated, snakemake.params.settings)
+    components = tables.by_components(read_table(snakemake.input.components))
+    write_text(snakemake.output.md, tables.to_markdown(table, components, snakemake.params.settings))
+    write_table(snakemake.output.csv, table)
