@@ -13,6 +13,7 @@ from skem.engine.parameters import Mixture
 from skem.estimators.gaussian_mixture import GaussianMixture
 from skem.estimators.kmeans import KMeans
 from skem.estimators.mda import MDAClassifier
+from skem.estimators.mixture_path import GaussianMixturePath
 from skem.estimators.prbf import PRBFClassifier
 from skem.estimators.prbf_cv import PRBFClassifierCV, sharing_path
 from skem.estimators.prbf_ensemble import PRBFEnsemble
@@ -29,6 +30,7 @@ except PackageNotFoundError:  # a checkout on the path, not installed
 __all__ = [
     "GaussianKernels",
     "GaussianMixture",
+    "GaussianMixturePath",
     "KMeans",
     "MDAClassifier",
     "Mixture",

@@ -14,7 +14,12 @@ says which columns it must have.
 """
 
 from skem.plots._panels import WIDTHS
-from skem.plots.components import accuracy_by_components, cost_by_components, sharing_by_components
+from skem.plots.components import (
+    accuracy_by_components,
+    cost_by_components,
+    criterion_by_components,
+    sharing_by_components,
+)
 from skem.plots.passes import accuracy_by_pass
 from skem.plots.sharing import accuracy_by_sharing, kernels
 from skem.plots.starts import advantage
@@ -27,6 +32,7 @@ __all__ = [
     "accuracy_by_sharing",
     "advantage",
     "cost_by_components",
+    "criterion_by_components",
     "engine_scaling",
     "kernels",
     "regression_history",

@@ -215,3 +215,50 @@ def cost_by_components(
             ax.label_outer()
     add_legend(axes[0, 0].figure, width, 1.7, last=bounds)
     return axes
+
+
+def criterion_by_components(
+    results: pd.DataFrame,
+    *,
+    criterion: str = "bic",
+    ax: Axes | None = None,
+    columns: int | None = None,
+    width: float | None = None,
+) -> Axes:
+    """A criterion of mixtures against K, a line per covariance type: what `skem.GaussianMixturePath` chose from.
+
+    Parameters
+    ----------
+    results : DataFrame
+        With columns covariance_type, n_components and the criterion, as in ``DataFrame(path.results_)``.
+    criterion : str
+        Which column: bic, aic, icl or held_out.
+    ax : Axes, optional
+    columns, width
+        See `skem.plots`.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    ValueError
+        If the table is empty or lacks a column.
+    """
+    numbers = ["n_components", criterion]
+    check(results, "criterion_by_components", labels=("covariance_type",), numbers=numbers)
+    if ax is None:
+        ax = grid(1, 1, inches(columns, width, 4.5), 0.75)[0, 0]
+    for (marker, dash), (name, part) in zip(
+        cycle(MARKS), results.groupby("covariance_type", sort=False), strict=False
+    ):
+        part = part.sort_values("n_components")
+        ax.plot(
+            part["n_components"], part[criterion], marker=marker, linestyle=dash, label=name, markersize=4
+        )
+    ax.set_xlabel("components K")
+    ax.set_ylabel("held-out log-likelihood" if criterion == "held_out" else criterion.upper())
+    ax.grid(alpha=0.25)
+    ax.legend(fontsize="small")
+    return ax

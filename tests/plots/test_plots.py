@@ -293,6 +293,13 @@ TIDY = {
     "accuracy_by_sharing": sharings()[["dataset", "setting", "sharing", "pass", "accuracy"]],
     "advantage": curves().drop(columns=["protocol", "sd"]),
     "cost_by_components": costs().drop(columns="n_blocks"),
+    "criterion_by_components": pd.DataFrame(
+        {
+            "covariance_type": ["full", "full", "diag", "diag"],
+            "n_components": [1, 2, 1, 2],
+            "bic": [9.0, 7, 8, 8.5],
+        }
+    ),
     "engine_scaling": PEERS,
     "kernels": circles(),
     "regression_history": HISTORY,
@@ -334,6 +341,15 @@ def test_an_empty_table_and_text_for_numbers_are_refused(name):
         ValueError, match=rf"^skem\.plots\.{name}: .* instead of numbers in column '{number}'"
     ):
         getattr(plots, name)(table.assign(**{number: "three"}))
+
+
+def test_a_line_of_a_criterion_is_that_of_its_covariance_type():
+    table = TIDY["criterion_by_components"].assign(held_out=[1.0, 2, 3, 4])
+    ax = plots.criterion_by_components(table, criterion="held_out", columns=1)
+    assert [line.get_label() for line in ax.get_lines()] == ["full", "diag"]
+    assert ax.get_lines()[1].get_xydata().tolist() == [[1, 3], [2, 4]]
+    with pytest.raises(ValueError, match="has no column 'icl'"):
+        plots.criterion_by_components(table, criterion="icl")
 
 
 def test_columns_that_an_option_asks_for_are_needed_then():

@@ -1,0 +1,120 @@
+"""GaussianMixturePath: criteria by hand, deterministic in parallel, and what a user may get wrong."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_iris
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skem import GaussianMixture, GaussianMixturePath
+from skem.estimators.mixture_path import split
+
+X, _ = load_iris(return_X_y=True)
+TYPES = ["full", "tied", "diag", "spherical"]
+
+
+def clusters(K=3, n=600, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 2)) + 8 * rng.normal(size=(K, 2))[rng.integers(0, K, n)]
+
+
+@parametrize_with_checks([GaussianMixturePath(n_components=(1, 2), covariance_types=("full", "diag"))])
+def test_it_is_a_scikit_learn_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("criterion", ["bic", "aic", "icl", "held_out"])
+def test_clusters_are_counted(criterion):
+    path = GaussianMixturePath(n_components=range(1, 6), covariance_types=["spherical"], criterion=criterion)
+    best = path.set_params(random_state=0).fit(clusters()).best_estimator_
+    # The Akaike criterion, and what rows held out say, may ask for a few more.
+    assert best.n_components == 3 or (criterion in ("aic", "held_out") and best.n_components >= 3)
+
+
+def test_criteria_are_those_of_each_mixture():
+    weights = np.random.default_rng(0).integers(1, 3, len(X))
+    path = GaussianMixturePath(n_components=(2, 3), random_state=0).fit(X, sample_weight=weights)
+    table = pd.DataFrame(path.results_)
+    assert table["covariance_type"].tolist() == [t for t in TYPES for _ in (2, 3)]
+    best = path.best_estimator_
+    row = table[
+        (table["covariance_type"] == best.covariance_type) & (table["n_components"] == best.n_components)
+    ]
+    repeated = np.repeat(X, weights, axis=0)
+    assert_allclose(row["bic"], best.bic(repeated))
+    assert_allclose(row["aic"], best.aic(repeated))
+    z = best.predict_proba(repeated)
+    assert_allclose(row["icl"], best.bic(repeated) - 2 * np.sum(z * np.log(np.fmax(z, 1e-300))))
+    assert row["bic"].item() == table["bic"].min()
+    assert table["held_out"].isna().all()
+    for name in ("score_samples", "predict", "predict_proba"):
+        assert_array_equal(getattr(path, name)(X), getattr(best, name)(X))
+    assert path.score(X, sample_weight=weights) == best.score(X, sample_weight=weights)
+
+
+def test_rows_held_out_are_not_fitted():
+    path = GaussianMixturePath(
+        n_components=(1, 2), covariance_types=["full"], criterion="held_out", random_state=3
+    )
+    path.fit(X)
+    test = np.zeros(150, dtype=bool)
+    test[np.random.RandomState(3).permutation(150)[:30]] = True
+    alone = GaussianMixture(1).fit(X[~test])
+    assert_allclose(path.results_["held_out"][0], alone.score(X[test]))
+    best = path.best_estimator_
+    assert best.n_components == 2
+    assert best.init == "kmeans"
+    # The mixture that is kept is of all rows.
+    assert_allclose(best.log_likelihood_[-1], best.score(X))
+
+
+@pytest.mark.parametrize("criterion", ["bic", "held_out"])
+def test_threads_do_not_change_a_bit(criterion):
+    fits = [
+        GaussianMixturePath(n_components=(1, 3), criterion=criterion, n_jobs=n, random_state=0).fit(X)
+        for n in (1, 3)
+    ]
+    for name in ("objective", criterion):
+        assert_array_equal(fits[0].results_[name], fits[1].results_[name])
+    assert_array_equal(fits[0].best_estimator_.means_, fits[1].best_estimator_.means_)
+
+
+@pytest.mark.parametrize("covariance_type", TYPES)
+@pytest.mark.parametrize("standardize", [True, False])
+def test_more_components_from_fewer(covariance_type, standardize):
+    """The mean of the mixture stays, and EM from there is never worse than before."""
+    options = {"covariance_type": covariance_type, "standardize": standardize, "tol": 0, "random_state": 0}
+    model = GaussianMixture(2, max_iter=20, **options).fit(X)
+    weights, means, covariances = split(model, 5)
+    assert_allclose(weights.sum(), 1)
+    assert_allclose(weights @ means, model.weights_ @ model.means_)
+    assert len(model.weights_) == 2
+    more = GaussianMixture(5, init=(weights, means, covariances), max_iter=60, **options).fit(X)
+    assert more.lower_bound_ > model.lower_bound_
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"n_components": []}, "something to choose from"),
+        ({"covariance_types": []}, "something to choose from"),
+        ({"n_components": [0, 1]}, "n_components must be whole numbers from 1 on, got 0"),
+        ({"n_components": [2.5]}, "got 2.5"),
+        (
+            {"covariance_types": ["round"]},
+            "covariance_types must be some of full, tied, diag, spherical, got 'round'",
+        ),
+        ({"criterion": "mdl"}, "'criterion'"),
+        ({"n_components": [200]}, "n_components=200 components from n_samples=150 rows"),
+        (
+            {"estimator": GaussianMixture(max_iter=1, tol=1e-9)},
+            "none of the 24 mixtures converged in max_iter=1 passes: increase",
+        ),
+    ],
+)
+def test_bad_input_is_named(options, words):
+    path = GaussianMixturePath(random_state=0).set_params(**options)
+    with pytest.raises(ValueError, match=words):
+        path.fit(X)
+    assert not hasattr(path, "best_estimator_")
