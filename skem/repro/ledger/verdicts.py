@@ -43,12 +43,22 @@ VERDICTS = (
 TIMED = ("seconds_per_pass", "fit_seconds")
 """Quantities whose claims go to a file of their own: they are never the same twice."""
 
-SMALLER_IS_BETTER = (*TIMED, "accuracy_std_pct", "accuracy_loss_pct", "error_pct")
+SMALLER_IS_BETTER = (
+    *(*TIMED, "accuracy_std_pct", "accuracy_loss_pct", "error_pct"),
+    "normalized_mean_error_pct",
+)
 """Quantities of which less is *better*."""
 
 NO_MERIT = (
     *("peak_pass", "peak_pass_min", "peak_pass_max", "best_n_components_min", "best_n_components_max"),
     "shared_proportion_reduction_pct",
+    *("n_nonzero_weights", "normalized_mean_n_nonzero_weights", "n_components_removed"),
+    *(
+        "n_components_removed_per_class",
+        "weight_reduction_pct",
+        "weight_reduction_pct_min",
+        "weight_reduction_pct_max",
+    ),
 )
 """Quantities of which neither more nor less is better."""
 

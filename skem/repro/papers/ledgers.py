@@ -60,9 +60,10 @@ def ledgers(
         paper, found = judged[claim["paper"]]
         return paper.judge(found.under(reading) if reading.options else found, claim)
 
+    links = papers.links(stated, config)
     if alone:
         stated = stated[stated["paper"].isin(judged)]
-    table, readings = summary.ledger(stated, judge, papers.links(stated, config), questions)
+    table, readings = summary.ledger(stated, judge, links, questions)
     return _rounded(table), _rounded(readings)
 
 

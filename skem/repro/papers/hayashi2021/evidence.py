@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
+from skem import datasets
 from skem.repro.ledger.estimates import Estimate, NotRun
 from skem.repro.ledger.readings import Reading
 from skem.repro.papers.hayashi2021.settings import Settings
@@ -49,9 +50,13 @@ class Evidence:
 
     def of(self, dataset: str, method: str, column: str) -> Estimate:
         """The mean over splits."""
-        published = "n_train" not in self.paper.data_sets[dataset]
-        note = "the published split, over starts" if published else OWN_SPLITS
-        return Estimate.of(self.column(dataset, method, column), "last-pass", note)
+        entry, runs = self.paper.data_sets[dataset], self.column(dataset, method, column)
+        if "n_train" in entry:
+            return Estimate.of(runs, "last-pass", OWN_SPLITS)
+        if column == "error" and runs.std() == 0:  # no start has a part in it
+            known = datasets.describe(entry["source"])
+            return Estimate.fixed(float(runs.iloc[0]), known["shape"][0] - known["n_train"], "last-pass")
+        return Estimate.of(runs, "last-pass", "the published split, over starts")
 
     def relative(self, method: str, column: str) -> Estimate:
         """The mean over data sets of the ratio to SDGM; its spread to first order, from splits."""

@@ -45,6 +45,7 @@ def _draw(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
             ax.legend(fontsize=8)
         if name == "n_components":
             ax.plot(at_first, at_first, color="black", linestyle=":", linewidth=1)
+        ax.set_xticks(at_first)
         ax.set_ylabel(label, fontsize=9)
         ax.tick_params(labelsize=8)
     for ax in axes[1]:

@@ -58,6 +58,13 @@ def _named(evidence: Evidence, wanted: str) -> Estimate:
 
 
 def _cell(evidence: Evidence, claim: Claim) -> Judgement:
+    """A cell of Table 1; how many weights there are before any is dropped follows from rows and components."""
+    method, dataset = claim["method"], claim["dataset"]
+    if method in ("gp", "mgp") and claim["quantity"] == "n_nonzero_weights":
+        entry = evidence.paper.data_sets[dataset]
+        n_train = entry.get("n_train") or datasets.describe(entry["source"])["n_train"]
+        per_row = 1 if method == "gp" else 2 * evidence.paper.model["n_components"] - 1
+        return judge_number(claim, Estimate(float(per_row * n_train), protocol="data"))
     trials = "100" if claim["protocol"] in ("split100", "ratio-mean") else "1"
     return judge_number({**claim, "trials": trials}, _named(evidence, claim["id"]))
 

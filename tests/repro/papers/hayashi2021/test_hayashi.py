@@ -10,6 +10,7 @@ import pytest
 from skem.repro import papers
 from skem.repro.ledger import summary
 from skem.repro.ledger.verdicts import VERDICTS
+from skem.repro.papers import ledgers
 from skem.repro.papers.hayashi2021 import errors, tables
 from skem.repro.papers.hayashi2021.evidence import Evidence
 from skem.repro.papers.hayashi2021.figures import FIGURES
@@ -92,6 +93,9 @@ def test_every_claim_is_judged_and_few_are_not_run():
     [
         ("table1.banana.sdgm_error", like_the_paper(sdgm=2.0), None, "worse"),
         ("table1.banana.sdgm_error", like_the_paper(sdgm=-2.0), None, "better"),
+        # Of a method without chance five test rows do not tell.
+        ("table1.ripley.gp_error", like_the_paper(spread=0.0, gp=0.4), None, "reproduced"),
+        ("table1.ripley.gp_error", like_the_paper(spread=0.0, gp=0.7), None, "worse"),
         ("sec4-1.best_on_average.gp", like_the_paper(gp=1.0), None, "holds"),
         ("sec4-1.best_on_average.gp", like_the_paper(gp=-1.0), None, "fails"),
         ("sec5.beats_kernel_bayes", like_the_paper(gp=1.0, mgp=1.0, rvm=1.0), None, "holds"),
@@ -124,6 +128,14 @@ def test_every_claim_is_judged_and_few_are_not_run():
 )  # fmt: skip
 def test_judges_can_hold_and_fail(name, errors, components, expected):
     assert verdict(name, errors, components) == expected
+
+
+def test_its_claims_have_a_ledger_of_their_own():
+    table, _ = ledgers.ledgers(
+        {"hayashi2021": {"values": {}}}, {"hayashi2021": PAPER}, ROOT / "config", alone=True
+    )
+    assert set(table["paper"]) == {"hayashi2021"}
+    assert len(table) == 182
 
 
 def test_the_checkerboard_has_two_classes_that_alternate():
