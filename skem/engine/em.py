@@ -73,6 +73,11 @@ def passes(problem: Problem, max_iter: int) -> Iterator[State]:
         yield State(p, mixture, statistics.log_likelihood, statistics.objective, statistics.dtype)
 
 
+def statistics(problem: Problem, mixture: Mixture) -> SufficientStatistics:
+    """What an E-step on the rows of a problem leaves under other parameters than those it starts with."""
+    return _EStep(problem, mixture, problem.rows.features.X.dtype).statistics()
+
+
 # The E-step
 
 

@@ -31,17 +31,42 @@ class CheckedParameters:
         super()._validate_params()  # type: ignore[misc]
 
 
-def check_features(estimator: Any, X: ArrayLike, **check: object) -> Any:
+def check_features(estimator: Any, X: ArrayLike, *, missing: bool = False, **check: object) -> Any:
     """The features as an array of floats, float32 or float64; with ``y`` among the checks, a pair with the labels.
+
+    With ``missing`` a NaN is a missing value.
 
     Raises
     ------
     ValueError
-        What ``sklearn.utils.validation.validate_data`` refuses; NaN and infinite values by their number.
+        What ``sklearn.utils.validation.validate_data`` refuses; NaN and infinite values by their number; with ``missing``
+        rows without any value.
     """
     checked = validate_data(estimator, X, dtype=[np.float64, np.float32], ensure_all_finite=False, **check)
-    refuse_non_finite(estimator, checked[0] if "y" in check else checked)
+    if missing and has_missing(checked):
+        refuse_all_missing(estimator, checked)
+    else:
+        refuse_non_finite(estimator, checked[0] if "y" in check else checked)
     return checked
+
+
+def has_missing(X: np.ndarray) -> bool:
+    """Whether a value is NaN; no array as large as ``X`` is made for it."""
+    return bool(np.isnan(X.min()))
+
+
+def refuse_all_missing(estimator: object, X: np.ndarray) -> None:
+    """Raise ValueError where a row has no value at all, or one that is infinite."""
+    if np.isinf(X).any():
+        raise ValueError(
+            f"Input X of {type(estimator).__name__} contains {int(np.isinf(X).sum())} infinity values, of {X.size}"
+        )
+    empty = np.flatnonzero(np.isnan(X).all(axis=1))
+    if len(empty):
+        raise ValueError(
+            f"Input X of {type(estimator).__name__}: {len(empty)} rows have no value at all, the first is row {empty[0]}: "
+            "leave them out"
+        )
 
 
 def refuse_non_finite(estimator: object, X: np.ndarray) -> None:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import softmax
+from scipy.special import logsumexp, softmax
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from skem.engine import missing
 from skem.engine.class_density import Block, class_log_density, map_log_density
 from skem.engine.kmeans import NearestCentres
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Features, Rows
 from skem.engine.threads import Workers, single_threaded
-from skem.estimators._checking import check_features
+from skem.estimators._checking import check_features, has_missing
 from skem.estimators._metrics import METRICS
 from skem.estimators._units import Units, common_scale
 
@@ -35,44 +35,70 @@ class MixtureDensities(Units):
     def _mixture(self) -> Mixture:
         return Mixture(self.weights_[:, None], self.means_, self.covariances_)
 
+    _takes_missing = True
+
     def score_samples(self, X: ArrayLike) -> np.ndarray:
-        """log p(x) in nats, shape (n_samples,)."""
+        """log p(x) in nats, shape (n_samples,); of a row with missing values, which are NaN, that of the others."""
         features = self._features(X)
+        if has_missing(features.X):
+            return logsumexp(self._log_joint(features), axis=1)
         with Workers(self.n_jobs) as workers:
-            density = class_log_density(features, [self._block()], workers, [self._log_volume()])
+            log_volume = float(np.log(self._scale).sum())
+            density = class_log_density(features, [self._block()], workers, [log_volume])
         return density[:, 0]
 
     def _block(self) -> Block:
         columns = np.arange(self.n_features_in_)
         return Block(columns, self._to_internal(self._mixture(), columns), self._covariance_type)
 
-    def _log_volume(self) -> float:
-        return float(np.log(self._scale).sum())
-
-    def _of_components(
-        self, X: ArrayLike, function: Callable[[np.ndarray, np.ndarray], np.ndarray]
-    ) -> np.ndarray:
-        """What ``map_log_density`` gives, of all rows."""
-        features = self._features(X)
-        with Workers(self.n_jobs) as workers:
-            return np.concatenate(map_log_density(function, features, self._block(), workers))
+    def _log_joint(self, features: Features) -> np.ndarray:
+        """log p(x, z = k), shape (n_samples, n_components)."""
+        with np.errstate(divide="ignore"):
+            return self._component_log_density(features) + np.log(self.weights_)
 
     def component_log_density(self, X: ArrayLike) -> np.ndarray:
         """log N(x; mu_k, P_k) in nats, shape (n_samples, n_components): without the weights."""
-        check_is_fitted(self)
-        log_volume = self._log_volume()
-        return self._of_components(
-            X, lambda log_density, common: (log_density.astype(np.float64) + (common - log_volume)).T
-        )
+        return self._component_log_density(self._features(X))
+
+    def _component_log_density(self, features: Features) -> np.ndarray:
+        block = self._block()
+        with Workers(self.n_jobs) as workers:
+            if has_missing(features.X):
+                density = missing.log_densities(features, block.mixture, block.covariance_type, workers)
+                return density - ~np.isnan(features.X) @ np.log(self._scale)[:, None]
+            log_volume = float(np.log(self._scale).sum())
+
+            def in_input_units(log_density: np.ndarray, common: np.ndarray) -> np.ndarray:
+                return (log_density.astype(np.float64) + (common - log_volume)).T
+
+            return np.concatenate(map_log_density(in_input_units, features, block, workers))
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Pr(z = k | x): which component a row came from, shape (n_samples, n_components)."""
-        check_is_fitted(self)
+        features = self._features(X)
+        if has_missing(features.X):
+            return softmax(self._log_joint(features), axis=1)
         with np.errstate(divide="ignore"):
             log_weights = np.log(self.weights_)[:, None]
-        return self._of_components(
-            X, lambda log_density, _: softmax(log_density.astype(np.float64) + log_weights, axis=0).T
-        )
+
+        def responsibilities(log_density: np.ndarray, _: np.ndarray) -> np.ndarray:
+            return softmax(log_density.astype(np.float64) + log_weights, axis=0).T
+
+        with Workers(self.n_jobs) as workers:
+            return np.concatenate(map_log_density(responsibilities, features, self._block(), workers))
+
+    def impute(self, X: ArrayLike) -> np.ndarray:
+        """The rows with the mean of each missing value, which is NaN, given the values that are there: E[x_h | x_o].
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            A copy; what is there stays as it is.
+        """
+        features, block = self._features(X), self._block()
+        with Workers(self.n_jobs) as workers, single_threaded():
+            mean = missing.imputed(features, block.mixture, block.covariance_type, workers)
+        return np.where(np.isnan(features.X), mean * self._scale + self._shift, features.X)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The most probable component of each row, shape (n_samples,)."""

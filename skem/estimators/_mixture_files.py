@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.given_start import checked_mixture
+from skem.engine.missing import Regression
 from skem.estimators._files import read_archive, write_archive
 from skem.estimators._mixture_densities import MixtureDensities
 from skem.estimators._units import common_scale
@@ -91,6 +93,91 @@ class MixtureFiles(MixtureDensities):
                 raise ValueError("covariances must be balls, or with standardize=True boxes of one shape")
             spread = np.sqrt(np.broadcast_to(mixture.covariances[0], m))
         self._scale = spread if self.standardize else common_scale(spread)
+        self._mean_variance = float(np.mean(self._variances() / self._scale**2))
+
+    def marginal(self, features: ArrayLike) -> Self:
+        """The mixture of some of the features alone: p(x_i) for indices i of shape (n,), in their order.
+
+        Returns
+        -------
+        GaussianMixture
+            As from ``from_parameters``, with the same parameters as this one.
+
+        Raises
+        ------
+        ValueError
+            Indices that are no features, or that come twice.
+        """
+        kept = self._indices(features)
+        _, means, covariances = self._dense()
+        return self._like(self.weights_, means[:, kept], covariances[:, kept][:, :, kept])
+
+    def condition(self, features: ArrayLike, values: ArrayLike) -> Self:
+        """The mixture of the other features given values of some: p(x_h | x_o = values).
+
+        Parameters
+        ----------
+        features : array-like of int, shape (n,)
+            o, the features that are known; the others keep their order.
+        values : array-like of shape (n,)
+
+        Returns
+        -------
+        GaussianMixture
+            As from ``from_parameters``, with the same parameters as this one.
+
+        Raises
+        ------
+        ValueError
+            Indices that are no features, that come twice or that leave none, or values that are not finite or not as many.
+        """
+        known = self._indices(features)
+        given = np.asarray(values, dtype=np.float64)
+        if given.shape != known.shape or not np.isfinite(given).all():
+            raise ValueError(
+                f"condition: values must be {len(known)} finite numbers, one per feature, got {values!r}"
+            )
+        if len(known) == self.n_features_in_:
+            raise ValueError("condition: no feature is left")
+        shift, means, covariances = self._dense()
+        row = np.full((1, self.n_features_in_), np.nan)
+        row[0, known] = given - shift[known]
+        observed = ~np.isnan(row[0])
+        regression = Regression(means - shift, covariances, observed)
+        log_density, deviations = regression(row)
+        with np.errstate(divide="ignore"):
+            weights = softmax(np.log(self.weights_) + log_density[:, 0])
+        return self._like(weights, (means + deviations[:, 0])[:, ~observed], regression.covariances)
+
+    def _indices(self, features: ArrayLike) -> np.ndarray:
+        check_is_fitted(self)
+        indices = np.asarray(features)
+        m = self.n_features_in_
+        if indices.ndim != 1 or not len(indices) or indices.dtype.kind not in "iu":
+            raise ValueError(f"features must be a list of indices from 0 to {m - 1}, got {features!r}")
+        if not ((indices >= 0) & (indices < m)).all() or len(np.unique(indices)) < len(indices):
+            raise ValueError(f"features must be distinct indices from 0 to {m - 1}, got {indices.tolist()}")
+        return indices
+
+    def _dense(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The mean of the mixture, and means and covariance matrices of components, in input units."""
+        internal = self._block().mixture
+        matrices = self._covariance_type.dense(internal.covariances, *internal.means.shape)
+        return self._shift, self.means_, matrices * np.outer(self._scale, self._scale)
+
+    def _like(self, weights: np.ndarray, means: np.ndarray, covariances: np.ndarray) -> Self:
+        """A mixture of this type, from covariance matrices."""
+        params = {
+            name: value for name, value in self.get_params().items() if name not in ("n_components", "init")
+        }
+        params["covariance_type"] = self._fitted_type
+        if self._fitted_type == "tied":
+            covariances = covariances[0]
+        elif self._fitted_type != "full":
+            covariances = np.diagonal(covariances, axis1=1, axis2=2)
+            if self._fitted_type == "spherical" and not self.standardize:
+                covariances = covariances[:, 0]
+        return self.from_parameters(weights, means, covariances, **params)
 
     def _take_units(self, shift: np.ndarray, scale: np.ndarray) -> None:
         for name, array in (("shift", shift), ("scale", scale)):
@@ -99,6 +186,7 @@ class MixtureFiles(MixtureDensities):
         if not (np.isfinite(shift).all() and np.isfinite(scale).all() and (scale > 0).all()):
             raise ValueError("scale must be positive, and shift finite")
         self._shift, self._scale = shift, scale
+        self._mean_variance = float(np.mean(self._variances() / scale**2))
 
     def save(self, path: str | PathLike) -> None:
         """Write the fitted mixture to a file, an npz archive in which nothing is pickled.

@@ -6,7 +6,7 @@ Also what classifiers add to it: rows held out to stop by, and several starts.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -66,6 +66,8 @@ class Training:
     tol : float
         A pass that gains less than this is the last one: of the objective, in nats per row. Zero never stops.
     n_jobs : int or None
+    em_passes : callable
+        From a ``Problem`` and the most passes to the states after each.
     """
 
     rows: Rows
@@ -74,6 +76,7 @@ class Training:
     max_iter: int
     tol: float
     n_jobs: int | None
+    em_passes: Callable[[Problem, int], Iterator[em.State]] = em.passes
 
     def passes(self, starts: Sequence[Mixture]) -> Generator[Record, None, None]:
         """Yield what is known after each pass from one start, a mixture for each block in the engine's units."""
@@ -82,7 +85,9 @@ class Training:
         log_likelihood, objective = np.empty(0), np.empty(0)
         with Workers(self.n_jobs) as workers:
             blocks = [
-                em.passes(Problem(self.rows, columns, start, workers=workers, **self.options), self.max_iter)
+                self.em_passes(
+                    Problem(self.rows, columns, start, workers=workers, **self.options), self.max_iter
+                )
                 for columns, start in zip(self.blocks, starts, strict=True)
             ]
             for _ in range(self.max_iter):

@@ -37,6 +37,9 @@ class Units:
     def _covariance_type(self) -> CovarianceType:
         return COVARIANCE_TYPES[self._fitted_type]
 
+    # Whether NaN in new rows is a missing value.
+    _takes_missing = False
+
     def _features(self, X: ArrayLike | rows.Features, keep: bool = False) -> rows.Features:
         """Checked features of new rows, in the engine's units.
 
@@ -46,7 +49,8 @@ class Units:
         if isinstance(X, rows.Features):
             return X
         check_is_fitted(self)
-        return rows.Features(check_features(self, X, reset=False), None, self._shift, self._scale, keep)
+        checked = check_features(self, X, missing=self._takes_missing, reset=False)
+        return rows.Features(checked, None, self._shift, self._scale, keep)
 
     def _measure(self, X: np.ndarray, weights: np.ndarray) -> None:
         """Choose the shift and scale per feature; what is fitted from here on has the covariance type now asked for.
@@ -61,7 +65,7 @@ class Units:
         scale = np.sqrt(variance / weights.sum())
         if self.standardize:
             # Of what is constant but for its last digits, those may be large.
-            scale[constant] = np.abs(X[:, constant] - shift[constant]).max(axis=0).clip(min=1.0)
+            scale[constant] = np.nanmax(np.abs(X[:, constant] - shift[constant]), axis=0).clip(min=1.0)
             scale[scale == 0] = 1.0
         else:
             spread = np.where(constant, 0.0, scale)
@@ -114,10 +118,26 @@ def feature_moments(X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.
         shift /= weights.sum()
         for chunk in chunks:
             variance += weights[chunk] @ (X[chunk] - shift) ** 2
+    if np.isnan(shift).any():
+        return _observed_moments(X, weights)
     _refuse_extreme(X, variance)
     # Rounding of the mean leaves a constant column with a spread that is not zero.
     constant = np.sqrt(variance / weights.sum()) <= 4 * np.finfo(X.dtype).eps * np.abs(shift)
     return np.where(constant, X[0], shift), variance, constant
+
+
+def _observed_moments(X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same of the values that are there: NaN is a missing one. Sums of squares are as of all rows."""
+    for j in np.flatnonzero(np.isnan(X).all(axis=0)):
+        raise ValueError(f"feature {j} has no value at all: leave it out")
+    observed = ~np.isnan(X)
+    totals = weights @ observed
+    with np.errstate(over="ignore", invalid="ignore"):
+        shift = weights @ np.where(observed, X, 0.0) / totals
+        variance = weights @ np.where(observed, X - shift, 0.0) ** 2 * (weights.sum() / totals)
+    _refuse_extreme(X, variance)
+    constant = np.nanmax(X, axis=0) == np.nanmin(X, axis=0)
+    return np.where(constant, np.nanmax(X, axis=0), shift), variance, constant
 
 
 def common_scale(spread: np.ndarray) -> np.ndarray:
@@ -148,7 +168,7 @@ def _refuse_extreme(X: np.ndarray, variance: np.ndarray) -> None:
     large = ~(variance < limits.max / (4 * X.shape[1]))
     small = variance < np.sqrt(limits.tiny)
     for j in np.flatnonzero(large | small):
-        lowest, highest = X[:, j].min(), X[:, j].max()
+        lowest, highest = np.nanmin(X[:, j]), np.nanmax(X[:, j])
         if large[j] or lowest < highest:
             raise ValueError(
                 f"feature {j}, from {lowest:.3g} to {highest:.3g}, spreads too {'far' if large[j] else 'little'} for its "

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from skem.engine import starts
+from skem.engine import em, missing, starts
 from skem.engine.clusters import of_clusters
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.given_start import checked_start
@@ -21,10 +21,10 @@ from skem.engine.parameters import Mixture
 from skem.engine.rows import Features, Rows
 from skem.engine.seeds import SEEDS, SeedRequest
 from skem.engine.threads import Workers, single_threaded
-from skem.estimators._checking import CheckedParameters, check_features, weighted_rows
+from skem.estimators._checking import CheckedParameters, check_features, has_missing, weighted_rows
 from skem.estimators._docstrings import documented
 from skem.estimators._metrics import METRICS, metric_units
-from skem.estimators._mixture_files import MixtureFiles
+from skem.estimators._mixture_batches import MixtureBatches
 from skem.estimators._training import Record, Training, warn_unless_converged
 from skem.estimators._units import all_or_nothing
 
@@ -33,7 +33,7 @@ OF_CLUSTERS = {"kmeans": "random_subset"} | {name: name for name in SEEDS}
 
 
 @documented
-class GaussianMixture(CheckedParameters, MixtureFiles, DensityMixin, BaseEstimator):
+class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstimator):
     """Gaussian mixture density p(x) = sum_k pi_k N(x; mu_k, P_k), trained by EM.
 
     It does what scikit-learn's ``GaussianMixture`` does, several times faster, with results that do not
@@ -63,6 +63,8 @@ class GaussianMixture(CheckedParameters, MixtureFiles, DensityMixin, BaseEstimat
         standardised). Without effect where reg_covar is larger. The objective may fall in the first pass, where a start is
         narrower.
     %(warm_start)s
+    learning_decay : float, default=0.7
+        For ``partial_fit``: in (0.5, 1]; the smaller, the sooner early batches are forgotten.
     verbose : bool, default=False
         Print the objective after each pass.
     %(n_jobs)s
@@ -118,6 +120,7 @@ class GaussianMixture(CheckedParameters, MixtureFiles, DensityMixin, BaseEstimat
         "reg_covar": [Interval(Real, 0, None, closed="left")],
         "variance_floor": [Interval(Real, 0, None, closed="left")],
         "warm_start": ["boolean"],
+        "learning_decay": [Interval(Real, 0.5, 1, closed="right")],
         "verbose": ["boolean"],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
@@ -138,6 +141,7 @@ class GaussianMixture(CheckedParameters, MixtureFiles, DensityMixin, BaseEstimat
         reg_covar: float = 1e-6,
         variance_floor: float = 0.0,
         warm_start: bool = False,
+        learning_decay: float = 0.7,
         verbose: bool = False,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -154,6 +158,7 @@ class GaussianMixture(CheckedParameters, MixtureFiles, DensityMixin, BaseEstimat
         self.reg_covar = reg_covar
         self.variance_floor = variance_floor
         self.warm_start = warm_start
+        self.learning_decay = learning_decay
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -165,7 +170,8 @@ class GaussianMixture(CheckedParameters, MixtureFiles, DensityMixin, BaseEstimat
         ----------
         X : array-like of shape (n_samples, n_features)
             Float32 input is computed in float32 as long as that is exact enough, see ``dtype_used_``. A
-            ``numpy.memmap`` is read chunk by chunk.
+            ``numpy.memmap`` is read chunk by chunk. NaN is a missing value: EM then goes by what is there, in float64
+            (Ghahramani and Jordan 1994), as if values were missing at random; k-means, where it starts, takes the mean.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative; a row of weight two counts as two rows. Only their ratios matter. A row of weight zero, or up to
@@ -178,7 +184,7 @@ class GaussianMixture(CheckedParameters, MixtureFiles, DensityMixin, BaseEstimat
         Raises
         ------
         ValueError
-            NaN or infinite features, weights that are negative or all zero, fewer rows with a weight than components, or
+            Infinite values, a row or a feature with no value at all, weights that are negative or all zero, fewer rows with a weight than components, or
             given arrays of the wrong shape.
         """
         self._validate_params()
@@ -189,7 +195,7 @@ class GaussianMixture(CheckedParameters, MixtureFiles, DensityMixin, BaseEstimat
 
     def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None) -> None:
         previous = self._mixture() if self.warm_start and hasattr(self, "means_") else None
-        checked = check_features(self, X, ensure_min_samples=2)
+        checked = check_features(self, X, missing=True, ensure_min_samples=2)
         rows, _, weights = weighted_rows(checked, np.zeros(len(checked), dtype=np.int8), sample_weight)
         if len(rows) < self.n_components:
             raise ValueError(f"n_components={self.n_components} components from n_samples={len(rows)} rows")
@@ -198,9 +204,17 @@ class GaussianMixture(CheckedParameters, MixtureFiles, DensityMixin, BaseEstimat
         random_state = check_random_state(self.random_state)
         self._measure(rows, weights)
         features = Features(rows, None, self._shift, self._scale, keep=True)
-        columns = np.arange(rows.shape[1])
+        columns, borders = np.arange(rows.shape[1]), np.array([0, len(rows)])
+        data = to_start_from = Rows(features, weights, borders)
+        incomplete = has_missing(rows)
+        if incomplete:
+            # k-means takes what is missing for the mean of its feature.
+            filled = np.where(np.isnan(rows), self._shift.astype(rows.dtype), rows)
+            to_start_from = Rows(
+                Features(filled, None, self._shift, self._scale, keep=True), weights, borders
+            )
         training = Training(
-            Rows(features, weights, np.array([0, len(rows)])),
+            data,
             [columns],
             {
                 "covariance_type": self._covariance_type,
@@ -210,11 +224,12 @@ class GaussianMixture(CheckedParameters, MixtureFiles, DensityMixin, BaseEstimat
             max_iter=self.max_iter,
             tol=self.tol,
             n_jobs=self.n_jobs,
+            em_passes=missing.passes if incomplete else em.passes,
         )
         drawn = isinstance(self.init, str) and previous is None
         fits = []
         for number in range(self.n_init if drawn else 1):
-            start = self._start(training.rows, previous, random_state)
+            start = self._start(to_start_from, previous, random_state)
             fits.append(self._last(training.passes([start]), number))
         best = max(fits, key=lambda fit: fit.objective[-1])
         fitted = self._to_input_units(best.mixtures[0], columns)
@@ -225,6 +240,7 @@ class GaussianMixture(CheckedParameters, MixtureFiles, DensityMixin, BaseEstimat
         self.n_iter_ = best.n_passes
         self.converged_ = best.converged
         self.dtype_used_ = best.dtype
+        self.__dict__.pop("_batches", None)
 
     def _start(self, rows: Rows, previous: Mixture | None, random_state: np.random.RandomState) -> Mixture:
         columns = np.arange(rows.features.X.shape[1])
@@ -290,6 +306,11 @@ class GaussianMixture(CheckedParameters, MixtureFiles, DensityMixin, BaseEstimat
         ):
             if new != old:
                 raise ValueError(f"warm_start: {name} changed from {old} to {new} since the last fit")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     def fit_predict(
         self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None

@@ -1,0 +1,106 @@
+"""Mixtures learned one batch of rows at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
+
+from skem.engine import stepwise
+from skem.engine.parameters import Mixture
+from skem.engine.problem import Problem
+from skem.engine.rows import Features, Rows
+from skem.engine.threads import Workers, single_threaded
+from skem.estimators._checking import check_features, weighted_rows
+from skem.estimators._mixture_files import MixtureFiles
+from skem.estimators._units import all_or_nothing
+
+
+class MixtureBatches(MixtureFiles):
+    """Stepwise EM."""
+
+    if TYPE_CHECKING:
+        learning_decay: float
+        log_likelihood_: np.ndarray
+        objective_: np.ndarray
+
+        def _internal_floor(self) -> float: ...
+        def _start(
+            self, rows: Rows, previous: Mixture | None, random_state: np.random.RandomState
+        ) -> Mixture: ...
+        def _check_previous(self, previous: Mixture, n_features: int) -> None: ...
+
+    def partial_fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from one batch of rows, and forget them: stepwise EM (Cappe and Moulines 2009).
+
+        Batch t counts for a share of t^-``learning_decay`` of what is known after it. The first one is where EM starts, as
+        ``fit`` does, unless the mixture is fitted, loaded or given already.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The first batch chooses the units, so it should be like the others. Values may not be missing.
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            As in ``fit``; batches count alike, whatever the sum of their weights.
+
+        Returns
+        -------
+        self
+            Entry t - 1 of ``log_likelihood_`` and ``objective_`` belongs to batch t under the parameters before it, so they
+            say how well rows are known that were not seen before; ``n_iter_`` counts the batches.
+
+        Raises
+        ------
+        ValueError
+            As from ``fit``; fewer rows than components in the first batch.
+        """
+        self._validate_params()
+        with all_or_nothing(self), single_threaded():
+            self._partial_fit(X, sample_weight)
+        return self
+
+    def _partial_fit(self, X: ArrayLike, sample_weight: ArrayLike | None) -> None:
+        first = not hasattr(self, "means_")
+        checked = check_features(self, X, reset=first)
+        rows, _, weights = weighted_rows(checked, np.zeros(len(checked), dtype=np.int8), sample_weight)
+        if first:
+            if len(rows) < self.n_components:
+                raise ValueError(
+                    f"n_components={self.n_components} components from n_samples={len(rows)} rows: the first batch must "
+                    "have as many rows as there are components"
+                )
+            self._measure(rows, weights)
+        else:
+            self._check_previous(self._mixture(), rows.shape[1])
+        floor = self._internal_floor()
+        data = Rows(
+            Features(rows, None, self._shift, self._scale, keep=True), weights, np.array([0, len(rows)])
+        )
+        random_state = check_random_state(self.random_state)
+        start = self._start(data, None if first else self._mixture(), random_state)
+        if not hasattr(self, "_batches"):
+            # What was fitted, loaded or given counts as one batch.
+            self._batches, self.log_likelihood_, self.objective_ = int(not first), np.empty(0), np.empty(0)
+        self._batches += 1
+        columns, log_volume = np.arange(rows.shape[1]), float(np.log(self._scale).sum())
+        with Workers(self.n_jobs) as workers:
+            problem = Problem(
+                data,
+                columns,
+                start,
+                self._covariance_type,
+                workers,
+                ridge=self._internal_ridge(),
+                variance_floor=floor,
+            )
+            mixture, log_likelihood, objective = stepwise.step(problem, self._batches**-self.learning_decay)
+        fitted = self._to_input_units(mixture, columns)
+        self.weights_, self.means_, self.covariances_ = fitted.weights[:, 0], fitted.means, fitted.covariances
+        self.log_likelihood_ = np.append(self.log_likelihood_, log_likelihood - log_volume)
+        self.objective_ = np.append(self.objective_, objective - log_volume)
+        self.lower_bound_ = float(self.objective_[-1])
+        self.n_iter_, self.converged_ = len(self.objective_), False
+        self.dtype_used_ = rows.dtype.name

@@ -1,0 +1,153 @@
+"""partial_fit: stepwise EM against the same with dense matrices, and what a user may get wrong."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import logsumexp
+from scipy.stats import multivariate_normal
+from sklearn.datasets import load_iris
+
+from skem import GaussianMixture
+
+IRIS, _ = load_iris(return_X_y=True)
+TYPES = ["full", "tied", "diag", "spherical"]
+every_type = pytest.mark.parametrize("covariance_type", TYPES)
+
+
+def dense(covariances, K, m):
+    covariances = np.asarray(covariances)
+    if covariances.shape == (m, m):
+        return np.repeat(covariances[None], K, axis=0)
+    if covariances.ndim < 3:
+        return np.stack([np.diag(np.broadcast_to(v, m)) for v in covariances])
+    return covariances
+
+
+def start(covariance_type, K=2, m=4):
+    means = IRIS.mean(axis=0) + np.linspace(-1, 1, K)[:, None] * IRIS.std(axis=0)
+    covariances = {
+        "full": np.repeat(np.eye(m)[None], K, axis=0),
+        "tied": np.eye(m),
+        "diag": np.ones((K, m)),
+        "spherical": np.ones(K),
+    }[covariance_type]
+    return np.full(K, 1 / K), means, covariances
+
+
+def slow_stepwise(batches, parameters, covariance_type, ridge, decay):
+    """Running means of n, n x and n x x' (Cappe and Moulines 2009), all about zero, and an M-step after each batch."""
+    pi, means, covariances = parameters
+    (K, m), P = means.shape, dense(covariances, *means.shape)
+    n = np.zeros(K)
+    sums, squares, log_likelihoods = np.zeros((K, m)), np.zeros((K, m, m)), []
+    for t, (X, w) in enumerate(batches, start=1):
+        plain = np.stack(
+            [multivariate_normal(means[k], P[k]).logpdf(X) + np.log(pi[k]) for k in range(K)], axis=1
+        )
+        joint = plain - 0.5 * ridge * np.trace(np.linalg.inv(P), axis1=1, axis2=2)
+        log_likelihoods.append(np.average(logsumexp(plain, axis=1), weights=w))
+        r = np.exp(joint - logsumexp(joint, axis=1, keepdims=True)) * (w / w.sum())[:, None]
+        gamma = t**-decay
+        n = (1 - gamma) * n + gamma * r.sum(axis=0)
+        sums = (1 - gamma) * sums + gamma * r.T @ X
+        squares = (1 - gamma) * squares + gamma * np.einsum("nk,ni,nj->kij", r, X, X)
+        pi, means = n / n.sum(), sums / n[:, None]
+        S = squares / n[:, None, None] - np.einsum("ki,kj->kij", means, means)
+        if covariance_type == "tied":
+            S = np.repeat(np.einsum("k,kij->ij", pi, S)[None], K, axis=0)
+        if covariance_type == "diag":
+            S = S * np.eye(m)
+        if covariance_type == "spherical":
+            S = np.trace(S, axis1=1, axis2=2)[:, None, None] / m * np.eye(m)
+        P = S + ridge * np.eye(m)
+    return pi, means, P, log_likelihoods
+
+
+@every_type
+@pytest.mark.parametrize("ridge", [0.0, 0.05])
+def test_batches_are_those_of_stepwise_em(covariance_type, ridge):
+    rng = np.random.default_rng(0)
+    batches = [(IRIS[rng.permutation(150)[:60]], rng.uniform(0.5, 2, 60)) for _ in range(6)]
+    model = GaussianMixture(2, covariance_type=covariance_type, init=start(covariance_type), reg_covar=ridge)
+    for X, weights in batches:
+        model.partial_fit(X, sample_weight=weights)
+    pi, means, P, log_likelihoods = slow_stepwise(
+        batches, start(covariance_type), covariance_type, ridge, 0.7
+    )
+    assert_allclose(model.weights_, pi, rtol=1e-8)
+    assert_allclose(model.means_, means, rtol=1e-8)
+    assert_allclose(dense(model.covariances_, 2, 4), P, rtol=1e-8, atol=1e-9)
+    assert_allclose(model.log_likelihood_, log_likelihoods, rtol=1e-8)
+    assert model.n_iter_ == 6
+
+
+@every_type
+def test_the_first_batch_is_the_first_pass_of_a_fit(covariance_type):
+    options = {"covariance_type": covariance_type, "random_state": 0}
+    once = GaussianMixture(3, **options).partial_fit(IRIS)
+    fit = GaussianMixture(3, max_iter=1, tol=0, **options).fit(IRIS)
+    assert_allclose(once.means_, fit.means_, rtol=1e-9)
+    assert_allclose(once.covariances_, fit.covariances_, rtol=1e-7, atol=1e-10)
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+def test_many_batches_come_near_a_fit_to_all_rows(standardize):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 2)) * [1, 3] + 8 * rng.integers(0, 2, size=(20_000, 1))
+    whole = GaussianMixture(2, standardize=standardize, random_state=0).fit(X)
+    model = GaussianMixture(2, standardize=standardize, random_state=0)
+    for batch in np.split(X, 40):
+        model.partial_fit(batch)
+    assert model.score(X) > whole.score(X) - 0.01
+    assert model.log_likelihood_[-10:].mean() > model.log_likelihood_[0] - 0.1
+
+
+def test_batches_go_on_from_a_fit_and_from_a_file_alike(tmp_path):
+    model = GaussianMixture(2, random_state=0).fit(IRIS)
+    model.save(tmp_path / "mixture.npz")
+    loaded = GaussianMixture.load(tmp_path / "mixture.npz")
+    for each in (model, loaded):
+        each.partial_fit(IRIS[::2]).partial_fit(IRIS[1::2], sample_weight=np.ones(75))
+        assert each.n_iter_ == len(each.objective_) == 2
+    assert_array_equal(loaded.means_, model.means_)
+    assert_array_equal(loaded.covariances_, model.covariances_)
+    again = model.fit(IRIS)
+    assert_array_equal(again.means_, GaussianMixture(2, random_state=0).fit(IRIS).means_)
+    assert again.partial_fit(IRIS).n_iter_ == 1
+
+
+def test_threads_do_not_change_a_bit():
+    X = np.random.default_rng(0).normal(size=(20_000, 3)).astype(np.float32)
+    models = [GaussianMixture(3, n_jobs=n, random_state=0).partial_fit(X).partial_fit(X[::2]) for n in (1, 3)]
+    assert_array_equal(models[0].means_, models[1].means_)
+
+
+def test_a_component_far_from_a_batch_keeps_what_it_knows():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(200, 2)), 1e3 + rng.normal(size=(200, 2))])
+    model = GaussianMixture(2, random_state=0).fit(X)
+    far = model.means_[:, 0].argmax()
+    before = model.means_[far], model.covariances_[far], model.weights_[far]
+    model.partial_fit(X[:200])
+    assert_allclose(model.means_[far], before[0], rtol=1e-12)
+    assert_allclose(model.covariances_[far], before[1], rtol=1e-8)
+    assert model.weights_[far] < before[2]
+
+
+def test_bad_input_is_named():
+    with pytest.raises(
+        ValueError, match="n_components=5 components from n_samples=4 rows: the first batch must"
+    ):
+        GaussianMixture(5).partial_fit(IRIS[:4])
+    model = GaussianMixture(5, random_state=0).partial_fit(IRIS)
+    before = dict(vars(model))
+    assert np.isfinite(model.partial_fit(IRIS[:1]).means_).all()
+    model.__dict__.update(before)
+    for batch, words in [(IRIS[:, :3], "3 features"), (np.full((9, 4), np.nan), "36 NaN")]:
+        with pytest.raises(ValueError, match=words):
+            model.partial_fit(batch)
+    with pytest.raises(ValueError, match="n_components changed from 5 to 4"):
+        model.set_params(n_components=4).partial_fit(IRIS)
+    with pytest.raises(ValueError, match="'learning_decay'"):
+        model.set_params(n_components=5, learning_decay=0.5).partial_fit(IRIS)
+    assert_array_equal(model.means_, before["means_"])
