@@ -111,6 +111,7 @@ class GaussianMixturePath(CheckedParameters, DensityMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            NaN is a missing value, as in ``GaussianMixture``.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             For fits and criteria alike: a row of weight two counts as two rows.
@@ -131,7 +132,7 @@ class GaussianMixturePath(CheckedParameters, DensityMixin, BaseEstimator):
 
     def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None) -> None:
         sizes, types = self._choices()
-        rows = check_features(self, X, ensure_min_samples=2)
+        rows = check_features(self, X, missing=True, ensure_min_samples=2)
         weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
         estimator = GaussianMixture() if self.estimator is None else clone(self.estimator)
         seed = one_seed(self.random_state, estimator.random_state)
@@ -188,6 +189,11 @@ class GaussianMixturePath(CheckedParameters, DensityMixin, BaseEstimator):
                     f"covariance_types must be some of {', '.join(TYPES)}, got {covariance_type!r}"
                 )
         return sorted({int(K) for K in sizes}), list(dict.fromkeys(types))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     # What the chosen mixture knows
 

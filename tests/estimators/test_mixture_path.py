@@ -80,6 +80,14 @@ def test_threads_do_not_change_a_bit(criterion):
     assert_array_equal(fits[0].best_estimator_.means_, fits[1].best_estimator_.means_)
 
 
+def test_rows_may_miss_values():
+    X = clusters(n=150)
+    X[::5, 1] = np.nan
+    path = GaussianMixturePath(n_components=(1, 3), covariance_types=["spherical"], random_state=0).fit(X)
+    assert path.best_estimator_.n_components == 3
+    assert_allclose(path.results_["bic"][1], path.best_estimator_.bic(X))
+
+
 @pytest.mark.parametrize("covariance_type", TYPES)
 @pytest.mark.parametrize("standardize", [True, False])
 def test_more_components_from_fewer(covariance_type, standardize):
