@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 
 from skem.repro.ledger.sentences import DATA_SETS, METHODS
@@ -42,7 +43,7 @@ def rows(table: pd.DataFrame) -> pd.DataFrame:
     """
     own = distinct(table)
     own = own[own["quantity"].isin(PERCENT) & (own["kind"] == "number") & own["measured"].notna()]
-    sign = own["quantity"].map(PERCENT)
+    sign = own["quantity"].map(PERCENT).astype(float)
     value = own["value"].astype(float)
     ends = pd.DataFrame({"low": (own["low"] - value) * sign, "high": (own["high"] - value) * sign})
     found = own.rename(columns={"value": "paper_value"}).assign(
@@ -62,6 +63,11 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Any:
     -------
     ndarray of Axes
     """
+    if not len(table):
+        _, ax = plt.subplots(figsize=(WIDTH, PER_PANEL), layout="constrained")
+        ax.text(0.5, 0.5, "No accuracy was measured.", ha="center", va="center")
+        ax.set_axis_off()
+        return np.array([ax])
     panels = list(table.groupby("paper", sort=False))
     labels = [list(dict.fromkeys(zip(own["dataset"], own["method"], strict=True))) for _, own in panels]
     heights = [PER_PANEL + PER_ROW * len(label) for label in labels]

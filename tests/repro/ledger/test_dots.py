@@ -54,3 +54,9 @@ def test_a_panel_for_each_paper_and_a_row_for_each_method():
     marks = [line for line in axes[0].get_lines() if line.get_marker() not in (None, "None", "")]
     assert [(line.get_marker(), round(line.get_xdata()[0], 9)) for line in marks] == [("v", -2.0), ("o", 1.0)]
     plt.close(axes[0].figure)
+
+
+def test_without_a_measurement_it_says_so():
+    (ax,) = dots.draw(dots.rows(LEDGER.assign(measured=float("nan"))), {})
+    assert "No accuracy" in ax.texts[0].get_text()
+    plt.close(ax.figure)
