@@ -17,6 +17,7 @@ from skem.engine.softmax_mixture import (
     LabelledRows,
     expected_objective,
     log_joint,
+    maximise_expectation,
     objective_and_responsibilities,
     posterior_mode,
 )
@@ -75,6 +76,15 @@ def test_the_inner_objective_never_falls_and_ends_at_a_mode(seed, classes, given
         assert_allclose(
             mode.responsibilities, objective_and_responsibilities(rows, designs, mode.coef, log_pi)[1]
         )
+
+
+def test_the_m_step_ends_where_the_gradient_is_zero():
+    """Exactly enough for the precision of a small weight, which is one over its square."""
+    for seed in range(30):
+        rows, designs, coef, log_pi, responsibilities = problem(seed)
+        coef = maximise_expectation(rows, designs, responsibilities, coef, log_pi)
+        residuals = rows.weights[:, None] * (responsibilities - np.exp(log_joint(designs, coef, log_pi)))
+        assert_allclose(designs.gradient(residuals), coef, atol=1e-5)
 
 
 def test_one_component_per_class_with_linear_features_is_logistic_regression():
