@@ -48,7 +48,7 @@ autosummary.WELL_KNOWN_ABBREVIATIONS += ("eq.", "Proc.")  # no ends of a first s
 toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"
 autodoc_default_options = {
-    "exclude-members": "get_metadata_routing, get_params, set_params, set_callbacks, set_fit_request, set_score_request, "
+    "exclude-members": "get_metadata_routing, get_params, set_params, set_callbacks, set_fit_request, set_partial_fit_request, set_score_request, "
     "set_output, fit_transform, get_feature_names_out"
 }
 numpydoc_show_class_members = False
