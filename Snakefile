@@ -19,6 +19,7 @@ for paper in papers.names():
 
 include: "workflow/rules/papers.smk"
 include: "workflow/rules/peers.smk"
+include: "workflow/rules/frontier.smk"
 include: "workflow/rules/regress.smk"
 include: "workflow/rules/report.smk"
 

@@ -1,0 +1,118 @@
+"""Accuracy against the seconds it takes, and average ranks with what they can tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+
+def accuracy_by_seconds(
+    table: pd.DataFrame,
+    steps: Mapping[str, Sequence[str]],
+    names: Mapping[str, str],
+    titles: Mapping[str, str],
+) -> Any:
+    """A panel per data set: each method a point, the steps from the paper's model joined by a line.
+
+    Parameters
+    ----------
+    table : DataFrame
+        dataset, method, accuracy (%), low, high, fit (seconds).
+    steps : mapping
+        By data set: the methods of the line, in order.
+    names, titles : mapping
+        Of methods and data sets, to be read.
+    """
+    shown = list(dict.fromkeys(table["dataset"]))
+    axes = plt.subplots(len(shown), 1, figsize=(7.2, 3.4 * len(shown)), layout="constrained", squeeze=False)[
+        1
+    ]
+    for ax, dataset in zip(axes[:, 0], shown, strict=True):
+        own = table[table["dataset"] == dataset].set_index("method")
+        line = own.loc[[name for name in steps[dataset] if name in own.index]]
+        rest = own.drop(index=line.index)
+        for part, mark, dash in ((line, "o", "-"), (rest, "s", "none")):
+            ax.errorbar(
+                part["fit"],
+                part["accuracy"],
+                [part["accuracy"] - part["low"], part["high"] - part["accuracy"]],
+                marker=mark,
+                linestyle=dash,
+                markersize=5,
+                capsize=2,
+                linewidth=1.2,
+            )
+        # From the top down, so that labels of equal accuracies do not cover each other.
+        for name, row in own.iterrows():
+            ax.annotate(
+                names[str(name)],
+                (row["fit"], row["accuracy"]),
+                (6, 3),
+                textcoords="offset points",
+                fontsize=7,
+            )
+        ax.set_xscale("log")
+        left, right = ax.get_xlim()
+        ax.set_xlim(left, right * 4)
+        ax.set_title(titles[dataset], fontsize="medium")
+        ax.set_ylabel("accuracy (%)")
+    axes[-1, 0].set_xlabel("seconds to fit, one core")
+    return axes
+
+
+def critical_differences(
+    placed: Mapping[str, pd.DataFrame], names: Mapping[str, str], labels: Mapping[str, str]
+) -> Any:
+    """Average ranks from left to right, a panel per measure; a bar joins what cannot be told apart (Demsar 2006).
+
+    Parameters
+    ----------
+    placed : mapping
+        By measure: as ``summary.ranks`` returns it.
+    names, labels : mapping
+        Of methods and measures, to be read.
+    """
+    most = max(len(table) for table in placed.values())
+    axes = plt.subplots(
+        len(placed), 1, figsize=(7.2, (0.17 * most + 1.0) * len(placed)), layout="constrained", squeeze=False
+    )[1]
+    for ax, (measure, table) in zip(axes[:, 0], placed.items(), strict=True):
+        rank, apart = table["rank"].to_numpy(), float(table["critical_difference"].iloc[0])
+        left = (len(rank) + 1) // 2
+        for i, (name, value) in enumerate(zip(table["method"], rank, strict=True)):
+            best = i < left
+            depth = -1.0 - (i if best else len(rank) - 1 - i)
+            side = 0.5 if best else len(rank) + 0.5
+            ax.plot([value, value, side], [0, depth, depth], color="black", linewidth=0.7)
+            ax.annotate(
+                f"{names[name]}, {value:.1f}", (side, depth), (-3 if best else 3, 0), textcoords="offset points",
+                ha="right" if best else "left", va="center", fontsize=7,
+            )  # fmt: skip
+        depth, reached = -0.3, 0
+        for i, value in enumerate(rank):
+            last = int(np.flatnonzero(rank <= value + apart)[-1])
+            if last > max(i, reached):
+                ax.plot([value - 0.05, rank[last] + 0.05], [depth, depth], color="C2", linewidth=3)
+                depth, reached = depth - 0.35, last
+        ax.plot([1, 1 + apart], [1.0, 1.0], color="black", linewidth=1.5)
+        ax.annotate(
+            "critical difference",
+            (1 + apart / 2, 1.0),
+            (0, 3),
+            textcoords="offset points",
+            ha="center",
+            fontsize=7,
+        )
+        ax.set_title(labels[measure], fontsize="medium", loc="right")
+        ax.set_xlim(-len(rank) * 0.45, len(rank) * 1.45)
+        ax.set_ylim(-left - 1.0, 2.0)
+        ax.plot([1, len(rank)], [0, 0], color="black", linewidth=0.8)
+        for tick in range(1, len(rank) + 1):
+            ax.plot([tick, tick], [0, 0.12], color="black", linewidth=0.8)
+            ax.annotate(str(tick), (tick, 0.15), ha="center", va="bottom", fontsize=6)
+        ax.axis("off")
+    return axes

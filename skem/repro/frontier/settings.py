@@ -1,0 +1,56 @@
+"""The settings of ``config/frontier.yaml``, checked before any job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from skem.repro.config.documents import read_mapping, refuse
+from skem.repro.config.schemas import check
+from skem.repro.frontier import contestants
+from skem.repro.frontier.tabular import BUNDLED
+
+
+def read(path: str | Path, schema: str | Path, sources: set[str]) -> dict[str, Any]:
+    """The settings.
+
+    Parameters
+    ----------
+    path, schema : path
+    sources : set of str
+        The entries of ``config/datasets.yaml``.
+
+    Raises
+    ------
+    ConfigurationError
+        With all faults: what the schema refuses, models, data sets and names that are not known.
+    """
+    settings = read_mapping(path)
+    check(settings, schema, [path])
+    images, tables, names = settings["images"], settings["tables"], settings["names"]
+    faults = []
+    for dataset, entry in images["data_sets"].items():
+        if entry["features"]["source"] not in sources:
+            faults.append(
+                f"{path}: images.data_sets.{dataset}.features.source: no data set is called so in config/datasets.yaml"
+            )
+        faults += _of_methods(path, f"images.data_sets.{dataset}.methods", entry["methods"], names)
+    faults += [
+        f"{path}: tables.data_sets: {name!r} is neither in config/datasets.yaml nor one of {', '.join(BUNDLED)}"
+        for name in tables["data_sets"]
+        if name not in sources and name not in BUNDLED
+    ]
+    faults += _of_methods(path, "tables.methods", tables["methods"], names)
+    refuse(faults)
+    return settings
+
+
+def _of_methods(path: str | Path, place: str, methods: dict[str, Any], names: dict[str, str]) -> list[str]:
+    faults = [
+        f"{path}: {place}.{label}: {fault}"
+        for label, how in methods.items()
+        if (fault := contestants.faults(how["model"]))
+    ]
+    return faults + [
+        f"{path}: {place}.{label} has no entry under names" for label in methods if label not in names
+    ]

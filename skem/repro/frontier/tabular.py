@@ -1,0 +1,78 @@
+"""Tables of the ordinary kind: cross-validation, all that is chosen chosen on training rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import datasets as bundled
+from sklearn.model_selection import StratifiedKFold
+
+from skem import datasets
+from skem.repro.frontier import contestants
+from skem.repro.training.baselines import stratified_rows
+from skem.repro.training.splits import seed
+
+BUNDLED = {
+    "iris": bundled.load_iris,
+    "wine": bundled.load_wine,
+    "breast_cancer": bundled.load_breast_cancer,
+    "digits": bundled.load_digits,
+}
+"""Data sets that scikit-learn carries with it."""
+
+Split = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
+
+
+def load(name: str, max_rows: int | None, root: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """The features and labels of a table, of so many rows at most, drawn in proportion to the classes."""
+    if name in BUNDLED:
+        X, y = BUNDLED[name](return_X_y=True)
+    else:
+        data = datasets.load(name)
+        X, y = data.data, data.target
+    rows = stratified_rows(y, max_rows, seed(root, name, "frontier rows"))
+    return X[rows].astype(np.float64), y[rows]
+
+
+def folds(
+    name: str, y: NDArray[Any], n_folds: int, root: int
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Training and test rows, stratified, the same for every classifier."""
+    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seed(root, name, "frontier folds"))
+    yield from splitter.split(np.zeros(len(y)), y)
+
+
+def fit(
+    name: str, methods: Mapping[str, Mapping[str, Any]], setup: Mapping[str, Any], root: int
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Every method on every fold of a table.
+
+    Parameters
+    ----------
+    name : str
+    methods : mapping
+        By label: model and params, as for ``contestants.make``.
+    setup : mapping
+        n_folds and max_rows.
+    root : int
+
+    Returns
+    -------
+    scores, seconds : list of dict
+        One row per fold and method.
+    """
+    X, y = load(name, setup["max_rows"], root)
+    scores, seconds = [], []
+    for fold, (train, test) in enumerate(folds(name, y, setup["n_folds"], root)):
+        for label, method in methods.items():
+            estimator = contestants.make(
+                method["model"], method.get("params", {}), seed(root, name, fold, "frontier")
+            )
+            found, spent, _ = contestants.measure(estimator, (X[train], y[train]), (X[test], y[test]))
+            keys = {"dataset": name, "method": label, "fold": fold}
+            scores.append(keys | {"n_train": len(train), "n_test": len(test)} | found)
+            seconds.append(keys | spent)
+    return scores, seconds

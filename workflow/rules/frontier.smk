@@ -1,0 +1,123 @@
+# Is the classifier worth choosing? Not part of a default run: snakemake --cores 2 frontier
+from skem.repro.frontier import settings as frontier_settings
+from skem.repro.frontier.tabular import BUNDLED
+
+try:
+    FRONTIER = frontier_settings.read(
+        "config/frontier.yaml",
+        SCHEMAS / "frontier.yaml",
+        set(documents.read_mapping("config/datasets.yaml")),
+    )
+except documents.ConfigurationError as error:
+    stop(error)
+
+FRONTIER_IMAGES = [
+    (dataset, method)
+    for dataset, entry in FRONTIER["images"]["data_sets"].items()
+    for method in entry["methods"]
+]
+FRONTIER_RESULTS = [
+    *(
+        f"results/tables/frontier_{name}.{suffix}"
+        for name in ("images", "images_timing", "tables")
+        for suffix in ("csv", "md")
+    ),
+    "results/tables/frontier_ranks.csv",
+    *(
+        f"results/figures/{name}.{suffix}"
+        for name in ("frontier_timing", "frontier_ranks")
+        for suffix in ("svg", "pdf", "png")
+    ),
+]
+FRONTIER_VALUES = [
+    f"results/values/frontier_{name}.csv" for name in ("images", "images_timing", "tables", "tables_timing")
+]
+REFERENCE_TOO += [*FRONTIER_RESULTS, *FRONTIER_VALUES]
+
+
+rule frontier_features:
+    input:
+        lambda wildcards: "results/data/{}.json".format(
+            FRONTIER["images"]["data_sets"][wildcards.dataset]["features"]["source"]
+        ),
+    output:
+        "results/frontier/features/{dataset}.npz",
+    params:
+        spec=lambda wildcards: FRONTIER["images"]["data_sets"][wildcards.dataset]["features"],
+        seed=SEED,
+        code=code("frontier_features"),
+    message:
+        "features of {wildcards.dataset}, all training images"
+    script:
+        "../scripts/frontier_features.py"
+
+
+rule frontier_images:
+    """Runs alone: it takes all cores, and uses one."""
+    input:
+        "results/frontier/features/{dataset}.npz",
+    output:
+        scores="results/frontier/images/{dataset}/{method}.csv",
+        seconds="results/frontier/images/{dataset}/{method}.seconds.csv",
+        predictions="results/frontier/images/{dataset}/{method}.npz",
+    threads: lambda wildcards: workflow.cores
+    params:
+        entry=lambda wildcards: FRONTIER["images"]["data_sets"][wildcards.dataset]["methods"][
+            wildcards.method
+        ],
+        runs=FRONTIER["images"]["runs"],
+        seed=SEED,
+        code=code("frontier_images"),
+    message:
+        "{wildcards.method} on {wildcards.dataset}"
+    script:
+        "../scripts/frontier_images.py"
+
+
+rule frontier_table:
+    """One job per data set: every method on every fold."""
+    input:
+        lambda wildcards: ([] if wildcards.dataset in BUNDLED else f"results/data/{wildcards.dataset}.json"),
+    output:
+        scores="results/frontier/tables/{dataset}.csv",
+        seconds="results/frontier/tables/{dataset}.seconds.csv",
+    params:
+        methods=FRONTIER["tables"]["methods"],
+        setup={name: FRONTIER["tables"][name] for name in ("n_folds", "max_rows")},
+        seed=SEED,
+        code=code("frontier_table"),
+    message:
+        "every method on {wildcards.dataset}"
+    script:
+        "../scripts/frontier_table.py"
+
+
+rule frontier_summary:
+    input:
+        images=[f"results/frontier/images/{dataset}/{method}.csv" for dataset, method in FRONTIER_IMAGES],
+        seconds=[
+            f"results/frontier/images/{dataset}/{method}.seconds.csv" for dataset, method in FRONTIER_IMAGES
+        ],
+        predictions=[f"results/frontier/images/{dataset}/{method}.npz" for dataset, method in FRONTIER_IMAGES],
+        tables=[f"results/frontier/tables/{name}.csv" for name in FRONTIER["tables"]["data_sets"]],
+        tables_seconds=[
+            f"results/frontier/tables/{name}.seconds.csv" for name in FRONTIER["tables"]["data_sets"]
+        ],
+    output:
+        values=FRONTIER_VALUES,
+        results=FRONTIER_RESULTS,
+    params:
+        settings=FRONTIER,
+        code=code("frontier"),
+    message:
+        "is it worth choosing"
+    script:
+        "../scripts/frontier.py"
+
+
+rule frontier:
+    input:
+        FRONTIER_RESULTS,
+        "results/environment.json",
+    message:
+        "the classifier beside others"

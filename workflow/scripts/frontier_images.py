@@ -1,0 +1,19 @@
+"""One method on all training images of a data set, several times where it draws at random."""
+
+from skem.engine import threads
+from skem.repro.files import plain_errors, read_arrays, write_arrays, write_table
+from skem.repro.frontier import images
+
+threads.limit_process(1)
+with plain_errors():
+    arrays = read_arrays(snakemake.input[0])
+    scores, seconds, predictions = [], [], {}
+    if arrays:
+        names, entry = snakemake.wildcards, snakemake.params.entry
+        scores, seconds, predicted = images.fit(
+            names.dataset, names.method, entry, arrays, snakemake.params.runs, snakemake.params.seed
+        )
+        predictions = {"predicted": predicted, "y_test": arrays["y_test"]}
+    write_table(snakemake.output.scores, scores)
+    write_table(snakemake.output.seconds, seconds)
+    write_arrays(snakemake.output.predictions, predictions)
