@@ -1,0 +1,165 @@
+"""The classifiers beside others: the machine they are held against, ranks, and what a wrong setting says."""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.svm import SVC
+
+from skem.metrics import mcnemar
+from skem.repro.config.documents import ConfigurationError
+from skem.repro.frontier import contestants, figures, images, settings, summary, tabular
+from skem.repro.frontier.machines import ChosenSVC, RadialSVC
+
+ROOT = Path(__file__).parents[3]
+SCHEMA = ROOT / "workflow/schemas/frontier.yaml"
+SOURCES = set(yaml.safe_load((ROOT / "config/datasets.yaml").read_text(encoding="utf-8")))
+
+
+# The support vector machine
+
+
+@pytest.mark.parametrize("load", [load_iris, load_breast_cancer])
+@pytest.mark.parametrize("standardize", [True, False])
+def test_the_machine_is_that_of_libsvm(load, standardize):
+    X, y = load(return_X_y=True)
+    ours = RadialSVC(C=5.0, width=2.0, standardize=standardize).fit(X[::2], y[::2])
+    deviations = X[::2].std(axis=0) if standardize else np.sqrt(X[::2].var(axis=0).mean())
+    Z = (X - X[::2].mean(axis=0)) / deviations
+    theirs = SVC(C=5.0, gamma=2.0 / X.shape[1]).fit(Z[::2], y[::2])
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(Z))
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(Z), atol=5e-3)
+
+
+def test_it_is_chosen_on_rows_held_out_and_fitted_on_all():
+    X, y = load_breast_cancer(return_X_y=True)
+    chosen = ChosenSVC(C=(1e-4, 5.0), random_state=0).fit(X, y)
+    assert chosen.params_["C"] == 5.0  # with 1e-4 all rows are of the larger class
+    np.testing.assert_array_equal(chosen.predict(X), RadialSVC(C=5.0).fit(X, y).predict(X))
+    proba = chosen.predict_proba(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    assert np.mean(proba.argmax(axis=1) == y) > 0.95
+
+
+# Ranks
+
+
+def table_of(values):
+    """Of data sets by methods."""
+    return pd.DataFrame(
+        [
+            {"dataset": f"d{i}", "method": f"m{j}", "accuracy": value}
+            for i, row in enumerate(values)
+            for j, value in enumerate(row)
+        ]
+    )
+
+
+def test_ranks_share_ties_and_the_best_is_first():
+    placed = summary.ranks(table_of([[90, 80, 80], [70, 60, 50]]), "accuracy", larger_is_better=True)
+    assert placed["method"].tolist() == ["m0", "m1", "m2"]
+    assert placed["rank"].tolist() == [1.0, 2.25, 2.75]
+    other = summary.ranks(table_of([[90, 80, 80], [70, 60, 50]]), "accuracy", larger_is_better=False)
+    assert other["rank"].tolist() == [1.25, 1.75, 3.0]
+
+
+def test_the_critical_difference_is_that_of_demsars_example():
+    # Demsar (2006): four methods on 14 data sets, q = 2.569.
+    values = np.random.default_rng(0).normal(size=(14, 4))
+    placed = summary.ranks(table_of(values), "accuracy", larger_is_better=True)
+    assert placed["critical_difference"].iloc[0] == pytest.approx(2.569 * np.sqrt(4 * 5 / (6 * 14)), abs=1e-3)
+
+
+def test_a_method_without_a_measure_takes_no_part():
+    table = table_of([[90, np.nan, 80], [70, 60, 50]])
+    assert set(summary.ranks(table, "accuracy", larger_is_better=True)["method"]) == {"m0", "m2"}
+
+
+# What is measured
+
+
+def test_images_are_held_against_the_machine():
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=300)
+    X = np.eye(3)[y] + 0.5 * rng.normal(size=(300, 3))
+    features = {"X_train": X[:200], "y_train": y[:200], "X_test": X[200:], "y_test": y[200:]}
+    methods = {
+        "svm_rbf": {"model": "svm_rbf", "runs": 1},
+        "paper": {"model": "skem.PSKEMClassifier", "n_features": 2},
+    }
+    rows, predicted = [], {}
+    for name, entry in methods.items():
+        scores, seconds, found = images.fit("digits", name, entry, features, 2, 0)
+        assert len(scores) == len(seconds) == len(found) == (1 if name == "svm_rbf" else 2)
+        rows, predicted = rows + scores, predicted | {("digits", name): found}
+    table = summary.of_images(pd.DataFrame(rows), predicted, {"digits": features["y_test"]}).set_index(
+        "method"
+    )
+    accuracy = [100 * np.mean(found == features["y_test"]) for found in predicted["digits", "paper"]]
+    assert table.loc["paper", "accuracy"] == pytest.approx(np.mean(accuracy))
+    machine = predicted["digits", "svm_rbf"][0]
+    assert table.loc["paper", "p"] == mcnemar(features["y_test"], predicted["digits", "paper"][0], machine)[2]
+    assert table.loc["paper", "gain"] == pytest.approx(
+        np.mean(accuracy) - 100 * np.mean(machine == features["y_test"])
+    )
+    assert np.isnan(table.loc["svm_rbf", "gain"])
+
+
+def test_every_method_sees_the_same_folds_and_nothing_but_the_seed_decides():
+    methods = {"skem": {"model": "skem.SKEMClassifier"}, "lda": {"model": "lda"}}
+    setup = {"n_folds": 3, "max_rows": 120}
+    scores, seconds = tabular.fit("iris", methods, setup, 1)
+    again, _ = tabular.fit("iris", dict(reversed(methods.items())), setup, 1)
+    key = lambda row: (row["method"], row["fold"])  # noqa: E731
+    assert sorted(scores, key=key) == sorted(again, key=key)
+    assert len(scores) == len(seconds) == 6
+    assert {row["n_train"] + row["n_test"] for row in scores} == {120}
+
+
+def test_figures_show_every_method():
+    names = {f"m{j}": f"method {j}" for j in range(4)}
+    values = np.random.default_rng(0).normal(size=(14, 4)) + np.array([3, 0, 0, 0])
+    placed = summary.ranks(table_of(values), "accuracy", larger_is_better=True)
+    axes = figures.critical_differences({"accuracy": placed}, names, {"accuracy": "by accuracy"})
+    shown = " ".join(text.get_text() for text in axes[0, 0].texts)
+    assert all(name in shown for name in names.values())
+    table = pd.DataFrame(
+        {"dataset": "d", "method": list(names), "accuracy": [90, 91, 92, 80.0], "fit": [1, 2, 3, 4.0]}
+    )
+    table = table.assign(low=table["accuracy"] - 1, high=table["accuracy"] + 1)
+    axes = figures.accuracy_by_seconds(table, {"d": ["m0", "m1"]}, names, {"d": "Data"})
+    assert {text.get_text() for text in axes[0, 0].texts} == set(names.values())
+    plt.close("all")
+
+
+# Settings
+
+
+def test_the_settings_are_accepted_and_models_can_be_made():
+    found = settings.read(ROOT / "config/frontier.yaml", SCHEMA, SOURCES)
+    for methods in (
+        found["tables"]["methods"],
+        *(entry["methods"] for entry in found["images"]["data_sets"].values()),
+    ):
+        for how in methods.values():
+            contestants.make(how["model"], how.get("params", {}), 0)
+    for entry in found["images"]["data_sets"].values():
+        assert set(entry["steps"]) <= set(entry["methods"])
+
+
+def test_all_that_is_wrong_is_told_at_once(tmp_path):
+    document = yaml.safe_load((ROOT / "config/frontier.yaml").read_text(encoding="utf-8"))
+    document["tables"]["methods"]["lda"]["model"] = "ldaa"
+    document["tables"]["methods"]["nameless"] = {"model": "skem.GaussianMixtur"}
+    document["tables"]["data_sets"].append("rise")
+    path = tmp_path / "frontier.yaml"
+    path.write_text(yaml.safe_dump(document), encoding="utf-8")
+    with pytest.raises(ConfigurationError) as error:
+        settings.read(path, SCHEMA, SOURCES)
+    told = str(error.value)
+    for part in ("'ldaa'", "'skem.GaussianMixtur'", "nameless has no entry under names", "'rise'"):
+        assert part in told
