@@ -64,7 +64,7 @@ with plain_errors():
         steps = {name: entry["steps"] for name, entry in images["data_sets"].items()}
         both = table.merge(times, on=["dataset", "method"])
         drawn = {
-            "frontier_timing": figures.accuracy_by_seconds(both, steps, names, titles),
+            "frontier_timing": figures.error_by_seconds(both, steps, names, titles),
             "frontier_ranks": figures.critical_differences(
                 placed, names, {"accuracy": "by accuracy", "log_loss": "by log-loss"}
             ),

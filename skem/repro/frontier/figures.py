@@ -1,4 +1,4 @@
-"""Accuracy against the seconds it takes, and average ranks with what they can tell apart."""
+"""Error against the seconds it takes, and average ranks with what they can tell apart."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 
-def accuracy_by_seconds(
+def error_by_seconds(
     table: pd.DataFrame,
     steps: Mapping[str, Sequence[str]],
     names: Mapping[str, str],
@@ -28,38 +28,33 @@ def accuracy_by_seconds(
         Of methods and data sets, to be read.
     """
     shown = list(dict.fromkeys(table["dataset"]))
-    axes = plt.subplots(len(shown), 1, figsize=(7.2, 3.4 * len(shown)), layout="constrained", squeeze=False)[
+    axes = plt.subplots(len(shown), 1, figsize=(7.2, 3.2 * len(shown)), layout="constrained", squeeze=False)[
         1
     ]
     for ax, dataset in zip(axes[:, 0], shown, strict=True):
         own = table[table["dataset"] == dataset].set_index("method")
-        line = own.loc[[name for name in steps[dataset] if name in own.index]]
-        rest = own.drop(index=line.index)
-        for part, mark, dash in ((line, "o", "-"), (rest, "s", "none")):
-            ax.errorbar(
-                part["fit"],
-                part["accuracy"],
-                [part["accuracy"] - part["low"], part["high"] - part["accuracy"]],
-                marker=mark,
-                linestyle=dash,
-                markersize=5,
-                capsize=2,
-                linewidth=1.2,
-            )
-        # From the top down, so that labels of equal accuracies do not cover each other.
-        for name, row in own.iterrows():
+        line = [name for name in steps[dataset] if name in own.index]
+        own = own.loc[[*line, *own.index.difference(line, sort=False)]]
+        for names_of, mark, dash in ((line, "o", "-"), (own.index[len(line) :], "s", "none")):
+            part = own.loc[names_of]
+            error = 100 - part["accuracy"]
+            bars = [part["high"] - part["accuracy"], part["accuracy"] - part["low"]]
+            style = {"marker": mark, "linestyle": dash, "markersize": 5, "capsize": 2, "linewidth": 1.2}
+            ax.errorbar(part["fit"], error, bars, **style)
+        # Names would cover each other where points are close.
+        for i, row in enumerate(own.itertuples(), start=1):
+            at = row.fit, 100 - row.accuracy
+            ax.annotate(str(i), at, (5, 4), textcoords="offset points", fontsize=7)
             ax.annotate(
-                names[str(name)],
-                (row["fit"], row["accuracy"]),
-                (6, 3),
-                textcoords="offset points",
-                fontsize=7,
-            )
+                f"{i}  {names[row.Index]}", (1.02, 1.0), (0, -11 * (i - 1)), "axes fraction", "offset points", fontsize=7.5, va="top"
+            )  # fmt: skip
         ax.set_xscale("log")
-        left, right = ax.get_xlim()
-        ax.set_xlim(left, right * 4)
+        ax.set_yscale("log")
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_minor_formatter("{x:g}")
+        ax.tick_params(axis="y", which="both", labelsize=7)
         ax.set_title(titles[dataset], fontsize="medium")
-        ax.set_ylabel("accuracy (%)")
+        ax.set_ylabel("error (%)")
     axes[-1, 0].set_xlabel("seconds to fit, one core")
     return axes
 
