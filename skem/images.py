@@ -6,7 +6,8 @@ rows into images and back. Bytes and float32 give float32, float64 stays float64
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -265,6 +266,112 @@ class CovariancePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return tags
 
 
+def windows(shape: Sequence[int], size: int | tuple[int, int], step: int | tuple[int, int]) -> list[NDArray]:
+    """Pixels of each window of an image, as indices into its flat row: blocks for ``arrangement``.
+
+    Parameters
+    ----------
+    shape : (h, w) or (h, w, channels)
+    size, step : int or (rows, columns)
+        Of a window, and from one to the next, in pixels. Windows lie within the image: where steps do not end at its
+        border, the last rows or columns are in no window.
+
+    Returns
+    -------
+    list of ndarray of shape (rows * columns * channels,)
+        From left to right, then down.
+
+    Raises
+    ------
+    ValueError
+        A window larger than the image, or sizes and steps that are not positive integers.
+    """
+    sides = tuple(shape)
+    if len(sides) not in (2, 3):
+        raise ValueError(f"windows: shape must be (h, w) or (h, w, channels), got {sides}")
+    height, width = _pair("size", size)
+    down, right = _pair("step", step)
+    if height > sides[0] or width > sides[1]:
+        raise ValueError(
+            f"windows: a window of {height} x {width} pixels does not fit in an image of {sides[0]} x {sides[1]}"
+        )
+    pixels = np.arange(np.prod(sides)).reshape(sides)
+    return [
+        pixels[top : top + height, left : left + width].ravel()
+        for top in range(0, sides[0] - height + 1, down)
+        for left in range(0, sides[1] - width + 1, right)
+    ]
+
+
+def _pair(name: str, value: int | tuple[int, int]) -> tuple[int, int]:
+    pair = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
+    if len(pair) != 2 or not all(isinstance(side, Integral) and side >= 1 for side in pair):
+        raise ValueError(f"windows: {name} must be one or two positive integers, got {value!r}")
+    return int(pair[0]), int(pair[1])
+
+
+class WindowPCA(_ImageTransformer):
+    """Principal components of every window of an image, side by side: one block of features per position.
+
+    Parameters
+    ----------
+    size, step : int or (rows, columns)
+        See `windows`.
+    n_components : int
+        Of each window, which has components of its own.
+
+    Attributes
+    ----------
+    blocks_ : ndarray of shape (n_windows, n_components)
+        Columns of the features of each window, for ``arrangement``. Since they follow one another, as many blocks in
+        sequence are the same.
+    pcas_ : list of CovariancePCA
+        Of each window.
+    """
+
+    def __init__(
+        self,
+        *,
+        size: int | tuple[int, int] = 8,
+        step: int | tuple[int, int] = 4,
+        n_components: int = 20,
+    ) -> None:
+        self.size = size
+        self.step = step
+        self.n_components = n_components
+
+    def fit(self, X: ArrayLike, y: object = None) -> WindowPCA:
+        """Find the components of each window of the images, (n, h, w) or (n, h, w, channels)."""
+        X = self._images(X)
+        self._shape = X.shape[1:]
+        self._windows = windows(self._shape, self.size, self.step)
+        self.pcas_ = [
+            CovariancePCA(n_components=self.n_components).fit(self._pixels(X, window))
+            for window in self._windows
+        ]
+        self.blocks_ = np.arange(len(self.pcas_) * self.n_components).reshape(len(self.pcas_), -1)
+        return self
+
+    def _apply(self, images: NDArray) -> NDArray:
+        check_is_fitted(self)
+        if images.shape[1:] != self._shape:
+            raise ValueError(f"WindowPCA: fitted to images of shape {self._shape}, got {images.shape[1:]}")
+        scores = [
+            pca.transform(self._pixels(images, window))
+            for pca, window in zip(self.pcas_, self._windows, strict=True)
+        ]
+        return np.concatenate(scores, axis=1)
+
+    @staticmethod
+    def _pixels(images: NDArray, window: NDArray) -> NDArray:
+        return images.reshape(len(images), -1)[:, window].astype(np.result_type(images, np.float32))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = True
+        return tags
+
+
 def pca_recipe(
     n_components: int, *, deskew: bool = False, half: bool = False, standardize: str | None = "global"
 ) -> Pipeline:
@@ -302,6 +409,54 @@ def move(X: ArrayLike, random_state: int) -> NDArray:
             at = (slice(None), slice(None), *channel)
             moved[i][at] = affine_transform(image[at], matrix, offset, order=1, mode="nearest")
     return moved
+
+
+def augment(
+    X: ArrayLike, y: ArrayLike, *, shifts: Sequence[tuple[int, int]] = (), flips: bool = False
+) -> tuple[NDArray, NDArray]:
+    """Training images and their labels, followed by copies that are shifted or mirrored.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, h, w) or (n, h, w, channels)
+    y : array-like of shape (n,)
+    shifts : sequence of (down, right)
+        Pixels; one copy of all images for each. What comes in from outside repeats the border.
+    flips : bool, default=False
+        Whether images, and their shifted copies, come mirrored left to right as well.
+
+    Returns
+    -------
+    X, y : ndarray
+        With (1 + len(shifts)) * (1 + flips) times as many rows: all images, then all of the first copy, and so on.
+
+    Raises
+    ------
+    ValueError
+        Not as many labels as images; shifts that are not pairs of integers, or as wide as the image.
+    """
+    X, y = np.asarray(X), np.asarray(y)
+    if X.ndim not in (3, 4):
+        raise ValueError(f"augment: images of shape (n, h, w) or (n, h, w, channels) are needed, got {X.shape}")
+    if len(X) != len(y):
+        raise ValueError(f"augment: {len(X)} images have {len(y)} labels")
+    copies = [X, *(_shifted(X, shift) for shift in shifts)]
+    if flips:
+        copies += [copy[:, :, ::-1] for copy in copies]
+    return np.concatenate(copies), np.tile(y, len(copies))
+
+
+def _shifted(X: NDArray, shift: tuple[int, int]) -> NDArray:
+    """Images moved by whole pixels, the border repeated."""
+    pair = tuple(shift) if isinstance(shift, Sequence) else ()
+    if len(pair) != 2 or not all(isinstance(pixels, Integral) for pixels in pair):
+        raise ValueError(f"augment: a shift is two integers, (down, right), got {shift!r}")
+    (down, right), (height, width) = pair, X.shape[1:3]
+    if abs(down) >= height or abs(right) >= width:
+        raise ValueError(f"augment: shifting by {pair} leaves nothing of {height} x {width} pixels")
+    rows = (np.arange(height) - down).clip(0, height - 1)
+    columns = (np.arange(width) - right).clip(0, width - 1)
+    return X[:, rows[:, None], columns]
 
 
 def random_subset(

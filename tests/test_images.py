@@ -18,6 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from skem import PSKEMClassifier
 from skem import images as skem_images
 from skem.images import (
     CovariancePCA,
@@ -26,9 +27,12 @@ from skem.images import (
     ImageStandardizer,
     Reshape,
     UnitRange,
+    WindowPCA,
+    augment,
     move,
     pca_recipe,
     random_subset,
+    windows,
 )
 
 STACKED = [UnitRange(), Deskew(), HalfSize(), ImageStandardizer(), ImageStandardizer(scope="global")]
@@ -314,6 +318,66 @@ def test_covariance_pca_refuses_a_wrong_number(k, shape):
         CovariancePCA(n_components=k).fit(np.random.default_rng(0).random(shape))
 
 
+# Windows
+
+
+@pytest.mark.parametrize("shape", [(6, 7), (6, 7, 3)])
+@pytest.mark.parametrize(("size", "step"), [(3, 2), ((2, 4), (4, 3)), (6, 1)])
+def test_windows_are_the_pixels_of_slices(shape, size, step):
+    image = np.random.default_rng(0).random(shape)
+    height, width = np.broadcast_to(size, 2)
+    down, right = np.broadcast_to(step, 2)
+    expected = []
+    top = 0
+    while top + height <= 6:
+        left = 0
+        while left + width <= 7:
+            expected.append(image[top : top + height, left : left + width].ravel())
+            left += right
+        top += down
+    got = [image.ravel()[window] for window in windows(shape, size, step)]
+    np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (((8, 8), 9, 1), "a window of 9 x 9 pixels does not fit in an image of 8 x 8"),
+        (((8, 6), (2, 7), 1), "a window of 2 x 7 pixels does not fit in an image of 8 x 6"),
+        (((8, 8), 0, 1), "size must be one or two positive integers, got 0"),
+        (((8, 8), 2, (1, 2, 3)), r"step must be one or two positive integers, got \(1, 2, 3\)"),
+        (((8, 8), 2, 0.5), "step must be one or two positive integers, got 0.5"),
+        (((64,), 2, 1), r"shape must be \(h, w\) or \(h, w, channels\), got \(64,\)"),
+    ],
+)
+def test_windows_refuse(arguments, words):
+    with pytest.raises(ValueError, match=f"windows: {words}"):
+        windows(*arguments)
+
+
+def test_window_pca_is_pca_of_each_window():
+    X = strokes(60, 12, 12)
+    pca = WindowPCA(size=6, step=3, n_components=4).fit(X)
+    got = pca.transform(X)
+    places = windows((12, 12), 6, 3)
+    assert pca.blocks_.shape == (len(places), 4) == (9, 4)
+    for columns, window in zip(pca.blocks_, places, strict=True):
+        expected = CovariancePCA(n_components=4).fit_transform(X.reshape(60, -1)[:, window])
+        np.testing.assert_allclose(got[:, columns], expected, atol=1e-12)
+    with pytest.raises(ValueError, match=r"WindowPCA: fitted to images of shape \(12, 12\), got \(12, 13\)"):
+        pca.transform(np.zeros((1, 12, 13)))
+
+
+def test_windows_of_digits_are_blocks_worth_having():
+    """They make the model better than as many blocks of pixels do, whose pixels have nothing to do with each other."""
+    X, y = load_digits(return_X_y=True)
+    scores = []
+    for arrangement in (windows((8, 8), 4, 2), np.random.default_rng(0).permutation(64)[:63].reshape(9, 7)):
+        model = PSKEMClassifier(30, arrangement=arrangement, max_iter=5, random_state=0)
+        scores.append(model.fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]))
+    assert scores[0] > scores[1] + 0.01
+
+
 # The recipe
 
 
@@ -409,6 +473,39 @@ def test_transformers_leave_their_input_alone_and_travel(transformer):
 def test_import_needs_neither_pandas_nor_matplotlib():
     code = "import sys; sys.modules['pandas'] = sys.modules['matplotlib'] = None; import skem.images"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# Copies
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 5), (3, 4, 5, 2)])
+def test_augmented_images_follow_the_images(shape):
+    X, y = np.random.default_rng(0).random(shape).astype(np.float32), np.array([4, 5, 6])
+    got, labels = augment(X, y, shifts=[(0, 1), (-2, 0)], flips=True)
+    assert got.dtype == X.dtype
+    np.testing.assert_array_equal(labels, [4, 5, 6] * 6)
+    right = X.copy()
+    right[:, :, 1:], right[:, :, 0] = X[:, :, :-1], X[:, :, 0]
+    up = X.copy()
+    up[:, :2], up[:, 2:] = X[:, 2:], X[:, 3:]
+    expected = [X, right, up, X[:, :, ::-1], right[:, :, ::-1], up[:, :, ::-1]]
+    np.testing.assert_array_equal(got, np.concatenate(expected))
+    np.testing.assert_array_equal(augment(X, y)[0], X)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "options", "words"),
+    [
+        (np.ones((2, 16)), [0, 1], {}, r"images of shape .* are needed, got \(2, 16\)"),
+        (np.ones((2, 4, 4)), [0], {}, "2 images have 1 labels"),
+        (np.ones((2, 4, 4)), [0, 1], {"shifts": [1]}, r"a shift is two integers, \(down, right\), got 1"),
+        (np.ones((2, 4, 4)), [0, 1], {"shifts": [(0, 0.5)]}, "a shift is two integers"),
+        (np.ones((2, 4, 4)), [0, 1], {"shifts": [(0, -4)]}, r"shifting by \(0, -4\) leaves nothing of 4 x 4"),
+    ],
+)
+def test_augment_refuses(X, y, options, words):
+    with pytest.raises(ValueError, match=f"augment: {words}"):
+        augment(X, y, **options)
 
 
 # Subsets

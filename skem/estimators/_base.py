@@ -51,6 +51,7 @@ class SharedKernelClassifier(
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "n_blocks": [Interval(Integral, 1, None, closed="left")],
+        "block_size": [Interval(Integral, 1, None, closed="left"), None],
         "arrangement": [StrOptions(set(partition.ARRANGEMENTS)), list, tuple, np.ndarray],
         "covariance_type": [StrOptions(set(COVARIANCE_TYPES))],
         "init": [StrOptions(set(STARTS)), list, tuple],
@@ -76,6 +77,7 @@ class SharedKernelClassifier(
     # What some of the classifiers do not offer as a parameter.
     n_blocks = 1
     arrangement: str | Sequence[Sequence[int]] = "sequential"
+    block_size: int | None = None
     covariance_type = "full"
     variance_floor = 0.0
 
@@ -141,7 +143,7 @@ class SharedKernelClassifier(
         if not goes_on:
             self.n_components_ = self.n_components or max(20, 3 * len(self.classes_))
             self.block_indices_ = partition.blocks(
-                rows.X.shape[1], self.n_blocks, self.arrangement, random_states[0]
+                rows.X.shape[1], self.n_blocks, self.arrangement, random_states[0], self.block_size
             )
         self.n_blocks_ = len(self.block_indices_)
         if self.early_stopping:

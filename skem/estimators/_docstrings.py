@@ -10,9 +10,12 @@ covariance_type : {"full", "tied", "diag", "spherical"}
 n_components : int or None
     K, the number of components; None is max(20, 3 per class).
 n_blocks : int
-    R; at most one per feature, see ``n_blocks_``.
+    R; without ``block_size`` at most one per feature, see ``n_blocks_``.
 arrangement : {"sequential", "interleaved", "random"} or list of index lists
     Which feature goes to which block. Index lists may overlap or leave features out, and make ``n_blocks`` unused.
+block_size : int or None
+    With arrangement="random": features of each block. Blocks overlap where ``n_blocks`` times as many are more than there
+    are, each feature being in as many blocks as any other, or one more. None is a partition.
 sharing : float, array-like of shape (n_classes, n_classes) or None
     lambda in [0, 1] of Titsias and Likas (2001): in training, how far a class may use the components reserved for the
     others. As a matrix, lambda of the components of each class (row) in each class (column), with ones on the diagonal.

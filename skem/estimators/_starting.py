@@ -60,7 +60,7 @@ class Starting(Units):
         """What a warm start cannot change, beside the data."""
         return {
             name: str(getattr(self, name))
-            for name in ("covariance_type", "n_blocks", "arrangement", "groups")
+            for name in ("covariance_type", "n_blocks", "arrangement", "block_size", "groups")
         }
 
     def _known(self) -> list[Mixture] | None:

@@ -26,6 +26,7 @@ class MDAClassifier(SharedKernelClassifier):
     %(n_blocks)s
         Each block has a covariance of its own.
     %(arrangement)s
+    %(block_size)s
     %(sharing)s
         The same in every block. None reserves nothing: what is shared is left to ``init``.
     %(groups)s
@@ -89,6 +90,7 @@ class MDAClassifier(SharedKernelClassifier):
         *,
         n_blocks: int = 1,
         arrangement: str | Sequence[Sequence[int]] = "sequential",
+        block_size: int | None = None,
         sharing: float | ArrayLike | None = None,
         groups: Sequence[Sequence[int]] | None = None,
         init: str | tuple | list = "class",
@@ -110,6 +112,7 @@ class MDAClassifier(SharedKernelClassifier):
         self.n_components = n_components
         self.n_blocks = n_blocks
         self.arrangement = arrangement
+        self.block_size = block_size
         self.sharing = sharing
         self.groups = groups
         self.init = init

@@ -25,6 +25,7 @@ class PSKEMClassifier(SharedKernelClassifier):
         Each block has as many.
     %(n_blocks)s
     %(arrangement)s
+    %(block_size)s
     %(covariance_type)s
     %(sharing)s
         The same in every block. None reserves nothing: what is shared is left to ``init``.
@@ -84,6 +85,7 @@ class PSKEMClassifier(SharedKernelClassifier):
         *,
         n_blocks: int = 3,
         arrangement: str | Sequence[Sequence[int]] = "sequential",
+        block_size: int | None = None,
         covariance_type: str = "full",
         sharing: float | ArrayLike | None = None,
         groups: Sequence[Sequence[int]] | None = None,
@@ -106,6 +108,7 @@ class PSKEMClassifier(SharedKernelClassifier):
         self.n_components = n_components
         self.n_blocks = n_blocks
         self.arrangement = arrangement
+        self.block_size = block_size
         self.covariance_type = covariance_type
         self.sharing = sharing
         self.groups = groups

@@ -105,6 +105,21 @@ def test_impossible_blocks(blocks, words):
 
 
 @pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"arrangement": "random", "block_size": 5}, "block_size=5 is more than the number of features, 4"),
+        ({"block_size": 2}, 'block_size is for blocks drawn at random: give arrangement="random" with it'),
+        ({"arrangement": [[0, 1]], "block_size": 2}, "block_size is for blocks drawn at random"),
+        ({"arrangement": "random", "block_size": 0}, "block_size"),
+        ({"arrangement": "random", "block_size": 2.0}, "block_size"),
+    ],
+)
+def test_impossible_block_sizes(options, words):
+    for Classifier in (PSKEMClassifier, MDAClassifier):
+        assert_refused(words, Classifier(4, n_blocks=2, **options), *equal_classes())
+
+
+@pytest.mark.parametrize(
     "bad",
     [
         {"reg_covar": -1e-3},

@@ -85,8 +85,8 @@ SHARED_PARAMETERS = (
     ("Classifier", "first"),
     [
         (SKEMClassifier, "covariance_type='full'"),
-        (PSKEMClassifier, "n_blocks=3, arrangement='sequential', covariance_type='full'"),
-        (MDAClassifier, "n_blocks=1, arrangement='sequential'"),
+        (PSKEMClassifier, "n_blocks=3, arrangement='sequential', block_size=None, covariance_type='full'"),
+        (MDAClassifier, "n_blocks=1, arrangement='sequential', block_size=None"),
     ],
 )
 def test_signatures(Classifier, first):
@@ -329,6 +329,34 @@ def test_arrangements():
     assert arranged([[7, 0], [0, 1, 2]], 3) == [[7, 0], [0, 1, 2]]
     assert arranged(np.array([[7, 0], [1, 2]]), 3) == [[7, 0], [1, 2]]
     assert arranged("sequential", 50) == [[i] for i in range(8)]
+
+
+@pytest.mark.parametrize(("n_blocks", "size"), [(1, 3), (4, 6), (5, 3), (7, 8), (20, 5)])
+def test_blocks_of_a_size_cover_features_evenly(n_blocks, size):
+    drawn = [
+        arranged("random", n_blocks, block_size=size, random_state=seed, reg_covar=1.0) for seed in (0, 0, 1)
+    ]
+    assert drawn[0] == drawn[1]
+    assert size == 8 or drawn[0] != drawn[2]
+    assert [len(set(block)) for block in drawn[0]] == [size] * n_blocks
+    counts = np.bincount(np.concatenate(drawn[0]), minlength=8)
+    assert counts.max() - counts.min() <= 1
+
+
+def test_overlapping_blocks_are_trained_apart_and_multiplied():
+    X, y = load_wine(return_X_y=True)
+    options = {"arrangement": "random", "block_size": 7, "init": "sample", "warm_start": True}
+    clf = PSKEMClassifier(6, n_blocks=4, max_iter=2, random_state=0, **options).fit(X, y)
+    parts = []
+    for columns, block in zip(clf.block_indices_, clf.blocks_, strict=True):
+        part = SKEMClassifier(init=(block.weights, block.means, block.covariances), max_iter=1)
+        parts.append(part.fit(X[:, columns], y).class_log_density(X[:, columns]))
+    clf.set_params(max_iter=1).fit(X, y)
+    assert_allclose(clf.class_log_density(X), sum(parts), rtol=1e-7)
+    with pytest.raises(ValueError, match="every feature exactly once"):
+        clf.sample(2)
+    with pytest.raises(ValueError, match="warm_start: block_size changed from 7 to 6"):
+        clf.set_params(block_size=6).fit(X, y)
 
 
 def test_mda_has_one_covariance_per_block(iris):
