@@ -44,7 +44,6 @@ rule frontier_features:
         "results/frontier/features/{dataset}.npz",
     params:
         spec=lambda wildcards: FRONTIER["images"]["data_sets"][wildcards.dataset]["features"],
-        seed=SEED,
         code=code("frontier_features"),
     message:
         "features of {wildcards.dataset}, all training images"
@@ -65,6 +64,9 @@ rule frontier_images:
         entry=lambda wildcards: FRONTIER["images"]["data_sets"][wildcards.dataset]["methods"][
             wildcards.method
         ],
+        windows=lambda wildcards: FRONTIER["images"]["data_sets"][wildcards.dataset]["features"].get(
+            "windows"
+        ),
         runs=FRONTIER["images"]["runs"],
         seed=SEED,
         code=code("frontier_images"),

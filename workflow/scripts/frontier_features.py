@@ -5,11 +5,11 @@ from pathlib import Path
 
 from skem.engine import threads
 from skem.repro.files import plain_errors, write_arrays
-from skem.repro.training import features
+from skem.repro.frontier import images
 
 threads.limit_process(1)
 with plain_errors():
-    name, arrays = snakemake.wildcards.dataset, {}
+    arrays = {}
     if json.loads(Path(snakemake.input[0]).read_text(encoding="utf-8"))["available"]:
-        arrays = features.prepare(name, snakemake.params.spec, ["all"], snakemake.params.seed)["all"]
+        arrays = images.features(snakemake.params.spec)
     write_arrays(snakemake.output[0], arrays)

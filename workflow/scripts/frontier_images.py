@@ -9,9 +9,15 @@ with plain_errors():
     arrays = read_arrays(snakemake.input[0])
     scores, seconds, predictions = [], [], {}
     if arrays:
-        names, entry = snakemake.wildcards, snakemake.params.entry
+        names = snakemake.wildcards
         scores, seconds, predicted = images.fit(
-            names.dataset, names.method, entry, arrays, snakemake.params.runs, snakemake.params.seed
+            names.dataset,
+            names.method,
+            snakemake.params.entry,
+            arrays,
+            snakemake.params.runs,
+            snakemake.params.seed,
+            snakemake.params.windows,
         )
         predictions = {"predicted": predicted, "y_test": arrays["y_test"]}
     write_table(snakemake.output.scores, scores)

@@ -8,12 +8,49 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skem import datasets
+from skem.engine import partition
+from skem.images import WindowPCA, augment, pca_recipe
 from skem.repro.frontier import contestants
 from skem.repro.training.splits import Arrays, seed
 
 
+def features(spec: Mapping[str, Any]) -> Arrays:
+    """The features of all images of a data set, learned from the training images.
+
+    Parameters
+    ----------
+    spec : mapping
+        source; deskew; n_components of the whole image; shifts and flips, copies of the training images; windows, with size,
+        step and n_components of each, which stand before those of the whole image.
+
+    Returns
+    -------
+    dict of ndarray
+        X_train, y_train, X_test, y_test.
+    """
+    data = datasets.load(spec["source"])
+    X, y = augment(*data.train, shifts=spec.get("shifts", ()), flips=spec.get("flips", False))
+    recipes = [pca_recipe(spec["n_components"], deskew=spec["deskew"], half=False, standardize="global")]
+    if "windows" in spec:
+        recipes.insert(0, WindowPCA(**spec["windows"]))
+    fitted = [recipe.fit(X) for recipe in recipes]
+    n_windows = len(fitted[0].blocks_) if "windows" in spec else 0
+    found: Arrays = {"y_train": y, "y_test": data.test[1], "n_windows": np.array(n_windows)}
+    for part, images in (("train", X), ("test", data.test[0])):
+        parts = [recipe.transform(images) for recipe in fitted]
+        found[f"X_{part}"] = np.concatenate(parts, axis=1).astype(np.float32)
+    return found
+
+
 def fit(
-    dataset: str, method: str, entry: Mapping[str, Any], features: Arrays, runs: int, root: int
+    dataset: str,
+    method: str,
+    entry: Mapping[str, Any],
+    features: Arrays,
+    runs: int,
+    root: int,
+    windows: Mapping[str, Any] | None = None,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], NDArray[np.int16]]:
     """One method on all training images, so often as it draws at random.
 
@@ -22,11 +59,13 @@ def fit(
     dataset, method : str
     entry : mapping
         model and params, as for ``contestants.make``; n_features, the first so many, where it is not all; runs, where they are
-        not those of the others.
+        not those of the others; whole, n_blocks and block_size of the blocks that stand beside those of windows.
     features : dict
         X_train, y_train, X_test, y_test.
     runs : int
     root : int
+    windows : mapping, optional
+        As for `features`, where the features begin with those of windows.
 
     Returns
     -------
@@ -39,12 +78,34 @@ def fit(
     test = features["X_test"][:, columns], features["y_test"]
     scores, seconds, predicted = [], [], []
     for run in range(entry.get("runs", runs)):
-        estimator = contestants.make(
-            entry["model"], entry.get("params", {}), seed(root, dataset, run, "frontier")
-        )
+        random_state, params = seed(root, dataset, run, "frontier"), dict(entry.get("params", {}))
+        if windows is not None and "whole" in entry:
+            params["arrangement"] = _blocks(
+                train[0].shape[1],
+                windows["n_components"],
+                features["n_windows"],
+                entry["whole"],
+                random_state,
+            )
+        estimator = contestants.make(entry["model"], params, random_state)
         found, spent, codes = contestants.measure(estimator, train, test)
         keys = {"dataset": dataset, "method": method, "run": run}
         scores.append(keys | {"n_train": len(train[1]), "n_test": len(test[1])} | found)
         seconds.append(keys | spent)
         predicted.append(codes)
     return scores, seconds, np.stack(predicted)
+
+
+def _blocks(
+    n_features: int, size: int, n_windows: int, whole: Mapping[str, int], random_state: int
+) -> list[np.ndarray]:
+    """A block per window, and some of features of the whole image drawn at random."""
+    first = int(n_windows) * size
+    drawn = partition.blocks(
+        n_features - first,
+        whole["n_blocks"],
+        "random",
+        np.random.RandomState(random_state),
+        whole["block_size"],
+    )
+    return [*np.arange(first).reshape(-1, size), *(block + first for block in drawn)]
