@@ -37,9 +37,9 @@ class CovarianceType(ABC):
         compiled.kernels().quadratic_features(np.ascontiguousarray(x), self.family, phi)
         return phi
 
-    def linear(self, m: int) -> np.ndarray | slice:
-        """Where in phi the features themselves stand; the constant is last."""
-        return slice(m)
+    def linear(self, m: int) -> np.ndarray:
+        """Where in phi the features themselves stand, (m,); the constant is last."""
+        return np.arange(m)
 
     @abstractmethod
     def natural(self, means: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from skem.engine import compiled
 from skem.engine.covariance_type import CovarianceType
-from skem.engine.linalg import DIGITS, EPS, LOG_2PI, keep_regular, regularity
+from skem.engine.linalg import DIGITS, EPS, LOG_2PI, SINGULAR, keep_regular, regularity
 from skem.engine.moments import Moments
 from skem.engine.parameters import DIAGONAL, MATRICES, SPHERICAL
 
@@ -39,8 +39,10 @@ class Matrices(CovarianceType):
     def natural(self, means: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         m = means.shape[1]
         matrices = np.ascontiguousarray(covariances).reshape(-1, m, m)
-        w, traces = compiled.factors().natural_parameters(np.ascontiguousarray(means), matrices, m * LOG_2PI)
-        if np.isnan(w[:, -1]).any():
+        w, traces, definite = compiled.factors().natural_parameters(
+            np.ascontiguousarray(means), matrices, m * LOG_2PI
+        )
+        if not definite:
             raise np.linalg.LinAlgError("a covariance is not positive definite")
         return w, traces
 
@@ -109,17 +111,13 @@ class Full(Matrices):
         covariances, rounding = self._scatter(moments, ridge)
         if floor > ridge:
             covariances = self._floored(covariances, floor)
-        alive, m = moments.counts > 0, moments.offsets.shape[1]
-        # A variance below the rounding of the terms it is the difference of is no variance.
-        positive, sure, largest_variance, largest_rounding = compiled.factors().variances_beyond(
-            covariances, rounding, DIGITS
+        regular, doubtful, all_regular = compiled.factors().trusted(
+            covariances, rounding, moments.counts, ridge, SINGULAR, EPS, DIGITS
         )
-        regular = alive & positive
-        # A ridge well above rounding leaves no doubt.
-        if not ridge > max(4 * m * EPS * largest_variance, DIGITS * largest_rounding):
-            definite, exact = regularity(covariances, rounding)
-            regular, sure = regular & definite, sure & exact
-        return keep_regular(covariances, regular, previous, alive & (ridge > 0)), alive & ~sure
+        if not all_regular:
+            raisable = (moments.counts > 0) & (ridge > 0)
+            covariances = keep_regular(covariances, regular, previous, raisable)
+        return covariances, doubtful
 
     def n_parameters(self, K: int, m: int) -> int:
         return K * m * (m + 1) // 2

@@ -17,10 +17,13 @@ import numpy as np
 from skem.engine import compiled
 from skem.engine.linalg import Whitening
 from skem.engine.parameters import Mixture
-from skem.engine.rounding import MAX_ERROR, Measurement, RoundingBound
+from skem.engine.rounding import MAX_ERROR, Measurement, RoundingBound, Sizes
 
 LOCAL_CALLS = 70
 """Quadratic features that take as long as what a local component takes beyond one that is not."""
+
+LEAST_MEASURED = 2**20
+"""Rows times components times quadratic features up to which float64 for all takes less time than measuring errors in float32."""
 
 _NO_INDICES = np.arange(0)
 _FLOAT64 = np.dtype(np.float64)
@@ -29,10 +32,13 @@ LEAST_LOG_RATIO: dict[np.dtype, float] = {np.dtype(np.float32): -80.0, np.dtype(
 """Log of a density over the largest one of its row up to which it counts as zero. A little below, numbers are subnormal: a
 matrix product with one of them in ten takes fifty times as long."""
 
-LEAST_SUM = {
+LEAST_SUM: dict[np.dtype, float] = {
     dtype: float(np.exp(least)) / float(np.finfo(dtype).eps) for dtype, least in LEAST_LOG_RATIO.items()
 }
 """Sums of such ratios down to which what counts as zero is lost in rounding."""
+
+LEAST = {dtype: (dtype.type(least), LEAST_SUM[dtype]) for dtype, least in LEAST_LOG_RATIO.items()}
+"""Both, as `kernels.e_step` takes them."""
 
 
 def log_sum_exp(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -88,24 +94,19 @@ class LogDensity:
         self.covariance_type = bound.covariance_type
         self.mixture = mixture
         w, precision_traces = self.covariance_type.natural(mixture.means, mixture.covariances)
-        self.penalties = 0.5 * ridge * precision_traces
-        w[:, -1] -= self.penalties
-        largest_penalty = float(self.penalties.max())
-        if log_sharing is not None:
-            largest_penalty -= float(log_sharing.min(initial=0.0, where=mixture.weights > 0))
-        nothing = np.zeros(w.shape[1])
-        sizes = bound.sizes(w, nothing)
-        local = local | ~(bound.error(w, nothing, sizes, _FLOAT64) < MAX_ERROR[_FLOAT64])
+        self.penalties, sizes = bound.penalised(w, precision_traces, ridge)
+        local = np.zeros(len(w), dtype=bool) | local
+        if not bound.suffices(sizes, _FLOAT64):
+            nothing = np.zeros(w.shape[1])
+            local |= ~(bound.error(w, nothing, sizes, _FLOAT64) < MAX_ERROR[_FLOAT64])
         self.dtype = np.dtype(dtype)
         self._whitenings: dict[int, tuple[Whitening, Whitening]] = {}
         # What all components have in common does not move a responsibility: without it the rest is exact
         # to one more digit, which is what breaks the symmetry of a start with all components nearly equal.
         # Weighted, so that a component nobody uses, or a narrow one with much larger numbers, does not spoil the others.
-        size = np.minimum(np.maximum(sizes[0], 1e-300), 1e300)
-        share = mixture.weights.sum(axis=1) * (size.min() / size) ** 2
-        self.w, self.common = compiled.factors().apart(w, share, local)
+        self.w, self.common, sizes = bound.apart(w, mixture.weights, sizes, local)
         if self.dtype != np.float64:
-            local_in_float32 = self._local_in_float32(bound, w, local, largest_penalty)
+            local_in_float32 = self._local_in_float32(bound, w, sizes, local, log_sharing)
             if local_in_float32 is None:
                 self.dtype = np.dtype(np.float64)
             else:
@@ -115,18 +116,29 @@ class LogDensity:
         self.local = np.flatnonzero(local)
 
     def _local_in_float32(
-        self, bound: RoundingBound, w: np.ndarray, local: np.ndarray, largest_penalty: float
+        self,
+        bound: RoundingBound,
+        w: np.ndarray,
+        sizes: Sizes,
+        local: np.ndarray,
+        log_sharing: np.ndarray | None,
     ) -> np.ndarray | None:
         """The components to be local so that float32 is exact enough for all, (K,); None where it is not, or they are many."""
         limit, known = MAX_ERROR[self.dtype], bound.known
-        sizes = bound.sizes(w, self.common)
+        if bound.suffices(sizes, self.dtype) and not local.any():
+            return local
+        if bound.n_rows * w.size <= LEAST_MEASURED:
+            return None
         bounds = bound.error(w, self.common, sizes, self.dtype)
         suspects = ~local & ~(bounds < limit)
         if not (suspects | local).any():
             return local
-        if many_local(local, w.shape[1]) or not (local | bound.holds(sizes[1], self.dtype)).all():
+        if many_local(local, w.shape[1]) or not (local | bound.holds(sizes.of_factors, self.dtype)).all():
             return None
         known.a_pass_later()
+        largest_penalty = float(self.penalties.max())
+        if log_sharing is not None:
+            largest_penalty -= float(log_sharing.min(initial=0.0, where=self.mixture.weights > 0))
         measurement = cache(
             lambda: Measurement(
                 bound,
@@ -232,8 +244,9 @@ class LogJoint:
     def of_local(self, x: np.ndarray) -> np.ndarray:
         """What `__call__` finds for the local components, with what it leaves out: shape (l, n), in float64."""
         result = np.empty((len(self.local), x.shape[1]))
-        if len(self.local):
-            x = np.ascontiguousarray(x)
+        if not len(self.local):
+            return result
+        x = np.ascontiguousarray(x)
         one_class = self._log_weights.shape[1] == 1
         for i, (place, k) in enumerate(zip(self.local, self.numbers.tolist(), strict=True)):
             result[i] = self._density.log_normal(k, x) + (self._log_weights[place, 0] if one_class else 0.0)

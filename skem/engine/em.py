@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skem.engine import compiled
-from skem.engine.density import LEAST_LOG_RATIO, LEAST_SUM, LogDensity, LogJoint, many_local
+from skem.engine.density import LEAST, LogDensity, LogJoint, many_local
 from skem.engine.moments import Moments, SufficientStatistics
 from skem.engine.parameters import Mixture
 from skem.engine.problem import Problem
@@ -126,24 +126,25 @@ class _EStep:
             log_sharing=problem.log_sharing,
         )
         self._problem, self._density, self._with_sums = problem, density, with_sums
-        # In float32 most local components are sharp only, not too narrow for sums about zero.
         self._centred = np.zeros(len(mixture.means), dtype=bool)
-        self._centred[density.local if density.dtype == np.float64 else local] = True
-        # Rounded to the type of the rows, which is then what they are taken about.
-        origins = (mixture.means if centres is None else centres).astype(density.dtype)
-        self._origins = np.where(self._centred[:, None], origins, 0.0)
+        self._origins = np.zeros(mixture.means.shape)
+        if len(density.local):
+            # In float32 most local components are sharp only, not too narrow for sums about zero.
+            self._centred[density.local if density.dtype == np.float64 else local] = True
+            # Rounded to the type of the rows, which is then what they are taken about.
+            origins = (mixture.means if centres is None else centres).astype(density.dtype)
+            self._origins[self._centred] = origins[self._centred]
         self._read = problem.reader(density.dtype)
         self._log_joint = self._log_joint_of_classes()
 
     def _log_joint_of_classes(self) -> dict[int, LogJoint]:
         """The log joint densities of the active components, by the first of the classes of a chunk."""
         weights, log_sharing = self._density.mixture.weights, self._problem.log_sharing
-        with np.errstate(divide="ignore"):
-            log_weights = np.log(weights)
+        log_weights = compiled.factors().logarithms(weights)
         if log_sharing is not None:
             log_weights += log_sharing
         log_joint = {}
-        for classes in {chunk.classes.start: chunk.classes for chunk in self._problem.chunks}.values():
+        for classes in self._problem.classes_of_chunks:
             active = np.flatnonzero(weights[:, classes].any(axis=1))
             # Adding to everything is several times faster than adding to an index list of everything.
             components: np.ndarray | slice = slice(None) if len(active) == len(weights) else active
@@ -187,8 +188,8 @@ class _EStep:
             log_joint.w,
             log_joint.family,
             log_joint.terms,
-            (rows.borders_within(chunk), sample_weights),
-            (dtype.type(LEAST_LOG_RATIO[dtype]), LEAST_SUM[dtype]),
+            (chunk.borders, sample_weights),
+            LEAST[dtype],
             problem.scratch.empty(kernels.memory_size(k - 1, H, n, log_joint.family), dtype),
             (log_joint.local, of_local),
             log_likelihood,
@@ -215,16 +216,6 @@ class _EStep:
 
 
 # The M-step
-
-
-def _weights(n_ki: np.ndarray) -> np.ndarray:
-    """pi_ki = n_ki / l(i), with n_ki the sum of w_nk over the rows of class i and l(i) = sum_k n_ki (eq. 16), shape (K, L)."""
-    return n_ki / n_ki.sum(axis=0)
-
-
-def _means(origins: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """mu_k = sum_n w_nk x_n / sum_n w_nk (eq. 17), shape (K, m): an origin, plus the mean offset of the rows from it."""
-    return origins + offsets
 
 
 def _covariances(problem: Problem, moments: Moments, previous: Mixture) -> tuple[np.ndarray, np.ndarray]:
@@ -266,19 +257,14 @@ def _maximise(
     while its mean moves on, which still cannot lower the objective. In doubt is a component so narrow, and so far
     from where its sums were taken about, that little or nothing is left of its scatter.
     """
-    n_ki, T, origins = statistics.counts, statistics.sums, statistics.origins
-    all_alive = compiled.factors().drop_inactive(n_ki, problem.active_rows)
-    linear, n_k = problem.covariance_type.linear(previous.means.shape[1]), T[:, -1]
-    if all_alive:
-        phi = T / n_k[:, None]
-        offsets = phi[:, linear]
-        means = _means(origins, offsets)
-    else:
-        alive = n_ki.sum(axis=1) > 0
-        phi = T / np.where(alive, n_k, 1.0)[:, None]
-        offsets = np.where(alive[:, None], phi[:, linear], 0.0)
-        means = np.where(alive[:, None], _means(origins, offsets), previous.means)
-        n_k = np.where(alive, n_k, 0.0)
+    weights, means, phi, offsets, n_k = compiled.factors().expectations(
+        statistics.counts,
+        statistics.sums,
+        statistics.origins,
+        previous.means,
+        problem.linear,
+        problem.active_rows,
+    )
     moments = Moments(phi, offsets, means, n_k, float(np.finfo(statistics.dtype).eps))
     covariances, doubtful = _covariances(problem, moments, previous)
-    return Mixture(_weights(n_ki), means, covariances), doubtful
+    return Mixture(weights, means, covariances), doubtful

@@ -61,7 +61,7 @@ def inverse_factors(covariances):
 
 @entry
 def natural_parameters(means, covariances, constant):
-    """w of Gaussians, log N(x; mu_k, P_k) = w_k . phi(x), shape (K, H), and tr(P_k^-1), (K,); NaN as above.
+    """w of Gaussians, log N(x; mu_k, P_k) = w_k . phi(x), shape (K, H), and tr(P_k^-1), (K,); are all P_k positive definite?
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def natural_parameters(means, covariances, constant):
     K, m = means.shape
     w, traces = np.empty((K, 1 + m + m * (m + 1) // 2)), np.zeros(K)
     inverses, log_det = inverse_factors(covariances)
-    precision = np.empty((m, m))
+    precision, definite = np.empty((m, m)), True
     for k in range(K):
         one = min(k, len(covariances) - 1)
         if k <= one:
@@ -82,8 +82,11 @@ def natural_parameters(means, covariances, constant):
             for p in range(m):
                 for i in range(p + 1):
                     factor = inverse[p, i]
-                    for j in range(p + 1):
+                    for j in range(i + 1):
                         precision[i, j] += factor * inverse[p, j]
+            for i in range(m):
+                for j in range(i):
+                    precision[j, i] = precision[i, j]
         linear = np.zeros(m)
         for i in range(m):
             traces[k] += precision[i, i]
@@ -98,7 +101,8 @@ def natural_parameters(means, covariances, constant):
             h += m - i + 1
             square += means[k, i] * linear[i]
         w[k, h] = -0.5 * (constant + log_det[one] + square)
-    return w, traces
+        definite &= not np.isnan(w[k, h])
+    return w, traces, definite
 
 
 @entry
@@ -135,43 +139,60 @@ def scatter(moments, offsets, means, eps, exact_eps, ridge):
     return result, rounding
 
 
-@entry
-def variances_beyond(covariances, rounding, digits):
-    """Which components have variances that all exceed 4 times, and ``digits`` times, their rounding, (K,); and the largest
-    variance and rounding of all."""
-    K, m = rounding.shape
-    positive, sure = np.ones(K, np.bool_), np.ones(K, np.bool_)
-    largest_variance, largest_rounding = -np.inf, -np.inf
-    for k in range(K):
-        for i in range(m):
-            variance = covariances[k, i, i]
-            positive[k] &= variance > 4 * rounding[k, i]
-            sure[k] &= variance >= digits * rounding[k, i]
-            largest_variance = max(largest_variance, variance)
-            largest_rounding = max(largest_rounding, rounding[k, i])
-    return positive, sure, largest_variance, largest_rounding
-
-
-@entry
-def sizes(w, common, largest):
-    """sum_h (|w_kh - common_h| + |common_h|) largest_h, and the largest such factor of each component, (K,)."""
+@compiled
+def _sizes(w, common, largest):
+    """See `sizes`."""
     K, H = w.shape
     total, factor = np.zeros(K), np.zeros(K)
+    largest_total, largest_factor = 0.0, 0.0
     for k in range(K):
         for h in range(H):
             size = abs(w[k, h] - common[h]) + abs(common[h])
             total[k] += size * largest[h]
             if not size <= factor[k]:
                 factor[k] = size
-    return total, factor
+        if total[k] > largest_total or np.isnan(total[k]):
+            largest_total = total[k]
+        largest_factor = max(largest_factor, factor[k])
+    return total, factor, largest_total, largest_factor
 
 
 @entry
-def apart(w, share, leave_out):
-    """w less its mean, weighted by ``share`` (K,), and that mean, (H,); without the components of the mask ``leave_out``."""
+def sizes(w, common, largest):
+    """sum_h (|w_kh - common_h| + |common_h|) largest_h, and the largest such factor of each component, (K,); and the largest
+    of both, the sum NaN where one is."""
+    return _sizes(w, common, largest)
+
+
+@entry
+def penalised(w, traces, ridge, largest):
+    """Take the penalties, r/2 tr(P_k^-1), off the constants of ``w``; return them, (K,), and the `sizes` of what is left."""
     K, H = w.shape
-    common, result, total = np.zeros(H), np.zeros((K, H)), 0.0
+    penalties = np.empty(K)
     for k in range(K):
+        penalties[k] = 0.5 * ridge * traces[k]
+        w[k, H - 1] -= penalties[k]
+    return penalties, _sizes(w, np.zeros(H), largest)
+
+
+@entry
+def apart(w, weights, size, leave_out, largest):
+    """w less what all components have in common, and that, (H,), without the components of the mask ``leave_out``; the `sizes`.
+
+    What is common is the mean, weighted by ``weights`` (K, L) and by the inverse squares of ``size`` (K,), within limits.
+    """
+    K, H = w.shape
+    common, result, share = np.zeros(H), np.zeros((K, H)), np.zeros(K)
+    least, total = np.inf, 0.0
+    for k in range(K):
+        share[k] = min(max(size[k], 1e-300), 1e300)
+        least = min(least, share[k])
+    for k in range(K):
+        weight = 0.0
+        for c in range(weights.shape[1]):
+            weight += weights[k, c]
+        ratio = least / share[k]
+        share[k] = weight * (ratio * ratio)
         if not leave_out[k]:
             total += share[k]
             for h in range(H):
@@ -182,7 +203,17 @@ def apart(w, share, leave_out):
         if not leave_out[k]:
             for h in range(H):
                 result[k, h] = w[k, h] - common[h]
-    return result, common
+    return result, common, _sizes(w, common, largest)
+
+
+@entry
+def logarithms(weights):
+    """log pi_kc, shape (K, L), and -inf where there is no weight."""
+    result = np.empty(weights.shape)
+    for k in range(weights.shape[0]):
+        for c in range(weights.shape[1]):
+            result[k, c] = np.log(weights[k, c])
+    return result
 
 
 @entry
@@ -220,23 +251,59 @@ def joint_terms(w, common, log_weights, penalties, joint, relief, largest_penalt
 
 
 @entry
-def drop_inactive(counts, least):
-    """Set expected counts, (K, L), to zero that are below ``least`` rows, or that share of a smaller class; all used ones left?"""
-    K, L = counts.shape
+def expectations(counts, sums, origins, previous, linear, least):
+    """Weights and means (Pulford 2022, eqs. 16 and 17), and what the latter are made of.
+
+    A component whose pairs with classes are all dropped keeps its mean and has weight zero.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (K, L)
+        n_kc, set to zero where they are below ``least`` rows, or that share of a smaller class.
+    sums : ndarray of shape (K, H)
+        Of phi(x - origin).
+    origins, previous : ndarray of shape (K, m)
+        What the sums are about, and the means so far.
+    linear : ndarray of int, shape (m,)
+        Where in phi the features themselves stand.
+    least : float
+
+    Returns
+    -------
+    weights : ndarray of shape (K, L)
+        pi_kc = n_kc / sum_k n_kc.
+    means : ndarray of shape (K, m)
+        mu_k = origin_k + E[x - origin_k].
+    phi : ndarray of shape (K, H)
+        E[phi(x - origin)].
+    offsets : ndarray of shape (K, m)
+        E[x - origin].
+    n_k : ndarray of shape (K,)
+    """
+    (K, L), H, m = counts.shape, sums.shape[1], len(linear)
+    weights, means, n_k = np.zeros((K, L)), np.empty((K, m)), np.zeros(K)
+    phi, offsets = np.empty((K, H)), np.zeros((K, m))
     for c in range(L):
-        total = 0.0
+        total, kept = 0.0, 0.0
         for k in range(K):
             total += counts[k, c]
         for k in range(K):
             if counts[k, c] < least * min(1.0, total):
                 counts[k, c] = 0.0
+            kept += counts[k, c]
+        for k in range(K):
+            weights[k, c] = counts[k, c] / kept
     for k in range(K):
-        used = False
+        alive = False
         for c in range(L):
-            used |= counts[k, c] > 0
-        if not used:
-            return False
-    return True
+            alive |= counts[k, c] > 0
+        n_k[k] = sums[k, H - 1] if alive else 0.0
+        for h in range(H):
+            phi[k, h] = sums[k, h] / (n_k[k] if alive else 1.0)
+        for i in range(m):
+            offsets[k, i] = phi[k, linear[i]] if alive else 0.0
+            means[k, i] = origins[k, i] + offsets[k, i] if alive else previous[k, i]
+    return weights, means, phi, offsets, n_k
 
 
 @compiled
@@ -252,6 +319,20 @@ def _largest_share(inverse, rounding):
     return largest
 
 
+@compiled
+def _regularity(covariance, rounding, singular, digits, L, inverse, variances):
+    """See ``linalg.regularity``: whether a covariance is regular, and exact. The last three are memory to work in."""
+    m = len(covariance)
+    _cholesky(covariance, L)
+    for i in range(m):
+        variances[i] = covariance[i, i]
+        if not L[i, i] * L[i, i] > m * singular * abs(variances[i]):
+            return False, False
+    _invert(L, inverse)
+    regular = m * singular * _largest_share(inverse, variances) < 1.0
+    return regular, regular and digits * _largest_share(inverse, rounding) < 1.0
+
+
 @entry
 def regularity(covariances, rounding, singular, digits):
     """See ``linalg.regularity``: regular and exact, ndarray of bool, shape (K,), for ``rounding`` of shape (K, m)."""
@@ -259,13 +340,48 @@ def regularity(covariances, rounding, singular, digits):
     regular, exact = np.zeros(K, np.bool_), np.zeros(K, np.bool_)
     L, inverse, variances = np.zeros((m, m)), np.empty((m, m)), np.empty(m)
     for k in range(K):
-        _cholesky(covariances[k], L)
-        definite = True
-        for i in range(m):
-            variances[i] = covariances[k, i, i]
-            definite &= L[i, i] * L[i, i] > m * singular * abs(variances[i])
-        if definite:
-            _invert(L, inverse)
-            regular[k] = m * singular * _largest_share(inverse, variances) < 1.0
-            exact[k] = regular[k] and digits * _largest_share(inverse, rounding[k]) < 1.0
+        regular[k], exact[k] = _regularity(
+            covariances[k], rounding[k], singular, digits, L, inverse, variances
+        )
     return regular, exact
+
+
+@entry
+def trusted(covariances, rounding, counts, ridge, singular, eps, digits):
+    """Which components have regular covariances, and which are in doubt, (K,); are all of them regular?
+
+    Parameters
+    ----------
+    covariances : ndarray of shape (K, m, m)
+    rounding : ndarray of shape (K, m)
+        See ``Moments.rounding``.
+    counts : ndarray of shape (K,)
+        Expected rows; without any a component is not regular, and not in doubt.
+    ridge, singular, eps, digits : float
+    """
+    K, m = rounding.shape
+    regular, doubtful, all_regular = np.zeros(K, np.bool_), np.zeros(K, np.bool_), True
+    L, inverse, variances = np.zeros((m, m)), np.empty((m, m)), np.empty(m)
+    largest_variance, largest_rounding = -np.inf, -np.inf
+    for k in range(K):
+        for i in range(m):
+            largest_variance = max(largest_variance, covariances[k, i, i])
+            largest_rounding = max(largest_rounding, rounding[k, i])
+    # A ridge well above rounding leaves no doubt.
+    beyond_doubt = ridge > max(4 * m * eps * largest_variance, digits * largest_rounding)
+    for k in range(K):
+        # A variance below the rounding of the terms it is the difference of is no variance.
+        positive, sure = True, True
+        for i in range(m):
+            positive &= covariances[k, i, i] > 4 * rounding[k, i]
+            sure &= covariances[k, i, i] >= digits * rounding[k, i]
+        if not beyond_doubt:
+            definite, exact = _regularity(
+                covariances[k], rounding[k], singular, digits, L, inverse, variances
+            )
+            positive &= definite
+            sure &= exact
+        regular[k] = counts[k] > 0 and positive
+        doubtful[k] = counts[k] > 0 and not sure
+        all_regular &= regular[k]
+    return regular, doubtful, all_regular

@@ -80,6 +80,16 @@ class Problem:
         fold = min(CHUNK_WORK * n_rows // work, n_rows // LEAST_CHUNKS) // CHUNK_ROWS
         return self.rows.chunks(CHUNK_ROWS * min(max(fold, 1), MOST_FOLD))
 
+    @cached_property
+    def classes_of_chunks(self) -> list[slice]:
+        """The classes that chunks have, each once."""
+        return list({chunk.classes.start: chunk.classes for chunk in self.chunks}.values())
+
+    @cached_property
+    def linear(self) -> np.ndarray:
+        """Where in phi the features themselves stand, (m,)."""
+        return self.covariance_type.linear(len(self.columns))
+
     def reader(self, dtype: np.dtype) -> Reader:
         """What reads the block in one dtype, to be asked for by one thread; kept until it is asked for in another."""
         if self._reader is None or self._reader[0] != dtype:

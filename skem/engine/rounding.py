@@ -43,6 +43,25 @@ OWN_POINTS = 4
 """Points to measure at that belong to a component: its mean, and some of its far rows."""
 
 _FLOAT32 = np.dtype(np.float32)
+_ROUNDING = {dtype: 2.0 * float(np.finfo(dtype).eps) for dtype in MAX_ERROR}
+_LARGEST = {dtype: float(np.finfo(dtype).max) for dtype in MAX_ERROR}
+
+
+class Sizes(NamedTuple):
+    """How large the numbers of w . phi are.
+
+    Attributes
+    ----------
+    of_sums, of_factors : ndarray of shape (K,)
+        No less than sum_h |w_kh phi_nh| at any row, and max_h |w_kh|.
+    largest_sum, largest_factor : float
+        Of all components; the sum is NaN where one is.
+    """
+
+    of_sums: np.ndarray
+    of_factors: np.ndarray
+    largest_sum: float
+    largest_factor: float
 
 
 class RoundingBound:
@@ -59,6 +78,7 @@ class RoundingBound:
 
     Attributes
     ----------
+    n_rows : int
     largest_features : ndarray of shape (H,)
         No less than max_n |phi_nh|.
     known : Known
@@ -74,7 +94,7 @@ class RoundingBound:
         codes: np.ndarray | None = None,
     ) -> None:
         self.covariance_type = covariance_type
-        self.features, self.columns = features, columns
+        self.features, self.columns, self.n_rows = features, columns, len(features.X)
         self._workers, self._codes = workers, codes
         self.extent = features.extent[columns, None]
         self.largest_features = np.ascontiguousarray(covariance_type.features(self.extent)[:, 0])
@@ -109,43 +129,62 @@ class RoundingBound:
             self.features.far_rows[key] = float(max(s[0] for s in squares)), rows
         return self.features.far_rows[key]
 
-    def holds(self, largest_factors: np.ndarray, dtype: np.dtype) -> np.ndarray:
-        """Whether no number overflows, shape (K,), for max_h |w_kh|."""
-        largest = float(np.finfo(dtype).max)
+    def holds(self, largest_factors: np.ndarray | float, dtype: np.dtype) -> np.ndarray | bool:
+        """Whether no number overflows, for max_h |w_kh| of one component or several."""
         # Sums over the rows of a block are not to overflow either.
-        fits = self._largest_feature * CHUNK_ROWS < largest
-        return np.asarray((largest_factors < largest) & fits)
+        fits = self._largest_feature * CHUNK_ROWS < _LARGEST[dtype]
+        return (largest_factors < _LARGEST[dtype]) & fits
 
-    def error(
-        self, w: np.ndarray, common: np.ndarray, sizes: tuple[np.ndarray, np.ndarray], dtype: np.dtype
-    ) -> np.ndarray:
+    def suffices(self, sizes: Sizes, dtype: np.dtype) -> bool:
+        """Whether the errors of all components are small enough, as far as their sizes tell."""
+        return bool(
+            _ROUNDING[dtype] * sizes.largest_sum < MAX_ERROR[dtype]
+            and self.holds(sizes.largest_factor, dtype)
+        )
+
+    def error(self, w: np.ndarray, common: np.ndarray, sizes: Sizes, dtype: np.dtype) -> np.ndarray:
         """2 eps * max_n sum_h |w_kh phi_nh|, shape (K,), where ``common`` is taken apart; infinite where a number overflows.
 
         Parameters
         ----------
         w : ndarray of shape (K, H)
         common : ndarray of shape (H,)
-        sizes : tuple of two ndarrays of shape (K,)
+        sizes : Sizes
             What `sizes` says of them.
         dtype : numpy dtype
         """
-        factor = 2.0 * float(np.finfo(dtype).eps)
-        error = factor * sizes[0]
-        if not (error < MAX_ERROR[np.dtype(dtype)]).all():
+        factor = _ROUNDING[dtype]
+        error = factor * sizes.of_sums
+        if not (error < MAX_ERROR[dtype]).all():
             largest = (np.abs(w - common) + np.abs(common)) * self.largest_features
             closer = self.covariance_type.bound(largest, len(self.extent), self._far_rows[0])
             error = np.fmin(error, factor * closer)
         # A small product of a factor that overflows is NaN.
-        return np.where(self.holds(sizes[1], dtype), error, np.inf)
+        return np.where(self.holds(sizes.of_factors, dtype), error, np.inf)
 
-    def sizes(self, w: np.ndarray, common: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """No less than sum_h |w_kh phi_nh| at any row, and max_h |w_kh|, where ``common`` is taken apart: shape (K,)."""
-        return compiled.factors().sizes(w, common, self.largest_features)
+    def sizes(self, w: np.ndarray, common: np.ndarray) -> Sizes:
+        """How large the numbers are where ``common`` is taken apart."""
+        return Sizes(*compiled.factors().sizes(w, common, self.largest_features))
+
+    def penalised(self, w: np.ndarray, traces: np.ndarray, ridge: float) -> tuple[np.ndarray, Sizes]:
+        """Take ``ridge`` / 2 ``traces`` off the constants of ``w``; return that, (K,), and the sizes of what is left."""
+        penalties, sizes = compiled.factors().penalised(w, traces, ridge, self.largest_features)
+        return penalties, Sizes(*sizes)
+
+    def apart(
+        self, w: np.ndarray, weights: np.ndarray, sizes: Sizes, leave_out: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, Sizes]:
+        """w less what components have in common, but for those of a mask (K,), what that is, and the sizes where it is apart."""
+        weights = np.ascontiguousarray(weights)
+        w, common, sizes_apart = compiled.factors().apart(
+            w, weights, sizes.of_sums, leave_out, self.largest_features
+        )
+        return w, common, Sizes(*sizes_apart)
 
     @cached_property
     def rows(self) -> Points:
         """The rows to measure at."""
-        n = len(self.features.X)
+        n = self.n_rows
         even = np.arange(n) if n <= EVEN_ROWS else (2 * np.arange(EVEN_ROWS) + 1) * n // (2 * EVEN_ROWS)
         rows = np.union1d(even, self._far_rows[1])
         x = self.features.read(self.columns, rows)

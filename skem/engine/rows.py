@@ -95,10 +95,14 @@ def _mapped(X: np.ndarray | None) -> bool:
 
 
 class Chunk(NamedTuple):
-    """Rows that are worked on at a time, and the classes they are of, as slices of all rows and of all classes."""
+    """Rows that are worked on at a time, and the classes they are of, as slices of all rows and of all classes.
+
+    The rows of each class end where those of the next begin, at ``borders`` (C + 1,), counted from the first row.
+    """
 
     classes: slice
     rows: slice
+    borders: np.ndarray
 
     @property
     def several_classes(self) -> bool:
@@ -129,7 +133,11 @@ class Rows:
     def chunks(self, n_rows: int) -> list[Chunk]:
         """Chunks of one class each, in order, of up to ``n_rows`` rows."""
         return [
-            Chunk(slice(c, c + 1), slice(start, min(start + n_rows, stop)))
+            Chunk(
+                slice(c, c + 1),
+                slice(start, min(start + n_rows, stop)),
+                np.array([0, min(n_rows, stop - start)]),
+            )
             for c, (begin, stop) in enumerate(zip(self.borders[:-1], self.borders[1:], strict=True))
             for start in range(begin, stop, n_rows)
         ]
@@ -137,13 +145,7 @@ class Rows:
     @cached_property
     def one_chunk(self) -> list[Chunk]:
         """All classes and their rows as one chunk."""
-        return [Chunk(slice(0, len(self.borders) - 1), slice(0, len(self.weights)))]
-
-    def borders_within(self, chunk: Chunk) -> np.ndarray:
-        """The borders of a chunk's classes, counted from its first row."""
-        if chunk.several_classes:
-            return self.borders[chunk.classes.start : chunk.classes.stop + 1] - chunk.rows.start
-        return np.array([0, chunk.rows.stop - chunk.rows.start])
+        return [Chunk(slice(0, len(self.borders) - 1), slice(0, len(self.weights)), self.borders)]
 
     @cached_property
     def codes(self) -> np.ndarray:
