@@ -21,6 +21,7 @@ from skem.engine.parameters import Mixture
 from skem.engine.rows import Features, Rows
 from skem.engine.seeds import SEEDS, SeedRequest
 from skem.engine.threads import Workers, single_threaded
+from skem.estimators._array_api import e_step_of, fits_in_namespace
 from skem.estimators._checking import CheckedParameters, check_features, has_missing, weighted_rows
 from skem.estimators._docstrings import documented
 from skem.estimators._metrics import METRICS, metric_units
@@ -163,6 +164,7 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @fits_in_namespace
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> GaussianMixture:
         """Train by EM.
 
@@ -206,7 +208,9 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
         features = Features(rows, None, self._shift, self._scale, keep=True)
         columns, borders = np.arange(rows.shape[1]), np.array([0, len(rows)])
         data = to_start_from = Rows(features, weights, borders)
-        incomplete = has_missing(rows)
+        incomplete, e_step = has_missing(rows), e_step_of(self)
+        if incomplete and e_step is not None:
+            raise ValueError("X has missing values (NaN), which are taken in NumPy arrays only")
         if incomplete:
             # k-means takes what is missing for the mean of its feature.
             filled = np.where(np.isnan(rows), self._shift.astype(rows.dtype), rows)
@@ -220,6 +224,7 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
                 "covariance_type": self._covariance_type,
                 "ridge": self._internal_ridge(),
                 "variance_floor": self._internal_floor(),
+                "e_step": e_step,
             },
             max_iter=self.max_iter,
             tol=self.tol,
@@ -310,6 +315,7 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.array_api_support = True
         return tags
 
     def fit_predict(
