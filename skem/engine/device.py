@@ -14,17 +14,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skem.engine.class_density import Block
-from skem.engine.covariance_type import CovarianceType
 from skem.engine.density import LogDensity
 from skem.engine.moments import SufficientStatistics
 from skem.engine.parameters import MATRICES, SPHERICAL, Mixture
 from skem.engine.problem import Problem
 from skem.engine.rounding import RoundingBound
-from skem.engine.rows import CHUNK_ROWS, Features
+from skem.engine.rows import Features
 from skem.engine.threads import Workers, single_threaded
 
 PART_NUMBERS = 2**24
 """Numbers in phi and in the joint densities of a part of the rows: 64 MiB each in float32."""
+
+SUMMED_ROWS = 256
+"""Rows that are summed in their own type; sums of more have fewer digits in float32."""
+
+CLOSE_PENALTIES = 40.0
+"""Nats: components whose penalties differ by less are all told apart by a product of their responsibilities."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +129,7 @@ class _LogJoint:
         for place in np.flatnonzero(np.isin(components, density.local)).tolist():
             whitening = density.whitening(int(components[place]), dtype)
             arrays = [device.send(a, dtype) for a in (whitening.origin.T, whitening.rest.T, whitening.inverse.T)]
-            self._local.append((place, arrays, whitening.log_scale + float(log_weights[place])))
+            self._local.append((place, arrays, float(whitening.log_scale + log_weights[place])))
 
     def __call__(self, x: Any) -> tuple[Any, Any, Any]:
         """For x (n, m): phi (n, H), the joint log-densities (n, k), and what is to be added to each row of them, (n, 1)."""
@@ -140,8 +145,8 @@ class _LogJoint:
 
 
 def _part_rows(n_quadratic: int, n_components: int) -> int:
-    """How many rows to work on at a time: a multiple of ``CHUNK_ROWS``."""
-    return max(PART_NUMBERS // max(n_quadratic, n_components + 1) // CHUNK_ROWS, 1) * CHUNK_ROWS
+    """How many rows to work on at a time: a multiple of ``SUMMED_ROWS``."""
+    return max(PART_NUMBERS // max(n_quadratic, n_components + 1) // SUMMED_ROWS, 1) * SUMMED_ROWS
 
 
 class EStep:
@@ -157,7 +162,7 @@ class EStep:
         self._parts: dict[tuple[bytes, str], list[list[_Part]]] = {}
 
     def _parts_of(self, problem: Problem, dtype: np.dtype) -> list[list[_Part]]:
-        """The rows of each class on the device, in parts that are multiples of ``CHUNK_ROWS`` rows or less than that."""
+        """The rows of each class on the device, in parts that are multiples of ``SUMMED_ROWS`` rows or less than that."""
         key = problem.columns.tobytes(), dtype.name
         if key not in self._parts:
             for other in [other for other in self._parts if other[0] == key[0]]:
@@ -225,9 +230,9 @@ class EStep:
 
 
 def _slices(begin: int, stop: int, most: int) -> Iterator[slice]:
-    """Rows in multiples of ``CHUNK_ROWS``, up to ``most``, and the rest."""
+    """Rows in multiples of ``SUMMED_ROWS``, up to ``most``, and the rest."""
     while begin < stop:
-        n = min(most, (stop - begin) // CHUNK_ROWS * CHUNK_ROWS) or stop - begin
+        n = min(most, (stop - begin) // SUMMED_ROWS * SUMMED_ROWS) or stop - begin
         yield slice(begin, begin + n)
         begin += n
 
@@ -244,7 +249,11 @@ class _ClassSums:
         density: LogDensity,
     ) -> None:
         self._device, self._log_joint, self._family = device, log_joint, density.covariance_type.family
-        self._penalties = device.send(penalties, density.dtype) if penalties.any() else None
+        self._penalties = device.send(penalties, density.dtype)
+        # log sum_k p_k = log sum_k p_k e^-pen_k + log sum_k r_k e^pen_k, where no e^pen_k is lost in rounding.
+        self._relief, self._largest_penalty = None, float(penalties.max())
+        if self._largest_penalty - penalties.min() < CLOSE_PENALTIES:
+            self._relief = device.send(np.exp(penalties - self._largest_penalty)[:, None], density.dtype)
         self._centred = [(place, device.send(origin, density.dtype)) for place, origin in centred]
         self.log_likelihood: Any = 0.0
         self.objective: Any = 0.0
@@ -254,14 +263,14 @@ class _ClassSums:
         xp, widened = self._device.xp, self._device.widened
         phi, joint, common = self._log_joint(part.x)
         log_density, ratios, total = _log_sum_exp(xp, joint)
-        weights, common = widened(part.weights), widened(common)
-        objective = xp.sum(weights * (widened(log_density) + common))
-        self.objective = self.objective + objective
-        if self._penalties is None:
-            self.log_likelihood = self.log_likelihood + objective
+        if self._relief is None:
+            unpenalised = _log_sum_exp(xp, joint + self._penalties)[0]
         else:
-            log_density = _log_sum_exp(xp, joint + self._penalties)[0]
-            self.log_likelihood = self.log_likelihood + xp.sum(weights * (widened(log_density) + common))
+            relief = xp.log(xp.matmul(ratios, self._relief) / total)
+            unpenalised = log_density + relief + self._largest_penalty
+        weights, common = widened(part.weights), widened(common)
+        self.objective += xp.sum(weights * (widened(log_density) + common))
+        self.log_likelihood += xp.sum(weights * (widened(unpenalised) + common))
         if not with_sums:
             return
         responsibilities = ratios * (part.weights / total)
@@ -273,11 +282,11 @@ class _ClassSums:
         self.sums += sums
 
     def _weighted_sums(self, responsibilities: Any, phi: Any) -> Any:
-        """sum_n r_nk phi_nh, shape (k, H): of ``CHUNK_ROWS`` rows in their own type, of those sums in the widest."""
-        xp, rows = self._device.xp, min(phi.shape[0], CHUNK_ROWS)
+        """sum_n r_nk phi_nh, shape (k, H): of ``SUMMED_ROWS`` rows in their own type, of those sums in the widest."""
+        xp, rows = self._device.xp, min(phi.shape[0], SUMMED_ROWS)
         stacked = [xp.reshape(a, (-1, rows, a.shape[1])) for a in (responsibilities, phi)]
         products = xp.matmul(xp.permute_dims(stacked[0], (0, 2, 1)), stacked[1])
-        return xp.sum(self._device.widened(products), axis=0)
+        return xp.sum(products, axis=0, dtype=self._device.widest)
 
 
 # Densities of new rows

@@ -39,7 +39,13 @@ def device_of(X: object) -> Device | None:
     if not of_array_api or _is_numpy_namespace(xp):
         return None
     has_float64 = _max_precision_float_dtype(xp, device) == xp.float64
-    return Device(xp, device, f"{xp.__name__.rsplit('.', 1)[-1]} on {device}", has_float64, to_numpy)
+    return Device(xp, device, _place(xp, device), has_float64, to_numpy)
+
+
+def _place(xp: Any, device: Any) -> str:
+    """A namespace and a device in words."""
+    # The name of the namespace of a compatibility layer has that of the library last.
+    return f"{xp.__name__.rsplit('.', 1)[-1]} on {device}"
 
 
 def to_numpy(value: Any) -> Any:
@@ -103,12 +109,9 @@ def _refuse_foreign(init: Any, X: Any) -> None:
             _refuse_foreign(element, X)
     elif hasattr(init, "__dlpack__"):
         where = [get_namespace_and_device(array)[::2] for array in (X, init)]
-        numpy = [_is_numpy_namespace(xp) for xp, _ in where]
-        if where[0] != where[1] and not all(numpy):
-            names = [f"{xp.__name__.rsplit('.', 1)[-1]} on {device}" for xp, device in where]
-            raise ValueError(
-                f"init: its arrays must be where X is, but X is of {names[0]} and an array of init of {names[1]}"
-            )
+        if where[0] != where[1] and not all(_is_numpy_namespace(xp) for xp, _ in where):
+            of_X, of_init = (_place(*place) for place in where)
+            raise ValueError(f"init: its arrays must be where X is, but X is of {of_X} and init of {of_init}")
 
 
 def fits_in_namespace(fit: Method) -> Method:

@@ -53,9 +53,10 @@ class MixtureDensities(Units):
             return logsumexp(self._log_joint(features), axis=1)
         with Workers(self.n_jobs) as workers:
             log_volume = float(np.log(self._scale).sum())
-            on_device = isinstance(features, device.DeviceFeatures)
-            log_density = device.class_log_density if on_device else class_log_density
-            return log_density(features, [self._block()], workers, [log_volume])[:, 0]
+            blocks, log_volumes = [self._block()], [log_volume]
+            if isinstance(features, device.DeviceFeatures):
+                return device.class_log_density(features, blocks, workers, log_volumes)[:, 0]
+            return class_log_density(features, blocks, workers, log_volumes)[:, 0]
 
     def _block(self) -> Block:
         columns = np.arange(self.n_features_in_)
