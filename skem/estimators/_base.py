@@ -92,7 +92,9 @@ class SharedKernelClassifier(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Float32 input is computed in float32 as long as that is exact enough, see ``dtype_used_``.
+            Float32 input is computed in float32 as long as that is exact enough, see ``dtype_used_``. An array of
+            another library is worked on where it is, on a GPU for example, under scikit-learn's ``array_api_dispatch``; what
+            is fitted is there, too.
         y : array-like of shape (n_samples,)
             Class labels, of at least two classes.
         sample_weight : array-like of shape (n_samples,), optional

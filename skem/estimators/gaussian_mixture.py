@@ -172,8 +172,10 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
         ----------
         X : array-like of shape (n_samples, n_features)
             Float32 input is computed in float32 as long as that is exact enough, see ``dtype_used_``. A
-            ``numpy.memmap`` is read chunk by chunk. NaN is a missing value: EM then goes by what is there, in float64
-            (Ghahramani and Jordan 1994), as if values were missing at random; k-means, where it starts, takes the mean.
+            ``numpy.memmap`` is read chunk by chunk. An array of another library is worked on where it is, on a GPU for
+            example, under scikit-learn's ``array_api_dispatch``; what is fitted is there, too. NaN, in NumPy
+            arrays, is a missing value: EM then goes by what is there, in float64 (Ghahramani and Jordan 1994), as if values were
+            missing at random; k-means, where it starts, takes the mean.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative; a row of weight two counts as two rows. Only their ratios matter. A row of weight zero, or up to
