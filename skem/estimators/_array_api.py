@@ -24,7 +24,8 @@ from sklearn.utils._array_api import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from skem.engine.device import Device, DeviceFeatures, EStep
+from skem.engine.device import Device, DeviceFeatures
+from skem.engine.device_em import EStep
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Features
 

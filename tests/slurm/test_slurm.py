@@ -9,7 +9,6 @@ import time
 
 import pytest
 from checkouts import copy, run, start
-
 from slurm import cluster
 
 pytestmark = [
