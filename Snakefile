@@ -24,6 +24,48 @@ include: "workflow/rules/regress.smk"
 include: "workflow/rules/report.smk"
 
 
+# On a cluster these run where Snakemake runs: seconds each, and nodes may have no network.
+localrules:
+    # data and records
+    fetch_data,
+    fetch,
+    environment,
+    configuration,
+    # tables, figures and claims
+    history,
+    choose_reg_covar,
+    table,
+    table_timing,
+    figure_accuracy_by_pass,
+    pulford_values,
+    specifications,
+    study,
+    arrangements_timing,
+    titsias_tables,
+    titsias_choice_table,
+    titsias_values,
+    titsias_claims,
+    titsias,
+    hayashi_values,
+    hayashi_table,
+    hayashi_claims,
+    hayashi,
+    peers,
+    claims,
+    dots,
+    draw,
+    recompute,
+    # the gate's decisions, reports and what all depends on
+    regress_plan,
+    regress_unchanged,
+    regress,
+    regress_update,
+    findings,
+    report,
+    reference,
+    all,
+
+
 rule all:
     default_target: True
     input:

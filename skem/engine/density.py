@@ -169,13 +169,17 @@ class LogDensity:
 
     def log_normal(self, k: int, x: np.ndarray) -> np.ndarray:
         """log N(x; mu_k, P_k) - penalty_k of one component by whitening, (n,), in the type of x, (m, n)."""
+        return self.whitening(k, x.dtype).log_normal(x)
+
+    def whitening(self, k: int, dtype: np.dtype) -> Whitening:
+        """What `log_normal` computes with for one component."""
         if k not in self._whitenings:
             mean = self.mixture.means[k]
             factors = self.covariance_type.factors(self.mixture.covariances, np.array([k]), len(mean))
             exact = Whitening.of(mean, factors[0], self.penalties[k])
             self._whitenings[k] = exact, exact if self.dtype == np.float64 else exact.rounded(self.dtype)
         exact, rounded = self._whitenings[k]
-        return (exact if x.dtype == np.float64 else rounded).log_normal(x)
+        return exact if dtype == np.float64 else rounded
 
 
 class LogJoint:

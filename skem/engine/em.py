@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -62,23 +62,32 @@ def passes(problem: Problem, max_iter: int) -> Iterator[State]:
     """Yield the state after each of ``max_iter`` passes of supervised EM on one block of features."""
     mixture, local = problem.start, np.zeros(len(problem.start.means), dtype=bool)
     dtype = problem.rows.features.X.dtype
-    statistics = _EStep(problem, mixture, dtype).statistics()
+    statistics = _statistics(problem, mixture, dtype)
     for p in range(1, max_iter + 1):
         mixture, doubtful, in_doubt_in_float32 = _m_step(problem, statistics, mixture, local)
         # Densities that float32 does not suffice for today it may suffice for tomorrow.
         dtype = np.dtype(np.float64) if in_doubt_in_float32 else dtype
         # In float32 what was in doubt once will be again; taken about its own mean its scatter is not.
         local = (local | doubtful) & (dtype != np.float64)
-        statistics = _EStep(problem, mixture, dtype, with_sums=p < max_iter, local=local).statistics()
+        statistics = _statistics(problem, mixture, dtype, with_sums=p < max_iter, local=local)
         yield State(p, mixture, statistics.log_likelihood, statistics.objective, statistics.dtype)
 
 
 def statistics(problem: Problem, mixture: Mixture) -> SufficientStatistics:
     """What an E-step on the rows of a problem leaves under other parameters than those it starts with."""
-    return _EStep(problem, mixture, problem.rows.features.X.dtype).statistics()
+    return _statistics(problem, mixture, problem.rows.features.X.dtype)
 
 
 # The E-step
+
+
+def _statistics(
+    problem: Problem, mixture: Mixture, dtype: np.dtype, **options: Any
+) -> SufficientStatistics:
+    """What an E-step leaves: that of the problem, if it brings one, or this one; ``options`` as in `_EStep`."""
+    if problem.e_step is not None:
+        return problem.e_step(problem, mixture, dtype, **options)
+    return _EStep(problem, mixture, dtype, **options).statistics()
 
 
 class _ChunkSums(NamedTuple):
@@ -238,12 +247,12 @@ def _m_step(
     redone = doubtful | local
     dtype = statistics.dtype
     if dtype != np.float64 and many_local(redone, statistics.sums.shape[1]):
-        in_float64 = _EStep(problem, previous, np.dtype(np.float64)).statistics()
+        in_float64 = _statistics(problem, previous, np.dtype(np.float64))
         mixture, doubtful, _ = _m_step(problem, in_float64, previous, np.zeros_like(local))
         return mixture, doubtful, True
     # Its scatter once more, about its new mean: from there nothing is lost.
-    e_step = _EStep(problem, previous, dtype, local=redone, centres=mixture.means)
-    statistics.replace(doubtful, e_step.statistics())
+    about_means = _statistics(problem, previous, dtype, local=redone, centres=mixture.means)
+    statistics.replace(doubtful, about_means)
     mixture, _ = _maximise(problem, statistics, previous)
     return mixture, doubtful, False
 

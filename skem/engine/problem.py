@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from skem.engine.covariance_type import CovarianceType
+from skem.engine.moments import SufficientStatistics
 from skem.engine.parameters import Mixture
 from skem.engine.rounding import RoundingBound
 from skem.engine.rows import CHUNK_ROWS, Chunk, Reader, Rows
@@ -50,6 +52,8 @@ class Problem:
         log lambda of each component in each class, at most zero. Where it is -inf, ``start`` has weight zero.
     active_rows : float
         See ``ACTIVE_ROWS``.
+    e_step : callable, optional
+        What does the E-step in place of `em`'s own: ``e_step(problem, mixture, dtype, with_sums=, local=, centres=)``.
     scratch : Scratch
         For what each chunk of rows is worked on in.
     """
@@ -63,6 +67,7 @@ class Problem:
     variance_floor: float = field(default=0.0, kw_only=True)
     log_sharing: np.ndarray | None = field(default=None, kw_only=True)
     active_rows: float = field(default=ACTIVE_ROWS, kw_only=True)
+    e_step: Callable[..., SufficientStatistics] | None = field(default=None, kw_only=True)
     scratch: Scratch = field(default_factory=Scratch, init=False, repr=False)
     _reader: tuple[np.dtype, Reader] | None = field(default=None, init=False, repr=False)
 

@@ -19,6 +19,7 @@ from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.problem import ACTIVE_ROWS
 from skem.engine.rows import Features, sort_by_class
 from skem.engine.threads import single_threaded
+from skem.estimators._array_api import e_step_of, fits_in_namespace
 from skem.estimators._callbacks import CallbackSupportMixin, follow, with_callbacks
 from skem.estimators._checking import CheckedParameters, check_features, weighted_rows
 from skem.estimators._densities import Densities
@@ -83,6 +84,7 @@ class SharedKernelClassifier(
 
     _active_rows = ACTIVE_ROWS  # 0 for exact passes, to measure what active sets are worth
 
+    @fits_in_namespace
     @with_callbacks
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -92,7 +94,9 @@ class SharedKernelClassifier(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Float32 input is computed in float32 as long as that is exact enough, see ``dtype_used_``.
+            Float32 input is computed in float32 as long as that is exact enough, see ``dtype_used_``. An array of
+            another library is worked on where it is, on a GPU for example, under scikit-learn's ``array_api_dispatch``; what
+            is fitted is there, too.
         y : array-like of shape (n_samples,)
             Class labels, of at least two classes.
         sample_weight : array-like of shape (n_samples,), optional
@@ -215,6 +219,7 @@ class SharedKernelClassifier(
             "active_rows": self._active_rows,
             "log_sharing": log_sharing,
             "variance_floor": self.variance_floor * self._mean_variance,
+            "e_step": e_step_of(self),
         }
         data = sort_by_class(rows.X, rows.codes, rows.weights, self._shift, self._scale)
         return Training(
@@ -254,3 +259,8 @@ class SharedKernelClassifier(
         ]
         self.log_likelihood_, self.objective_ = record.log_likelihood, record.objective
         self.dtype_used_, self.converged_ = record.dtype, record.converged
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = True
+        return tags

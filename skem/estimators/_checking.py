@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import InvalidParameterError, make_constraint
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from skem.estimators._array_api import device_of
+
 LEAST_WEIGHT = 1e-30
 """Share of the largest sample weight up to which a row counts as one without weight: float32 still holds its square root
 times what a component may take of it."""
@@ -41,7 +43,15 @@ def check_features(estimator: Any, X: ArrayLike, *, missing: bool = False, **che
     ValueError
         What ``sklearn.utils.validation.validate_data`` refuses; NaN and infinite values by their number; with ``missing``
         rows without any value.
+    TypeError
+        Under ``array_api_dispatch``, an array of another library than NumPy.
     """
+    device = device_of(X)
+    if device is not None:
+        raise TypeError(
+            f"{type(estimator).__name__}: X is an array of {device.name}, and only fit and the predictions of mixtures and "
+            "shared-kernel classifiers are computed there: give a NumPy array"
+        )
     checked = validate_data(estimator, X, dtype=[np.float64, np.float32], ensure_all_finite=False, **check)
     if missing and has_missing(checked):
         refuse_all_missing(estimator, checked)

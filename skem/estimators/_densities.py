@@ -11,9 +11,17 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from skem.engine import device
 from skem.engine.class_density import Block, class_log_density, map_log_density
 from skem.engine.parameters import Mixture
 from skem.engine.threads import Workers, single_threaded
+from skem.estimators._array_api import (
+    answers_in_namespace,
+    computes_in_namespace,
+    labels_of,
+    like,
+    namespace_of,
+)
 from skem.estimators._units import Units
 
 
@@ -26,6 +34,8 @@ class Posteriors:
 
         def class_log_density(self, X: ArrayLike) -> np.ndarray: ...
 
+    _in_namespace_of_X = "class_prior_"
+
     def _know_what(self, fitted: Posteriors) -> None:
         """Take over what another model knows of the training data."""
         for name in ("classes_", "class_prior_", "n_features_in_", "feature_names_in_"):
@@ -33,27 +43,34 @@ class Posteriors:
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
 
+    @computes_in_namespace
     def predict_joint_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(x, c) = log p(x|c) + log of the class prior, shape (n_samples, n_classes)."""
+        log_density = self.class_log_density(X)
         with np.errstate(divide="ignore"):
-            return self.class_log_density(X) + np.log(self.class_prior_)
+            return log_density + like(np.log(self.class_prior_), log_density)
 
+    @computes_in_namespace
     def score_samples(self, X: ArrayLike) -> np.ndarray:
         """log p(x), shape (n_samples,)."""
         return logsumexp(self.predict_joint_log_proba(X), axis=1)
 
+    @computes_in_namespace
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(c|x), shape (n_samples, n_classes)."""
         return log_softmax(self.predict_joint_log_proba(X), axis=1)
 
+    @computes_in_namespace
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """p(c|x), shape (n_samples, n_classes). A product over dependent blocks is overconfident."""
-        return np.exp(self.predict_log_proba(X))
+        log_proba = self.predict_log_proba(X)
+        return namespace_of(log_proba).exp(log_proba)
 
+    @computes_in_namespace
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The class of largest posterior (Pulford 2022, eqs. 33 and 34), shape (n_samples,)."""
         joint = self.predict_joint_log_proba(X)
-        return self.classes_[joint.argmax(axis=1)]
+        return labels_of(self.classes_, namespace_of(joint).argmax(joint, axis=1))
 
 
 class Densities(Posteriors, Units):
@@ -94,6 +111,7 @@ class Densities(Posteriors, Units):
         """P_k in input units, shaped by the covariance type; for a model with one block."""
         return self._only_block("covariances_").covariances
 
+    @computes_in_namespace
     def class_log_density(self, X: ArrayLike) -> np.ndarray:
         """log p(x|c), summed over blocks (Pulford 2022, eqs. 1 and 36).
 
@@ -113,8 +131,11 @@ class Densities(Posteriors, Units):
         ]
         log_volumes = [float(np.log(self._scale[columns]).sum()) for columns in self.block_indices_]
         with Workers(self.n_jobs) as workers:
+            if isinstance(features, device.DeviceFeatures):
+                return device.class_log_density(features, blocks, workers, log_volumes)
             return class_log_density(features, blocks, workers, log_volumes)
 
+    @answers_in_namespace
     def responsibilities(self, X: ArrayLike, y: ArrayLike | None = None) -> np.ndarray | list[np.ndarray]:
         """Which component a row came from, Pr(z = k | x, c) (Pulford 2022, eq. 15).
 
@@ -161,6 +182,7 @@ class Densities(Posteriors, Units):
             raise ValueError(f"y contains classes that were not in the training data: {unknown.tolist()}")
         return np.searchsorted(self.classes_, y)
 
+    @answers_in_namespace
     def sample(
         self,
         n_samples: int = 1,

@@ -10,12 +10,19 @@ from scipy.special import logsumexp, softmax
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from skem.engine import missing
+from skem.engine import device, missing
 from skem.engine.class_density import Block, class_log_density, map_log_density
 from skem.engine.kmeans import NearestCentres
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Features, Rows
 from skem.engine.threads import Workers, single_threaded
+from skem.estimators._array_api import (
+    answers_in_namespace,
+    computes_in_namespace,
+    like,
+    namespace_of,
+    to_numpy,
+)
 from skem.estimators._checking import check_features, has_missing
 from skem.estimators._metrics import METRICS
 from skem.estimators._units import Units, common_scale
@@ -36,7 +43,9 @@ class MixtureDensities(Units):
         return Mixture(self.weights_[:, None], self.means_, self.covariances_)
 
     _takes_missing = True
+    _in_namespace_of_X = "means_"
 
+    @computes_in_namespace
     def score_samples(self, X: ArrayLike) -> np.ndarray:
         """log p(x) in nats, shape (n_samples,); of a row with missing values, which are NaN, that of the others."""
         features = self._features(X)
@@ -44,8 +53,10 @@ class MixtureDensities(Units):
             return logsumexp(self._log_joint(features), axis=1)
         with Workers(self.n_jobs) as workers:
             log_volume = float(np.log(self._scale).sum())
-            density = class_log_density(features, [self._block()], workers, [log_volume])
-        return density[:, 0]
+            blocks, log_volumes = [self._block()], [log_volume]
+            if isinstance(features, device.DeviceFeatures):
+                return device.class_log_density(features, blocks, workers, log_volumes)[:, 0]
+            return class_log_density(features, blocks, workers, log_volumes)[:, 0]
 
     def _block(self) -> Block:
         columns = np.arange(self.n_features_in_)
@@ -56,6 +67,7 @@ class MixtureDensities(Units):
         with np.errstate(divide="ignore"):
             return self._component_log_density(features) + np.log(self.weights_)
 
+    @computes_in_namespace
     def component_log_density(self, X: ArrayLike) -> np.ndarray:
         """log N(x; mu_k, P_k) in nats, shape (n_samples, n_components): without the weights."""
         return self._component_log_density(self._features(X))
@@ -67,12 +79,15 @@ class MixtureDensities(Units):
                 density = missing.log_densities(features, block.mixture, block.covariance_type, workers)
                 return density - ~np.isnan(features.X) @ np.log(self._scale)[:, None]
             log_volume = float(np.log(self._scale).sum())
+            if isinstance(features, device.DeviceFeatures):
+                return device.component_log_density(features, block, workers) - log_volume
 
             def in_input_units(log_density: np.ndarray, common: np.ndarray) -> np.ndarray:
                 return (log_density.astype(np.float64) + (common - log_volume)).T
 
             return np.concatenate(map_log_density(in_input_units, features, block, workers))
 
+    @computes_in_namespace
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Pr(z = k | x): which component a row came from, shape (n_samples, n_components)."""
         features = self._features(X)
@@ -80,6 +95,9 @@ class MixtureDensities(Units):
             return softmax(self._log_joint(features), axis=1)
         with np.errstate(divide="ignore"):
             log_weights = np.log(self.weights_)[:, None]
+        if isinstance(features, device.DeviceFeatures):
+            log_density = self._component_log_density(features)
+            return softmax(log_density + like(log_weights[:, 0], log_density), axis=1)
 
         def responsibilities(log_density: np.ndarray, _: np.ndarray) -> np.ndarray:
             return softmax(log_density.astype(np.float64) + log_weights, axis=0).T
@@ -87,6 +105,7 @@ class MixtureDensities(Units):
         with Workers(self.n_jobs) as workers:
             return np.concatenate(map_log_density(responsibilities, features, self._block(), workers))
 
+    @answers_in_namespace
     def impute(self, X: ArrayLike) -> np.ndarray:
         """The rows with the mean of each missing value, which is NaN, given the values that are there: E[x_h | x_o].
 
@@ -100,10 +119,13 @@ class MixtureDensities(Units):
             mean = missing.imputed(features, block.mixture, block.covariance_type, workers)
         return np.where(np.isnan(features.X), mean * self._scale + self._shift, features.X)
 
+    @computes_in_namespace
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The most probable component of each row, shape (n_samples,)."""
-        return self.predict_proba(X).argmax(axis=1)
+        proba = self.predict_proba(X)
+        return namespace_of(proba).argmax(proba, axis=1)
 
+    @answers_in_namespace
     def assign(self, X: ArrayLike, metric: str = "probability") -> np.ndarray:
         """The component of each row, shape (n_samples,).
 
@@ -144,11 +166,13 @@ class MixtureDensities(Units):
         about = internal.means - self.weights_ @ internal.means
         return self.weights_ @ (within + about**2) * self._scale**2
 
+    @answers_in_namespace
     def histogram(self, X: ArrayLike, metric: str = "probability", normalize: bool = False) -> np.ndarray:
         """How many rows each component has, or with ``normalize`` their share, shape (n_components,); see ``assign``."""
         counts = np.bincount(self.assign(X, metric), minlength=len(self.weights_))
         return counts / counts.sum() if normalize else counts
 
+    @answers_in_namespace
     def sample(
         self, n_samples: int = 1, *, random_state: int | np.random.RandomState | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -182,9 +206,9 @@ class MixtureDensities(Units):
 
     def _weighted(self, X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
         """log p(x) and the weight of each row."""
-        log_density = self.score_samples(X)
+        log_density = to_numpy(self.score_samples(X))
         weights = _check_sample_weight(
-            sample_weight, log_density[:, None], dtype=np.float64, ensure_non_negative=True
+            to_numpy(sample_weight), log_density[:, None], dtype=np.float64, ensure_non_negative=True
         )
         return log_density, weights
 
@@ -192,7 +216,7 @@ class MixtureDensities(Units):
     def n_parameters_(self) -> int:
         """Free parameters: weights, means and covariances."""
         check_is_fitted(self)
-        K, m = self.means_.shape
+        K, m = (int(size) for size in self.means_.shape)
         return K - 1 + K * m + self._covariance_type.n_parameters(K, m)
 
     def bic(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.given_start import checked_mixture
 from skem.engine.missing import Regression
+from skem.estimators._array_api import answers_in_namespace
 from skem.estimators._files import read_archive, write_archive
 from skem.estimators._mixture_densities import MixtureDensities
 from skem.estimators._units import common_scale
@@ -95,6 +96,7 @@ class MixtureFiles(MixtureDensities):
         self._scale = spread if self.standardize else common_scale(spread)
         self._mean_variance = float(np.mean(self._variances() / self._scale**2))
 
+    @answers_in_namespace
     def marginal(self, features: ArrayLike) -> Self:
         """The mixture of some of the features alone: p(x_i) for indices i of shape (n,), in their order.
 
@@ -112,6 +114,7 @@ class MixtureFiles(MixtureDensities):
         _, means, covariances = self._dense()
         return self._like(self.weights_, means[:, kept], covariances[:, kept][:, :, kept])
 
+    @answers_in_namespace
     def condition(self, features: ArrayLike, values: ArrayLike) -> Self:
         """The mixture of the other features given values of some: p(x_h | x_o = values).
 
@@ -188,6 +191,7 @@ class MixtureFiles(MixtureDensities):
         self._shift, self._scale = shift, scale
         self._mean_variance = float(np.mean(self._variances() / scale**2))
 
+    @answers_in_namespace
     def save(self, path: str | PathLike) -> None:
         """Write the fitted mixture to a file, an npz archive in which nothing is pickled.
 

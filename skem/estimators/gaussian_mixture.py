@@ -21,6 +21,7 @@ from skem.engine.parameters import Mixture
 from skem.engine.rows import Features, Rows
 from skem.engine.seeds import SEEDS, SeedRequest
 from skem.engine.threads import Workers, single_threaded
+from skem.estimators._array_api import e_step_of, fits_in_namespace
 from skem.estimators._checking import CheckedParameters, check_features, has_missing, weighted_rows
 from skem.estimators._docstrings import documented
 from skem.estimators._metrics import METRICS, metric_units
@@ -163,6 +164,7 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @fits_in_namespace
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> GaussianMixture:
         """Train by EM.
 
@@ -170,8 +172,10 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
         ----------
         X : array-like of shape (n_samples, n_features)
             Float32 input is computed in float32 as long as that is exact enough, see ``dtype_used_``. A
-            ``numpy.memmap`` is read chunk by chunk. NaN is a missing value: EM then goes by what is there, in float64
-            (Ghahramani and Jordan 1994), as if values were missing at random; k-means, where it starts, takes the mean.
+            ``numpy.memmap`` is read chunk by chunk. An array of another library is worked on where it is, on a GPU for
+            example, under scikit-learn's ``array_api_dispatch``; what is fitted is there, too. NaN, in NumPy
+            arrays, is a missing value: EM then goes by what is there, in float64 (Ghahramani and Jordan 1994), as if values were
+            missing at random; k-means, where it starts, takes the mean.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative; a row of weight two counts as two rows. Only their ratios matter. A row of weight zero, or up to
@@ -206,7 +210,9 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
         features = Features(rows, None, self._shift, self._scale, keep=True)
         columns, borders = np.arange(rows.shape[1]), np.array([0, len(rows)])
         data = to_start_from = Rows(features, weights, borders)
-        incomplete = has_missing(rows)
+        incomplete, e_step = has_missing(rows), e_step_of(self)
+        if incomplete and e_step is not None:
+            raise ValueError("X has missing values (NaN), which are taken in NumPy arrays only")
         if incomplete:
             # k-means takes what is missing for the mean of its feature.
             filled = np.where(np.isnan(rows), self._shift.astype(rows.dtype), rows)
@@ -220,6 +226,7 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
                 "covariance_type": self._covariance_type,
                 "ridge": self._internal_ridge(),
                 "variance_floor": self._internal_floor(),
+                "e_step": e_step,
             },
             max_iter=self.max_iter,
             tol=self.tol,
@@ -310,6 +317,7 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.array_api_support = True
         return tags
 
     def fit_predict(

@@ -42,6 +42,11 @@ def describe() -> dict[str, Any]:
     }
 
 
+def node() -> str:
+    """Where a job runs, for the record beside its times: as Slurm calls it, else the name of the machine."""
+    return os.environ.get("SLURMD_NODENAME") or platform.node()
+
+
 def _version(package: str) -> str | None:
     try:
         return version(package)

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,7 +23,9 @@ except ImportError:  # Windows, which does not delete what is open
 UNFINISHED = ".skem-unfinished"
 """How the names of files end that are still being written."""
 
-LABELS = ("dataset", "method", "setting", "rows", "dtype", "model", "partition", "folds", "scale")
+ABANDONED = 24 * 60 * 60
+
+LABELS = ("dataset", "method", "setting", "rows", "dtype", "model", "partition", "folds", "scale", "node")
 """Columns of text."""
 
 
@@ -57,26 +60,29 @@ def _beside(path: Path) -> tuple[Any, str]:
         handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.", suffix=UNFINISHED)
         file = os.fdopen(handle, "wb")
         # A clean-up may have been faster than the lock.
-        if _lock(handle) and os.path.exists(beside):
+        if _lock(handle) is not False and os.path.exists(beside):
             return file, beside
         file.close()
 
 
-def _lock(handle: int) -> bool:
-    """Lock an open file, unless somebody else does; where there are no such locks, nobody does."""
+def _lock(handle: int) -> bool | None:
+    """Lock an open file: False if somebody else does, None on a file system without locks."""
     if fcntl is None:
         return True
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    except OSError:  # a file system without locks
-        pass
+    except OSError:
+        return None
     return True
 
 
 def clean_up(folder: str | os.PathLike[str]) -> list[Path]:
     """Delete what killed processes left of files they were writing below ``folder``; what others write stays.
+
+    The others may be on other machines, on a disk they share: locks tell there too. On a file system without locks only
+    files that nobody has written to for ``ABANDONED`` seconds are deleted.
 
     Returns
     -------
@@ -88,8 +94,10 @@ def clean_up(folder: str | os.PathLike[str]) -> list[Path]:
         with suppress(OSError):
             if path.is_symlink() or not path.is_file():
                 continue
-            with open(path, "rb") as file:
-                if _lock(file.fileno()):
+            # NFS locks only what is open for writing.
+            with open(path, "r+b") as file:
+                locked = _lock(file.fileno())
+                if locked or (locked is None and time.time() - path.stat().st_mtime > ABANDONED):
                     path.unlink()
                     deleted.append(path)
     return deleted

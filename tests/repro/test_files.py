@@ -1,10 +1,13 @@
 """Files: every digit comes back, never half a file, nothing unpickled."""
 
+import errno
+import fcntl
 import json
 import os
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pandas as pd
@@ -12,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from skem.repro import files
 from skem.repro.files import (
     UNFINISHED,
     clean_up,
@@ -236,6 +240,33 @@ def test_only_what_killed_writers_left_is_cleaned_up(tmp_path):
     living.wait()
     assert [path.name.startswith(".living.csv.") for path in clean_up(tmp_path)] == [True]
     assert clean_up(tmp_path / "not there") == []
+
+
+def test_without_locks_only_what_is_old_is_cleaned_up(tmp_path, monkeypatch):
+    """A job on another machine may be writing it."""
+
+    def without_locks(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(files.fcntl, "flock", without_locks)
+    new, old = (tmp_path / f".{name}.csv.x{UNFINISHED}" for name in ("new", "old"))
+    for path in (new, old):
+        path.write_text("half")
+    os.utime(old, (0, time.time() - files.ABANDONED - 60))
+    assert clean_up(tmp_path) == [old]
+    assert new.exists()
+    write_text(tmp_path / "whole.csv", "all of it")
+    assert (tmp_path / "whole.csv").read_text() == "all of it"
+
+
+def test_files_are_open_for_writing_when_they_are_locked(tmp_path, monkeypatch):
+    """On NFS an exclusive lock of a file that is open for reading only is refused."""
+    modes = []
+    monkeypatch.setattr(files.fcntl, "flock", lambda handle, _: modes.append(fcntl.fcntl(handle, fcntl.F_GETFL)))
+    (tmp_path / f".a.csv.x{UNFINISHED}").write_text("half")
+    clean_up(tmp_path)
+    write_text(tmp_path / "whole.csv", "all of it")
+    assert [mode & os.O_ACCMODE for mode in modes] == [os.O_RDWR, os.O_RDWR]
 
 
 @pytest.mark.parametrize("error", [ValueError("n_features=9"), OSError("disk"), RuntimeError("no source")])

@@ -20,5 +20,6 @@ with plain_errors():
         "numpy": numpy_instructions(),
         "processor": machine["machine"]["processor"],
         "commit": machine["commit"],
+        "node": environment.node(),
     }
     write_table(output, [row | labels for row in MEASUREMENTS[what](json.loads(work))])

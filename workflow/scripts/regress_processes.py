@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
+from skem.repro import environment
 from skem.repro.files import plain_errors, write_table
 from skem.repro.gate import comparison, revisions
 
@@ -36,4 +37,4 @@ with plain_errors():
         # What only one side can do is not compared.
         if all(row["seconds"] is not None for row in found):
             rows += found
-    write_table(snakemake.output[0], rows)
+    write_table(snakemake.output[0], [row | {"node": environment.node()} for row in rows])

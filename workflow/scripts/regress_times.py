@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from skem.repro import environment
 from skem.repro.files import plain_errors, write_table
 from skem.repro.gate import comparison, revisions
 
@@ -79,4 +80,4 @@ with plain_errors():
         doubtful = verdicts.index[verdicts == "slower"]
         for number in range(rounds, 3 * rounds if len(doubtful) else rounds):
             rows += time_round(number, sides, pairs, doubtful)
-    write_table(snakemake.output[0], rows)
+    write_table(snakemake.output[0], [row | {"node": environment.node()} for row in rows])
