@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,9 +11,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from skem.engine import missing
 from skem.engine.class_density import Block, class_log_density, map_log_density
 from skem.engine.parameters import Mixture
 from skem.engine.threads import Workers, single_threaded
+from skem.estimators._checking import has_missing
 from skem.estimators._units import Units
 
 
@@ -55,6 +57,11 @@ class Posteriors:
         joint = self.predict_joint_log_proba(X)
         return self.classes_[joint.argmax(axis=1)]
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        return tags
+
 
 class Densities(Posteriors, Units):
     """What can be asked of a fitted shared-kernel model; everything public is in input units."""
@@ -66,6 +73,8 @@ class Densities(Posteriors, Units):
         n_features_in_: int
         n_jobs: int | None
         random_state: int | np.random.RandomState | None
+
+    _takes_missing = _takes_empty_rows = True
 
     # Whether what there is one of per block comes as a list even from a model with one block.
     _always_lists = False
@@ -100,6 +109,8 @@ class Densities(Posteriors, Units):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            NaN is a missing value: the density is then that of the others, by the marginals of each block. A row without
+            any value has zeros.
 
         Returns
         -------
@@ -113,6 +124,8 @@ class Densities(Posteriors, Units):
         ]
         log_volumes = [float(np.log(self._scale[columns]).sum()) for columns in self.block_indices_]
         with Workers(self.n_jobs) as workers:
+            if has_missing(features.X):
+                return missing.class_log_density(features, blocks, workers)
             return class_log_density(features, blocks, workers, log_volumes)
 
     def responsibilities(self, X: ArrayLike, y: ArrayLike | None = None) -> np.ndarray | list[np.ndarray]:
@@ -121,6 +134,7 @@ class Densities(Posteriors, Units):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            NaN is a missing value.
         y : array-like of shape (n_samples,), optional
             Classes of the rows; without them Pr(z = k | x), with the class prior in place of the class.
 
@@ -140,8 +154,11 @@ class Densities(Posteriors, Units):
         with single_threaded(), Workers(self.n_jobs) as workers:
             for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True):
                 block = Block(columns, self._to_internal(mixture, columns), self._covariance_type)
-                log_densities = map_log_density(lambda log_density, _: log_density, features, block, workers)
-                log_density = np.concatenate(log_densities, axis=1).astype(np.float64)
+                if has_missing(features.X):
+                    log_density = missing.log_densities(features, block, workers).T
+                else:
+                    log_densities = map_log_density(lambda joint, _: joint, features, block, workers)
+                    log_density = np.concatenate(log_densities, axis=1).astype(np.float64)
                 weights = (
                     mixture.weights @ self.class_prior_[:, None]
                     if codes is None
