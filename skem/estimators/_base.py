@@ -27,7 +27,7 @@ from skem.estimators._checking import (
     refuse_unknown_features,
     weighted_rows,
 )
-from skem.estimators._densities import Densities
+from skem.estimators._classifier_files import ClassifierFiles
 from skem.estimators._starting import STARTS, Starting
 from skem.estimators._training import (
     EarlyStopping,
@@ -47,7 +47,7 @@ OF_ONE_START = (
 
 
 class SharedKernelClassifier(
-    CheckedParameters, Starting, Densities, CallbackSupportMixin, ClassifierMixin, BaseEstimator
+    CheckedParameters, Starting, ClassifierFiles, CallbackSupportMixin, ClassifierMixin, BaseEstimator
 ):
     """What the four classifiers share: blocks of features, one shared-kernel mixture each.
 

@@ -143,6 +143,15 @@ def _observed_moments(X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, n
     return np.where(constant, np.nanmax(X, axis=0), shift), variance, constant
 
 
+def check_units(shift: np.ndarray, scale: np.ndarray, shape: tuple[int, ...]) -> None:
+    """Raise ValueError where these are no shift and scale of features."""
+    for name, array in (("shift", shift), ("scale", scale)):
+        if array.shape != shape:
+            raise ValueError(f"{name} must have shape {shape}, got {array.shape}")
+    if not (np.isfinite(shift).all() and np.isfinite(scale).all() and (scale > 0).all()):
+        raise ValueError("scale must be positive, and shift finite")
+
+
 def common_scale(spread: np.ndarray) -> np.ndarray:
     """One power of two for all features of some spread (M,), shape (M,).
 
