@@ -131,10 +131,9 @@ class _Packing:
         if isinstance(value, np.ndarray):
             return {"objects": [self.packed(element, f"an element of {name}") for element in value.tolist()]}
         if is_dataclass(value):
-            elements = {
-                f.name: self.packed(getattr(value, f.name), f"{name}.{f.name}") for f in fields(value)
-            }
-            return {type(value).__name__: elements}
+            values = {field.name: getattr(value, field.name) for field in fields(value)}
+            parts = {part: self.packed(element, f"{name}.{part}") for part, element in values.items()}
+            return {type(value).__name__: parts}
         raise _CannotPack(f"{name} is a {type(value).__name__}")
 
 
