@@ -53,7 +53,7 @@ def class_log_density(
     # Factors of large covariances differ in last bits from one number of BLAS threads to another.
     with single_threaded():
         densities = [
-            (_ComponentDensity(features, block, workers), _ClassMixtures(block.mixture)) for block in blocks
+            (_ComponentDensity(features, block, workers), ClassMixtures(block.mixture)) for block in blocks
         ]
         # Rows of classes: what is done with classes next, column by column, is several times faster.
         result = np.zeros((blocks[0].mixture.weights.shape[1], len(features.X)))
@@ -99,7 +99,7 @@ class _ComponentDensity:
         return self._log_density(self._read(chunk))
 
 
-class _ClassMixtures:
+class ClassMixtures:
     """From log N(x; mu_k, P_k) of a chunk to log p(x|c), for one block."""
 
     def __init__(self, mixture: Mixture) -> None:

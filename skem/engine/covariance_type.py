@@ -70,15 +70,9 @@ class CovarianceType(ABC):
         """phi weighted and summed over rows, of few components: shape (k, H); ``x`` is (m, n), ``weights`` (k, n)."""
         return weights @ self.features(x).T
 
+    @abstractmethod
     def of_scatter(self, matrices: np.ndarray) -> np.ndarray:
         """phi summed over rows that have these scatter matrices (K, m, m), but for features and constant: (K, H)."""
-        values, vectors = np.linalg.eigh(matrices)
-        roots = vectors * np.sqrt(values.clip(min=0.0))[:, None]
-        # A scatter is the sum of products of its root's columns.
-        sums = np.stack([self.features(root).sum(axis=1) for root in roots])
-        sums[:, self.linear(matrices.shape[-1])] = 0.0
-        sums[:, -1] = 0.0
-        return sums
 
     # The M-step
 

@@ -75,6 +75,12 @@ class Matrices(CovarianceType):
         # With 64 and more, where phi is larger than any cache near the processor, so do thirty.
         return k <= max(16, min(m // 2, 32))
 
+    def of_scatter(self, matrices: np.ndarray) -> np.ndarray:
+        K, m = matrices.shape[:2]
+        sums = np.zeros((K, self.n_quadratic(m)))
+        sums[:, _places(m)[1]] = matrices.reshape(K, m * m)
+        return sums
+
     def _scatter(self, moments: Moments, ridge: float) -> tuple[np.ndarray, np.ndarray]:
         """S_k + r I (eq. 18), shape (K, m, m), S_k = sum_n w_nk (x_n - mu_k) (x_n - mu_k)^T / sum_n w_nk; and its rounding."""
         offsets, means = np.ascontiguousarray(moments.offsets), np.ascontiguousarray(moments.means)
@@ -204,6 +210,10 @@ class Diagonal(Variances):
         w[:, m:-1] = -0.5 * precisions
         return w, precisions.sum(axis=1)
 
+    def of_scatter(self, matrices: np.ndarray) -> np.ndarray:
+        variances = np.diagonal(matrices, axis1=1, axis2=2)
+        return np.hstack([np.zeros_like(variances), variances, np.zeros((len(matrices), 1))])
+
     def maximise(
         self, moments: Moments, previous: np.ndarray, ridge: float, floor: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -248,6 +258,12 @@ class Spherical(Variances):
         w[:, :m] = means / covariances[:, None]
         w[:, m] = -0.5 / covariances
         return w, m / covariances
+
+    def of_scatter(self, matrices: np.ndarray) -> np.ndarray:
+        K, m = matrices.shape[:2]
+        sums = np.zeros((K, m + 2))
+        sums[:, m] = np.trace(matrices, axis1=1, axis2=2)
+        return sums
 
     def maximise(
         self, moments: Moments, previous: np.ndarray, ridge: float, floor: float = 0.0

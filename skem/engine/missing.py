@@ -1,37 +1,35 @@
-"""EM on rows with missing values, which are NaN (Ghahramani and Jordan 1994).
+"""Densities of rows with missing values, which are NaN.
 
-Of a row x with observed features o and missing ones h the E-step knows log N(x_o; mu_o, P_oo), the conditional mean
-mu_h + P_ho P_oo^-1 (x_o - mu_o) of what is missing, and its conditional covariance P_hh - P_ho P_oo^-1 P_oh. The last is the
-same for all rows that miss the same features, so rows are grouped by these patterns. With nothing missing it is the E-step
-of ``em``, penalty included, without its active sets.
+A row x with observed features o has log N(x_o; mu_o, P_oo) under a component, and what it misses, h, has the mean
+mu_h + P_ho P_oo^-1 (x_o - mu_o) and the covariance P_hh - P_ho P_oo^-1 P_oh given the rest. Factors are the same for all rows
+that miss the same features, so rows are grouped by these patterns, in each block of features by itself. A row that misses a
+whole block says nothing there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
+from skem.engine import class_density, compiled
+from skem.engine.class_density import Block, ClassMixtures
 from skem.engine.covariance_type import CovarianceType
-from skem.engine.em import State
 from skem.engine.linalg import LOG_2PI
-from skem.engine.moments import Moments
 from skem.engine.parameters import Mixture
-from skem.engine.problem import Problem
-from skem.engine.rows import Features
+from skem.engine.rows import MAX_EXTENT, Features
 from skem.engine.threads import Workers
 
-ROWS = 1024
+ROWS = 256
 """Rows of a pattern that are worked on at a time."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Rows that miss the same features.
+    """Rows that miss the same features of a block.
 
     Attributes
     ----------
@@ -43,15 +41,32 @@ class Group:
     observed: np.ndarray
 
 
-def groups(X: np.ndarray) -> list[Group]:
-    """The rows of ``X`` (N, m) by what they miss, at most ``ROWS`` in each."""
+def groups(features: Features, columns: np.ndarray, rows: np.ndarray | None = None) -> list[Group]:
+    """Some rows, or all, by what they miss of a block, at most ``ROWS`` in each; without those that miss all of it.
+
+    Raises
+    ------
+    ValueError
+        A value too far out for its square in float64.
+    """
+    rows = np.arange(len(features.X)) if rows is None else rows
+    X = features.X[rows if features.order is None else features.order[rows]][:, columns]
+    with np.errstate(over="ignore"):
+        extent = np.abs((X - features.shift[columns]) / features.scale[columns])
+    far = np.argwhere(extent >= MAX_EXTENT)
+    if len(far):
+        n, i = far[0]
+        raise ValueError(
+            f"feature {columns[i]} is {extent[n, i]:.3g} spreads from the training mean: too far"
+        )
     patterns, of_rows = np.unique(~np.isnan(X), axis=0, return_inverse=True)
     order = np.argsort(of_rows.ravel(), kind="stable")
     borders = np.searchsorted(of_rows.ravel()[order], np.arange(len(patterns) + 1))
     return [
-        Group(order[begin : min(begin + ROWS, stop)], observed)
+        Group(rows[order[begin : min(begin + ROWS, stop)]], observed)
         for observed, start, stop in zip(patterns, borders[:-1], borders[1:], strict=True)
         for begin in range(start, stop, ROWS)
+        if observed.any()
     ]
 
 
@@ -63,19 +78,28 @@ class Regression:
     means : ndarray of shape (K, m)
     covariances : ndarray of shape (K, m, m)
     observed : ndarray of bool, shape (m,)
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        A covariance that is not positive definite.
     """
 
     def __init__(self, means: np.ndarray, covariances: np.ndarray, observed: np.ndarray) -> None:
         self._means, self._covariances, self._observed = means, covariances, observed
-        self._factors = np.linalg.cholesky(covariances[:, observed][:, :, observed])
+        self._factors = compiled.factors().marginal_factors(
+            np.ascontiguousarray(covariances), np.flatnonzero(observed)
+        )
+        self._roots = np.diagonal(self._factors, axis1=1, axis2=2)
+        if np.isnan(self._roots).any():
+            raise np.linalg.LinAlgError("a covariance is not positive definite")
 
     @cached_property
     def _whitened(self) -> np.ndarray:
         """L^-1 P_oh, shape (K, o, h)."""
-        cross = self._covariances[:, self._observed][:, :, ~self._observed]
-        return np.stack(
-            [solve_triangular(L, P, lower=True) for L, P in zip(self._factors, cross, strict=True)]
-        )
+        cross = np.ascontiguousarray(self._covariances[:, self._observed][:, :, ~self._observed])
+        compiled.factors().whiten(self._factors, cross)
+        return cross
 
     @cached_property
     def covariances(self) -> np.ndarray:
@@ -84,125 +108,94 @@ class Regression:
         within = self._covariances[:, missing][:, :, missing]
         return within - np.swapaxes(self._whitened, 1, 2) @ self._whitened
 
+    def _log_density(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As `log_density`; and x_o - mu_o, whitened and as it is, (K, o, n) each."""
+        offsets = x.T[self._observed] - self._means[:, self._observed, None]
+        z = offsets.copy()
+        compiled.factors().whiten(self._factors, z)
+        log_scale = 0.5 * z.shape[1] * LOG_2PI + np.log(self._roots).sum(axis=1)
+        return -0.5 * np.einsum("kon,kon->kn", z, z) - log_scale[:, None], z, offsets
+
+    def log_density(self, x: np.ndarray) -> np.ndarray:
+        """log N(x_o; mu_o, P_oo) of rows ``x`` (n, m), shape (K, n)."""
+        return self._log_density(x)[0]
+
     def __call__(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Of rows ``x`` (n, m): log N(x_o; mu_o, P_oo), (K, n), and rows less the means, what misses predicted, (K, n, m)."""
-        n, m = x.shape
-        deviations = np.empty((len(self._means), n, m))
-        log_density = np.empty((len(self._means), n))
-        missing = ~self._observed
-        for k, (mean, L) in enumerate(zip(self._means, self._factors, strict=True)):
-            offsets = (x - mean)[:, self._observed]
-            z = solve_triangular(L, offsets.T, lower=True)
-            log_density[k] = -0.5 * (len(L) * LOG_2PI + (z**2).sum(axis=0)) - np.log(L.diagonal()).sum()
-            deviations[k][:, self._observed] = offsets
-            if missing.any():
-                deviations[k][:, missing] = z.T @ self._whitened[k]
+        log_density, z, offsets = self._log_density(x)
+        deviations = np.empty((len(self._means), *x.shape))
+        deviations[:, :, self._observed] = np.swapaxes(offsets, 1, 2)
+        if not self._observed.all():
+            deviations[:, :, ~self._observed] = np.swapaxes(z, 1, 2) @ self._whitened
         return log_density, deviations
 
 
-def log_densities(
-    features: Features, mixture: Mixture, covariance_type: CovarianceType, workers: Workers
-) -> np.ndarray:
-    """log N(x_o; mu_o, P_oo) of each row under each component, shape (N, K)."""
-    dense = covariance_type.dense(mixture.covariances, *mixture.means.shape)
-    result = np.empty((len(features.X), len(mixture.means)))
+def dense_covariances(mixture: Mixture, covariance_type: CovarianceType) -> np.ndarray:
+    """The covariance matrices of all components, shape (K, m, m)."""
+    return np.array(covariance_type.dense(mixture.covariances, *mixture.means.shape))
+
+
+def log_densities(features: Features, block: Block, workers: Workers) -> np.ndarray:
+    """log N(x_o; mu_o, P_oo) of each row under each component, shape (N, K); zero for rows that miss the whole block."""
+    mixture, dense = block.mixture, dense_covariances(block.mixture, block.covariance_type)
+    result = np.zeros((len(features.X), len(mixture.means)))
 
     def fill(group: Group) -> None:
-        result[group.rows] = Regression(mixture.means, dense, group.observed)(_read(features, group))[0].T
+        x = features.read(block.columns, group.rows).T
+        result[group.rows] = Regression(mixture.means, dense, group.observed).log_density(x).T
 
-    for _ in workers.map(fill, groups(features.X)):
+    for _ in workers.map(fill, groups(features, block.columns)):
         pass
     return result
 
 
-def imputed(
-    features: Features, mixture: Mixture, covariance_type: CovarianceType, workers: Workers
-) -> np.ndarray:
-    """The rows with the mean of what they miss given what they have, shape (N, m), in the units of the mixture."""
-    dense = covariance_type.dense(mixture.covariances, *mixture.means.shape)
-    result = np.empty(features.X.shape)
+def class_log_density(features: Features, blocks: Sequence[Block], workers: Workers) -> np.ndarray:
+    """log p(x_o|c) summed over blocks, in input units: that of ``class_density``, but for rows that miss something.
+
+    Returns
+    -------
+    ndarray of shape (N, L)
+        A row without any value has zeros.
+    """
+    X, log_scale = features.X, np.log(features.scale)
+    incomplete = np.isnan(X).any(axis=1)
+    result = np.zeros((len(X), blocks[0].mixture.weights.shape[1]))
+    if not incomplete.all():
+        complete = Features(X[~incomplete], None, features.shift, features.scale)
+        log_volumes = [float(log_scale[block.columns].sum()) for block in blocks]
+        result[~incomplete] = class_density.class_log_density(complete, blocks, workers, log_volumes)
+    for block in blocks:
+        dense, classes = dense_covariances(block.mixture, block.covariance_type), ClassMixtures(block.mixture)
+
+        def add(
+            group: Group, block: Block = block, dense: np.ndarray = dense, classes: ClassMixtures = classes
+        ) -> None:
+            regression = Regression(block.mixture.means, dense, group.observed)
+            log_density = regression.log_density(features.read(block.columns, group.rows).T)
+            volume = log_scale[block.columns[group.observed]].sum()
+            of_classes, common = classes(log_density, np.full(len(group.rows), -volume))
+            result[group.rows] += (of_classes + common).T
+
+        for _ in workers.map(add, groups(features, block.columns, np.flatnonzero(incomplete))):
+            pass
+    return result
+
+
+def imputed(features: Features, block: Block, workers: Workers) -> np.ndarray:
+    """The rows with the mean of what they miss given what they have, shape (N, m), in the units of the mixture of one class."""
+    mixture, dense = block.mixture, dense_covariances(block.mixture, block.covariance_type)
+    result = np.empty((len(features.X), len(block.columns)))
     with np.errstate(divide="ignore"):
         log_weights = np.log(mixture.weights)
 
     def fill(group: Group) -> None:
-        x = _read(features, group)
+        x = features.read(block.columns, group.rows).T
         log_density, deviations = Regression(mixture.means, dense, group.observed)(x)
         log_joint = log_density + log_weights
         shares = np.exp(log_joint - logsumexp(log_joint, axis=0))
         mean = np.einsum("kn,knm->nm", shares, deviations + mixture.means[:, None])
         result[group.rows] = np.where(group.observed, x, mean)
 
-    for _ in workers.map(fill, groups(features.X)):
+    for _ in workers.map(fill, groups(features, block.columns)):
         pass
     return result
-
-
-def _read(features: Features, group: Group) -> np.ndarray:
-    """Rows of a group, shape (n, m)."""
-    return (features.X[group.rows] - features.shift) / features.scale
-
-
-def passes(problem: Problem, max_iter: int) -> Iterator[State]:
-    """Yield the state after each of ``max_iter`` passes of EM on rows of one class, as ``em.passes`` does."""
-    features, total = problem.rows.features, problem.rows.total_weight
-    # What is missing has no volume; whoever asks takes that of all features.
-    volume = float(problem.rows.weights @ (np.isnan(features.X) @ np.log(features.scale))) / total
-    mixture, of_patterns = problem.start, groups(features.X)
-    statistics = _Statistics(problem, mixture, of_patterns)
-    for p in range(1, max_iter + 1):
-        mixture = statistics.maximise(problem)
-        statistics = _Statistics(problem, mixture, of_patterns)
-        log_likelihood = statistics.log_likelihood / total + volume
-        objective = statistics.objective / total + volume
-        yield State(p, mixture, log_likelihood, objective, np.dtype(np.float64))
-
-
-class _Statistics:
-    """The E-step: counts (K,), sums (K, H) of phi(x - mu_k) over rows and what they may miss, and likelihoods."""
-
-    def __init__(self, problem: Problem, mixture: Mixture, of_patterns: list[Group]) -> None:
-        self._mixture, covariance_type = mixture, problem.covariance_type
-        K, m = mixture.means.shape
-        features, weights = problem.rows.features, problem.rows.weights
-        dense = np.array(covariance_type.dense(mixture.covariances, K, m))
-        penalties = 0.5 * problem.ridge * np.trace(np.linalg.inv(dense), axis1=1, axis2=2)[:, None]
-        with np.errstate(divide="ignore"):
-            log_weights = np.log(mixture.weights)
-
-        def expect(group: Group) -> tuple[float, float, np.ndarray]:
-            regression, w = Regression(mixture.means, dense, group.observed), weights[group.rows]
-            log_density, deviations = regression(_read(features, group))
-            log_joint = log_density + log_weights
-            penalised = logsumexp(log_joint - penalties, axis=0)
-            shares = w * np.exp(log_joint - penalties - penalised)
-            sums = np.zeros((K, covariance_type.n_quadratic(m)))
-            for k in np.flatnonzero(shares.any(axis=1)).tolist():
-                x = np.ascontiguousarray(deviations[k].T)
-                sums[k] = covariance_type.weighted_sums(x, shares[k : k + 1])[0]
-            if not group.observed.all():
-                missing = np.ix_(np.arange(K), ~group.observed, ~group.observed)
-                spreads = np.zeros((K, m, m))
-                spreads[missing] = regression.covariances
-                sums += shares.sum(axis=1, keepdims=True) * covariance_type.of_scatter(spreads)
-            return float(w @ logsumexp(log_joint, axis=0)), float(w @ penalised), sums
-
-        self.log_likelihood = self.objective = 0.0
-        self._sums = np.zeros((K, covariance_type.n_quadratic(m)))
-        for log_likelihood, objective, sums in problem.workers.map(expect, of_patterns):
-            self.log_likelihood += log_likelihood
-            self.objective += objective
-            self._sums += sums
-
-    def maximise(self, problem: Problem) -> Mixture:
-        """The M-step; a component without rows stays as it was, with weight zero."""
-        previous, counts = self._mixture, self._sums[:, -1]
-        alive = counts > problem.active_rows
-        counts = np.where(alive, counts, 0.0)
-        phi = self._sums / np.where(alive, counts, 1.0)[:, None]
-        linear = problem.covariance_type.linear(previous.means.shape[1])
-        offsets = np.where(alive[:, None], phi[:, linear], 0.0)
-        means = previous.means + offsets
-        covariances, _ = problem.covariance_type.maximise(
-            Moments(phi, offsets, means, counts), previous.covariances, problem.ridge, problem.variance_floor
-        )
-        return Mixture((counts / counts.sum())[:, None], means, covariances)

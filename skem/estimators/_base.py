@@ -14,15 +14,21 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 
-from skem.engine import partition, sharing
+from skem.engine import em, missing_em, partition, sharing
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.problem import ACTIVE_ROWS
 from skem.engine.rows import Features, sort_by_class
 from skem.engine.threads import single_threaded
 from skem.estimators._array_api import e_step_of, fits_in_namespace
 from skem.estimators._callbacks import CallbackSupportMixin, follow, with_callbacks
-from skem.estimators._checking import CheckedParameters, check_features, weighted_rows
-from skem.estimators._densities import Densities
+from skem.estimators._checking import (
+    CheckedParameters,
+    check_features,
+    has_missing,
+    refuse_unknown_features,
+    weighted_rows,
+)
+from skem.estimators._classifier_files import ClassifierFiles
 from skem.estimators._starting import STARTS, Starting
 from skem.estimators._training import (
     EarlyStopping,
@@ -42,7 +48,7 @@ OF_ONE_START = (
 
 
 class SharedKernelClassifier(
-    CheckedParameters, Starting, Densities, CallbackSupportMixin, ClassifierMixin, BaseEstimator
+    CheckedParameters, Starting, ClassifierFiles, CallbackSupportMixin, ClassifierMixin, BaseEstimator
 ):
     """What the four classifiers share: blocks of features, one shared-kernel mixture each.
 
@@ -96,7 +102,9 @@ class SharedKernelClassifier(
         X : array-like of shape (n_samples, n_features)
             Float32 input is computed in float32 as long as that is exact enough, see ``dtype_used_``. An array of
             another library is worked on where it is, on a GPU for example, under scikit-learn's ``array_api_dispatch``; what
-            is fitted is there, too.
+            is fitted is there, too. NaN is a missing
+            value: EM then goes by what is there, in float64 (Ghahramani and Jordan 1994), as if values were missing at
+            random; starts from rows take the mean over the class.
         y : array-like of shape (n_samples,)
             Class labels, of at least two classes.
         sample_weight : array-like of shape (n_samples,), optional
@@ -110,9 +118,10 @@ class SharedKernelClassifier(
         Raises
         ------
         ValueError
-            NaN or infinite features; one class only among rows with a weight; a class with next to no weight; blocks that do
-            not fit the features; a start that needs more rows than there are; given arrays of the wrong shape; lambda that
-            is NaN or outside [0, 1]; groups without ``sharing``, or that overlap, or leave out a component or a class.
+            Infinite values; a row, or a feature in a class, with no value at all; one class only among rows with a weight; a
+            class with next to no weight; blocks that do not fit the features; a start that needs more rows than there are;
+            given arrays of the wrong shape; lambda that is NaN or outside [0, 1]; groups without ``sharing``, or that
+            overlap, or leave out a component or a class.
         """
         self._validate_params()
         with all_or_nothing(self), single_threaded():
@@ -184,7 +193,7 @@ class SharedKernelClassifier(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> LabelledRows:
         """The rows that have a weight; sets ``classes_`` and ``class_prior_``."""
-        rows, labels = check_features(self, X, y=y)
+        rows, labels = check_features(self, X, missing=True, y=y)
         check_classification_targets(labels)
         rows, labels, weights = weighted_rows(rows, np.asarray(labels), sample_weight)
         if self._goes_on():
@@ -213,14 +222,19 @@ class SharedKernelClassifier(
         return prior / prior.sum()
 
     def _training(self, rows: LabelledRows, log_sharing: np.ndarray | None) -> Training:
+        incomplete, e_step = has_missing(rows.X), e_step_of(self)
         model = {
             "covariance_type": self._covariance_type,
             "ridge": self._internal_ridge(),
             "active_rows": self._active_rows,
             "log_sharing": log_sharing,
             "variance_floor": self.variance_floor * self._mean_variance,
-            "e_step": e_step_of(self),
+            "e_step": e_step,
         }
+        if incomplete and e_step is not None:
+            raise ValueError("X has missing values (NaN), which are taken in NumPy arrays only")
+        if incomplete:
+            refuse_unknown_features(rows.X, rows.codes, self.classes_)
         data = sort_by_class(rows.X, rows.codes, rows.weights, self._shift, self._scale)
         return Training(
             data,
@@ -229,6 +243,7 @@ class SharedKernelClassifier(
             max_iter=self.max_iter,
             tol=self.tol,
             n_jobs=self.n_jobs,
+            em_passes=missing_em.passes if incomplete else em.passes,
         )
 
     def _early_stopping(self, held_out: LabelledRows) -> EarlyStopping:

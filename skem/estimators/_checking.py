@@ -33,7 +33,9 @@ class CheckedParameters:
         super()._validate_params()  # type: ignore[misc]
 
 
-def check_features(estimator: Any, X: ArrayLike, *, missing: bool = False, **check: object) -> Any:
+def check_features(
+    estimator: Any, X: ArrayLike, *, missing: bool = False, empty_rows: bool = False, **check: object
+) -> Any:
     """The features as an array of floats, float32 or float64; with ``y`` among the checks, a pair with the labels.
 
     With ``missing`` a NaN is a missing value.
@@ -42,7 +44,7 @@ def check_features(estimator: Any, X: ArrayLike, *, missing: bool = False, **che
     ------
     ValueError
         What ``sklearn.utils.validation.validate_data`` refuses; NaN and infinite values by their number; with ``missing``
-        rows without any value.
+        rows without any value, but not with ``empty_rows``.
     TypeError
         Under ``array_api_dispatch``, an array of another library than NumPy.
     """
@@ -53,10 +55,13 @@ def check_features(estimator: Any, X: ArrayLike, *, missing: bool = False, **che
             "shared-kernel classifiers are computed there: give a NumPy array"
         )
     checked = validate_data(estimator, X, dtype=[np.float64, np.float32], ensure_all_finite=False, **check)
-    if missing and has_missing(checked):
-        refuse_all_missing(estimator, checked)
+    rows = checked[0] if "y" in check else checked
+    if missing and has_missing(rows):
+        refuse_infinite(estimator, rows)
+        if not empty_rows:
+            refuse_empty_rows(estimator, rows)
     else:
-        refuse_non_finite(estimator, checked[0] if "y" in check else checked)
+        refuse_non_finite(estimator, rows)
     return checked
 
 
@@ -65,18 +70,32 @@ def has_missing(X: np.ndarray) -> bool:
     return bool(np.isnan(X.min()))
 
 
-def refuse_all_missing(estimator: object, X: np.ndarray) -> None:
-    """Raise ValueError where a row has no value at all, or one that is infinite."""
+def refuse_infinite(estimator: object, X: np.ndarray) -> None:
+    """Raise ValueError with the number of infinite values, if there are any."""
     if np.isinf(X).any():
         raise ValueError(
             f"Input X of {type(estimator).__name__} contains {int(np.isinf(X).sum())} infinity values, of {X.size}"
         )
+
+
+def refuse_empty_rows(estimator: object, X: np.ndarray) -> None:
+    """Raise ValueError where a row has no value at all."""
     empty = np.flatnonzero(np.isnan(X).all(axis=1))
     if len(empty):
         raise ValueError(
             f"Input X of {type(estimator).__name__}: {len(empty)} rows have no value at all, the first is row {empty[0]}: "
             "leave them out"
         )
+
+
+def refuse_unknown_features(X: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:
+    """Raise ValueError where a class, by its code, has no value of a feature at all."""
+    missing = np.isnan(X)
+    for c, label in enumerate(classes.tolist()):
+        for j in np.flatnonzero(missing[codes == c].all(axis=0)):
+            raise ValueError(
+                f"no training row of class {label!r} has a value of feature {j}: leave the feature out, or the class"
+            )
 
 
 def refuse_non_finite(estimator: object, X: np.ndarray) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from skem.engine import device
+from skem.engine import device, missing
 from skem.engine.class_density import Block, class_log_density, map_log_density
 from skem.engine.parameters import Mixture
 from skem.engine.threads import Workers, single_threaded
@@ -22,6 +22,7 @@ from skem.estimators._array_api import (
     like,
     namespace_of,
 )
+from skem.estimators._checking import has_missing
 from skem.estimators._units import Units
 
 
@@ -72,6 +73,11 @@ class Posteriors:
         joint = self.predict_joint_log_proba(X)
         return labels_of(self.classes_, namespace_of(joint).argmax(joint, axis=1))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        return tags
+
 
 class Densities(Posteriors, Units):
     """What can be asked of a fitted shared-kernel model; everything public is in input units."""
@@ -83,6 +89,8 @@ class Densities(Posteriors, Units):
         n_features_in_: int
         n_jobs: int | None
         random_state: int | np.random.RandomState | None
+
+    _takes_missing = _takes_empty_rows = True
 
     # Whether what there is one of per block comes as a list even from a model with one block.
     _always_lists = False
@@ -118,6 +126,8 @@ class Densities(Posteriors, Units):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            NaN is a missing value: the density is then that of the others, by the marginals of each block. A row without
+            any value has zeros.
 
         Returns
         -------
@@ -133,6 +143,8 @@ class Densities(Posteriors, Units):
         with Workers(self.n_jobs) as workers:
             if isinstance(features, device.DeviceFeatures):
                 return device.class_log_density(features, blocks, workers, log_volumes)
+            if has_missing(features.X):
+                return missing.class_log_density(features, blocks, workers)
             return class_log_density(features, blocks, workers, log_volumes)
 
     @answers_in_namespace
@@ -142,6 +154,7 @@ class Densities(Posteriors, Units):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            NaN is a missing value.
         y : array-like of shape (n_samples,), optional
             Classes of the rows; without them Pr(z = k | x), with the class prior in place of the class.
 
@@ -161,8 +174,11 @@ class Densities(Posteriors, Units):
         with single_threaded(), Workers(self.n_jobs) as workers:
             for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True):
                 block = Block(columns, self._to_internal(mixture, columns), self._covariance_type)
-                log_densities = map_log_density(lambda log_density, _: log_density, features, block, workers)
-                log_density = np.concatenate(log_densities, axis=1).astype(np.float64)
+                if has_missing(features.X):
+                    log_density = missing.log_densities(features, block, workers).T
+                else:
+                    log_densities = map_log_density(lambda joint, _: joint, features, block, workers)
+                    log_density = np.concatenate(log_densities, axis=1).astype(np.float64)
                 weights = (
                     mixture.weights @ self.class_prior_[:, None]
                     if codes is None

@@ -76,7 +76,7 @@ class MixtureDensities(Units):
         block = self._block()
         with Workers(self.n_jobs) as workers:
             if has_missing(features.X):
-                density = missing.log_densities(features, block.mixture, block.covariance_type, workers)
+                density = missing.log_densities(features, block, workers)
                 return density - ~np.isnan(features.X) @ np.log(self._scale)[:, None]
             log_volume = float(np.log(self._scale).sum())
             if isinstance(features, device.DeviceFeatures):
@@ -116,7 +116,7 @@ class MixtureDensities(Units):
         """
         features, block = self._features(X), self._block()
         with Workers(self.n_jobs) as workers, single_threaded():
-            mean = missing.imputed(features, block.mixture, block.covariance_type, workers)
+            mean = missing.imputed(features, block, workers)
         return np.where(np.isnan(features.X), mean * self._scale + self._shift, features.X)
 
     @computes_in_namespace

@@ -13,10 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.given_start import checked_mixture
 from skem.engine.missing import Regression
+from skem.estimators._armadillo import read_armadillo
 from skem.estimators._array_api import answers_in_namespace
 from skem.estimators._files import read_archive, write_archive
 from skem.estimators._mixture_densities import MixtureDensities
-from skem.estimators._units import common_scale
+from skem.estimators._units import check_units, common_scale
 
 OF_A_FIT = ("log_likelihood_", "objective_", "lower_bound_", "n_iter_", "converged_", "dtype_used_")
 """What a fit leaves beside the parameters."""
@@ -183,11 +184,7 @@ class MixtureFiles(MixtureDensities):
         return self.from_parameters(weights, means, covariances, **params)
 
     def _take_units(self, shift: np.ndarray, scale: np.ndarray) -> None:
-        for name, array in (("shift", shift), ("scale", scale)):
-            if array.shape != self._shift.shape:
-                raise ValueError(f"{name} must have shape {self._shift.shape}, got {array.shape}")
-        if not (np.isfinite(shift).all() and np.isfinite(scale).all() and (scale > 0).all()):
-            raise ValueError("scale must be positive, and shift finite")
+        check_units(shift, scale, self._shift.shape)
         self._shift, self._scale = shift, scale
         self._mean_variance = float(np.mean(self._variances() / scale**2))
 
@@ -204,9 +201,13 @@ class MixtureFiles(MixtureDensities):
         if hasattr(self, "feature_names_in_"):
             arrays["feature_names_in_"] = self.feature_names_in_.astype(str)
         simple = (str, int, float, bool, type(None))
-        params = {name: value for name, value in self.get_params().items() if isinstance(value, simple)}
+        params = {
+            name: value.item() if isinstance(value, np.generic) else value
+            for name, value in self.get_params().items()
+            if isinstance(value, (*simple, np.generic))
+        }
         params["covariance_type"] = self._fitted_type
-        write_archive(path, arrays, {"params": params})
+        write_archive(path, type(self).__name__, arrays, {"params": params})
 
     @classmethod
     def load(cls, path: str | PathLike) -> Self:
@@ -217,7 +218,7 @@ class MixtureFiles(MixtureDensities):
         ValueError
             A file that is neither, that is cut off, of a later version, or whose parameters make no mixture.
         """
-        arrays, settings = read_archive(path)
+        arrays, settings = read_armadillo(path) or read_archive(path, cls.__name__, ", nor one by Armadillo")
         try:
             model = cls(**settings["params"])
             model._validate_params()

@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike
 
 from skem.engine import sharing, starts
 from skem.engine.given_start import checked_start
+from skem.engine.missing_em import filled
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Rows
+from skem.estimators._checking import has_missing
 from skem.estimators._units import Units
 
 STARTS = tuple(starts.STARTS)
@@ -119,7 +121,7 @@ class Starting(Units):
         given = self.n_components is not None or self.groups is not None
         start = starts.STARTS[self.init]
         request = starts.Request(
-            rows=rows,
+            rows=filled(rows) if has_missing(rows.features.X) else rows,
             columns=columns,
             n_components=self.n_components_,
             covariance_type=self._covariance_type,

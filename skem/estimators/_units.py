@@ -37,8 +37,9 @@ class Units:
     def _covariance_type(self) -> CovarianceType:
         return COVARIANCE_TYPES[self._fitted_type]
 
-    # Whether NaN in new rows is a missing value.
+    # Whether NaN in new rows is a missing value, and whether a row may have no value at all.
     _takes_missing = False
+    _takes_empty_rows = False
 
     def _features(self, X: ArrayLike | rows.Features, keep: bool = False) -> rows.Features:
         """Checked features of new rows, in the engine's units.
@@ -49,7 +50,9 @@ class Units:
         if isinstance(X, rows.Features):
             return X
         check_is_fitted(self)
-        checked = check_features(self, X, missing=self._takes_missing, reset=False)
+        checked = check_features(
+            self, X, missing=self._takes_missing, empty_rows=self._takes_empty_rows, reset=False
+        )
         return rows.Features(checked, None, self._shift, self._scale, keep)
 
     def _measure(self, X: np.ndarray, weights: np.ndarray) -> None:
@@ -140,6 +143,15 @@ def _observed_moments(X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, n
     return np.where(constant, np.nanmax(X, axis=0), shift), variance, constant
 
 
+def check_units(shift: np.ndarray, scale: np.ndarray, shape: tuple[int, ...]) -> None:
+    """Raise ValueError where these are no shift and scale of features."""
+    for name, array in (("shift", shift), ("scale", scale)):
+        if array.shape != shape:
+            raise ValueError(f"{name} must have shape {shape}, got {array.shape}")
+    if not (np.isfinite(shift).all() and np.isfinite(scale).all() and (scale > 0).all()):
+        raise ValueError("scale must be positive, and shift finite")
+
+
 def common_scale(spread: np.ndarray) -> np.ndarray:
     """One power of two for all features of some spread (M,), shape (M,).
 
@@ -181,6 +193,6 @@ def _refuse_unequal(X: np.ndarray, spread: np.ndarray, ridge: float) -> None:
     small = (spread > 0) & (spread**2 + ridge < LEAST_VARIANCE)
     for j in np.flatnonzero(small):
         raise ValueError(
-            f"feature {j}, from {X[:, j].min():.3g} to {X[:, j].max():.3g}, spreads too little beside the others for its "
+            f"feature {j}, from {np.nanmin(X[:, j]):.3g} to {np.nanmax(X[:, j]):.3g}, spreads too little beside the others for its "
             "square in float64: set standardize=True, or multiply it by a constant"
         )

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from skem.engine import em, missing, starts
+from skem.engine import em, missing_em, starts
 from skem.engine.clusters import of_clusters
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.given_start import checked_start
@@ -231,7 +231,7 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
             max_iter=self.max_iter,
             tol=self.tol,
             n_jobs=self.n_jobs,
-            em_passes=missing.passes if incomplete else em.passes,
+            em_passes=missing_em.passes if incomplete else em.passes,
         )
         drawn = isinstance(self.init, str) and previous is None
         fits = []

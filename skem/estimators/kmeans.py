@@ -20,12 +20,13 @@ from skem.engine.threads import Workers, single_threaded
 from skem.estimators._checking import CheckedParameters, check_features, weighted_rows
 from skem.estimators._docstrings import documented
 from skem.estimators._metrics import METRICS, metric_units
-from skem.estimators._units import all_or_nothing
+from skem.estimators._saving import Saving
+from skem.estimators._units import all_or_nothing, check_units
 
 
 @documented
 class KMeans(
-    CheckedParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+    CheckedParameters, Saving, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
 ):
     """k-means by Lloyd's iterations, as in section 3 of Sanderson and Curtin (2017).
 
@@ -88,6 +89,11 @@ class KMeans(
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
+
+    _saved = (
+        *Saving._saved,
+        *("cluster_centers_", "labels_", "inertia_", "n_iter_", "_centres", "_shift", "_scale", "_unit"),
+    )
 
     def __init__(
         self,
@@ -201,6 +207,12 @@ class KMeans(
         rows = check_features(self, X, reset=False)
         weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
         return -self._assign(rows, weights)[1]
+
+    def _refuse_impossible(self) -> None:
+        check_units(self._shift, self._scale, (self.n_features_in_,))
+        for name, centres in (("cluster_centers_", self.cluster_centers_), ("_centres", self._centres)):
+            if centres.ndim != 2 or centres.shape[1] != self.n_features_in_ or not np.isfinite(centres).all():
+                raise ValueError(f"{name} must be finite, with {self.n_features_in_} features")
 
     @property
     def _n_features_out(self) -> int:

@@ -23,12 +23,13 @@ from skem.engine.threads import single_threaded
 from skem.estimators._checking import CheckedParameters, check_features, weighted_rows
 from skem.estimators._docstrings import documented
 from skem.estimators._feature_maps import FeatureMap, Kernel
+from skem.estimators._saving import Saving
 from skem.estimators._training import warn_unless_converged
-from skem.estimators._units import all_or_nothing
+from skem.estimators._units import all_or_nothing, check_units
 
 
 @documented
-class SDGMClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
+class SDGMClassifier(CheckedParameters, Saving, ClassifierMixin, BaseEstimator):
     """A sparse mixture per class inside one softmax, trained for P(c|x) itself (Hayashi and Uchida 2021).
 
     P(c, m|x) is proportional to pi_cm exp(w_cm' phi(x)), eq. 1. Each weight has a prior precision of its own, which the
@@ -119,6 +120,12 @@ class SDGMClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
     """
 
     _one_precision: ClassVar[bool] = False
+    _saved = (
+        *Saving._saved,
+        *("classes_", "n_components_", "component_classes_", "weights_", "support_", "support_vectors_"),
+        *("coef_", "alpha_", "n_nonzero_weights_", "objective_", "n_iter_", "converged_", "_map"),
+    )
+    _records = (FeatureMap,)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "form": [StrOptions({"dual", "primal"})],
@@ -303,6 +310,25 @@ class SDGMClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
             self.support_ = 1 + support
         self.objective_ = np.array([state.objective for state in states])
         self.n_iter_, self.converged_ = len(states), last.converged
+
+    def _refuse_impossible(self) -> None:
+        check_units(self._map.shift, self._map.scale, (self.n_features_in_,))
+        S, H = len(self.weights_), 1 + len(self.support_)
+        if self.coef_.shape != (S, H) or not np.isfinite(self.coef_).all():
+            raise ValueError(f"coef_ must be finite, of shape {(S, H)}, got {self.coef_.shape}")
+        if (
+            not (self.weights_ > 0).all()
+            or not np.isin(self.component_classes_, range(len(self.classes_))).all()
+        ):
+            raise ValueError("weights_ must be positive, and component_classes_ indices of classes_")
+        if self.component_classes_.shape != (S,):
+            raise ValueError(
+                f"component_classes_ must have shape {(S,)}, got {self.component_classes_.shape}"
+            )
+        if self._map.form == "dual" and self.support_vectors_.shape != (H - 1, self.n_features_in_):
+            raise ValueError(
+                f"support_vectors_ must have shape {(H - 1, self.n_features_in_)}, got {self.support_vectors_.shape}"
+            )
 
     def component_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log P(c, m|x), shape (n_samples, ``n_components_``), in the order of ``component_classes_`` (eq. 1)."""

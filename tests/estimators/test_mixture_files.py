@@ -122,11 +122,11 @@ def archive(**changes):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "neither a mixture saved by skem nor one saved by Armadillo"),
-        (b"PK\x03\x04 and so on", "neither a mixture saved by skem"),
-        (archive()[:400], "neither a mixture saved by skem"),
-        (archive(format="another"), "neither a mixture saved by skem"),
-        (archive(settings=np.array([{}], dtype=object)), "neither a mixture saved by skem"),
+        (b"", "no GaussianMixture saved by skem, nor one by Armadillo, or one that is cut off"),
+        (b"PK\x03\x04 and so on", "no GaussianMixture saved by skem"),
+        (archive()[:400], "no GaussianMixture saved by skem"),
+        (archive(format="another"), "no GaussianMixture saved by skem"),
+        (archive(settings=np.array([{}], dtype=object)), "no GaussianMixture saved by skem"),
         (archive(version=2), "version 2 of the format; this skem reads version 1"),
         (archive(means=np.full((3, 4), np.nan)), "no mixture: means contain NaN"),
         (archive(weights=np.ones(4) / 4), r"no mixture: weights must have shape \(3,\), .*got \(4,\)"),

@@ -1,0 +1,219 @@
+"""Classifiers, and k-means, in files."""
+
+import io
+import json
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from numpy.testing import assert_array_equal
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+
+from skem import (
+    GaussianMixture,
+    KMeans,
+    MDAClassifier,
+    PRBFClassifier,
+    PSKEMClassifier,
+    SDGMClassifier,
+    SKEMClassifier,
+)
+
+X, SPECIES = load_iris(return_X_y=True)
+FRAME = pd.DataFrame(X, columns=list("abcd"))
+LABELS = {
+    "numbers": SPECIES,
+    "words": np.array(["setosa", "versicolor", "virginica"])[SPECIES],
+    "objects": np.array(["setosa", "versicolor", "virginica"], dtype=object)[SPECIES],
+    "booleans": SPECIES == 1,
+}
+ANSWERS = (
+    "predict",
+    "predict_proba",
+    "class_log_density",
+    "score_samples",
+    "component_log_proba",
+    "transform",
+)
+
+
+def assert_same(loaded, model, rows):
+    for name in ANSWERS:
+        if hasattr(model, name):
+            answer, expected = getattr(loaded, name)(rows), getattr(model, name)(rows)
+            assert_array_equal(answer, expected)
+            assert answer.dtype == expected.dtype
+    assert set(vars(loaded)) == set(vars(model))
+
+
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize(
+    "model",
+    [
+        SKEMClassifier(6, covariance_type="spherical", standardize=True, max_iter=3),
+        PSKEMClassifier(
+            6, arrangement=[[0, 1], [3, 2, 1]], covariance_type="diag", early_stopping=True, max_iter=3
+        ),
+        MDAClassifier(np.int64(6), n_blocks=2, max_iter=3, class_prior="empirical"),
+        PRBFClassifier(6, sharing=0.25, covariance_type="spherical", standardize=False, max_iter=3, tol=0),
+        SDGMClassifier(1, max_iter=3, em_iter=3, tol=0),
+        SDGMClassifier(1, form="primal", max_iter=3, em_iter=3, tol=0),
+        KMeans(3, metric="mahalanobis"),
+    ],
+    ids=str,
+)
+def test_a_saved_model_is_loaded_to_the_bit(tmp_path, model, labels):
+    model.set_params(random_state=0).fit(FRAME, LABELS[labels])
+    model.save(tmp_path / "model.npz")
+    loaded = type(model).load(tmp_path / "model.npz")
+    assert {path.name for path in tmp_path.iterdir()} == {"model.npz"}
+    assert_same(loaded, model, FRAME)
+    assert loaded.get_params() == model.get_params()
+    assert list(loaded.feature_names_in_) == list("abcd")
+    with np.load(tmp_path / "model.npz", allow_pickle=False) as archive:
+        assert all(archive[name].dtype != object for name in archive.files)
+    with pytest.raises(ValueError, match="feature names"):
+        loaded.predict(FRAME[["b", "a", "c", "d"]])
+    stream = io.BytesIO()
+    joblib.dump(loaded, stream)
+    stream.seek(0)
+    dumped = skops.io.dumps(loaded)
+    untrusted = skops.io.get_untrusted_types(data=dumped)
+    assert all(name.startswith("skem.") for name in untrusted), untrusted
+    for twin in (joblib.load(stream), skops.io.loads(dumped, trusted=untrusted)):
+        assert_same(twin, model, FRAME)
+
+
+def test_a_loaded_model_is_asked_and_trained_on_like_the_one_that_was_saved(tmp_path):
+    prior, groups = np.array([0.5, 0.2, 0.3]), [[0, 3], [1, 4], [2, 5]]
+    options = {"sharing": 0.5, "groups": groups, "class_prior": prior, "warm_start": True}
+    model = PSKEMClassifier(6, n_blocks=2, max_iter=2, random_state=np.random.RandomState(0), **options)
+    model.fit(X, SPECIES).save(tmp_path / "model")
+    loaded = PSKEMClassifier.load(tmp_path / "model")
+    rows = np.where(np.random.default_rng(0).random(X.shape) < 0.3, np.nan, X)
+    assert_array_equal(loaded.class_log_density(rows), model.class_log_density(rows))
+    assert_array_equal(loaded.sample(9, random_state=1)[0], model.sample(9, random_state=1)[0])
+    assert (loaded.groups, loaded.random_state) == (groups, None)
+    assert_array_equal(loaded.class_prior, prior)
+    for group, expected in zip(loaded.groups_, groups, strict=True):
+        assert_array_equal(group, expected)
+    assert_array_equal(loaded.fit(X, SPECIES).objective_, model.fit(X, SPECIES).objective_)
+
+
+class Tempered(SKEMClassifier):
+    """With one more fitted attribute."""
+
+    _saved = (*SKEMClassifier._saved, "temperature_")
+
+    def fit(self, X, y, sample_weight=None):
+        super().fit(X, y, sample_weight)
+        self.temperature_ = np.linspace(1, 2, 3)
+        return self
+
+
+def test_a_subclass_names_what_it_has_more(tmp_path):
+    Tempered(6, max_iter=1, random_state=0).fit(X, SPECIES).save(tmp_path / "model")
+    assert_array_equal(Tempered.load(tmp_path / "model").temperature_, [1, 1.5, 2])
+    with pytest.raises(ValueError, match=r"model holds a fitted Tempered: read it with Tempered\.load"):
+        SKEMClassifier.load(tmp_path / "model")
+
+
+def test_a_file_of_another_class_names_it(tmp_path):
+    KMeans(3, random_state=0).fit(X).save(tmp_path / "means")
+    PSKEMClassifier(6, max_iter=1, random_state=0).fit(X, SPECIES).save(tmp_path / "blocks")
+    for path, Wrong, right in [
+        ("means", PSKEMClassifier, "KMeans"),
+        ("blocks", MDAClassifier, "PSKEMClassifier"),
+        ("blocks", GaussianMixture, "PSKEMClassifier"),
+    ]:
+        with pytest.raises(ValueError, match=rf"{path} holds a fitted {right}: read it with {right}\.load"):
+            Wrong.load(tmp_path / path)
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    """The arrays and settings of a saved model."""
+    path = tmp_path_factory.mktemp("files") / "model.npz"
+    PSKEMClassifier(4, n_blocks=2, max_iter=1, random_state=0).fit(X, SPECIES).save(path)
+    with np.load(path) as contents:
+        return dict(contents)
+
+
+def edited(archive, settings=(), attributes=(), **arrays):
+    """The bytes of that archive with changes."""
+    text = json.loads(str(archive["settings"])) | dict(settings)
+    text["attributes"] |= dict(attributes)
+    stream = io.BytesIO()
+    np.savez(stream, **{**archive, "settings": np.array(json.dumps(text)), **arrays})
+    return stream.getvalue()
+
+
+IMPOSSIBLE = [
+    ({"settings": {"format": "other"}}, "no PSKEMClassifier saved by skem, or one that is cut off"),
+    ({"settings": {"version": 2}}, "version 2 of the format; this skem reads version 1"),
+    ({"settings": {"params": {"kernel": 1}}}, "no PSKEMClassifier: .*kernel"),
+    ({"settings": {"params": {"n_blocks": 0}}}, "no PSKEMClassifier: .*n_blocks"),
+    ({"attributes": {"fit": 1}}, "no PSKEMClassifier: an attribute 'fit'"),
+    ({"attributes": {"blocks_": []}}, "no PSKEMClassifier: zip"),
+    ({"attributes": {"classes_": {"objects": ["a", "a", "b"]}}}, "two or more distinct labels"),
+    ({"attributes": {"classes_": {"array": "gone"}}}, "no PSKEMClassifier: 'gone'"),
+    ({"blocks_.1.means": np.full((4, 2), np.nan)}, "means of block 1 contain NaN"),
+    ({"blocks_.0.means": np.zeros((4, 3))}, r"means of block 0 must have shape \(4, 2\), got \(4, 3\)"),
+    ({"blocks_.0.weights": np.ones((4, 2)) / 4}, r"weights of block 0 must have shape \(4, 3\)"),
+    ({"blocks_.0.covariances": -np.ones((4, 2, 2))}, "covariances of block 0 must be symmetric and positive"),
+    ({"block_indices_.0": np.array([0, 4])}, "block 0 must have features from 0 to 3"),
+    ({"class_prior_": np.ones(3)}, "class_prior_ must be 3 non-negative numbers that sum to one"),
+    ({"_scale": np.zeros(4)}, "scale must be positive"),
+    ({"_shift": np.zeros(3)}, r"shift must have shape \(4,\), got \(3,\)"),
+]
+
+
+@pytest.mark.parametrize(("changes", "words"), IMPOSSIBLE, ids=str)
+def test_a_file_that_is_no_model_is_named(tmp_path, archive, changes, words):
+    path = tmp_path / "bad.npz"
+    path.write_bytes(edited(archive))
+    PSKEMClassifier.load(path)
+    path.write_bytes(edited(archive, **changes))
+    with pytest.raises(ValueError, match=f"bad.npz: .*{words}"):
+        PSKEMClassifier.load(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 and so on", None])
+def test_a_file_that_is_cut_off_is_named(tmp_path, archive, content):
+    path = tmp_path / "bad.npz"
+    path.write_bytes(edited(archive)[:-100] if content is None else content)
+    with pytest.raises(ValueError, match=r"bad\.npz: no PSKEMClassifier saved by skem, or one"):
+        PSKEMClassifier.load(path)
+
+
+def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
+    model = SKEMClassifier(4, max_iter=1, random_state=0).fit(X, SPECIES)
+    model.save(tmp_path / "model.npz")
+    before = (tmp_path / "model.npz").read_bytes()
+
+    def fail(file, **arrays):
+        file.write(b"half")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(np, "savez", fail)
+    with pytest.raises(OSError, match="disk full"):
+        model.save(tmp_path / "model.npz")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"model.npz": before}
+
+
+def linear(X, Y):
+    return X @ Y.T + 1.0
+
+
+def test_what_is_not_saved_is_named(tmp_path):
+    with pytest.raises(NotFittedError):
+        PSKEMClassifier().save(tmp_path / "model.npz")
+    model = SDGMClassifier(1, kernel=linear, max_iter=2, em_iter=2, tol=0).fit(X, SPECIES)
+    with pytest.raises(
+        ValueError, match=r"SDGMClassifier cannot be saved: _map\.kernel is a function, and nothing"
+    ):
+        model.save(tmp_path / "model.npz")
+    assert not list(tmp_path.iterdir())
