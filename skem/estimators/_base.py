@@ -145,7 +145,7 @@ class SharedKernelClassifier(
                 rows.X.shape[1], self.n_blocks, self.arrangement, random_states[0]
             )
         self.n_blocks_ = len(self.block_indices_)
-        if self._holds_out():
+        if self._holds_out(rows.codes):
             rows, held_out = rows.split(self.validation_fraction, random_states[0])
         self._measure(rows.X, rows.weights)
         self._fitted_with = self._structure()
@@ -199,8 +199,8 @@ class SharedKernelClassifier(
 
     # Training, one step each
 
-    def _holds_out(self) -> bool:
-        """Whether some of the rows are not for EM."""
+    def _holds_out(self, codes: np.ndarray) -> bool:
+        """Whether some of the rows, whose classes are given, are not for EM."""
         return self.early_stopping
 
     def _check_training_data(

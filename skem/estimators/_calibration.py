@@ -10,11 +10,13 @@ COLDEST, HOTTEST = 1e-2, 1e6
 
 
 def fitted_temperature(
-    log_density: np.ndarray, log_prior: np.ndarray, codes: np.ndarray, weights: np.ndarray
+    log_density: np.ndarray,
+    log_prior: np.ndarray,
+    codes: np.ndarray,
+    weights: np.ndarray,
+    smoothing: float,
 ) -> float:
     """The temperature T of the least log-loss of p(c|x), in proportion to p(c) p(x|c)^(1/T) (Guo et al. 2017, section 4.2).
-
-    One row more, which may be of any class, keeps it finite where all rows are right, as in Platt (1999).
 
     Parameters
     ----------
@@ -23,11 +25,11 @@ def fitted_temperature(
     log_prior : ndarray of shape (L,)
     codes : ndarray of int, shape (n,)
     weights : ndarray of shape (n,)
+    smoothing : float
+        Share of each target that is spread over all classes: it keeps T from zero where all rows are right.
     """
-    n, L = log_density.shape
-    possible = log_prior > -np.inf
-    targets = np.where(possible, 1.0 / ((n + 1) * possible.sum()), 0.0) * np.ones((n, 1))
-    targets[np.arange(n), codes] += n / (n + 1)
+    targets = np.full(log_density.shape, smoothing / log_density.shape[1])
+    targets[np.arange(len(codes)), codes] += 1.0 - smoothing
     # Of the evidence only differences count; less the largest they are of a size.
     evidence = log_density - log_density.max(axis=1, keepdims=True)
     expected = (targets * evidence).sum(axis=1)

@@ -16,12 +16,16 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from skem.engine.fine_tuning import FineTuning, Schedule
 from skem.engine.parameters import Mixture
+from skem.engine.rows import Features
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._base import SharedKernelClassifier
 from skem.estimators._calibration import fitted_temperature
 from skem.estimators._docstrings import documented
 from skem.estimators._training import LabelledRows, Training
 from skem.estimators.pskem import PSKEMClassifier
+
+LEAST_HELD_OUT = 50
+"""Rows that say enough about one temperature."""
 
 
 @documented
@@ -110,19 +114,25 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The class of largest posterior, shape (n_samples,)."""
-        return self.classes_[self._logits(X).argmax(axis=1)]
+        logits = self._logits(X)
+        return self.classes_[logits.argmax(axis=1)]
 
     def _logits(self, X: ArrayLike) -> np.ndarray:
-        with np.errstate(divide="ignore"):
-            return self.class_log_density(X) / self.temperature_ + np.log(self.class_prior_)
+        return self.class_log_density(X) / self.temperature_ + self._log_prior()
 
     # Passes
 
     def _tunes(self) -> bool:
         return self.discriminative_iter > 0 and self.strength < np.inf
 
-    def _holds_out(self) -> bool:
-        return self.early_stopping or (self.discriminative_iter > 0 and self.temperature == "auto")
+    def _holds_out(self, codes: np.ndarray) -> bool:
+        if super()._holds_out(codes):
+            return True
+        enough = self.validation_fraction * len(codes) >= max(LEAST_HELD_OUT, len(self.classes_))
+        return self._fits_temperature() and enough and bool(np.bincount(codes).min() > 1)
+
+    def _fits_temperature(self) -> bool:
+        return self.discriminative_iter > 0 and self.temperature == "auto"
 
     def _n_phases(self) -> int:
         return (0 if self._only_tunes() else self._n_starts()) + self._tunes()
@@ -154,7 +164,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
             self.conditional_log_likelihood_ = np.empty(0)
             stop = yield from super()._passes(training, known, held_out, random_states)
             self.generative_blocks_ = self.blocks_
-        self._temper(held_out)
+        self._temper(training, held_out)
         if self._tunes() and not stop:
             stop = yield from self._tuning_passes(training, held_out, random_states[0])
         return stop
@@ -163,15 +173,23 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         super()._keep(record)
         self.generative_blocks_ = self.blocks_
 
-    def _temper(self, held_out: LabelledRows | None) -> None:
-        """Fit the temperature on the rows held out, if it is asked for."""
-        if held_out is None or self.temperature != "auto" or self.discriminative_iter == 0:
+    def _temper(self, training: Training, held_out: LabelledRows | None) -> None:
+        """Fit the temperature, if that is asked for: on the rows held out, or where there are none on those of the training."""
+        if not self._fits_temperature():
             return
-        with np.errstate(divide="ignore"):
-            log_prior = np.log(self.class_prior_)
+        rows, smoothing = training.rows, self.smoothing
+        features, codes, weights = rows.features, rows.codes, rows.weights
+        if held_out is not None:
+            features = Features(held_out.X, None, self._shift, self._scale)
+            codes, weights = held_out.codes, held_out.weights
+            smoothing = 1.0 / (1 + len(codes))  # one row more, which may be of any class
         self.temperature_ = fitted_temperature(
-            self.class_log_density(held_out.X), log_prior, held_out.codes, held_out.weights
+            self.class_log_density(features), self._log_prior(), codes, weights, smoothing
         )
+
+    def _log_prior(self) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            return np.log(self.class_prior_)
 
     def _tuning_passes(
         self, training: Training, held_out: LabelledRows | None, random_state: np.random.RandomState
@@ -184,8 +202,6 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
             [self._to_internal(mixture, columns) for mixture, columns in zip(blocks, self.block_indices_, strict=True)]
             for blocks in (self.blocks_, self.generative_blocks_)
         )
-        with np.errstate(divide="ignore"):
-            log_prior = np.log(self.class_prior_)
         stop = None
         with single_threaded(), Workers(self.n_jobs) as workers:
             tuning = FineTuning(
@@ -195,7 +211,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
                 np.dtype(self.dtype_used_),
                 1.0 / self.temperature_,
                 self.smoothing,
-                log_prior,
+                self._log_prior(),
                 workers,
             )
             with closing(tuning.passes(mixtures, start, schedule, random_state)) as passes:
@@ -208,7 +224,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
                     self.conditional_log_likelihood_ = np.append(
                         self.conditional_log_likelihood_, state.log_likelihood
                     )
-                    self._temper(held_out)
+                    self._temper(training, held_out)
                     if state.overflown:
                         warnings.warn(
                             f"{type(self).__name__}: the criterion overflowed in pass {self.n_discriminative_iter_} of "
