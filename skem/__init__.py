@@ -10,6 +10,7 @@ Neural Networks 12, 987-997.
 from importlib.metadata import PackageNotFoundError, version
 
 from skem.engine.parameters import Mixture
+from skem.estimators.discriminative_pskem import DiscriminativePSKEMClassifier
 from skem.estimators.gaussian_mixture import GaussianMixture
 from skem.estimators.kmeans import KMeans
 from skem.estimators.mda import MDAClassifier
@@ -28,6 +29,7 @@ except PackageNotFoundError:  # a checkout on the path, not installed
     __version__ = "0+unknown"
 
 __all__ = [
+    "DiscriminativePSKEMClassifier",
     "GaussianKernels",
     "GaussianMixture",
     "GaussianMixturePath",

@@ -203,6 +203,14 @@ def _weigh(joint, k, s, factor, counts, c):
             counts[i, c] += count
 
 
+@reduction
+def _sum(numbers, n):
+    total = 0.0
+    for t in range(np.uintp(n)):
+        total += numbers[t]
+    return total
+
+
 @compiled
 def _add(joint, k, s, n, log_weights, c):
     for i in range(k):
@@ -619,3 +627,77 @@ def weighted_sums(x, weights):
 def quadratic_features(x, family, phi):
     """phi(x) of (m, n) features, written to ``phi``, (H, n)."""
     _features(x, np.uintp(0), x.shape[1], family, phi)
+
+
+@entry
+def class_log_densities(joint, components, borders, log_weights, least, result):
+    """log sum_k pi_kc exp(joint_k) of each class, written to ``result``, (L, n).
+
+    Parameters
+    ----------
+    joint : ndarray of shape (K, n)
+        Log-densities of components.
+    components : ndarray of int, shape (A,)
+        The component of each pair of a component and a class.
+    borders : ndarray of int, shape (L + 1,)
+        Class c has the pairs borders[c] to borders[c + 1].
+    log_weights : ndarray of shape (A,)
+        log pi of each pair.
+    least : number
+        Log of a density over the largest of its row up to which it counts as zero.
+    result : ndarray of shape (L, n)
+    """
+    n, zero = joint.shape[1], joint.dtype.type(0)
+    largest, total = np.empty(TILE, joint.dtype), np.empty(TILE, joint.dtype)
+    for begin in range(0, n, TILE):
+        s, size = np.uintp(begin), np.uintp(min(TILE, n - begin))
+        for c in range(len(borders) - 1):
+            for t in range(size):
+                largest[t] = -np.inf
+                total[t] = zero
+            for a in range(borders[c], borders[c + 1]):
+                k, log_weight = components[a], log_weights[a]
+                for t in range(size):
+                    number = joint[k, s + t] + log_weight
+                    largest[t] = number if number > largest[t] else largest[t]
+            for a in range(borders[c], borders[c + 1]):
+                k, log_weight = components[a], log_weights[a]
+                for t in range(size):
+                    log_ratio = joint[k, s + t] + log_weight - largest[t]
+                    density = _exp(log_ratio if log_ratio > least else least)
+                    total[t] += density if log_ratio > least else zero
+            for t in range(size):
+                result[c, s + t] = _log(np.float64(total[t])) + np.float64(largest[t])
+
+
+@entry
+def signed_responsibilities(joint, components, borders, log_weights, least, log_densities, errors, signed, counts):
+    """What each row adds to a component of each class, with the sign and size of an error per class.
+
+    Parameters
+    ----------
+    joint, components, borders, log_weights, least
+        As above.
+    log_densities : ndarray of shape (L, n)
+        What `class_log_densities` made of them.
+    errors : ndarray of shape (L, n)
+    signed : ndarray of shape (K, n)
+        Set to sum_c errors_c r_kc, with r_kc the responsibility of component k in class c.
+    counts : ndarray of shape (A,), float64
+        The sums of errors_c r_kc over rows are added, for each pair.
+    """
+    n, zero = joint.shape[1], joint.dtype.type(0)
+    shares = np.empty(TILE, joint.dtype)
+    signed[:] = zero
+    for begin in range(0, n, TILE):
+        s, size = np.uintp(begin), np.uintp(min(TILE, n - begin))
+        for c in range(len(borders) - 1):
+            for a in range(borders[c], borders[c + 1]):
+                k, log_weight = components[a], log_weights[a]
+                for t in range(size):
+                    log_ratio = joint[k, s + t] + log_weight - log_densities[c, s + t]
+                    log_ratio = log_ratio if log_ratio < zero else zero
+                    density = _exp(log_ratio if log_ratio > least else least)
+                    shares[t] = errors[c, s + t] * density if log_ratio > least else zero
+                    signed[k, s + t] += shares[t]
+                counts[a] += _sum(shares, size)

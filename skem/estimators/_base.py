@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from skem.engine import em, missing_em, partition, sharing
 from skem.engine.covariances import COVARIANCE_TYPES
+from skem.engine.parameters import Mixture
 from skem.engine.problem import ACTIVE_ROWS
 from skem.engine.rows import Features, sort_by_class
 from skem.engine.threads import single_threaded
@@ -126,7 +127,7 @@ class SharedKernelClassifier(
         self._validate_params()
         with all_or_nothing(self), single_threaded():
             data = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
-            follow(self, self.fit_passes(X, y, sample_weight), self._n_starts(), data)
+            follow(self, self.fit_passes(X, y, sample_weight), data)
         return self
 
     def fit_passes(
@@ -159,7 +160,7 @@ class SharedKernelClassifier(
                 rows.X.shape[1], self.n_blocks, self.arrangement, random_states[0], self.block_size
             )
         self.n_blocks_ = len(self.block_indices_)
-        if self.early_stopping:
+        if self._holds_out(rows.codes):
             rows, held_out = rows.split(self.validation_fraction, random_states[0])
         self._measure(rows.X, rows.weights)
         self._fitted_with = self._structure()
@@ -168,14 +169,24 @@ class SharedKernelClassifier(
         training = self._training(rows, log_sharing)
         for name in ("validation_scores_", "best_validation_score_"):
             self.__dict__.pop(name, None)
+        yield from self._passes(training, known, held_out, random_states)
 
+    def _passes(
+        self,
+        training: Training,
+        known: list[Mixture] | None,
+        held_out: LabelledRows | None,
+        random_states: list[np.random.RandomState],
+    ) -> Generator[SharedKernelClassifier, bool | None, bool | None]:
+        """The passes of EM, of one start after the other; returns whether the caller wants no more of them."""
+        log_sharing, goes_on = training.options["log_sharing"], self._goes_on()
         best: tuple[float, dict[str, Any]] | None = None
         for random_state in random_states:
             with single_threaded():
                 start = self._start(training.rows, known, random_state)
             if log_sharing is not None:
                 start = [sharing.closed(mixture, log_sharing, refill=goes_on) for mixture in start]
-            stopping = None if held_out is None else self._early_stopping(held_out)
+            stopping = self._early_stopping(held_out) if held_out is not None and self.early_stopping else None
             stop = yield from self._follow(training.passes(start), stopping)
             worth = self.objective_[-1] if stopping is None else -stopping.go_back()
             if best is None or worth > best[0]:
@@ -186,8 +197,26 @@ class SharedKernelClassifier(
         self.__dict__.update(best[1])
         if not stop:
             warn_unless_converged(self)
+        return stop
+
+    # How many passes there are, for callbacks
+
+    def _n_phases(self) -> int:
+        """Starts, and what else has passes of its own."""
+        return self._n_starts()
+
+    def _most_passes(self) -> int:
+        return self._n_starts() * self.max_iter
+
+    def _phase_ends(self) -> bool:
+        """Whether the pass that the estimator is at is the last one of its phase."""
+        return self.converged_ or self.n_iter_ == self.max_iter
 
     # Training, one step each
+
+    def _holds_out(self, codes: np.ndarray) -> bool:
+        """Whether some of the rows, whose classes are given, are not for EM."""
+        return self.early_stopping
 
     def _check_training_data(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None

@@ -11,24 +11,21 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 __all__ = ["CallbackSupportMixin", "follow", "with_callbacks"]
 
 
-def follow(
-    estimator: Any, passes: Generator[Any, bool | None, None], n_starts: int, data: dict[str, Any]
-) -> None:
-    """Run an EM fit to its end and tell the estimator's callbacks about every pass.
+def follow(estimator: Any, passes: Generator[Any, bool | None, None], data: dict[str, Any]) -> None:
+    """Run a fit to its end and tell the estimator's callbacks about every pass.
 
     Parameters
     ----------
-    estimator : estimator with ``max_iter``
+    estimator : SharedKernelClassifier
     passes : generator
-        Yields after each pass, of one start after the other; sending it True ends the fit.
-    n_starts : int
+        Yields after each pass, of one phase after the other; sending it True ends the fit.
     data : dict
         What ``fit`` was given: "X", "y" and "metadata".
     """
     data = {"estimator": estimator, **data}
-    fit = estimator._init_callback_context(max_subtasks=n_starts * estimator.max_iter)
+    fit = estimator._init_callback_context(max_subtasks=estimator._most_passes())
     fit.call_on_fit_task_begin(**data)
-    stop = None
+    n_phases, stop = estimator._n_phases(), None
     while True:
         one_pass = fit.subcontext(task_name="pass")
         one_pass.call_on_fit_task_begin(**data)
@@ -36,8 +33,8 @@ def follow(
         # The estimator is complete after every pass and replaces its attributes rather than change them,
         # so a shallow copy of it is the model as if the fit had stopped here.
         stop = one_pass.call_on_fit_task_end(**data, reconstruction_attributes=dict)
-        n_starts -= estimator.converged_ or estimator.n_iter_ == estimator.max_iter
-        if stop or n_starts == 0:
+        n_phases -= estimator._phase_ends()
+        if stop or n_phases == 0:
             break
     with suppress(StopIteration):
         passes.send(stop)
