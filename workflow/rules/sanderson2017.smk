@@ -250,7 +250,7 @@ rule sanderson_tables:
             caption="../report/sanderson.rst",
         ),
     params:
-        values=SANDERSON_VALUES,
+        found=SANDERSON_VALUES,
         settings=SANDERSON,
         code=code("sanderson_tables"),
     message:

@@ -7,8 +7,8 @@ from skem.repro.papers.sanderson2017 import tables
 
 with plain_errors():
     stated = pd.read_csv(snakemake.input.claims, dtype=str, keep_default_na=False)
-    settings, size = snakemake.params.settings, snakemake.params.size
-    found = {name: read_table(path) for name, path in snakemake.params.values.items()}
+    settings = snakemake.params.settings
+    found = {name: read_table(path) for name, path in snakemake.params.found.items()}
     table = tables.summary(found["fits"], found["heldout"], stated, settings)
     write_table(snakemake.output.csv, table)
     write_text(snakemake.output.md, tables.to_markdown(table, found, settings))

@@ -55,7 +55,9 @@ def advice(
                 **params,
             )
 
-        def add(about: str, value: int, covariance: str, model: GaussianMixture, run: int = run, test: Any = test) -> None:
+        def add(
+            about: str, value: int, covariance: str, model: GaussianMixture, run: int = run, test: Any = test
+        ) -> None:
             rows.append(
                 {"dataset": dataset, "about": about, "value": value, "covariance": covariance, "run": run}
                 | {"test": model.score(test)}
@@ -75,7 +77,9 @@ def advice(
     return rows
 
 
-def starts(X: NDArray[np.float64], n_components: int, setup: Mapping[str, Any], ridge: float, seed: int) -> Rows:
+def starts(
+    X: NDArray[np.float64], n_components: int, setup: Mapping[str, Any], ridge: float, seed: int
+) -> Rows:
     """A diagonal mixture from clusters by either metric, of features as they are; the same seeds for both.
 
     Returns

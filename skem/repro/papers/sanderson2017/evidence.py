@@ -118,7 +118,9 @@ class Evidence:
         scale, told = self._scaled(dataset, rows)
         whole = self.paper.figure2["em_iter"] if dataset == SYNTHETIC else self.paper.em_iter
         if rows["passes_timed"].iloc[0] != whole:
-            told = "; ".join(filter(None, [told, f"{rows['passes_timed'].iloc[0]} passes timed, for {whole}"]))
+            told = "; ".join(
+                filter(None, [told, f"{rows['passes_timed'].iloc[0]} passes timed, for {whole}"])
+            )
         told = "; ".join(filter(None, [told, "one thread" if n_threads == 1 else f"{n_threads} threads"]))
         return Estimate.of(scale * rows.set_index("round")[column], "last-pass", told)
 
@@ -129,7 +131,9 @@ class Evidence:
 
     def advised(self, about: str, dataset: str, covariance: str = "diag") -> dict[int, Estimate]:
         """Held-out log p per row by a number that the paper advises."""
-        rows = self.rows("advice", f"{about} on {dataset}", dataset=dataset, about=about, covariance=covariance)
+        rows = self.rows(
+            "advice", f"{about} on {dataset}", dataset=dataset, about=about, covariance=covariance
+        )
         return {
             int(value): Estimate.of(part.set_index("run")["test"]) for value, part in rows.groupby("value")
         }

@@ -38,7 +38,13 @@ def _draw_compared(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
             ax.plot(row["per_row"], place, "o", color=colour, markersize=6)
             ax.plot(row["paper_per_row"], place, "x", color="black", markersize=6)
             ax.errorbar(
-                row["test"], place, xerr=row["test_sd"], fmt="s", color=colour, markerfacecolor="white", markersize=5
+                row["test"],
+                place,
+                xerr=row["test_sd"],
+                fmt="s",
+                color=colour,
+                markerfacecolor="white",
+                markersize=5,
             )
         ax.set_title(paper.data_sets[name]["title"].partition(",")[0], fontsize=9)
         ax.set_xlabel("log p per row (nats)", fontsize=8)
@@ -74,7 +80,7 @@ def _advised(tables: Tables, paper: Settings) -> pd.DataFrame:
 
 
 def _draw_advised(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
-    _, axes = plt.subplots(1, len(ABOUT), figsize=(9.0, 3.2), sharey=True, layout="constrained")
+    axes = plt.subplots(1, len(ABOUT), figsize=(9.0, 3.2), sharey=True, layout="constrained")[1]
     advised = {"kmeans_iter": (10, 10), "em_iter": (5, 10), "rows_per_component": (10, 10)}
     for ax, (about, label) in zip(axes, ABOUT.items(), strict=True):
         own = table[(table["about"] == about) & (table["covariance"] == "diag")]
@@ -106,7 +112,7 @@ def _threads(tables: Tables, paper: Settings) -> pd.DataFrame:
 
 
 def _draw_threads(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
-    _, axes = plt.subplots(1, 2, figsize=(7.0, 3.0), layout="constrained")
+    axes = plt.subplots(1, 2, figsize=(7.0, 3.0), layout="constrained")[1]
     run = table.dropna(subset="seconds")
     for method, own in run.groupby("method", sort=False):
         for ax, column in zip(axes, ("seconds", "speedup"), strict=True):

@@ -65,7 +65,9 @@ def _cell(evidence: Evidence, claim: Claim) -> Judgement:
     """A cell of Table 1."""
     _, dataset, cell = _name(claim).split(".")
     if cell == "n_components":
-        return judge_number(claim, Estimate(evidence.paper.data_sets[dataset]["n_components"], protocol="data"))
+        return judge_number(
+            claim, Estimate(evidence.paper.data_sets[dataset]["n_components"], protocol="data")
+        )
     if cell in ("n_samples", "n_features"):
         return _fact(evidence, claim)
     if cell.endswith("log_likelihood"):
@@ -206,7 +208,9 @@ def _fewer_rows(evidence: Evidence, claim: Claim) -> Judgement:
         comparisons.append(greater(costs[1], costs[0], dataset))
         told.append(f"{dataset} {costs[0].mean:.2g} and {costs[1].mean:.2g}")
     few = min(evidence.paper.advice["rows_per_component"])
-    return all_of(comparisons, f"{few} rows per Gaussian cost, diagonal and full, nats per row: {', '.join(told)}")
+    return all_of(
+        comparisons, f"{few} rows per Gaussian cost, diagonal and full, nats per row: {', '.join(told)}"
+    )
 
 
 def _kmeans_cheaper(evidence: Evidence, claim: Claim) -> Judgement:
@@ -291,7 +295,7 @@ def _setting_of_figure2(evidence: Evidence, claim: Claim) -> Judgement:
 
 _STARTS, _MIXTURE = "tests/estimators/test_mixture_starts.py", "tests/estimators/test_gaussian_mixture.py"
 _KMEANS = "tests/estimators/test_kmeans.py"
-_OWN = "tests/repro/papers/sanderson2017/test_sanderson.py"
+_OWN = "tests/repro/papers/sanderson2017/test_algebra.py"
 
 THEORY = {
     "sec2.monotone": f"{_MIXTURE}::test_the_objective_never_falls; without a floor",

@@ -61,8 +61,8 @@ class Size:
     ----------
     runs : dict
         By data set, fits of each method; data sets that are not named are not fitted.
-    other_runs : int
-        Of the methods `OTHER`, at most.
+    other_runs : dict
+        By data set, fits of the methods `OTHER`.
     rows : dict
         By data set that is drawn, or "figure2", how many rows; without it all.
     timed : list of str
@@ -76,7 +76,7 @@ class Size:
     """
 
     runs: Mapping[str, int]
-    other_runs: int
+    other_runs: Mapping[str, int]
     rows: Mapping[str, int]
     timed: list[str]
     timed_passes: Mapping[str, int]
@@ -141,8 +141,8 @@ class Settings:
 
     def starts_of(self, dataset: str, size: Size) -> dict[str, int]:
         """How many starts each method has on a data set."""
-        runs = size.runs[dataset]
-        return {m: min(runs, size.other_runs) if m in OTHER else runs for m in self.methods(dataset)}
+        other, runs = size.other_runs.get(dataset, 0), size.runs[dataset]
+        return {m: n for m in self.methods(dataset) if (n := other if m in OTHER else runs)}
 
     def passes_of(self, dataset: str, size: Size) -> dict[str, int]:
         """Passes by engine, where they are fewer than those of the settings."""
@@ -167,6 +167,7 @@ def settings(stated: dict[str, Any], experiment: object = None) -> Settings:
     found = Settings(**{key: stated[key] for key in keys}, sizes=sizes)
     named = {f"sizes.{name}.runs": list(size.runs) for name, size in sizes.items()}
     named |= {f"sizes.{name}.timed": size.timed for name, size in sizes.items()}
+    named |= {f"sizes.{name}.other_runs": list(size.other_runs) for name, size in sizes.items()}
     named |= {"heldout.data_sets": list(found.heldout["data_sets"])}
     named |= {f"{key}.data_sets": stated[key]["data_sets"] for key in ("ridges", "advice")}
     named |= {"starts.data_set": [found.starts["data_set"]]}

@@ -11,6 +11,10 @@ import pandas as pd
 from skem.repro.papers.sanderson2017.evidence import SYNTHETIC
 from skem.repro.papers.sanderson2017.settings import METHODS, TIMED, Settings
 
+COLUMNS = (
+    *("dataset", "method", "n_components", "guard", "n_rows", "passes", "n_runs", "log_likelihood", "median"),
+    *("per_row", "paper", "paper_per_row", "train", "test", "test_sd", "note"),
+)
 PAPERS = {"armadillo_diag": "gmm_diag", "mlpack_full": "mlpack"}
 """Methods that the paper has, by its name in the ids of claims."""
 Values = Mapping[str, pd.DataFrame]
@@ -70,7 +74,7 @@ def summary(fits: pd.DataFrame, heldout: pd.DataFrame, stated: pd.DataFrame, pap
                 row |= {"train": folds["train"].mean(), "test": folds["test"].mean()}
                 row["test_sd"] = folds["test"].std(ddof=1)
             rows.append(row)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def seconds(timing: pd.DataFrame, stated: pd.DataFrame, paper: Settings) -> pd.DataFrame:
@@ -124,12 +128,12 @@ def to_markdown(table: pd.DataFrame, found: Values, paper: Settings) -> str:
                 "method": METHODS[row["method"]].title,
                 "held by": row["guard"],
                 "the paper": _total(row["paper"]),
-                "here": _total(row.get("log_likelihood", np.nan)),
-                "median": _total(row.get("median", np.nan)),
+                "here": _total(row["log_likelihood"]),
+                "median": _total(row["median"]),
                 "of": _whole(row["n_runs"]),
-                "per row": _cell(row.get("per_row", np.nan)),
-                "the paper, per row": _cell(row.get("paper_per_row", np.nan)),
-                "held out": _cell(row.get("test", np.nan), row.get("test_sd", np.nan)),
+                "per row": _cell(row["per_row"]),
+                "the paper, per row": _cell(row["paper_per_row"]),
+                "held out": _cell(row["test"], row["test_sd"]),
                 "remark": row["note"] if isinstance(row["note"], str) else "",
             }
             for row in own.to_dict("records")
@@ -145,7 +149,11 @@ def _ridges(ridges: pd.DataFrame) -> list[str]:
     lines = []
     for (dataset, method), own in ridges.groupby(["dataset", "method"], sort=False):
         values = own.groupby("ridge")["log_likelihood"].max()
-        line = {"data set": dataset, "method": METHODS[str(method)].title, "rows": _whole(own["n_rows"].iloc[0])}
+        line = {
+            "data set": dataset,
+            "method": METHODS[str(method)].title,
+            "rows": _whole(own["n_rows"].iloc[0]),
+        }
         lines.append(line | {f"ridge {ridge:g}": _total(value) for ridge, value in values.items()})
     return ["## The likelihood against the ridge", _markdown(lines)]
 
@@ -155,10 +163,19 @@ def _starts(starts: pd.DataFrame) -> list[str]:
         return []
     mean = starts.groupby(["passes", "metric"])["train"].agg(["mean", "max"])
     lines = [
-        {"passes of EM": str(passes), "metric of k-means": metric, "mean": _total(row["mean"]), "best": _total(row["max"])}
+        {
+            "passes of EM": str(passes),
+            "metric of k-means": metric,
+            "mean": _total(row["mean"]),
+            "best": _total(row["max"]),
+        }
         for (passes, metric), row in mean.iterrows()
     ]
-    return ["## Mahalanobis against Euclidean starts", "Total log-likelihood of a diagonal mixture.", _markdown(lines)]
+    return [
+        "## Mahalanobis against Euclidean starts",
+        "Total log-likelihood of a diagonal mixture.",
+        _markdown(lines),
+    ]
 
 
 ABOUT = {
@@ -178,14 +195,18 @@ def _advice(advice: pd.DataFrame, paper: Settings) -> list[str]:
     ]
     for about, title in ABOUT.items():
         lines = []
-        for (dataset, covariance), own in _of(advice, about=about).groupby(["dataset", "covariance"], sort=False):
+        for (dataset, covariance), own in _of(advice, about=about).groupby(
+            ["dataset", "covariance"], sort=False
+        ):
             curve = own.groupby("value")["test"].mean()
             ahead = curve[::-1].cummax()[::-1] - curve
             line = {"data set": dataset, "covariances": covariance}
             line |= {str(value): _cell(mean, digits=3) for value, mean in curve.items()}
             lines.append(line | {"enough": str(ahead.index[ahead < paper.advice["gain"]][0])})
         columns = [str(value) for value in paper.advice[about]]
-        table = pd.DataFrame(lines).fillna("").reindex(columns=["data set", "covariances", *columns, "enough"])
+        table = (
+            pd.DataFrame(lines).fillna("").reindex(columns=["data set", "covariances", *columns, "enough"])
+        )
         text += [f"**{title}**", table.fillna("").to_markdown(index=False, disable_numparse=True)]
     return text
 
@@ -199,7 +220,10 @@ def timing_to_markdown(table: pd.DataFrame, found: Values, paper: Settings) -> s
         "Seconds of a whole fit; the paper does not say on what machine, and on how many threads, those of its Table 1 were "
         "taken. Where fewer passes were timed, or fewer rows, those of a whole fit follow from them. Ratio: to Armadillo on as many threads."
     )
-    for name, own in (("Table 1", table[table["dataset"] != SYNTHETIC]), ("Figure 2", table[table["dataset"] == SYNTHETIC])):
+    for name, own in (
+        ("Table 1", table[table["dataset"] != SYNTHETIC]),
+        ("Figure 2", table[table["dataset"] == SYNTHETIC]),
+    ):
         lines = [
             {
                 "data set": row["dataset"],
@@ -227,7 +251,11 @@ def timing_to_markdown(table: pd.DataFrame, found: Values, paper: Settings) -> s
                 by_round = own.set_index("round")
                 apart = (by_round["inertia"] / first["inertia"] - 1).abs().max()
                 lines.append(
-                    {"threads": f"{n_threads:.0f}", "engine": engine, "seconds": _cell(own["seconds"].median())}
+                    {
+                        "threads": f"{n_threads:.0f}",
+                        "engine": engine,
+                        "seconds": _cell(own["seconds"].median()),
+                    }
                     | {"ratio to scikit-learn": _cell((by_round["seconds"] / first["seconds"]).median())}
                     | {"inertia apart": "not installed" if np.isnan(apart) else f"{apart:.1e}"}
                 )

@@ -80,7 +80,12 @@ def figure2(
     for turn in range(rounds):
         for n_threads in threads:
             for method in ("armadillo_diag", "skem_diag"):
-                row = {"dataset": "synthetic-1m", "method": method, "n_threads": n_threads, "round": turn}
+                row: dict[str, Any] = {
+                    "dataset": "synthetic-1m",
+                    "method": method,
+                    "n_threads": n_threads,
+                    "round": turn,
+                }
                 row |= {"n_rows": len(X), "passes_timed": request.em_iter}
                 if n_threads > n_cores:
                     cores = "one core" if n_cores == 1 else f"{n_cores} cores"
