@@ -9,11 +9,7 @@ SANDERSON_LEFT = {
     "fits": [f"results/sanderson2017/fits/{name}.csv" for name in SANDERSON_SIZE.runs],
     "heldout": [f"results/sanderson2017/heldout/{name}.csv" for name in SANDERSON.heldout["data_sets"]],
     "ridges": [f"results/sanderson2017/ridges/{name}.csv" for name in SANDERSON.ridges["data_sets"]],
-    "advice": [
-        f"results/sanderson2017/advice/{name}.csv"
-        for name in SANDERSON.advice["data_sets"]
-        if name in SANDERSON_SIZE.runs
-    ],
+    "advice": [f"results/sanderson2017/advice/{name}.csv" for name in SANDERSON.advice["data_sets"]],
     "starts": ["results/sanderson2017/starts.csv"],
     "timing": [
         f"results/sanderson2017/times/{name}_timing.csv" for name in [*SANDERSON_SIZE.timed, "figure2"]

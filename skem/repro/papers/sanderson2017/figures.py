@@ -9,7 +9,7 @@ import pandas as pd
 
 from skem.repro.drawing import Figure, Tables
 from skem.repro.papers.sanderson2017.evidence import SYNTHETIC
-from skem.repro.papers.sanderson2017.settings import METHODS, Settings
+from skem.repro.papers.sanderson2017.settings import METHODS, Method, Settings
 from skem.repro.papers.sanderson2017.tables import ABOUT
 
 FULL, DIAGONAL = "C2", "C0"
@@ -21,6 +21,14 @@ def _compared(tables: Tables, paper: Settings) -> pd.DataFrame:
     return table[table["dataset"].isin(paper.heldout["data_sets"]) & table["per_row"].notna()][
         ["dataset", "method", "guard", "n_runs", "per_row", "paper_per_row", "test", "test_sd"]
     ].reset_index(drop=True)
+
+
+def _label(method: Method, paper: Settings) -> str:
+    return (
+        method.title
+        if method.guard == "none"
+        else f"{method.title}\n{method.guard.format(floor=paper.floor)}"
+    )
 
 
 def _draw_compared(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
@@ -53,7 +61,7 @@ def _draw_compared(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
         ax.margins(x=0.12)
     axes[0, 0].set_yticks(
         range(len(methods)),
-        [f"{METHODS[m].title}\n{METHODS[m].guard.format(floor=paper.floor)}" for m in reversed(methods)],
+        [_label(METHODS[m], paper) for m in reversed(methods)],
         fontsize=7,
     )
     handles = [

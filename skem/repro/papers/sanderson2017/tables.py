@@ -276,7 +276,10 @@ def _whole(value: float) -> str:
 
 
 def _total(value: float) -> str:
-    return "" if np.isnan(value) else f"{value:.4g}"
+    """In thousands or millions, as the paper prints them."""
+    if np.isnan(value):
+        return ""
+    return f"{value / 1e6:.2f}e6" if abs(value) >= 1e6 else f"{value / 1e3:.2f}e3"
 
 
 def _cell(mean: float, sd: float = float("nan"), digits: int = 2) -> str:
