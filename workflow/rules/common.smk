@@ -61,6 +61,12 @@ try:
                     papers.questions(name, STATED, PAPER_SETTINGS[name])
     with documents.gathered(FAULTS):
         EXPERIMENTS, SETTINGS = experiments.load(config, GIVEN, "config", SCHEMAS, NUMBERS)
+        documents.refuse(
+            [
+                f"sizes names {name!r}; papers that are built: {', '.join(papers.names())}"
+                for name in set(config.get("sizes", {})) - set(papers.names())
+            ]
+        )
     documents.refuse(FAULTS)
 except documents.ConfigurationError as error:
     stop(error)

@@ -40,11 +40,12 @@ VERDICTS = (
     *("reproduced", "better", "worse", "higher", "lower", "holds", "fails", "undecided", "too few runs"),
     *("not testable", "cited", "theory", "not run", "not built"),
 )
-TIMED = ("seconds_per_pass", "fit_seconds")
+SECONDS = ("seconds_per_pass", "fit_seconds")
+TIMED = (*SECONDS, "seconds_per_iteration", "ratio", "speedup", "kmeans_share_pct")
 """Quantities whose claims go to a file of their own: they are never the same twice."""
 
 SMALLER_IS_BETTER = (
-    *(*TIMED, "accuracy_std_pct", "accuracy_loss_pct", "error_pct"),
+    *(*SECONDS, "accuracy_std_pct", "accuracy_loss_pct", "error_pct"),
     "normalized_mean_error_pct",
 )
 """Quantities of which less is *better*."""
@@ -52,6 +53,7 @@ SMALLER_IS_BETTER = (
 NO_MERIT = (
     *("peak_pass", "peak_pass_min", "peak_pass_max", "best_n_components_min", "best_n_components_max"),
     "shared_proportion_reduction_pct",
+    *("km_iter", "em_iter_min", "em_iter_max", "samples_per_component", "kmeans_share_pct"),
     *("n_nonzero_weights", "normalized_mean_n_nonzero_weights", "n_components_removed"),
     *(
         "n_components_removed_per_class",

@@ -1,0 +1,155 @@
+"""Diagonal against full three ways, what the paper advises, and Figure 2."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from skem.repro.drawing import Figure, Tables
+from skem.repro.papers.sanderson2017.evidence import SYNTHETIC
+from skem.repro.papers.sanderson2017.settings import METHODS, Method, Settings
+from skem.repro.papers.sanderson2017.tables import ABOUT
+
+FULL, DIAGONAL = "C2", "C0"
+
+
+def _compared(tables: Tables, paper: Settings) -> pd.DataFrame:
+    """Per row: the best training likelihood as the paper has it, and the means over folds; data sets with held-out rows."""
+    table = tables["sanderson"]
+    return table[table["dataset"].isin(paper.heldout["data_sets"]) & table["per_row"].notna()][
+        ["dataset", "method", "guard", "n_runs", "per_row", "paper_per_row", "test", "test_sd"]
+    ].reset_index(drop=True)
+
+
+def _label(method: Method, paper: Settings) -> str:
+    return (
+        method.title
+        if method.guard == "none"
+        else f"{method.title}\n{method.guard.format(floor=paper.floor)}"
+    )
+
+
+def _draw_compared(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
+    names = list(dict.fromkeys(table["dataset"]))
+    methods = [name for name in METHODS if name in set(table["method"])]
+    figure, axes = plt.subplots(
+        1, len(names), figsize=(2.4 + 2.0 * len(names), 3.0), sharey=True, squeeze=False, layout="constrained"
+    )
+    for ax, name in zip(axes.flat, names, strict=True):
+        for place, method in enumerate(reversed(methods)):
+            own = table[(table["dataset"] == name) & (table["method"] == method)]
+            if not len(own):
+                continue
+            row, colour = own.iloc[0], FULL if METHODS[method].covariance == "full" else DIAGONAL
+            ax.plot(row["per_row"], place, "o", color=colour, markersize=6)
+            ax.plot(row["paper_per_row"], place, "x", color="black", markersize=6)
+            ax.errorbar(
+                row["test"],
+                place,
+                xerr=row["test_sd"],
+                fmt="s",
+                color=colour,
+                markerfacecolor="white",
+                markersize=5,
+            )
+        ax.set_title(paper.data_sets[name]["title"].partition(",")[0], fontsize=9)
+        ax.set_xlabel("log p per row (nats)", fontsize=8)
+        ax.tick_params(labelsize=8)
+        ax.grid(axis="y", linewidth=0.4, alpha=0.5)
+        ax.margins(x=0.12)
+    axes[0, 0].set_yticks(
+        range(len(methods)),
+        [_label(METHODS[m], paper) for m in reversed(methods)],
+        fontsize=7,
+    )
+    handles = [
+        plt.Line2D([], [], marker=marker, linestyle="", color=colour, markerfacecolor=face, label=label)
+        for marker, colour, face, label in (
+            ("o", "0.3", "0.3", "training rows, best start"),
+            ("s", "0.3", "white", "held-out rows"),
+            ("x", "black", "black", "the paper, training rows"),
+        )
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=8, frameon=False)
+    return axes
+
+
+def _advised(tables: Tables, paper: Settings) -> pd.DataFrame:
+    """By how much each number is below the best of its curve."""
+    keys = ["about", "dataset", "covariance", "value"]
+    table = tables["sanderson2017_advice"]
+    if not len(table):
+        return pd.DataFrame(columns=[*keys, "below"])
+    mean = table.groupby(keys, sort=False)["test"].mean().reset_index()
+    best = mean.groupby(keys[:3])["test"].transform("max")
+    return mean.assign(below=best - mean["test"]).drop(columns="test")
+
+
+def _draw_advised(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
+    axes = plt.subplots(1, len(ABOUT), figsize=(9.0, 3.2), sharey=True, layout="constrained")[1]
+    advised = {"kmeans_iter": (10, 10), "em_iter": (5, 10), "rows_per_component": (10, 10)}
+    for ax, (about, label) in zip(axes, ABOUT.items(), strict=True):
+        own = table[(table["about"] == about) & (table["covariance"] == "diag")]
+        for number, (name, curve) in enumerate(own.groupby("dataset", sort=False)):
+            title = paper.data_sets[str(name)]["title"].partition(",")[0]
+            ax.plot(curve["value"], curve["below"], marker="os^Dv"[number % 5], markersize=4, label=title)
+        ax.axhline(paper.advice["gain"], color="black", linewidth=0.8, linestyle=":")
+        low, high = advised[about]
+        ax.axvspan(low * 0.93, high * 1.07, color="0.85", zorder=0)
+        ax.set_xscale("symlog" if about == "kmeans_iter" else "log")
+        ax.set_yscale("symlog", linthresh=0.01)
+        ax.set_ylim(bottom=-0.002)
+        ax.set_xlabel(label, fontsize=9)
+        ax.tick_params(labelsize=8)
+    axes[0].set_ylabel("Below the best, held-out rows (nats per row)", fontsize=8)
+    if axes[0].get_legend_handles_labels()[0]:
+        axes[0].legend(fontsize=7)
+    return axes
+
+
+def _threads(tables: Tables, paper: Settings) -> pd.DataFrame:
+    table = tables["sanderson_timing"]
+    if not len(table):
+        return pd.DataFrame(columns=["method", "n_threads", "n_rows", "seconds", "speedup", "paper"])
+    own = table[(table["dataset"] == SYNTHETIC)].copy()
+    first = own[own["n_threads"] == 1].set_index("method")["seconds"]
+    own["speedup"] = own["method"].map(first) / own["seconds"]
+    return own[["method", "n_threads", "n_rows", "seconds", "speedup", "paper"]].reset_index(drop=True)
+
+
+def _draw_threads(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
+    axes = plt.subplots(1, 2, figsize=(7.0, 3.0), layout="constrained")[1]
+    run = table.dropna(subset="seconds")
+    for method, own in run.groupby("method", sort=False):
+        for ax, column in zip(axes, ("seconds", "speedup"), strict=True):
+            ax.plot(own["n_threads"], own[column], marker="o", label=METHODS[str(method)].title)
+    scale = run["n_rows"].max() / paper.figure2["n_rows"] if len(run) else 1.0
+    said = table.dropna(subset="paper")
+    axes[0].plot(said["n_threads"], scale * said["paper"], "x", color="black", label="the paper")
+    highest = max(run["n_threads"].max() if len(run) else 1, 2)
+    axes[1].plot([1, highest], [1, highest], ":", color="black", label="linear")
+    if len(said) == 2:
+        axes[1].plot(said["n_threads"], said["paper"].iloc[0] / said["paper"], "x", color="black")
+    for ax, label in zip(axes, (f"Seconds{_share(scale)}", "Speed-up"), strict=True):
+        ax.set_xscale("log", base=2)
+        ax.set_xlabel("Threads", fontsize=9)
+        ax.set_ylabel(label, fontsize=9)
+        ax.set_xticks(paper.figure2["threads"], list(map(str, paper.figure2["threads"])))
+        ax.tick_params(labelsize=8)
+        ax.legend(fontsize=8)
+    axes[0].set_ylim(bottom=0)
+    return axes
+
+
+def _share(scale: float) -> str:
+    return "" if scale == 1 else f" ({scale:g} of the rows, and of the paper's seconds)"
+
+
+FIGURES = {
+    "sanderson_compared": Figure(_compared, _draw_compared),
+    "sanderson_advice": Figure(_advised, _draw_advised),
+    "sanderson_figure2_timing": Figure(_threads, _draw_threads),
+}
+"""By name of file."""
