@@ -1,4 +1,5 @@
-# Hayashi and Uchida (2021). Not part of a default run: snakemake --cores 2 hayashi
+# Hayashi and Uchida (2021). Not part of a default run: snakemake --cores 2 hayashi, and with PyTorch hayashi_images
+from skem.repro.papers.hayashi2021.settings import NETWORKS
 
 HAYASHI = PAPER_SETTINGS["hayashi2021"]
 HAYASHI_LEFT = {
@@ -10,20 +11,48 @@ HAYASHI_LEFT = {
 HAYASHI_VALUES = {
     name: f"results/values/hayashi2021_{name}.csv" for name in ("errors", "components", "timing")
 }
-# What the last `snakemake hayashi` left, where there is any.
-EVIDENCE["hayashi2021"] = {
-    "values": (
-        HAYASHI_VALUES
-        if all(Path(path).exists() for paths in HAYASHI_LEFT.values() for path in paths)
-        else {}
-    )
+HAYASHI_IMAGES = "results/hayashi2021/images"
+HAYASHI_CELLS = [
+    f"{HAYASHI_IMAGES}/{name}/{method}-{run}.csv"
+    for run in range(HAYASHI.images["seeds"])
+    for name in HAYASHI.images["data_sets"]
+    for method in NETWORKS
+]
+HAYASHI_CHOICES = [f"{HAYASHI_IMAGES}/{name}/choice.csv" for name in HAYASHI.images["data_sets"]]
+HAYASHI_IMAGE_VALUES = {
+    name: f"results/values/hayashi2021_{name}.csv" for name in ("images", "images_choice", "images_timing")
 }
+# What the last `snakemake hayashi` and `snakemake hayashi_images` left, where there is any.
+HAYASHI_KNOWN = {}
+if all(Path(path).exists() for paths in HAYASHI_LEFT.values() for path in paths):
+    HAYASHI_KNOWN |= HAYASHI_VALUES
+if all(Path(path).exists() for path in HAYASHI_CELLS):
+    HAYASHI_KNOWN |= HAYASHI_IMAGE_VALUES
+EVIDENCE["hayashi2021"] = {"values": HAYASHI_KNOWN}
 HAYASHI_FIGURES = {"hayashi_components": [HAYASHI_VALUES["components"]]}
-DRAWN |= {name: {"paper": "hayashi2021", "tables": tables} for name, tables in HAYASHI_FIGURES.items()}
+# Figure 5 has the features of two.
+HAYASHI_IMAGE_FIGURES = {
+    "hayashi_features": [
+        f"{HAYASHI_IMAGES}/{name}/{method}-0.features.csv"
+        for name, entry in HAYASHI.images["data_sets"].items()
+        for method in ("softmax", "sdgm")
+        if entry["n_features"] == 2
+    ]
+}
+DRAWN |= {
+    name: {"paper": "hayashi2021", "tables": tables}
+    for name, tables in (HAYASHI_FIGURES | HAYASHI_IMAGE_FIGURES).items()
+}
 HAYASHI_RESULTS = [
     f"results/tables/{name}.{suffix}" for name in ("hayashi", "hayashi_claims") for suffix in ("csv", "md")
 ] + [f"results/figures/{name}.{suffix}" for name in HAYASHI_FIGURES for suffix in KINDS]
-REFERENCE_TOO += [*HAYASHI_RESULTS, *HAYASHI_VALUES.values()]
+HAYASHI_IMAGE_RESULTS = [f"results/tables/hayashi_images.{suffix}" for suffix in ("csv", "md")] + [
+    f"results/figures/{name}.{suffix}" for name in HAYASHI_IMAGE_FIGURES for suffix in KINDS
+]
+REFERENCE_TOO += [
+    *(*HAYASHI_RESULTS, *HAYASHI_VALUES.values()),
+    *(*HAYASHI_IMAGE_RESULTS, *HAYASHI_IMAGE_VALUES.values()),
+]
 
 
 rule hayashi_errors:
@@ -97,12 +126,104 @@ rule hayashi_table:
         "../scripts/hayashi_table.py"
 
 
+rule hayashi_images_choice:
+    """One job per column of Table 2: what is chosen on validation rows."""
+    input:
+        lambda wildcards: f"results/data/{HAYASHI.images['data_sets'][wildcards.dataset]['source']}.json",
+    output:
+        f"{HAYASHI_IMAGES}/{{dataset}}/choice.csv",
+    wildcard_constraints:
+        dataset="|".join(HAYASHI.images["data_sets"]),
+    priority: 100
+    params:
+        stated={name: HAYASHI.images[name] for name in ("network", "choice")},
+        entry=lambda wildcards: HAYASHI.images["data_sets"][wildcards.dataset],
+        seed=SEED,
+        code=code("hayashi_images_choice"),
+    message:
+        "strength and schedule on {wildcards.dataset}"
+    script:
+        "../scripts/hayashi_images_choice.py"
+
+
+rule hayashi_images_train:
+    """One job per column of Table 2, last layer and seed; the first seed of all first."""
+    input:
+        data=lambda wildcards: f"results/data/{HAYASHI.images['data_sets'][wildcards.dataset]['source']}.json",
+        choice=lambda wildcards: (
+            [f"{HAYASHI_IMAGES}/{wildcards.dataset}/choice.csv"]
+            if wildcards.method in ("softmax_l1", "sdgm")
+            else []
+        ),
+    output:
+        errors=f"{HAYASHI_IMAGES}/{{dataset}}/{{method}}-{{run}}.csv",
+        features=f"{HAYASHI_IMAGES}/{{dataset}}/{{method}}-{{run}}.features.csv",
+    wildcard_constraints:
+        dataset="|".join(HAYASHI.images["data_sets"]),
+        method="|".join(NETWORKS),
+        run=r"\d+",
+    priority: lambda wildcards: 50 - int(wildcards.run)
+    params:
+        stated={name: HAYASHI.images.get(name) for name in ("network", "n_train", "drawn")},
+        entry=lambda wildcards: HAYASHI.images["data_sets"][wildcards.dataset],
+        seed=SEED,
+        code=code("hayashi_images_train"),
+    message:
+        "{wildcards.method} on {wildcards.dataset}, seed {wildcards.run}"
+    script:
+        "../scripts/hayashi_images_train.py"
+
+
+rule hayashi_images_values:
+    """What the claims of Table 2 are judged by."""
+    input:
+        errors=HAYASHI_CELLS,
+        choices=HAYASHI_CHOICES,
+    output:
+        **HAYASHI_IMAGE_VALUES,
+    params:
+        code=code("hayashi_images_values"),
+    message:
+        "what the claims of Table 2 of Hayashi and Uchida (2021) are judged by"
+    script:
+        "../scripts/hayashi_images_values.py"
+
+
+rule hayashi_images_table:
+    input:
+        errors=HAYASHI_IMAGE_VALUES["images"],
+        choices=HAYASHI_IMAGE_VALUES["images_choice"],
+        claims="config/claims.csv",
+    output:
+        csv="results/tables/hayashi_images.csv",
+        md=report(
+            "results/tables/hayashi_images.md",
+            category="Hayashi and Uchida 2021",
+            caption="../report/hayashi_images.rst",
+        ),
+    params:
+        settings=HAYASHI,
+        code=code("hayashi_images_table"),
+    message:
+        "Table 2 of Hayashi and Uchida (2021)"
+    script:
+        "../scripts/hayashi_images_table.py"
+
+
+rule hayashi_images:
+    input:
+        HAYASHI_IMAGE_RESULTS,
+        "results/environment.json",
+    message:
+        "Table 2 and Figure 5 of Hayashi and Uchida (2021)"
+
+
 rule hayashi_claims:
     input:
         claims="config/claims.csv",
         protocols="config/protocols.yaml",
         paper="config/hayashi2021.yaml",
-        evidence=list(HAYASHI_VALUES.values()),
+        evidence=list((HAYASHI_VALUES | HAYASHI_KNOWN).values()),
     output:
         csv="results/tables/hayashi_claims.csv",
         timing_csv="results/hayashi2021/claims_timing.csv",
@@ -114,7 +235,7 @@ rule hayashi_claims:
     params:
         alone=True,
         title=f"What {TITLES['hayashi2021']} claim",
-        evidence={"hayashi2021": {"values": HAYASHI_VALUES}},
+        evidence={"hayashi2021": {"values": HAYASHI_VALUES | HAYASHI_KNOWN}},
         settings={"hayashi2021": HAYASHI},
         code=code("claims"),
     message:

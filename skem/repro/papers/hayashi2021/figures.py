@@ -1,4 +1,4 @@
-"""Appendix B of Hayashi and Uchida (2021) as a figure."""
+"""Figures of Hayashi and Uchida (2021)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 from skem.repro.drawing import Figure, Tables
-from skem.repro.papers.hayashi2021.settings import Settings
+from skem.repro.papers.hayashi2021.settings import NETWORKS, Settings
 from skem.repro.papers.hayashi2021.tables import by_components
 
 PANELS = {
@@ -53,5 +53,27 @@ def _draw(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
     return axes
 
 
-FIGURES = {"hayashi_components": Figure(_rows, _draw)}
+def _features(tables: Tables, paper: Settings) -> pd.DataFrame:
+    """Figure 5, from one table per last layer, called as "softmax-0.features"."""
+    named = {name.partition("-")[0]: table for name, table in tables.items()}
+    return pd.concat([table.assign(method=name) for name, table in named.items()], ignore_index=True)
+
+
+def _draw_features(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
+    methods = list(table["method"].unique()) if len(table) else []
+    axes = plt.subplots(1, max(len(methods), 1), figsize=(7.0, 3.5), layout="constrained", squeeze=False)[1][
+        0
+    ]
+    for ax, method in zip(axes, methods, strict=False):
+        own = table[table["method"] == method]
+        ax.scatter(own["x"], own["y"], c=own["class"], cmap="tab10", s=2, linewidths=0, rasterized=True)
+        ax.set_title(NETWORKS[method], fontsize=10)
+        ax.tick_params(labelsize=8)
+    return axes
+
+
+FIGURES = {
+    "hayashi_components": Figure(_rows, _draw),
+    "hayashi_features": Figure(_features, _draw_features),
+}
 """By name of file."""
