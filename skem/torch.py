@@ -130,20 +130,9 @@ class SDGMLayer(nn.Module):
             f"covariance={self.covariance!r}, sparse={self.sparse}"
         )
 
-    def terms(self, x: Tensor) -> Tensor:
-        """phi(x), eq. 2: (n, D) to (n, n_terms)."""
-        if x.ndim != 2 or x.shape[1] != self.in_features:
-            raise ValueError(f"the layer takes shape (n, {self.in_features}), not {tuple(x.shape)}")
-        if self.covariance == "full":
-            i, j = self._pairs
-            products = x[:, i] * x[:, j]
-        else:
-            products = x * x
-        return torch.cat([x.new_ones(len(x), 1), x, products], dim=1)
-
     def log_joint(self, x: Tensor) -> Tensor:
-        """log P(c, m|x), eq. 1: (n, D) to (n, n_classes, n_components)."""
-        phi = self.terms(x)
+        """log P(c, m|x), eq. 1: (..., D) to (..., n_classes, n_components)."""
+        phi = self._terms(x)
         if self.training and self.log_sigma2 is not None:
             weight = self.weight.masked_fill(self.pruned, 0.0)
             variance = torch.exp(self._log_alpha()) * weight * weight
@@ -152,12 +141,12 @@ class SDGMLayer(nn.Module):
             activations = activations + spread * torch.randn_like(spread)
         else:
             activations = phi @ self.weight.masked_fill(self._dropped(), 0.0).T
-        log_joint = torch.log_softmax(activations + self.mixture_logits, dim=1)
-        return log_joint.unflatten(1, (self.n_classes, self.n_components))
+        log_joint = torch.log_softmax(activations + self.mixture_logits, dim=-1)
+        return log_joint.unflatten(-1, (self.n_classes, self.n_components))
 
     def forward(self, x: Tensor) -> Tensor:
-        """log P(c|x): (n, D) to (n, n_classes)."""
-        return torch.logsumexp(self.log_joint(x), dim=2)
+        """log P(c|x): (..., D) to (..., n_classes)."""
+        return torch.logsumexp(self.log_joint(x), dim=-1)
 
     def kl(self) -> Tensor:
         """The divergence of the posterior of all weights from their prior, in nats, but for a constant.
@@ -178,6 +167,17 @@ class SDGMLayer(nn.Module):
     def n_nonzero_weights(self) -> int:
         """Weights that evaluation uses, all components together."""
         return int((~self._dropped() & (self.weight != 0)).sum())
+
+    def _terms(self, x: Tensor) -> Tensor:
+        """phi(x), eq. 2: (..., D) to (..., n_terms)."""
+        if x.ndim == 0 or x.shape[-1] != self.in_features:
+            raise ValueError(f"the layer takes shape (..., {self.in_features}), not {tuple(x.shape)}")
+        if self.covariance == "full":
+            i, j = self._pairs
+            products = x[..., i] * x[..., j]
+        else:
+            products = x * x
+        return torch.cat([torch.ones_like(x[..., :1]), x, products], dim=-1)
 
     def _log_alpha(self) -> Tensor:
         log_alpha = self.log_sigma2 - torch.log(self.weight * self.weight + EPS)

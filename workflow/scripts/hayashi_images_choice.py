@@ -9,7 +9,7 @@ from skem.repro.training import splits
 with plain_errors():
     from skem.repro.papers.hayashi2021 import images
 
-    images.one_thread()
+    images.repeatable()
     rows = []
     if json.loads(Path(snakemake.input[0]).read_text(encoding="utf-8"))["available"]:
         seed = splits.seed(snakemake.params.seed, "hayashi2021", snakemake.wildcards.dataset, "choice")

@@ -9,7 +9,7 @@ from skem.repro.training import splits
 with plain_errors():
     from skem.repro.papers.hayashi2021 import images
 
-    images.one_thread()
+    images.repeatable()
     dataset, method, run = (snakemake.wildcards[name] for name in ("dataset", "method", "run"))
     errors, features = [], []
     if json.loads(Path(snakemake.input.data).read_text(encoding="utf-8"))["available"]:

@@ -55,10 +55,11 @@ class Softmax(nn.Linear):
 
 
 class LargeMarginSoftmax(nn.Linear):
-    """The same without a constant, trained with a margin of m = 2 between angles (Liu et al. 2016, eqs. 4 to 6).
+    """The same without a constant, trained with a margin of m = 2 between angles (Liu et al. 2016).
 
     In training the score of the true class, |w||x| cos(t), gives way to |w||x| psi(t), psi = cos(2t) up to a right angle and
-    -cos(2t) - 2 beyond: as in their code by degrees, (lambda cos + psi) / (1 + lambda) with a lambda that falls from 1000.
+    -cos(2t) - 2 beyond: as in their paper by degrees, (lambda cos + psi) / (1 + lambda), where lambda is 1000 over the number
+    of the step.
     """
 
     def __init__(self, in_features: int, out_features: int) -> None:
@@ -126,7 +127,7 @@ class Network(nn.Module):
 def train(
     method: str, n_features: int, setup: Setup, images: np.ndarray, y: np.ndarray, seed: int
 ) -> Network:
-    """A network trained by Adam; one thread and the seed decide every bit of it.
+    """A network trained by Adam; with one thread (`images.repeatable`) the seed decides every bit of it.
 
     Parameters
     ----------
@@ -139,7 +140,6 @@ def train(
     y : ndarray of int, shape (n,)
     seed : int
     """
-    torch.use_deterministic_algorithms(True)
     torch.manual_seed(seed)
     X, classes = torch.from_numpy(np.ascontiguousarray(images)), torch.from_numpy(y.astype(np.int64))
     network = Network(method, n_features, setup).to(memory_format=torch.channels_last)
