@@ -30,7 +30,7 @@ def summary(errors: pd.DataFrame, stated: pd.DataFrame, paper: Settings) -> pd.D
             if len(errors):
                 own = errors[(errors["dataset"] == name) & (errors["method"] == method)]
             row: dict[str, Any] = {"dataset": name, "method": method, "n_runs": len(own)}
-            row |= {measure: own[measure].mean() if len(own) else np.nan for measure in MEASURES}
+            row |= {measure: own[measure].mean() if measure in own else np.nan for measure in MEASURES}
             row["error_sd"] = own["error"].std(ddof=1) if len(own) else np.nan
             rows.append(row | {"paper_error": float(said[f"hayashi.table2.{name}.{method}"])})
     return pd.DataFrame(rows)
