@@ -29,7 +29,9 @@ if all(Path(path).exists() for paths in HAYASHI_LEFT.values() for path in paths)
 if all(Path(path).exists() for path in HAYASHI_CELLS):
     HAYASHI_KNOWN |= HAYASHI_IMAGE_VALUES
 EVIDENCE["hayashi2021"] = {"values": HAYASHI_KNOWN}
-HAYASHI_FIGURES = {"hayashi_components": [HAYASHI_VALUES["components"]]}
+HAYASHI_FIGURES = {"hayashi_components": [HAYASHI_VALUES["components"]]} | {
+    f"hayashi_figure{number}": ["results/hayashi2021/boundaries.csv"] for number in (1, 3, 6)
+}
 # Figure 5 has the features of two.
 HAYASHI_IMAGE_FIGURES = {
     "hayashi_features": [
@@ -91,6 +93,24 @@ rule hayashi_components:
         "appendix B, repetition {wildcards.run}"
     script:
         "../scripts/hayashi_components.py"
+
+
+rule hayashi_boundaries:
+    input:
+        "results/data/ripley.json",
+    output:
+        "results/hayashi2021/boundaries.csv",
+    priority: 100
+    params:
+        setup=HAYASHI.boundaries,
+        model=HAYASHI.model,
+        synthetic=HAYASHI.synthetic,
+        seed=SEED,
+        code=code("hayashi_boundaries"),
+    message:
+        "boundaries of figures 1, 3 and 6"
+    script:
+        "../scripts/hayashi_boundaries.py"
 
 
 rule hayashi_values:

@@ -122,7 +122,7 @@ def _keeps_and_drops(evidence: Evidence, claim: Claim) -> Judgement:
             greater(left, Estimate(2.0), "more than one per class"),
             greater(Estimate(float(at_first)), left, f"fewer than {at_first}"),
         ],
-        f"{left.mean:.1f} components are left, of {at_first}; the boundaries are in figure hayashi_boundaries",
+        f"{left.mean:.1f} components are left, of {at_first}; Figure 1 has their boundaries",
     )
 
 

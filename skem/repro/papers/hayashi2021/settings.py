@@ -44,6 +44,8 @@ class Settings:
         By name: source, title; n_train where the split is not published, n_components where they are not the model's.
     synthetic : dict
         Appendix B.
+    boundaries : dict
+        Figures 1, 3 and 6.
     images : dict
         Table 2 and Figure 5.
     """
@@ -52,6 +54,7 @@ class Settings:
     model: Mapping[str, Any]
     data_sets: Mapping[str, Mapping[str, Any]]
     synthetic: Mapping[str, Any]
+    boundaries: Mapping[str, Any]
     images: Mapping[str, Any]
 
     @property
@@ -67,4 +70,5 @@ class Settings:
 
 def settings(stated: dict[str, Any], experiment: object = None) -> Settings:
     """The settings as ``config/hayashi2021.yaml`` states them; it has no experiments."""
-    return Settings(**{key: stated[key] for key in ("splits", "model", "data_sets", "synthetic", "images")})
+    keys = ("splits", "model", "data_sets", "synthetic", "boundaries", "images")
+    return Settings(**{key: stated[key] for key in keys})

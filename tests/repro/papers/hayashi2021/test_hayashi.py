@@ -1,18 +1,20 @@
 """Hayashi and Uchida (2021): the verdicts on values made up for it, and what its jobs train."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from skem.repro import papers
 from skem.repro.ledger import summary
 from skem.repro.ledger.estimates import NotRun
 from skem.repro.ledger.verdicts import VERDICTS
 from skem.repro.papers import ledgers
-from skem.repro.papers.hayashi2021 import errors, image_tables, tables
+from skem.repro.papers.hayashi2021 import boundaries, errors, image_tables, tables
 from skem.repro.papers.hayashi2021.evidence import Evidence
 from skem.repro.papers.hayashi2021.figures import FIGURES
 from skem.repro.papers.hayashi2021.judges import judge, knows
@@ -251,4 +253,50 @@ def test_table_and_figure_of_what_was_measured():
     figure = FIGURES["hayashi_components"]
     axes = figure.draw(figure.rows({"hayashi2021_components": curves()}, PAPER), PAPER)
     assert len(axes.flat) == 4
+    plt.close("all")
+
+
+def test_boundaries_are_where_classes_and_components_are_even(monkeypatch):
+    X, y = errors.checkerboard(120, 0.1, np.random.default_rng(0))
+    ripley = SimpleNamespace(train=(X[:80], y[:80]), test=(X[80:], y[80:]))
+    monkeypatch.setattr(boundaries.datasets, "load", lambda name: ripley)
+    setup = {"snapshots": [1, 3], "n_components": [2], "grid": 41}
+    model = {"n_components": 4, "max_iter": 2}
+    rows = boundaries.panels(setup, model, dict(PAPER.synthetic, n_train=60, n_test=60), 0)
+    table = pd.DataFrame(rows)
+    assert set(table["figure"]) == {"figure1", "figure3", "figure6"}
+    assert list(table.loc[table["figure"] == "figure1", "panel"].unique()) == [
+        "softmax",
+        "gp",
+        "rvm",
+        "dgmm",
+        "sdgm",
+    ]
+    assert set(table.loc[table["panel"] == "softmax", "kind"]) == {"row", "decision"}
+    # The same model again: on its lines, up to the grid, two are even.
+    sdgm = errors.SDGMClassifier(**model, random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        sdgm.fit(X[:80], y[:80])
+    own = table[(table["figure"] == "figure1") & (table["panel"] == "sdgm")]
+    line = own.loc[own["kind"] == "decision", ["x", "y"]].to_numpy()
+    assert abs(sdgm.predict_proba(line)[:, 1] - 0.5).mean() < 0.02
+    line = own.loc[own["kind"] == "component", ["x", "y"]].to_numpy()
+    between = np.exp(np.sort(sdgm.component_log_proba(line), axis=1))
+    assert len(between)
+    assert (between[:, -1] - between[:, -2]).mean() < 0.05
+    for number in (1, 3, 6):
+        figure = FIGURES[f"hayashi_figure{number}"]
+        figure.draw(figure.rows({"boundaries": table}, PAPER), PAPER)
+        # Without data an empty panel.
+        figure.draw(figure.rows({"boundaries": pd.DataFrame()}, PAPER), PAPER)
+    plt.close("all")
+
+
+def test_figure_of_two_features():
+    figure = FIGURES["hayashi_features"]
+    points = pd.DataFrame({"x": [0.0, 1.0], "y": [1.0, 0.0], "class": [0, 1]})
+    tables = {"softmax-0.features": points, "sdgm-0.features": points + 1}
+    axes = figure.draw(figure.rows(tables, PAPER), PAPER)
+    assert [ax.get_title() for ax in axes] == ["softmax", "SDGM"]
+    figure.draw(figure.rows({"softmax-0.features": pd.DataFrame()}, PAPER), PAPER)
     plt.close("all")
