@@ -1,15 +1,18 @@
 # Hayashi and Uchida (2021). Not part of a default run: snakemake --cores 2 hayashi, and with PyTorch hayashi_images
+from dataclasses import replace
+
 from skem.repro.papers.hayashi2021.settings import NETWORKS
 
 HAYASHI = PAPER_SETTINGS["hayashi2021"]
-HAYASHI_LEFT = {
-    "errors": [f"results/hayashi2021/{name}.csv" for name in HAYASHI.data_sets],
-    "components": [
-        f"results/hayashi2021/components/{run}.csv" for run in range(HAYASHI.synthetic["repetitions"])
-    ],
+HAYASHI = replace(HAYASHI, splits=config.get("splits", {}).get("hayashi2021", HAYASHI.splits))
+PAPER_SETTINGS["hayashi2021"] = HAYASHI
+HAYASHI_LEFT = {"errors": [f"results/hayashi2021/{name}.csv" for name in HAYASHI.data_sets]} | {
+    scale: [f"results/hayashi2021/{scale}/{run}.csv" for run in range(HAYASHI.synthetic["repetitions"])]
+    for scale in ("components", "components_raw")
 }
 HAYASHI_VALUES = {
-    name: f"results/values/hayashi2021_{name}.csv" for name in ("errors", "components", "timing")
+    name: f"results/values/hayashi2021_{name}.csv"
+    for name in ("errors", "components", "components_raw", "timing")
 }
 HAYASHI_IMAGES = "results/hayashi2021/images"
 HAYASHI_CELLS = [
@@ -18,6 +21,13 @@ HAYASHI_CELLS = [
     for name in HAYASHI.images["data_sets"]
     for method in NETWORKS
 ]
+
+
+def hayashi_order(wildcards):
+    """The first seed of all before the second of any, and one column after the other."""
+    return 90 - 10 * int(wildcards.get("run", 0)) - list(HAYASHI.images["data_sets"]).index(wildcards.dataset)
+
+
 HAYASHI_CHOICES = [f"{HAYASHI_IMAGES}/{name}/choice.csv" for name in HAYASHI.images["data_sets"]]
 HAYASHI_IMAGE_VALUES = {
     name: f"results/values/hayashi2021_{name}.csv" for name in ("images", "images_choice", "images_timing")
@@ -95,6 +105,18 @@ rule hayashi_components:
         "../scripts/hayashi_components.py"
 
 
+use rule hayashi_components as hayashi_components_raw with:
+    output:
+        "results/hayashi2021/components_raw/{run}.csv",
+    params:
+        setup=HAYASHI.synthetic,
+        model=HAYASHI.model | {"standardize": False},
+        seed=SEED,
+        code=code("hayashi_components"),
+    message:
+        "appendix B, features as they are, repetition {wildcards.run}"
+
+
 rule hayashi_boundaries:
     input:
         "results/data/ripley.json",
@@ -131,6 +153,7 @@ rule hayashi_table:
     input:
         errors=HAYASHI_VALUES["errors"],
         components=HAYASHI_VALUES["components"],
+        components_raw=HAYASHI_VALUES["components_raw"],
         claims="config/claims.csv",
     output:
         csv="results/tables/hayashi.csv",
@@ -154,7 +177,7 @@ rule hayashi_images_choice:
         f"{HAYASHI_IMAGES}/{{dataset}}/choice.csv",
     wildcard_constraints:
         dataset="|".join(HAYASHI.images["data_sets"]),
-    priority: 100
+    priority: hayashi_order
     params:
         stated={name: HAYASHI.images[name] for name in ("network", "choice")},
         entry=lambda wildcards: HAYASHI.images["data_sets"][wildcards.dataset],
@@ -182,7 +205,7 @@ rule hayashi_images_train:
         dataset="|".join(HAYASHI.images["data_sets"]),
         method="|".join(NETWORKS),
         run=r"\d+",
-    priority: lambda wildcards: 50 - int(wildcards.run)
+    priority: hayashi_order
     params:
         stated={name: HAYASHI.images.get(name) for name in ("network", "n_train", "drawn")},
         entry=lambda wildcards: HAYASHI.images["data_sets"][wildcards.dataset],

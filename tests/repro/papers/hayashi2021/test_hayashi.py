@@ -247,9 +247,9 @@ def test_table_and_figure_of_what_was_measured():
     row = table[(table["dataset"] == "banana") & (table["method"] == "sdgm")].iloc[0]
     assert (row["paper_error"], row["paper_weights"], row["n_runs"]) == (10.6, 11.1, 10)
     by_size = tables.by_components(curves())
-    text = tables.to_markdown(table, by_size, PAPER)
+    text = tables.to_markdown(table, by_size, by_size, PAPER)
     assert "not to be had" in text
-    assert text.count("**") == 2 * len(PAPER.data_sets)
+    assert text.count("**") == 2 * (len(PAPER.data_sets) + 2)
     figure = FIGURES["hayashi_components"]
     axes = figure.draw(figure.rows({"hayashi2021_components": curves()}, PAPER), PAPER)
     assert len(axes.flat) == 4
