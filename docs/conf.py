@@ -4,6 +4,7 @@ import logging
 import os
 import re
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the examples are too small for more
@@ -51,11 +52,13 @@ autodoc_default_options = {
     "exclude-members": "get_metadata_routing, get_params, set_params, set_callbacks, set_fit_request, set_partial_fit_request, set_score_request, "
     "set_output, fit_transform, get_feature_names_out"
 }
+autodoc_mock_imports = [] if find_spec("torch") else ["torch"]
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
 doctest_global_setup = """
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 import matplotlib
 matplotlib.use("Agg")

@@ -23,7 +23,7 @@ def test_importing_the_library_loads_no_more_than_it_needs():
     loaded = python(
         "import sys, sklearn.base; before = set(sys.modules); import skem; print(*set(sys.modules) - before)"
     )
-    heavy = ("numba", "pandas", "matplotlib", "snakemake", "yaml", "jsonschema", "requests", "PIL")
+    heavy = ("numba", "pandas", "matplotlib", "snakemake", "yaml", "jsonschema", "requests", "PIL", "torch")
     assert [name for name in loaded if name in heavy or name.startswith(("skem.repro", "skem.plots"))] == []
 
 

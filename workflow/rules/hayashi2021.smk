@@ -1,29 +1,70 @@
-# Hayashi and Uchida (2021). Not part of a default run: snakemake --cores 2 hayashi
+# Hayashi and Uchida (2021). Not part of a default run: snakemake --cores 2 hayashi, and with PyTorch hayashi_images
+from dataclasses import replace
+
+from skem.repro.papers.hayashi2021.settings import NETWORKS
 
 HAYASHI = PAPER_SETTINGS["hayashi2021"]
-HAYASHI_LEFT = {
-    "errors": [f"results/hayashi2021/{name}.csv" for name in HAYASHI.data_sets],
-    "components": [
-        f"results/hayashi2021/components/{run}.csv" for run in range(HAYASHI.synthetic["repetitions"])
-    ],
+HAYASHI = replace(HAYASHI, splits=config.get("splits", {}).get("hayashi2021", HAYASHI.splits))
+PAPER_SETTINGS["hayashi2021"] = HAYASHI
+HAYASHI_LEFT = {"errors": [f"results/hayashi2021/{name}.csv" for name in HAYASHI.data_sets]} | {
+    scale: [f"results/hayashi2021/{scale}/{run}.csv" for run in range(HAYASHI.synthetic["repetitions"])]
+    for scale in ("components", "components_raw")
 }
 HAYASHI_VALUES = {
-    name: f"results/values/hayashi2021_{name}.csv" for name in ("errors", "components", "timing")
+    name: f"results/values/hayashi2021_{name}.csv"
+    for name in ("errors", "components", "components_raw", "timing")
 }
-# What the last `snakemake hayashi` left, where there is any.
-EVIDENCE["hayashi2021"] = {
-    "values": (
-        HAYASHI_VALUES
-        if all(Path(path).exists() for paths in HAYASHI_LEFT.values() for path in paths)
-        else {}
-    )
+HAYASHI_IMAGES = "results/hayashi2021/images"
+HAYASHI_CELLS = [
+    f"{HAYASHI_IMAGES}/{name}/{method}-{run}.csv"
+    for run in range(HAYASHI.images["seeds"])
+    for name in HAYASHI.images["data_sets"]
+    for method in NETWORKS
+]
+
+
+def hayashi_order(wildcards):
+    """The first seed of all before the second of any, and one column after the other."""
+    return 90 - 10 * int(wildcards.get("run", 0)) - list(HAYASHI.images["data_sets"]).index(wildcards.dataset)
+
+
+HAYASHI_CHOICES = [f"{HAYASHI_IMAGES}/{name}/choice.csv" for name in HAYASHI.images["data_sets"]]
+HAYASHI_IMAGE_VALUES = {
+    name: f"results/values/hayashi2021_{name}.csv" for name in ("images", "images_choice", "images_timing")
 }
-HAYASHI_FIGURES = {"hayashi_components": [HAYASHI_VALUES["components"]]}
-DRAWN |= {name: {"paper": "hayashi2021", "tables": tables} for name, tables in HAYASHI_FIGURES.items()}
+# What the last `snakemake hayashi` and `snakemake hayashi_images` left, where there is any.
+HAYASHI_KNOWN = {}
+if all(Path(path).exists() for paths in HAYASHI_LEFT.values() for path in paths):
+    HAYASHI_KNOWN |= HAYASHI_VALUES
+if all(Path(path).exists() for path in HAYASHI_CELLS):
+    HAYASHI_KNOWN |= HAYASHI_IMAGE_VALUES
+EVIDENCE["hayashi2021"] = {"values": HAYASHI_KNOWN}
+HAYASHI_FIGURES = {"hayashi_components": [HAYASHI_VALUES["components"]]} | {
+    f"hayashi_figure{number}": ["results/hayashi2021/boundaries.csv"] for number in (1, 3, 6)
+}
+# Figure 5 has the features of two.
+HAYASHI_IMAGE_FIGURES = {
+    "hayashi_features": [
+        f"{HAYASHI_IMAGES}/{name}/{method}-0.features.csv"
+        for name, entry in HAYASHI.images["data_sets"].items()
+        for method in ("softmax", "sdgm")
+        if entry["n_features"] == 2
+    ]
+}
+DRAWN |= {
+    name: {"paper": "hayashi2021", "tables": tables}
+    for name, tables in (HAYASHI_FIGURES | HAYASHI_IMAGE_FIGURES).items()
+}
 HAYASHI_RESULTS = [
     f"results/tables/{name}.{suffix}" for name in ("hayashi", "hayashi_claims") for suffix in ("csv", "md")
 ] + [f"results/figures/{name}.{suffix}" for name in HAYASHI_FIGURES for suffix in KINDS]
-REFERENCE_TOO += [*HAYASHI_RESULTS, *HAYASHI_VALUES.values()]
+HAYASHI_IMAGE_RESULTS = [f"results/tables/hayashi_images.{suffix}" for suffix in ("csv", "md")] + [
+    f"results/figures/{name}.{suffix}" for name in HAYASHI_IMAGE_FIGURES for suffix in KINDS
+]
+REFERENCE_TOO += [
+    *(*HAYASHI_RESULTS, *HAYASHI_VALUES.values()),
+    *(*HAYASHI_IMAGE_RESULTS, *HAYASHI_IMAGE_VALUES.values()),
+]
 
 
 rule hayashi_errors:
@@ -64,6 +105,36 @@ rule hayashi_components:
         "../scripts/hayashi_components.py"
 
 
+use rule hayashi_components as hayashi_components_raw with:
+    output:
+        "results/hayashi2021/components_raw/{run}.csv",
+    params:
+        setup=HAYASHI.synthetic,
+        model=HAYASHI.model | {"standardize": False},
+        seed=SEED,
+        code=code("hayashi_components"),
+    message:
+        "appendix B, features as they are, repetition {wildcards.run}"
+
+
+rule hayashi_boundaries:
+    input:
+        "results/data/ripley.json",
+    output:
+        "results/hayashi2021/boundaries.csv",
+    priority: 100
+    params:
+        setup=HAYASHI.boundaries,
+        model=HAYASHI.model,
+        synthetic=HAYASHI.synthetic,
+        seed=SEED,
+        code=code("hayashi_boundaries"),
+    message:
+        "boundaries of figures 1, 3 and 6"
+    script:
+        "../scripts/hayashi_boundaries.py"
+
+
 rule hayashi_values:
     """What its claims are judged by, and its table is made of."""
     input:
@@ -82,6 +153,7 @@ rule hayashi_table:
     input:
         errors=HAYASHI_VALUES["errors"],
         components=HAYASHI_VALUES["components"],
+        components_raw=HAYASHI_VALUES["components_raw"],
         claims="config/claims.csv",
     output:
         csv="results/tables/hayashi.csv",
@@ -97,12 +169,104 @@ rule hayashi_table:
         "../scripts/hayashi_table.py"
 
 
+rule hayashi_images_choice:
+    """One job per column of Table 2: what is chosen on validation rows."""
+    input:
+        lambda wildcards: f"results/data/{HAYASHI.images['data_sets'][wildcards.dataset]['source']}.json",
+    output:
+        f"{HAYASHI_IMAGES}/{{dataset}}/choice.csv",
+    wildcard_constraints:
+        dataset="|".join(HAYASHI.images["data_sets"]),
+    priority: hayashi_order
+    params:
+        stated={name: HAYASHI.images[name] for name in ("network", "choice")},
+        entry=lambda wildcards: HAYASHI.images["data_sets"][wildcards.dataset],
+        seed=SEED,
+        code=code("hayashi_images_choice"),
+    message:
+        "strength and schedule on {wildcards.dataset}"
+    script:
+        "../scripts/hayashi_images_choice.py"
+
+
+rule hayashi_images_train:
+    """One job per column of Table 2, last layer and seed; the first seed of all first."""
+    input:
+        data=lambda wildcards: f"results/data/{HAYASHI.images['data_sets'][wildcards.dataset]['source']}.json",
+        choice=lambda wildcards: (
+            [f"{HAYASHI_IMAGES}/{wildcards.dataset}/choice.csv"]
+            if wildcards.method in ("softmax_l1", "sdgm")
+            else []
+        ),
+    output:
+        errors=f"{HAYASHI_IMAGES}/{{dataset}}/{{method}}-{{run}}.csv",
+        features=f"{HAYASHI_IMAGES}/{{dataset}}/{{method}}-{{run}}.features.csv",
+    wildcard_constraints:
+        dataset="|".join(HAYASHI.images["data_sets"]),
+        method="|".join(NETWORKS),
+        run=r"\d+",
+    priority: hayashi_order
+    params:
+        stated={name: HAYASHI.images.get(name) for name in ("network", "n_train", "drawn")},
+        entry=lambda wildcards: HAYASHI.images["data_sets"][wildcards.dataset],
+        seed=SEED,
+        code=code("hayashi_images_train"),
+    message:
+        "{wildcards.method} on {wildcards.dataset}, seed {wildcards.run}"
+    script:
+        "../scripts/hayashi_images_train.py"
+
+
+rule hayashi_images_values:
+    """What the claims of Table 2 are judged by."""
+    input:
+        errors=HAYASHI_CELLS,
+        choices=HAYASHI_CHOICES,
+    output:
+        **HAYASHI_IMAGE_VALUES,
+    params:
+        code=code("hayashi_images_values"),
+    message:
+        "what the claims of Table 2 of Hayashi and Uchida (2021) are judged by"
+    script:
+        "../scripts/hayashi_images_values.py"
+
+
+rule hayashi_images_table:
+    input:
+        errors=HAYASHI_IMAGE_VALUES["images"],
+        choices=HAYASHI_IMAGE_VALUES["images_choice"],
+        claims="config/claims.csv",
+    output:
+        csv="results/tables/hayashi_images.csv",
+        md=report(
+            "results/tables/hayashi_images.md",
+            category="Hayashi and Uchida 2021",
+            caption="../report/hayashi_images.rst",
+        ),
+    params:
+        settings=HAYASHI,
+        code=code("hayashi_images_table"),
+    message:
+        "Table 2 of Hayashi and Uchida (2021)"
+    script:
+        "../scripts/hayashi_images_table.py"
+
+
+rule hayashi_images:
+    input:
+        HAYASHI_IMAGE_RESULTS,
+        "results/environment.json",
+    message:
+        "Table 2 and Figure 5 of Hayashi and Uchida (2021)"
+
+
 rule hayashi_claims:
     input:
         claims="config/claims.csv",
         protocols="config/protocols.yaml",
         paper="config/hayashi2021.yaml",
-        evidence=list(HAYASHI_VALUES.values()),
+        evidence=list((HAYASHI_VALUES | HAYASHI_KNOWN).values()),
     output:
         csv="results/tables/hayashi_claims.csv",
         timing_csv="results/hayashi2021/claims_timing.csv",
@@ -114,7 +278,7 @@ rule hayashi_claims:
     params:
         alone=True,
         title=f"What {TITLES['hayashi2021']} claim",
-        evidence={"hayashi2021": {"values": HAYASHI_VALUES}},
+        evidence={"hayashi2021": {"values": HAYASHI_VALUES | HAYASHI_KNOWN}},
         settings={"hayashi2021": HAYASHI},
         code=code("claims"),
     message:

@@ -8,6 +8,8 @@ from skem.repro.papers.hayashi2021 import tables
 with plain_errors():
     stated = pd.read_csv(snakemake.input.claims, dtype=str, keep_default_na=False)
     table = tables.summary(read_table(snakemake.input.errors), stated, snakemake.params.settings)
-    components = tables.by_components(read_table(snakemake.input.components))
-    write_text(snakemake.output.md, tables.to_markdown(table, components, snakemake.params.settings))
+    components, raw = (
+        tables.by_components(read_table(snakemake.input[name])) for name in ("components", "components_raw")
+    )
+    write_text(snakemake.output.md, tables.to_markdown(table, components, raw, snakemake.params.settings))
     write_table(snakemake.output.csv, table)

@@ -7,7 +7,7 @@ from skem.repro.files import plain_errors, read_table, write_table
 with plain_errors():
     tables = {
         name: pd.concat([read_table(path) for path in snakemake.input[name]], ignore_index=True)
-        for name in ("errors", "components")
+        for name in ("errors", "components", "components_raw")
     }
     for name, table in tables.items():
         write_table(snakemake.output[name], table.drop(columns="seconds", errors="ignore"))

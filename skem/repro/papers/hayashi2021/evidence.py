@@ -26,12 +26,15 @@ class Evidence:
     components : DataFrame
         ``results/values/hayashi2021_components.csv``: a row per repetition and number of components at first.
     paper : Settings
+    images : DataFrame
+        ``results/values/hayashi2021_images.csv``: a row per column of Table 2, seed and last layer.
     reading : Reading
     """
 
     errors: pd.DataFrame
     components: pd.DataFrame
     paper: Settings
+    images: pd.DataFrame = field(default_factory=pd.DataFrame)
     reading: Reading = field(default_factory=Reading)
 
     def under(self, reading: Reading) -> Evidence:
@@ -63,8 +66,7 @@ class Evidence:
         parts = []
         for dataset in self.paper.data_sets:
             a, b = self.column(dataset, method, column), self.column(dataset, "sdgm", column)
-            ratio = a.mean() / b.mean()
-            parts.append(ratio + (a - ratio * b) / b.mean())
+            parts.append(ratio_by_run(a, b))
         return Estimate.of(pd.concat(parts, axis=1).mean(axis=1), "last-pass", OWN_SPLITS)
 
     def by_components(self, n: int, column: str) -> Estimate:
@@ -79,3 +81,28 @@ class Evidence:
         else:
             values = rows[column].astype(float)
         return Estimate.of(values, "last-pass", "data of our own")
+
+    def network(self, column: str, method: str, measure: str) -> Estimate:
+        """Of a column of Table 2 and a last layer, the mean over seeds."""
+        if column in self.paper.images["left_out"]:
+            raise NotRun(self.paper.images["left_out"][column])
+        rows = self.images
+        if len(rows):
+            rows = rows[(rows["dataset"] == column) & (rows["method"] == method)]
+        if not len(rows) or measure not in rows:
+            raise NotRun(f"{method} on {column} was not part of this run: snakemake hayashi_images")
+        return Estimate.of(rows.set_index("run")[measure].astype(float), "last-pass", "over seeds")
+
+    def network_ratio(self, method: str) -> Estimate:
+        """The mean over columns of the ratio of errors to SDGM's; its spread to first order, from seeds."""
+        parts = []
+        for column in self.paper.images["data_sets"]:
+            a, b = (self.network(column, name, "error").runs for name in (method, "sdgm"))
+            parts.append(ratio_by_run(a, b))
+        return Estimate.of(pd.concat(parts, axis=1).mean(axis=1), "last-pass", "over seeds")
+
+
+def ratio_by_run(a: pd.Series, b: pd.Series) -> pd.Series:
+    """Values whose mean is the ratio of means, and whose spread is that of the ratio to first order."""
+    ratio = a.mean() / b.mean()
+    return ratio + (a - ratio * b) / b.mean()

@@ -15,6 +15,9 @@ __all__ = ["FIGURES", "evidence", "judge", "knows"]
 
 
 def evidence(files: Files, stated: pd.DataFrame, settings: Settings) -> Evidence:
-    """What a run left: ``values`` (errors, components and timing), or none."""
+    """What a run left: ``values`` (errors and components, images, what goes with them), or none."""
     tables = {name: read_table(path) for name, path in files["values"].items()}
-    return Evidence(tables.get("errors", pd.DataFrame()), tables.get("components", pd.DataFrame()), settings)
+    errors, components, images = (
+        tables.get(name, pd.DataFrame()) for name in ("errors", "components", "images")
+    )
+    return Evidence(errors, components, settings, images)

@@ -20,6 +20,15 @@ METHODS = {
 }
 """What is trained on each split, as tables print it."""
 
+NETWORKS = {
+    "softmax": "softmax",
+    "softmax_l1": "softmax, L1 penalty",
+    "large_margin_softmax": "large-margin softmax",
+    "dgmm": "discriminative mixture",
+    "sdgm": "SDGM",
+}
+"""Last layers of the networks of Table 2, as tables print them."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -35,12 +44,18 @@ class Settings:
         By name: source, title; n_train where the split is not published, n_components where they are not the model's.
     synthetic : dict
         Appendix B.
+    boundaries : dict
+        Figures 1, 3 and 6.
+    images : dict
+        Table 2 and Figure 5.
     """
 
     splits: int
     model: Mapping[str, Any]
     data_sets: Mapping[str, Mapping[str, Any]]
     synthetic: Mapping[str, Any]
+    boundaries: Mapping[str, Any]
+    images: Mapping[str, Any]
 
     @property
     def sources(self) -> list[str]:
@@ -55,4 +70,5 @@ class Settings:
 
 def settings(stated: dict[str, Any], experiment: object = None) -> Settings:
     """The settings as ``config/hayashi2021.yaml`` states them; it has no experiments."""
-    return Settings(**{key: stated[key] for key in ("splits", "model", "data_sets", "synthetic")})
+    keys = ("splits", "model", "data_sets", "synthetic", "boundaries", "images")
+    return Settings(**{key: stated[key] for key in keys})

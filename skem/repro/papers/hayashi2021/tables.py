@@ -53,8 +53,8 @@ def by_components(components: pd.DataFrame) -> pd.DataFrame:
     return grouped.mean().join(grouped.std(ddof=1).add_suffix("_sd")).reset_index()
 
 
-def to_markdown(table: pd.DataFrame, components: pd.DataFrame, paper: Settings) -> str:
-    """Both tables, a part per data set."""
+def to_markdown(table: pd.DataFrame, components: pd.DataFrame, raw: pd.DataFrame, paper: Settings) -> str:
+    """Table 1, a part per data set, and appendix B, with features standardised and as they are."""
     text = ["# Table 1 of Hayashi and Uchida (2021)"]
     text.append(
         f"Error in % and weights that are not zero, means over {paper.splits} splits of our own with their standard "
@@ -71,13 +71,13 @@ def to_markdown(table: pd.DataFrame, components: pd.DataFrame, paper: Settings) 
         lines = [
             {
                 "method": METHODS[row["method"]],
-                "the paper": _cell(row["paper_error"]),
-                "error": _cell(row["error"], row["error_sd"]),
-                "weights, the paper": _cell(row["paper_weights"]),
-                "weights": _cell(row["weights"], row["weights_sd"]),
-                "components": _cell(row["n_components"]),
-                "log-loss": _cell(row["log_loss"], digits=3),
-                "calibration error": _cell(row["calibration_error"]),
+                "the paper": cell(row["paper_error"]),
+                "error": cell(row["error"], row["error_sd"]),
+                "weights, the paper": cell(row["paper_weights"]),
+                "weights": cell(row["weights"], row["weights_sd"]),
+                "components": cell(row["n_components"]),
+                "log-loss": cell(row["log_loss"], digits=3),
+                "calibration error": cell(row["calibration_error"]),
             }
             for row in own.to_dict("records")
         ]
@@ -87,22 +87,24 @@ def to_markdown(table: pd.DataFrame, components: pd.DataFrame, paper: Settings) 
         f"Two classes, eight Gaussians each on a checkerboard of our own; {paper.synthetic['n_train']} training rows, "
         f"{paper.synthetic['repetitions']} repetitions."
     )
-    lines = [
-        {
-            "components per class at first": f"{row['n_components_init']:.0f}",
-            "left": _cell(row["n_components"], row["n_components_sd"]),
-            "error": _cell(row["error"], row["error_sd"]),
-            "on training rows": _cell(row["train_error"], row["train_error_sd"]),
-            "weights": _cell(row["weights"], row["weights_sd"]),
-            "weights removed, %": _cell(row["reduction"], digits=2),
-        }
-        for row in components.to_dict("records")
-    ]
-    text.append(pd.DataFrame(lines).to_markdown(index=False, disable_numparse=True))
+    for title, by_size in (("Features standardised", components), ("Features as they are", raw)):
+        lines = [
+            {
+                "components per class at first": f"{row['n_components_init']:.0f}",
+                "left": cell(row["n_components"], row["n_components_sd"]),
+                "error": cell(row["error"], row["error_sd"]),
+                "on training rows": cell(row["train_error"], row["train_error_sd"]),
+                "weights": cell(row["weights"], row["weights_sd"]),
+                "weights removed, %": cell(row["reduction"], digits=2),
+            }
+            for row in by_size.to_dict("records")
+        ]
+        text += [f"**{title}**", pd.DataFrame(lines).to_markdown(index=False, disable_numparse=True)]
     return "\n\n".join(text) + "\n"
 
 
-def _cell(mean: float, sd: float = float("nan"), digits: int = 1) -> str:
+def cell(mean: float, sd: float = float("nan"), digits: int = 1) -> str:
+    """A mean with its standard deviation, nothing where there is none."""
     if np.isnan(mean):
         return ""
     return f"{mean:.{digits}f}" + ("" if np.isnan(sd) else f" ± {sd:.{digits}f}")

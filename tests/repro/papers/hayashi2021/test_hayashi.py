@@ -1,21 +1,24 @@
 """Hayashi and Uchida (2021): the verdicts on values made up for it, and what its jobs train."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from skem.repro import papers
 from skem.repro.ledger import summary
+from skem.repro.ledger.estimates import NotRun
 from skem.repro.ledger.verdicts import VERDICTS
 from skem.repro.papers import ledgers
-from skem.repro.papers.hayashi2021 import errors, tables
+from skem.repro.papers.hayashi2021 import boundaries, errors, image_tables, tables
 from skem.repro.papers.hayashi2021.evidence import Evidence
 from skem.repro.papers.hayashi2021.figures import FIGURES
 from skem.repro.papers.hayashi2021.judges import judge, knows
-from skem.repro.papers.hayashi2021.settings import METHODS
+from skem.repro.papers.hayashi2021.settings import METHODS, NETWORKS
 
 ROOT = Path(__file__).parents[4]
 STATED = pd.read_csv(ROOT / "config/claims.csv", dtype=str, keep_default_na=False)
@@ -66,15 +69,37 @@ def curves(curve=CURVE):
     return pd.DataFrame(rows)
 
 
-def verdict(name, errors=None, components=None):
-    evidence = Evidence(
-        like_the_paper() if errors is None else errors, curves() if components is None else components, PAPER
+def networks(spread=0.02, **changed):
+    """Table 2 as printed, plus a little chance; ``changed`` is added to a method's column."""
+    rng, rows = np.random.default_rng(2), []
+    for column, entry in PAPER.images["data_sets"].items():
+        for run in range(3):
+            for method in NETWORKS:
+                row = {"dataset": column, "run": run, "method": method}
+                row["error"] = float(CLAIMS[f"table2.{column}.{method}"]["value"]) + spread * rng.normal()
+                row["weights"] = {"dgmm": 120, "sdgm": 80 + rng.normal()}.get(method, 20)
+                if entry["n_features"] == 2:
+                    row["radial"] = {"softmax": 0.98, "sdgm": 0.7}.get(method, 0.8) + 0.01 * rng.normal()
+                    row["silhouette"] = {"softmax": 0.5, "sdgm": 0.8}.get(method, 0.7) + 0.01 * rng.normal()
+                for name, by in changed.items():
+                    of, _, measure = name.partition("__")
+                    if of == method and measure in row:
+                        row[measure] += by
+                rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def verdict(name, errors=None, components=None, images=None):
+    errors, components = (
+        made_up() if given is None else given
+        for given, made_up in ((errors, like_the_paper), (components, curves))
     )
+    evidence = Evidence(errors, components, PAPER, networks() if images is None else images)
     return judge(evidence, CLAIMS[name]).verdict
 
 
 def test_every_claim_is_judged_and_few_are_not_run():
-    evidence = Evidence(like_the_paper(), curves(), PAPER)
+    evidence = Evidence(like_the_paper(), curves(), PAPER, networks())
     assert all(knows(claim) or claim["kind"] == "ordering" for claim in CLAIMS.values())
     table, _ = summary.ledger(
         STATED[STATED["paper"] == "hayashi2021"], lambda claim, reading: judge(evidence.under(reading), claim)
@@ -84,8 +109,10 @@ def test_every_claim_is_judged_and_few_are_not_run():
     assert counts["not run"] <= 36
     assert (table.loc[table["verdict"] == "not run", "remark"] != "").all()
     # The paper's own values reproduce.
-    own = table[table["id"].str.startswith("hayashi.table1.") & (table["external"] == "no")]
-    assert set(own["verdict"]) == {"reproduced"}
+    own = table[table["id"].str.match(r"hayashi\.table[12]\.") & (table["external"] == "no")]
+    assert set(own["verdict"]) == {"reproduced", "not run"}
+    left_out = own.loc[own["verdict"] == "not run", "id"].str.split(".").str[2]
+    assert set(left_out) == {"cifar10", "cifar100", "imagenet", "mean"}
 
 
 @pytest.mark.parametrize(
@@ -124,10 +151,64 @@ def test_every_claim_is_judged_and_few_are_not_run():
         ("fig6.insufficient_few", None, None, "holds"),
         ("fig6.fewer_than_actual", None, None, "fails"),
         ("fig6.fewer_than_actual", None, curves(CURVE | {4: (10.5, 10, 4, 14)}), "holds"),
+        ("sec1.ripley_n_components", None, None, "holds"),
+        ("sec1.ripley_n_components", like_the_paper().assign(n_components=2.0), None, "fails"),
     ],
 )  # fmt: skip
 def test_judges_can_hold_and_fail(name, errors, components, expected):
     assert verdict(name, errors, components) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "images", "expected"),
+    [
+        ("table2.mnist_d2.sdgm", networks(sdgm__error=0.5), "worse"),
+        ("table2.fashion_mnist.softmax", networks(softmax__error=-0.5), "better"),
+        ("table2.cifar10.sdgm", networks(), None),
+        ("table2.mean.softmax", networks(), None),
+        ("sec4-2-2.n_worse_than_dgmm", networks(), None),
+        ("sec4-2-2.beats_softmax", networks(), "holds"),
+        ("sec5.beats_softmax", networks(softmax__error=-0.5), "fails"),
+        ("sec1.beats_fc_softmax", networks(spread=2.0), "undecided"),
+        ("abstract.beats_softmax", networks(), "holds"),
+        ("abstract.beats_softmax", networks(large_margin_softmax__error=-1.0), "fails"),
+        ("sec4-2-2.best_on_average", networks(), "holds"),
+        ("sec4-2-2.best_on_average", networks(dgmm__error=-1.0), "fails"),
+        ("sec4-2-2.same_level_sparse", networks(spread=0.005), "holds"),
+        ("sec4-2-2.same_level_sparse", networks(dgmm__error=-0.6), "fails"),
+        ("sec4-2-2.same_level_sparse", networks(sdgm__weights=60), "fails"),
+        # D = 10 has it the other way round, in the paper, too.
+        ("sec5.sparsity", networks(), "fails"),
+        ("sec5.sparsity", networks(dgmm__error=0.5), "holds"),
+        ("fig5.feature_shape", networks(), "holds"),
+        ("fig5.feature_shape", networks(softmax__radial=-0.5), "fails"),
+        ("fig5.feature_shape", networks(sdgm__silhouette=-0.5), "fails"),
+    ],
+)
+def test_judges_of_networks_can_hold_and_fail(name, images, expected):
+    if expected is None:
+        with pytest.raises(NotRun, match=r"not run|an hour"):
+            verdict(name, images=images)
+    else:
+        assert verdict(name, images=images) == expected
+
+
+def test_without_networks_their_claims_name_the_target():
+    with pytest.raises(NotRun, match="snakemake hayashi_images"):
+        verdict("sec4-2-2.beats_softmax", images=pd.DataFrame())
+
+
+def test_table_of_networks():
+    table = image_tables.summary(networks(), STATED, PAPER)
+    row = table[(table["dataset"] == "mnist_d2") & (table["method"] == "sdgm")].iloc[0]
+    assert (row["paper_error"], row["n_runs"]) == (1.81, 3)
+    choices = pd.DataFrame({"dataset": ["mnist_d2"], "method": ["sdgm"], "value": [0.5], "error": [2.0]})
+    text = image_tables.to_markdown(table, choices, PAPER)
+    assert text.count("**") == 2 * len(PAPER.images["data_sets"])
+    assert "an hour of one core" in text
+    # Without data it says so.
+    nothing = image_tables.summary(pd.DataFrame(), STATED, PAPER)
+    assert image_tables.to_markdown(nothing, pd.DataFrame(), PAPER).count("not available") >= 3
 
 
 def test_its_claims_have_a_ledger_of_their_own():
@@ -166,10 +247,56 @@ def test_table_and_figure_of_what_was_measured():
     row = table[(table["dataset"] == "banana") & (table["method"] == "sdgm")].iloc[0]
     assert (row["paper_error"], row["paper_weights"], row["n_runs"]) == (10.6, 11.1, 10)
     by_size = tables.by_components(curves())
-    text = tables.to_markdown(table, by_size, PAPER)
+    text = tables.to_markdown(table, by_size, by_size, PAPER)
     assert "not to be had" in text
-    assert text.count("**") == 2 * len(PAPER.data_sets)
+    assert text.count("**") == 2 * (len(PAPER.data_sets) + 2)
     figure = FIGURES["hayashi_components"]
     axes = figure.draw(figure.rows({"hayashi2021_components": curves()}, PAPER), PAPER)
     assert len(axes.flat) == 4
+    plt.close("all")
+
+
+def test_boundaries_are_where_classes_and_components_are_even(monkeypatch):
+    X, y = errors.checkerboard(120, 0.1, np.random.default_rng(0))
+    ripley = SimpleNamespace(train=(X[:80], y[:80]), test=(X[80:], y[80:]))
+    monkeypatch.setattr(boundaries.datasets, "load", lambda name: ripley)
+    setup = {"snapshots": [1, 3], "n_components": [2], "grid": 41}
+    model = {"n_components": 4, "max_iter": 2}
+    rows = boundaries.panels(setup, model, dict(PAPER.synthetic, n_train=60, n_test=60), 0)
+    table = pd.DataFrame(rows)
+    assert set(table["figure"]) == {"figure1", "figure3", "figure6"}
+    assert list(table.loc[table["figure"] == "figure1", "panel"].unique()) == [
+        "softmax",
+        "gp",
+        "rvm",
+        "dgmm",
+        "sdgm",
+    ]
+    assert set(table.loc[table["panel"] == "softmax", "kind"]) == {"row", "decision"}
+    # The same model again: on its lines, up to the grid, two are even.
+    sdgm = errors.SDGMClassifier(**model, random_state=0)
+    with pytest.warns(ConvergenceWarning):
+        sdgm.fit(X[:80], y[:80])
+    own = table[(table["figure"] == "figure1") & (table["panel"] == "sdgm")]
+    line = own.loc[own["kind"] == "decision", ["x", "y"]].to_numpy()
+    assert abs(sdgm.predict_proba(line)[:, 1] - 0.5).mean() < 0.02
+    line = own.loc[own["kind"] == "component", ["x", "y"]].to_numpy()
+    between = np.exp(np.sort(sdgm.component_log_proba(line), axis=1))
+    assert len(between)
+    assert (between[:, -1] - between[:, -2]).mean() < 0.05
+    for number in (1, 3, 6):
+        figure = FIGURES[f"hayashi_figure{number}"]
+        figure.draw(figure.rows({"boundaries": table}, PAPER), PAPER)
+        # Without data an empty panel.
+        figure.draw(figure.rows({"boundaries": pd.DataFrame()}, PAPER), PAPER)
+    plt.close("all")
+
+
+def test_figure_of_two_features():
+    figure = FIGURES["hayashi_features"]
+    points = pd.DataFrame({"x": [0.0, 1.0], "y": [1.0, 0.0], "class": [0, 1]})
+    tables = {"softmax-0.features": points, "sdgm-0.features": points + 1}
+    axes = figure.draw(figure.rows(tables, PAPER), PAPER)
+    assert [ax.get_title() for ax in axes] == ["softmax", "SDGM"]
+    figure.draw(figure.rows({"softmax-0.features": pd.DataFrame()}, PAPER), PAPER)
     plt.close("all")
