@@ -21,6 +21,7 @@ from skem.engine.covariance_type import CovarianceType
 from skem.engine.free_parameters import ClassWeights, FreeParameters
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Rows
+from skem.engine.threads import Workers
 
 FIRST_DECAY, SECOND_DECAY, FLOOR = 0.9, 0.999, 1e-8
 """Of the means of gradients and of their squares, and what is added to the root of the latter (Kingma and Ba, 2015)."""

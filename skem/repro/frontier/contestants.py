@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 import skem
 from skem import metrics
 from skem.repro.frontier.machines import ChosenSVC
+from skem.repro.frontier.stacking import StackedBlocks
 from skem.repro.training.baselines import GaussianMixtureClassifier, log_proba
 
 _RIVALS: dict[str, tuple[Callable[..., BaseEstimator], bool]] = {
@@ -33,6 +34,7 @@ _RIVALS: dict[str, tuple[Callable[..., BaseEstimator], bool]] = {
     "random_forest": (RandomForestClassifier, False),
     "hist_gradient_boosting": (HistGradientBoostingClassifier, False),
     "mlp": (MLPClassifier, True),
+    "stacked_blocks": (StackedBlocks, False),
 }
 """By name: the class, and whether features are standardised first unless ``standardize`` says otherwise."""
 
@@ -69,7 +71,7 @@ def make(model: str, params: Mapping[str, Any], random_state: int) -> BaseEstima
         standardized, estimator = False, getattr(skem, model.removeprefix(f"{OURS}."))(**_as_python(params))
     else:
         kind, standardized = _RIVALS[model]
-        if model != "svm_rbf":
+        if model != "svm_rbf":  # which has a parameter of that name
             standardized = params.pop("standardize", standardized)
         estimator = kind(**_as_python(params))
     if "random_state" in estimator.get_params(deep=False):

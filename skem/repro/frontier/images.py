@@ -100,7 +100,7 @@ def _blocks(
     n_features: int, size: int, n_windows: int, whole: Mapping[str, int], random_state: int
 ) -> list[np.ndarray]:
     """A block per window, and some of features of the whole image drawn at random."""
-    first = int(n_windows) * size
+    first = n_windows * size
     drawn = partition.blocks(
         n_features - first,
         whole["n_blocks"],

@@ -1,0 +1,81 @@
+"""Weights of blocks: a logistic regression on what each block says of each class."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skem.estimators.pskem import PSKEMClassifier
+
+
+class StackedBlocks(ClassifierMixin, BaseEstimator):
+    """PSKEM, and a logistic regression on the class densities of its blocks, fitted on rows held out.
+
+    Parameters
+    ----------
+    params : dict, optional
+        Of `PSKEMClassifier`.
+    validation_fraction : float, default=0.16
+    random_state : int or None, default=None
+
+    Attributes
+    ----------
+    model_ : PSKEMClassifier
+        Without the rows held out.
+    weights_ : Pipeline
+        Of a scaler and the logistic regression.
+    """
+
+    def __init__(
+        self,
+        *,
+        params: dict[str, Any] | None = None,
+        validation_fraction: float = 0.16,
+        random_state: int | None = None,
+    ) -> None:
+        self.params = params
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> StackedBlocks:
+        """Fit both; `X` of shape (n, M), `y` of shape (n,)."""
+        X_train, X_held, y_train, y_held = train_test_split(
+            X, y, test_size=self.validation_fraction, stratify=y, random_state=self.random_state
+        )
+        self.model_ = PSKEMClassifier(**(self.params or {}), random_state=self.random_state).fit(
+            X_train, y_train
+        )
+        logistic = LogisticRegression(C=0.01, max_iter=200)
+        self.weights_ = make_pipeline(StandardScaler(), logistic).fit(self._said(X_held), y_held)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def _said(self, X: ArrayLike) -> NDArray[np.float64]:
+        """log p_r(x|c) less its mean over classes, of all blocks side by side, (n, R L)."""
+        parts = []
+        for columns, mixture in zip(self.model_.block_indices_, self.model_.blocks_, strict=True):
+            block = copy(self.model_)
+            block.block_indices_, block.blocks_ = [columns], [mixture]
+            log_density = block.class_log_density(X)
+            parts.append(log_density - log_density.mean(axis=1, keepdims=True))
+        return np.concatenate(parts, axis=1)
+
+    def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """log p(c|x), shape (n, L)."""
+        return self.weights_.predict_log_proba(self._said(X))
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """p(c|x), shape (n, L)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The class of largest posterior, shape (n,)."""
+        return self.classes_[self.predict_log_proba(X).argmax(axis=1)]
