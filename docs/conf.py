@@ -90,6 +90,7 @@ sphinx_gallery_conf = {
             "plot_grid_search.py",
             "plot_calibration.py",
             "plot_outliers.py",
+            "plot_missing_values.py",
             "plot_sampling.py",
             "plot_memory_map.py",
             "*",

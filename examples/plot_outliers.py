@@ -2,8 +2,8 @@
 Rows unlike any class
 =====================
 
-``score_samples`` is log p(x), whatever the class: rows that the model has hardly seen the like of have a low one. A
-discriminative classifier has nothing of the kind.
+``score_samples`` is log p(x), whatever the class: rows that the model has hardly seen the like of have a low one. What a
+discriminative classifier has in its place is how sure it is of its decision, which is another question.
 """
 
 # %%
@@ -12,8 +12,10 @@ discriminative classifier has nothing of the kind.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
+from sklearn.ensemble import IsolationForest
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
+from sklearn.svm import SVC
 
 from skem import SKEMClassifier
 
@@ -24,7 +26,16 @@ model = SKEMClassifier(27, reg_covar=0.3, random_state=0).fit(X_train[known], y_
 
 density = model.score_samples(X_test)
 new = y_test == 9
-print(f"area under the ROC curve: {roc_auc_score(new, -density):.3f}")
+forest = IsolationForest(random_state=0).fit(X_train[known])
+machine = SVC().fit(X_train[known], y_train[known])
+decision = np.sort(machine.decision_function(X_test), axis=1)
+print("area under the ROC curve")
+for name, score in [
+    ("log p(x)", density),
+    ("isolation forest", forest.score_samples(X_test)),
+    ("margin of a support vector machine", decision[:, -1] - decision[:, -2]),
+]:
+    print(f"{roc_auc_score(new, -score):.3f}  {name}")
 
 # %%
 # The distribution of log p(x), and the four test images that the model finds least likely: a known digit can be odd, too.

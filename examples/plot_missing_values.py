@@ -1,0 +1,61 @@
+"""
+Rows that miss features
+=======================
+
+A density knows what is left of it without some of the features: ``predict`` takes rows with NaN and decides by the others,
+exactly, with nothing imputed.
+"""
+
+# %%
+# The model is trained on whole images of digits. Then more and more pixels of the test images are lost, at random. Beside it
+# stand the usual ways: the mean of each pixel in place of what is missing, for the same model and for a support vector
+# machine; and boosted trees, which take NaN too, and were trained on rows with as many gaps.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+from skem import SKEMClassifier
+
+X, y = load_digits(return_X_y=True)
+X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
+
+
+def with_gaps(rows, share, seed):
+    return np.where(np.random.default_rng(seed).random(rows.shape) < share, np.nan, rows)
+
+
+model = SKEMClassifier(30, reg_covar=0.3, random_state=0).fit(X_train, y_train)
+imputer = SimpleImputer().fit(X_train)
+machine = make_pipeline(imputer, SVC()).fit(X_train, y_train)
+
+shares = [0.0, 0.2, 0.4, 0.6, 0.8]
+accuracy = {"SKEM, marginals": [], "SKEM, mean imputed": [], "SVM, mean imputed": [], "boosted trees, NaN": []}
+for share in shares:
+    gaps = with_gaps(X_test, share, seed=1)
+    trees = HistGradientBoostingClassifier(max_iter=20, random_state=0).fit(with_gaps(X_train, share, seed=2), y_train)
+    answers = model.predict(gaps), model.predict(imputer.transform(gaps)), machine.predict(gaps), trees.predict(gaps)
+    for scores, answer in zip(accuracy.values(), answers, strict=True):
+        scores.append(np.mean(answer == y_test))
+for name, scores in accuracy.items():
+    print(f"{name:20}", *(f"{score:.3f}" for score in scores))
+
+# %%
+# The picture: how much is left of the accuracy, and a digit as the model still sees it.
+
+figure, (left, *images) = plt.subplots(1, 4, figsize=(9, 3.2), width_ratios=[3, 1, 1, 1], layout="constrained")
+for name, scores in accuracy.items():
+    left.plot(shares, scores, "o-", label=name, markersize=4)
+left.set(xlabel="share of pixels missing", ylabel="accuracy on test rows")
+left.legend(fontsize="small")
+for ax, share in zip(images, (0.2, 0.4, 0.6), strict=True):
+    gaps = with_gaps(X_test, share, seed=1)[:1]
+    probability = model.predict_proba(gaps)[0]
+    ax.imshow(np.ma.masked_invalid(gaps.reshape(8, 8)), cmap="gray_r").cmap.set_bad("tab:orange")
+    ax.set(title=f"taken for a {probability.argmax()}", xlabel=f"{share:.0%} missing", xticks=[], yticks=[])
+plt.show()
