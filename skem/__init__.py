@@ -19,6 +19,7 @@ from skem.estimators.prbf import PRBFClassifier
 from skem.estimators.prbf_cv import PRBFClassifierCV, sharing_path
 from skem.estimators.prbf_ensemble import PRBFEnsemble
 from skem.estimators.pskem import PSKEMClassifier
+from skem.estimators.pskem_cv import PSKEMClassifierCV
 from skem.estimators.rbf import GaussianKernels, rbf_network
 from skem.estimators.sdgm import SDGMClassifier
 from skem.estimators.skem import SKEMClassifier
@@ -40,6 +41,7 @@ __all__ = [
     "PRBFClassifierCV",
     "PRBFEnsemble",
     "PSKEMClassifier",
+    "PSKEMClassifierCV",
     "SDGMClassifier",
     "SKEMClassifier",
     "__version__",

@@ -437,7 +437,9 @@ def augment(
     """
     X, y = np.asarray(X), np.asarray(y)
     if X.ndim not in (3, 4):
-        raise ValueError(f"augment: images of shape (n, h, w) or (n, h, w, channels) are needed, got {X.shape}")
+        raise ValueError(
+            f"augment: images of shape (n, h, w) or (n, h, w, channels) are needed, got {X.shape}"
+        )
     if len(X) != len(y):
         raise ValueError(f"augment: {len(X)} images have {len(y)} labels")
     copies = [X, *(_shifted(X, shift) for shift in shifts)]

@@ -119,14 +119,19 @@ def draw_model(rng, seed):
     )
     if family == "prbf":
         return prbf
-    return skem.PRBFEnsemble(prbf) if family == "ensemble" else skem.PRBFClassifierCV(prbf, cv=2)
+    if family == "ensemble":
+        return skem.PRBFEnsemble(prbf)
+    if rng.random() < 0.5:
+        pskem = skem.PSKEMClassifier(covariance_type=common["covariance_type"], random_state=seed)
+        return skem.PSKEMClassifierCV(pskem, max_iter=common["max_iter"], cv=2)
+    return skem.PRBFClassifierCV(prbf, cv=2)
 
 
 def fitted_mixtures(model):
     """Means, covariances and the standard deviations of features of every mixture in a fitted estimator."""
     if isinstance(model, skem.PRBFEnsemble):
         return [part for each in model.estimators_ for part in fitted_mixtures(each)]
-    if isinstance(model, skem.PRBFClassifierCV):
+    if isinstance(model, (skem.PRBFClassifierCV, skem.PSKEMClassifierCV)):
         return fitted_mixtures(model.best_estimator_)
     if isinstance(model, skem.GaussianMixture):
         return [(model.weights_, model.means_, model.covariances_, model.objective_, model.log_likelihood_)]

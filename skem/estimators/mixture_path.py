@@ -16,9 +16,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from skem.engine.parameters import Mixture
 from skem.engine.threads import Workers
 from skem.estimators._checking import CheckedParameters, check_features
 from skem.estimators._docstrings import documented
+from skem.estimators._splitting import split_components
 from skem.estimators._training import one_seed, seeds
 from skem.estimators._units import all_or_nothing
 from skem.estimators.gaussian_mixture import GaussianMixture
@@ -238,31 +240,10 @@ def _best_fit(
 
 
 def split(mixture: GaussianMixture, n_components: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Weights, means and covariances of a mixture with more components.
-
-    The heaviest component becomes two with half of its weight each, half a standard deviation to either side along its
-    longest axis; and so on until there are enough.
-    """
-    weights, means, covariances = mixture.weights_, mixture.means_, mixture.covariances_
-    K, m = means.shape
-    if covariances.ndim == 2 and mixture._fitted_type == "spherical":  # boxes, of standardised features
-        dense = covariances[:, :, None] * np.eye(m)
-    else:
-        dense = np.array(mixture._covariance_type.dense(covariances, K, m))
-    while len(weights) < n_components:
-        k = int(weights.argmax())
-        values, vectors = np.linalg.eigh(dense[k])
-        # Which of the two directions is a matter of rounding.
-        axis = vectors[:, -1] * np.sign(vectors[np.abs(vectors[:, -1]).argmax(), -1])
-        step = 0.5 * np.sqrt(values[-1]) * axis
-        weights = np.append(weights, 0.5 * weights[k])
-        weights[k] *= 0.5
-        means = np.vstack([means, means[k] + step])
-        means[k] -= step
-        dense = np.concatenate([dense, dense[k : k + 1]])
-        if mixture._fitted_type != "tied":
-            covariances = np.concatenate([covariances, covariances[k : k + 1]])
-    return weights, means, covariances
+    """Weights, means and covariances of a mixture with more components, see `split_components`."""
+    fitted = Mixture(mixture.weights_, mixture.means_, mixture.covariances_)
+    larger = split_components(fitted, mixture._fitted_type, n_components)
+    return larger.weights, larger.means, larger.covariances
 
 
 def _entry(model: GaussianMixture, rows: np.ndarray, weights: np.ndarray, held_out: bool) -> dict[str, Any]:

@@ -183,7 +183,7 @@ class PRBFClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEstim
         first = clone(estimator).set_params(sharing=max(self.sharings)).fit(X, y, sample_weight)
         labels = column_or_1d(y)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        rows = _Rows(X, labels, weights)
+        rows = UserRows(X, labels, weights)
         splits = list(check_cv(self.cv, labels, classifier=True).split(X, labels))
         if self.per_pair:
             _refuse_missing_classes(rows, [train for train, _ in splits], first.classes_)
@@ -243,15 +243,15 @@ class PRBFClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEstim
 
 
 @dataclass(frozen=True)
-class _Rows:
+class UserRows:
     """Rows of any kind that scikit-learn takes, their labels and weights."""
 
     X: Any
     y: np.ndarray
     weights: np.ndarray | None
 
-    def take(self, indices: np.ndarray) -> _Rows:
-        return _Rows(
+    def take(self, indices: np.ndarray) -> UserRows:
+        return UserRows(
             _safe_indexing(self.X, indices),
             _safe_indexing(self.y, indices),
             None if self.weights is None else _safe_indexing(self.weights, indices),
@@ -262,7 +262,7 @@ class _Rows:
         return scorer(model, self.X, self.y, **weights)
 
 
-def _refuse_missing_classes(rows: _Rows, trained_on: Sequence[np.ndarray], classes: np.ndarray) -> None:
+def _refuse_missing_classes(rows: UserRows, trained_on: Sequence[np.ndarray], classes: np.ndarray) -> None:
     for split, indices in enumerate(trained_on):
         train = rows.take(indices)
         labels = train.y if train.weights is None else train.y[train.weights > 0]

@@ -38,7 +38,7 @@ class PSKEMClassifier(SharedKernelClassifier):
     %(standardize)s
     %(reg_covar)s
     %(class_prior)s
-        The paper assumes "uniform" (section 2.3).
+        Pulford (2022) assumes "uniform" (section 2.3).
     %(max_iter)s
     %(tol)s
     %(early_stopping)s
@@ -83,7 +83,7 @@ class PSKEMClassifier(SharedKernelClassifier):
         self,
         n_components: int | None = None,
         *,
-        n_blocks: int = 3,
+        n_blocks: int = 1,
         arrangement: str | Sequence[Sequence[int]] = "sequential",
         block_size: int | None = None,
         covariance_type: str = "full",
@@ -95,7 +95,7 @@ class PSKEMClassifier(SharedKernelClassifier):
         init_scale: float = 2.0,
         standardize: bool = True,
         reg_covar: float = 0.1,
-        class_prior: str | ArrayLike = "uniform",
+        class_prior: str | ArrayLike = "empirical",
         max_iter: int = 30,
         tol: float = 0.0,
         early_stopping: bool = False,

@@ -30,7 +30,7 @@ class SKEMClassifier(SharedKernelClassifier):
     %(standardize)s
     %(reg_covar)s
     %(class_prior)s
-        The paper assumes "uniform" (section 2.3).
+        Pulford (2022) assumes "uniform" (section 2.3).
     %(max_iter)s
     %(tol)s
     %(early_stopping)s
@@ -100,7 +100,7 @@ class SKEMClassifier(SharedKernelClassifier):
         init_scale: float = 2.0,
         standardize: bool = True,
         reg_covar: float = 0.1,
-        class_prior: str | ArrayLike = "uniform",
+        class_prior: str | ArrayLike = "empirical",
         max_iter: int = 30,
         tol: float = 0.0,
         early_stopping: bool = False,

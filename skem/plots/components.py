@@ -221,18 +221,24 @@ def criterion_by_components(
     results: pd.DataFrame,
     *,
     criterion: str = "bic",
+    by: str = "covariance_type",
     ax: Axes | None = None,
     columns: int | None = None,
     width: float | None = None,
 ) -> Axes:
-    """A criterion of mixtures against K, a line per covariance type: what `skem.GaussianMixturePath` chose from.
+    """A criterion of mixtures against K, by covariance type: what `skem.GaussianMixturePath` chose from.
+
+    Or by another column: ``criterion="held_out", by="n_blocks"`` shows the paths of `skem.PSKEMClassifierCV`.
 
     Parameters
     ----------
     results : DataFrame
-        With columns covariance_type, n_components and the criterion, as in ``DataFrame(path.results_)``.
+        With columns n_components, the criterion, and ``by``, as in ``DataFrame(path.results_)``. Of several entries with the
+        same K, the best counts: the largest of held_out, the smallest of the others.
     criterion : str
         Which column: bic, aic, icl or held_out.
+    by : str
+        The column whose values have a line each.
     ax : Axes, optional
     columns, width
         See `skem.plots`.
@@ -247,18 +253,15 @@ def criterion_by_components(
         If the table is empty or lacks a column.
     """
     numbers = ["n_components", criterion]
-    check(results, "criterion_by_components", labels=("covariance_type",), numbers=numbers)
+    check(results, "criterion_by_components", labels=(by,), numbers=numbers)
     if ax is None:
         ax = grid(1, 1, inches(columns, width, 4.5), 0.75)[0, 0]
-    for (marker, dash), (name, part) in zip(
-        cycle(MARKS), results.groupby("covariance_type", sort=False), strict=False
-    ):
-        part = part.sort_values("n_components")
-        ax.plot(
-            part["n_components"], part[criterion], marker=marker, linestyle=dash, label=name, markersize=4
-        )
+    for (marker, dash), (name, part) in zip(cycle(MARKS), results.groupby(by, sort=False), strict=False):
+        groups = part.groupby("n_components")[criterion]
+        best = groups.max() if criterion == "held_out" else groups.min()
+        ax.plot(best.index, best, marker=marker, linestyle=dash, label=name, markersize=4)
     ax.set_xlabel("components K")
     ax.set_ylabel("held-out log-likelihood" if criterion == "held_out" else criterion.upper())
     ax.grid(alpha=0.25)
-    ax.legend(fontsize="small")
+    ax.legend(fontsize="small", title=None if by == "covariance_type" else by)
     return ax

@@ -50,6 +50,7 @@ def parameters_of(clf):
         "PRBFClassifier()",
         "PRBFEnsemble()",
         "PRBFClassifierCV(sharings=(0, 1), cv=2)",  # five lambdas in five folds take a minute
+        "PSKEMClassifierCV()",
         "GaussianKernels()",
         "SDGMClassifier(max_iter=3, em_iter=3)",  # the checks ask for no more, and there are 60 of them
     ],
@@ -81,7 +82,7 @@ def test_scikit_learn_checks_pass_with_nothing_skipped(estimator):
 
 
 SHARED_PARAMETERS = (
-    "sharing=None, groups=None, init='class', n_init=1, init_spread=2.0, init_scale=2.0, standardize=True, reg_covar=0.1, class_prior='uniform', "
+    "sharing=None, groups=None, init='class', n_init=1, init_spread=2.0, init_scale=2.0, standardize=True, reg_covar=0.1, class_prior='empirical', "
     "max_iter=30, tol=0.0, early_stopping=False, validation_fraction=0.1, n_iter_no_change=5, "
     "warm_start=False, n_jobs=None, random_state=None"
 )
@@ -91,7 +92,7 @@ SHARED_PARAMETERS = (
     ("Classifier", "first"),
     [
         (SKEMClassifier, "covariance_type='full'"),
-        (PSKEMClassifier, "n_blocks=3, arrangement='sequential', block_size=None, covariance_type='full'"),
+        (PSKEMClassifier, "n_blocks=1, arrangement='sequential', block_size=None, covariance_type='full'"),
         (MDAClassifier, "n_blocks=1, arrangement='sequential', block_size=None"),
     ],
 )

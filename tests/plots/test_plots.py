@@ -352,6 +352,16 @@ def test_a_line_of_a_criterion_is_that_of_its_covariance_type():
         plots.criterion_by_components(table, criterion="icl")
 
 
+def test_paths_of_blocks_have_a_line_each_through_the_best_ridges():
+    table = pd.DataFrame(
+        {"n_blocks": [1, 1, 1, 2], "n_components": [4, 2, 4, 2], "held_out": [-0.5, -0.9, -0.4, -0.7]}
+    )
+    ax = plots.criterion_by_components(table, criterion="held_out", by="n_blocks")
+    drawn = [(list(line.get_xdata()), list(line.get_ydata())) for line in ax.get_lines()]
+    assert drawn == [([2, 4], [-0.9, -0.4]), ([2], [-0.7])]
+    assert ax.get_legend().get_title().get_text() == "n_blocks"
+
+
 def test_columns_that_an_option_asks_for_are_needed_then():
     with pytest.raises(ValueError, match="has no column 'low' and no column 'high'"):
         plots.accuracy_by_components(TIDY["accuracy_by_components"], bars="interval")

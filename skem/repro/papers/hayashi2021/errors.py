@@ -81,7 +81,7 @@ def models(params: Mapping[str, Any], n_features: int, random_state: int) -> dic
         "logistic": lambda: make_pipeline(
             StandardScaler(), PolynomialFeatures(2), LogisticRegression(max_iter=1000)
         ),
-        "skem": lambda: SKEMClassifier(random_state=random_state),
+        "skem": lambda: SKEMClassifier(class_prior="uniform", random_state=random_state),
     }
 
 

@@ -1,0 +1,162 @@
+"""Choosing components, ridge and blocks: the paths, what is chosen, and what is refused."""
+
+from itertools import groupby, pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from reference import overlapping_classes
+from scipy.special import logsumexp
+from sklearn.datasets import load_iris, load_wine, make_hastie_10_2
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+
+from skem import MDAClassifier, PSKEMClassifier, PSKEMClassifierCV, SKEMClassifier
+from skem.engine.parameters import Mixture
+from skem.estimators._splitting import split_components
+
+WINE = load_wine(return_X_y=True)
+
+
+def entries(model):
+    return [
+        dict(zip(model.results_, values, strict=True))
+        for values in zip(*model.results_.values(), strict=True)
+    ]
+
+
+@pytest.mark.filterwarnings("ignore:PSKEMClassifier did not converge")
+def test_the_first_model_of_a_path_is_a_plain_fit_scored_on_the_rows_left_out():
+    X, y = WINE
+    splits = list(StratifiedKFold(3).split(X, y))
+    model = PSKEMClassifierCV(n_components=[6], n_blocks=[2], reg_covar=[0.3], cv=splits, random_state=4).fit(
+        X, y
+    )
+    expected = []
+    for train, test in splits:
+        fit = PSKEMClassifier(6, n_blocks=2, reg_covar=0.3, max_iter=10, tol=1e-3, random_state=4)
+        fit.fit(X[train], y[train])
+        log_proba = fit.predict_log_proba(X[test])[np.arange(len(test)), y[test]]
+        expected.append(log_proba.clip(min=np.log(np.finfo(float).eps)).mean())
+    assert_allclose(model.results_["held_out"], [np.mean(expected)])
+    assert model.best_score_ == model.results_["held_out"][0]
+    assert model.best_params_ == {"n_blocks": 2, "n_components": 6, "reg_covar": 0.3}
+
+
+@pytest.fixture(scope="module")
+def chosen():
+    return PSKEMClassifierCV(random_state=0, cv=2).fit(*overlapping_classes(3, n=(80, 80, 80)))
+
+
+def test_the_best_entry_is_chosen_and_paths_end_where_they_do_not_gain(chosen):
+    table = entries(chosen)
+    best = max(table, key=lambda entry: entry["held_out"])
+    assert chosen.best_score_ == best["held_out"]
+    assert chosen.best_params_ == {name: best[name] for name in ("n_blocks", "n_components", "reg_covar")}
+    fitted = chosen.best_estimator_
+    assert (fitted.n_blocks_, fitted.n_components_, fitted.reg_covar) == tuple(chosen.best_params_.values())
+    for _, path in groupby(table, key=lambda entry: entry["n_blocks"]):
+        levels = [list(level) for _, level in groupby(path, key=lambda entry: entry["n_components"])]
+        tops = [max(entry["held_out"] for entry in level) for level in levels]
+        assert (np.diff(tops)[:-1] > 0).all()
+        assert [level[0]["n_components"] for level in levels] == [3 * 2**k for k in range(len(levels))]
+        for level, after in pairwise(levels):
+            assert after[0]["reg_covar"] == max(level, key=lambda entry: entry["held_out"])["reg_covar"]
+
+
+def test_what_is_chosen_does_not_depend_on_threads_and_repeats_itself(chosen):
+    X, y = overlapping_classes(3, n=(80, 80, 80))
+    again = PSKEMClassifierCV(random_state=0, cv=2, n_jobs=2).fit(X, y)
+    assert again.results_ == chosen.results_
+    assert_array_equal(again.predict_log_proba(X), chosen.predict_log_proba(X))
+    by_estimator = PSKEMClassifierCV(PSKEMClassifier(random_state=0), cv=2).fit(X, y)
+    assert by_estimator.results_ == chosen.results_
+
+
+def test_the_answers_are_those_of_the_chosen_model(chosen):
+    X, _ = overlapping_classes(3, n=(80, 80, 80))
+    inner = chosen.best_estimator_
+    for ask in ("predict", "predict_proba", "predict_log_proba", "score_samples", "class_log_density"):
+        assert_array_equal(getattr(chosen, ask)(X), getattr(inner, ask)(X))
+    assert (inner.init, inner.tol, inner.n_jobs) == ("class", 0.0, None)
+
+
+def test_blocks_are_chosen_where_features_are_independent_and_not_where_they_depend():
+    X, y = make_hastie_10_2(800, random_state=0)
+    assert PSKEMClassifierCV(n_components=[2, 4], random_state=0).fit(X, y).best_params_["n_blocks"] == 4
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 600)
+    a = rng.normal(size=600)
+    X = np.stack([a, rng.normal(size=600), np.where(y, a, -a) + 0.3 * rng.normal(size=600)], axis=1)
+    model = PSKEMClassifierCV(n_components=[2, 4], n_blocks=(3, 1), random_state=0).fit(X, y)
+    assert model.best_params_["n_blocks"] == 1
+    assert model.score(X, y) > 0.85
+
+
+@pytest.mark.parametrize(
+    ("estimator", "n_blocks"),
+    [
+        (SKEMClassifier(covariance_type="diag"), [1]),
+        (MDAClassifier(), [1, 2]),
+        (PSKEMClassifier(arrangement=[[0, 1], [1, 2, 3]], covariance_type="spherical"), [1]),
+        (PSKEMClassifier(arrangement="random", block_size=3), [1, 2]),
+    ],
+    ids=str,
+)
+def test_other_estimators(estimator, n_blocks):
+    X, y = load_iris(return_X_y=True)
+    model = PSKEMClassifierCV(estimator, n_components=[3, 7], n_blocks=(1, 2), random_state=0).fit(X, y)
+    assert set(model.results_["n_blocks"]) <= set(n_blocks)
+    assert type(model.best_estimator_) is type(estimator)
+    assert model.score(X, y) > 0.85
+
+
+def test_weights_count_in_fits_and_scores():
+    X, y = WINE
+    weights = np.random.default_rng(0).integers(0, 3, len(y))
+    split = [next(StratifiedShuffleSplit(1, test_size=0.3, random_state=0).split(X, y))]
+    options = {"n_components": [3, 6], "n_blocks": [1], "reg_covar": [0.1, 0.3], "random_state": 0}
+    weighted = PSKEMClassifierCV(cv=split, **options).fit(X, y, weights)
+    repeated = np.repeat(np.arange(len(y)), weights)
+    train, test = (np.flatnonzero(np.isin(repeated, part)) for part in split[0])
+    copies = PSKEMClassifierCV(cv=[(train, test)], **options).fit(X[repeated], y[repeated])
+    # The first models of both are the same; later ones too, but for rounding.
+    assert_allclose(weighted.results_["held_out"], copies.results_["held_out"], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (PSKEMClassifierCV(n_components=[]), "n_components must have something to choose from"),
+        (PSKEMClassifierCV(n_components=[3, 0]), "n_components must be whole numbers from 1 on, got 0"),
+        (PSKEMClassifierCV(n_blocks=[1.5]), "n_blocks must be whole numbers from 1 on, got 1.5"),
+        (PSKEMClassifierCV(reg_covar=[0.1, -1]), "reg_covar must be non-negative numbers, got -1"),
+        (PSKEMClassifierCV(reg_covar=[np.nan]), "reg_covar must be non-negative numbers, got nan"),
+        (PSKEMClassifierCV(PSKEMClassifier(sharing=0.5)), "PSKEMClassifier with sharing=0.5 must be without"),
+        (PSKEMClassifierCV(SKEMClassifier(init=(1, 2, 3))), "the init of SKEMClassifier must be a word"),
+        (PSKEMClassifierCV(max_iter=0), "max_iter"),
+        (PSKEMClassifierCV(5), "estimator"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_refused(model, words):
+    with pytest.raises(ValueError, match=words):
+        model.fit(*WINE)
+    assert not hasattr(model, "results_")
+
+
+# Splitting
+
+
+@pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
+def test_split_components_keep_the_weights_of_classes_and_nearly_the_density(covariance_type):
+    X, y = WINE
+    model = SKEMClassifier(6, init="sample", covariance_type=covariance_type, random_state=0).fit(X, y)
+    mixture = model._to_internal(model.blocks_[0], np.arange(13))
+    larger = split_components(mixture, covariance_type, 9)
+    assert larger.weights.shape == (9, 3)
+    assert_allclose(larger.weights.sum(axis=0), 1)
+    assert_allclose(larger.weights.T @ larger.means, mixture.weights.T @ mixture.means, atol=1e-9)
+    before = model.class_log_density(X)
+    split = model._to_input_units(larger, np.arange(13))
+    model.blocks_ = [Mixture(split.weights, split.means, split.covariances)]
+    assert np.abs(logsumexp(model.class_log_density(X), axis=0) - logsumexp(before, axis=0)).max() < 1
