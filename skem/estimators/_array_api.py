@@ -62,7 +62,9 @@ def namespace_of(array: Any) -> Any:
 
 def labels_of(classes: np.ndarray, codes: Any) -> Any:
     """The classes, which are NumPy's, of codes in any namespace: there if they are numbers, else NumPy's too."""
-    if isinstance(codes, np.ndarray) or classes.dtype.kind not in "fiub":
+    if isinstance(codes, np.ndarray):
+        return classes[codes]
+    if classes.dtype.kind not in "fiub":
         return classes[to_numpy(codes)]
     return namespace_of(codes).take(like(classes, codes), codes)
 
