@@ -51,6 +51,8 @@ def _place(xp: Any, device: Any) -> str:
 
 def to_numpy(value: Any) -> Any:
     """Arrays of any namespace, in lists, tuples and mixtures too, as NumPy's; what else there is as it is."""
+    if isinstance(value, np.ndarray):  # the context is refused where SciPy was not told of other arrays
+        return value
     with config_context(array_api_dispatch=True):
         return _moved(value, partial(move_to, xp=np, device="cpu"))
 
@@ -62,9 +64,7 @@ def namespace_of(array: Any) -> Any:
 
 def labels_of(classes: np.ndarray, codes: Any) -> Any:
     """The classes, which are NumPy's, of codes in any namespace: there if they are numbers, else NumPy's too."""
-    if isinstance(codes, np.ndarray):
-        return classes[codes]
-    if classes.dtype.kind not in "fiub":
+    if isinstance(codes, np.ndarray) or classes.dtype.kind not in "fiub":
         return classes[to_numpy(codes)]
     return namespace_of(codes).take(like(classes, codes), codes)
 
