@@ -149,21 +149,17 @@ class _Statistics:
 
     def maximise(self, problem: Problem) -> Mixture:
         """The M-step (Pulford 2022, eqs. 16-18); a component without rows stays as it was, with weight zero."""
-        previous, n_kc, covariance_type = self._mixture, self._counts.copy(), problem.covariance_type
-        compiled.factors().drop_inactive(n_kc, problem.active_rows)
-        n_k = n_kc.sum(axis=1)
-        alive = n_k > 0
-        offsets = np.where(alive[:, None], self._offsets, 0.0)
-        phi = covariance_type.of_scatter(self._scatter)
-        phi[:, covariance_type.linear(offsets.shape[1])] = offsets
-        phi[:, -1] = n_k
-        divisor = np.where(alive, n_k, 1.0)[:, None]
-        phi, offsets = phi / divisor, offsets / divisor
-        means = previous.means + offsets
+        previous, covariance_type = self._mixture, problem.covariance_type
+        sums = covariance_type.of_scatter(self._scatter)
+        sums[:, problem.linear] = self._offsets
+        sums[:, -1] = self._counts.sum(axis=1)
+        weights, means, phi, offsets, n_k = compiled.factors().expectations(
+            self._counts.copy(), sums, previous.means, previous.means, problem.linear, problem.active_rows
+        )
         covariances, _ = covariance_type.maximise(
             Moments(phi, offsets, means, n_k), previous.covariances, problem.ridge, problem.variance_floor
         )
-        return Mixture(n_kc / n_kc.sum(axis=0), means, covariances)
+        return Mixture(weights, means, covariances)
 
 
 def _class_mixtures(problem: Problem, mixture: Mixture) -> list[_ClassMixture]:
