@@ -238,7 +238,7 @@ def criterion_by_components(
     criterion : str
         Which column: bic, aic, icl or held_out.
     by : str
-        The column whose values have a line each.
+        The column whose values have a line each, if not covariance_type.
     ax : Axes, optional
     columns, width
         See `skem.plots`.
