@@ -12,7 +12,8 @@ from skem.engine.kernels import compiled, entry
 
 @compiled
 def _sizes(w, common, largest):
-    """See `sizes`."""
+    """What ``rounding.Sizes`` consists of: sum_h (|w_kh - common_h| + |common_h|) largest_h, and the largest such factor, of
+    each component, (K,), and of all; the sum of all is NaN where one is."""
     K, H = w.shape
     total, factor = np.zeros(K), np.zeros(K)
     largest_total, largest_factor = 0.0, 0.0
@@ -29,15 +30,8 @@ def _sizes(w, common, largest):
 
 
 @entry
-def sizes(w, common, largest):
-    """sum_h (|w_kh - common_h| + |common_h|) largest_h, and the largest such factor of each component, (K,); and the largest
-    of both, the sum NaN where one is."""
-    return _sizes(w, common, largest)
-
-
-@entry
 def penalised(w, traces, ridge, largest):
-    """Take the penalties, r/2 tr(P_k^-1), off the constants of ``w``; return them, (K,), and the `sizes` of what is left."""
+    """Take the penalties, r/2 tr(P_k^-1), off the constants of ``w``; return them, (K,), and the sizes of what is left."""
     K, H = w.shape
     penalties = np.empty(K)
     for k in range(K):
@@ -48,7 +42,7 @@ def penalised(w, traces, ridge, largest):
 
 @entry
 def apart(w, weights, size, leave_out, largest):
-    """w less what all components have in common, and that, (H,), without the components of the mask ``leave_out``; the `sizes`.
+    """w less what all components have in common, and that, (H,), without the components of the mask ``leave_out``; the sizes.
 
     What is common is the mean, weighted by ``weights`` (K, L) and by the inverse squares of ``size`` (K,), within limits.
     """

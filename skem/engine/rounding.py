@@ -150,7 +150,7 @@ class RoundingBound:
         w : ndarray of shape (K, H)
         common : ndarray of shape (H,)
         sizes : Sizes
-            What `sizes` says of them.
+            Of them, where ``common`` is taken apart.
         dtype : numpy dtype
         """
         factor = _ROUNDING[dtype]
@@ -161,10 +161,6 @@ class RoundingBound:
             error = np.fmin(error, factor * closer)
         # A small product of a factor that overflows is NaN.
         return np.where(self.holds(sizes.of_factors, dtype), error, np.inf)
-
-    def sizes(self, w: np.ndarray, common: np.ndarray) -> Sizes:
-        """How large the numbers are where ``common`` is taken apart."""
-        return Sizes(*compiled.components().sizes(w, common, self.largest_features))
 
     @cached_property
     def rows(self) -> Points:
