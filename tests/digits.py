@@ -125,6 +125,7 @@ def errors(seed):
     with (
         patch.object(problem, "ONE_CHUNK", problem.ONE_CHUNK if rng.random() < 0.5 else 0),
         patch.object(density, "LOCAL_CALLS", density.LOCAL_CALLS if rng.random() < 0.5 else 0),
+        patch.object(density, "LEAST_MEASURED", density.LEAST_MEASURED if rng.random() < 0.5 else 0),
     ):
         return errors_of(rng)
 

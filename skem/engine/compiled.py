@@ -47,6 +47,19 @@ def factors() -> Any:
 
 
 @cache
+def components() -> Any:
+    """What every pass does with the parameters of components."""
+
+    def load() -> Any:
+        from skem.engine import components
+
+        return components
+
+    with single_threaded():
+        return _whole(load)
+
+
+@cache
 def nearest() -> Any:
     """The loops of k-means."""
 

@@ -94,7 +94,9 @@ class LogDensity:
         self.covariance_type = bound.covariance_type
         self.mixture = mixture
         w, precision_traces = self.covariance_type.natural(mixture.means, mixture.covariances)
-        self.penalties, sizes = bound.penalised(w, precision_traces, ridge)
+        components, largest = compiled.components(), bound.largest_features
+        self.penalties, numbers = components.penalised(w, precision_traces, ridge, largest)
+        sizes = Sizes(*numbers)
         local = np.zeros(len(w), dtype=bool) | local
         if not bound.suffices(sizes, _FLOAT64):
             nothing = np.zeros(w.shape[1])
@@ -104,9 +106,10 @@ class LogDensity:
         # What all components have in common does not move a responsibility: without it the rest is exact
         # to one more digit, which is what breaks the symmetry of a start with all components nearly equal.
         # Weighted, so that a component nobody uses, or a narrow one with much larger numbers, does not spoil the others.
-        self.w, self.common, sizes = bound.apart(w, mixture.weights, sizes, local)
+        weights = np.ascontiguousarray(mixture.weights)
+        self.w, self.common, numbers = components.apart(w, weights, sizes.of_sums, local, largest)
         if self.dtype != np.float64:
-            local_in_float32 = self._local_in_float32(bound, w, sizes, local, log_sharing)
+            local_in_float32 = self._local_in_float32(bound, w, Sizes(*numbers), local, log_sharing)
             if local_in_float32 is None:
                 self.dtype = np.dtype(np.float64)
             else:
@@ -234,7 +237,7 @@ class LogJoint:
         # log sum_k pi_k N_k = log sum_k pi_k N_k e^-pen_k + log sum_k w_k e^pen_k: the last factor, scaled.
         self.w = np.empty((k + 1, density.w.shape[1]), density.dtype)
         relief, largest_penalty = np.empty((k, n_classes), density.dtype), np.empty(n_classes)
-        compiled.factors().joint_terms(
+        compiled.components().joint_terms(
             density.w[components],
             density.common,
             log_weights,

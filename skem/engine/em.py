@@ -149,7 +149,7 @@ class _EStep:
     def _log_joint_of_classes(self) -> dict[int, LogJoint]:
         """The log joint densities of the active components, by the first of the classes of a chunk."""
         weights, log_sharing = self._density.mixture.weights, self._problem.log_sharing
-        log_weights = compiled.factors().logarithms(weights)
+        log_weights = compiled.components().logarithms(np.ascontiguousarray(weights))
         if log_sharing is not None:
             log_weights += log_sharing
         log_joint = {}
@@ -266,11 +266,11 @@ def _maximise(
     while its mean moves on, which still cannot lower the objective. In doubt is a component so narrow, and so far
     from where its sums were taken about, that little or nothing is left of its scatter.
     """
-    weights, means, phi, offsets, n_k = compiled.factors().expectations(
+    weights, means, phi, offsets, n_k = compiled.components().expectations(
         statistics.counts,
         statistics.sums,
         statistics.origins,
-        previous.means,
+        np.ascontiguousarray(previous.means),
         problem.linear,
         problem.active_rows,
     )

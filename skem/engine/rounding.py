@@ -27,7 +27,7 @@ from skem.engine.parameters import Mixture
 from skem.engine.rows import CHUNK_ROWS, Features
 from skem.engine.threads import Workers
 
-MAX_ERROR = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-6}
+MAX_ERROR: dict[np.dtype, float] = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-6}
 """Nats of rounding error a log-density may have before a more exact way is taken."""
 
 SAFETY = 4.0
@@ -150,7 +150,7 @@ class RoundingBound:
         w : ndarray of shape (K, H)
         common : ndarray of shape (H,)
         sizes : Sizes
-            What `sizes` says of them.
+            Of them, where ``common`` is taken apart.
         dtype : numpy dtype
         """
         factor = _ROUNDING[dtype]
@@ -161,25 +161,6 @@ class RoundingBound:
             error = np.fmin(error, factor * closer)
         # A small product of a factor that overflows is NaN.
         return np.where(self.holds(sizes.of_factors, dtype), error, np.inf)
-
-    def sizes(self, w: np.ndarray, common: np.ndarray) -> Sizes:
-        """How large the numbers are where ``common`` is taken apart."""
-        return Sizes(*compiled.factors().sizes(w, common, self.largest_features))
-
-    def penalised(self, w: np.ndarray, traces: np.ndarray, ridge: float) -> tuple[np.ndarray, Sizes]:
-        """Take ``ridge`` / 2 ``traces`` off the constants of ``w``; return that, (K,), and the sizes of what is left."""
-        penalties, sizes = compiled.factors().penalised(w, traces, ridge, self.largest_features)
-        return penalties, Sizes(*sizes)
-
-    def apart(
-        self, w: np.ndarray, weights: np.ndarray, sizes: Sizes, leave_out: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, Sizes]:
-        """w less what components have in common, but for those of a mask (K,), what that is, and the sizes where it is apart."""
-        weights = np.ascontiguousarray(weights)
-        w, common, sizes_apart = compiled.factors().apart(
-            w, weights, sizes.of_sums, leave_out, self.largest_features
-        )
-        return w, common, Sizes(*sizes_apart)
 
     @cached_property
     def rows(self) -> Points:

@@ -94,10 +94,10 @@ class Training:
                 with single_threaded():
                     states = [next(block) for block in blocks]
                 # New arrays: whoever keeps a record keeps it as it was.
-                gained = sum(s.log_likelihood for s in states) - log_scale
-                log_likelihood = np.concatenate([log_likelihood, [gained]])
-                gained = sum(s.objective for s in states) - log_scale
-                objective = np.concatenate([objective, [gained]])
+                log_likelihood = np.concatenate(
+                    [log_likelihood, [sum(s.log_likelihood for s in states) - log_scale]]
+                )
+                objective = np.concatenate([objective, [sum(s.objective for s in states) - log_scale]])
                 converged = bool(
                     self.tol > 0 and len(objective) > 1 and objective[-1] - objective[-2] < self.tol
                 )

@@ -181,3 +181,59 @@ def test_what_is_read_from_disk_is_what_was_compiled(tmp_path):
     )
     assert any(tmp_path.rglob("*.nbc"))
     assert read.stdout == compiled.stdout != ""
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), K=st.integers(1, 7), L=st.integers(1, 3), m=st.integers(1, 6))
+def test_weights_and_means_are_those_of_the_formulas(seed, K, L, m):
+    """Pairs below the limit are dropped; a component without any keeps its mean, and has no rows."""
+    rng = np.random.default_rng(seed)
+    counts = rng.uniform(0.5, 5, (K, L)) * np.where(rng.random((K, L)) < 0.3, 1e-9, 1.0)
+    counts[0] += 1.0
+    linear = FULL.linear(m)
+    sums = rng.normal(size=(K, FULL.n_quadratic(m)))
+    sums[:, -1] = counts.sum(axis=1)
+    origins, previous = rng.normal(size=(2, K, m))
+    kept = np.where(counts < 1e-6, 0.0, counts)
+    alive = kept.any(axis=1)
+    weights, means, phi, offsets, n_k = compiled.components().expectations(
+        counts, sums, origins, previous, linear, 1e-6
+    )
+    assert_allclose(weights, kept / kept.sum(axis=0), rtol=1e-14)
+    assert_allclose(n_k, np.where(alive, sums[:, -1], 0.0))
+    assert_allclose(phi[alive], (sums / sums[:, -1:])[alive], rtol=1e-14)
+    mean = np.where(alive[:, None], sums[:, linear] / sums[:, -1:], 0.0)
+    assert_allclose(offsets, mean, rtol=1e-14)
+    assert_allclose(means, np.where(alive[:, None], origins + mean, previous), rtol=1e-13, atol=1e-14)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), K=st.integers(1, 7), H=st.integers(2, 20))
+def test_what_is_apart_adds_up_again(seed, K, H):
+    rng = np.random.default_rng(seed)
+    w, weights, largest = rng.normal(size=(K, H)), rng.random((K, 2)), rng.uniform(0, 3, H)
+    traces, leave_out = rng.random(K), rng.random(K) < 0.3
+    plain, components = w.copy(), compiled.components()
+    penalties, numbers = components.penalised(w, traces, 0.5, largest)
+    assert_allclose(penalties, 0.25 * traces)
+    plain[:, -1] -= penalties
+    assert_allclose(w, plain)
+    assert_allclose(numbers[0], np.abs(w) @ largest)
+    rest, common, numbers = components.apart(w, weights, numbers[0], leave_out, largest)
+    assert_allclose((rest + common)[~leave_out], w[~leave_out], rtol=1e-12, atol=1e-14)
+    assert not rest[leave_out].any()
+    of_parts = np.abs(w - common) + np.abs(common)
+    for number, expected in zip(
+        numbers,
+        (of_parts @ largest, of_parts.max(axis=1), (of_parts @ largest).max(), of_parts.max()),
+        strict=True,
+    ):
+        assert_allclose(number, expected, rtol=1e-13)
+
+
+def test_a_sum_that_is_no_number_is_told_wherever_it_stands():
+    for place in range(3):
+        w = np.ones((3, 4))
+        w[place, 1] = np.nan
+        _, sizes = compiled.components().penalised(w, np.ones(3), 0.0, np.ones(4))
+        assert np.isnan(sizes[2])
