@@ -8,8 +8,8 @@ import sys
 import time
 
 import pytest
+import slurm_cluster as cluster
 from checkouts import copy, run, start
-from slurm import cluster
 
 pytestmark = [
     pytest.mark.slurm,
