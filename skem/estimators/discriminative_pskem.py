@@ -14,7 +14,8 @@ from scipy.special import log_softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from skem.engine.fine_tuning import FineTuning, Schedule
+from skem.engine import adam, extended_baum_welch
+from skem.engine.fine_tuning import FineTuning, TunedState
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Features
 from skem.engine.threads import Workers, single_threaded
@@ -34,6 +35,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PSKEMClassifier._parameter_constraints,
+        "optimizer": [StrOptions({"ebw", "adam"})],
         "discriminative_iter": [Interval(Integral, 0, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
@@ -61,7 +63,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         class_prior: str | ArrayLike = "uniform",
         max_iter: int = 30,
         tol: float = 0.0,
-        discriminative_iter: int = 6,
+        discriminative_iter: int = 20,
+        optimizer: str = "ebw",
         batch_size: int = 500,
         learning_rate: float = 0.01,
         strength: float = 0.001,
@@ -99,6 +102,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
             random_state=random_state,
         )
         self.discriminative_iter = discriminative_iter
+        self.optimizer = optimizer
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.strength = strength
@@ -194,46 +198,97 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     def _tuning_passes(
         self, training: Training, held_out: LabelledRows | None, random_state: np.random.RandomState
     ) -> Generator[SharedKernelClassifier, bool | None, bool | None]:
-        self.n_discriminative_iter_, self._tuned = 0, False
-        schedule = Schedule(
-            self.discriminative_iter, self.batch_size, self.learning_rate, self.strength, self.feature_noise
-        )
-        mixtures, start = (
-            [self._to_internal(mixture, columns) for mixture, columns in zip(blocks, self.block_indices_, strict=True)]
-            for blocks in (self.blocks_, self.generative_blocks_)
-        )
-        stop = None
-        with single_threaded(), Workers(self.n_jobs) as workers:
-            tuning = FineTuning(
-                training.rows,
-                self.block_indices_,
-                self._covariance_type,
-                np.dtype(self.dtype_used_),
-                1.0 / self.temperature_,
-                self.smoothing,
-                self._log_prior(),
-                workers,
-            )
-            with closing(tuning.passes(mixtures, start, schedule, random_state)) as passes:
-                for state in passes:
-                    self.n_discriminative_iter_ += 1
-                    self.blocks_ = [
-                        self._to_input_units(mixture, columns)
-                        for mixture, columns in zip(state.mixtures, self.block_indices_, strict=True)
-                    ]
-                    self.conditional_log_likelihood_ = np.append(
-                        self.conditional_log_likelihood_, state.log_likelihood
-                    )
-                    self._temper(training, held_out)
-                    if state.overflown:
-                        warnings.warn(
-                            f"{type(self).__name__}: the criterion overflowed in pass {self.n_discriminative_iter_} of "
-                            "fine-tuning, which is undone: set a lower learning_rate",
-                            ConvergenceWarning,
-                            stacklevel=2,
-                        )
-                        self._tuned = True
-                    stop = yield self
-                    if stop:
-                        break
+        """The passes of fine-tuning; returns whether the caller wants no more of them."""
+        self.n_discriminative_iter_, self.conditional_log_likelihood_ = 0, np.empty(0)
+        self._tuned, stop = False, None
+        stopping = None if held_out is None or not self.early_stopping else _LeastLogLoss(self, held_out)
+        with Workers(self.n_jobs) as workers, closing(self._states(training, workers, random_state)) as states:
+            while True:
+                with single_threaded():
+                    state = next(states, None)
+                if state is None:
+                    break
+                self._keep_tuned(state)
+                self._temper(training, held_out)
+                if stopping is not None and stopping.has_enough():
+                    self._tuned = True
+                stop = yield self
+                if stop or self._tuned:
+                    break
+        if stopping is not None:
+            stopping.go_back()
         return stop
+
+    def _states(
+        self, training: Training, workers: Workers, random_state: np.random.RandomState
+    ) -> Generator[TunedState, None, None]:
+        mixtures, start = self._internal_blocks(self.blocks_), self._internal_blocks(self.generative_blocks_)
+        tuning = FineTuning(
+            rows=training.rows,
+            columns=self.block_indices_,
+            start=start,
+            covariance_type=self._covariance_type,
+            dtype=np.dtype(self.dtype_used_),
+            beta=1.0 / self.temperature_,
+            smoothing=self.smoothing,
+            strength=self.strength,
+            log_prior=self._log_prior(),
+            workers=workers,
+        )
+        if self.optimizer == "ebw":
+            yield from extended_baum_welch.passes(tuning, mixtures, self.discriminative_iter)
+        else:
+            schedule = adam.Schedule(
+                self.discriminative_iter,
+                self.batch_size,
+                self.learning_rate,
+                self.feature_noise,
+                random_state,
+            )
+            yield from adam.passes(tuning, mixtures, schedule)
+
+    def _internal_blocks(self, blocks: Sequence[Mixture]) -> list[Mixture]:
+        return [
+            self._to_internal(mixture, columns)
+            for mixture, columns in zip(blocks, self.block_indices_, strict=True)
+        ]
+
+    def _keep_tuned(self, state: TunedState) -> None:
+        """Make the estimator that of one pass of fine-tuning."""
+        self.n_discriminative_iter_ += 1
+        self._tuned = state.finished
+        self.blocks_ = [
+            self._to_input_units(mixture, columns)
+            for mixture, columns in zip(state.mixtures, self.block_indices_, strict=True)
+        ]
+        self.conditional_log_likelihood_ = np.append(self.conditional_log_likelihood_, state.log_likelihood)
+        if state.overflown:
+            warnings.warn(
+                f"{type(self).__name__}: the criterion overflowed in pass {self.n_discriminative_iter_} of fine-tuning; "
+                "the pass before it was kept: set a lower learning_rate",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+
+class _LeastLogLoss:
+    """When to stop fine-tuning by the log-loss on rows held out, and which pass to go back to."""
+
+    def __init__(self, model: DiscriminativePSKEMClassifier, held_out: LabelledRows) -> None:
+        self._model, self._codes, self._weights = model, held_out.codes, held_out.weights
+        self._features: Any = Features(held_out.X, None, model._shift, model._scale)
+        self._least, self._without_gain = np.inf, 0
+        self.has_enough()
+
+    def has_enough(self) -> bool:
+        """Score the pass the model is at; whether too many passes have been worse than the best one."""
+        log_proba = self._model.predict_log_proba(self._features)
+        log_loss = -float(np.average(log_proba[np.arange(len(self._codes)), self._codes], weights=self._weights))
+        self._without_gain += 1
+        if log_loss < self._least:
+            self._least, self._without_gain = log_loss, 0
+            self._best = {name: vars(self._model)[name] for name in ("blocks_", "temperature_")}
+        return self._without_gain > self._model.n_iter_no_change
+
+    def go_back(self) -> None:
+        self._model.__dict__.update(self._best)
