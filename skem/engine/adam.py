@@ -45,7 +45,9 @@ class Schedule:
 class _Block:
     """A block, its free parameters, and what is known of their gradients."""
 
-    def __init__(self, tuning: FineTuning, block: ConditionalBlock, mixture: Mixture, pull: SignedSums) -> None:
+    def __init__(
+        self, tuning: FineTuning, block: ConditionalBlock, mixture: Mixture, pull: SignedSums
+    ) -> None:
         self._block, self._pull = block, pull
         self._free = FreeParameters.of(mixture, tuning.covariance_type)
         self._theta = self._free.theta(mixture)

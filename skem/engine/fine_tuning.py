@@ -114,6 +114,8 @@ def complete_data_sums(
     """What EM would sum over a row drawn from a mixture, with a class drawn by ``shares`` (L,): phi and counts, expected."""
     K, m = mixture.means.shape
     dense = np.array(covariance_type.dense(mixture.covariances, K, m))
-    phi = covariance_type.features(np.ascontiguousarray(mixture.means.T)).T + covariance_type.of_scatter(dense)
+    phi = covariance_type.features(np.ascontiguousarray(mixture.means.T)).T + covariance_type.of_scatter(
+        dense
+    )
     counts = mixture.weights * shares
     return SignedSums(phi * counts.sum(axis=1)[:, None], weights.pairs(counts))
