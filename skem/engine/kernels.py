@@ -671,7 +671,9 @@ def class_log_densities(joint, components, borders, log_weights, least, result):
 
 
 @entry
-def signed_responsibilities(joint, components, borders, log_weights, least, log_densities, errors, signed, counts):
+def signed_responsibilities(
+    joint, components, borders, log_weights, least, log_densities, errors, signed, counts
+):
     """What each row adds to a component of each class, with the sign and size of an error per class.
 
     Parameters

@@ -186,7 +186,9 @@ class SharedKernelClassifier(
                 start = self._start(training.rows, known, random_state)
             if log_sharing is not None:
                 start = [sharing.closed(mixture, log_sharing, refill=goes_on) for mixture in start]
-            stopping = self._early_stopping(held_out) if held_out is not None and self.early_stopping else None
+            stopping = (
+                self._early_stopping(held_out) if held_out is not None and self.early_stopping else None
+            )
             stop = yield from self._follow(training.passes(start), stopping)
             worth = self.objective_[-1] if stopping is None else -stopping.go_back()
             if best is None or worth > best[0]:

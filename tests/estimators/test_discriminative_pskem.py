@@ -1,0 +1,291 @@
+"""The fine-tuned PSKEM as its users meet it."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import log_softmax, logsumexp
+from sklearn.base import clone
+from sklearn.datasets import load_digits, load_iris
+from sklearn.decomposition import PCA
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import log_loss
+
+from skem import DiscriminativePSKEMClassifier, PSKEMClassifier
+from skem.metrics import expected_calibration_error
+
+QUICK = {"n_blocks": 2, "max_iter": 3, "random_state": 0}
+OPTIMIZERS = {
+    "ebw": {"optimizer": "ebw", "discriminative_iter": 4},
+    "adam": {"optimizer": "adam", "discriminative_iter": 4, "batch_size": 20},
+}
+every_optimizer = pytest.mark.parametrize("optimizer", OPTIMIZERS)
+
+
+def quick(optimizer="ebw", n_components=6, **options):
+    return DiscriminativePSKEMClassifier(n_components, **QUICK | OPTIMIZERS[optimizer] | options)
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    """Rows to train on, and rows to test on."""
+    X, y = load_digits(return_X_y=True)
+    X = PCA(24, random_state=0).fit(X[:1200]).transform(X)
+    return X[:1200], y[:1200], X[1200:], y[1200:]
+
+
+@pytest.fixture(scope="module")
+def fits(digits):
+    """The start, and what each optimizer makes of it."""
+    options = {
+        "n_components": 40,
+        "n_blocks": 3,
+        "max_iter": 10,
+        "class_prior": "empirical",
+        "random_state": 0,
+    }
+    start = DiscriminativePSKEMClassifier(strength=np.inf, **options).fit(*digits[:2])
+    ebw = DiscriminativePSKEMClassifier(discriminative_iter=10, **options)
+    adam = DiscriminativePSKEMClassifier(optimizer="adam", discriminative_iter=10, batch_size=100, **options)
+    return {"start": start, "ebw": ebw.fit(*digits[:2]), "adam": adam.fit(*digits[:2])}
+
+
+# What it is for
+
+
+@every_optimizer
+def test_it_decides_better_than_its_start(fits, digits, optimizer):
+    X, y = digits[2:]
+    assert fits[optimizer].score(X, y) > fits["start"].score(X, y) + 0.01
+    losses = {name: log_loss(y, model.predict_proba(X)) for name, model in fits.items()}
+    assert losses[optimizer] < 0.9 * losses["start"]
+
+
+def test_the_temperature_makes_a_product_of_blocks_less_sure(fits, digits):
+    X, y = digits[2:]
+    model = fits["start"]
+    assert model.temperature_ > 1.2
+    sure = log_softmax(model.predict_joint_log_proba(X), axis=1)
+    tempered = model.predict_log_proba(X)
+    assert log_loss(y, np.exp(tempered)) < 0.9 * log_loss(y, np.exp(sure))
+    assert expected_calibration_error(y, tempered) < expected_calibration_error(y, sure)
+
+
+# Nothing, and next to nothing
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"early_stopping": True}, {"sharing": 0.3}, {"covariance_type": "tied"}]
+)
+def test_without_passes_it_is_pskem_to_the_last_bit(iris, options):
+    X, y = iris
+    model = quick(discriminative_iter=0, **options).fit(X, y)
+    pskem = PSKEMClassifier(6, **QUICK, **options).fit(X, y)
+    for method in ("class_log_density", "predict_log_proba", "score_samples", "predict"):
+        assert_array_equal(getattr(model, method)(X), getattr(pskem, method)(X))
+
+
+@every_optimizer
+def test_infinite_strength_is_the_start_to_the_last_bit(iris, optimizer):
+    X, y = iris
+    model = quick(optimizer, strength=np.inf, temperature=1.0).fit(X, y)
+    pskem = PSKEMClassifier(6, **QUICK).fit(X, y)
+    assert_array_equal(model.predict_log_proba(X), pskem.predict_log_proba(X))
+    tempered = quick(optimizer, strength=np.inf).fit(X, y)
+    assert_array_equal(tempered.class_log_density(X), pskem.class_log_density(X))
+    assert tempered.temperature_ != 1.0
+
+
+# Densities
+
+
+@every_optimizer
+def test_densities_of_rows_are_those_of_the_start(iris, optimizer):
+    X, y = iris
+    model, start = quick(optimizer).fit(X, y), quick(optimizer, strength=np.inf).fit(X, y)
+    assert (model.class_log_density(X) != start.class_log_density(X)).any()
+    assert_array_equal(model.score_samples(X), start.score_samples(X))
+    assert_array_equal(start.score_samples(X), logsumexp(start.predict_joint_log_proba(X), axis=1))
+    assert_array_equal(model.sample(5)[0], start.sample(5)[0])
+
+
+def test_probabilities_are_of_the_tempered_product(iris):
+    X, y = iris
+    model = quick(temperature=4.0, class_prior=[0.5, 0.3, 0.2]).fit(X, y)
+    expected = log_softmax(model.class_log_density(X) / 4.0 + np.log([0.5, 0.3, 0.2]), axis=1)
+    assert_allclose(model.predict_log_proba(X), expected, atol=1e-12)
+    assert_array_equal(model.predict(X), expected.argmax(axis=1))
+
+
+# Every kind of mixture
+
+
+@every_optimizer
+@pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
+@pytest.mark.parametrize("options", [{"init": "sample"}, {"sharing": 0.0}, {"standardize": False}])
+def test_every_kind_of_mixture_gains(iris, optimizer, covariance_type, options):
+    X, y = iris
+    model = quick(optimizer, covariance_type=covariance_type, **options).fit(X, y)
+    start = log_softmax(
+        quick(strength=np.inf, covariance_type=covariance_type, **options).fit(X, y).class_log_density(X)
+        / model.temperature_,
+        axis=1,
+    )
+    assert model.predict_log_proba(X)[np.arange(150), y].mean() > start[np.arange(150), y].mean()
+    for block, before in zip(model.blocks_, model.generative_blocks_, strict=True):
+        assert block.covariances.shape == before.covariances.shape
+        assert_allclose(block.weights.sum(axis=0), 1.0)
+        assert_array_equal(block.weights == 0, before.weights == 0)
+        values = np.linalg.eigvalsh(block.covariances) if block.covariances.ndim != 2 else block.covariances
+        if covariance_type in ("full", "diag", "spherical"):
+            assert (values > 0).all()
+
+
+def test_blocks_may_overlap(iris):
+    X, y = iris
+    model = quick(arrangement=[[0, 1], [1, 2, 3], [2]]).fit(X, y)
+    assert model.score(X, y) > 0.9
+
+
+# Passes
+
+
+@every_optimizer
+def test_passes_are_those_of_em_and_then_of_fine_tuning(iris, optimizer):
+    X, y = iris
+    model = quick(optimizer)
+    seen = [
+        (each.n_iter_, each.n_discriminative_iter_, each.class_log_density(X))
+        for each in model.fit_passes(X, y)
+    ]
+    assert [passes[:2] for passes in seen] == [(1, 0), (2, 0), (3, 0), (3, 1), (3, 2), (3, 3), (3, 4)]
+    assert_array_equal(seen[-1][2], quick(optimizer).fit(X, y).class_log_density(X))
+    assert len(model.conditional_log_likelihood_) == 4
+    passes = model.fit_passes(X, y)
+    for _ in range(4):
+        next(passes)
+    with pytest.raises(StopIteration):
+        passes.send(True)
+    assert model.n_discriminative_iter_ == 1
+
+
+def test_closed_form_passes_never_lower_the_mean_of_log_proba(fits):
+    assert (np.diff(fits["ebw"].conditional_log_likelihood_) > 0).all()
+
+
+@every_optimizer
+def test_a_warm_start_goes_on_with_fine_tuning(iris, optimizer):
+    X, y = iris
+    model = quick(optimizer, temperature=2.0, warm_start=True).fit(X, y)
+    first, start = model.conditional_log_likelihood_[-1], model.generative_blocks_
+    assert [each.n_discriminative_iter_ for each in model.fit_passes(X, y)] == [1, 2, 3, 4]
+    assert model.conditional_log_likelihood_[-1] > first
+    for block, before in zip(model.generative_blocks_, start, strict=True):
+        assert block is before
+
+
+def test_early_stopping_goes_back_to_the_least_log_loss(digits):
+    X, y = digits[:2]
+    options = {"n_components": 40, "max_iter": 5, "early_stopping": True, "n_iter_no_change": 1}
+    model = DiscriminativePSKEMClassifier(discriminative_iter=40, random_state=0, **options)
+    blocks = [each.blocks_ for each in model.fit_passes(X, y) if each.n_discriminative_iter_]
+    assert len(blocks) < 40
+    assert any(model.blocks_ is each for each in blocks[:-1])
+
+
+def test_callbacks_see_every_pass(iris):
+    class Recorder:
+        seen = 0
+
+        def setup(self, estimator, context):
+            self.announced = context.max_subtasks
+
+        def teardown(self, estimator, context):
+            pass
+
+        def on_fit_task_begin(self, estimator, context):
+            pass
+
+        def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+            self.seen += context.parent is not None
+
+    X, y = iris
+    for options, expected in (({}, 7), ({"n_init": 2, "init": "sample"}, 10), ({"strength": np.inf}, 3)):
+        recorder = Recorder()
+        quick(**options).set_callbacks(recorder).fit(X, y)
+        assert recorder.seen == recorder.announced == expected
+
+
+# The same whatever
+
+
+@every_optimizer
+def test_jobs_change_nothing(digits, optimizer):
+    X, y = digits[0][:300], digits[1][:300]
+    one, two = (quick(optimizer, 20, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2))
+    assert_array_equal(one.class_log_density(X), two.class_log_density(X))
+    assert one.temperature_ == two.temperature_
+
+
+@every_optimizer
+def test_float32_rows_are_computed_in_float32_to_the_same_effect(digits, optimizer):
+    X, y = digits[0][:300], digits[1][:300]
+    double, single = (
+        quick(optimizer, 20, temperature=3.0).fit(X.astype(dtype), y) for dtype in (np.float64, np.float32)
+    )
+    assert (double.dtype_used_, single.dtype_used_) == ("float64", "float32")
+    assert_allclose(single.predict_proba(X), double.predict_proba(X), atol=0.02)
+
+
+def test_a_weight_of_two_is_two_rows(iris):
+    X, y = iris
+    weights = 1 + np.arange(150) % 2
+    repeated = np.repeat(np.arange(150), weights)
+    model = quick(n_components=3, init="class_kmeans", temperature=2.0)
+    known = clone(model).fit(X, y, weights).generative_blocks_
+    model.set_params(init=[(block.weights, block.means, block.covariances) for block in known])
+    weighted = clone(model).fit(X, y, weights)
+    twice = clone(model).fit(X[repeated], y[repeated])
+    assert_allclose(weighted.predict_log_proba(X), twice.predict_log_proba(X), atol=1e-5)
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("strength", -0.1),
+        ("strength", np.nan),
+        ("smoothing", 1.0),
+        ("smoothing", -0.1),
+        ("temperature", 0.0),
+        ("temperature", "hot"),
+        ("discriminative_iter", -1),
+        ("batch_size", 0),
+        ("learning_rate", 0.0),
+        ("feature_noise", -1.0),
+        ("optimizer", "sgd"),
+    ],
+)
+def test_parameters_out_of_range_are_refused_by_name(iris, name, value):
+    with pytest.raises(ValueError, match=f"The '{name}' parameter of DiscriminativePSKEMClassifier"):
+        quick(**{name: value}).fit(*iris)
+
+
+def test_what_overflows_ends_with_the_pass_before_and_a_warning(iris):
+    X, y = iris
+    with pytest.warns(ConvergenceWarning, match="overflowed in pass"):
+        model = quick("adam", learning_rate=1e3).fit(X, y)
+    assert np.isfinite(model.predict_log_proba(X)).all()
+
+
+def test_a_class_that_no_batch_has_all_of_is_no_error(iris):
+    X, y = iris
+    rows = np.concatenate([np.arange(100), [149]])  # one row of the last class
+    model = quick("adam", batch_size=5).fit(X[rows], y[rows])
+    assert model.predict(X[149:]) == [2]
