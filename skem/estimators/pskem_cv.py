@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -49,12 +49,12 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
     estimator : PSKEMClassifier, MDAClassifier, SKEMClassifier or None, default=None
         What is fitted, but for what is chosen here and its ``max_iter``; None is ``PSKEMClassifier()``. Its ``n_init`` is
         of the first model of each path. Its ``init`` must be a word, and ``sharing`` None: see ``PRBFClassifierCV``.
-    n_components : sequence of int or None, default=None
+    n_components : int, sequence of int or None, default=None
         The numbers K to choose from; None is 1, 2, 4, 8, 16 and 32 per class.
-    n_blocks : sequence of int, default=(1, 2, 4)
+    n_blocks : int or sequence of int, default=(1, 2, 4)
         The numbers R to choose from, in the order in which they are tried, those above the number of features left out.
         They play no part where the estimator has no such parameter, or lists of features as its blocks.
-    reg_covar : sequence of float, default=(0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+    reg_covar : float or sequence of float, default=(0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
         The ridges to choose from.
     max_iter : int, default=10
         Passes of each fit; fewer where one gains less than 1e-3 nats per row, or the estimator's ``tol`` if that is more.
@@ -75,6 +75,8 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
     results_ : dict of list
         By column, ready for a DataFrame, one entry per model in the order of fits: "n_blocks", "n_components", "reg_covar"
         and "held_out", the mean log posterior. See ``skem.plots.criterion_by_components``.
+    n_iter_ : int
+        Passes of the last fit, of ``best_estimator_``.
     classes_, class_prior_ : ndarray of shape (n_classes,)
     n_features_in_, feature_names_in_
         As in scikit-learn.
@@ -96,9 +98,9 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [PSKEMClassifier, MDAClassifier, SKEMClassifier, None],
-        "n_components": ["array-like", None],
-        "n_blocks": ["array-like"],
-        "reg_covar": ["array-like"],
+        "n_components": [Interval(Integral, 1, None, closed="left"), "array-like", None],
+        "n_blocks": [Interval(Integral, 1, None, closed="left"), "array-like"],
+        "reg_covar": [Interval(Real, 0, None, closed="left"), "array-like"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "cv": ["cv_object"],
         "n_jobs": [Integral, None],
@@ -109,9 +111,9 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
         self,
         estimator: PSKEMClassifier | MDAClassifier | SKEMClassifier | None = None,
         *,
-        n_components: Sequence[int] | None = None,
-        n_blocks: Sequence[int] = (1, 2, 4),
-        reg_covar: Sequence[float] = RIDGES,
+        n_components: int | Sequence[int] | None = None,
+        n_blocks: int | Sequence[int] = (1, 2, 4),
+        reg_covar: float | Sequence[float] = RIDGES,
         max_iter: int = 10,
         cv: Any = None,
         n_jobs: int | None = None,
@@ -181,6 +183,7 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
         self.best_estimator_ = model.set_params(
             **{name: getattr(original, name) for name in ("init", "tol", "n_jobs")}
         )
+        self.n_iter_ = model.n_iter_
         self._know_what(model)
 
     def _base(self) -> Any:
