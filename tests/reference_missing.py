@@ -10,7 +10,7 @@ def holes(X, share=0.3, seed=0):
     rng = np.random.default_rng(seed)
     missing = rng.random(X.shape) < share
     missing[np.arange(len(X)), rng.integers(0, X.shape[1], len(X))] = False
-    return np.where(missing, np.nan, X)
+    return np.where(missing, np.nan, X).astype(X.dtype)
 
 
 def dense(covariances, K, m):

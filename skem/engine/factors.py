@@ -60,6 +60,32 @@ def inverse_factors(covariances):
 
 
 @entry
+def marginal_factors(covariances, features):
+    """L of P_oo = L L^T of each P, (K, m, m), for the indices o of some features, (n,): shape (K, n, n); NaN where singular."""
+    K, n = len(covariances), len(features)
+    L, P = np.zeros((K, n, n)), np.empty((n, n))
+    for k in range(K):
+        for i in range(n):
+            for j in range(i + 1):
+                P[i, j] = covariances[k, features[i], features[j]]
+        _cholesky(P, L[k])
+    return L
+
+
+@entry
+def whiten(L, x):
+    """L^-1 x in place, for factors of shape (K, n, n) and columns of shape (K, n, N)."""
+    K, n, N = x.shape
+    for k in range(K):
+        for i in range(n):
+            for j in range(i):
+                for c in range(N):
+                    x[k, i, c] -= L[k, i, j] * x[k, j, c]
+            for c in range(N):
+                x[k, i, c] /= L[k, i, i]
+
+
+@entry
 def natural_parameters(means, covariances, constant):
     """w of Gaussians, log N(x; mu_k, P_k) = w_k . phi(x), shape (K, H), and tr(P_k^-1), (K,); are all P_k positive definite?
 

@@ -153,7 +153,7 @@ class _Statistics:
         sums = covariance_type.of_scatter(self._scatter)
         sums[:, problem.linear] = self._offsets
         sums[:, -1] = self._counts.sum(axis=1)
-        weights, means, phi, offsets, n_k = compiled.factors().expectations(
+        weights, means, phi, offsets, n_k = compiled.components().expectations(
             self._counts.copy(), sums, previous.means, previous.means, problem.linear, problem.active_rows
         )
         covariances, _ = covariance_type.maximise(

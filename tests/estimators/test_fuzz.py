@@ -16,6 +16,13 @@ def test_fits_to_hostile_data(first):
         assert not found, f"seed {seed}: {found}"
 
 
+@pytest.mark.parametrize("missing", [0.05, 0.3])
+def test_fits_to_hostile_data_that_misses_values(missing):
+    for seed in range(20):
+        found, _, _ = fuzz.faults(seed, missing)
+        assert not found, f"seed {seed}: {found}"
+
+
 @settings(deadline=None, max_examples=100)
 @given(
     seed=st.integers(0, 2**31),
