@@ -138,15 +138,21 @@ def _mlpack(**options: Any) -> Callable[[NDArray[np.float64], Request], Fitted]:
         with threadpool_limits(request.n_threads), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             begin = perf_counter()
-            output = mlpack.gmm_train(
-                input_=X,
-                gaussians=request.n_components,
-                kmeans_max_iterations=request.kmeans_iter,
-                max_iterations=request.em_iter,
-                seed=1 + request.seed % 2**30,  # zero stands for the time of day
-                copy_all_inputs=True,
-                **options,
-            )
+            try:
+                output = mlpack.gmm_train(
+                    input_=X,
+                    gaussians=request.n_components,
+                    kmeans_max_iterations=request.kmeans_iter,
+                    max_iterations=request.em_iter,
+                    seed=1 + request.seed % 2**30,  # zero stands for the time of day
+                    copy_all_inputs=True,
+                    **options,
+                )
+            except RuntimeError as error:
+                if "Log::Fatal" not in str(error):
+                    raise
+                # Why stands on the terminal alone.
+                raise RuntimeError("mlpack gave up, as where a covariance is singular") from error
             seconds = perf_counter() - begin
         fitted = output["output_model"].get_cpp_params()["GMM"]
         return Fitted(

@@ -144,7 +144,9 @@ def _advised(about: str, choose: Callable[[list[int]], float]) -> Callable[[Evid
 
     def judged(evidence: Evidence, claim: Claim) -> Judgement:
         found = {name: evidence.enough(about, name) for name in evidence.advised_on(about)}
-        told = ", ".join(f"{name} {value}" for name, value in found.items())
+        # At the end of a curve more might gain more.
+        end = {name: max(evidence.advised(about, name)) for name in found}
+        told = ", ".join(f"{n} {v}{' or more' if v == end[n] else ''}" for n, v in found.items())
         note = f"enough, but for less than {evidence.paper.advice['gain']:g} nats per held-out row: {told}"
         return judge_number(claim, Estimate(float(choose(list(found.values()))), note=note))
 

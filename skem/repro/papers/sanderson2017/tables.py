@@ -202,7 +202,8 @@ def _advice(advice: pd.DataFrame, paper: Settings) -> list[str]:
             ahead = curve[::-1].cummax()[::-1] - curve
             line = {"data set": dataset, "covariances": covariance}
             line |= {str(value): _cell(mean, digits=3) for value, mean in curve.items()}
-            lines.append(line | {"enough": str(ahead.index[ahead < paper.advice["gain"]][0])})
+            enough = ahead.index[ahead < paper.advice["gain"]][0]
+            lines.append(line | {"enough": f"{enough}{' or more' if enough == curve.index[-1] else ''}"})
         columns = [str(value) for value in paper.advice[about]]
         table = (
             pd.DataFrame(lines).fillna("").reindex(columns=["data set", "covariances", *columns, "enough"])
