@@ -24,8 +24,8 @@ HAYASHI_CELLS = [
 
 
 def hayashi_order(wildcards):
-    """The first seed of all before the second of any, and one column after the other."""
-    return 90 - 10 * int(wildcards.get("run", 0)) - list(HAYASHI.images["data_sets"]).index(wildcards.dataset)
+    """After fetching; the first seed of all before the second of any, and one column after the other."""
+    return 18 - 5 * int(wildcards.get("run", 0)) - list(HAYASHI.images["data_sets"]).index(wildcards.dataset)
 
 
 HAYASHI_CHOICES = [f"{HAYASHI_IMAGES}/{name}/choice.csv" for name in HAYASHI.images["data_sets"]]

@@ -66,6 +66,8 @@ class Evidence:
         parts = []
         for dataset in self.paper.data_sets:
             a, b = self.column(dataset, method, column), self.column(dataset, "sdgm", column)
+            if not b.mean() > 0:
+                raise NotRun(f"no {column} are left on {dataset}, and a ratio to none says nothing")
             parts.append(ratio_by_run(a, b))
         return Estimate.of(pd.concat(parts, axis=1).mean(axis=1), "last-pass", OWN_SPLITS)
 
