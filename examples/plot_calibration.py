@@ -36,7 +36,9 @@ for name, estimator in models.items():
     else:
         log_proba = estimator.predict_log_proba(X_test)
     merit, ece = scores(y_test, log_proba), expected_calibration_error(y_test, log_proba)
-    print(f"{name}: accuracy {merit['accuracy']:.3f}, log-loss {merit['log_loss']:.2f}, calibration error {ece:.3f}")
+    print(
+        f"{name}: accuracy {merit['accuracy']:.3f}, log-loss {merit['log_loss']:.2f}, calibration error {ece:.3f}"
+    )
     CalibrationDisplay.from_predictions(y_test, np.exp(log_proba[:, 1]), n_bins=10, name=name, ax=ax)
 ax.set(xlabel="stated probability", ylabel="share of the rows")
 plt.show()

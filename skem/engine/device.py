@@ -116,7 +116,9 @@ class LogJoint:
         dtype, self._local = density.dtype, []
         for place in np.flatnonzero(np.isin(components, density.local)).tolist():
             whitening = density.whitening(int(components[place]), dtype)
-            arrays = [device.send(a, dtype) for a in (whitening.origin.T, whitening.rest.T, whitening.inverse.T)]
+            arrays = [
+                device.send(a, dtype) for a in (whitening.origin.T, whitening.rest.T, whitening.inverse.T)
+            ]
             self._local.append((place, arrays, float(whitening.log_scale + log_weights[place])))
 
     def __call__(self, x: Any) -> tuple[Any, Any, Any]:
@@ -192,7 +194,8 @@ def class_log_density(
         log_densities = [
             device.widened(
                 xp.concat(
-                    [log_sum_exp(xp, xp.take(joint, k, axis=1) + weights)[0] for k, weights in classes], axis=1
+                    [log_sum_exp(xp, xp.take(joint, k, axis=1) + weights)[0] for k, weights in classes],
+                    axis=1,
                 )
             )
             + device.widened(common)

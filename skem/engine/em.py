@@ -81,9 +81,7 @@ def statistics(problem: Problem, mixture: Mixture) -> SufficientStatistics:
 # The E-step
 
 
-def _statistics(
-    problem: Problem, mixture: Mixture, dtype: np.dtype, **options: Any
-) -> SufficientStatistics:
+def _statistics(problem: Problem, mixture: Mixture, dtype: np.dtype, **options: Any) -> SufficientStatistics:
     """What an E-step leaves: that of the problem, if it brings one, or this one; ``options`` as in `_EStep`."""
     if problem.e_step is not None:
         return problem.e_step(problem, mixture, dtype, **options)

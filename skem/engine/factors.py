@@ -246,32 +246,6 @@ def trusted(covariances, rounding, counts, ridge, singular, eps, digits):
     return regular, doubtful, all_regular
 
 
-@entry
-def marginal_factors(covariances, features):
-    """L of P_oo = L L^T of each P, (K, m, m), for the indices o of some features, (n,): shape (K, n, n); NaN where singular."""
-    K, n = len(covariances), len(features)
-    L, P = np.zeros((K, n, n)), np.empty((n, n))
-    for k in range(K):
-        for i in range(n):
-            for j in range(i + 1):
-                P[i, j] = covariances[k, features[i], features[j]]
-        _cholesky(P, L[k])
-    return L
-
-
-@entry
-def whiten(L, x):
-    """L^-1 x in place, for factors of shape (K, n, n) and columns of shape (K, n, N)."""
-    K, n, N = x.shape
-    for k in range(K):
-        for i in range(n):
-            for j in range(i):
-                for c in range(N):
-                    x[k, i, c] -= L[k, i, j] * x[k, j, c]
-            for c in range(N):
-                x[k, i, c] /= L[k, i, i]
-
-
 @compiled
 def _unpack(packed, scale, L):
     """The lower triangle of L from its elements row by row, in units of ``scale`` (m,), the diagonal as its logarithm."""

@@ -130,9 +130,13 @@ def fits_in_namespace(fit: Method) -> Method:
         twin.init, twin._device = to_numpy(self.init), device
         fit(twin, to_numpy(X), *to_numpy(args), **{name: to_numpy(value) for name, value in kwargs.items()})
         del twin._device
-        move = (lambda array: array) if device is None else partial(move_to, xp=device.xp, device=device.device)
+        move = (
+            (lambda array: array) if device is None else partial(move_to, xp=device.xp, device=device.device)
+        )
         fitted = _with_arrays(twin, move)
-        parameters = {name: value for name, value in vars(self).items() if name in self.get_params(deep=False)}
+        parameters = {
+            name: value for name, value in vars(self).items() if name in self.get_params(deep=False)
+        }
         self.__dict__.clear()
         self.__dict__.update(parameters | fitted)
         return self

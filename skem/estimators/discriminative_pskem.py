@@ -44,6 +44,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         Each block has as many.
     %(n_blocks)s
     %(arrangement)s
+    %(block_size)s
     %(covariance_type)s
     %(sharing)s
         Of EM alone; weights that it leaves at zero stay zero.
@@ -161,8 +162,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         n_components: int | None = None,
         *,
         n_blocks: int = 1,
-        block_size: int | None = None,
         arrangement: str | Sequence[Sequence[int]] = "sequential",
+        block_size: int | None = None,
         covariance_type: str = "full",
         sharing: float | ArrayLike | None = None,
         groups: Sequence[Sequence[int]] | None = None,
@@ -193,8 +194,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         super().__init__(
             n_components,
             n_blocks=n_blocks,
-            block_size=block_size,
             arrangement=arrangement,
+            block_size=block_size,
             covariance_type=covariance_type,
             sharing=sharing,
             groups=groups,
@@ -317,7 +318,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         if not self._fits_temperature():
             return
         rows, smoothing = training.rows, self.smoothing
-        features, codes, weights = rows.features, rows.codes, rows.weights
+        features: Any = rows.features
+        codes, weights = rows.codes, rows.weights
         if held_out is not None:
             features = Features(held_out.X, None, self._shift, self._scale)
             codes, weights = held_out.codes, held_out.weights

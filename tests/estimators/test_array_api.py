@@ -53,7 +53,8 @@ def differences(ours, theirs):
 
 
 @pytest.mark.parametrize(
-    "estimator", [GaussianMixture(2), SKEMClassifier(6), PSKEMClassifier(6), MDAClassifier(4), PRBFClassifier()]
+    "estimator",
+    [GaussianMixture(2), SKEMClassifier(6), PSKEMClassifier(6), MDAClassifier(4), PRBFClassifier()],
 )
 @pytest.mark.parametrize(
     "where",

@@ -262,7 +262,9 @@ def test_without_locks_only_what_is_old_is_cleaned_up(tmp_path, monkeypatch):
 def test_files_are_open_for_writing_when_they_are_locked(tmp_path, monkeypatch):
     """On NFS an exclusive lock of a file that is open for reading only is refused."""
     modes = []
-    monkeypatch.setattr(files.fcntl, "flock", lambda handle, _: modes.append(fcntl.fcntl(handle, fcntl.F_GETFL)))
+    monkeypatch.setattr(
+        files.fcntl, "flock", lambda handle, _: modes.append(fcntl.fcntl(handle, fcntl.F_GETFL))
+    )
     (tmp_path / f".a.csv.x{UNFINISHED}").write_text("half")
     clean_up(tmp_path)
     write_text(tmp_path / "whole.csv", "all of it")

@@ -83,7 +83,7 @@ def fit(
             params["arrangement"] = _blocks(
                 train[0].shape[1],
                 windows["n_components"],
-                features["n_windows"],
+                int(features["n_windows"]),
                 entry["whole"],
                 random_state,
             )

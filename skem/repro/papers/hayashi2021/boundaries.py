@@ -101,7 +101,7 @@ def _lines(model: Any, X: np.ndarray, n: int) -> Rows:
     number = 0
     for kind, c, surface in surfaces:
         for line in contourpy.contour_generator(x, y, surface.reshape(n, n)).lines(0.0):
-            for a, b in line:
+            for a, b in np.asarray(line):
                 rows.append({"kind": kind, "class": c, "line": number, "x": float(a), "y": float(b)})
             number += 1
     return rows

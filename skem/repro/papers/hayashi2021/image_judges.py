@@ -106,7 +106,7 @@ def _shapes(evidence: Evidence, claim: Claim) -> Judgement:
         for what, (a, b) in {"alignment with rays": fan[::-1], "silhouette": apart}.items()
     )
     return all_of(
-        [greater(*fan, "alignment with rays"), greater(*apart, "silhouette")],
+        [greater(fan[0], fan[1], "alignment with rays"), greater(apart[0], apart[1], "silhouette")],
         f"of softmax and SDGM, means over seeds: {told}",
     )
 
