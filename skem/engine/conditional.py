@@ -142,7 +142,7 @@ class ConditionalModel:
             if noise is not None:
                 x += noise[:, begin : begin + CHUNK_ROWS].astype(x.dtype)
             by_block = list(self.workers.map(partial(ConditionalBlock.forward, x=x), self.blocks))
-            log_proba = log_softmax(self.beta * sum(by_block).T + self.log_prior, axis=1)
+            log_proba = log_softmax(self.beta * np.sum(by_block, axis=0).T + self.log_prior, axis=1)
             targets = np.full(log_proba.shape, self.smoothing / log_proba.shape[1])
             own = np.arange(len(chunk)), rows.codes[chunk]
             targets[own] += 1.0 - self.smoothing
