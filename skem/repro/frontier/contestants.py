@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 import skem
 from skem import metrics
 from skem.repro.frontier.machines import ChosenSVC
-from skem.repro.frontier.stacking import StackedBlocks
+from skem.repro.frontier.stacking import ChosenDiscriminative, StackedBlocks
 from skem.repro.training.baselines import GaussianMixtureClassifier, log_proba
 
 _RIVALS: dict[str, tuple[Callable[..., BaseEstimator], bool]] = {
@@ -35,6 +35,7 @@ _RIVALS: dict[str, tuple[Callable[..., BaseEstimator], bool]] = {
     "hist_gradient_boosting": (HistGradientBoostingClassifier, False),
     "mlp": (MLPClassifier, True),
     "stacked_blocks": (StackedBlocks, False),
+    "chosen_discriminative": (ChosenDiscriminative, False),
 }
 """By name: the class, and whether features are standardised first unless ``standardize`` says otherwise."""
 

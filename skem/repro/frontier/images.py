@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skem import datasets
-from skem.engine import partition
 from skem.images import WindowPCA, augment, pca_recipe
 from skem.repro.frontier import contestants
 from skem.repro.training.splits import Arrays, seed
@@ -59,7 +58,7 @@ def fit(
     dataset, method : str
     entry : mapping
         model and params, as for ``contestants.make``; n_features, the first so many, where it is not all; runs, where they are
-        not those of the others; whole, n_blocks and block_size of the blocks that stand beside those of windows.
+        not those of the others; blocks, n_blocks, block_size and power of blocks that are drawn, beside those of windows.
     features : dict
         X_train, y_train, X_test, y_test.
     runs : int
@@ -79,14 +78,11 @@ def fit(
     scores, seconds, predicted = [], [], []
     for run in range(entry.get("runs", runs)):
         random_state, params = seed(root, dataset, run, "frontier"), dict(entry.get("params", {}))
-        if windows is not None and "whole" in entry:
-            params["arrangement"] = _blocks(
-                train[0].shape[1],
-                windows["n_components"],
-                int(features["n_windows"]),
-                entry["whole"],
-                random_state,
-            )
+        if "blocks" in entry:
+            size = 0 if windows is None else windows["n_components"]
+            of_windows = np.arange(int(features["n_windows"]) * size).reshape(-1, max(size, 1))
+            drawn = _drawn(train[0][:, of_windows.size :], entry["blocks"], random_state)
+            params["arrangement"] = [*of_windows, *(block + of_windows.size for block in drawn)]
         estimator = contestants.make(entry["model"], params, random_state)
         found, spent, codes = contestants.measure(estimator, train, test)
         keys = {"dataset": dataset, "method": method, "run": run}
@@ -96,16 +92,9 @@ def fit(
     return scores, seconds, np.stack(predicted)
 
 
-def _blocks(
-    n_features: int, size: int, n_windows: int, whole: Mapping[str, int], random_state: int
-) -> list[np.ndarray]:
-    """A block per window, and some of features of the whole image drawn at random."""
-    first = n_windows * size
-    drawn = partition.blocks(
-        n_features - first,
-        whole["n_blocks"],
-        "random",
-        np.random.RandomState(random_state),
-        whole["block_size"],
-    )
-    return [*np.arange(first).reshape(-1, size), *(block + first for block in drawn)]
+def _drawn(X: NDArray[Any], how: Mapping[str, Any], random_state: int) -> list[NDArray[np.intp]]:
+    """Blocks of features drawn at random, each with a chance in proportion to a power of its standard deviation."""
+    chances = X.std(axis=0, dtype=np.float64) ** how["power"]
+    rng = np.random.RandomState(random_state)
+    size, chances = how["block_size"], chances / chances.sum()
+    return [np.sort(rng.choice(len(chances), size, replace=False, p=chances)) for _ in range(how["n_blocks"])]

@@ -1,4 +1,4 @@
-"""Weights of blocks: a logistic regression on what each block says of each class."""
+"""What a user would put together of this library's parts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from skem.estimators.discriminative_pskem import DiscriminativePSKEMClassifier
 from skem.estimators.pskem import PSKEMClassifier
+from skem.estimators.pskem_cv import PSKEMClassifierCV
 
 
 class StackedBlocks(ClassifierMixin, BaseEstimator):
@@ -79,3 +81,34 @@ class StackedBlocks(ClassifierMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The class of largest posterior, shape (n,)."""
         return self.classes_[self.predict_log_proba(X).argmax(axis=1)]
+
+
+class ChosenDiscriminative(ClassifierMixin, BaseEstimator):
+    """`DiscriminativePSKEMClassifier` with the components, the ridge and the blocks that `PSKEMClassifierCV` chooses.
+
+    Parameters
+    ----------
+    random_state : int or None, default=None
+    """
+
+    def __init__(self, *, random_state: int | None = None) -> None:
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> ChosenDiscriminative:
+        """Choose, then train; `X` of shape (n, M), `y` of shape (n,)."""
+        chosen = PSKEMClassifierCV(random_state=self.random_state).fit(X, y).best_params_
+        self.model_ = DiscriminativePSKEMClassifier(**chosen, random_state=self.random_state).fit(X, y)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict_log_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """log p(c|x), shape (n, L)."""
+        return self.model_.predict_log_proba(X)
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """p(c|x), shape (n, L)."""
+        return self.model_.predict_proba(X)
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The class of largest posterior, shape (n,)."""
+        return self.model_.predict(X)
