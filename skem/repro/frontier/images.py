@@ -82,7 +82,13 @@ def fit(
             size = 0 if windows is None else windows["n_components"]
             of_windows = np.arange(int(features["n_windows"]) * size).reshape(-1, max(size, 1))
             drawn = _drawn(train[0][:, of_windows.size :], entry["blocks"], random_state)
-            params["arrangement"] = [*of_windows, *(block + of_windows.size for block in drawn)]
+            # Of a model that wraps PSKEM, they are PSKEM's.
+            if "params" in params:
+                params["params"] = dict(params["params"])
+            params.get("params", params)["arrangement"] = [
+                *of_windows,
+                *(block + of_windows.size for block in drawn),
+            ]
         estimator = contestants.make(entry["model"], params, random_state)
         found, spent, codes = contestants.measure(estimator, train, test)
         keys = {"dataset": dataset, "method": method, "run": run}
