@@ -23,7 +23,8 @@ LOCAL_CALLS = 70
 """Quadratic features that take as long as what a local component takes beyond one that is not."""
 
 LEAST_MEASURED = 2**20
-"""Rows times components times quadratic features up to which float64 for all takes less time than measuring errors in float32."""
+"""Rows times components times quadratic features up to which float64 takes the place of measuring errors in float32: with
+2,000 rows, 8 features and 10 components it takes half the time. Other borders were not tried."""
 
 _NO_INDICES = np.arange(0)
 _FLOAT64 = np.dtype(np.float64)
