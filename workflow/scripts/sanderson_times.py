@@ -35,9 +35,9 @@ with plain_errors():
             n_cores = environment.describe()["machine"]["cores"]
             rows = times.figure2(X, request, setup["threads"], n_cores, engines, params.rounds)
             equal = [n for n in setup["threads"] if n <= min(n_cores, 2)]
-            kmeans = times.kmeans("synthetic-1m", X, K, params.kmeans_iter, equal, params.rounds + 1, seed)
+            kmeans = times.kmeans("synthetic-1m", X, K, params.kmeans_iter, equal, params.rounds, seed)
             others = [{"about": "kmeans"} | row for row in kmeans]
-            others += [{"about": "seeds"} | row for row in times.seeds(X, K, params.rounds + 1, seed)]
+            others += [{"about": "seeds"} | row for row in times.seeds(X, K, params.rounds, seed)]
         for round, seconds in enumerate(times.exponentials(len(X), K, params.rounds)):
             others.append({"about": "exp", "dataset": rows[0]["dataset"], "round": round, "seconds": seconds})
     write_table(snakemake.output.fits, pd.DataFrame(rows))

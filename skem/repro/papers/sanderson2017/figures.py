@@ -100,9 +100,9 @@ def _draw_advised(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
         ax.axvspan(low * 0.93, high * 1.07, color="0.85", zorder=0)
         ax.set_xscale("symlog" if about == "kmeans_iter" else "log")
         ax.set_yscale("symlog", linthresh=0.01)
-        ax.set_ylim(bottom=-0.002)
         ax.set_xlabel(label, fontsize=9)
         ax.tick_params(labelsize=8)
+    axes[0].set_ylim(bottom=-0.002)  # the axes share it; set earlier it would leave out what follows
     axes[0].set_ylabel("Below the best, held-out rows (nats per row)", fontsize=8)
     if axes[0].get_legend_handles_labels()[0]:
         axes[0].legend(fontsize=7)
@@ -127,12 +127,13 @@ def _draw_threads(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
             ax.plot(own["n_threads"], own[column], marker="o", label=METHODS[str(method)].title)
     scale = run["n_rows"].max() / paper.figure2["n_rows"] if len(run) else 1.0
     said = table.dropna(subset="paper")
-    axes[0].plot(said["n_threads"], scale * said["paper"], "x", color="black", label="the paper")
+    label = "the paper" if scale == 1 else f"the paper, times {scale:g}"
+    axes[0].plot(said["n_threads"], scale * said["paper"], "x", color="black", label=label)
     highest = max(run["n_threads"].max() if len(run) else 1, 2)
     axes[1].plot([1, highest], [1, highest], ":", color="black", label="linear")
     if len(said) == 2:
         axes[1].plot(said["n_threads"], said["paper"].iloc[0] / said["paper"], "x", color="black")
-    for ax, label in zip(axes, (f"Seconds{_share(scale)}", "Speed-up"), strict=True):
+    for ax, label in zip(axes, ("Seconds", "Speed-up"), strict=True):
         ax.set_xscale("log", base=2)
         ax.set_xlabel("Threads", fontsize=9)
         ax.set_ylabel(label, fontsize=9)
@@ -141,10 +142,6 @@ def _draw_threads(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
         ax.legend(fontsize=8)
     axes[0].set_ylim(bottom=0)
     return axes
-
-
-def _share(scale: float) -> str:
-    return "" if scale == 1 else f" ({scale:g} of the rows, and of the paper's seconds)"
 
 
 FIGURES = {

@@ -129,14 +129,23 @@ def _overfits_less(evidence: Evidence, claim: Claim) -> Judgement:
 
 
 def _mahalanobis(evidence: Evidence, claim: Claim) -> Judgement:
+    """After as many passes of EM as the paper advises, and after as many as its Table 1 has."""
     setup = evidence.paper.starts
-    both = []
-    for metric in ("mahalanobis", "euclidean"):
-        rows = evidence.rows("starts", "starts by two metrics", metric=metric, passes=max(setup["passes"]))
-        both.append(Estimate.of(rows.set_index("run")["train"], "last-pass"))
-    ours, theirs = both
-    note = f"{setup['data_set']} as it is, skem's diagonal mixture, means of {ours.mean:.0f} and {theirs.mean:.0f}"
-    return all_of([greater(ours, theirs, or_equal=True)], note)
+    comparisons, told = [], []
+    for passes in setup["passes"]:
+        ours, theirs = (
+            Estimate.of(
+                evidence.rows("starts", "starts by two metrics", metric=metric, passes=passes).set_index(
+                    "run"
+                )["train"],
+                "last-pass",
+            )
+            for metric in ("mahalanobis", "euclidean")
+        )
+        comparisons.append(greater(ours, theirs, f"{passes} passes", or_equal=True))
+        told.append(f"{passes} passes {ours.mean:.0f} and {theirs.mean:.0f}")
+    note = f"{setup['data_set']} as it is, skem's diagonal mixture, means after {', '.join(told)}"
+    return all_of(comparisons, note)
 
 
 def _advised(about: str, choose: Callable[[list[int]], float]) -> Callable[[Evidence, Claim], Judgement]:
@@ -154,14 +163,15 @@ def _advised(about: str, choose: Callable[[list[int]], float]) -> Callable[[Evid
 
 
 def _fewer_rows(evidence: Evidence, claim: Claim) -> Judgement:
-    """What few rows cost on held-out rows, against the most rows that were tried; and the numbers of parameters."""
+    """What few rows cost on held-out rows, against the most rows that were tried: compared as logarithms, as it has long tails."""
     comparisons, told = [], []
     for dataset in evidence.advised_on("rows_per_component"):
         costs = []
         for covariance in ("diag", "full"):
             curve = evidence.advised("rows_per_component", dataset, covariance)
             costs.append(curve[max(curve)] - curve[min(curve)])
-        comparisons.append(greater(costs[1], costs[0], dataset))
+        logs = [Estimate.of(np.log(cost.runs.clip(lower=1e-6))) for cost in costs if cost.runs is not None]
+        comparisons.append(greater(logs[1], logs[0], dataset))
         told.append(f"{dataset} {costs[0].mean:.2g} and {costs[1].mean:.2g}")
     few = min(evidence.paper.advice["rows_per_component"])
     return all_of(

@@ -117,11 +117,14 @@ def to_markdown(table: pd.DataFrame, found: Values, paper: Settings) -> str:
     )
     for dataset, entry in paper.data_sets.items():
         own = table[table["dataset"] == dataset]
-        size = "" if "not_available" in entry else f", {_whole(own['n_rows'].max())} rows"
+        size = f", {_whole(own['n_rows'].max())} rows" if own["n_rows"].notna().any() else ""
         text.append(f"**{entry['title']}**, K = {entry['n_components']}{size}")
         if "not_available" in entry:
             said = ", ".join(f"{METHODS[row.method].title} {_total(row.paper)}" for row in own.itertuples())
             text.append(f"not available: {entry['not_available']}. The paper has: {said}")
+            continue
+        if not size:
+            text.append("not part of this run")
             continue
         lines = [
             {
@@ -136,7 +139,7 @@ def to_markdown(table: pd.DataFrame, found: Values, paper: Settings) -> str:
                 "held out": _cell(row["test"], row["test_sd"]),
                 "remark": row["note"] if isinstance(row["note"], str) else "",
             }
-            for row in own.to_dict("records")
+            for row in own[own["n_rows"].notna()].to_dict("records")
         ]
         text.append(_markdown(lines))
     text += _ridges(found["ridges"]) + _starts(found["starts"]) + _advice(found["advice"], paper)

@@ -106,8 +106,10 @@ def like_the_paper(dropped=(), **changed):
                         found["advice"].append(row | {"run": run, "test": -lost + 1e-4 * rng.normal()})
     for run in range(10):
         for metric, value in {"mahalanobis": -100.0, "euclidean": changed.get("euclidean", -110.0)}.items():
-            row = {"run": run, "metric": metric, "passes": 250}
-            found["starts"].append(row | {"train": value + 0.1 * rng.normal()})
+            found["starts"] += [
+                {"run": run, "metric": metric, "passes": passes, "train": value + 0.1 * rng.normal()}
+                for passes in PAPER.starts["passes"]
+            ]
     found["ridges"] = [
         {
             "dataset": "pokerhand",
