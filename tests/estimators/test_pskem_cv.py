@@ -57,7 +57,10 @@ def test_the_best_entry_is_chosen_and_paths_end_where_they_do_not_gain(chosen):
     for _, path in groupby(table, key=lambda entry: entry["n_blocks"]):
         levels = [list(level) for _, level in groupby(path, key=lambda entry: entry["n_components"])]
         tops = [max(entry["held_out"] for entry in level) for level in levels]
-        assert (np.diff(tops)[:-1] > 0).all()
+        gains = [top > max(tops[:k], default=-np.inf) for k, top in enumerate(tops)]
+        assert [len(level) > 1 for level in levels] == gains
+        assert not any(not first and not second for first, second in pairwise(gains[:-1]))
+        assert gains[-2:] == [False, False] or len(levels) == 6
         assert [level[0]["n_components"] for level in levels] == [3 * 2**k for k in range(len(levels))]
         for level, after in pairwise(levels):
             assert after[0]["reg_covar"] == max(level, key=lambda entry: entry["held_out"])["reg_covar"]
