@@ -144,9 +144,10 @@ def _read(features: Features, group: Group) -> np.ndarray:
 
 def passes(problem: Problem, max_iter: int) -> Iterator[State]:
     """Yield the state after each of ``max_iter`` passes of EM on rows of one class, as ``em.passes`` does."""
-    features, total = problem.rows.features, problem.rows.total_weight
+    rows = problem.parts.whole
+    features, total = rows.features, rows.total_weight
     # What is missing has no volume; whoever asks takes that of all features.
-    volume = float(problem.rows.weights @ (np.isnan(features.X) @ np.log(features.scale))) / total
+    volume = float(rows.weights @ (np.isnan(features.X) @ np.log(features.scale))) / total
     mixture, of_patterns = problem.start, groups(features.X)
     statistics = _Statistics(problem, mixture, of_patterns)
     for p in range(1, max_iter + 1):
@@ -163,7 +164,8 @@ class _Statistics:
     def __init__(self, problem: Problem, mixture: Mixture, of_patterns: list[Group]) -> None:
         self._mixture, covariance_type = mixture, problem.covariance_type
         K, m = mixture.means.shape
-        features, weights = problem.rows.features, problem.rows.weights
+        rows = problem.parts.whole
+        features, weights = rows.features, rows.weights
         dense = np.array(covariance_type.dense(mixture.covariances, K, m))
         penalties = 0.5 * problem.ridge * np.trace(np.linalg.inv(dense), axis1=1, axis2=2)[:, None]
         with np.errstate(divide="ignore"):

@@ -17,11 +17,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from skem.engine import partition, sharing
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.problem import ACTIVE_ROWS
-from skem.engine.rows import Features, sort_by_class
+from skem.engine.rows import Features
 from skem.engine.threads import single_threaded
 from skem.estimators._callbacks import CallbackSupportMixin, follow, with_callbacks
-from skem.estimators._checking import CheckedParameters, check_features, weighted_rows
+from skem.estimators._checking import CheckedParameters, check_features
 from skem.estimators._densities import Densities
+from skem.estimators._elsewhere import RowsElsewhere, is_elsewhere, rows_elsewhere
 from skem.estimators._starting import STARTS, Starting
 from skem.estimators._training import (
     EarlyStopping,
@@ -141,12 +142,17 @@ class SharedKernelClassifier(
         if not goes_on:
             self.n_components_ = self.n_components or max(20, 3 * len(self.classes_))
             self.block_indices_ = partition.blocks(
-                rows.X.shape[1], self.n_blocks, self.arrangement, random_states[0]
+                rows.n_features, self.n_blocks, self.arrangement, random_states[0]
             )
         self.n_blocks_ = len(self.block_indices_)
         if self.early_stopping:
+            if isinstance(rows, RowsElsewhere):
+                raise ValueError(
+                    "early_stopping holds out rows of an array in memory only: set early_stopping=False, and tol to stop by "
+                    "the training rows"
+                )
             rows, held_out = rows.split(self.validation_fraction, random_states[0])
-        self._measure(rows.X, rows.weights)
+        self._measure(rows)
         self._fitted_with = self._structure()
         known = self._known()
         log_sharing = self._log_sharing()
@@ -157,7 +163,7 @@ class SharedKernelClassifier(
         best: tuple[float, dict[str, Any]] | None = None
         for random_state in random_states:
             with single_threaded():
-                start = self._start(training.rows, known, random_state)
+                start = self._start(training.parts, known, random_state)
             if log_sharing is not None:
                 start = [sharing.closed(mixture, log_sharing, refill=goes_on) for mixture in start]
             stopping = None if held_out is None else self._early_stopping(held_out)
@@ -176,28 +182,32 @@ class SharedKernelClassifier(
 
     def _check_training_data(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> LabelledRows:
+    ) -> LabelledRows | RowsElsewhere:
         """The rows that have a weight; sets ``classes_`` and ``class_prior_``."""
-        rows, labels = check_features(self, X, y=y)
-        check_classification_targets(labels)
-        rows, labels, weights = weighted_rows(rows, np.asarray(labels), sample_weight)
+        rows: LabelledRows | RowsElsewhere
+        if is_elsewhere(X):
+            rows = rows_elsewhere(self, X, y, sample_weight)
+        else:
+            checked, labels = check_features(self, X, y=y)
+            check_classification_targets(labels)
+            rows = LabelledRows.of(checked, np.asarray(labels), sample_weight)
         if self._goes_on():
-            self._refuse_changes(rows, labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
+            self._refuse_changes(rows.n_features, rows.classes)
+        self.classes_ = rows.classes
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two classes, and the rows with a weight are of one class only: "
                 f"{self.classes_.tolist()[0]!r}"
             )
-        self.class_prior_ = self._resolve_class_prior(codes, weights)
-        return LabelledRows(rows, codes, weights)
+        self.class_prior_ = self._resolve_class_prior(rows.class_weights())
+        return rows
 
-    def _resolve_class_prior(self, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def _resolve_class_prior(self, class_weights: np.ndarray) -> np.ndarray:
         n_classes = len(self.classes_)
         if isinstance(self.class_prior, str):
             if self.class_prior == "uniform":
                 return np.full(n_classes, 1.0 / n_classes)
-            return np.bincount(codes, weights=weights) / weights.sum()
+            return class_weights / class_weights.sum()
         prior = np.asarray(self.class_prior, dtype=np.float64)
         if prior.shape != (n_classes,) or not (prior >= 0).all() or not np.isclose(prior.sum(), 1.0):
             raise ValueError(
@@ -206,7 +216,7 @@ class SharedKernelClassifier(
             )
         return prior / prior.sum()
 
-    def _training(self, rows: LabelledRows, log_sharing: np.ndarray | None) -> Training:
+    def _training(self, rows: LabelledRows | RowsElsewhere, log_sharing: np.ndarray | None) -> Training:
         model = {
             "covariance_type": self._covariance_type,
             "ridge": self._internal_ridge(),
@@ -214,9 +224,8 @@ class SharedKernelClassifier(
             "log_sharing": log_sharing,
             "variance_floor": self.variance_floor * self._mean_variance,
         }
-        data = sort_by_class(rows.X, rows.codes, rows.weights, self._shift, self._scale)
         return Training(
-            data,
+            rows.parts(self._shift, self._scale),
             self.block_indices_,
             model,
             max_iter=self.max_iter,

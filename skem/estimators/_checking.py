@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import InvalidParameterError, make_constraint
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from skem.engine.parts import slices, tree
+
 LEAST_WEIGHT = 1e-30
 """Share of the largest sample weight up to which a row counts as one without weight: float32 still holds its square root
 times what a component may take of it."""
@@ -42,12 +44,21 @@ def check_features(estimator: Any, X: ArrayLike, *, missing: bool = False, **che
         What ``sklearn.utils.validation.validate_data`` refuses; NaN and infinite values by their number; with ``missing``
         rows without any value.
     """
+    refuse_elsewhere(estimator, X)
     checked = validate_data(estimator, X, dtype=[np.float64, np.float32], ensure_all_finite=False, **check)
     if missing and has_missing(checked):
         refuse_all_missing(estimator, checked)
     else:
         refuse_non_finite(estimator, checked[0] if "y" in check else checked)
     return checked
+
+
+def refuse_elsewhere(estimator: object, X: object) -> None:
+    """Raise TypeError for rows outside memory, which NumPy would read as a whole without a word."""
+    if hasattr(X, "__dask_graph__") or hasattr(X, "read_block"):
+        raise TypeError(
+            f"{type(estimator).__name__} takes arrays in memory here, not {type(X).__name__}: give np.asarray(X) if it fits"
+        )
 
 
 def has_missing(X: np.ndarray) -> bool:
@@ -115,5 +126,5 @@ def weighted_rows(
 def mean_one(weights: np.ndarray) -> np.ndarray:
     """Weights with mean one, whatever their size."""
     with np.errstate(over="ignore"):
-        mean = weights.mean()
+        mean = tree(weights[part].sum() for part in slices(len(weights))) / len(weights)
     return weights / mean if np.isfinite(mean) else mean_one(weights / weights.max())

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from skem.engine.class_density import Block, class_log_density, map_log_density
 from skem.engine.parameters import Mixture
 from skem.engine.threads import Workers, single_threaded
+from skem.estimators._elsewhere import by_blocks
 from skem.estimators._units import Units
 
 
@@ -33,23 +34,28 @@ class Posteriors:
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
 
+    @by_blocks
     def predict_joint_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(x, c) = log p(x|c) + log of the class prior, shape (n_samples, n_classes)."""
         with np.errstate(divide="ignore"):
             return self.class_log_density(X) + np.log(self.class_prior_)
 
+    @by_blocks
     def score_samples(self, X: ArrayLike) -> np.ndarray:
         """log p(x), shape (n_samples,)."""
         return logsumexp(self.predict_joint_log_proba(X), axis=1)
 
+    @by_blocks
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(c|x), shape (n_samples, n_classes)."""
         return log_softmax(self.predict_joint_log_proba(X), axis=1)
 
+    @by_blocks
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """p(c|x), shape (n_samples, n_classes). A product over dependent blocks is overconfident."""
         return np.exp(self.predict_log_proba(X))
 
+    @by_blocks
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The class of largest posterior (Pulford 2022, eqs. 33 and 34), shape (n_samples,)."""
         joint = self.predict_joint_log_proba(X)
@@ -94,6 +100,7 @@ class Densities(Posteriors, Units):
         """P_k in input units, shaped by the covariance type; for a model with one block."""
         return self._only_block("covariances_").covariances
 
+    @by_blocks
     def class_log_density(self, X: ArrayLike) -> np.ndarray:
         """log p(x|c), summed over blocks (Pulford 2022, eqs. 1 and 36).
 

@@ -17,6 +17,7 @@ from skem.engine.parameters import Mixture
 from skem.engine.rows import Features, Rows
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._checking import check_features, has_missing
+from skem.estimators._elsewhere import by_blocks
 from skem.estimators._metrics import METRICS
 from skem.estimators._units import Units, common_scale
 
@@ -37,6 +38,7 @@ class MixtureDensities(Units):
 
     _takes_missing = True
 
+    @by_blocks
     def score_samples(self, X: ArrayLike) -> np.ndarray:
         """log p(x) in nats, shape (n_samples,); of a row with missing values, which are NaN, that of the others."""
         features = self._features(X)
@@ -56,6 +58,7 @@ class MixtureDensities(Units):
         with np.errstate(divide="ignore"):
             return self._component_log_density(features) + np.log(self.weights_)
 
+    @by_blocks
     def component_log_density(self, X: ArrayLike) -> np.ndarray:
         """log N(x; mu_k, P_k) in nats, shape (n_samples, n_components): without the weights."""
         return self._component_log_density(self._features(X))
@@ -73,6 +76,7 @@ class MixtureDensities(Units):
 
             return np.concatenate(map_log_density(in_input_units, features, block, workers))
 
+    @by_blocks
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Pr(z = k | x): which component a row came from, shape (n_samples, n_components)."""
         features = self._features(X)
@@ -100,6 +104,7 @@ class MixtureDensities(Units):
             mean = missing.imputed(features, block.mixture, block.covariance_type, workers)
         return np.where(np.isnan(features.X), mean * self._scale + self._shift, features.X)
 
+    @by_blocks
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The most probable component of each row, shape (n_samples,)."""
         return self.predict_proba(X).argmax(axis=1)
