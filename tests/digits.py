@@ -19,8 +19,8 @@ from skem.engine import density, em, problem
 from skem.engine.class_density import Block, class_log_density, map_log_density
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.parameters import Mixture
-from skem.engine.problem import Problem
 from skem.engine.parts import PartsInMemory
+from skem.engine.problem import Problem
 from skem.engine.rows import Features
 from skem.engine.threads import Workers, single_threaded
 

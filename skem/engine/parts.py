@@ -95,7 +95,10 @@ class Parts(Protocol):
     dtype: np.dtype
     scale: np.ndarray
     total_weight: float
-    extent: np.ndarray
+
+    @property
+    def extent(self) -> np.ndarray:
+        """max_n |x_n| of each feature, shape (M,)."""
 
     @property
     def whole(self) -> Rows:

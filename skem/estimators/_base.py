@@ -19,10 +19,11 @@ from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.problem import ACTIVE_ROWS
 from skem.engine.rows import Features
 from skem.engine.threads import single_threaded
+from skem.estimators._blocks import is_elsewhere
 from skem.estimators._callbacks import CallbackSupportMixin, follow, with_callbacks
 from skem.estimators._checking import CheckedParameters, check_features
 from skem.estimators._densities import Densities
-from skem.estimators._elsewhere import RowsElsewhere, is_elsewhere, rows_elsewhere
+from skem.estimators._elsewhere import RowsElsewhere, rows_elsewhere
 from skem.estimators._starting import STARTS, Starting
 from skem.estimators._training import (
     EarlyStopping,

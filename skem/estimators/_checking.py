@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import InvalidParameterError, make_constrai
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from skem.engine.parts import slices, tree
+from skem.estimators._blocks import is_elsewhere
 
 LEAST_WEIGHT = 1e-30
 """Share of the largest sample weight up to which a row counts as one without weight: float32 still holds its square root
@@ -55,7 +56,7 @@ def check_features(estimator: Any, X: ArrayLike, *, missing: bool = False, **che
 
 def refuse_elsewhere(estimator: object, X: object) -> None:
     """Raise TypeError for rows outside memory, which NumPy would read as a whole without a word."""
-    if hasattr(X, "__dask_graph__") or hasattr(X, "read_block"):
+    if is_elsewhere(X):
         raise TypeError(
             f"{type(estimator).__name__} takes arrays in memory here, not {type(X).__name__}: give np.asarray(X) if it fits"
         )

@@ -20,7 +20,7 @@ from dask.sizeof import sizeof
 import skem
 from skem.engine.parts import FAN_IN, PART_ROWS
 from skem.engine.rows import Rows
-from skem.estimators._elsewhere import Block, Source, is_dask
+from skem.estimators._blocks import Block, Source, is_dask
 
 T = TypeVar("T")
 
@@ -214,11 +214,13 @@ def map_rows(estimator: Any, method: str, X: Any, *args: Any, **kwargs: Any) -> 
     if isinstance(X, da.Array):
         if len(X.chunks[1]) > 1:
             X = X.rechunk({1: -1})
-        shape = {"drop_axis": 1} if example.ndim == 1 else {"chunks": (X.chunks[0], example.shape[1:])}
+        shape: dict[str, Any] = {"drop_axis": 1}
+        if example.ndim > 1:
+            shape = {"chunks": (X.chunks[0], example.shape[1:])}
         return X.map_blocks(_of_block, **call, **shape, dtype=example.dtype, meta=meta)
     blocks = [delayed(_of_block)(block, **call) for block in X.to_delayed()]
-    shape = (np.nan, *example.shape[1:])
-    arrays = [da.from_delayed(block, shape, dtype=example.dtype, meta=meta) for block in blocks]
+    unknown = (np.nan, *example.shape[1:])
+    arrays = [da.from_delayed(block, unknown, dtype=example.dtype, meta=meta) for block in blocks]
     return da.concatenate(arrays, allow_unknown_chunksizes=True)
 
 

@@ -10,28 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, wraps
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_feature_names, _check_n_features, column_or_1d
 
 from skem.engine import rows as _rows
-from skem.engine.parts import Executor, PartsElsewhere, add, tree
+from skem.engine.parts import PartsElsewhere, add, tree
 from skem.engine.rows import Features, Rows
+from skem.estimators._blocks import Block, Source, is_dask
 from skem.estimators._checking import LEAST_WEIGHT
 from skem.estimators._units import Spread, checked_moments
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def is_elsewhere(X: object) -> bool:
-    """Whether rows are a Dask collection, or a file such as ``skem.datasets.ParquetRows``."""
-    return is_dask(X) or hasattr(X, "read_block")
-
-
-def is_dask(X: object) -> bool:
-    return hasattr(X, "__dask_graph__")
 
 
 def by_blocks(method: Method) -> Method:
@@ -46,42 +38,6 @@ def by_blocks(method: Method) -> Method:
         return _dask.map_rows(self, method.__name__, X, *args, **kwargs)
 
     return of_any  # type: ignore[return-value]
-
-
-class Block(NamedTuple):
-    """Some consecutive rows as they are given: features (n, M), labels (n,) and weights (n,), if there are any."""
-
-    X: np.ndarray
-    labels: np.ndarray | None = None
-    weights: np.ndarray | None = None
-
-
-class Source(NamedTuple):
-    """Blocks as an executor has them, and what is known of them without reading any.
-
-    Attributes
-    ----------
-    executor : Executor
-    blocks : sequence
-        Of `Block`.
-    sizes : list of int
-        Rows of each block.
-    n_features : int
-    dtype : numpy dtype
-        Float32 or float64, which features are to be in.
-    names : object
-        What scikit-learn looks for the names of features in.
-    weighted : bool
-        Whether there are sample weights.
-    """
-
-    executor: Executor
-    blocks: Sequence[Any]
-    sizes: list[int]
-    n_features: int
-    dtype: np.dtype
-    names: object
-    weighted: bool
 
 
 def rows_elsewhere(estimator: object, X: Any, y: Any, sample_weight: Any) -> RowsElsewhere:
@@ -202,7 +158,8 @@ def _spread(block: Block, model: _Model) -> tuple[Spread, np.ndarray]:
     n_classes = 1 if model.classes is None else len(model.classes)
     if codes is None:
         codes = np.zeros(len(X), dtype=np.intp)
-    return Spread.of(X, weights), np.bincount(codes, weights=weights, minlength=n_classes)
+    # Sums of columns that are contiguous have other last bits.
+    return Spread.of(np.ascontiguousarray(X), weights), np.bincount(codes, weights=weights, minlength=n_classes)
 
 
 def _part(block: Block, model: _Model, shift: np.ndarray, scale: np.ndarray, keep: bool) -> Rows:

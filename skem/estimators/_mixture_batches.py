@@ -13,7 +13,7 @@ from skem.engine.parameters import Mixture
 from skem.engine.problem import Problem
 from skem.engine.rows import Rows
 from skem.engine.threads import Workers, single_threaded
-from skem.estimators._checking import check_features, weighted_rows
+from skem.estimators._checking import check_features
 from skem.estimators._mixture_files import MixtureFiles
 from skem.estimators._training import LabelledRows
 from skem.estimators._units import all_or_nothing
@@ -66,8 +66,8 @@ class MixtureBatches(MixtureFiles):
     def _partial_fit(self, X: ArrayLike, sample_weight: ArrayLike | None) -> None:
         first = not hasattr(self, "means_")
         checked = check_features(self, X, reset=first)
-        rows, _, weights = weighted_rows(checked, np.zeros(len(checked), dtype=np.int8), sample_weight)
-        data = LabelledRows(rows, None, weights)
+        data = LabelledRows.without_classes(checked, sample_weight)
+        rows = data.X
         if first:
             if len(rows) < self.n_components:
                 raise ValueError(

@@ -127,17 +127,16 @@ class LabelledRows:
     Attributes
     ----------
     X : ndarray of shape (n, M)
-    codes : ndarray of int, shape (n,), or None
-        None where they are of one class.
+    codes : ndarray of int, shape (n,)
     weights : ndarray of shape (n,)
-    classes : ndarray of shape (L,), optional
-        What the user calls the classes.
+    classes : ndarray of shape (L,)
+        What the user calls the classes; none where rows have no classes, and codes of zero.
     """
 
     X: np.ndarray
-    codes: np.ndarray | None
+    codes: np.ndarray
     weights: np.ndarray
-    classes: np.ndarray | None = None
+    classes: np.ndarray
 
     @classmethod
     def of(cls, X: np.ndarray, labels: np.ndarray, sample_weight: ArrayLike | None) -> Self:
@@ -145,6 +144,12 @@ class LabelledRows:
         X, labels, weights = weighted_rows(X, labels, sample_weight)
         classes, codes = np.unique(labels, return_inverse=True)
         return cls(X, codes, weights, classes)
+
+    @classmethod
+    def without_classes(cls, X: np.ndarray, sample_weight: ArrayLike | None) -> Self:
+        """The same where nobody asks for classes."""
+        X, codes, weights = weighted_rows(X, np.zeros(len(X), dtype=np.int8), sample_weight)
+        return cls(X, codes, weights, np.zeros(0))
 
     @property
     def n_rows(self) -> int:
@@ -165,16 +170,15 @@ class LabelledRows:
 
     def class_weights(self) -> np.ndarray:
         """The total weight of each class, shape (L,)."""
-        assert self.codes is not None
-        n_classes = int(self.codes.max()) + 1
         return tree(
-            np.bincount(self.codes[part], weights=self.weights[part], minlength=n_classes)
+            np.bincount(self.codes[part], weights=self.weights[part], minlength=len(self.classes))
             for part in slices(len(self.codes))
         )
 
     def parts(self, shift: np.ndarray, scale: np.ndarray) -> PartsInMemory:
         """The same as the engine reads them."""
-        return PartsInMemory(self.X, self.codes, self.weights, shift, scale)
+        codes = self.codes if len(self.classes) else None
+        return PartsInMemory(self.X, codes, self.weights, shift, scale)
 
     def split(
         self, fraction: float, random_state: np.random.RandomState
@@ -187,7 +191,6 @@ class LabelledRows:
             Where a class has too few rows for both.
         """
         splitter = StratifiedShuffleSplit(1, test_size=fraction, random_state=random_state)
-        assert self.codes is not None
         try:
             train, held_out = next(splitter.split(self.X, self.codes))
         except ValueError as error:

@@ -21,9 +21,10 @@ from skem.engine.parameters import Mixture
 from skem.engine.rows import Features, Rows
 from skem.engine.seeds import SEEDS, SeedRequest
 from skem.engine.threads import Workers, single_threaded
-from skem.estimators._checking import CheckedParameters, check_features, has_missing, weighted_rows
+from skem.estimators._blocks import is_elsewhere
+from skem.estimators._checking import CheckedParameters, check_features, has_missing
 from skem.estimators._docstrings import documented
-from skem.estimators._elsewhere import RowsElsewhere, is_elsewhere, rows_elsewhere
+from skem.estimators._elsewhere import RowsElsewhere, rows_elsewhere
 from skem.estimators._metrics import METRICS, metric_units
 from skem.estimators._mixture_batches import MixtureBatches
 from skem.estimators._training import LabelledRows, Record, Training, warn_unless_converged
@@ -202,8 +203,8 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
             rows = rows_elsewhere(self, X, None, sample_weight)
         else:
             checked = check_features(self, X, missing=True, ensure_min_samples=2)
-            X, _, weights = weighted_rows(checked, np.zeros(len(checked), dtype=np.int8), sample_weight)
-            rows, incomplete = LabelledRows(X, None, weights), has_missing(X)
+            rows = LabelledRows.without_classes(checked, sample_weight)
+            incomplete = has_missing(rows.X)
         if rows.n_rows < self.n_components:
             raise ValueError(f"n_components={self.n_components} components from n_samples={rows.n_rows} rows")
         if previous is not None:
