@@ -52,6 +52,9 @@ class DaskExecutor:
     RETRIES = 2
     """How often work is begun again that Dask cancelled, as it does where a cluster starts anew."""
 
+    def __init__(self) -> None:
+        self._client = _client()
+
     def map(self, function: Callable[..., T], parts: Sequence[Any], *arguments: Sequence[Any]) -> list[T]:
         def calls() -> list[Any]:
             work = delayed(function, traverse=False)
@@ -77,18 +80,23 @@ class DaskExecutor:
         return [_Kept(*both) for both in zip(recipes, dask.persist(*recipes), strict=True)]
 
     def _compute(self, calls: Callable[[], list[Any]], parts: Sequence[Any]) -> list[Any]:
-        for left in reversed(range(self.RETRIES + 1)):
+        for _ in range(self.RETRIES + 1):
+            if self._gone():
+                break
             try:
                 return list(dask.compute(*calls()))
-            except CancelledError as error:
-                if not left or not _has_client():
-                    raise RuntimeError(
-                        "the Dask client went away during the fit, or its scheduler did: connect another client and fit again"
-                    ) from error
-            kept = [part for part in parts if isinstance(part, _Kept)]
-            for part, value in zip(kept, dask.persist(*(part.recipe for part in kept)), strict=True):
-                part.value = value
-        raise AssertionError
+            except CancelledError:
+                if self._gone():
+                    break
+                kept = [part for part in parts if isinstance(part, _Kept)]
+                for part, value in zip(kept, dask.persist(*(part.recipe for part in kept)), strict=True):
+                    part.value = value
+        raise RuntimeError(
+            "the Dask client went away during the fit, or its scheduler did: connect another client and fit again"
+        )
+
+    def _gone(self) -> bool:
+        return self._client is not None and self._client.status != "running"
 
 
 def _value(part: Any) -> Any:
@@ -96,20 +104,9 @@ def _value(part: Any) -> Any:
 
 
 def _client() -> Any:
-    """The active client, if there is one and it is what Dask computes with."""
-    try:
-        from distributed import default_client
-    except ImportError:
-        return None
-    try:
-        return default_client()
-    except ValueError:
-        return None
-
-
-def _has_client() -> bool:
-    client = _client()
-    return client is not None and client.status == "running"
+    """The client that Dask computes with, if it is one of ``distributed``."""
+    client = getattr(dask.base.get_scheduler(), "__self__", None)
+    return client if hasattr(client, "run_on_scheduler") else None
 
 
 def _refuse_other_versions(estimator: object) -> None:
@@ -177,6 +174,8 @@ def _as_array(collection: Any, name: str, ndim: int) -> da.Array:
         kinds = {str(dtype) for dtype in np.atleast_1d(collection._meta.dtypes) if dtype.kind not in "biuf"}
         if name == "X" and kinds:
             raise ValueError(f"X has columns that are no numbers, of type {', '.join(sorted(kinds))}")
+        if name == "y" and not isinstance(getattr(collection, "dtype", None), np.dtype):
+            collection = collection.astype(object)  # pandas' strings and categories are none of NumPy's types
         collection = collection.to_dask_array(lengths=True)
     if np.isnan([size for sizes in collection.chunks for size in sizes]).any():
         raise ValueError(f"{name} has chunks of unknown sizes: call {name}.compute_chunk_sizes() first")

@@ -86,6 +86,8 @@ def _summary(block: Block, first: int, dtype: np.dtype) -> _Summary:
             X = X.astype(dtype, copy=False)
             if block.labels is not None:
                 labels = column_or_1d(block.labels)
+                if labels.dtype.kind == "f" and np.isnan(labels).any():
+                    raise ValueError(f"y is NaN in row {first + int(np.flatnonzero(np.isnan(labels))[0])}")
                 check_classification_targets(labels)
                 labels = np.unique(labels[np.broadcast_to(weights > 0, labels.shape)])
         except (TypeError, ValueError) as error:
@@ -158,7 +160,6 @@ def _spread(block: Block, model: _Model) -> tuple[Spread, np.ndarray]:
     n_classes = 1 if model.classes is None else len(model.classes)
     if codes is None:
         codes = np.zeros(len(X), dtype=np.intp)
-    # Sums of columns that are contiguous have other last bits.
     return Spread.of(np.ascontiguousarray(X), weights), np.bincount(codes, weights=weights, minlength=n_classes)
 
 

@@ -160,7 +160,12 @@ def feature_moments(X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.
     ValueError
         A feature that spreads so much, or so little, that float64 cannot hold its variance or the variance's square.
     """
-    spread = tree((Spread.of(X[part], weights[part]) for part in slices(len(X))), Spread.of_all)
+    parts = slices(len(X))
+    if len(parts) == 1:
+        spread = Spread.of(X, weights)
+    else:
+        # Sums of columns that are contiguous have other last bits, and rows come in any layout.
+        spread = tree((Spread.of(np.ascontiguousarray(X[p]), weights[p]) for p in parts), Spread.of_all)
     if np.isnan(spread.mean).any():
         return _observed_moments(X, weights)
 
