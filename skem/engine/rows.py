@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skem.engine.far_rows import FarRows
-from skem.engine.threads import Workers
+from skem.engine.threads import Scratch, Workers
 
 CHUNK_ROWS = 3072
 """Rows per chunk, where an E-step is not cheap (see ``problem``). A constant, so that results do not depend on the machine.
@@ -98,7 +98,7 @@ class Features:
     def reader(self, columns: np.ndarray, dtype: np.dtype) -> Reader:
         """What gives a block's features of some rows again and again; to be asked for by one thread."""
         if not self.keep or self.X.nbytes > KEPT_BYTES or _mapped(self.X):
-            return lambda rows: (self.read(columns, rows, dtype), 0)
+            return self._reader_into_scratch(columns, dtype)
         block = self._blocks.get(columns.tobytes())
         if block is None or block.dtype != dtype:
             block = np.empty((len(columns), self.n_rows), dtype=dtype)
@@ -107,6 +107,21 @@ class Features:
             self._blocks[columns.tobytes()] = block
         kept = block
         return lambda rows: (kept, rows.start)
+
+    def _reader_into_scratch(self, columns: np.ndarray, dtype: np.dtype) -> Reader:
+        """What `read` gives, in memory of the thread that asks, until it asks again."""
+        line, block = Scratch(), Scratch()
+
+        def read(rows: slice) -> tuple[np.ndarray, int]:
+            X = self.X[rows if self.order is None else self.order[rows]]
+            offsets = line.empty(len(X), np.dtype(np.float64))
+            x = block.empty(len(columns) * len(X), dtype).reshape(len(columns), len(X))
+            for feature, j in zip(x, columns.tolist(), strict=True):
+                np.subtract(X[:, j], self.shift[j], out=offsets)
+                np.divide(offsets, self.scale[j], out=feature, casting="same_kind")
+            return x, 0
+
+        return read
 
 
 def _mapped(X: np.ndarray | None) -> bool:

@@ -164,10 +164,10 @@ def _spread(block: Block, model: _Model) -> tuple[Spread, np.ndarray]:
 
 
 def _part(block: Block, model: _Model, shift: np.ndarray, scale: np.ndarray, keep: bool) -> Rows:
-    """A block as a part of the rows: a copy, sorted by class, one feature after the other."""
+    """A block as a part of the rows, sorted by class, one feature after the other."""
     X, codes, weights = model.used(block)
     if codes is None:
-        x, borders = np.array(X.T, order="C"), np.array([0, len(X)])
+        x, borders = np.ascontiguousarray(X.T), np.array([0, len(X)])
     else:
         assert model.classes is not None
         order = np.argsort(codes, kind="stable")
