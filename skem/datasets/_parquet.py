@@ -61,7 +61,9 @@ class ParquetRows:
         given = [paths] if isinstance(paths, (str, PathLike)) else list(paths)
         self._files = [file for path in given for file in _files(Path(fspath(path)))]
         if not self._files:
-            raise ValueError(f"ParquetRows: there is no *.parquet in {', '.join(map(str, given)) or 'no path'}")
+            raise ValueError(
+                f"ParquetRows: there is no *.parquet in {', '.join(map(str, given)) or 'no path'}"
+            )
         self._metadata = [pq.read_metadata(file) for file in self._files]
         self._one_column = isinstance(columns, str)
         schema = self._metadata[0].schema.to_arrow_schema()
@@ -84,7 +86,9 @@ class ParquetRows:
         narrow = all(dtype == np.float32 for dtype in dtypes)
         self.dtype = single or np.dtype(np.float32 if narrow else np.float64)
         self._groups = [
-            (number, group) for number, metadata in enumerate(self._metadata) for group in range(metadata.num_row_groups)
+            (number, group)
+            for number, metadata in enumerate(self._metadata)
+            for group in range(metadata.num_row_groups)
         ]
         self.block_sizes = [
             self._metadata[number].row_group(group).num_rows for number, group in self._groups

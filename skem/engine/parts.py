@@ -230,7 +230,9 @@ class Executor(Protocol):
     def map(self, function: Callable[..., T], parts: Sequence[Any], *arguments: Sequence[Any]) -> list[T]:
         """``function(part, ...)`` for each part, with its own ones of further arguments."""
 
-    def fold(self, function: Callable[[Any], T], parts: Sequence[Any], combine: Callable[[Sequence[T]], T]) -> T:
+    def fold(
+        self, function: Callable[[Any], T], parts: Sequence[Any], combine: Callable[[Sequence[T]], T]
+    ) -> T:
         """What `tree` makes of ``function(part)`` of all parts."""
 
     def keep(self, function: Callable[[Any], Any], parts: Sequence[Any]) -> list[Any]:
@@ -268,7 +270,9 @@ class PartsElsewhere:
     shift, scale : ndarray of shape (M,)
     """
 
-    def __init__(self, executor: Executor, parts: Sequence[Any], shift: np.ndarray, scale: np.ndarray) -> None:
+    def __init__(
+        self, executor: Executor, parts: Sequence[Any], shift: np.ndarray, scale: np.ndarray
+    ) -> None:
         self._executor, self._parts, self._shift, self.scale = executor, parts, shift, scale
         facts = executor.map(_facts, parts)
         self._borders = np.stack([of_part.borders for of_part in facts])
@@ -293,7 +297,8 @@ class PartsElsewhere:
             of_part = partial(_far_rows_of_part, columns=columns, extent=self.extent[columns, None])
             found = self._executor.map(of_part, self._parts)
             self._far_rows[key] = FarRows.of_all(
-                of_part.moved(int(first)) for of_part, first in zip(found, self._offsets.first[:-1], strict=True)
+                of_part.moved(int(first))
+                for of_part, first in zip(found, self._offsets.first[:-1], strict=True)
             )
         return self._far_rows[key]
 

@@ -63,7 +63,9 @@ class DaskExecutor:
 
         return self._compute(calls, parts)
 
-    def fold(self, function: Callable[[Any], T], parts: Sequence[Any], combine: Callable[[Sequence[T]], T]) -> T:
+    def fold(
+        self, function: Callable[[Any], T], parts: Sequence[Any], combine: Callable[[Sequence[T]], T]
+    ) -> T:
         def calls() -> list[Any]:
             work = delayed(function, traverse=False)
             level = [delayed(_call)(work, _value(part)) for part in parts]
@@ -196,7 +198,9 @@ def _aligned(column: Any, name: str, X: da.Array) -> da.Array | None:
         column = da.from_array(np.asarray(column), chunks=PART_ROWS)
     column = _as_array(column, name, 1)
     if len(column) != len(X):
-        raise ValueError(f"X has {len(X)} rows and {name} has {len(column)}: they do not belong to each other")
+        raise ValueError(
+            f"X has {len(X)} rows and {name} has {len(column)}: they do not belong to each other"
+        )
     return column
 
 

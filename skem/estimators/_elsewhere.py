@@ -160,7 +160,9 @@ def _spread(block: Block, model: _Model) -> tuple[Spread, np.ndarray]:
     n_classes = 1 if model.classes is None else len(model.classes)
     if codes is None:
         codes = np.zeros(len(X), dtype=np.intp)
-    return Spread.of(np.ascontiguousarray(X), weights), np.bincount(codes, weights=weights, minlength=n_classes)
+    return Spread.of(np.ascontiguousarray(X), weights), np.bincount(
+        codes, weights=weights, minlength=n_classes
+    )
 
 
 def _part(block: Block, model: _Model, shift: np.ndarray, scale: np.ndarray, keep: bool) -> Rows:
@@ -226,9 +228,7 @@ class RowsElsewhere:
         return tree(self._executor.map(partial(_spread, model=self._model), self._blocks), both)
 
     def moments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return checked_moments(
-            self._spread[0], self._summaries[0].first_row, self._source.dtype, self.range
-        )
+        return checked_moments(self._spread[0], self._summaries[0].first_row, self._source.dtype, self.range)
 
     def total_weight(self) -> float:
         return self._spread[0].weight

@@ -30,7 +30,9 @@ class FileExecutor:
         with Workers(self._n_jobs) as workers:
             return list(workers.map(call, list(zip(parts, *arguments, strict=True))))
 
-    def fold(self, function: Callable[[Any], T], parts: Sequence[Load], combine: Callable[[Sequence[T]], T]) -> T:
+    def fold(
+        self, function: Callable[[Any], T], parts: Sequence[Load], combine: Callable[[Sequence[T]], T]
+    ) -> T:
         with Workers(self._n_jobs) as workers:
             return tree(workers.map(lambda load: function(load()), parts), combine)
 
@@ -56,7 +58,9 @@ def source(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Source:
     columns = [_column(y, "y", X), _column(sample_weight, "sample_weight", X)]
 
     def block(number: int) -> Block:
-        return Block(X.read_block(number), *(None if column is None else column(number) for column in columns))
+        return Block(
+            X.read_block(number), *(None if column is None else column(number) for column in columns)
+        )
 
     blocks = [partial(block, number) for number, size in enumerate(sizes) if size]
     return Source(

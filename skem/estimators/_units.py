@@ -223,9 +223,7 @@ def all_or_nothing(estimator: object) -> Iterator[None]:
         raise
 
 
-def _refuse_extreme(
-    variance: np.ndarray, extremes: Callable[[], tuple[np.ndarray, np.ndarray]]
-) -> None:
+def _refuse_extreme(variance: np.ndarray, extremes: Callable[[], tuple[np.ndarray, np.ndarray]]) -> None:
     """Raise ValueError where sums of squares of a feature, ``variance``, overflow, or underflow though it varies."""
     limits = np.finfo(np.float64)
     # Room for the mean over the features, and for its square root rounded to a power of two.

@@ -319,6 +319,8 @@ def test_files_that_do_not_do(file, frame, tmp_path):
     bad = frame[NAMES].copy()
     bad.loc[PART_ROWS + 1, "b"] = np.nan
     pq.write_table(pa.Table.from_pandas(bad), other, row_group_size=PART_ROWS)
-    refused(ValueError, f"part 1 .*in row {PART_ROWS + 1}", skem.GaussianMixture(2), ParquetRows(other, NAMES))
+    refused(
+        ValueError, f"part 1 .*in row {PART_ROWS + 1}", skem.GaussianMixture(2), ParquetRows(other, NAMES)
+    )
     with pytest.raises(TypeError, match="takes arrays in memory here, not ParquetRows"):
         clone(model).fit(frame[NAMES][::70], frame["label"][::70]).predict(X)
