@@ -19,8 +19,9 @@ from skem.engine import density, em, problem
 from skem.engine.class_density import Block, class_log_density, map_log_density
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.parameters import Mixture
+from skem.engine.parts import PartsInMemory
 from skem.engine.problem import Problem
-from skem.engine.rows import Features, sort_by_class
+from skem.engine.rows import Features
 from skem.engine.threads import Workers, single_threaded
 
 DIGITS = 40
@@ -110,9 +111,10 @@ def draw(rng):
 
 
 def problem_of(drawn, workers, dtype=np.float32):
-    rows = sort_by_class(drawn.X.astype(dtype), drawn.codes, np.ones(len(drawn.X)), drawn.shift, drawn.scale)
+    weights = np.ones(len(drawn.X))
+    parts = PartsInMemory(drawn.X.astype(dtype), drawn.codes, weights, drawn.shift, drawn.scale)
     return Problem(
-        rows, np.arange(drawn.X.shape[1]), drawn.mixture, drawn.covariance_type, workers, ridge=drawn.ridge
+        parts, np.arange(drawn.X.shape[1]), drawn.mixture, drawn.covariance_type, workers, ridge=drawn.ridge
     )
 
 

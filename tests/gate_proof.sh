@@ -86,9 +86,9 @@ for i in $(seq "$clean"); do
     busy=()
 done
 
-replace skem/engine/em.py '        chunks, weights = self._problem.chunks, self._density.mixture.weights' \
-    '        chunks, weights = self._problem.chunks, self._density.mixture.weights
-        list(self._problem.workers.map(self._sums_of_chunk, chunks[: len(chunks) * 3 // 20]))'
+replace skem/engine/parts.py '        results = zip(units, workers.map(work, units), strict=True)' \
+    '        list(workers.map(work, units[: len(units) * 3 // 20]))
+        results = zip(units, workers.map(work, units), strict=True)'
 for i in $(seq "$faulty"); do
     gate "slower $i" quiet fails gate=timing
 done

@@ -23,13 +23,35 @@ def test_importing_the_library_loads_no_more_than_it_needs():
     loaded = python(
         "import sys, sklearn.base; before = set(sys.modules); import skem; print(*set(sys.modules) - before)"
     )
-    heavy = ("numba", "pandas", "matplotlib", "snakemake", "yaml", "jsonschema", "requests", "PIL", "torch")
+    heavy = (
+        "numba",
+        "pandas",
+        "matplotlib",
+        "snakemake",
+        "yaml",
+        "jsonschema",
+        "requests",
+        "PIL",
+        "dask",
+        "pyarrow",
+        "torch",
+    )
     assert [name for name in loaded if name in heavy or name.startswith(("skem.repro", "skem.plots"))] == []
 
 
 @pytest.mark.parametrize("module", PUBLIC)
 def test_a_plain_install_imports_all_that_is_public(module):
-    absent = ("pandas", "matplotlib", "snakemake", "jinja2", "jsonschema", "markdown_it", "itables")
+    absent = (
+        "pandas",
+        "matplotlib",
+        "snakemake",
+        "jinja2",
+        "jsonschema",
+        "markdown_it",
+        "itables",
+        "dask",
+        "pyarrow",
+    )
     python(f"import sys; sys.modules.update(dict.fromkeys({absent})); import {module}")
 
 

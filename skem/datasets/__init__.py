@@ -19,10 +19,12 @@ Examples
 from skem.datasets._cache import fetch, format_table, load
 from skem.datasets._dataset import Dataset, DatasetNotAvailable, content_hash
 from skem.datasets._known import describe, names, shape
+from skem.datasets._parquet import ParquetRows
 
 __all__ = [
     "Dataset",
     "DatasetNotAvailable",
+    "ParquetRows",
     "content_hash",
     "describe",
     "fetch",

@@ -22,6 +22,7 @@ from skem.engine.device import (
 from skem.engine.moments import SufficientStatistics
 from skem.engine.parameters import Mixture
 from skem.engine.problem import Problem
+from skem.engine.rows import Rows
 
 CLOSE_PENALTIES = 40.0
 """Nats: components whose penalties differ by less are all told apart by a product of their responsibilities."""
@@ -53,16 +54,16 @@ class EStep:
             for other in [other for other in self._parts if other[0] == key[0]]:
                 del self._parts[other]
             K, H = len(problem.start.means), problem.covariance_type.n_quadratic(len(problem.columns))
-            rows, most = problem.rows, part_rows(H, K)
+            rows, most = problem.parts.all_rows, part_rows(H, K)
             self._parts[key] = [
-                [self._part(problem, part, dtype) for part in slices(begin, stop, most)]
+                [self._part(rows, problem.columns, part, dtype) for part in slices(begin, stop, most)]
                 for begin, stop in zip(rows.borders[:-1].tolist(), rows.borders[1:].tolist(), strict=True)
             ]
         return self._parts[key]
 
-    def _part(self, problem: Problem, rows: slice, dtype: np.dtype) -> _Part:
-        x = problem.rows.features.read(problem.columns, rows, dtype).T
-        weights = problem.rows.weights[rows, None]
+    def _part(self, rows: Rows, columns: np.ndarray, part: slice, dtype: np.dtype) -> _Part:
+        x = rows.features.read(columns, part, dtype).T
+        weights = rows.weights[part, None]
         return _Part(self._device.send(x, dtype), self._device.send(weights, dtype))
 
     def __call__(
@@ -109,8 +110,8 @@ class EStep:
                 sums = device.to_numpy(of_class.sums).astype(np.float64)
                 statistics.sums[active] += sums
                 statistics.counts[active, c] += sums[:, -1]
-        statistics.log_likelihood /= problem.rows.total_weight
-        statistics.objective /= problem.rows.total_weight
+        statistics.log_likelihood /= problem.parts.total_weight
+        statistics.objective /= problem.parts.total_weight
         return statistics
 
 

@@ -21,16 +21,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from skem.engine import compiled
-from skem.engine.density import LEAST, LogDensity, LogJoint, many_local
+from skem.engine.density import LogDensity, many_local
+from skem.engine.e_step import EStep
 from skem.engine.moments import Moments, SufficientStatistics
 from skem.engine.parameters import Mixture
 from skem.engine.problem import Problem
-from skem.engine.rows import Chunk
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class State:
 def passes(problem: Problem, max_iter: int) -> Iterator[State]:
     """Yield the state after each of ``max_iter`` passes of supervised EM on one block of features."""
     mixture, local = problem.start, np.zeros(len(problem.start.means), dtype=bool)
-    dtype = problem.rows.features.X.dtype
+    dtype = problem.parts.dtype
     statistics = _statistics(problem, mixture, dtype)
     for p in range(1, max_iter + 1):
         mixture, doubtful, in_doubt_in_float32 = _m_step(problem, statistics, mixture, local)
@@ -75,7 +75,7 @@ def passes(problem: Problem, max_iter: int) -> Iterator[State]:
 
 def statistics(problem: Problem, mixture: Mixture) -> SufficientStatistics:
     """What an E-step on the rows of a problem leaves under other parameters than those it starts with."""
-    return _statistics(problem, mixture, problem.rows.features.X.dtype)
+    return _statistics(problem, mixture, problem.parts.dtype)
 
 
 # The E-step
@@ -86,15 +86,6 @@ def _statistics(problem: Problem, mixture: Mixture, dtype: np.dtype, **options: 
     if problem.e_step is not None:
         return problem.e_step(problem, mixture, dtype, **options)
     return _EStep(problem, mixture, dtype, **options).statistics()
-
-
-class _ChunkSums(NamedTuple):
-    """What the rows of a chunk add to the statistics: two numbers, counts (k, C) and sums (k, H), if asked for."""
-
-    log_likelihood: float
-    objective: float
-    counts: np.ndarray | None = None
-    sums: np.ndarray | None = None
 
 
 class _EStep:
@@ -132,93 +123,28 @@ class _EStep:
             local=local,
             log_sharing=problem.log_sharing,
         )
-        self._problem, self._density, self._with_sums = problem, density, with_sums
-        self._centred = np.zeros(len(mixture.means), dtype=bool)
+        self._problem, self._density = problem, density
+        centred = np.zeros(len(mixture.means), dtype=bool)
         self._origins = np.zeros(mixture.means.shape)
         if len(density.local):
             # In float32 most local components are sharp only, not too narrow for sums about zero.
-            self._centred[density.local if density.dtype == np.float64 else local] = True
+            centred[density.local if density.dtype == np.float64 else local] = True
             # Rounded to the type of the rows, which is then what they are taken about.
             origins = (mixture.means if centres is None else centres).astype(density.dtype)
-            self._origins[self._centred] = origins[self._centred]
-        self._read = problem.reader(density.dtype)
-        self._log_joint = self._log_joint_of_classes()
-
-    def _log_joint_of_classes(self) -> dict[int, LogJoint]:
-        """The log joint densities of the active components, by the first of the classes of a chunk."""
-        weights, log_sharing = self._density.mixture.weights, self._problem.log_sharing
-        log_weights = compiled.components().logarithms(np.ascontiguousarray(weights))
-        if log_sharing is not None:
-            log_weights += log_sharing
-        log_joint = {}
-        for classes in self._problem.classes_of_chunks:
-            active = np.flatnonzero(weights[:, classes].any(axis=1))
-            # Adding to everything is several times faster than adding to an index list of everything.
-            components: np.ndarray | slice = slice(None) if len(active) == len(weights) else active
-            log_joint[classes.start] = LogJoint(
-                self._density,
-                components,
-                log_weights[components, classes],
-                None if log_sharing is None else log_sharing[components, classes],
-            )
-        return log_joint
+            self._origins[centred] = origins[centred]
+        self._step = EStep(problem, density, origins=self._origins, centred=centred, with_sums=with_sums)
 
     def statistics(self) -> SufficientStatistics:
         """The sums over all rows, and the mean log-likelihood and objective."""
-        chunks, weights = self._problem.chunks, self._density.mixture.weights
-        counts, sums = np.zeros(weights.shape), np.zeros(self._density.w.shape)
-        statistics = SufficientStatistics(counts, sums, self._origins, self._density.dtype)
-        for chunk, added in zip(chunks, self._problem.workers.map(self._sums_of_chunk, chunks), strict=True):
-            statistics.log_likelihood += added.log_likelihood
-            statistics.objective += added.objective
-            if added.counts is not None and added.sums is not None:
-                components = self._log_joint[chunk.classes.start].components
-                counts[components, chunk.classes] += added.counts
-                sums[components] += added.sums
-        n = self._problem.rows.total_weight
-        statistics.log_likelihood /= n
-        statistics.objective /= n
-        return statistics
-
-    def _sums_of_chunk(self, chunk: Chunk) -> _ChunkSums:
-        """The E-step on a chunk of rows."""
-        problem, log_joint = self._problem, self._log_joint[chunk.classes.start]
-        kernels, rows, (x, first) = compiled.kernels(), problem.rows, self._read(chunk.rows)
-        sample_weights = rows.weights[chunk.rows]
-        n, dtype, (k, H) = len(sample_weights), x.dtype, log_joint.w.shape
-        log_likelihood, objective = np.empty((2, n))
-        counts, sums = np.zeros(log_joint.terms[0].shape), np.zeros((k - 1 if self._with_sums else 0, H))
-        of_local = log_joint.of_local(x[:, first : first + n])
-        underflown, of_likelihood, of_objective = kernels.e_step(
-            x,
-            first,
-            log_joint.w,
-            log_joint.family,
-            log_joint.terms,
-            (chunk.borders, sample_weights),
-            LEAST[dtype],
-            problem.scratch.empty(kernels.memory_size(k - 1, H, n, log_joint.family), dtype),
-            (log_joint.local, of_local),
-            log_likelihood,
-            objective,
-            counts,
-            sums,
-        )
-        if underflown:
-            # The component that carries a row without the penalty has none of it with the penalty.
-            lost = np.flatnonzero(np.isnan(log_likelihood))
-            codes = rows.codes[chunk.rows][lost] if chunk.several_classes else 0
-            log_likelihood[lost] = log_joint.without_penalties(x[:, first + lost], codes)
-            of_likelihood = float(sample_weights @ log_likelihood)
-        if not self._with_sums:
-            return _ChunkSums(of_likelihood, of_objective)
-        for place, k, responsibilities in zip(log_joint.local, log_joint.numbers, of_local, strict=True):
-            if self._centred[k]:
-                offsets = x[:, first : first + n] - self._origins[k, :, None].astype(dtype)
-                weights = responsibilities[None].astype(dtype)
-                sums[place] = problem.covariance_type.weighted_sums(offsets, weights)[0]
-        return _ChunkSums(
-            of_likelihood, of_objective, counts if chunk.several_classes else sums[:, -1:], sums
+        sums = self._problem.fold(self._step)
+        n = self._problem.parts.total_weight
+        return SufficientStatistics(
+            sums.counts,
+            sums.sums,
+            self._origins,
+            self._density.dtype,
+            sums.log_likelihood / n,
+            sums.objective / n,
         )
 
 

@@ -62,7 +62,7 @@ def _class_groups(rows: Rows, columns: np.ndarray) -> list[_ClassGroup]:
 
 def passes(problem: Problem, max_iter: int) -> Iterator[State]:
     """Yield the state after each of ``max_iter`` passes of EM on one block of features, as ``em.passes`` does."""
-    rows, columns = problem.rows, problem.columns
+    rows, columns = problem.parts.all_rows, problem.columns
     of_patterns, total = _class_groups(rows, columns), rows.total_weight
     # What is missing has no volume; whoever asks takes that of all features.
     log_scale = np.log(rows.features.scale[columns])

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from skem.engine.covariance_type import CovarianceType
 from skem.engine.moments import SufficientStatistics
 from skem.engine.parameters import Mixture
+from skem.engine.parts import Parts, Step
 from skem.engine.rounding import RoundingBound
-from skem.engine.rows import CHUNK_ROWS, Chunk, Reader, Rows
-from skem.engine.threads import Scratch, Workers
+from skem.engine.rows import CHUNK_ROWS, Chunk, Rows
+from skem.engine.threads import Workers
 
 ACTIVE_ROWS = 1e-40
 """Expected rows below which a (component, class) pair is dropped; 0 keeps every pair that is not zero. At the settings
@@ -35,30 +37,28 @@ class Problem:
 
     Attributes
     ----------
-    rows : Rows
+    parts : Parts
         All features of all rows.
     columns : ndarray of int, shape (m,)
         The features of this block.
     start : Mixture
-        Where to begin, in the units of ``rows``.
+        Where to begin, in the units of ``parts``.
     covariance_type : CovarianceType
     workers : Workers
         Who works on the chunks; the result does not depend on how many they are.
     ridge : float
-        r >= 0, in squared units of ``rows``.
+        r >= 0, in squared units of ``parts``.
     variance_floor : float
-        Least variance of a component in any direction, in squared units of ``rows``.
+        Least variance of a component in any direction, in squared units of ``parts``.
     log_sharing : ndarray of shape (K, L), optional
         log lambda of each component in each class, at most zero. Where it is -inf, ``start`` has weight zero.
     active_rows : float
         See ``ACTIVE_ROWS``.
     e_step : callable, optional
         What does the E-step in place of `em`'s own: ``e_step(problem, mixture, dtype, with_sums=, local=, centres=)``.
-    scratch : Scratch
-        For what each chunk of rows is worked on in.
     """
 
-    rows: Rows
+    parts: Parts
     columns: np.ndarray
     start: Mixture
     covariance_type: CovarianceType
@@ -68,35 +68,26 @@ class Problem:
     log_sharing: np.ndarray | None = field(default=None, kw_only=True)
     active_rows: float = field(default=ACTIVE_ROWS, kw_only=True)
     e_step: Callable[..., SufficientStatistics] | None = field(default=None, kw_only=True)
-    scratch: Scratch = field(default_factory=Scratch, init=False, repr=False)
-    _reader: tuple[np.dtype, Reader] | None = field(default=None, init=False, repr=False)
 
     @cached_property
     def rounding_bound(self) -> RoundingBound:
-        rows = self.rows
-        return RoundingBound(rows.features, self.columns, self.covariance_type, self.workers, rows.codes)
+        return RoundingBound(self.parts, self.columns, self.covariance_type, self.workers)
 
-    @cached_property
-    def chunks(self) -> list[Chunk]:
-        n_rows = len(self.rows.weights)
-        work = n_rows * len(self.rounding_bound.largest_features) * len(self.start.means)
-        if n_rows <= CHUNK_ROWS and work <= ONE_CHUNK:
-            return self.rows.one_chunk
-        fold = min(CHUNK_WORK * n_rows // work, n_rows // LEAST_CHUNKS) // CHUNK_ROWS
-        return self.rows.chunks(CHUNK_ROWS * min(max(fold, 1), MOST_FOLD))
-
-    @cached_property
-    def classes_of_chunks(self) -> list[slice]:
-        """The classes that chunks have, each once."""
-        return list({chunk.classes.start: chunk.classes for chunk in self.chunks}.values())
+    def fold(self, step: Step) -> Any:
+        """What a step comes to on all rows."""
+        return self.parts.fold(step, self.workers)
 
     @cached_property
     def linear(self) -> np.ndarray:
         """Where in phi the features themselves stand, (m,)."""
         return self.covariance_type.linear(len(self.columns))
 
-    def reader(self, dtype: np.dtype) -> Reader:
-        """What reads the block in one dtype, to be asked for by one thread; kept until it is asked for in another."""
-        if self._reader is None or self._reader[0] != dtype:
-            self._reader = dtype, self.rows.features.reader(self.columns, dtype)
-        return self._reader[1]
+
+def chunks(rows: Rows, n_components: int, n_quadratic: int) -> list[Chunk]:
+    """How a part of the rows is cut up for so many components, K, and quadratic features, H."""
+    n_rows = len(rows.weights)
+    work = n_rows * n_quadratic * n_components
+    if n_rows <= CHUNK_ROWS and work <= ONE_CHUNK:
+        return rows.one_chunk
+    fold = min(CHUNK_WORK * n_rows // work, n_rows // LEAST_CHUNKS) // CHUNK_ROWS
+    return rows.chunks(CHUNK_ROWS * min(max(fold, 1), MOST_FOLD))

@@ -17,14 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from skem.engine import compiled
 from skem.engine.covariance_type import CovarianceType
+from skem.engine.far_rows import FarRows
 from skem.engine.parameters import Mixture
-from skem.engine.rows import CHUNK_ROWS, Features
+from skem.engine.rows import CHUNK_ROWS
 from skem.engine.threads import Workers
 
 MAX_ERROR: dict[np.dtype, float] = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-6}
@@ -36,8 +37,8 @@ SAFETY = 4.0
 NEAR = 25.0
 """Nats below the best component of a class down to which a component is seen: e^-25 is 1e-11."""
 
-EVEN_ROWS, LONG_ROWS = 128, 16
-"""Rows to measure at: evenly spread ones, and the longest; each feature adds the row that has it at its largest."""
+EVEN_ROWS = 128
+"""Rows to measure at that are evenly spread; those far off come in addition, see ``far_rows``."""
 
 OWN_POINTS = 4
 """Points to measure at that belong to a component: its mean, and some of its far rows."""
@@ -64,17 +65,30 @@ class Sizes(NamedTuple):
     largest_factor: float
 
 
+class MeasuredRows(Protocol):
+    """What has to be known of rows to say how exact products of their features are."""
+
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def extent(self) -> np.ndarray:
+        """max_n |x_n| of each feature, shape (M,)."""
+
+    def far_rows(self, columns: np.ndarray, workers: Workers) -> FarRows: ...
+    def at(self, columns: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """Some features of some rows, (m, n) in float64, and their classes, (n,), if they have any."""
+
+
 class RoundingBound:
     """How large w . phi gets at most: first a bound that costs nothing, a closer one where that does not do.
 
     Parameters
     ----------
-    features : Features
+    rows : Features or Parts
+        Where the latter know the class of a row, its log-density in the others does not matter.
     columns : ndarray of int, shape (m,)
     covariance_type : CovarianceType
     workers : Workers
-    codes : ndarray of int, shape (N,), optional
-        The class of each row, where its log-density in the others does not matter.
 
     Attributes
     ----------
@@ -87,47 +101,18 @@ class RoundingBound:
 
     def __init__(
         self,
-        features: Features,
+        rows: MeasuredRows,
         columns: np.ndarray,
         covariance_type: CovarianceType,
         workers: Workers,
-        codes: np.ndarray | None = None,
     ) -> None:
         self.covariance_type = covariance_type
-        self.features, self.columns, self.n_rows = features, columns, len(features.X)
-        self._workers, self._codes = workers, codes
-        self.extent = features.extent[columns, None]
+        self._rows, self._columns, self._workers = rows, columns, workers
+        self.n_rows = rows.n_rows
+        self.extent = rows.extent[columns, None]
         self.largest_features = np.ascontiguousarray(covariance_type.features(self.extent)[:, 0])
         self._largest_feature = float(self.largest_features.max())
         self.known = Known()
-
-    @property
-    def _far_rows(self) -> tuple[float, np.ndarray]:
-        """max_n |u_n|^2 for u_i = x_i / max |x_i|, and the rows that are long or have a feature at its largest."""
-        key = self.columns.tobytes()
-        if key not in self.features.far_rows:
-            extent = np.where(self.extent > 0, self.extent, 1.0)
-
-            def far(chunk: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-                u = self.features.read(self.columns, chunk) / extent
-                squares = np.einsum("in,in->n", u, u)
-                longest = np.argsort(-squares, kind="stable")[:LONG_ROWS]
-                np.abs(u, out=u)
-                largest = u.argmax(axis=1)
-                return (
-                    squares[longest],
-                    longest + chunk.start,
-                    u[np.arange(len(u)), largest],
-                    largest + chunk.start,
-                )
-
-            found = self._workers.map(far, self.features.chunks)
-            squares, longest, values, largest = zip(*found, strict=True)
-            order = np.argsort(-np.concatenate(squares), kind="stable")[:LONG_ROWS]
-            by_feature = np.stack(largest)[np.argmax(values, axis=0), np.arange(len(self.columns))]
-            rows = np.union1d(np.concatenate(longest)[order], by_feature)
-            self.features.far_rows[key] = float(max(s[0] for s in squares)), rows
-        return self.features.far_rows[key]
 
     def holds(self, largest_factors: np.ndarray | float, dtype: np.dtype) -> np.ndarray | bool:
         """Whether no number overflows, for max_h |w_kh| of one component or several."""
@@ -157,7 +142,7 @@ class RoundingBound:
         error = factor * sizes.of_sums
         if not (error < MAX_ERROR[dtype]).all():
             largest = (np.abs(w - common) + np.abs(common)) * self.largest_features
-            closer = self.covariance_type.bound(largest, len(self.extent), self._far_rows[0])
+            closer = self.covariance_type.bound(largest, len(self.extent), self._far_rows.squares[0])
             error = np.fmin(error, factor * closer)
         # A small product of a factor that overflows is NaN.
         return np.where(self.holds(sizes.of_factors, dtype), error, np.inf)
@@ -167,10 +152,12 @@ class RoundingBound:
         """The rows to measure at."""
         n = self.n_rows
         even = np.arange(n) if n <= EVEN_ROWS else (2 * np.arange(EVEN_ROWS) + 1) * n // (2 * EVEN_ROWS)
-        rows = np.union1d(even, self._far_rows[1])
-        x = self.features.read(self.columns, rows)
-        codes = None if self._codes is None else self._codes[rows]
+        x, codes = self._rows.at(self._columns, np.union1d(even, self._far_rows.rows))
         return Points(x, self.covariance_type.features(x), x.astype(_FLOAT32), codes)
+
+    @cached_property
+    def _far_rows(self) -> FarRows:
+        return self._rows.far_rows(self._columns, self._workers)
 
     def own_points(self, mixture: Mixture, components: np.ndarray) -> np.ndarray:
         """Points where components have their rows, (m, k * ``OWN_POINTS``), those of each in a row, none beyond all rows."""

@@ -9,6 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skem.engine.far_rows import FarRows
+from skem.engine.threads import Scratch, Workers
+
 CHUNK_ROWS = 3072
 """Rows per chunk, where an E-step is not cheap (see ``problem``). A constant, so that results do not depend on the machine.
 Fewer, and what Python does per chunk costs up to a third; more, and threads wait for the last one longer."""
@@ -39,8 +42,6 @@ class Features:
     shift, scale : ndarray of shape (M,)
     keep : bool
         Whether the rows are read many times: blocks are kept then, unless X is large or a file on disk.
-    far_rows : dict
-        What ``rounding.RoundingBound`` found out about these rows, by block.
     """
 
     X: np.ndarray
@@ -48,7 +49,7 @@ class Features:
     shift: np.ndarray
     scale: np.ndarray
     keep: bool = False
-    far_rows: dict[bytes, tuple[float, np.ndarray]] = field(default_factory=dict, repr=False)
+    _far_rows: dict[bytes, FarRows] = field(default_factory=dict, repr=False)
     _blocks: dict[bytes, np.ndarray] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -64,9 +65,28 @@ class Features:
         return extent
 
     @property
+    def n_rows(self) -> int:
+        return len(self.X) if self.order is None else len(self.order)
+
+    @property
     def chunks(self) -> list[slice]:
         """The rows of each chunk, whatever their class."""
-        return [slice(start, start + CHUNK_ROWS) for start in range(0, len(self.X), CHUNK_ROWS)]
+        return [slice(start, start + CHUNK_ROWS) for start in range(0, self.n_rows, CHUNK_ROWS)]
+
+    def far_rows(self, columns: np.ndarray, workers: Workers) -> FarRows:
+        """The rows of a block that are far off; what was found once is kept."""
+        if (key := columns.tobytes()) not in self._far_rows:
+            extent = self.extent[columns, None]
+
+            def far(chunk: slice) -> FarRows:
+                return FarRows.of(self.read(columns, chunk), extent, chunk.start)
+
+            self._far_rows[key] = FarRows.of_all(workers.map(far, self.chunks))
+        return self._far_rows[key]
+
+    def at(self, columns: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, None]:
+        """Some features of some rows, (m, n), which have no classes."""
+        return self.read(columns, rows), None
 
     def read(
         self, columns: np.ndarray, rows: slice | np.ndarray, dtype: np.dtype | type = np.float64
@@ -75,18 +95,41 @@ class Features:
         x = self.X[rows][:, columns] if self.order is None else self.X[np.ix_(self.order[rows], columns)]
         return ((x - self.shift[columns]) / self.scale[columns]).T.astype(dtype, order="C")
 
-    def reader(self, columns: np.ndarray, dtype: np.dtype) -> Reader:
-        """What gives a block's features of some rows again and again; to be asked for by one thread."""
+    def reader(
+        self, columns: np.ndarray, dtype: np.dtype, memory: tuple[Scratch, Scratch] | None = None
+    ) -> Reader:
+        """What gives a block's features of some rows again and again; to be asked for by one thread.
+
+        Where they are not kept, what a thread has read is overwritten when it reads again, from any reader with the same
+        ``memory``, for a feature and for a block.
+        """
         if not self.keep or self.X.nbytes > KEPT_BYTES or _mapped(self.X):
-            return lambda rows: (self.read(columns, rows, dtype), 0)
+            return self._reader_into_scratch(columns, dtype, memory or (Scratch(), Scratch()))
         block = self._blocks.get(columns.tobytes())
         if block is None or block.dtype != dtype:
-            block = np.empty((len(columns), len(self.X)), dtype=dtype)
+            block = np.empty((len(columns), self.n_rows), dtype=dtype)
             for chunk in self.chunks:
                 block[:, chunk] = self.read(columns, chunk, dtype)
             self._blocks[columns.tobytes()] = block
         kept = block
         return lambda rows: (kept, rows.start)
+
+    def _reader_into_scratch(
+        self, columns: np.ndarray, dtype: np.dtype, memory: tuple[Scratch, Scratch]
+    ) -> Reader:
+        """What `read` gives, in memory of the thread that asks, until it asks again."""
+        line, block = memory
+
+        def read(rows: slice) -> tuple[np.ndarray, int]:
+            X = self.X[rows if self.order is None else self.order[rows]]
+            offsets = line.empty(len(X), np.dtype(np.float64))
+            x = block.empty(len(columns) * len(X), dtype).reshape(len(columns), len(X))
+            for feature, j in zip(x, columns.tolist(), strict=True):
+                np.subtract(X[:, j], self.shift[j], out=offsets)
+                np.divide(offsets, self.scale[j], out=feature, casting="same_kind")
+            return x, 0
+
+        return read
 
 
 def _mapped(X: np.ndarray | None) -> bool:
@@ -125,6 +168,7 @@ class Rows:
     features: Features
     weights: np.ndarray
     borders: np.ndarray
+    _chunks: dict[int, list[Chunk]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def total_weight(self) -> float:
@@ -132,15 +176,17 @@ class Rows:
 
     def chunks(self, n_rows: int) -> list[Chunk]:
         """Chunks of one class each, in order, of up to ``n_rows`` rows."""
-        return [
-            Chunk(
-                slice(c, c + 1),
-                slice(start, min(start + n_rows, stop)),
-                np.array([0, min(n_rows, stop - start)]),
-            )
-            for c, (begin, stop) in enumerate(zip(self.borders[:-1], self.borders[1:], strict=True))
-            for start in range(begin, stop, n_rows)
-        ]
+        if n_rows not in self._chunks:
+            self._chunks[n_rows] = [
+                Chunk(
+                    slice(c, c + 1),
+                    slice(start, min(start + n_rows, stop)),
+                    np.array([0, min(n_rows, stop - start)]),
+                )
+                for c, (begin, stop) in enumerate(zip(self.borders[:-1], self.borders[1:], strict=True))
+                for start in range(begin, stop, n_rows)
+            ]
+        return self._chunks[n_rows]
 
     @cached_property
     def one_chunk(self) -> list[Chunk]:
@@ -154,19 +200,32 @@ class Rows:
 
 
 def sort_by_class(
-    X: np.ndarray, codes: np.ndarray, weights: np.ndarray, shift: np.ndarray, scale: np.ndarray
+    X: np.ndarray,
+    codes: np.ndarray | None,
+    weights: np.ndarray,
+    shift: np.ndarray,
+    scale: np.ndarray,
+    *,
+    n_classes: int | None = None,
+    keep: bool = True,
 ) -> Rows:
     """The training rows as the engine wants them.
 
     Parameters
     ----------
     X : ndarray of shape (N, M)
-    codes : ndarray of int, shape (N,)
-        Classes, 0 to L - 1, each with at least one row.
+    codes : ndarray of int, shape (N,), or None
+        Classes, 0 to L - 1; None where all rows are of one class.
     weights : ndarray of shape (N,)
     shift, scale : ndarray of shape (M,)
         The features become (X - shift) / scale.
+    n_classes : int, optional
+        L, if not each class has a row.
+    keep : bool
+        As in ``Features``.
     """
-    order = np.argsort(codes, kind="stable")
-    borders = np.concatenate([[0], np.cumsum(np.bincount(codes))])
-    return Rows(Features(X, order, shift, scale, keep=True), weights[order], borders)
+    if codes is None:
+        return Rows(Features(X, None, shift, scale, keep), weights, np.array([0, len(X)]))
+    order = np.argsort(codes, kind="stable").astype(np.int32 if len(codes) < 2**31 else np.intp)
+    borders = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=n_classes or 0))])
+    return Rows(Features(X, order, shift, scale, keep), weights[order], borders)

@@ -26,7 +26,7 @@ def step(problem: Problem, gamma: float) -> tuple[Mixture, float, float]:
         The share of this batch, in (0, 1].
     """
     previous, covariance_type = problem.start, problem.covariance_type
-    (K, m), n = previous.means.shape, problem.rows.total_weight
+    (K, m), n = previous.means.shape, problem.parts.total_weight
     batch = em.statistics(problem, previous)
     added = _about(batch.sums, previous.means - batch.origins, covariance_type)
     scatter = np.array(covariance_type.dense(previous.covariances, K, m)) - problem.ridge * np.eye(m)

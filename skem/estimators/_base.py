@@ -18,18 +18,19 @@ from skem.engine import em, missing_em, partition, sharing
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.parameters import Mixture
 from skem.engine.problem import ACTIVE_ROWS
-from skem.engine.rows import Features, sort_by_class
+from skem.engine.rows import Features
 from skem.engine.threads import single_threaded
 from skem.estimators._array_api import e_step_of, fits_in_namespace
+from skem.estimators._blocks import is_elsewhere
 from skem.estimators._callbacks import CallbackSupportMixin, follow, with_callbacks
 from skem.estimators._checking import (
     CheckedParameters,
     check_features,
     has_missing,
     refuse_unknown_features,
-    weighted_rows,
 )
 from skem.estimators._classifier_files import ClassifierFiles
+from skem.estimators._elsewhere import RowsElsewhere, rows_elsewhere
 from skem.estimators._starting import STARTS, Starting
 from skem.estimators._training import (
     EarlyStopping,
@@ -157,12 +158,18 @@ class SharedKernelClassifier(
         if not goes_on:
             self.n_components_ = self.n_components or max(20, 3 * len(self.classes_))
             self.block_indices_ = partition.blocks(
-                rows.X.shape[1], self.n_blocks, self.arrangement, random_states[0], self.block_size
+                rows.n_features, self.n_blocks, self.arrangement, random_states[0], self.block_size
             )
         self.n_blocks_ = len(self.block_indices_)
-        if self._holds_out(rows.codes):
+        if isinstance(rows, RowsElsewhere):
+            if self.early_stopping:
+                raise ValueError(
+                    "early_stopping holds out rows of an array in memory only: set early_stopping=False, and tol to stop by "
+                    "the training rows"
+                )
+        elif self._holds_out(rows.codes):
             rows, held_out = rows.split(self.validation_fraction, random_states[0])
-        self._measure(rows.X, rows.weights)
+        self._measure(rows)
         self._fitted_with = self._structure()
         known = self._known()
         log_sharing = self._log_sharing()
@@ -183,7 +190,7 @@ class SharedKernelClassifier(
         best: tuple[float, dict[str, Any]] | None = None
         for random_state in random_states:
             with single_threaded():
-                start = self._start(training.rows, known, random_state)
+                start = self._start(training.parts, known, random_state)
             if log_sharing is not None:
                 start = [sharing.closed(mixture, log_sharing, refill=goes_on) for mixture in start]
             stopping = (
@@ -222,28 +229,32 @@ class SharedKernelClassifier(
 
     def _check_training_data(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> LabelledRows:
+    ) -> LabelledRows | RowsElsewhere:
         """The rows that have a weight; sets ``classes_`` and ``class_prior_``."""
-        rows, labels = check_features(self, X, missing=True, y=y)
-        check_classification_targets(labels)
-        rows, labels, weights = weighted_rows(rows, np.asarray(labels), sample_weight)
+        rows: LabelledRows | RowsElsewhere
+        if is_elsewhere(X):
+            rows = rows_elsewhere(self, X, y, sample_weight)
+        else:
+            checked, labels = check_features(self, X, missing=True, y=y)
+            check_classification_targets(labels)
+            rows = LabelledRows.of(checked, np.asarray(labels), sample_weight)
         if self._goes_on():
-            self._refuse_changes(rows, labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
+            self._refuse_changes(rows.n_features, rows.classes)
+        self.classes_ = rows.classes
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two classes, and the rows with a weight are of one class only: "
                 f"{self.classes_.tolist()[0]!r}"
             )
-        self.class_prior_ = self._resolve_class_prior(codes, weights)
-        return LabelledRows(rows, codes, weights)
+        self.class_prior_ = self._resolve_class_prior(rows.class_weights(), rows.total_weight())
+        return rows
 
-    def _resolve_class_prior(self, codes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def _resolve_class_prior(self, class_weights: np.ndarray, total_weight: float) -> np.ndarray:
         n_classes = len(self.classes_)
         if isinstance(self.class_prior, str):
             if self.class_prior == "uniform":
                 return np.full(n_classes, 1.0 / n_classes)
-            return np.bincount(codes, weights=weights) / weights.sum()
+            return class_weights / total_weight
         prior = np.asarray(self.class_prior, dtype=np.float64)
         if prior.shape != (n_classes,) or not (prior >= 0).all() or not np.isclose(prior.sum(), 1.0):
             raise ValueError(
@@ -252,8 +263,10 @@ class SharedKernelClassifier(
             )
         return prior / prior.sum()
 
-    def _training(self, rows: LabelledRows, log_sharing: np.ndarray | None) -> Training:
-        incomplete, e_step = has_missing(rows.X), e_step_of(self)
+    def _training(self, rows: LabelledRows | RowsElsewhere, log_sharing: np.ndarray | None) -> Training:
+        # Rows elsewhere have been refused where they miss values.
+        incomplete = isinstance(rows, LabelledRows) and has_missing(rows.X)
+        e_step = e_step_of(self)
         model = {
             "covariance_type": self._covariance_type,
             "ridge": self._internal_ridge(),
@@ -264,11 +277,10 @@ class SharedKernelClassifier(
         }
         if incomplete and e_step is not None:
             raise ValueError("X has missing values (NaN), which are taken in NumPy arrays only")
-        if incomplete:
+        if isinstance(rows, LabelledRows) and incomplete:
             refuse_unknown_features(rows.X, rows.codes, self.classes_)
-        data = sort_by_class(rows.X, rows.codes, rows.weights, self._shift, self._scale)
         return Training(
-            data,
+            rows.parts(self._shift, self._scale),
             self.block_indices_,
             model,
             max_iter=self.max_iter,

@@ -9,7 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import InvalidParameterError, make_constraint
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from skem.engine.parts import slices, tree
 from skem.estimators._array_api import device_of
+from skem.estimators._blocks import is_elsewhere
 
 LEAST_WEIGHT = 1e-30
 """Share of the largest sample weight up to which a row counts as one without weight: float32 still holds its square root
@@ -48,6 +50,7 @@ def check_features(
     TypeError
         Under ``array_api_dispatch``, an array of another library than NumPy.
     """
+    refuse_elsewhere(estimator, X)
     device = device_of(X)
     if device is not None:
         raise TypeError(
@@ -63,6 +66,14 @@ def check_features(
     else:
         refuse_non_finite(estimator, rows)
     return checked
+
+
+def refuse_elsewhere(estimator: object, X: object) -> None:
+    """Raise TypeError for rows outside memory, which NumPy would read as a whole without a word."""
+    if is_elsewhere(X):
+        raise TypeError(
+            f"{type(estimator).__name__} takes arrays in memory here, not {type(X).__name__}: give np.asarray(X) if it fits"
+        )
 
 
 def has_missing(X: np.ndarray) -> bool:
@@ -144,5 +155,5 @@ def weighted_rows(
 def mean_one(weights: np.ndarray) -> np.ndarray:
     """Weights with mean one, whatever their size."""
     with np.errstate(over="ignore"):
-        mean = weights.mean()
+        mean = tree(weights[part].sum() for part in slices(len(weights))) / len(weights)
     return weights / mean if np.isfinite(mean) else mean_one(weights / weights.max())

@@ -23,6 +23,7 @@ from skem.estimators._array_api import (
     namespace_of,
 )
 from skem.estimators._checking import has_missing
+from skem.estimators._elsewhere import by_blocks
 from skem.estimators._units import Units
 
 
@@ -44,6 +45,7 @@ class Posteriors:
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
 
+    @by_blocks
     @computes_in_namespace
     def predict_joint_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(x, c) = log p(x|c) + log of the class prior, shape (n_samples, n_classes)."""
@@ -51,22 +53,26 @@ class Posteriors:
         with np.errstate(divide="ignore"):
             return log_density + like(np.log(self.class_prior_), log_density)
 
+    @by_blocks
     @computes_in_namespace
     def score_samples(self, X: ArrayLike) -> np.ndarray:
         """log p(x), shape (n_samples,)."""
         return logsumexp(self.predict_joint_log_proba(X), axis=1)
 
+    @by_blocks
     @computes_in_namespace
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(c|x), shape (n_samples, n_classes)."""
         return log_softmax(self.predict_joint_log_proba(X), axis=1)
 
+    @by_blocks
     @computes_in_namespace
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """p(c|x), shape (n_samples, n_classes). A product over dependent blocks is overconfident."""
         log_proba = self.predict_log_proba(X)
         return namespace_of(log_proba).exp(log_proba)
 
+    @by_blocks
     @computes_in_namespace
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The class of largest posterior (Pulford 2022, eqs. 33 and 34), shape (n_samples,)."""
@@ -119,6 +125,7 @@ class Densities(Posteriors, Units):
         """P_k in input units, shaped by the covariance type; for a model with one block."""
         return self._only_block("covariances_").covariances
 
+    @by_blocks
     @computes_in_namespace
     def class_log_density(self, X: ArrayLike) -> np.ndarray:
         """log p(x|c), summed over blocks (Pulford 2022, eqs. 1 and 36).

@@ -11,10 +11,11 @@ from sklearn.utils import check_random_state
 from skem.engine import stepwise
 from skem.engine.parameters import Mixture
 from skem.engine.problem import Problem
-from skem.engine.rows import Features, Rows
+from skem.engine.rows import Rows
 from skem.engine.threads import Workers, single_threaded
-from skem.estimators._checking import check_features, weighted_rows
+from skem.estimators._checking import check_features
 from skem.estimators._mixture_files import MixtureFiles
+from skem.estimators._training import LabelledRows
 from skem.estimators._units import all_or_nothing
 
 
@@ -28,7 +29,7 @@ class MixtureBatches(MixtureFiles):
 
         def _internal_floor(self) -> float: ...
         def _start(
-            self, rows: Rows, previous: Mixture | None, random_state: np.random.RandomState
+            self, rows: Rows | None, previous: Mixture | None, random_state: np.random.RandomState
         ) -> Mixture: ...
         def _check_previous(self, previous: Mixture, n_features: int) -> None: ...
 
@@ -65,22 +66,21 @@ class MixtureBatches(MixtureFiles):
     def _partial_fit(self, X: ArrayLike, sample_weight: ArrayLike | None) -> None:
         first = not hasattr(self, "means_")
         checked = check_features(self, X, reset=first)
-        rows, _, weights = weighted_rows(checked, np.zeros(len(checked), dtype=np.int8), sample_weight)
+        data = LabelledRows.without_classes(checked, sample_weight)
+        rows = data.X
         if first:
             if len(rows) < self.n_components:
                 raise ValueError(
                     f"n_components={self.n_components} components from n_samples={len(rows)} rows: the first batch must "
                     "have as many rows as there are components"
                 )
-            self._measure(rows, weights)
+            self._measure(data)
         else:
             self._check_previous(self._mixture(), rows.shape[1])
         floor = self._internal_floor()
-        data = Rows(
-            Features(rows, None, self._shift, self._scale, keep=True), weights, np.array([0, len(rows)])
-        )
+        parts = data.parts(self._shift, self._scale)
         random_state = check_random_state(self.random_state)
-        start = self._start(data, None if first else self._mixture(), random_state)
+        start = self._start(parts.whole, None if first else self._mixture(), random_state)
         if not hasattr(self, "_batches"):
             # What was fitted, loaded or given counts as one batch.
             self._batches, self.log_likelihood_, self.objective_ = int(not first), np.empty(0), np.empty(0)
@@ -88,7 +88,7 @@ class MixtureBatches(MixtureFiles):
         columns, log_volume = np.arange(rows.shape[1]), float(np.log(self._scale).sum())
         with Workers(self.n_jobs) as workers:
             problem = Problem(
-                data,
+                parts,
                 columns,
                 start,
                 self._covariance_type,

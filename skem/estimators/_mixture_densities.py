@@ -24,6 +24,7 @@ from skem.estimators._array_api import (
     to_numpy,
 )
 from skem.estimators._checking import check_features, has_missing
+from skem.estimators._elsewhere import by_blocks
 from skem.estimators._metrics import METRICS
 from skem.estimators._units import Units, common_scale
 
@@ -45,6 +46,7 @@ class MixtureDensities(Units):
     _takes_missing = True
     _in_namespace_of_X = "means_"
 
+    @by_blocks
     @computes_in_namespace
     def score_samples(self, X: ArrayLike) -> np.ndarray:
         """log p(x) in nats, shape (n_samples,); of a row with missing values, which are NaN, that of the others."""
@@ -67,6 +69,7 @@ class MixtureDensities(Units):
         with np.errstate(divide="ignore"):
             return self._component_log_density(features) + np.log(self.weights_)
 
+    @by_blocks
     @computes_in_namespace
     def component_log_density(self, X: ArrayLike) -> np.ndarray:
         """log N(x; mu_k, P_k) in nats, shape (n_samples, n_components): without the weights."""
@@ -87,6 +90,7 @@ class MixtureDensities(Units):
 
             return np.concatenate(map_log_density(in_input_units, features, block, workers))
 
+    @by_blocks
     @computes_in_namespace
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Pr(z = k | x): which component a row came from, shape (n_samples, n_components)."""
@@ -119,6 +123,7 @@ class MixtureDensities(Units):
             mean = missing.imputed(features, block, workers)
         return np.where(np.isnan(features.X), mean * self._scale + self._shift, features.X)
 
+    @by_blocks
     @computes_in_namespace
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The most probable component of each row, shape (n_samples,)."""

@@ -12,7 +12,7 @@ from skem.engine import sharing, starts
 from skem.engine.given_start import checked_start
 from skem.engine.missing_em import filled
 from skem.engine.parameters import Mixture
-from skem.engine.rows import Rows
+from skem.engine.parts import Parts
 from skem.estimators._checking import has_missing
 from skem.estimators._units import Units
 
@@ -46,12 +46,12 @@ class Starting(Units):
         """Arrays, and the parameters of the last fit, are one start."""
         return self.n_init if isinstance(self.init, str) and not self._goes_on() else 1
 
-    def _refuse_changes(self, X: np.ndarray, y: np.ndarray) -> None:
+    def _refuse_changes(self, n_features: int, classes: np.ndarray) -> None:
         """Raise ValueError where the last fit is none that a warm start can go on from."""
         wanted = {
-            "classes": (list(np.unique(y)), list(self.classes_)),
+            "classes": (list(classes), list(self.classes_)),
             "n_components": (self.n_components or self.n_components_, self.n_components_),
-            "the number of features": (X.shape[1], len(self._shift)),
+            "the number of features": (n_features, len(self._shift)),
             **{name: (now, self._fitted_with[name]) for name, now in self._structure().items()},
         }
         for name, (now, before) in wanted.items():
@@ -105,23 +105,23 @@ class Starting(Units):
         return sharing.log_sharing(lambdas, self.groups_)
 
     def _start(
-        self, rows: Rows, known: list[Mixture] | None, random_state: np.random.RandomState
+        self, parts: Parts, known: list[Mixture] | None, random_state: np.random.RandomState
     ) -> list[Mixture]:
         """A mixture for each block, in the engine's units: what is ``known``, in input units, else drawn."""
         if known is None:
-            return [self._drawn(rows, columns, random_state) for columns in self.block_indices_]
+            return [self._drawn(parts, columns, random_state) for columns in self.block_indices_]
         return [
             self._to_internal(mixture, columns)
             for mixture, columns in zip(known, self.block_indices_, strict=True)
         ]
 
-    def _drawn(self, rows: Rows, columns: np.ndarray, random_state: np.random.RandomState) -> Mixture:
+    def _drawn(self, parts: Parts, columns: np.ndarray, random_state: np.random.RandomState) -> Mixture:
         unit = 1.0 if self.standardize else self._scale[0]
         groups = self.groups_ if self.sharing is not None else None
         given = self.n_components is not None or self.groups is not None
         start = starts.STARTS[self.init]
         request = starts.Request(
-            rows=filled(rows) if has_missing(rows.features.X) else rows,
+            rows=filled(parts.whole) if has_missing(parts.whole.features.X) else parts.whole,
             columns=columns,
             n_components=self.n_components_,
             covariance_type=self._covariance_type,

@@ -9,18 +9,22 @@ import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils import check_random_state
 
 from skem.engine import em
 from skem.engine.parameters import Mixture
+from skem.engine.parts import Parts, PartsInMemory, slices, tree
 from skem.engine.problem import Problem
-from skem.engine.rows import Features, Rows
+from skem.engine.rows import Features
 from skem.engine.threads import Workers, single_threaded
+from skem.estimators._checking import weighted_rows
+from skem.estimators._units import feature_moments
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,8 @@ class Training:
 
     Attributes
     ----------
-    rows : Rows
+    parts : Parts
+        The rows.
     blocks : sequence of ndarray of int
         The features of each block.
     options : dict
@@ -70,7 +75,7 @@ class Training:
         From a ``Problem`` and the most passes to the states after each.
     """
 
-    rows: Rows
+    parts: Parts
     blocks: Sequence[np.ndarray]
     options: dict[str, Any]
     max_iter: int
@@ -80,13 +85,13 @@ class Training:
 
     def passes(self, starts: Sequence[Mixture]) -> Generator[Record, None, None]:
         """Yield what is known after each pass from one start, a mixture for each block in the engine's units."""
-        scale = self.rows.features.scale
+        scale = self.parts.scale
         log_scale = sum(float(np.log(scale[columns]).sum()) for columns in self.blocks)
         log_likelihood, objective = np.empty(0), np.empty(0)
         with Workers(self.n_jobs) as workers:
             blocks = [
                 self.em_passes(
-                    Problem(self.rows, columns, start, workers=workers, **self.options), self.max_iter
+                    Problem(self.parts, columns, start, workers=workers, **self.options), self.max_iter
                 )
                 for columns, start in zip(self.blocks, starts, strict=True)
             ]
@@ -119,11 +124,63 @@ def warn_unless_converged(estimator: Any) -> None:
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """Rows, their classes as numbers from zero, and their weights."""
+    """Rows in memory, their classes, and their weights.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, M)
+    codes : ndarray of int, shape (n,)
+    weights : ndarray of shape (n,)
+    classes : ndarray of shape (L,)
+        What the user calls the classes; none where rows have no classes, and codes of zero.
+    """
 
     X: np.ndarray
     codes: np.ndarray
     weights: np.ndarray
+    classes: np.ndarray
+
+    @classmethod
+    def of(cls, X: np.ndarray, labels: np.ndarray, sample_weight: ArrayLike | None) -> Self:
+        """Those that have a weight; see `weighted_rows`."""
+        X, labels, weights = weighted_rows(X, labels, sample_weight)
+        classes, codes = np.unique(labels, return_inverse=True)
+        return cls(X, codes, weights, classes)
+
+    @classmethod
+    def without_classes(cls, X: np.ndarray, sample_weight: ArrayLike | None) -> Self:
+        """The same where nobody asks for classes."""
+        X, codes, weights = weighted_rows(X, np.zeros(len(X), dtype=np.int8), sample_weight)
+        return cls(X, codes, weights, np.zeros(0))
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.X)
+
+    @property
+    def n_features(self) -> int:
+        return self.X.shape[1]
+
+    def moments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return feature_moments(self.X, self.weights)
+
+    def total_weight(self) -> float:
+        return tree(float(self.weights[part].sum()) for part in slices(len(self.weights)))
+
+    def range(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.nanmin(self.X, axis=0), np.nanmax(self.X, axis=0)
+
+    def class_weights(self) -> np.ndarray:
+        """The total weight of each class, shape (L,)."""
+        return tree(
+            np.bincount(self.codes[part], weights=self.weights[part], minlength=len(self.classes))
+            for part in slices(len(self.codes))
+        )
+
+    def parts(self, shift: np.ndarray, scale: np.ndarray) -> PartsInMemory:
+        """The same as the engine reads them."""
+        codes = self.codes if len(self.classes) else None
+        return PartsInMemory(self.X, codes, self.weights, shift, scale)
 
     def split(
         self, fraction: float, random_state: np.random.RandomState
@@ -144,8 +201,8 @@ class LabelledRows:
             ) from error
         weights = self.weights[train] / self.weights[train].mean()
         return (
-            LabelledRows(self.X[train], self.codes[train], weights),
-            LabelledRows(self.X[held_out], self.codes[held_out], self.weights[held_out]),
+            LabelledRows(self.X[train], self.codes[train], weights, self.classes),
+            LabelledRows(self.X[held_out], self.codes[held_out], self.weights[held_out], self.classes),
         )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +15,7 @@ from skem.engine import rows
 from skem.engine.covariance_type import CovarianceType
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.parameters import Mixture
+from skem.engine.parts import add, slices, tree
 from skem.engine.threads import single_threaded
 from skem.estimators._checking import check_features
 
@@ -55,7 +57,7 @@ class Units:
         )
         return rows.Features(checked, None, self._shift, self._scale, keep)
 
-    def _measure(self, X: np.ndarray, weights: np.ndarray) -> None:
+    def _measure(self, training_rows: TrainingRows) -> None:
         """Choose the shift and scale per feature; what is fitted from here on has the covariance type now asked for.
 
         Raises
@@ -64,19 +66,23 @@ class Units:
             A feature that spreads so much, or so little, that float64 cannot hold its variance or the variance's square.
         """
         self._fitted_type = self.covariance_type
-        shift, variance, constant = feature_moments(X, weights)
-        scale = np.sqrt(variance / weights.sum())
+        shift, variance, constant = training_rows.moments()
+        total = training_rows.total_weight()
+        scale = np.sqrt(variance / total)
         if self.standardize:
             # Of what is constant but for its last digits, those may be large.
-            scale[constant] = np.nanmax(np.abs(X[:, constant] - shift[constant]), axis=0).clip(min=1.0)
+            if constant.any():
+                lowest, highest = training_rows.range()
+                far = np.maximum(highest - shift, shift - lowest)
+                scale[constant] = far[constant].clip(min=1.0)
             scale[scale == 0] = 1.0
         else:
             spread = np.where(constant, 0.0, scale)
             scale = common_scale(spread)
-            _refuse_unequal(X, spread / scale, self.reg_covar / scale[0] ** 2)
+            _refuse_unequal(training_rows, spread / scale, self.reg_covar / scale[0] ** 2)
         self._shift, self._scale = shift, scale
         variance = np.where(constant, 0.0, variance)
-        self._mean_variance = float(np.mean(variance / weights.sum() / scale**2))
+        self._mean_variance = float(np.mean(variance / total / scale**2))
 
     def _internal_ridge(self) -> float:
         return self.reg_covar if self.standardize else self.reg_covar / self._scale[0] ** 2
@@ -105,6 +111,50 @@ class Units:
         return drawn * self._scale[columns] + self._shift[columns]
 
 
+class TrainingRows(Protocol):
+    """Rows with weights of mean one, as far as their units go."""
+
+    def moments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As `feature_moments`."""
+
+    def total_weight(self) -> float: ...
+    def range(self) -> tuple[np.ndarray, np.ndarray]:
+        """The smallest and the largest value of each feature, (M,) each."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Weight, mean (M,) and sum of squared deviations from it (M,) of some rows; two of them add up."""
+
+    weight: float
+    mean: np.ndarray
+    squares: np.ndarray
+
+    @classmethod
+    def of(cls, X: np.ndarray, weights: np.ndarray) -> Self:
+        """That of a part of the rows, in the order they have."""
+        chunks = [slice(begin, begin + rows.CHUNK_ROWS) for begin in range(0, len(X), rows.CHUNK_ROWS)]
+        mean, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+        with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
+            for chunk in chunks:
+                mean += weights[chunk] @ X[chunk].astype(np.float64, copy=False)
+            mean /= weights.sum()
+            for chunk in chunks:
+                squares += weights[chunk] @ (X[chunk] - mean) ** 2
+        return cls(float(weights.sum()), mean, squares)
+
+    @classmethod
+    def of_all(cls, parts: Sequence[Spread]) -> Spread:
+        """That of some parts together; of one, as it is."""
+        if len(parts) == 1:
+            return parts[0]
+        with np.errstate(over="ignore", invalid="ignore"):
+            weight = add([part.weight for part in parts])
+            mean = add([part.weight * part.mean for part in parts]) / weight
+            squares = add([part.squares + part.weight * (part.mean - mean) ** 2 for part in parts])
+        return cls(weight, mean, squares)
+
+
 def feature_moments(X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The mean of each feature, its sum of squared deviations from it, and whether it is constant but for rounding: (M,) each.
 
@@ -113,20 +163,32 @@ def feature_moments(X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.
     ValueError
         A feature that spreads so much, or so little, that float64 cannot hold its variance or the variance's square.
     """
-    chunks = [slice(begin, begin + rows.CHUNK_ROWS) for begin in range(0, len(X), rows.CHUNK_ROWS)]
-    shift, variance = np.zeros(X.shape[1]), np.zeros(X.shape[1])
-    with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
-        for chunk in chunks:
-            shift += weights[chunk] @ X[chunk].astype(np.float64, copy=False)
-        shift /= weights.sum()
-        for chunk in chunks:
-            variance += weights[chunk] @ (X[chunk] - shift) ** 2
-    if np.isnan(shift).any():
+    parts = slices(len(X))
+    if len(parts) == 1:
+        spread = Spread.of(X, weights)
+    else:
+        # Sums of columns that are contiguous have other last bits, and rows come in any layout.
+        spread = tree((Spread.of(np.ascontiguousarray(X[p]), weights[p]) for p in parts), Spread.of_all)
+    if np.isnan(spread.mean).any():
         return _observed_moments(X, weights)
-    _refuse_extreme(X, variance)
+
+    def extremes() -> tuple[np.ndarray, np.ndarray]:
+        return X.min(axis=0), X.max(axis=0)
+
+    return checked_moments(spread, X[0], X.dtype, extremes)
+
+
+def checked_moments(
+    spread: Spread,
+    first_row: np.ndarray,
+    dtype: np.dtype,
+    extremes: Callable[[], tuple[np.ndarray, np.ndarray]],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What `feature_moments` returns, of rows of some type whose smallest and largest values ``extremes`` looks up."""
+    _refuse_extreme(spread.squares, extremes)
     # Rounding of the mean leaves a constant column with a spread that is not zero.
-    constant = np.sqrt(variance / weights.sum()) <= 4 * np.finfo(X.dtype).eps * np.abs(shift)
-    return np.where(constant, X[0], shift), variance, constant
+    constant = np.sqrt(spread.squares / spread.weight) <= 4 * np.finfo(dtype).eps * np.abs(spread.mean)
+    return np.where(constant, first_row, spread.mean), spread.squares, constant
 
 
 def _observed_moments(X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -138,7 +200,7 @@ def _observed_moments(X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, n
     with np.errstate(over="ignore", invalid="ignore"):
         shift = weights @ np.where(observed, X, 0.0) / totals
         variance = weights @ np.where(observed, X - shift, 0.0) ** 2 * (weights.sum() / totals)
-    _refuse_extreme(X, variance)
+    _refuse_extreme(variance, lambda: (np.nanmin(X, axis=0), np.nanmax(X, axis=0)))
     constant = np.nanmax(X, axis=0) == np.nanmin(X, axis=0)
     return np.where(constant, np.nanmax(X, axis=0), shift), variance, constant
 
@@ -173,26 +235,29 @@ def all_or_nothing(estimator: object) -> Iterator[None]:
         raise
 
 
-def _refuse_extreme(X: np.ndarray, variance: np.ndarray) -> None:
+def _refuse_extreme(variance: np.ndarray, extremes: Callable[[], tuple[np.ndarray, np.ndarray]]) -> None:
     """Raise ValueError where sums of squares of a feature, ``variance``, overflow, or underflow though it varies."""
     limits = np.finfo(np.float64)
     # Room for the mean over the features, and for its square root rounded to a power of two.
-    large = ~(variance < limits.max / (4 * X.shape[1]))
+    large = ~(variance < limits.max / (4 * len(variance)))
     small = variance < np.sqrt(limits.tiny)
+    if not (large | small).any():
+        return
+    lowest, highest = extremes()
     for j in np.flatnonzero(large | small):
-        lowest, highest = np.nanmin(X[:, j]), np.nanmax(X[:, j])
-        if large[j] or lowest < highest:
+        if large[j] or lowest[j] < highest[j]:
             raise ValueError(
-                f"feature {j}, from {lowest:.3g} to {highest:.3g}, spreads too {'far' if large[j] else 'little'} for its "
-                "square in float64: multiply it by a constant that brings it near one"
+                f"feature {j}, from {lowest[j]:.3g} to {highest[j]:.3g}, spreads too {'far' if large[j] else 'little'} for "
+                "its square in float64: multiply it by a constant that brings it near one"
             )
 
 
-def _refuse_unequal(X: np.ndarray, spread: np.ndarray, ridge: float) -> None:
+def _refuse_unequal(training_rows: TrainingRows, spread: np.ndarray, ridge: float) -> None:
     """Raise ValueError where a feature's ``spread`` is nothing in float64 beside that of the others, nor is the ridge."""
     small = (spread > 0) & (spread**2 + ridge < LEAST_VARIANCE)
     for j in np.flatnonzero(small):
+        lowest, highest = training_rows.range()
         raise ValueError(
-            f"feature {j}, from {np.nanmin(X[:, j]):.3g} to {np.nanmax(X[:, j]):.3g}, spreads too little beside the others for its "
+            f"feature {j}, from {lowest[j]:.3g} to {highest[j]:.3g}, spreads too little beside the others for its "
             "square in float64: set standardize=True, or multiply it by a constant"
         )

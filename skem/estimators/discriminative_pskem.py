@@ -23,7 +23,9 @@ from skem.engine.rows import Features
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._base import SharedKernelClassifier
 from skem.estimators._calibration import fitted_temperature
+from skem.estimators._checking import has_missing, refuse_elsewhere
 from skem.estimators._docstrings import documented
+from skem.estimators._elsewhere import RowsElsewhere, by_blocks
 from skem.estimators._training import LabelledRows, Training
 from skem.estimators.pskem import PSKEMClassifier
 
@@ -157,6 +159,17 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         "temperature": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
     }
 
+    _saved = (
+        *PSKEMClassifier._saved,
+        *(
+            "generative_blocks_",
+            "temperature_",
+            "n_discriminative_iter_",
+            "conditional_log_likelihood_",
+            "_tuned",
+        ),
+    )
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -226,10 +239,12 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
 
     # Decisions
 
+    @by_blocks
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(c|x) of the tempered product, in proportion to p(c) p(x|c)^(1/T), shape (n_samples, n_classes)."""
         return log_softmax(self._logits(X), axis=1)
 
+    @by_blocks
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The class of largest posterior, shape (n_samples,)."""
         logits = self._logits(X)
@@ -246,6 +261,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         model.blocks_ = self.generative_blocks_
         return model
 
+    @by_blocks
     def score_samples(self, X: ArrayLike) -> np.ndarray:
         """log p(x) of the mixtures before fine-tuning, shape (n_samples,)."""
         return logsumexp(self._before_tuning().predict_joint_log_proba(X), axis=1)
@@ -261,6 +277,18 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         return PSKEMClassifier.sample(self._before_tuning(), n_samples, y, random_state=random_state)
 
     # Passes
+
+    def _check_training_data(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> LabelledRows | RowsElsewhere:
+        refuse_elsewhere(self, X)
+        rows = super()._check_training_data(X, y, sample_weight)
+        if isinstance(rows, LabelledRows) and self._tunes() and has_missing(rows.X):
+            raise ValueError(
+                "X has missing values (NaN), which fine-tuning does not take: set discriminative_iter=0, or fill them in; "
+                "predictions take them"
+            )
+        return rows
 
     def _tunes(self) -> bool:
         return self.discriminative_iter > 0 and self.strength < np.inf
@@ -317,7 +345,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         """Fit the temperature, if that is asked for: on the rows held out, or where there are none on those of the training."""
         if not self._fits_temperature():
             return
-        rows, smoothing = training.rows, self.smoothing
+        rows, smoothing = training.parts.all_rows, self.smoothing
         features: Any = rows.features
         codes, weights = rows.codes, rows.weights
         if held_out is not None:
@@ -364,7 +392,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     ) -> Generator[TunedState, None, None]:
         mixtures, start = self._internal_blocks(self.blocks_), self._internal_blocks(self.generative_blocks_)
         tuning = FineTuning(
-            rows=training.rows,
+            rows=training.parts.all_rows,
             columns=self.block_indices_,
             start=start,
             covariance_type=self._covariance_type,

@@ -22,11 +22,13 @@ from skem.engine.rows import Features, Rows
 from skem.engine.seeds import SEEDS, SeedRequest
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._array_api import e_step_of, fits_in_namespace
-from skem.estimators._checking import CheckedParameters, check_features, has_missing, weighted_rows
+from skem.estimators._blocks import is_elsewhere
+from skem.estimators._checking import CheckedParameters, check_features, has_missing
 from skem.estimators._docstrings import documented
+from skem.estimators._elsewhere import RowsElsewhere, rows_elsewhere
 from skem.estimators._metrics import METRICS, metric_units
 from skem.estimators._mixture_batches import MixtureBatches
-from skem.estimators._training import Record, Training, warn_unless_converged
+from skem.estimators._training import LabelledRows, Record, Training, warn_unless_converged
 from skem.estimators._units import all_or_nothing
 
 OF_CLUSTERS = {"kmeans": "random_subset"} | {name: name for name in SEEDS}
@@ -199,28 +201,26 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
 
     def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None) -> None:
         previous = self._mixture() if self.warm_start and hasattr(self, "means_") else None
-        checked = check_features(self, X, missing=True, ensure_min_samples=2)
-        rows, _, weights = weighted_rows(checked, np.zeros(len(checked), dtype=np.int8), sample_weight)
-        if len(rows) < self.n_components:
-            raise ValueError(f"n_components={self.n_components} components from n_samples={len(rows)} rows")
+        rows: LabelledRows | RowsElsewhere
+        incomplete = False
+        if is_elsewhere(X):
+            rows = rows_elsewhere(self, X, None, sample_weight)
+        else:
+            checked = check_features(self, X, missing=True, ensure_min_samples=2)
+            rows = LabelledRows.without_classes(checked, sample_weight)
+            incomplete = has_missing(rows.X)
+        if rows.n_rows < self.n_components:
+            raise ValueError(f"n_components={self.n_components} components from n_samples={rows.n_rows} rows")
         if previous is not None:
-            self._check_previous(previous, rows.shape[1])
+            self._check_previous(previous, rows.n_features)
         random_state = check_random_state(self.random_state)
-        self._measure(rows, weights)
-        features = Features(rows, None, self._shift, self._scale, keep=True)
-        columns, borders = np.arange(rows.shape[1]), np.array([0, len(rows)])
-        data = to_start_from = Rows(features, weights, borders)
-        incomplete, e_step = has_missing(rows), e_step_of(self)
+        e_step = e_step_of(self)
         if incomplete and e_step is not None:
             raise ValueError("X has missing values (NaN), which are taken in NumPy arrays only")
-        if incomplete:
-            # k-means takes what is missing for the mean of its feature.
-            filled = np.where(np.isnan(rows), self._shift.astype(rows.dtype), rows)
-            to_start_from = Rows(
-                Features(filled, None, self._shift, self._scale, keep=True), weights, borders
-            )
+        self._measure(rows)
+        columns, parts = np.arange(rows.n_features), rows.parts(self._shift, self._scale)
         training = Training(
-            data,
+            parts,
             [columns],
             {
                 "covariance_type": self._covariance_type,
@@ -236,7 +236,7 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
         drawn = isinstance(self.init, str) and previous is None
         fits = []
         for number in range(self.n_init if drawn else 1):
-            start = self._start(to_start_from, previous, random_state)
+            start = self._start(self._complete(parts.whole) if drawn else None, previous, random_state)
             fits.append(self._last(training.passes([start]), number))
         best = max(fits, key=lambda fit: fit.objective[-1])
         fitted = self._to_input_units(best.mixtures[0], columns)
@@ -249,8 +249,20 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
         self.dtype_used_ = best.dtype
         self.__dict__.pop("_batches", None)
 
-    def _start(self, rows: Rows, previous: Mixture | None, random_state: np.random.RandomState) -> Mixture:
-        columns = np.arange(rows.features.X.shape[1])
+    def _complete(self, rows: Rows) -> Rows:
+        """The rows with the mean of its feature for each value that is missing, which is what k-means takes it for."""
+        X = rows.features.X
+        if not has_missing(X):
+            return rows
+        filled = np.where(np.isnan(X), self._shift.astype(X.dtype), X)
+        features = Features(filled, None, self._shift, self._scale, keep=True)
+        return Rows(features, rows.weights, rows.borders)
+
+    def _start(
+        self, rows: Rows | None, previous: Mixture | None, random_state: np.random.RandomState
+    ) -> Mixture:
+        """The parameters before the first pass; drawn from ``rows`` where there are neither others nor arrays."""
+        columns = np.arange(len(self._shift))
         if previous is not None:
             return self._to_internal(previous, columns)
         if not isinstance(self.init, str):
@@ -264,6 +276,7 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
                 covariance_type=self._covariance_type,
             )
             return self._to_internal(given, columns)
+        assert rows is not None
         if self.init == "sample":
             request = starts.Request(
                 rows=rows,

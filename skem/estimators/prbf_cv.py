@@ -17,8 +17,9 @@ from sklearn.utils import _safe_indexing, column_or_1d, indexable
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skem.engine.threads import Workers
-from skem.estimators._checking import CheckedParameters, mean_one
+from skem.estimators._checking import CheckedParameters, mean_one, refuse_elsewhere
 from skem.estimators._densities import Posteriors
+from skem.estimators._elsewhere import by_blocks
 from skem.estimators._training import one_seed
 from skem.estimators._units import all_or_nothing
 from skem.estimators.prbf import SHARINGS, PRBFClassifier, check_sharings
@@ -176,6 +177,7 @@ class PRBFClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEstim
         return self
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+        refuse_elsewhere(self, X)
         estimator = PRBFClassifier() if self.estimator is None else clone(self.estimator)
         estimator.set_params(random_state=one_seed(self.random_state, estimator.random_state))
         # What can be refused is refused here, not in the middle of a split.
@@ -236,6 +238,7 @@ class PRBFClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEstim
                     self.best_score_, matrix = score, candidate
         self.sharing_ = matrix
 
+    @by_blocks
     def class_log_density(self, X: ArrayLike) -> np.ndarray:
         """log p(x|C_k) with the lambda that was chosen, shape (n_samples, n_classes), in nats."""
         check_is_fitted(self)

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from skem.engine.threads import Workers
 from skem.estimators._checking import CheckedParameters
 from skem.estimators._densities import Posteriors
+from skem.estimators._elsewhere import by_blocks
 from skem.estimators._training import one_seed
 from skem.estimators._units import all_or_nothing
 from skem.estimators.prbf import SHARINGS, PRBFClassifier, check_sharings
@@ -115,6 +116,7 @@ class PRBFEnsemble(CheckedParameters, Posteriors, ClassifierMixin, BaseEstimator
         self.estimators_: list[PRBFClassifier] = list(estimators)
         self._know_what(self.estimators_[0])
 
+    @by_blocks
     def class_log_density(self, X: ArrayLike) -> np.ndarray:
         """log p(x|C_k), eq. 38, shape (n_samples, n_classes), in nats per unit of volume in input units."""
         check_is_fitted(self)

@@ -17,9 +17,10 @@ from sklearn.utils import column_or_1d, indexable
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from skem.estimators._checking import CheckedParameters
+from skem.estimators._checking import CheckedParameters, refuse_elsewhere
 from skem.estimators._densities import Posteriors
 from skem.estimators._docstrings import documented
+from skem.estimators._elsewhere import by_blocks
 from skem.estimators._splitting import split_components
 from skem.estimators._training import one_seed
 from skem.estimators._units import all_or_nothing
@@ -151,6 +152,7 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
         return self
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+        refuse_elsewhere(self, X)
         estimator = self._base()
         X, y = indexable(X, y)
         # What can be refused is refused here, not in the middle of a split.
@@ -225,16 +227,19 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
 
     # What the chosen model knows
 
+    @by_blocks
     def class_log_density(self, X: ArrayLike) -> np.ndarray:
         """log p(x|c) of the chosen model, shape (n_samples, n_classes), in nats."""
         check_is_fitted(self)
         return self.best_estimator_.class_log_density(X)
 
+    @by_blocks
     def predict_joint_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(x, c) of the chosen model, shape (n_samples, n_classes)."""
         check_is_fitted(self)
         return self.best_estimator_.predict_joint_log_proba(X)
 
+    @by_blocks
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(c|x) of the chosen model, shape (n_samples, n_classes)."""
         check_is_fitted(self)

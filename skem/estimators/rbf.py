@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skem.estimators._checking import CheckedParameters
+from skem.estimators._checking import CheckedParameters, refuse_elsewhere
 from skem.estimators._docstrings import documented
 from skem.estimators.gaussian_mixture import GaussianMixture
 
@@ -95,6 +95,7 @@ class GaussianKernels(CheckedParameters, ClassNamePrefixFeaturesOutMixin, Transf
             Fewer rows than kernels, beside what ``GaussianMixture`` refuses.
         """
         self._validate_params()
+        refuse_elsewhere(self, X)
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         mixture = GaussianMixture(
             self.n_components,
@@ -117,6 +118,7 @@ class GaussianKernels(CheckedParameters, ClassNamePrefixFeaturesOutMixin, Transf
     def transform(self, X: ArrayLike) -> np.ndarray:
         """The activations, shape (n_samples, n_components)."""
         check_is_fitted(self)
+        refuse_elsewhere(self, X)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return np.exp(-0.5 * euclidean_distances(X, self.means_, squared=True) / self._variances)
 

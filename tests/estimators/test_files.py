@@ -13,6 +13,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 from skem import (
+    DiscriminativePSKEMClassifier,
     GaussianMixture,
     KMeans,
     MDAClassifier,
@@ -57,6 +58,7 @@ def assert_same(loaded, model, rows):
         PSKEMClassifier(
             6, arrangement=[[0, 1], [3, 2, 1]], covariance_type="diag", early_stopping=True, max_iter=3
         ),
+        DiscriminativePSKEMClassifier(6, n_blocks=2, max_iter=3, discriminative_iter=2),
         MDAClassifier(np.int64(6), n_blocks=2, max_iter=3, class_prior="empirical"),
         PRBFClassifier(6, sharing=0.25, covariance_type="spherical", standardize=False, max_iter=3, tol=0),
         SDGMClassifier(1, max_iter=3, em_iter=3, tol=0),

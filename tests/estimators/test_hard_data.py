@@ -10,7 +10,7 @@ from reference import equal_classes
 from threadpoolctl import threadpool_info
 
 import skem
-from skem.engine import em
+from skem.engine.e_step import EStep
 from skem.estimators._starting import STARTS
 
 CLASSIFIERS = [skem.SKEMClassifier, skem.PSKEMClassifier, skem.MDAClassifier]
@@ -148,15 +148,15 @@ def test_a_fit_that_breaks_off_leaves_everything_as_it_was(monkeypatch, Estimato
     X, y = equal_classes(n=5000)
     model = Estimator(4, n_jobs=n_jobs, random_state=0).fit(X, y)
     before, threads, blas = dict(vars(model)), threading.active_count(), threadpool_info()
-    sums_of_chunk = em._EStep._sums_of_chunk
+    of_chunk = EStep.of_chunk
     calls = iter(range(10**6))
 
-    def breaks(e_step, chunk):
+    def breaks(e_step, *chunk):
         if next(calls) > 10:
             raise error
-        return sums_of_chunk(e_step, chunk)
+        return of_chunk(e_step, *chunk)
 
-    monkeypatch.setattr(em._EStep, "_sums_of_chunk", breaks)
+    monkeypatch.setattr(EStep, "of_chunk", breaks)
     with pytest.raises(error):
         model.fit(X + 1, y)
     assert vars(model).keys() == before.keys()

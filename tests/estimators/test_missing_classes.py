@@ -15,6 +15,7 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.model_selection import cross_val_score
 
 from skem import (
+    DiscriminativePSKEMClassifier,
     MDAClassifier,
     PRBFClassifier,
     PRBFClassifierCV,
@@ -216,6 +217,16 @@ def test_what_cannot_be_learned_from_is_named(change, words):
     for Classifier in (SKEMClassifier, PSKEMClassifier, MDAClassifier, PRBFClassifier):
         with pytest.raises(ValueError, match=words):
             Classifier(6, random_state=0).fit(change(holes(IRIS)), NAMES)
+
+
+def test_fine_tuning_takes_no_missing_values_but_predictions_do():
+    X = IRIS.copy()
+    X[3, 1] = np.nan
+    model = DiscriminativePSKEMClassifier(6, max_iter=2, discriminative_iter=1, random_state=0)
+    with pytest.raises(ValueError, match="fine-tuning does not take: set discriminative_iter=0"):
+        model.fit(X, NAMES)
+    assert np.isfinite(model.fit(IRIS, NAMES).predict_log_proba(X)).all()
+    model.set_params(discriminative_iter=0).fit(X, NAMES)
 
 
 def test_new_rows_that_are_no_rows_are_named():

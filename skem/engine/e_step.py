@@ -1,0 +1,162 @@
+"""The E-step (Pulford 2022, eq. 15) as parameters that go to where the rows are.
+
+A step holds no rows and can be pickled; what it leaves of each part of the rows are sums, see ``parts``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from skem.engine import compiled
+from skem.engine.density import LEAST, LogDensity, LogJoint
+from skem.engine.problem import Problem, chunks
+from skem.engine.rows import Chunk, Reader, Rows
+from skem.engine.threads import Scratch
+
+
+class _ChunkSums(NamedTuple):
+    """What the rows of a chunk add to the statistics: two numbers, counts (k, C) and sums (k, H), if asked for."""
+
+    log_likelihood: float
+    objective: float
+    counts: np.ndarray | None = None
+    sums: np.ndarray | None = None
+
+
+@dataclass
+class Sums:
+    """What rows add to the statistics: log-likelihood, objective, counts (K, L) and sums (K, H) of all components."""
+
+    log_likelihood: float
+    objective: float
+    counts: np.ndarray
+    sums: np.ndarray
+
+    def __add__(self, other: Self) -> Sums:
+        return Sums(
+            self.log_likelihood + other.log_likelihood,
+            self.objective + other.objective,
+            self.counts + other.counts,
+            self.sums + other.sums,
+        )
+
+
+class EStep:
+    """The E-step under one set of parameters.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of which only the model is kept.
+    density : LogDensity
+    origins : ndarray of shape (K, m)
+        About which the sums of ``centred`` components are taken.
+    centred : ndarray of bool, shape (K,)
+    with_sums : bool
+        Whether an M-step follows.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        density: LogDensity,
+        *,
+        origins: np.ndarray,
+        centred: np.ndarray,
+        with_sums: bool,
+    ) -> None:
+        self.columns, self.dtype = problem.columns, density.dtype
+        self._covariance_type, self._log_sharing = problem.covariance_type, problem.log_sharing
+        self._density, self._with_sums = density, with_sums
+        self._origins, self._centred = origins, centred
+        self._log_weights = compiled.components().logarithms(np.ascontiguousarray(density.mixture.weights))
+        if self._log_sharing is not None:
+            self._log_weights += self._log_sharing
+        self._log_joints: dict[tuple[int, int], LogJoint] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        # They are made anew sooner than sent.
+        return vars(self) | {"_log_joints": {}}
+
+    def chunks(self, rows: Rows) -> list[Chunk]:
+        """The chunks of a part; what their classes need is made here, by one thread."""
+        of_part = chunks(rows, *self._density.w.shape)
+        for chunk in of_part:
+            self._log_joint(chunk.classes)
+        return of_part
+
+    def _log_joint(self, classes: slice) -> LogJoint:
+        """The log joint densities of the components that some classes use."""
+        key = classes.start, classes.stop
+        found = self._log_joints.get(key)
+        if found is None:
+            found = self._log_joints[key] = self._new_log_joint(classes)
+        return found
+
+    def _new_log_joint(self, classes: slice) -> LogJoint:
+        weights, log_sharing = self._density.mixture.weights, self._log_sharing
+        active = np.flatnonzero(weights[:, classes].any(axis=1))
+        # Adding to everything is several times faster than adding to an index list of everything.
+        components: np.ndarray | slice = slice(None) if len(active) == len(weights) else active
+        return LogJoint(
+            self._density,
+            components,
+            self._log_weights[components, classes],
+            None if log_sharing is None else log_sharing[components, classes],
+        )
+
+    def zeros(self) -> Sums:
+        weights, w = self._density.mixture.weights, self._density.w
+        return Sums(0.0, 0.0, np.zeros(weights.shape), np.zeros(w.shape))
+
+    def put(self, sums: Sums, chunk: Chunk, added: _ChunkSums) -> None:
+        """Add the sums of a chunk to those of a part."""
+        sums.log_likelihood += added.log_likelihood
+        sums.objective += added.objective
+        if added.counts is not None and added.sums is not None:
+            components = self._log_joint(chunk.classes).components
+            sums.counts[components, chunk.classes] += added.counts
+            sums.sums[components] += added.sums
+
+    def of_chunk(self, rows: Rows, chunk: Chunk, read: Reader, scratch: Scratch) -> _ChunkSums:
+        """The E-step on a chunk of rows."""
+        log_joint, kernels, (x, first) = self._log_joint(chunk.classes), compiled.kernels(), read(chunk.rows)
+        sample_weights = rows.weights[chunk.rows]
+        n, dtype, (k, H) = len(sample_weights), x.dtype, log_joint.w.shape
+        log_likelihood, objective = np.empty((2, n))
+        counts, sums = np.zeros(log_joint.terms[0].shape), np.zeros((k - 1 if self._with_sums else 0, H))
+        of_local = log_joint.of_local(x[:, first : first + n])
+        underflown, of_likelihood, of_objective = kernels.e_step(
+            x,
+            first,
+            log_joint.w,
+            log_joint.family,
+            log_joint.terms,
+            (chunk.borders, sample_weights),
+            LEAST[dtype],
+            scratch.empty(kernels.memory_size(k - 1, H, n, log_joint.family), dtype),
+            (log_joint.local, of_local),
+            log_likelihood,
+            objective,
+            counts,
+            sums,
+        )
+        if underflown:
+            # The component that carries a row without the penalty has none of it with the penalty.
+            lost = np.flatnonzero(np.isnan(log_likelihood))
+            codes = rows.codes[chunk.rows][lost] if chunk.several_classes else 0
+            log_likelihood[lost] = log_joint.without_penalties(x[:, first + lost], codes)
+            of_likelihood = float(sample_weights @ log_likelihood)
+        if not self._with_sums:
+            return _ChunkSums(of_likelihood, of_objective)
+        for place, k, responsibilities in zip(log_joint.local, log_joint.numbers, of_local, strict=True):
+            if self._centred[k]:
+                offsets = x[:, first : first + n] - self._origins[k, :, None].astype(dtype)
+                weights = responsibilities[None].astype(dtype)
+                sums[place] = self._covariance_type.weighted_sums(offsets, weights)[0]
+        return _ChunkSums(
+            of_likelihood, of_objective, counts if chunk.several_classes else sums[:, -1:], sums
+        )

@@ -1,0 +1,78 @@
+"""Rows in parts: the order of their sums, and what is drawn from them."""
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from skem import SKEMClassifier
+from skem.engine import parts
+
+
+def level_by_level(values, combine):
+    while len(values) > 1:
+        values = [combine(values[i : i + parts.FAN_IN]) for i in range(0, len(values), parts.FAN_IN)]
+    return values[0]
+
+
+@settings(max_examples=60, deadline=None)
+@given(n=st.integers(1, 700))
+def test_the_tree_combines_groups_of_neighbours_level_by_level(n):
+    def brackets(values):
+        return values[0] if len(values) == 1 else f"({' '.join(values)})"
+
+    leaves = [str(i) for i in range(n)]
+    assert parts.tree(iter(leaves), brackets) == level_by_level(leaves, brackets)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    counts=st.lists(st.lists(st.integers(0, 40_000), min_size=3, max_size=3), min_size=1, max_size=9),
+    rare=st.integers(1, 50),
+)
+def test_a_sample_has_rows_of_each_class_and_no_more_than_a_part(counts, rare):
+    counts = np.array(counts)
+    counts[0] += rare
+    drawn = parts._sample(counts)
+    borders = np.hstack([np.zeros((len(counts), 1), int), np.cumsum(counts, axis=1)])
+    of_classes = np.zeros(3, int)
+    for numbers, ends in zip(drawn, borders, strict=True):
+        assert len(np.unique(numbers)) == len(numbers)
+        assert len(numbers) == 0 or (numbers.min() >= 0 and numbers.max() < ends[-1])
+        of_classes += np.bincount(np.searchsorted(ends, numbers, side="right") - 1, minlength=3)[:3]
+    totals = counts.sum(axis=0)
+    assert of_classes.sum() <= parts.PART_ROWS
+    if totals.sum() <= parts.PART_ROWS:
+        assert_array_equal(of_classes, totals)
+    else:
+        assert (of_classes >= np.minimum(totals, 1000)).all()
+
+
+def test_several_parts_are_as_exact_as_one(monkeypatch):
+    """Against sums over explicit responsibilities, of parts in which classes are missing."""
+    rng = np.random.default_rng(0)
+    y = np.sort(rng.integers(0, 3, 5000))
+    X = rng.normal(size=(5000, 3)) + 2.0 * y[:, None]
+    weights = rng.uniform(0.2, 2.0, 5000)
+    start = np.full((4, 3), 0.25), X[::1300].copy(), np.stack([np.eye(3)] * 4)
+    monkeypatch.setattr(parts, "PART_ROWS", 700)
+    model = SKEMClassifier(4, init=start, max_iter=4, reg_covar=0.01).fit(X, y, weights)
+    expected = reference.em(
+        X, y, reference.Model(*start), 4, covariance_type="full", reg_covar=0.01, sample_weight=weights,
+        scale=reference.training_scale(X, weights),
+    )  # fmt: skip
+    assert_allclose(model.weights_, expected.weights, atol=1e-9)
+    assert_allclose(model.means_, expected.means, atol=1e-9)
+    assert_allclose(model.covariances_, expected.covariances, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_threads_do_not_change_the_bits_of_several_parts(monkeypatch, n_jobs):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(5000, 3)), rng.integers(0, 2, 5000)
+    monkeypatch.setattr(parts, "PART_ROWS", 700)
+    one, other = (SKEMClassifier(5, max_iter=3, random_state=0, n_jobs=n).fit(X, y) for n in (1, n_jobs))
+    assert_array_equal(one.covariances_, other.covariances_)
+    assert_array_equal(one.objective_, other.objective_)

@@ -1,0 +1,334 @@
+"""Fits and predictions on Dask collections and parquet files: the bits of arrays in memory, and clear errors."""
+
+import os
+import signal
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from distributed import Client, LocalCluster
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+
+import skem
+from skem.datasets import ParquetRows
+from skem.engine.parts import PART_ROWS
+
+N, M, K = 2 * PART_ROWS + 12_345, 4, 4
+NAMES = ["a", "b", "c", "d"]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two worker processes of one thread."""
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Rows, labels and weights; the first part has no row of the last class."""
+    rng = np.random.default_rng(0)
+    y = np.minimum(rng.integers(0, 3, N), np.arange(N) // PART_ROWS + 1)
+    X = (rng.normal(size=(N, M)) * [1.0, 2.0, 0.5, 1.0] + 1.5 * y[:, None]).astype(np.float32)
+    return X, y, rng.uniform(0.5, 2.0, N)
+
+
+def given_start(L=3):
+    rng = np.random.default_rng(1)
+    return np.full((K, L), 1 / K), rng.normal(1.0, 1.0, (K, M)), np.stack([np.eye(M)] * K)
+
+
+MODELS = {
+    "skem": skem.SKEMClassifier(K, init=given_start(), max_iter=4, n_jobs=2, class_prior="empirical"),
+    "pskem": skem.PSKEMClassifier(3, n_blocks=2, init="uniform", max_iter=2, random_state=0),
+    "prbf": skem.PRBFClassifier(K, init=given_start(), sharing=0.3, max_iter=2, standardize=False),
+}
+
+
+def parameters(model):
+    mixtures = [model] if isinstance(model, skem.GaussianMixture) else model.blocks_
+    arrays = [getattr(mixture, name) for mixture in mixtures for name in names_of(mixture)]
+    return [*arrays, model.log_likelihood_, model.objective_, getattr(model, "class_prior_", np.zeros(0))]
+
+
+def names_of(mixture):
+    names = "weights", "means", "covariances"
+    return names if isinstance(mixture, skem.Mixture) else [f"{name}_" for name in names]
+
+
+def assert_same_bits(one, other):
+    for a, b in zip(parameters(one), parameters(other), strict=True):
+        assert_array_equal(a, b)
+
+
+def chunked(X, y=None, w=None):
+    """The rows as Dask arrays, in chunks that fit neither each other nor the parts."""
+    columns = [None if a is None else da.from_array(a, chunks=60_001) for a in (y, w)]
+    return [da.from_array(X, chunks=(50_000, 3)), *columns]
+
+
+# The same bits
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_dask_has_the_bits_of_an_array_in_memory(cluster, data, name):
+    X, y, w = data
+    w = w if name == "skem" else None
+    expected = clone(MODELS[name]).fit(X, y, w)
+    assert_same_bits(clone(MODELS[name]).fit(*chunked(X, y, w)), expected)
+    with dask.config.set(scheduler="threads"):
+        assert_same_bits(clone(MODELS[name]).fit(*chunked(X, y, w)), expected)
+
+
+def test_workers_that_are_killed_cost_time_only(cluster, data):
+    X, y, _ = data
+    model = skem.SKEMClassifier(K, max_iter=5, random_state=0)
+    with dask.config.set(scheduler="threads"):
+        expected = clone(model).fit(*chunked(X, y))
+    workers = list(cluster.run(os.getpid).values())
+    for one in model.fit_passes(*chunked(X, y)):
+        if one.n_iter_ in (2, 3):
+            # One after the other: all that they held is made anew.
+            os.kill(workers[one.n_iter_ - 2], signal.SIGKILL)
+    assert_same_bits(model, expected)
+    cluster.wait_for_workers(2)
+
+
+@pytest.mark.parametrize("init", ["class_kmeans", "sample", "k-means++"])
+def test_few_rows_start_as_in_memory(cluster, data, init):
+    X, y, w = (array[-3000:] for array in data)
+    model = skem.SKEMClassifier(K, init=init, max_iter=2, random_state=0)
+    expected = clone(model).fit(X, y, w)
+    columns = [da.from_array(a, chunks=700) for a in (y, w)]
+    assert_same_bits(clone(model).fit(da.from_array(X, chunks=(1000, M)), *columns), expected)
+
+
+def test_a_mixture_starts_from_a_sample_of_its_rows(data):
+    X, _, w = data
+    model = skem.GaussianMixture(3, random_state=0, tol=1e-4, reg_covar=1e-3)
+    with dask.config.set(scheduler="threads"):
+        fitted = clone(model).fit(chunked(X)[0], sample_weight=w)
+    assert fitted.objective_[-1] == pytest.approx(model.fit(X, sample_weight=w).objective_[-1], abs=0.02)
+
+
+def test_rows_without_weight_count_as_none(data):
+    X, y, w = data
+    w = np.where((y == 1) | (np.arange(N) < PART_ROWS), 0.0, w)  # a class, and all rows of a part
+    with dask.config.set(scheduler="threads"):
+        model = clone(MODELS["skem"]).set_params(init=given_start(2), reg_covar=0.1)
+        model.fit(*chunked(X, y, w))
+    expected = clone(model).fit(X[w > 0], y[w > 0], w[w > 0])
+    assert_array_equal(model.classes_, [0, 2])
+    assert_allclose(model.objective_, expected.objective_, rtol=1e-6)
+    assert_allclose(model.class_prior_, expected.class_prior_)
+
+
+# Frames
+
+
+@pytest.fixture(scope="module")
+def frame(data):
+    X, y, w = data
+    frame = pd.DataFrame(X, columns=NAMES)
+    return frame.assign(label=np.array(["u", "v", "w"])[y], weight=w, text="t")
+
+
+def test_frames_keep_the_names_of_features_and_classes(cluster, frame):
+    columns = dd.from_pandas(frame, npartitions=3)
+    model = clone(MODELS["skem"]).fit(columns[NAMES], columns["label"], columns["weight"])
+    assert_same_bits(model, clone(model).fit(frame[NAMES].to_numpy(), frame["label"], frame["weight"]))
+    assert model.feature_names_in_.tolist() == NAMES
+    assert model.classes_.tolist() == ["u", "v", "w"]
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(columns[NAMES[::-1]])
+    few = dd.from_pandas(frame[:2000], npartitions=2)[NAMES]
+    assert_array_equal(model.predict(few).compute(), model.predict(few.compute()))
+
+
+def test_partitions_may_differ_but_not_the_number_of_rows(data, frame):
+    X, y, _ = data
+    features = dd.from_pandas(frame[NAMES], npartitions=3)
+    labels = dd.from_pandas(frame["label"], npartitions=4)
+    model = clone(MODELS["skem"]).set_params(max_iter=1)
+    with dask.config.set(scheduler="threads"):
+        assert_same_bits(clone(model).fit(features, labels), clone(model).fit(X, y))
+        with pytest.raises(ValueError, match=f"X has {N} rows and y has {N - 1}"):
+            model.fit(features, dd.from_pandas(frame["label"][1:], npartitions=3))
+
+
+# Predictions
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["predict", "predict_proba", "predict_log_proba", "score_samples", "class_log_density"],
+)
+def test_predictions_are_lazy_and_those_of_each_block(data, method):
+    X, y, _ = (array[:4000] for array in data)
+    model = skem.SKEMClassifier(K, max_iter=1, random_state=0).fit(X, y)
+    mixture = skem.GaussianMixture(K, max_iter=1, tol=0, random_state=0).fit(X)
+    tuned = skem.DiscriminativePSKEMClassifier(K, max_iter=1, discriminative_iter=1, random_state=0).fit(X, y)
+    for one in (model, tuned, mixture) if hasattr(mixture, method) else (model, tuned):
+        expected = np.concatenate([getattr(one, method)(X[:3000]), getattr(one, method)(X[3000:])])
+        lazy = getattr(one, method)(da.from_array(X, chunks=(3000, 2)))
+        assert lazy.shape == expected.shape
+        assert lazy.dtype == expected.dtype
+        assert lazy.chunks[0] == (3000, 1000)
+        one.fit(X[::-1] * 2, y)  # what is asked of a model is what it was then
+        assert_array_equal(lazy.compute(scheduler="synchronous"), expected)
+
+
+# Bad input
+
+
+def refused(error, match, model, *rows):
+    """A fit fails so, and leaves the estimator as it was."""
+    before = dict(vars(model))
+    with pytest.raises(error, match=match):
+        model.fit(*rows)
+    assert vars(model).keys() == before.keys()
+    assert all(value is before[name] for name, value in vars(model).items())
+
+
+def test_bad_rows_are_named_by_part_and_row(data):
+    X, y, w = data
+    model = clone(MODELS["skem"])
+    bad, negative, labels = X.copy(), w.copy(), y.astype(float)
+    bad[PART_ROWS + 7, 2] = np.nan
+    bad[PART_ROWS + 9, 1] = np.inf
+    negative[3] = -1.0
+    labels[N - 5] = np.nan
+    with dask.config.set(scheduler="threads"):
+        where = f"part 1 of the training data, rows {PART_ROWS} to {2 * PART_ROWS - 1}: 1 NaN and 1 infinity values"
+        refused(ValueError, f"{where}, the first of them in row {PART_ROWS + 7}", model, *chunked(bad, y))
+        refused(ValueError, r"part 0 .*sample_weight -1.0 in row 3", model, *chunked(X, y, negative))
+        refused(ValueError, "sample_weight is zero in all rows", model, *chunked(X, y, 0 * w))
+        refused(ValueError, f"part 2 .*y is NaN in row {N - 5}", model, *chunked(X, labels))
+        refused(ValueError, "part 0 .*continuous", model, *chunked(X, w))
+        refused(ValueError, "at least two classes", model, *chunked(X, 0 * y))
+
+
+def test_collections_that_do_not_do(data, frame):
+    X, y, w = chunked(*data)
+    model = clone(MODELS["skem"])
+    refused(ValueError, "unknown sizes.*compute_chunk_sizes", model, X[X[:, 0] > 0], y)
+    refused(ValueError, f"X has {N} rows and sample_weight has {N - 1}", model, X, y, w[1:])
+    refused(ValueError, "X must have 2 dimensions", model, y, y)
+    text = dd.from_pandas(frame[["a", "text"]], npartitions=2)
+    refused(ValueError, "columns that are no numbers", model, text, y)
+    refused(ValueError, "early_stopping", clone(model).set_params(early_stopping=True), X[:900], y[:900])
+    for other in (
+        skem.KMeans(),
+        skem.SDGMClassifier(),
+        skem.GaussianKernels(),
+        skem.PRBFClassifierCV(),
+        skem.PSKEMClassifierCV(),
+        skem.DiscriminativePSKEMClassifier(),
+    ):
+        refused(TypeError, f"{type(other).__name__} takes arrays in memory here", other, X, y)
+
+
+def test_workers_need_the_same_package(cluster, data, monkeypatch):
+    rows = chunked(*data)
+    model = clone(MODELS["skem"])
+    with monkeypatch.context() as patch:
+        patch.setattr(skem, "__version__", "0.0.1")
+        refused(RuntimeError, "worker tcp.* has skem .* and this process skem 0.0.1: install", model, *rows)
+
+    def hide():
+        import sys
+
+        sys.modules["hidden"], sys.modules["skem"] = sys.modules["skem"], None
+
+    def show():
+        import sys
+
+        sys.modules["skem"] = sys.modules.pop("hidden")
+
+    worker = next(iter(cluster.scheduler_info()["workers"]))
+    cluster.run(hide, workers=[worker])
+    try:
+        refused(RuntimeError, "worker tcp.* has no skem", model, *rows)
+    finally:
+        cluster.run(show, workers=[worker])
+
+
+def test_a_client_that_goes_away(data):
+    X, y, _ = data
+    model = skem.SKEMClassifier(K, max_iter=3, random_state=0)
+    with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0") as client:
+        passes = model.fit_passes(*chunked(X, y))
+        next(passes)
+        client.close()
+        with pytest.raises(RuntimeError, match="the Dask client went away during the fit"):
+            next(passes)
+
+
+# Files
+
+
+@pytest.fixture
+def file(frame, tmp_path):
+    path = tmp_path / "rows.parquet"
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    pq.write_table(table, path, row_group_size=PART_ROWS)
+    return path
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_file_has_the_bits_of_an_array_in_memory(file, frame, n_jobs):
+    model = clone(MODELS["skem"]).set_params(n_jobs=n_jobs)
+    X, y, w = ParquetRows(file, NAMES), ParquetRows(file, "label"), ParquetRows(file, "weight")
+    assert (X.shape, X.dtype, y.shape) == ((N, M), np.float32, (N,))
+    expected = clone(model).fit(frame[NAMES].to_numpy(), frame["label"], frame["weight"])
+    assert_same_bits(clone(model).fit(X, y, w), expected)
+    assert_same_bits(model.fit(X, frame["label"], w), expected)
+    assert model.feature_names_in_.tolist() == NAMES
+    assert_array_equal(np.asarray(X), frame[NAMES])
+
+
+def test_a_folder_of_files_with_other_row_groups(frame, tmp_path):
+    few = frame[-5000:].astype({"a": np.float64, "label": "category"})
+    for number, rows in enumerate((few[:3000], few[3000:])):
+        table = pa.Table.from_pandas(rows, preserve_index=False)
+        pq.write_table(table, tmp_path / f"{number}.parquet", row_group_size=1100)
+    X, y = ParquetRows(tmp_path, NAMES), ParquetRows(tmp_path, "label")
+    assert X.block_sizes == [1100, 1100, 800, 1100, 900]
+    assert X.dtype == np.float64
+    model = clone(MODELS["skem"]).fit(X, y)
+    expected = clone(model).fit(few[NAMES], few["label"])
+    assert_allclose(model.objective_, expected.objective_, rtol=1e-9)
+    mixture = skem.GaussianMixture(2, random_state=0).fit(X)
+    assert mixture.objective_[-1] == pytest.approx(clone(mixture).fit(few[NAMES]).objective_[-1], rel=1e-6)
+
+
+def test_files_that_do_not_do(file, frame, tmp_path):
+    X = ParquetRows(file, NAMES)
+    with pytest.raises(ValueError, match="has no column 'e'"):
+        ParquetRows(file, ["a", "e"])
+    with pytest.raises(ValueError, match=r"'label' is of type .*no number"):
+        ParquetRows(file)
+    with pytest.raises(ValueError, match=r"no \*.parquet"):
+        ParquetRows(tmp_path / "..")
+    model = clone(MODELS["skem"])
+    refused(ValueError, f"y must have shape \\({N},\\)", model, X, frame["label"][1:])
+    other = tmp_path / "other.parquet"
+    pq.write_table(pa.Table.from_pandas(frame[["label"]]), other, row_group_size=50_000)
+    refused(ValueError, "y has other row groups than X", model, X, ParquetRows(other, "label"))
+    bad = frame[NAMES].copy()
+    bad.loc[PART_ROWS + 1, "b"] = np.nan
+    pq.write_table(pa.Table.from_pandas(bad), other, row_group_size=PART_ROWS)
+    refused(
+        ValueError, f"part 1 .*in row {PART_ROWS + 1}", skem.GaussianMixture(2), ParquetRows(other, NAMES)
+    )
+    with pytest.raises(TypeError, match="takes arrays in memory here, not ParquetRows"):
+        clone(model).fit(frame[NAMES][::70], frame["label"][::70]).predict(X)
