@@ -81,8 +81,8 @@ class EStep:
     def chunks(self, rows: Rows) -> list[Chunk]:
         """The chunks of a part; what their classes need is made here, by one thread."""
         of_part = chunks(rows, *self._density.w.shape)
-        for classes in {chunk.classes.start: chunk.classes for chunk in of_part}.values():
-            self._log_joint(classes)
+        for chunk in of_part:
+            self._log_joint(chunk.classes)
         return of_part
 
     def _log_joint(self, classes: slice) -> LogJoint:
