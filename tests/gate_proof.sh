@@ -86,9 +86,10 @@ for i in $(seq "$clean"); do
     busy=()
 done
 
-replace skem/engine/parts.py '        results = zip(units, workers.map(work, units), strict=True)' \
-    '        list(workers.map(work, units[: len(units) * 3 // 20]))
-        results = zip(units, workers.map(work, units), strict=True)'
+replace skem/engine/parts.py '            added = workers.map(lambda chunk: step.of_chunk(rows, chunk, read, scratch), chunks)' \
+    '            work = lambda chunk: step.of_chunk(rows, chunk, read, scratch)
+            list(workers.map(work, chunks[: len(chunks) * 3 // 20]))
+            added = workers.map(work, chunks)'
 for i in $(seq "$faulty"); do
     gate "slower $i" quiet fails gate=timing
 done

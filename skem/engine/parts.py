@@ -184,25 +184,30 @@ class PartsInMemory:
         return np.max([rows.features.extent for rows in self.parts], axis=0)
 
     def fold(self, step: Step, workers: Workers) -> Any:
-        units = [
-            (rows, chunk, read)
-            for rows, read in zip(self.parts, self._readers_of(step), strict=True)
-            for chunk in step.chunks(rows)
-        ]
-
-        def work(unit: tuple[Rows, Chunk, Reader]) -> Any:
-            return step.of_chunk(*unit, self._scratch)
-
-        def added(results: Iterable[tuple[tuple[Rows, Chunk, Reader], Any]]) -> Any:
-            sums = step.zeros()
-            for (_, chunk, _), of_chunk in results:
+        readers, scratch = self._readers_of(step), self._scratch
+        if len(self.parts) == 1:  # with few rows, what parts take would be a twentieth of a pass
+            rows, read, sums = self.parts[0], readers[0], step.zeros()
+            chunks = step.chunks(rows)
+            added = workers.map(lambda chunk: step.of_chunk(rows, chunk, read, scratch), chunks)
+            for chunk, of_chunk in zip(chunks, added, strict=True):
                 step.put(sums, chunk, of_chunk)
             return sums
 
-        results = zip(units, workers.map(work, units), strict=True)
-        if len(self.parts) == 1:
-            return added(results)
-        return tree(added(of_part) for _, of_part in groupby(results, lambda result: id(result[0][0])))
+        units = [
+            (rows, chunk, read)
+            for rows, read in zip(self.parts, readers, strict=True)
+            for chunk in step.chunks(rows)
+        ]
+        results = zip(units, workers.map(lambda unit: step.of_chunk(*unit, scratch), units), strict=True)
+
+        def of_parts() -> Iterator[Any]:
+            for _, of_part in groupby(results, lambda result: id(result[0][0])):
+                sums = step.zeros()
+                for (_, chunk, _), of_chunk in of_part:
+                    step.put(sums, chunk, of_chunk)
+                yield sums
+
+        return tree(of_parts())
 
     def _readers_of(self, step: Step) -> list[Reader]:
         """What reads the features of a step from each part; kept until they are asked for in another type."""
