@@ -124,7 +124,8 @@ html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "show_toc_level": 2,
     "show_prev_next": True,
-    "secondary_sidebar_items": {"**": ["page-toc"]} | {page: [] for page in ["index", "gallery/index", *WIDE]},
+    "secondary_sidebar_items": {"**": ["page-toc"]}
+    | {page: [] for page in ["index", "gallery/index", *WIDE]},
     "footer_start": ["copyright"],
     "footer_end": [],
 }

@@ -35,11 +35,23 @@ imputer = SimpleImputer().fit(X_train)
 machine = make_pipeline(imputer, SVC()).fit(X_train, y_train)
 
 shares = [0.0, 0.2, 0.4, 0.6, 0.8]
-accuracy = {"SKEM, marginals": [], "SKEM, mean imputed": [], "SVM, mean imputed": [], "boosted trees, NaN": []}
+accuracy = {
+    "SKEM, marginals": [],
+    "SKEM, mean imputed": [],
+    "SVM, mean imputed": [],
+    "boosted trees, NaN": [],
+}
 for share in shares:
     gaps = with_gaps(X_test, share, seed=1)
-    trees = HistGradientBoostingClassifier(max_iter=20, random_state=0).fit(with_gaps(X_train, share, seed=2), y_train)
-    answers = model.predict(gaps), model.predict(imputer.transform(gaps)), machine.predict(gaps), trees.predict(gaps)
+    trees = HistGradientBoostingClassifier(max_iter=20, random_state=0).fit(
+        with_gaps(X_train, share, seed=2), y_train
+    )
+    answers = (
+        model.predict(gaps),
+        model.predict(imputer.transform(gaps)),
+        machine.predict(gaps),
+        trees.predict(gaps),
+    )
     for scores, answer in zip(accuracy.values(), answers, strict=True):
         scores.append(np.mean(answer == y_test))
 for name, scores in accuracy.items():
@@ -48,7 +60,9 @@ for name, scores in accuracy.items():
 # %%
 # The picture: how much is left of the accuracy, and a digit as the model still sees it.
 
-figure, (left, *images) = plt.subplots(1, 4, figsize=(9, 3.2), width_ratios=[3, 1, 1, 1], layout="constrained")
+figure, (left, *images) = plt.subplots(
+    1, 4, figsize=(9, 3.2), width_ratios=[3, 1, 1, 1], layout="constrained"
+)
 for name, scores in accuracy.items():
     left.plot(shares, scores, "o-", label=name, markersize=4)
 left.set(xlabel="share of pixels missing", ylabel="accuracy on test rows")

@@ -44,7 +44,12 @@ figure = plt.figure(figsize=(8, 3.4), layout="constrained")
 left, right = figure.subfigures(1, 2, width_ratios=[3, 2])
 ax = left.subplots()
 bins = np.linspace(*np.percentile(density, [0.5, 100]), 40)
-ax.hist([density[~new].clip(bins[0]), density[new].clip(bins[0])], bins, stacked=True, label=["digits 0 to 8", "nines"])
+ax.hist(
+    [density[~new].clip(bins[0]), density[new].clip(bins[0])],
+    bins,
+    stacked=True,
+    label=["digits 0 to 8", "nines"],
+)
 ax.set(xlabel="log p(x) in nats", ylabel="test rows")
 ax.legend()
 for ax, i in zip(right.subplots(2, 2).flat, density.argsort(), strict=False):
