@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 
 from skem import DiscriminativePSKEMClassifier, PSKEMClassifier
-from skem.metrics import expected_calibration_error
+from skem.estimators._calibration import fitted_temperature
 
 QUICK = {"n_blocks": 2, "max_iter": 3, "random_state": 0}
 OPTIMIZERS = {
@@ -75,14 +75,20 @@ def test_the_same_block_three_times_is_three_times_as_hot(iris):
     assert_allclose(three.predict_log_proba(X), one.predict_log_proba(X), atol=1e-6)
 
 
-def test_probabilities_with_the_temperature_are_calibrated_better(fits, digits):
-    X, y = digits[2:]
-    model = fits["start"]
-    sure = log_softmax(model.predict_joint_log_proba(X), axis=1)
-    tempered = model.predict_log_proba(X)
-    assert model.temperature_ > 1.2
-    assert log_loss(y, np.exp(tempered)) < 0.9 * log_loss(y, np.exp(sure))
-    assert expected_calibration_error(y, tempered) < expected_calibration_error(y, sure)
+def test_the_temperature_has_the_least_log_loss():
+    rng = np.random.default_rng(0)
+    log_density, codes = rng.normal(scale=5, size=(500, 3)), rng.integers(3, size=500)
+    log_density[np.arange(500), codes] += 4
+    log_prior, weights = np.log([0.5, 0.3, 0.2]), rng.uniform(size=500)
+
+    def loss(temperature):
+        log_proba = log_softmax(log_density / temperature + log_prior, axis=1)
+        return -np.average(log_proba[np.arange(500), codes], weights=weights)
+
+    fitted = fitted_temperature(log_density, log_prior, codes, weights, 0.0)
+    assert loss(fitted) < min(loss(fitted * factor) for factor in (0.1, 0.99, 1.01, 10))
+    right = np.eye(3)[codes] * 10
+    assert np.isfinite(fitted_temperature(right, log_prior, codes, weights, 0.0))
 
 
 # Nothing, and next to nothing
