@@ -151,7 +151,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         "discriminative_iter": [Interval(Integral, 0, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "strength": [Interval(Real, 0, None, closed="left")],
+        "strength": [Interval(Real, 0, np.inf, closed="both")],
         "smoothing": [Interval(Real, 0, 1, closed="left")],
         "feature_noise": [Interval(Real, 0, None, closed="left")],
         "temperature": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],

@@ -52,6 +52,8 @@ def parameters_of(clf):
         "PRBFClassifierCV(sharings=(0, 1), cv=2)",  # five lambdas in five folds take a minute
         "PSKEMClassifierCV()",
         "GaussianKernels()",
+        "DiscriminativePSKEMClassifier()",
+        "DiscriminativePSKEMClassifier(optimizer='adam', discriminative_iter=3)",
         "SDGMClassifier(max_iter=3, em_iter=3)",  # the checks ask for no more, and there are 60 of them
     ],
 )
