@@ -23,6 +23,7 @@ from skem.engine.rows import Features
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._base import SharedKernelClassifier
 from skem.estimators._calibration import fitted_temperature
+from skem.estimators._checking import has_missing
 from skem.estimators._docstrings import documented
 from skem.estimators._training import LabelledRows, Training
 from skem.estimators.pskem import PSKEMClassifier
@@ -156,6 +157,11 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         "feature_noise": [Interval(Real, 0, None, closed="left")],
         "temperature": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
     }
+
+    _saved = (
+        *PSKEMClassifier._saved,
+        *("temperature_", "generative_blocks_", "conditional_log_likelihood_", "n_discriminative_iter_", "_tuned"),
+    )
 
     def __init__(
         self,
@@ -336,6 +342,10 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         self, training: Training, held_out: LabelledRows | None, random_state: np.random.RandomState
     ) -> Generator[SharedKernelClassifier, bool | None, bool | None]:
         """The passes of fine-tuning; returns whether the caller wants no more of them."""
+        if has_missing(training.rows.features.X):
+            raise ValueError(
+                "fine-tuning takes no missing values (NaN): set discriminative_iter=0 or fill them in; prediction takes them"
+            )
         self.n_discriminative_iter_, self.conditional_log_likelihood_ = 0, np.empty(0)
         self._tuned, stop = False, None
         stopping = None if held_out is None or not self.early_stopping else _LeastLogLoss(self, held_out)

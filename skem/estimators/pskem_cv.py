@@ -34,6 +34,9 @@ PER_CLASS = (1, 2, 4, 8, 16, 32)
 PATIENCE = 2
 """How many numbers of components in turn may not gain: a split can be an unlucky one."""
 
+FEW_ROWS = 1000
+"""One fifth of as many does not tell models apart."""
+
 LEAST_GAIN = 1e-3
 """In a pass, in nats per row: what is compared differs by more."""
 
@@ -62,8 +65,8 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
     max_iter : int, default=10
         Passes of each fit; fewer where one gains less than 1e-3 nats per row, or the estimator's ``tol`` if that is more.
     cv : int, splitter, iterable or None, default=None
-        As in scikit-learn, but None is one fifth of the rows held out, stratified. More splits are worth their time with
-        some hundred rows.
+        As in scikit-learn, but None holds out one fifth of the rows, stratified; of less than 1,000 rows, which say too
+        little, each fifth in turn.
     %(n_jobs)s
     %(random_state)s
 
@@ -95,8 +98,8 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
     >>> from sklearn.datasets import load_wine
     >>> from skem import PSKEMClassifierCV
     >>> X, y = load_wine(return_X_y=True)
-    >>> PSKEMClassifierCV(random_state=0).fit(X, y).best_params_["n_components"]
-    3
+    >>> PSKEMClassifierCV(random_state=0).fit(X, y).best_params_["n_blocks"]
+    1
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -221,7 +224,7 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
         if self.cv is not None:
             return list(check_cv(self.cv, labels, classifier=True).split(labels, labels))
         fifths = StratifiedKFold(5, shuffle=True, random_state=estimator.random_state)
-        return [next(iter(fifths.split(labels, labels)))]
+        return list(fifths.split(labels, labels))[: None if len(labels) < FEW_ROWS else 1]
 
     # What the chosen model knows
 
