@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -132,15 +133,16 @@ class ConditionalModel:
         noise : ndarray of shape (M, n), optional
             Added to the features.
         """
-        criterion, log_likelihood, total = 0.0, 0.0, []
+        criterion, log_likelihood = 0.0, 0.0
+        total: list[SignedSums] = []
         everything = np.arange(rows.features.X.shape[1])
         for begin in range(0, len(indices), CHUNK_ROWS):
             chunk = indices[begin : begin + CHUNK_ROWS]
             x = rows.features.read(everything, chunk, self.blocks[0].dtype)
             if noise is not None:
                 x += noise[:, begin : begin + CHUNK_ROWS].astype(x.dtype)
-            by_block = list(self.workers.map(lambda block, x=x: block.forward(x), self.blocks))
-            log_proba = log_softmax(self.beta * sum(by_block).T + self.log_prior, axis=1)
+            by_block = list(self.workers.map(partial(_forward, x), self.blocks))
+            log_proba = log_softmax(self.beta * np.sum(by_block, axis=0).T + self.log_prior, axis=1)
             targets = np.full(log_proba.shape, self.smoothing / log_proba.shape[1])
             own = np.arange(len(chunk)), rows.codes[chunk]
             targets[own] += 1.0 - self.smoothing
@@ -152,9 +154,18 @@ class ConditionalModel:
             if gradient:
                 errors = ((targets - np.exp(log_proba)) * (self.beta * weights[:, None])).T
                 pairs = list(zip(self.blocks, by_block, strict=True))
-                added = list(self.workers.map(lambda pair, e=errors: pair[0].backward(pair[1], e), pairs))
+                added = list(self.workers.map(partial(_backward, errors), pairs))
                 total = added if not total else [_add(*both) for both in zip(total, added, strict=True)]
         return criterion, log_likelihood, total
+
+
+def _forward(x: np.ndarray, block: ConditionalBlock) -> np.ndarray:
+    return block.forward(x)
+
+
+def _backward(errors: np.ndarray, pair: tuple[ConditionalBlock, np.ndarray]) -> SignedSums:
+    block, log_densities = pair
+    return block.backward(log_densities, errors)
 
 
 def _add(total: SignedSums, added: SignedSums) -> SignedSums:

@@ -88,7 +88,7 @@ def _maximised(
     tuning: FineTuning, mixture: Mixture, sums: np.ndarray, counts: np.ndarray, weights: ClassWeights
 ) -> Mixture | None:
     """The M-step of EM (Pulford 2022, eqs. 16-18) on sums of phi (K, H) and counts (A,); None where they are of no mixture."""
-    used = mixture.weights.any(axis=1)
+    used = mixture.weights.sum(axis=1) > 0
     n_k, covariance_type = np.where(used, sums[:, -1], 0.0), tuning.covariance_type
     if not (counts > 0).all() or not (n_k[used] > 0).all():
         return None
