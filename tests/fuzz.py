@@ -27,7 +27,7 @@ REFUSALS = (
     "too few",
     "n_components=",
     "at least one non-zero number",
-    "no stratified validation split",
+    "no stratified split",
     "n_splits=",
     "least populated class",
     "too little to learn from",

@@ -237,6 +237,24 @@ def test_callbacks_see_every_pass(iris):
         assert recorder.seen == recorder.announced == expected
 
 
+def test_strength_is_chosen_by_the_log_loss_on_rows_held_out(digits, monkeypatch):
+    X, y = digits[:2]
+    losses, log_loss_of = {}, DiscriminativePSKEMClassifier._log_loss
+
+    def spy(model, held_out):
+        losses[model.strength_] = log_loss_of(model, held_out)
+        return losses[model.strength_]
+
+    monkeypatch.setattr(DiscriminativePSKEMClassifier, "_log_loss", spy)
+    model = quick(n_components=20, strength="auto")
+    seen = [each.n_discriminative_iter_ for each in model.fit_passes(X, y)]
+    assert seen == [0, 0, 0, *[1, 2, 3, 4] * 3]
+    assert model.strength_ == min(losses, key=losses.get)
+    assert len(losses) == 3
+    alone = quick(n_components=20, strength=model.strength_).fit(X, y)
+    assert_array_equal(alone.class_log_density(X), model.class_log_density(X))
+
+
 # The same whatever
 
 
