@@ -134,9 +134,11 @@ class FineTuned(SharedKernelClassifier):
             features = Features(held_out.X, None, self._shift, self._scale)
             codes, weights = held_out.codes, held_out.weights
             smoothing = 1.0 / (1 + len(codes))  # one row more, which may be of any class
-        self.temperature_ = fitted_temperature(
+        temperature = fitted_temperature(
             self.class_log_density(features), self._log_prior(), codes, weights, smoothing
         )
+        # Rows trained on are told apart too well to say that a model is not sure enough.
+        self.temperature_ = temperature if held_out is not None else max(temperature, 1.0)
 
     def _log_prior(self) -> np.ndarray:
         with np.errstate(divide="ignore"):

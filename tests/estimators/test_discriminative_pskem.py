@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import log_softmax, logsumexp
 from sklearn.base import clone
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
@@ -111,9 +111,17 @@ def test_infinite_strength_is_the_start_to_the_last_bit(iris, optimizer):
     model = quick(optimizer, strength=np.inf, temperature=1.0).fit(X, y)
     pskem = PSKEMClassifier(6, **QUICK).fit(X, y)
     assert_array_equal(model.predict_log_proba(X), pskem.predict_log_proba(X))
-    tempered = quick(optimizer, strength=np.inf).fit(X, y)
+    # Two blocks that say the same are twice too sure.
+    twice = {"arrangement": [[0, 1, 2, 3], [0, 1, 2, 3]]}
+    tempered = quick(optimizer, strength=np.inf, **twice).fit(X, y)
+    pskem = PSKEMClassifier(6, **QUICK | twice).fit(X, y)
     assert_array_equal(tempered.class_log_density(X), pskem.class_log_density(X))
-    assert tempered.temperature_ != 1.0
+    assert tempered.temperature_ > 1.0
+
+
+def test_rows_trained_on_do_not_make_it_surer():
+    X, y = load_wine(return_X_y=True)  # told apart without a mistake, and too few rows to hold any out
+    assert quick(strength=0.0).fit(X, y).temperature_ == 1.0
 
 
 # Densities
@@ -207,7 +215,13 @@ def test_a_warm_start_goes_on_with_fine_tuning(iris, optimizer):
 
 def test_early_stopping_goes_back_to_the_least_log_loss(digits):
     X, y = digits[:2]
-    options = {"n_components": 40, "max_iter": 5, "early_stopping": True, "n_iter_no_change": 1}
+    options = {
+        "strength": 0.0,
+        "n_components": 40,
+        "max_iter": 5,
+        "early_stopping": True,
+        "n_iter_no_change": 1,
+    }
     model = DiscriminativePSKEMClassifier(discriminative_iter=40, random_state=0, **options)
     blocks = [each.blocks_ for each in model.fit_passes(X, y) if each.n_discriminative_iter_]
     assert len(blocks) < 40

@@ -8,7 +8,9 @@ from checkouts import ROOT
 FILES = [ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]
 TEXT = "\n".join(path.read_text(encoding="utf-8") for path in FILES)
 RULES = set(re.findall(r"^ *(?:rule|use rule \w+ as) (\w+)(?: with)?:", TEXT, re.MULTILINE))
-LOCAL = set(re.findall(r"^    (\w+),$", TEXT.partition("localrules:")[2].partition("\n\n\n")[0], re.MULTILINE))
+LOCAL = set(
+    re.findall(r"^    (\w+),$", TEXT.partition("localrules:")[2].partition("\n\n\n")[0], re.MULTILINE)
+)
 PROFILE = yaml.safe_load((ROOT / "profiles" / "slurm" / "config.yaml").read_text(encoding="utf-8"))
 
 
