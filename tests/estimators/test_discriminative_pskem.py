@@ -111,10 +111,10 @@ def test_infinite_strength_is_the_start_to_the_last_bit(iris, optimizer):
     model = quick(optimizer, strength=np.inf, temperature=1.0).fit(X, y)
     pskem = PSKEMClassifier(6, **QUICK).fit(X, y)
     assert_array_equal(model.predict_log_proba(X), pskem.predict_log_proba(X))
-    # Two blocks that say the same are twice too sure.
-    twice = {"arrangement": [[0, 1, 2, 3], [0, 1, 2, 3]]}
-    tempered = quick(optimizer, strength=np.inf, **twice).fit(X, y)
-    pskem = PSKEMClassifier(6, **QUICK | twice).fit(X, y)
+    # Blocks that say the same are too sure together.
+    alike = {"arrangement": [[0, 1, 2, 3]] * 6}
+    tempered = quick(optimizer, strength=np.inf, **alike).fit(X, y)
+    pskem = PSKEMClassifier(6, **QUICK | alike).fit(X, y)
     assert_array_equal(tempered.class_log_density(X), pskem.class_log_density(X))
     assert tempered.temperature_ > 1.0
 
@@ -298,8 +298,8 @@ def test_a_weight_of_two_is_two_rows(iris):
     known = clone(model).fit(X, y, weights).generative_blocks_
     model.set_params(init=[(block.weights, block.means, block.covariances) for block in known])
     weighted = clone(model).fit(X, y, weights)
-    twice = clone(model).fit(X[repeated], y[repeated])
-    assert_allclose(weighted.predict_log_proba(X), twice.predict_log_proba(X), atol=1e-5)
+    alike = clone(model).fit(X[repeated], y[repeated])
+    assert_allclose(weighted.predict_log_proba(X), alike.predict_log_proba(X), atol=1e-5)
 
 
 # Bad input
