@@ -15,6 +15,7 @@ from skem.engine.fine_tuning import FineTuning, TunedState
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Features
 from skem.engine.threads import Workers, single_threaded
+from skem.estimators._array_api import e_step_of
 from skem.estimators._base import SharedKernelClassifier
 from skem.estimators._calibration import fitted_temperature
 from skem.estimators._checking import has_missing
@@ -90,6 +91,12 @@ class FineTuned(SharedKernelClassifier):
         held_out: LabelledRows | None,
         random_states: list[np.random.RandomState],
     ) -> Generator[SharedKernelClassifier, bool | None, bool | None]:
+        if e_step_of(self) is not None:
+            raise TypeError(f"{type(self).__name__} is computed in NumPy alone: give a NumPy array")
+        if self._tunes() and has_missing(training.rows.features.X):
+            raise ValueError(
+                "fine-tuning takes no missing values (NaN): set discriminative_iter=0 or fill them in; prediction takes them"
+            )
         stop = None
         if not self._only_tunes():
             self.temperature_ = 1.0 if self.temperature == "auto" else float(self.temperature)
@@ -148,10 +155,6 @@ class FineTuned(SharedKernelClassifier):
         self, training: Training, held_out: LabelledRows | None, random_state: np.random.RandomState
     ) -> Generator[SharedKernelClassifier, bool | None, bool | None]:
         """The passes of fine-tuning; returns whether the caller wants no more of them."""
-        if has_missing(training.rows.features.X):
-            raise ValueError(
-                "fine-tuning takes no missing values (NaN): set discriminative_iter=0 or fill them in; prediction takes them"
-            )
         self.n_discriminative_iter_, self.conditional_log_likelihood_ = 0, np.empty(0)
         self._tuned, stop = False, None
         stopping = None if held_out is None or not self.early_stopping else _LeastLogLoss(self, held_out)

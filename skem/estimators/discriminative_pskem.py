@@ -226,6 +226,12 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
         self.feature_noise = feature_noise
         self.temperature = temperature
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # In prediction alone, of missing values.
+        tags.input_tags.allow_nan = tags.array_api_support = False
+        return tags
+
     # Decisions
 
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:

@@ -279,7 +279,10 @@ class _Search:
             step = {"n_blocks": n_blocks, "n_components": K, "reg_covar": ridge}
             trial = self._trial(step, best)
             if best is not None and trial.score <= best.score:
-                trial = self._trial(step, None)  # a split can be an unlucky one
+                try:
+                    trial = self._trial(step, None)  # a split can be an unlucky one
+                except ValueError:  # the start needs more rows than a class has
+                    break
                 if trial.score <= best.score:
                     break
             trials = [self._trial({**step, "reg_covar": other}, trial) for other in others]
