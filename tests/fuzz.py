@@ -25,9 +25,10 @@ REFUSALS = (
     "too far",
     "of one class only",
     "too few",
+    "fine-tuning takes no missing values",
     "n_components=",
     "at least one non-zero number",
-    "no stratified validation split",
+    "no stratified split",
     "n_splits=",
     "least populated class",
     "too little to learn from",
@@ -88,8 +89,8 @@ def draw_rows(rng):
 
 def draw_model(rng, seed):
     family = rng.choice(
-        ["mixture", "skem", "pskem", "mda", "prbf", "ensemble", "cv"],
-        p=[0.35, 0.25, 0.1, 0.1, 0.1, 0.05, 0.05],
+        ["mixture", "skem", "pskem", "tuned", "mda", "prbf", "ensemble", "cv"],
+        p=[0.3, 0.25, 0.1, 0.05, 0.1, 0.1, 0.05, 0.05],
     )
     common = {
         "n_components": int(rng.integers(1, 7)),
@@ -103,7 +104,7 @@ def draw_model(rng, seed):
         init = str(rng.choice(["kmeans", "k-means++", "sample"]))
         return skem.GaussianMixture(init=init, tol=float(rng.choice([0, 1e-3])), **common)
     starts = ["class", "class_kmeans", "sample", "kmeans", "k-means++"]
-    if family in ("skem", "pskem", "mda"):
+    if family in ("skem", "pskem", "tuned", "mda"):
         common["init"] = str(rng.choice([*starts, "uniform"]))
         if common["init"] == "uniform":
             common["init_scale"] = float(rng.choice([1e-3, 2.0, 1e5]))
@@ -112,6 +113,10 @@ def draw_model(rng, seed):
         if family == "pskem":
             sharing = rng.choice([None, 0.0, 0.3])
             return skem.PSKEMClassifier(n_blocks=int(rng.integers(1, 4)), sharing=sharing, **common)
+        if family == "tuned":
+            optimizer = str(rng.choice(["ebw", "adam"]))
+            tuning = {"optimizer": optimizer, "discriminative_iter": 3, "batch_size": 20}
+            return skem.DiscriminativePSKEMClassifier(n_blocks=int(rng.integers(1, 4)), **tuning, **common)
         del common["covariance_type"]
         return skem.MDAClassifier(n_blocks=int(rng.integers(1, 3)), **common)
     prbf = skem.PRBFClassifier(

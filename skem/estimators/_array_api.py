@@ -51,10 +51,14 @@ def _place(xp: Any, device: Any) -> str:
 
 def to_numpy(value: Any) -> Any:
     """Arrays of any namespace, in lists, tuples and mixtures too, as NumPy's; what else there is as it is."""
-    if isinstance(value, np.ndarray):  # the context is refused where SciPy was not told of other arrays
-        return value
+    return _moved(value, _array_to_numpy)
+
+
+def _array_to_numpy(array: Any) -> Any:
+    if isinstance(array, np.ndarray):  # the context is refused where SciPy was not told of other arrays
+        return array
     with config_context(array_api_dispatch=True):
-        return _moved(value, partial(move_to, xp=np, device="cpu"))
+        return move_to(array, xp=np, device="cpu")
 
 
 def namespace_of(array: Any) -> Any:

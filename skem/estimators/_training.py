@@ -196,9 +196,7 @@ class LabelledRows:
         try:
             train, held_out = next(splitter.split(self.X, self.codes))
         except ValueError as error:
-            raise ValueError(
-                f"early_stopping: no stratified validation split can be made: {error}"
-            ) from error
+            raise ValueError(f"validation_fraction: no stratified split can be made: {error}") from error
         weights = self.weights[train] / self.weights[train].mean()
         return (
             LabelledRows(self.X[train], self.codes[train], weights, self.classes),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Generator, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from copy import copy
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -12,29 +10,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import log_softmax, logsumexp
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from skem.engine import adam, extended_baum_welch
-from skem.engine.fine_tuning import FineTuning, TunedState
-from skem.engine.parameters import Mixture
-from skem.engine.rows import Features
-from skem.engine.threads import Workers, single_threaded
-from skem.estimators._base import SharedKernelClassifier
-from skem.estimators._calibration import fitted_temperature
-from skem.estimators._checking import has_missing, refuse_elsewhere
 from skem.estimators._docstrings import documented
-from skem.estimators._elsewhere import RowsElsewhere, by_blocks
-from skem.estimators._training import LabelledRows, Training
+from skem.estimators._elsewhere import by_blocks
+from skem.estimators._fine_tuned import FineTuned
 from skem.estimators.pskem import PSKEMClassifier
-
-LEAST_HELD_OUT = 50
-"""Rows that say enough about one temperature."""
 
 
 @documented
-class DiscriminativePSKEMClassifier(PSKEMClassifier):
+class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
     """PSKEM whose mixtures are fine-tuned to decide: they maximise log p(c|x), and stay mixtures.
 
     EM fits a PSKEM, which is where fine-tuning starts. It maximises the mean over rows of log p(c|x), with p(c|x) in
@@ -75,9 +61,10 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         Of "adam"; it falls to zero along half a cosine.
     feature_noise : float, default=0.0
         With "adam", the deviation of Gaussian noise added to the features, in units of each one's standard deviation.
-    strength : float, default=0.0
+    strength : float or "auto", default=0.1
         What a nat of divergence from the start costs, of the complete data given the class, over T, beside nats of log p(c|x).
-        Infinity is the start itself, to the last bit, with a temperature.
+        Infinity is the start itself, to the last bit, with a temperature. "auto" tunes once with each of 0, 0.03 and 0.3, and
+        keeps what has the least log-loss on ``validation_fraction`` of the rows, held out.
     smoothing : float, default=0.0
         Share of each target that is spread over all classes, in [0, 1).
     temperature : float or "auto", default="auto"
@@ -110,6 +97,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         The same before it: what ``score_samples`` and ``sample`` are of.
     temperature_ : float
         T.
+    strength_ : float
+        Of the fine-tuning that was kept.
     conditional_log_likelihood_ : ndarray of shape (n_discriminative_iter_,)
         Mean over the rows trained on of log p(c|x) at the temperature before fine-tuning, in nats: after each pass, or with
         "adam" as its steps came to each row.
@@ -153,7 +142,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         "discriminative_iter": [Interval(Integral, 0, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "strength": [Interval(Real, 0, None, closed="left")],
+        "strength": [Interval(Real, 0, np.inf, closed="both"), StrOptions({"auto"})],
         "smoothing": [Interval(Real, 0, 1, closed="left")],
         "feature_noise": [Interval(Real, 0, None, closed="left")],
         "temperature": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
@@ -162,10 +151,11 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     _saved = (
         *PSKEMClassifier._saved,
         *(
-            "generative_blocks_",
             "temperature_",
-            "n_discriminative_iter_",
+            "strength_",
+            "generative_blocks_",
             "conditional_log_likelihood_",
+            "n_discriminative_iter_",
             "_tuned",
         ),
     )
@@ -194,7 +184,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         batch_size: int = 500,
         learning_rate: float = 0.01,
         feature_noise: float = 0.0,
-        strength: float = 0.0,
+        strength: float | str = 0.1,
         smoothing: float = 0.0,
         temperature: float | str = "auto",
         early_stopping: bool = False,
@@ -237,6 +227,12 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         self.feature_noise = feature_noise
         self.temperature = temperature
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # In prediction alone, of missing values.
+        tags.input_tags.allow_nan = tags.array_api_support = False
+        return tags
+
     # Decisions
 
     @by_blocks
@@ -275,190 +271,3 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Draw rows from the mixtures before fine-tuning, see ``PSKEMClassifier.sample``."""
         return PSKEMClassifier.sample(self._before_tuning(), n_samples, y, random_state=random_state)
-
-    # Passes
-
-    def _check_training_data(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> LabelledRows | RowsElsewhere:
-        refuse_elsewhere(self, X)
-        rows = super()._check_training_data(X, y, sample_weight)
-        if isinstance(rows, LabelledRows) and self._tunes() and has_missing(rows.X):
-            raise ValueError(
-                "X has missing values (NaN), which fine-tuning does not take: set discriminative_iter=0, or fill them in; "
-                "predictions take them"
-            )
-        return rows
-
-    def _tunes(self) -> bool:
-        return self.discriminative_iter > 0 and self.strength < np.inf
-
-    def _holds_out(self, codes: np.ndarray) -> bool:
-        if super()._holds_out(codes):
-            return True
-        enough = self.validation_fraction * len(codes) >= max(LEAST_HELD_OUT, len(self.classes_))
-        return self._fits_temperature() and enough and bool(np.bincount(codes).min() > 1)
-
-    def _fits_temperature(self) -> bool:
-        return self.discriminative_iter > 0 and self.temperature == "auto"
-
-    def _n_phases(self) -> int:
-        return (0 if self._only_tunes() else self._n_starts()) + self._tunes()
-
-    def _most_passes(self) -> int:
-        em_passes = 0 if self._only_tunes() else self._n_starts() * self.max_iter
-        return em_passes + self._tunes() * self.discriminative_iter
-
-    def _only_tunes(self) -> bool:
-        """Whether a warm start goes on where fine-tuning ended, without EM."""
-        return self._goes_on() and self._tunes()
-
-    def _phase_ends(self) -> bool:
-        if self.n_discriminative_iter_ == 0:
-            return super()._phase_ends()
-        return self._tuned or self.n_discriminative_iter_ == self.discriminative_iter
-
-    def _passes(
-        self,
-        training: Training,
-        known: list[Mixture] | None,
-        held_out: LabelledRows | None,
-        random_states: list[np.random.RandomState],
-    ) -> Generator[SharedKernelClassifier, bool | None, bool | None]:
-        stop = None
-        if not self._only_tunes():
-            self.temperature_ = 1.0 if self.temperature == "auto" else float(self.temperature)
-            self.n_discriminative_iter_, self._tuned = 0, False
-            self.conditional_log_likelihood_ = np.empty(0)
-            stop = yield from super()._passes(training, known, held_out, random_states)
-            self.generative_blocks_ = self.blocks_
-        self._temper(training, held_out)
-        if self._tunes() and not stop:
-            stop = yield from self._tuning_passes(training, held_out, random_states[0])
-        return stop
-
-    def _keep(self, record: Any) -> None:
-        super()._keep(record)
-        self.generative_blocks_ = self.blocks_
-
-    def _temper(self, training: Training, held_out: LabelledRows | None) -> None:
-        """Fit the temperature, if that is asked for: on the rows held out, or where there are none on those of the training."""
-        if not self._fits_temperature():
-            return
-        rows, smoothing = training.parts.all_rows, self.smoothing
-        features: Any = rows.features
-        codes, weights = rows.codes, rows.weights
-        if held_out is not None:
-            features = Features(held_out.X, None, self._shift, self._scale)
-            codes, weights = held_out.codes, held_out.weights
-            smoothing = 1.0 / (1 + len(codes))  # one row more, which may be of any class
-        self.temperature_ = fitted_temperature(
-            self.class_log_density(features), self._log_prior(), codes, weights, smoothing
-        )
-
-    def _log_prior(self) -> np.ndarray:
-        with np.errstate(divide="ignore"):
-            return np.log(self.class_prior_)
-
-    def _tuning_passes(
-        self, training: Training, held_out: LabelledRows | None, random_state: np.random.RandomState
-    ) -> Generator[SharedKernelClassifier, bool | None, bool | None]:
-        """The passes of fine-tuning; returns whether the caller wants no more of them."""
-        self.n_discriminative_iter_, self.conditional_log_likelihood_ = 0, np.empty(0)
-        self._tuned, stop = False, None
-        stopping = None if held_out is None or not self.early_stopping else _LeastLogLoss(self, held_out)
-        with (
-            Workers(self.n_jobs) as workers,
-            closing(self._states(training, workers, random_state)) as states,
-        ):
-            while True:
-                with single_threaded():
-                    state = next(states, None)
-                if state is None:
-                    break
-                self._keep_tuned(state)
-                self._temper(training, held_out)
-                if stopping is not None and stopping.has_enough():
-                    self._tuned = True
-                stop = yield self
-                if stop or self._tuned:
-                    break
-        if stopping is not None:
-            stopping.go_back()
-        return stop
-
-    def _states(
-        self, training: Training, workers: Workers, random_state: np.random.RandomState
-    ) -> Generator[TunedState, None, None]:
-        mixtures, start = self._internal_blocks(self.blocks_), self._internal_blocks(self.generative_blocks_)
-        tuning = FineTuning(
-            rows=training.parts.all_rows,
-            columns=self.block_indices_,
-            start=start,
-            covariance_type=self._covariance_type,
-            dtype=np.dtype(self.dtype_used_),
-            beta=1.0 / self.temperature_,
-            smoothing=self.smoothing,
-            strength=self.strength,
-            log_prior=self._log_prior(),
-            workers=workers,
-        )
-        if self.optimizer == "ebw":
-            yield from extended_baum_welch.passes(tuning, mixtures, self.discriminative_iter)
-        else:
-            schedule = adam.Schedule(
-                self.discriminative_iter,
-                self.batch_size,
-                self.learning_rate,
-                self.feature_noise,
-                random_state,
-            )
-            yield from adam.passes(tuning, mixtures, schedule)
-
-    def _internal_blocks(self, blocks: Sequence[Mixture]) -> list[Mixture]:
-        return [
-            self._to_internal(mixture, columns)
-            for mixture, columns in zip(blocks, self.block_indices_, strict=True)
-        ]
-
-    def _keep_tuned(self, state: TunedState) -> None:
-        """Make the estimator that of one pass of fine-tuning."""
-        self.n_discriminative_iter_ += 1
-        self._tuned = state.finished
-        self.blocks_ = [
-            self._to_input_units(mixture, columns)
-            for mixture, columns in zip(state.mixtures, self.block_indices_, strict=True)
-        ]
-        self.conditional_log_likelihood_ = np.append(self.conditional_log_likelihood_, state.log_likelihood)
-        if state.overflown:
-            warnings.warn(
-                f"{type(self).__name__}: the criterion overflowed in pass {self.n_discriminative_iter_} of fine-tuning; "
-                "the pass before it was kept: set a lower learning_rate",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
-
-class _LeastLogLoss:
-    """When to stop fine-tuning by the log-loss on rows held out, and which pass to go back to."""
-
-    def __init__(self, model: DiscriminativePSKEMClassifier, held_out: LabelledRows) -> None:
-        self._model, self._codes, self._weights = model, held_out.codes, held_out.weights
-        self._features: Any = Features(held_out.X, None, model._shift, model._scale)
-        self._least, self._without_gain = np.inf, 0
-        self.has_enough()
-
-    def has_enough(self) -> bool:
-        """Score the pass the model is at; whether too many passes have been worse than the best one."""
-        log_proba = self._model.predict_log_proba(self._features)
-        log_loss = -float(
-            np.average(log_proba[np.arange(len(self._codes)), self._codes], weights=self._weights)
-        )
-        self._without_gain += 1
-        if log_loss < self._least:
-            self._least, self._without_gain = log_loss, 0
-            self._best = {name: vars(self._model)[name] for name in ("blocks_", "temperature_")}
-        return self._without_gain > self._model.n_iter_no_change
-
-    def go_back(self) -> None:
-        self._model.__dict__.update(self._best)

@@ -32,8 +32,8 @@ from skem.estimators.skem import SKEMClassifier
 RIDGES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 PER_CLASS = (1, 2, 4, 8, 16, 32)
 
-PATIENCE = 2
-"""How many numbers of components in turn may not gain: a split can be an unlucky one."""
+FEW_ROWS = 1000
+"""One fifth of as many does not tell models apart."""
 
 LEAST_GAIN = 1e-3
 """In a pass, in nats per row: what is compared differs by more."""
@@ -45,8 +45,9 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
 
     For each number of blocks a path leads from the fewest components up. Each model starts from the best one before, whose
     heaviest components are split in two, and has its ridge; from it follow, in a third of the passes, models with the next
-    ridges on either side, if it gains. Only the first model of all is tried with every ridge. A path ends where two numbers
-    of components in turn do not gain, and the search with the first number of blocks whose path does not.
+    ridges on either side. Only the first model of all is tried with every ridge. Where a split does not gain, the estimator's
+    own start is tried; where that does not either, the path ends. The search ends with the first number of blocks whose path
+    does not gain.
 
     Parameters
     ----------
@@ -63,8 +64,8 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
     max_iter : int, default=10
         Passes of each fit; fewer where one gains less than 1e-3 nats per row, or the estimator's ``tol`` if that is more.
     cv : int, splitter, iterable or None, default=None
-        As in scikit-learn, but None is one fifth of the rows held out, stratified. More splits are worth their time with
-        some hundred rows.
+        As in scikit-learn, but None holds out one fifth of the rows, stratified; of less than 1,000 rows, which say too
+        little, each fifth in turn.
     %(n_jobs)s
     %(random_state)s
 
@@ -96,8 +97,8 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
     >>> from sklearn.datasets import load_wine
     >>> from skem import PSKEMClassifierCV
     >>> X, y = load_wine(return_X_y=True)
-    >>> PSKEMClassifierCV(random_state=0).fit(X, y).best_params_["n_components"]
-    3
+    >>> PSKEMClassifierCV(random_state=0).fit(X, y).best_params_["n_blocks"]
+    1
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -223,7 +224,7 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
         if self.cv is not None:
             return list(check_cv(self.cv, labels, classifier=True).split(labels, labels))
         fifths = StratifiedKFold(5, shuffle=True, random_state=estimator.random_state)
-        return [next(iter(fifths.split(labels, labels)))]
+        return list(fifths.split(labels, labels))[: None if len(labels) < FEW_ROWS else 1]
 
     # What the chosen model knows
 
@@ -277,23 +278,24 @@ class _Search:
         """Follow the path of a number of blocks as long as it gains; whether it has the best model so far."""
         ridge = self.best_steps[-1]["reg_covar"] if self.best_steps else self.ridges[len(self.ridges) // 2]
         others = self._beside(ridge) if self.best_steps else [r for r in self.ridges if r != ridge]
-        before: _Trial | None = None
-        best_of_path, without_gain, gained = -np.inf, 0, False
+        best: _Trial | None = None
+        gained = False
         for K in self.sizes:
-            trial = self._trial({"n_blocks": n_blocks, "n_components": K, "reg_covar": ridge}, before)
-            if trial.score > best_of_path:
-                trials = [self._trial({**trial.steps[-1], "reg_covar": other}, trial) for other in others]
-                trial = max([trial, *trials], key=lambda trial: trial.score)
-                best_of_path, without_gain = trial.score, 0
-                ridge = trial.steps[-1]["reg_covar"]
-                others = self._beside(ridge)
-            else:
-                without_gain += 1
-            if trial.score > self.best_score:
-                self.best_score, self.best_steps, gained = trial.score, trial.steps, True
-            if without_gain == PATIENCE:
-                break
-            before = trial
+            step = {"n_blocks": n_blocks, "n_components": K, "reg_covar": ridge}
+            trial = self._trial(step, best)
+            if best is not None and trial.score <= best.score:
+                try:
+                    trial = self._trial(step, None)  # a split can be an unlucky one
+                except ValueError:  # the start needs more rows than a class has
+                    break
+                if trial.score <= best.score:
+                    break
+            trials = [self._trial({**step, "reg_covar": other}, trial) for other in others]
+            best = max([trial, *trials], key=lambda trial: trial.score)
+            ridge = best.steps[-1]["reg_covar"]
+            others = self._beside(ridge)
+            if best.score > self.best_score:
+                self.best_score, self.best_steps, gained = best.score, best.steps, True
         return gained
 
     def _beside(self, ridge: float) -> list[float]:

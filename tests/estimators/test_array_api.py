@@ -1,5 +1,9 @@
 """Arrays of other libraries: scikit-learn's own checks, the engine as the reference, and input that is refused."""
 
+import os
+import subprocess
+import sys
+
 import array_api_strict
 import numpy as np
 import pytest
@@ -227,3 +231,26 @@ def test_a_device_without_float64(monkeypatch):
     start = np.full(4, 0.25), narrow[::100], np.stack([1e-9 * np.eye(4)] * 4)
     model = GaussianMixture(4, init=tuple(map(STRICT, start)), reg_covar=0.0)
     refused(model, "has no float64: use arrays on the CPU", STRICT(narrow))
+
+
+WITHOUT = """
+import os
+assert "SCIPY_ARRAY_API" not in os.environ
+import numpy as np
+from sklearn.datasets import load_iris
+import skem
+X, y = load_iris(return_X_y=True)
+for name in ("SKEMClassifier", "PSKEMClassifier", "MDAClassifier", "PRBFClassifier", "DiscriminativePSKEMClassifier"):
+    model = getattr(skem, name)(6, random_state=0).fit(X, y)
+    assert model.predict(X).shape == (150,) and np.isfinite(model.predict_proba(X)).all() and model.score(X, y) > 0.8
+    assert np.isfinite(model.score_samples(X)).all() and np.ndim(model.responsibilities(X)) >= 2
+mixture = skem.GaussianMixture(3, random_state=0).fit(X)
+assert np.isfinite([mixture.score(X), mixture.bic(X)]).all() and mixture.predict(X).shape == (150,)
+"""
+
+
+def test_arrays_of_numpy_need_no_array_api():
+    """These tests set a variable that scikit-learn asks for; nobody else has to."""
+    environment = {name: value for name, value in os.environ.items() if name != "SCIPY_ARRAY_API"}
+    done = subprocess.run([sys.executable, "-c", WITHOUT], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -50,8 +50,10 @@ def parameters_of(clf):
         "PRBFClassifier()",
         "PRBFEnsemble()",
         "PRBFClassifierCV(sharings=(0, 1), cv=2)",  # five lambdas in five folds take a minute
-        "PSKEMClassifierCV()",
+        "PSKEMClassifierCV(n_blocks=1, cv=2)",  # more of both take a minute
         "GaussianKernels()",
+        "DiscriminativePSKEMClassifier()",
+        "DiscriminativePSKEMClassifier(optimizer='adam', discriminative_iter=3)",
         "SDGMClassifier(max_iter=3, em_iter=3)",  # the checks ask for no more, and there are 60 of them
     ],
 )

@@ -105,7 +105,8 @@ def test_a_run_leaves_tables_and_figures(done):
         if name in available(folder):
             assert 0 < table.loc[name, "nested"] <= 100
             assert f"{table.loc[name, 'nested']:.2f}" in line
-    assert (folder / "results/tables/table1.tex").read_text().count(r"\begin{tabular}") >= 3
+    parts = 3 if available(folder) else 2  # without data there are no probabilities
+    assert (folder / "results/tables/table1.tex").read_text().count(r"\begin{tabular}") >= parts
     times = read_table(folder / "results/tables/table1_timing.csv").set_index("dataset")
     assert (times.loc[list(available(folder)), "seconds_per_pass"] > 0).all()
     for suffix, magic in (("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")):
@@ -164,7 +165,7 @@ def test_the_ledger_judges_what_was_run_and_says_why_the_rest_was_not(done):
     sanderson = ledger[(ledger["paper"] == "sanderson2017") & (ledger["basis"] == "measurement")]
     assert set(sanderson["verdict"]) == {"not run"}
     hayashi = ledger[(ledger["paper"] == "hayashi2021") & (ledger["basis"] == "measurement")]
-    assert set(hayashi["verdict"]) == {"not run", "not built", "not testable"}
+    assert set(hayashi["verdict"]) == {"not run", "not testable"}
     titsias = ledger[ledger["paper"] == "titsias2001"]
     assert set(titsias["verdict"]) == {"not run", "theory"}
     assert titsias.loc["titsias.table4.phoneme.rbf.m8", "remark"].endswith("snakemake titsias")
@@ -222,7 +223,7 @@ def test_the_report_shows_what_is_there_and_trains_nothing(done):
     assert "results/report.html: " in output
     html = (folder / "results/report.html").read_text(encoding="utf-8")
     table = read_table(folder / "results/tables/table1.csv")
-    for value in table.loc[table["available"], "validated"]:
+    for value in table.loc[table["available"], "validated"] if available(folder) else ():
         assert f">{value:.2f} [" in html
     assert "seed: 2022" in html
     assert "Not part of this run:</strong> PSKEM and MDA" in html

@@ -171,7 +171,7 @@ rule sanderson_times:
         others="results/sanderson2017/times/{dataset}_others_timing.csv",
     wildcard_constraints:
         dataset="|".join(SANDERSON.available),
-    threads: workflow.cores
+    threads: lambda wildcards: workflow.cores
     params:
         work="fits",
         entry=lambda wildcards: SANDERSON.data_sets[wildcards.dataset],
@@ -196,7 +196,7 @@ rule sanderson_figure2:
     output:
         fits="results/sanderson2017/times/figure2_timing.csv",
         others="results/sanderson2017/times/figure2_others_timing.csv",
-    threads: workflow.cores
+    threads: lambda wildcards: workflow.cores
     params:
         work="figure2",
         n_rows=SANDERSON_SIZE.rows.get("figure2", SANDERSON.figure2["n_rows"]),

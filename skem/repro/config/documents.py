@@ -155,18 +155,21 @@ def _parsed(text: str) -> tuple[Any, list[tuple[int, str]]]:
 
 def _too_deep(text: str) -> Iterator[tuple[int, str]]:
     """Where lists and mappings stand in one another so deeply that composing them would end the process."""
-    level = 0
-    for event in yaml.parse(text, Loader=LOADER):
-        if isinstance(event, yaml.CollectionStartEvent):
-            level += 1
-            if level > MOST_LEVELS:
-                yield (
-                    event.start_mark.line + 1,
-                    f"nested too deeply; at most {MOST_LEVELS} levels are allowed",
-                )
-                return
-        elif isinstance(event, yaml.CollectionEndEvent):
-            level -= 1
+    level, fault = 0, f"nested too deeply; at most {MOST_LEVELS} levels are allowed"
+    try:
+        for event in yaml.parse(text, Loader=LOADER):
+            if isinstance(event, yaml.CollectionStartEvent):
+                level += 1
+                if level > MOST_LEVELS:
+                    yield event.start_mark.line + 1, fault
+                    return
+            elif isinstance(event, yaml.CollectionEndEvent):
+                level -= 1
+    except yaml.MarkedYAMLError as error:
+        # PyYAML has a limit of its own since 6.0.4, and reads ahead.
+        if "nesting depth" not in str(error.problem):
+            raise
+        yield (error.problem_mark.line if error.problem_mark else 0) + 1, fault
 
 
 def _too_many(root: yaml.Node) -> Iterator[tuple[int, str]]:

@@ -36,6 +36,7 @@ class Request:
     floor : float
         Of Armadillo's variances; of skem, the ridge.
     seed : int
+        Without effect on mlpack, see `ENGINES`.
     n_threads : int
     """
 
@@ -144,7 +145,8 @@ def _mlpack(**options: Any) -> Callable[[NDArray[np.float64], Request], Fitted]:
                     gaussians=request.n_components,
                     kmeans_max_iterations=request.kmeans_iter,
                     max_iterations=request.em_iter,
-                    seed=1 + request.seed % 2**30,  # zero stands for the time of day
+                    # Zero would be the time of day. Version 4.8.0 takes no other account of it: see `ENGINES`.
+                    seed=1 + request.seed % 2**30,
                     copy_all_inputs=True,
                     **options,
                 )
@@ -180,4 +182,6 @@ ENGINES: dict[str, FromKMeans] = {
     "skem_full": _of("skem", _skem("full")),
 }
 """By name. mlpack holds the condition number of each covariance below 1e5, unless it is told not to force positive
-definite ones; its k-means knows the Euclidean distance alone."""
+definite ones; its k-means knows the Euclidean distance alone. Its Python package (4.8.0) draws the same starts whatever
+the seed: the first fit of a process has one start, the second another. So its fits repeat in a process that does the same
+fits in the same order, and change where one is added before them."""

@@ -100,8 +100,9 @@ def _lines(model: Any, X: np.ndarray, n: int) -> Rows:
     rows: Rows = []
     number = 0
     for kind, c, surface in surfaces:
-        for line in contourpy.contour_generator(x, y, surface.reshape(n, n)).lines(0.0):
-            for a, b in np.asarray(line):
+        lines: Any = contourpy.contour_generator(x, y, surface.reshape(n, n)).lines(0.0)
+        for line in lines:
+            for a, b in line:
                 rows.append({"kind": kind, "class": c, "line": number, "x": float(a), "y": float(b)})
             number += 1
     return rows

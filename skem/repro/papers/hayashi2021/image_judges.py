@@ -99,14 +99,19 @@ def _sparsity(evidence: Evidence, claim: Claim) -> Judgement:
 
 def _shapes(evidence: Evidence, claim: Claim) -> Judgement:
     """Under softmax classes lie along rays from the origin, more than under SDGM, and overlap more."""
-    fan = [evidence.network("mnist_d2", method, "radial") for method in ("softmax", "sdgm")]
-    apart = [evidence.network("mnist_d2", method, "silhouette") for method in ("sdgm", "softmax")]
+    radial, silhouette = (
+        {method: evidence.network("mnist_d2", method, measure) for method in ("softmax", "sdgm")}
+        for measure in ("radial", "silhouette")
+    )
     told = ", ".join(
-        f"{what} {b.mean:.2f} and {a.mean:.2f}"
-        for what, (a, b) in {"alignment with rays": fan[::-1], "silhouette": apart}.items()
+        f"{name} {each['softmax'].mean:.2f} and {each['sdgm'].mean:.2f}"
+        for name, each in (("alignment with rays", radial), ("silhouette", silhouette))
     )
     return all_of(
-        [greater(fan[0], fan[1], "alignment with rays"), greater(apart[0], apart[1], "silhouette")],
+        [
+            greater(radial["softmax"], radial["sdgm"], "alignment with rays"),
+            greater(silhouette["sdgm"], silhouette["softmax"], "silhouette"),
+        ],
         f"of softmax and SDGM, means over seeds: {told}",
     )
 
