@@ -61,7 +61,7 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
         Of "adam"; it falls to zero along half a cosine.
     feature_noise : float, default=0.0
         With "adam", the deviation of Gaussian noise added to the features, in units of each one's standard deviation.
-    strength : float or "auto", default=0.1
+    strength : float or "auto", default=0.0
         What a nat of divergence from the start costs, of the complete data given the class, over T, beside nats of log p(c|x).
         Infinity is the start itself, to the last bit, with a temperature. "auto" tunes once with each of 0, 0.03 and 0.3, and
         keeps what has the least log-loss on ``validation_fraction`` of the rows, held out.
@@ -184,7 +184,7 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
         batch_size: int = 500,
         learning_rate: float = 0.01,
         feature_noise: float = 0.0,
-        strength: float | str = 0.1,
+        strength: float | str = 0.0,
         smoothing: float = 0.0,
         temperature: float | str = "auto",
         early_stopping: bool = False,

@@ -88,16 +88,20 @@ class ChosenDiscriminative(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
+    strength : float, default=0.1
     random_state : int or None, default=None
     """
 
-    def __init__(self, *, random_state: int | None = None) -> None:
+    def __init__(self, *, strength: float = 0.1, random_state: int | None = None) -> None:
+        self.strength = strength
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> ChosenDiscriminative:
         """Choose, then train; `X` of shape (n, M), `y` of shape (n,)."""
         chosen = PSKEMClassifierCV(random_state=self.random_state).fit(X, y).best_params_
-        self.model_ = DiscriminativePSKEMClassifier(**chosen, random_state=self.random_state).fit(X, y)
+        self.model_ = DiscriminativePSKEMClassifier(
+            **chosen, strength=self.strength, random_state=self.random_state
+        ).fit(X, y)
         self.classes_ = self.model_.classes_
         return self
 
