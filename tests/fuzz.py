@@ -25,7 +25,7 @@ REFUSALS = (
     "too far",
     "of one class only",
     "too few",
-    "fine-tuning takes no missing values",
+    "fine-tuning goes by rows without missing values",
     "n_components=",
     "at least one non-zero number",
     "no stratified split",

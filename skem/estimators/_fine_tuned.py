@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skem.engine import adam, extended_baum_welch
 from skem.engine.fine_tuning import FineTuning, TunedState
 from skem.engine.parameters import Mixture
-from skem.engine.rows import Features
+from skem.engine.rows import Features, Rows, sort_by_class
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._array_api import e_step_of
 from skem.estimators._base import SharedKernelClassifier
@@ -90,12 +90,7 @@ class FineTuned(SharedKernelClassifier):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> LabelledRows | RowsElsewhere:
         refuse_elsewhere(self, X)
-        rows = super()._check_training_data(X, y, sample_weight)
-        if isinstance(rows, LabelledRows) and self._tunes() and has_missing(rows.X):
-            raise ValueError(
-                "fine-tuning takes no missing values (NaN): set discriminative_iter=0 or fill them in; prediction takes them"
-            )
-        return rows
+        return super()._check_training_data(X, y, sample_weight)
 
     def _passes(
         self,
@@ -127,6 +122,22 @@ class FineTuned(SharedKernelClassifier):
                 break
         self.__dict__.update(best)
         return stop
+
+    def _complete(self, rows: Rows) -> Rows:
+        """The rows that miss no value, which fine-tuning goes by."""
+        features = rows.features
+        if not has_missing(features.X):
+            return rows
+        X = features.X if features.order is None else features.X[features.order]
+        complete = ~np.isnan(X).any(axis=1)
+        codes = rows.codes[complete]
+        counts = np.bincount(codes, minlength=len(self.classes_))
+        if not counts.all():
+            raise ValueError(
+                f"fine-tuning goes by rows without missing values (NaN), and class {self.classes_[counts.argmin()]!r} has none: "
+                "set discriminative_iter=0, or fill them in"
+            )
+        return sort_by_class(X[complete], codes, rows.weights[complete], self._shift, self._scale)
 
     def _log_loss(self, held_out: LabelledRows) -> float:
         """Mean of -log p(c|x) over rows held out, in nats."""
@@ -192,7 +203,7 @@ class FineTuned(SharedKernelClassifier):
     ) -> Generator[TunedState, None, None]:
         mixtures, start = self._internal_blocks(self.blocks_), self._internal_blocks(self.generative_blocks_)
         tuning = FineTuning(
-            rows=training.parts.all_rows,
+            rows=self._complete(training.parts.all_rows),
             columns=self.block_indices_,
             start=start,
             covariance_type=self._covariance_type,

@@ -229,8 +229,7 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # In prediction alone, of missing values.
-        tags.input_tags.allow_nan = tags.array_api_support = False
+        tags.array_api_support = False
         return tags
 
     # Decisions

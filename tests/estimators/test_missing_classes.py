@@ -219,13 +219,18 @@ def test_what_cannot_be_learned_from_is_named(change, words):
             Classifier(6, random_state=0).fit(change(holes(IRIS)), NAMES)
 
 
-def test_fine_tuning_takes_no_missing_values_but_predictions_do():
+def test_fine_tuning_goes_by_complete_rows():
     X = IRIS.copy()
     X[3, 1] = np.nan
-    model = DiscriminativePSKEMClassifier(6, max_iter=2, discriminative_iter=1, random_state=0)
-    with pytest.raises(ValueError, match="fine-tuning does not take: set discriminative_iter=0"):
+    model = DiscriminativePSKEMClassifier(6, max_iter=2, discriminative_iter=1, random_state=0).fit(X, NAMES)
+    assert np.isfinite(model.predict_log_proba(X)).all()
+    assert (model.blocks_[0].means != model.generative_blocks_[0].means).any()
+    first = np.flatnonzero(np.asarray(NAMES) == NAMES[0])
+    X[first, first % X.shape[1]] = (
+        np.nan
+    )  # every row of a class misses something, and no feature is missing in all
+    with pytest.raises(ValueError, match="has none: set discriminative_iter=0"):
         model.fit(X, NAMES)
-    assert np.isfinite(model.fit(IRIS, NAMES).predict_log_proba(X)).all()
     model.set_params(discriminative_iter=0).fit(X, NAMES)
 
 

@@ -108,7 +108,8 @@ def test_a_run_leaves_tables_and_figures(done):
     parts = 3 if available(folder) else 2  # without data there are no probabilities
     assert (folder / "results/tables/table1.tex").read_text().count(r"\begin{tabular}") >= parts
     times = read_table(folder / "results/tables/table1_timing.csv").set_index("dataset")
-    assert (times.loc[list(available(folder)), "seconds_per_pass"] > 0).all()
+    if available(folder):
+        assert (times.loc[list(available(folder)), "seconds_per_pass"] > 0).all()
     for suffix, magic in (("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")):
         assert (folder / f"results/figures/table1_accuracy_by_pass.{suffix}").read_bytes().startswith(magic)
     assert (
