@@ -1,5 +1,6 @@
 """The workflow on a real Slurm: pytest -m slurm. Some minutes, as each job starts Snakemake three times."""
 
+import json
 import os
 import re
 import signal
