@@ -79,7 +79,9 @@ def test_cancelled_and_killed_a_run_ends_with_the_bytes_of_a_local_one(tmp_path)
 
     code, output = run(there, *PROFILE)
     assert code == 0, output
-    assert "Nothing to be done" in output
+    records = [json.loads(path.read_text(encoding="utf-8")) for path in there.glob("results/data/*.json")]
+    # What could not be had is tried again.
+    assert "Nothing to be done" in output or not all(record["available"] for record in records)
 
     timed = next((there / "results" / "timings" / "ionosphere").rglob("*.csv")).read_text().split("\n")
     assert timed[0].endswith(",node")
