@@ -5,10 +5,11 @@ Others than `skem.repro.peers.engines`, which all go on from the same start.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
+import sys
 import tempfile
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +18,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from skem.estimators.gaussian_mixture import GaussianMixture
-from skem.repro.peers import engines
+from skem.repro.peers import engines, mlpack_fit
 from skem.repro.peers.engines import Start
 
 
@@ -36,7 +36,6 @@ class Request:
     floor : float
         Of Armadillo's variances; of skem, the ridge.
     seed : int
-        Without effect on mlpack, see `ENGINES`.
     n_threads : int
     """
 
@@ -134,37 +133,33 @@ def _armadillo(X: NDArray[np.float64], request: Request) -> Fitted:
 
 def _mlpack(**options: Any) -> Callable[[NDArray[np.float64], Request], Fitted]:
     def fit(X: NDArray[np.float64], request: Request) -> Fitted:
-        import mlpack
-
-        with threadpool_limits(request.n_threads), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            begin = perf_counter()
-            try:
-                output = mlpack.gmm_train(
-                    input_=X,
-                    gaussians=request.n_components,
-                    kmeans_max_iterations=request.kmeans_iter,
-                    max_iterations=request.em_iter,
-                    # Zero would be the time of day. Version 4.8.0 takes no other account of it: see `ENGINES`.
-                    seed=1 + request.seed % 2**30,
-                    copy_all_inputs=True,
-                    **options,
+        order = np.random.default_rng(request.seed).permutation(len(X))
+        asked = {
+            "gaussians": request.n_components,
+            "kmeans_max_iterations": request.kmeans_iter,
+            "max_iterations": request.em_iter,
+            "seed": 1,  # zero would be the time of day
+            **options,
+        }
+        threads = {f"{name}_NUM_THREADS": str(request.n_threads) for name in ("OMP", "OPENBLAS")}
+        with tempfile.TemporaryDirectory() as folder:
+            rows, out = Path(folder, "rows.npy"), Path(folder, "fitted.npz")
+            np.save(rows, X[order])
+            done = subprocess.run(
+                [sys.executable, "-m", mlpack_fit.__name__, str(rows), json.dumps(asked), str(out)],
+                capture_output=True,
+                text=True,
+                env={**os.environ, **threads},
+            )
+            if done.returncode:
+                if "Log::Fatal" in done.stderr:  # why stands on the terminal alone
+                    raise RuntimeError("mlpack gave up, as where a covariance is singular")
+                raise RuntimeError(
+                    (done.stderr.strip().splitlines() or [f"ended with {done.returncode}"])[-1]
                 )
-            except RuntimeError as error:
-                if "Log::Fatal" not in str(error):
-                    raise
-                # Why stands on the terminal alone.
-                raise RuntimeError("mlpack gave up, as where a covariance is singular") from error
-            seconds = perf_counter() - begin
-        fitted = output["output_model"].get_cpp_params()["GMM"]
-        return Fitted(
-            (
-                np.ravel(fitted["weights"]),
-                np.stack([np.ravel(gaussian["mean"]) for gaussian in fitted["dists"]]),
-                np.stack([gaussian["covariance"] for gaussian in fitted["dists"]]),
-            ),
-            seconds,
-        )
+            with np.load(out) as fitted:
+                parameters = (fitted["weights"], fitted["means"], fitted["covariances"])
+                return Fitted(parameters, float(fitted["seconds"]))
 
     return fit
 
@@ -183,5 +178,6 @@ ENGINES: dict[str, FromKMeans] = {
 }
 """By name. mlpack holds the condition number of each covariance below 1e5, unless it is told not to force positive
 definite ones; its k-means knows the Euclidean distance alone. Its Python package (4.8.0) draws the same starts whatever
-the seed: the first fit of a process has one start, the second another. So its fits repeat in a process that does the same
-fits in the same order, and change where one is added before them."""
+the seed: the first fit of a process has one start, the second another. So each of its fits has a process of its own, and
+rows in an order drawn by the seed.
+"""

@@ -113,8 +113,8 @@ def to_markdown(table: pd.DataFrame, found: Values, paper: Settings) -> str:
         f"Log-likelihood, total over the training rows, best of several starts; {paper.kmeans_iter} iterations of k-means, then "
         f"{paper.em_iter} passes of EM. *gmm_diag* of the paper is Armadillo here, with Mahalanobis distances and a random subset as "
         "seeds, and MLPACK is mlpack's Python package. The likelihood is a function of what keeps covariances from turning singular, so "
-        "it stands beside each. Per row, *held out* is the mean over folds. mlpack's package takes no seed: its starts follow from "
-        "the order of its fits in a process."
+        "it stands beside each. Per row, *held out* is the mean over folds. mlpack's package takes no account of a seed: rows "
+        "come to it in an order drawn by the run's, each fit in a process of its own."
     )
     for dataset, entry in paper.data_sets.items():
         own = table[table["dataset"] == dataset]

@@ -1,6 +1,7 @@
 """Sanderson and Curtin (2017): what its jobs draw, fit and time."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,8 @@ from skem import GaussianMixture
 from skem.repro.papers.sanderson2017 import advice, data, fits, times
 from skem.repro.peers import from_kmeans
 from skem.repro.peers.engines import mean_log_likelihood
+
+ROOT = Path(__file__).parents[4]
 
 
 def test_poker_hands_are_five_different_cards():
@@ -103,3 +106,18 @@ def test_k_means_and_its_seeds_are_timed_and_agree():
     assert_allclose(rows.loc["skem", "inertia"], rows.loc["scikit-learn", "inertia"], rtol=1e-6)
     assert {row["init"] for row in times.seeds(X, 5, 1, 0)} >= {"static_spread", "random_subset"}
     assert times.exponentials(1000, 2, 2)[0] > 0
+
+
+@pytest.mark.parametrize("method", ["armadillo_diag", "mlpack_full"])
+def test_starts_of_others_follow_from_the_seed_alone(method, monkeypatch):
+    """Not from the fits that came before."""
+    monkeypatch.chdir(ROOT)
+    engine = from_kmeans.ENGINES[method]
+    if engine.version() is None:
+        pytest.skip(f"{method} is not installed: {engine.install}")
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    first, other, again = (
+        engine.fit(X, from_kmeans.Request(4, 5, 5, 1e-10, seed)).parameters[1] for seed in (7, 8, 7)
+    )
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
