@@ -1,10 +1,18 @@
 """Shared-kernel Gaussian mixture classifiers: SKEM, PSKEM, MDA and lambda-PRBF, as scikit-learn estimators.
 
+``DiscriminativePSKEMClassifier`` is PSKEM trained to decide, ``SDGMClassifier`` the sparse discriminative mixture.
+``GaussianMixture`` and ``KMeans`` are the same engine without classes.
+
 Pulford, G. W. (2022). Improvements to Supervised EM Learning of Shared Kernel Models by Feature Space
 Partitioning.
 
 Titsias, M. K. and Likas, A. C. (2001). Shared kernel models for class conditional density estimation. IEEE Trans.
 Neural Networks 12, 987-997.
+
+Hayashi, H. and Uchida, S. (2021). A discriminative Gaussian mixture model with sparsity. ICLR.
+
+Sanderson, C. and Curtin, R. (2017). An open source C++ implementation of multi-threaded Gaussian mixture models,
+k-means and expectation maximisation. ICSPCS.
 """
 
 from importlib.metadata import PackageNotFoundError, version

@@ -102,13 +102,14 @@ class SharedKernelClassifier(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Float32 input is computed in float32 as long as that is exact enough, see ``dtype_used_``. An array of
-            another library is worked on where it is, on a GPU for example, under scikit-learn's ``array_api_dispatch``; what
-            is fitted is there, too. NaN is a missing
-            value: EM then goes by what is there, in float64 (Ghahramani and Jordan 1994), as if values were missing at
-            random; starts from rows take the mean over the class.
+            Float32 input is computed in float32 as long as that is exact enough, see ``dtype_used_``. A ``numpy.memmap`` is
+            read chunk by chunk. Dask arrays and data frames stay on their workers, and ``skem.datasets.ParquetRows`` are read
+            one row group at a time, but not by ``DiscriminativePSKEMClassifier``. An array of another library is worked on where
+            it is, on a GPU for example, under scikit-learn's ``array_api_dispatch``; what is fitted is there, too. NaN, in
+            NumPy arrays, is a missing value: EM then goes by what is there, in float64 (Ghahramani and Jordan 1994), as if
+            values were missing at random; starts from rows take the mean over the class.
         y : array-like of shape (n_samples,)
-            Class labels, of at least two classes.
+            Class labels, of at least two classes; with rows of Dask or of files, a column of the same or an array.
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative; a row of weight two counts as two rows. Only their ratios matter. A row of weight zero, or up to
             1e-30 of the largest weight, counts as none: a class that has weights of zero only is not in ``classes_``.

@@ -58,7 +58,7 @@ n_iter_no_change : int
 warm_start : bool
     Go on from the parameters of the last fit.
 n_jobs : int or None
-    Threads; the result does not depend on it. None is one.
+    Threads; the result does not depend on it. None is one, -1 one per core.
 random_state : int, RandomState instance or None
     Of all that is drawn: starts, splits and samples.
 

@@ -50,7 +50,7 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
     %(tol)s
         Of EM.
     discriminative_iter : int, default=20
-        Passes of fine-tuning; 0 is ``PSKEMClassifier``, to the last bit.
+        Passes of fine-tuning; 0, with ``temperature="auto"``, is ``PSKEMClassifier`` to the last bit.
     optimizer : {"ebw", "adam"}, default="ebw"
         "ebw" is extended Baum-Welch: an M-step of EM in closed form after each pass, after which the criterion is never lower.
         "adam" takes stochastic gradient steps, a batch of rows each: with many rows and blocks as good in half the time, with
@@ -118,6 +118,13 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
     The gradient of log p(c|x) needs the two matrix products of EM, with responsibilities that are signed: those of the class
     of a row count 1 - p(c|x), those of the others -p(c|x). Precisions stay positive definite and weights on the simplex
     after every step. A criterion that overflows ends fine-tuning with the pass before, and a warning.
+
+    ``class_log_density``, ``predict_joint_log_proba`` and ``responsibilities`` are of the mixtures after fine-tuning, without the
+    temperature: so the softmax of ``predict_joint_log_proba`` is not ``predict_proba``. ``score_samples`` and ``sample`` are of the
+    mixtures before it.
+
+    It is fitted in NumPy alone: arrays on a GPU, Dask collections and files are refused. Rows with missing values count in EM
+    and in the temperature; fine-tuning goes by the others, of which each class needs one.
 
     References
     ----------

@@ -15,9 +15,9 @@ from skem.estimators._docstrings import documented
 class MDAClassifier(SharedKernelClassifier):
     """Mixture discriminant analysis with shared components: one covariance for all (Pulford 2022, eq. 32).
 
-    As in the paper, all classes share the components. Started from "class" (the default) or
-    "class_kmeans", each class keeps its own: that is the mixture discriminant analysis of Hastie and
-    Tibshirani (1996).
+    With ``init="uniform"`` (the paper's), "sample", "kmeans" or "k-means++" all classes share the components. Started from
+    "class" (the default) or "class_kmeans", and without ``sharing``, each class keeps its own: that is the mixture
+    discriminant analysis of Hastie and Tibshirani (1996).
 
     Parameters
     ----------

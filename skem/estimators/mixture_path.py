@@ -51,6 +51,7 @@ class GaussianMixturePath(CheckedParameters, DensityMixin, BaseEstimator):
         Of the rows, for "held_out".
     %(n_jobs)s
     %(random_state)s
+        None leaves it to the estimator's own.
 
     Attributes
     ----------

@@ -94,7 +94,7 @@ class PRBFClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEstim
         As in scikit-learn; the larger the better. None is the mean log posterior of the true classes: it sees more than
         the error on a few rows does.
     n_jobs : int or None, default=None
-        Splits side by side, in threads. None is one.
+        Splits side by side, in threads. None is one, -1 one per core.
     random_state : int, RandomState instance or None, default=None
         Of the start of every fit; None leaves it to the estimator's own.
 

@@ -34,7 +34,7 @@ class PRBFEnsemble(CheckedParameters, Posteriors, ClassifierMixin, BaseEstimator
     sharings : sequence of float or of matrices, default=(0, 0.25, 0.5, 0.75, 1)
         The lambdas, each as ``sharing`` of the estimator; no two alike.
     n_jobs : int or None, default=None
-        Fits side by side, in threads; the result does not depend on it. None is one.
+        Fits side by side, in threads; the result does not depend on it. None is one, -1 one per core.
     random_state : int, RandomState instance or None, default=None
         Of the common start; None leaves it to the estimator's own.
 
@@ -86,6 +86,7 @@ class PRBFEnsemble(CheckedParameters, Posteriors, ClassifierMixin, BaseEstimator
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Or a ``numpy.memmap``, a Dask collection or ``skem.datasets.ParquetRows``, as for ``PRBFClassifier``.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
 

@@ -53,7 +53,8 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
     ----------
     estimator : PSKEMClassifier, MDAClassifier, SKEMClassifier or None, default=None
         What is fitted, but for what is chosen here and its ``max_iter``; None is ``PSKEMClassifier()``. Its ``n_init`` is
-        of the first model of each path. Its ``init`` must be a word, and ``sharing`` None: see ``PRBFClassifierCV``.
+        of the first model of each path. Its ``init`` must be a word, and ``sharing`` None: see ``PRBFClassifierCV``. A
+        ``DiscriminativePSKEMClassifier`` is fine-tuned in every fit; to choose with PSKEM and fine-tune once takes less time.
     n_components : int, sequence of int or None, default=None
         The numbers K to choose from; None is 1, 2, 4, 8, 16 and 32 per class.
     n_blocks : int or sequence of int, default=(1, 2, 4)
@@ -68,6 +69,7 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
         little, each fifth in turn.
     %(n_jobs)s
     %(random_state)s
+        None leaves it to the estimator's own.
 
     Attributes
     ----------
@@ -139,6 +141,7 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            In memory.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
             For fits and scores alike.

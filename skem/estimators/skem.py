@@ -15,7 +15,9 @@ from skem.estimators._docstrings import documented
 class SKEMClassifier(SharedKernelClassifier):
     """Shared-kernel Gaussian mixture classifier trained by supervised EM (Pulford 2022, section 2.2).
 
-    Every class has the density p(x|c) = sum_k pi_kc N(x; mu_k, P_k) over one set of K Gaussian kernels.
+    Every class has the density p(x|c) = sum_k pi_kc N(x; mu_k, P_k) over one set of K Gaussian kernels. With ``init="class"``
+    (the default) or "class_kmeans", and no ``sharing``, each kernel keeps to one class; the other starts let all classes share
+    them.
 
     Parameters
     ----------
