@@ -82,14 +82,15 @@ def read(stated: pd.DataFrame, documents: Mapping[str, Mapping[str, Any]], confi
         ]
         definitions |= {*entry.get("definitions", [])}
         repeats |= entry.get("repeats", {})
-        for name, (a, b) in entry.get("resolution", {}).items():
-            if papers.get(a) == papers.get(b) == paper:
+        for name, (a, b, *alike) in entry.get("resolution", {}).items():
+            if all(papers.get(id) == paper for id in (a, b, *alike)):
                 try:
                     apart = abs(float(rows[a]["value"]) - float(rows[b]["value"]))
                 except ValueError:
                     faults.append(f"{where}.resolution.{name}: {a!r} and {b!r} are not both numbers")
                 else:
-                    resolution[rows[a]["dataset"], rows[a]["quantity"]] = apart
+                    for id in (a, b, *alike):
+                        resolution[rows[id]["dataset"], rows[id]["quantity"]] = apart
     for circle in _circles(repeats):
         paper = papers.get(circle[0], next(iter(documents), ""))
         faults.append(f"{config}/{paper}.yaml: claims.repeats goes in a circle: {' -> '.join(circle)}")

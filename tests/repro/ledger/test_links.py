@@ -23,6 +23,9 @@ def test_what_the_papers_say_again_is_found():
         if stated.loc[id, "kind"] == "number":  # 46.0 is 46.02
             assert round(float(stated.loc[first, "value"]), 1) == round(float(stated.loc[id, "value"]), 1)
     assert LINKS.resolution["rice", "accuracy_pct"] == pytest.approx(2)
+    assert (
+        LINKS.resolution["mnist", "peak_pass"] == LINKS.resolution["mnist", "peak_pass_min"] == 15
+    )  # from 10 to 25
 
 
 def test_how_wide_an_interval_may_be():

@@ -10,7 +10,7 @@ import pandas as pd
 from skem.repro.ledger.estimates import LEVEL, Claim, Estimate
 from skem.repro.ledger.verdicts import Comparison, Judgement, all_of, any_of, equivalent, greater
 from skem.repro.papers.pulford2022.evidence import Evidence, Judge
-from skem.repro.papers.pulford2022.numbers import ratios_for_equal_passes
+from skem.repro.papers.pulford2022.numbers import A_POINT, SMALLEST, TESTED, ratios_for_equal_passes
 from skem.repro.training.settings import setting_name
 
 
@@ -168,15 +168,16 @@ def _peak_later(evidence: Evidence, claim: Claim) -> Judgement:
 def _small_k(evidence: Evidence, claim: Claim) -> Judgement:
     sequential, *others = evidence.paper.arrangements
     smallest = evidence.paper.blocks[0]
+    few = evidence.paper.n_components[: 1 if evidence.option("small_k", SMALLEST) == SMALLEST else 2]
     return all_of(
         (
             greater(
                 evidence.half(other, smallest, k), evidence.half(sequential, smallest, k), f"{other}, K = {k}"
             )
-            for k in (4, 8)
+            for k in few
             for other in others
         ),
-        "K = 4 and 8",
+        f"K = {' and '.join(map(str, few))}",
     )
 
 
@@ -200,7 +201,12 @@ def little_arrangement(evidence: Evidence) -> Judgement:
 
 
 def _insensitive(evidence: Evidence, claim: Claim) -> Judgement:
-    """Whether no difference is significant; that none is shows only where all are known to be small."""
+    """Whether no difference is significant; that none is shows only where all are known to be small.
+
+    Or, in the other reading of "significant", whether none reaches a point.
+    """
+    if evidence.option("significant", TESTED) == A_POINT:
+        return little_arrangement(evidence)
     differences = {what: a - b for what, (a, b) in _arranged(evidence).items()}
     level = 1 - (1 - LEVEL) / len(differences)
     intervals = {what: d.interval(level) for what, d in differences.items()}

@@ -252,7 +252,43 @@ def test_a_small_but_certain_difference_between_arrangements_is_one():
     found = judges.judge(evidence, claim)
     assert (found.verdict, found.measured) == ("fails", pytest.approx(-0.5, abs=0.01))
     assert "32 of 64" in found.note
+    assert judges.judge(evidence.under(Reading({"significant": "point"})), claim).verdict == "holds"
     assert verdict("sec1.robustness", evidence) == "holds"
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "lowest", "verdicts"),
+    [
+        ({12: 0.95, 14: 0.95}, 0.90, ("reproduced", "reproduced")),
+        ({8: 0.95}, 0.90, ("lower", "lower")),
+        ({18: 0.95, 20: 0.95}, 0.90, ("higher", "higher")),
+        ({}, 0.93, ("too few runs", "too few runs")),  # all alike
+    ],
+)
+def test_the_best_numbers_of_components_are_told_from_others(accuracies, lowest, verdicts):
+    tables = [
+        history("in_order", f"1x7-K{k}", [[value - 0.001], [value], [value + 0.001]], "rice", n_components=k)
+        for k in range(4, 21, 2)
+        for value in [accuracies.get(k, lowest)]
+    ]
+    evidence = evidence_of({"rice": pd.concat(tables)})
+    found = tuple(verdict(f"sec3-2.rice.best_n_components_{end}", evidence) for end in ("min", "max"))
+    assert found == verdicts
+
+
+@pytest.mark.parametrize(
+    ("at_8", "few", "said"), [(0.01, "4-and-8", "holds"), (-0.01, "4-and-8", "fails"), (-0.01, "4", "holds")]
+)
+def test_few_components_are_four_or_eight_too(at_8, few, said):
+    tables = [
+        history(
+            method, f"12x3-K{k}", [[value + 0.001], [value], [value - 0.001]], "mnist_half", n_components=k
+        )
+        for k, gain in ((4, 0.02), (8, at_8))
+        for method, value in (("sequential", 0.9), ("interleaved", 0.9 + gain), ("random", 0.9 + gain))
+    ]
+    evidence = evidence_of({"mnist_half": pd.concat(tables)}).under(Reading({"small_k": few}))
+    assert verdict("sec3-3.small_k_arrangement", evidence) == said
 
 
 def test_the_top_three_are_above_all_others():
@@ -287,8 +323,9 @@ def test_every_option_of_every_question_is_measured_and_touches_its_claims(every
         for id in touched:
             own = rows[rows["id"] == id]
             rest = [q.name for q in questions if q.name != question.name and own[q.name].notna().any()]
-            groups = own.groupby(rest)["measured"] if rest else [((), own["measured"])]
-            # Where all else is equal, another option is another measurement of some of its claims.
+            said = own[["measured", "low", "verdict"]].astype(str).agg(" ".join, axis=1)
+            groups = said.groupby([own[name] for name in rest]) if rest else [((), said)]
+            # Where all else is equal, another option measures or judges some of its claims otherwise.
             if any(len(set(group)) > 1 for _, group in groups):
                 break
         else:
