@@ -98,6 +98,22 @@ def read(stated: pd.DataFrame, documents: Mapping[str, Mapping[str, Any]], confi
     return Links(frozenset(definitions), {id: _first(id, repeats) for id in repeats}, resolution)
 
 
+def apart(stated: pd.DataFrame, claim: Mapping[str, str]) -> float:
+    """By how much the cells of a table differ that stand beside a claim's: of the same part of it and the same quantity.
+
+    Parameters
+    ----------
+    stated : DataFrame
+        ``config/claims.csv``.
+    claim : mapping
+        Its id is that of the part, a dot and the cell.
+    """
+    part = claim["id"].rpartition(".")[0] + "."
+    beside = stated["id"].str.startswith(part) & (stated["quantity"] == claim["quantity"])
+    values = stated.loc[beside, "value"].astype(float)
+    return float(values.max() - values.min())
+
+
 def _first(id: str, repeats: Mapping[str, str]) -> str:
     while id in repeats:
         id = repeats[id]

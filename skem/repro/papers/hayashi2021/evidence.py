@@ -13,6 +13,8 @@ from skem.repro.papers.hayashi2021.settings import Settings
 
 AGAIN = "was not part of this run: snakemake hayashi"
 OWN_SPLITS = "splits of our own"
+MIXTURES = ("sdgm", "sdgm_raw", "primal", "mgp")
+"""Methods that have components."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,8 @@ class Evidence:
     components : DataFrame
         ``results/values/hayashi2021_components.csv``: a row per repetition and number of components at first.
     paper : Settings
+    stated : DataFrame
+        ``config/claims.csv``.
     images : DataFrame
         ``results/values/hayashi2021_images.csv``: a row per column of Table 2, seed and last layer.
     reading : Reading
@@ -34,6 +38,7 @@ class Evidence:
     errors: pd.DataFrame
     components: pd.DataFrame
     paper: Settings
+    stated: pd.DataFrame
     images: pd.DataFrame = field(default_factory=pd.DataFrame)
     reading: Reading = field(default_factory=Reading)
 
@@ -41,8 +46,31 @@ class Evidence:
         """The same under a reading of the paper."""
         return replace(self, reading=reading)
 
+    @property
+    def comparable(self) -> list[str]:
+        """The data sets whose mixtures have as many components as the paper's."""
+        return [name for name, entry in self.paper.data_sets.items() if "n_components" not in entry]
+
+    @property
+    def without(self) -> str:
+        """What is said of a mean, a maximum or an ordering that leaves the others out."""
+        others = [name for name in self.paper.data_sets if name not in self.comparable]
+        return (
+            f"without {', '.join(others)}, trained with fewer components than the paper's" if others else ""
+        )
+
+    def need(self, dataset: str, method: str) -> None:
+        """Refuse a mixture of fewer components than the paper's."""
+        if method in MIXTURES and dataset not in self.comparable:
+            n = self.paper.data_sets[dataset]["n_components"]
+            told = "one component" if n == 1 else f"{n} components"
+            raise NotRun(
+                f"{dataset} is trained with {told} per class, the paper's has more; more take a minute a fit"
+            )
+
     def column(self, dataset: str, method: str, column: str) -> pd.Series:
         """A column of a method, by split."""
+        self.need(dataset, method)
         if not len(self.errors):
             raise NotRun(f"{method} on {dataset} {AGAIN}")
         found, trained = self.reading.where(dataset, method)
@@ -56,19 +84,17 @@ class Evidence:
         entry, runs = self.paper.data_sets[dataset], self.column(dataset, method, column)
         if "n_train" in entry:
             return Estimate.of(runs, "last-pass", OWN_SPLITS)
-        if column == "error" and runs.std() == 0:  # no start has a part in it
+        if column == "error" and len(runs) > 1 and runs.min() == runs.max():  # no start has a part in it
             known = datasets.describe(entry["source"])
             return Estimate.fixed(float(runs.iloc[0]), known["shape"][0] - known["n_train"], "last-pass")
         return Estimate.of(runs, "last-pass", "the published split, over starts")
 
-    def relative(self, method: str, column: str) -> Estimate:
-        """The mean over data sets of the ratio to SDGM; its spread to first order, from splits."""
-        parts = []
-        for dataset in self.paper.data_sets:
-            a, b = self.column(dataset, method, column), self.column(dataset, "sdgm", column)
-            if not b.mean() > 0:
-                raise NotRun(f"no {column} are left on {dataset}, and a ratio to none says nothing")
-            parts.append(ratio_by_run(a, b))
+    def relative(self, method: str) -> Estimate:
+        """The mean over `comparable` data sets of the ratio of errors to SDGM's; its spread to first order, from splits."""
+        parts = [
+            ratio_by_run(*(self.column(dataset, name, "error") for name in (method, "sdgm")))
+            for dataset in self.comparable
+        ]
         return Estimate.of(pd.concat(parts, axis=1).mean(axis=1), "last-pass", OWN_SPLITS)
 
     def by_components(self, n: int, column: str) -> Estimate:
@@ -93,7 +119,16 @@ class Evidence:
             rows = rows[(rows["dataset"] == column) & (rows["method"] == method)]
         if not len(rows) or measure not in rows:
             raise NotRun(f"{method} on {column} was not part of this run: snakemake hayashi_images")
-        return Estimate.of(rows.set_index("run")[measure].astype(float), "last-pass", "over seeds")
+        return Estimate.of(rows.set_index("run")[measure].astype(float), "last-pass", self.own_network)
+
+    @property
+    def own_network(self) -> str:
+        """What is said of a number that the network of Table 2 has a part in."""
+        widths, epochs = self.paper.images["network"]["widths"], self.paper.images["network"]["epochs"]
+        return (
+            "the paper does not state the network's size and training; "
+            f"ours has {widths[0]} to {widths[-1]} channels and {epochs} epochs"
+        )
 
     def network_ratio(self, method: str) -> Estimate:
         """The mean over columns of the ratio of errors to SDGM's; its spread to first order, from seeds."""

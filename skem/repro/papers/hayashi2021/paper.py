@@ -20,4 +20,4 @@ def evidence(files: Files, stated: pd.DataFrame, settings: Settings) -> Evidence
     errors, components, images = (
         tables.get(name, pd.DataFrame()) for name in ("errors", "components", "images")
     )
-    return Evidence(errors, components, settings, images)
+    return Evidence(errors, components, settings, stated, images)

@@ -43,11 +43,14 @@ class Evidence:
     values : mapping of str to DataFrame
         By a name of `VALUES`; empty where it was not part of the run.
     paper : Settings
+    stated : DataFrame
+        ``config/claims.csv``.
     reading : Reading
     """
 
     values: Mapping[str, pd.DataFrame]
     paper: Settings
+    stated: pd.DataFrame
     reading: Reading = field(default_factory=Reading)
 
     def under(self, reading: Reading) -> Evidence:

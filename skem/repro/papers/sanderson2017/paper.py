@@ -16,4 +16,5 @@ __all__ = ["FIGURES", "evidence", "judge", "knows"]
 
 def evidence(files: Files, stated: pd.DataFrame, settings: Settings) -> Evidence:
     """What a run left: ``values`` by the names of `evidence.VALUES`, or none."""
-    return Evidence({name: read_table(path) for name, path in files["values"].items()}, settings)
+    values = {name: read_table(path) for name, path in files["values"].items()}
+    return Evidence(values, settings, stated)

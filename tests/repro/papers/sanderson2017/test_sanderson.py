@@ -43,7 +43,7 @@ def like_the_paper(dropped=(), **changed):
             value = (-1e5 if np.isnan(said) else said) * scale * changed.get(method, 1.0)
             for run in range(10):
                 # The best of them is nearest to what is printed.
-                noise = -1e-3 * abs(value) * abs(rng.normal()) * (run > 0)
+                noise = -changed.get("noise", 1e-3) * abs(value) * abs(rng.normal()) * (run > 0)
                 row = {"dataset": dataset, "method": method, "run": run, "n_rows": n_rows, "passes": 250}
                 row |= {"guard": METHODS[method].guard.format(floor=PAPER.floor), "note": ""}
                 found["fits"].append(row | {"log_likelihood": value + noise})
@@ -133,11 +133,11 @@ def printed():
 
 
 def verdict(name, values):
-    return judge(Evidence(values, PAPER), CLAIMS[name]).verdict
+    return judge(Evidence(values, PAPER, STATED), CLAIMS[name]).verdict
 
 
 def test_every_claim_is_judged_and_few_are_not_run(printed):
-    evidence = Evidence(printed, PAPER)
+    evidence = Evidence(printed, PAPER, STATED)
     assert all(
         knows(claim) or claim["kind"] == "ordering" or claim["external"] == "yes" for claim in CLAIMS.values()
     )
@@ -151,7 +151,11 @@ def test_every_claim_is_judged_and_few_are_not_run(printed):
     assert len(not_run) == 22
     assert (not_run["remark"] != "").all()
     own = table[table["id"].str.startswith("sanderson.table1.") & (table["verdict"] != "not run")]
-    assert set(own["verdict"]) == {"reproduced"}
+    # Of BIRCH 3 the two programs differ by one unit of the last digit that is printed.
+    assert set(own.loc[own["verdict"] != "reproduced", "id"]) == {
+        f"sanderson.table1.birch3.{name}_log_likelihood" for name in ("gmm_diag", "mlpack")
+    }
+    assert set(own["verdict"]) == {"reproduced", "not testable"}
 
 
 @pytest.mark.parametrize(
@@ -159,6 +163,8 @@ def test_every_claim_is_judged_and_few_are_not_run(printed):
     [
         ("table1.winequality.gmm_diag_log_likelihood", {"armadillo_diag": 1.1}, "worse"),
         ("table1.winequality.gmm_diag_log_likelihood", {"armadillo_diag": 0.9}, "better"),
+        ("table1.winequality.gmm_diag_log_likelihood", {"noise": 1.0}, "too few runs"),
+        ("table1.winequality.gmm_diag_log_likelihood", {"noise": 3.0}, "not testable"),
         ("table1.pokerhand.mlpack_log_likelihood", {"mlpack_full": 1.1}, "worse"),
         ("table1.birch3.gmm_diag_fit_seconds", {"seconds_armadillo_diag": 2.0}, "worse"),
         ("table1.birch3.fit_seconds_ratio", {"seconds_armadillo_diag": 2.0}, "worse"),
@@ -186,8 +192,9 @@ def test_every_claim_is_judged_and_few_are_not_run(printed):
         ("sec4.em_iter_max", {}, "reproduced"),
         ("sec4.em_iter_max", {"enough": {"em_iter": 100}}, "higher"),
         ("sec4.em_iter_min", {"enough": {"em_iter": 5}}, "reproduced"),
-        ("sec4.samples_per_gaussian", {}, "reproduced"),
-        ("sec4.samples_per_gaussian", {"enough": {"rows_per_component": 5}}, "worse"),
+        ("sec4.samples_per_gaussian", {}, "higher"),
+        ("sec4.samples_per_gaussian", {"enough": {"rows_per_component": 10}}, "reproduced"),
+        ("sec4.samples_per_gaussian", {"enough": {"rows_per_component": 5}}, "reproduced"),
         ("sec4.diag_fewer_samples", {}, "holds"),
         ("sec4.diag_fewer_samples", {"full_needs_more": -0.5}, "fails"),
         ("sec4.spread_seeding_cost", {}, "holds"),
@@ -211,10 +218,32 @@ def test_another_filling_of_ozone_is_another_reading(printed):
     values["fits"] = values["fits"].assign(
         log_likelihood=values["fits"]["log_likelihood"] * np.where(mean, 2.0, 1.0)
     )
-    evidence, claim = Evidence(values, PAPER), CLAIMS["table1.ozone.mlpack_log_likelihood"]
+    evidence, claim = Evidence(values, PAPER, STATED), CLAIMS["table1.ozone.mlpack_log_likelihood"]
     assert judge(evidence, claim).verdict == "reproduced"
     by_mean = Reading(instead=({"ozone/*": "ozone_mean"},))
     assert judge(evidence.under(by_mean), claim).verdict == "worse"
+
+
+def test_few_starts_that_differ_are_too_few():
+    values = like_the_paper(noise=3.0)
+    values["fits"] = values["fits"][values["fits"]["run"] < 2]
+    assert verdict("table1.pokerhand.mlpack_log_likelihood", values) == "too few runs"
+
+
+def test_without_its_clamp_mlpack_is_another_reading():
+    values = like_the_paper(mlpack_full_unclamped=0.03)
+    table, _ = summary.ledger(
+        STATED[STATED["id"].str.startswith("sanderson.sec5.diag_higher.")],
+        lambda claim, reading: judge(Evidence(values, PAPER, STATED).under(reading), claim),
+        questions={
+            "sanderson2017": papers.questions(
+                "sanderson2017", STATED, PAPER, ROOT / "config", ROOT / "workflow/schemas"
+            )
+        },
+    )
+    found = table.set_index(table["id"].str.rpartition(".")[2])[["verdict", "readings", "depends_on"]]
+    assert tuple(found.loc["winequality"]) == ("holds", 2, "whether mlpack clamps its covariances")
+    assert tuple(found.loc["pokerhand"]) == ("holds", 1, "")
 
 
 def test_an_engine_that_is_not_installed_leaves_its_reason():
@@ -226,7 +255,7 @@ def test_an_engine_that_is_not_installed_leaves_its_reason():
     )
     table, _ = summary.ledger(
         STATED[STATED["id"] == "sanderson.table1.birch3.mlpack_log_likelihood"],
-        lambda claim, reading: judge(Evidence(values, PAPER), claim),
+        lambda claim, reading: judge(Evidence(values, PAPER, STATED), claim),
     )
     assert table["verdict"].tolist() == ["not run"]
     assert "pip install mlpack" in table["remark"].iloc[0]
@@ -242,7 +271,7 @@ def test_threads_beyond_the_cores_are_not_run():
     values = {"timing": pd.DataFrame(rows)}
     table, _ = summary.ledger(
         STATED[STATED["id"] == "sanderson.fig2.fit_seconds_16threads"],
-        lambda claim, reading: judge(Evidence(values, PAPER), claim),
+        lambda claim, reading: judge(Evidence(values, PAPER, STATED), claim),
     )
     assert table["remark"].iloc[0].endswith("16 threads were not run on one core")
 
