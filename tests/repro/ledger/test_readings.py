@@ -48,6 +48,14 @@ def test_a_verdict_depends_on_what_alone_turns_it():
     assert both.words == "the ridge and on the scale"
 
 
+def test_what_only_several_options_turn_depends_on_all_of_them():
+    """Where what lies between was not run, or says nothing."""
+    found = surveyed(
+        {("some", "raw"): "worse", ("none", "raw"): "too few runs", ("none", "unit"): "reproduced"}
+    )
+    assert (found.words, found.agree) == ("the ridge and on the scale", 1)
+
+
 def test_what_is_open_turns_nothing_and_what_was_not_run_is_no_reading():
     found = surveyed({("some", "raw"): "worse", ("none", "raw"): "undecided"})
     assert (found.words, found.agree, len(found.found)) == ("", 1, 2)

@@ -8,6 +8,7 @@ from claims import ROOT, STATED
 from skem import datasets
 from skem.repro import papers
 from skem.repro.ledger import summary
+from skem.repro.ledger.readings import Reading
 from skem.repro.ledger.verdicts import VERDICTS
 from skem.repro.papers.titsias2001 import errors, evidence, figures, judges, tables, values
 from skem.repro.papers.titsias2001.examples import FIGURES, measure
@@ -203,6 +204,33 @@ def test_the_synthetic_examples_are_as_the_paper_tells_them(stated, examples):
     assert told["titsias.sec2d.fig5_separate_better"] == "fails"
     fifth = examples[examples["figure"] == "figure5"].groupby("model")["error"].mean()
     assert fifth["separate"] < fifth["shared"] - 2
+
+
+@pytest.mark.parametrize(("far", "said"), [(10, "holds"), (50, "undecided"), (90, "fails")])
+def test_most_fits_are_to_be_almost_the_same(stated, examples, far, said):
+    """A start that ends elsewhere does not refute what the paper shows of one fit."""
+    moved = examples.copy()
+    fits = moved.index[(moved["figure"] == "figure3") & (moved["model"] == "shared")]
+    moved = moved.loc[moved.index.difference(fits)]
+    rows = examples.loc[[fits[0]] * 100].assign(run=range(100), apart=[1.0] * far + [0.0] * (100 - far))
+    table = verdicts(stated, found(pd.DataFrame(), pd.concat([moved, rows], ignore_index=True)))
+    assert table.loc["titsias.sec2d.fig3_same_as_separate", "verdict"] == said
+
+
+def test_a_more_adequate_representation_may_be_meant_of_the_error(stated, examples):
+    claim = stated.set_index("id", drop=False).loc["titsias.sec2d.fig5_separate_better"].to_dict()
+    evidence = found(pd.DataFrame(), examples).under(Reading({"adequate": "error"}))
+    assert judges.judge(evidence, claim).verdict == "holds"
+
+
+@pytest.mark.parametrize(("gains", "said"), [((-1, 2, -1, -1), "holds"), ((-1, -1, -1, -1), "fails")])
+def test_averaging_may_help_in_some_cases_only(stated, examples, gains, said):
+    results = like_the_paper(stated)
+    gain = results["dataset"].map(dict(zip(PAPER.judged, gains, strict=True)))
+    noise = np.random.default_rng(0).normal(0, 0.1, len(results))
+    results["error"] = 20 + noise - gain * (results["method"] == "averaging")
+    table = verdicts(stated, found(results, examples))
+    assert table.loc["titsias.sec3b.averaging_helps", "verdict"] == said
 
 
 def test_panels_have_every_row_and_say_whose_a_kernel_is():
