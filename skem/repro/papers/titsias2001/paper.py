@@ -8,11 +8,11 @@ from skem.repro.files import read_json, read_table
 from skem.repro.papers import Files
 from skem.repro.papers.titsias2001.evidence import Evidence
 from skem.repro.papers.titsias2001.figures import FIGURES
-from skem.repro.papers.titsias2001.judges import judge, knows
+from skem.repro.papers.titsias2001.judges import JUDGED, judge, knows
 from skem.repro.papers.titsias2001.settings import Settings
 from skem.repro.papers.titsias2001.tables import cells
 
-__all__ = ["FIGURES", "evidence", "judge", "knows"]
+__all__ = ["FIGURES", "JUDGED", "evidence", "judge", "knows"]
 
 
 def evidence(files: Files, stated: pd.DataFrame, settings: Settings) -> Evidence:
