@@ -57,6 +57,8 @@ class Estimate:
         Degrees of freedom of ``sd``, where they are not n - 1.
     grain : float
         By how much results may differ that are the same in every run and yet not told apart; see `fixed`.
+    pool : object or None
+        The same object for all estimates whose ``sd`` is one number; see `pooled`.
     """
 
     mean: float
@@ -67,6 +69,7 @@ class Estimate:
     note: str = ""
     dof: float | None = None
     grain: float = 0.0
+    pool: object = field(default=None, compare=False)
 
     @classmethod
     def of(cls, runs: pd.Series, protocol: str = "", note: str = "") -> Estimate:
@@ -104,8 +107,12 @@ class Estimate:
         mean = combine(self.mean, other.mean)
         if self.error == 0 or other.error == 0:
             spread = other if self.error == 0 else self
-            return Estimate(mean, spread.sd, spread.n, None, protocol, dof=spread.dof, grain=grain)
+            return Estimate(
+                mean, spread.sd, spread.n, None, protocol, dof=spread.dof, grain=grain, pool=spread.pool
+            )
         error = float(np.hypot(self.error, other.error))
+        if self.pool is not None and self.pool is other.pool:  # one deviation, however often it is used
+            return Estimate(mean, error, 1, None, protocol, dof=self.freedom, grain=grain, pool=self.pool)
         parts = [(e.error**4 / e.freedom) for e in (self, other) if e.error > 0 and e.freedom > 0]
         satterthwaite = error**4 / sum(parts) if parts else 0.0
         return Estimate(mean, error, 1, None, protocol, dof=satterthwaite, grain=grain)
@@ -130,14 +137,15 @@ def pooled(settings: Sequence[Estimate]) -> list[Estimate]:
     """The same settings with one standard deviation, estimated from all: for many settings of few runs.
 
     Each has runs of its own, so degrees of freedom add up. Differences of one setting to many others do not: they share
-    its runs. The pooled settings have no runs left to pair.
+    its runs, and a difference has no more than the deviation that both share. The pooled settings have no runs left to pair.
     """
     spread = [e for e in settings if e.freedom > 0]
     if not spread:
         return list(settings)
     freedom = sum(e.freedom for e in spread)
     sd = float(np.sqrt(sum(e.sd**2 * e.freedom for e in spread) / freedom))
-    return [replace(e, sd=sd, dof=freedom, runs=None) for e in settings]
+    pool = object()
+    return [replace(e, sd=sd, dof=freedom, runs=None, pool=pool) for e in settings]
 
 
 def pooled_where_alike(estimate: Estimate, *families: tuple[str, Sequence[Estimate]]) -> Estimate:

@@ -146,15 +146,15 @@ def _same(a: Judgement, b: Judgement) -> bool:
 
 
 def _turning(found: Sequence[Found]) -> Iterator[str]:
-    """Questions whose options alone make the difference between two verdicts; several together, where it takes several."""
+    """Questions whose options alone make the difference between two verdicts; where none does alone, the fewest together."""
     decided = [f for f in found if f.judgement.verdict not in OPEN]
-    differ = [
+    apart = [
         [name for name in a.options if a.options[name] != b.options[name]]
         for a, b in combinations(decided, 2)
         if a.judgement.verdict != b.judgement.verdict
     ]
-    fewest = min(map(len, differ), default=0)
-    for names in differ:
+    fewest = min(map(len, apart), default=0)
+    for names in apart:
         if len(names) == fewest:
             yield from names
 

@@ -9,8 +9,9 @@ it does not say), a value is *reproduced* if it lies in the 95% prediction inter
 losses smaller) or *worse*; where neither is a merit, *higher* or *lower*. s is the spread over runs alone, since the
 test images are the same; what is the same in every run may differ by some test images (`Estimate.fixed`). A standard
 deviation is compared through the F distribution; where only the rounding of the printed one decides, it is *not
-testable*. A bound ("more than") is reproduced where it holds at 95%. A claimed maximum is compared with our maximum:
-run by run that of the settings tried, with the spread of a single one.
+testable*. "Around" widens no deviation: one unit of ".1" is as large as the deviation, so that almost any would agree. A
+bound ("more than") is reproduced where it holds at 95%. A claimed maximum is compared with our maximum: run by run that of
+the settings tried, with the spread of a single one.
 
 An interval wider than all that the paper claims to be different there says nothing: the verdict is then *too few runs*,
 or *not testable* where no number of runs would narrow it enough, because one result of the paper's is as uncertain.

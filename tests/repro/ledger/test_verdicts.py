@@ -209,6 +209,18 @@ def test_a_few_test_images_decide_nothing():
     assert high - low == pytest.approx(alone + 2 * 0.05)
 
 
+def test_around_widens_no_spread():
+    """A unit of the last digit of .1 is all of it: ten spreads agreed, half of them by that alone."""
+    claim = CLAIM | {"value": "0.1", "quantity": "accuracy_std_pct", "trials": "20"}
+    for sd, verdict in ((0.1, "reproduced"), (0.3, "worse"), (0.02, "better")):
+        exactly, around = (
+            judge_number(claim | {"setting": setting}, Estimate(sd, float("nan"), 60, None))
+            for setting in ("", "approx=yes")
+        )
+        assert exactly == around
+        assert around.verdict == verdict
+
+
 def test_where_neither_is_a_merit_there_is_no_better():
     claim = CLAIM | {"value": "24", "quantity": "peak_pass"}
     told = [judge_number(claim, over([m - 0.1, m, m + 0.1])).verdict for m in (20, 24, 28)]
@@ -288,6 +300,16 @@ def test_differences_that_share_a_setting_are_no_more_certain_for_being_many():
         top, *others = settings
         failed += all_of(verdicts.Comparison(top - other) for other in others).verdict == "fails"
     assert failed / 150 < 0.08
+
+
+def test_a_difference_knows_a_shared_spread_no_better_than_each_of_the_two():
+    a, b, c = estimates.pooled([over([1.0, 2.0]), over([2.0, 4.0]), over([3.0, 3.5])])
+    assert a.freedom == 3
+    assert {e.freedom for e in (a - b, a + b, a - b - c, Estimate(5.0) - a - b)} == {3}
+    assert (a - b).error == pytest.approx(a.sd)
+    # From another pool it is another deviation, and degrees of freedom add up.
+    (other, _) = estimates.pooled([over([1.0, 2.0]), over([3.0, 5.0])])
+    assert (a - other).freedom > max(a.freedom, other.freedom)
 
 
 def test_settings_of_few_runs_share_their_spread():

@@ -46,6 +46,10 @@ class Evidence:
         """The same under a reading of the paper."""
         return replace(self, reading=reading)
 
+    def option(self, question: str, default: str) -> str:
+        """Which option of a question the reading takes."""
+        return self.reading.options.get(question, default)
+
     def need(self, dataset: str) -> None:
         """Refuse a data set that cannot be had."""
         entry = self.paper.tables.get(dataset, {})
@@ -74,15 +78,17 @@ class Evidence:
 
     @cached_property
     def measured(self) -> dict[str, tuple[str, str, int]]:
-        """Of these, those of this run, in its order."""
-        ids = {cell: name for name, cell in self.cells.items()}
-        return {ids[cell]: cell for cell in self._by_run if cell in ids and cell[0] in self.paper.judged}
+        """Of these, those that this run has under the reading."""
+        return {
+            name: (dataset, method, m)
+            for name, (dataset, method, m) in self.cells.items()
+            if dataset in self.paper.judged and (*self.reading.where(dataset, method), m) in self._by_run
+        }
 
     def column(self, dataset: str, method: str, m: int, column: str = "error") -> Estimate:
         """A column of a cell, mean over folds by repetition."""
         self.need(dataset)
-        found, _ = self.reading.where(dataset, method)
-        runs = self._by_run.get((found, method, m))
+        runs = self._by_run.get((*self.reading.where(dataset, method), m))
         if runs is None:
             raise NotRun(f"{method} with {m} kernels on {dataset} {AGAIN}")
         if column not in runs or runs[column].isna().any():

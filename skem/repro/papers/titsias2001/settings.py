@@ -28,7 +28,7 @@ class Settings:
     tables : dict
         By name of a table's variant: number, source, scale, n_components; or why it is not available.
     judged : list of str
-        Of these, the variant of each table that the claims are held against.
+        The paper's tables that the claims are held against; which features of each, its readings say.
     choice, examples, images : dict
         How lambda is chosen; the synthetic examples; PSKEM with sharing.
     """
