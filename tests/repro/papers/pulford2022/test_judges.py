@@ -91,6 +91,15 @@ def history(method, setting, accuracies, dataset="mnist", **columns):
     return table.assign(**dict.fromkeys(["validation_accuracy", *unknown], np.nan) | known | columns)
 
 
+def test_a_data_set_that_holds_no_rows_out_is_evidence_too():
+    table = history("pskem", "10x15-K100", [[0.84, 0.85]], "fashion_mnist_unit").filter(
+        regex="^(?!validation)"
+    )
+    found = measured.values({"fashion_mnist_unit": table})
+    assert found["best-pass"].tolist() == [0.85]
+    assert found["validated"].isna().all()
+
+
 def test_evidence_reports_the_best_pass_and_where_it_lies():
     table = history("pskem", "3x13-K60", [[0.5, 0.975, 0.9], [0.6, 0.7, 0.973]])
     evidence = evidence_of({"mnist": table})
