@@ -151,7 +151,7 @@ class Reference:
         ]
         for row in self._table("table1").to_dict("records"):
             claim = judged.loc[row["dataset"]]
-            verdict = ", ".join(filter(None, [claim["verdict"], claim["depends_on"]]))
+            verdict = " and depends on ".join(filter(None, [claim["verdict"], claim["depends_on"]]))
             ends = (float(row[f"nested{end}"]) for end in ("", "_low", "_high"))
             best = f"{float(row['best_accuracy']):.2f}, {NAMES[row['best_method']]}"
             shown = [
