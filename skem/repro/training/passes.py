@@ -163,10 +163,10 @@ def _ordinary_mixtures(trial: Trial, params: dict[str, Any], random_state: int) 
 
 
 def _points(trial: Trial, name: str, random_state: int) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """A baseline fitted at each point of its grid, the preset last."""
+    """A baseline fitted at each point of its grid, the preset last; once, where there is nothing to choose."""
     known = {"dtype": str(trial.X_train.dtype), "log_likelihood": np.nan, "objective": np.nan}
     with single_threaded():
-        for point in reversed(baselines.grid(name)):
+        for point in reversed(baselines.grid(name) or [{}]):
             estimator = baselines.make(name, random_state=random_state, **point | {"standardize": False})
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
