@@ -268,9 +268,11 @@ class Results:
             found.append(Part(path.stem, title, markup.markdown(text, title)))
         return found
 
-    def dots(self) -> Part:
+    def compared(self) -> list[Part]:
+        """Headline accuracies under every reading, and every accuracy beside the papers', where they are there."""
         gap = Gap("This run has not finished", "snakemake --cores all")
-        return self._figure("paper_and_here", "figures/paper_and_here", "paper_and_here", gap)
+        names = ("specifications", "paper_and_here")
+        return [self._figure(name, f"figures/{name}", name, gap) for name in names]
 
     def peers_figure(self) -> Part:
         gap = Gap("Not part of this run", "snakemake --cores all peers")
