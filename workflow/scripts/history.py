@@ -2,11 +2,14 @@
 
 import pandas as pd
 
+from skem.repro import protocols
 from skem.repro.files import plain_errors, read_table, write_table
-from skem.repro.protocols import COLUMNS
 
 with plain_errors():
-    for kind in ("history", "seconds"):
-        tables = [table for table in map(read_table, snakemake.input[kind]) if len(table)]
-        gathered = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(COLUMNS))
-        write_table(snakemake.output[kind], gathered)
+    history, seconds = (
+        [table for table in map(read_table, snakemake.input[kind]) if len(table)]
+        for kind in ("history", "seconds")
+    )
+    write_table(snakemake.output.history, protocols.gather(history))
+    none = pd.DataFrame(columns=list(protocols.COLUMNS))
+    write_table(snakemake.output.seconds, pd.concat(seconds, ignore_index=True) if seconds else none)

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from skem.estimators.gaussian_mixture import GaussianMixture
+from skem.repro.peers import mlpack_fit
 
 LOG_LIKELIHOOD_ROWS = 100_000
 """The first so many rows say whether two engines did the same; millions would take longer than the fits."""
@@ -185,12 +186,7 @@ def _mlpack(work: Work, passes: int) -> tuple[float, Start]:
         begin = perf_counter()
         output = mlpack.gmm_train(input_=work.X, max_iterations=passes, copy_all_inputs=True, **own)
         seconds = perf_counter() - begin
-    fitted = output["output_model"].get_cpp_params()["GMM"]
-    return seconds, (
-        np.ravel(fitted["weights"]),
-        np.stack([np.ravel(gaussian["mean"]) for gaussian in fitted["dists"]]),
-        np.stack([gaussian["covariance"] for gaussian in fitted["dists"]]),
-    )
+    return seconds, mlpack_fit.mixture(output)
 
 
 SOURCE = Path("workflow/scripts/peers.cpp")

@@ -109,6 +109,11 @@ def _skem(covariance_type: str) -> Callable[[NDArray[np.float64], Request], Fitt
     return fit
 
 
+def _environment(request: Request) -> dict[str, str]:
+    """Of a process with so many threads."""
+    return {**os.environ} | {f"{name}_NUM_THREADS": str(request.n_threads) for name in ("OMP", "OPENBLAS")}
+
+
 def _armadillo(X: NDArray[np.float64], request: Request) -> Fitted:
     N, m = X.shape
     K = request.n_components
@@ -116,12 +121,11 @@ def _armadillo(X: NDArray[np.float64], request: Request) -> Fitted:
         data, out = (str(Path(folder, name)) for name in ("data", "out"))
         np.ascontiguousarray(X, dtype=np.float64).tofile(data)
         numbers = (N, m, K, request.em_iter, request.kmeans_iter, request.seed % 2**31, request.floor)
-        threads = {f"{name}_NUM_THREADS": str(request.n_threads) for name in ("OMP", "OPENBLAS")}
         done = subprocess.run(
             [str(engines._compiled()), "diag-from-kmeans", data, "-", out, *map(str, numbers)],
             capture_output=True,
             text=True,
-            env={**os.environ, **threads},
+            env=_environment(request),
         )
         if done.returncode:
             raise RuntimeError(done.stderr.strip() or f"ended with {done.returncode}")
@@ -141,7 +145,6 @@ def _mlpack(**options: Any) -> Callable[[NDArray[np.float64], Request], Fitted]:
             "seed": 1,  # zero would be the time of day
             **options,
         }
-        threads = {f"{name}_NUM_THREADS": str(request.n_threads) for name in ("OMP", "OPENBLAS")}
         with tempfile.TemporaryDirectory() as folder:
             rows, out = Path(folder, "rows.npy"), Path(folder, "fitted.npz")
             np.save(rows, X[order])
@@ -149,7 +152,7 @@ def _mlpack(**options: Any) -> Callable[[NDArray[np.float64], Request], Fitted]:
                 [sys.executable, "-m", mlpack_fit.__name__, str(rows), json.dumps(asked), str(out)],
                 capture_output=True,
                 text=True,
-                env={**os.environ, **threads},
+                env=_environment(request),
             )
             if done.returncode:
                 if "Log::Fatal" in done.stderr:  # why stands on the terminal alone

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from skem.repro.protocols import COLUMNS as HISTORY
 from skem.repro.protocols import select
 from skem.repro.training.settings import COLUMNS
 
@@ -33,8 +32,6 @@ def values(histories: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 def _of(history: pd.DataFrame) -> pd.DataFrame:
     keys = [*KEYS, "run"]
     history = history.assign(setting=history["setting"].fillna("").astype(str))
-    # Of a data set that holds no rows out, the history has no columns of validation.
-    history = history.reindex(columns=list(dict.fromkeys([*history, *HISTORY])))
     described = [column for column in COLUMNS if column in history]
     table = history[[*keys, *described]].drop_duplicates(keys).set_index(keys)
     for protocol in PASSES:

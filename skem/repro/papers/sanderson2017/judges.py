@@ -84,9 +84,8 @@ def _likelihood_cell(evidence: Evidence, claim: Claim) -> Judgement:
     """To say anything, its interval is narrower than the two programs are apart; the best of ten starts is one result."""
     best = _log_likelihood(evidence, claim["id"])
     judgement = judge_number({**claim, "trials": "1"}, best)
-    if best.freedom + 1 < int(
-        claim["trials"]
-    ):  # what as many starts as the paper's would leave open is not known
+    # What as many starts as the paper's would leave open is not known.
+    if best.freedom + 1 < int(claim["trials"]):
         judgement = replace(judgement, narrowest=float("nan"))
     return judgement.sharp_enough(apart(evidence.stated, claim))
 

@@ -18,7 +18,7 @@ from skem.repro.papers import ledgers
 from skem.repro.papers.pulford2022 import judges, specifications
 from skem.repro.papers.pulford2022 import values as measured
 from skem.repro.papers.pulford2022.evidence import Evidence
-from skem.repro.protocols import PROTOCOLS
+from skem.repro.protocols import PROTOCOLS, gather
 from skem.repro.training import baselines
 
 OURS = STATED[STATED["paper"] == "pulford2022"]
@@ -95,7 +95,7 @@ def test_a_data_set_that_holds_no_rows_out_is_evidence_too():
     table = history("pskem", "10x15-K100", [[0.84, 0.85]], "fashion_mnist_unit").filter(
         regex="^(?!validation)"
     )
-    found = measured.values({"fashion_mnist_unit": table})
+    found = measured.values({"fashion_mnist_unit": gather([table])})
     assert found["best-pass"].tolist() == [0.85]
     assert found["validated"].isna().all()
 
