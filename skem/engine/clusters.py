@@ -66,12 +66,11 @@ def of_clusters(
         of_rows = labels[chunk.rows]
         order = np.argsort(of_rows, kind="stable")
         w, borders = rows.weights[chunk.rows][order], np.searchsorted(of_rows[order], np.arange(K + 1))
-        deviations = x[:, first + order] - means[of_rows[order]].T
+        x = x[:, first + order].astype(np.float64)
         phi = np.zeros((K, covariance_type.n_quadratic(m)))
         for k in np.flatnonzero(np.diff(borders)).tolist():
             rows_of_k = slice(borders[k], borders[k + 1])
-            x_of_k = np.ascontiguousarray(deviations[:, rows_of_k])
-            phi[k] = covariance_type.weighted_sums(x_of_k, w[None, rows_of_k].copy())[0]
+            phi[k] = covariance_type.weighted_sums(x[:, rows_of_k], means[k], w[rows_of_k])
         return phi
 
     phi = np.zeros((K, covariance_type.n_quadratic(m)))

@@ -66,9 +66,9 @@ class CovarianceType(ABC):
         """Whether k components of m features take less time without making phi."""
         return False
 
-    def weighted_sums(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """phi weighted and summed over rows, of few components: shape (k, H); ``x`` is (m, n), ``weights`` (k, n)."""
-        return weights @ self.features(x).T
+    def weighted_sums(self, x: np.ndarray, origin: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """phi(x - origin) weighted and summed over rows, of one component: (H,); x is (m, n), ``weights`` (n,), all of one type."""
+        return compiled.kernels().weighted_sums(np.ascontiguousarray(x), origin, weights, self.family)
 
     @abstractmethod
     def of_scatter(self, matrices: np.ndarray) -> np.ndarray:

@@ -67,9 +67,6 @@ class Matrices(CovarianceType):
     def linear(self, m: int) -> np.ndarray:
         return _places(m)[0]
 
-    def weighted_sums(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        return compiled.kernels().weighted_sums(x, weights)
-
     def directly(self, k: int, m: int) -> bool:
         # Measured with 4 to 100 features: sixteen then take .4 to .9 of the time with AVX2, .6 to 1.2 times with AVX-512.
         # With 64 and more, where phi is larger than any cache near the processor, so do thirty.

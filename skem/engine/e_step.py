@@ -152,11 +152,11 @@ class EStep:
             of_likelihood = float(sample_weights @ log_likelihood)
         if not self._with_sums:
             return _ChunkSums(of_likelihood, of_objective)
+        of_rows = x[:, first : first + n]
         for place, k, responsibilities in zip(log_joint.local, log_joint.numbers, of_local, strict=True):
             if self._centred[k]:
-                offsets = x[:, first : first + n] - self._origins[k, :, None].astype(dtype)
-                weights = responsibilities[None].astype(dtype)
-                sums[place] = self._covariance_type.weighted_sums(offsets, weights)[0]
+                origin, weights = self._origins[k].astype(dtype), responsibilities.astype(dtype)
+                sums[place] = self._covariance_type.weighted_sums(of_rows, origin, weights)
         return _ChunkSums(
             of_likelihood, of_objective, counts if chunk.several_classes else sums[:, -1:], sums
         )

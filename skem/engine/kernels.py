@@ -395,6 +395,23 @@ def _add_sums(x, responsibilities, k, n, partial, matrices, total):
                 matrices[c, i + 1, j + 1] += v1
 
 
+@reduction
+def _add_squares(x, weights, m, n, sums):
+    """Add m features, their squares and ones, weighted and summed over n rows, to ``sums`` of shape (1, 2m + 1)."""
+    for i in range(m):
+        first, second = x.dtype.type(0), x.dtype.type(0)
+        for t in range(np.uintp(n)):
+            weighted = weights[0, t] * x[i, t]
+            first += weighted
+            second += weighted * x[i, t]
+        sums[0, i] += first
+        sums[0, m + i] += second
+    total = x.dtype.type(0)
+    for t in range(np.uintp(n)):
+        total += weights[0, t]
+    sums[0, 2 * m] += total
+
+
 # What the engine calls
 
 
@@ -607,20 +624,51 @@ def squared_distances(x, origin, rest, inverse):
 
 
 @entry
-def weighted_sums(x, weights):
-    """phi(x) of (m, n) features weighted and summed over rows, (k, H), for ``weights`` of shape (k, n), without making phi."""
+def scaled_distances(x, origin, rest, inverse):
+    """|inverse (x - origin) - rest|^2 of (m, n) features, for the reciprocal deviations ``inverse`` of shape (m,)."""
+    (m, n), zero = x.shape, x.dtype.type(0)
+    result = np.empty(n, x.dtype)
+    for begin in range(0, n, TILE):
+        s, size = np.uintp(begin), np.uintp(min(TILE, n - begin))
+        for t in range(size):
+            result[s + t] = zero
+        for i in range(m):
+            u, v, c = inverse[i], rest[i], origin[i]
+            for t in range(size):
+                z = u * (x[i, s + t] - c) - v
+                result[s + t] += z * z
+    return result
+
+
+@entry
+def weighted_sums(x, origin, weights, family):
+    """phi(x - origin) of (m, n) features, (H,), weighted by ``weights`` (n,) and summed over rows, without making phi."""
     m, N = x.shape
-    k, even = len(weights), m + m % 2
-    tile, partial = np.zeros((even, TILE), x.dtype), np.empty((2, TILE), x.dtype)
-    part, sums = np.empty((k, TILE), x.dtype), np.zeros((k, 1 + m + m * (m + 1) // 2))
-    of_products, of_ones = np.zeros((k, even + 1, even)), np.zeros(k)
-    for s in range(0, N, TILE):
-        n = min(TILE, N - s)
-        _copy(x, np.uintp(s), n, tile)
-        _copy(weights, np.uintp(s), n, part)
-        _add_sums(tile, part, k, n, partial, of_products, of_ones)
-    _add_matrices(of_products, of_ones, m, sums)
-    return sums
+    even = m + m % 2
+    tile, part, partial = (
+        np.zeros((even, TILE), x.dtype),
+        np.empty((1, TILE), x.dtype),
+        np.empty((2, TILE), x.dtype),
+    )
+    of_products, of_ones = np.zeros((1, even + 1, even)), np.zeros(1)
+    sums = np.zeros((1, 1 + m + m * (m + 1) // 2 if family == MATRICES else 1 + 2 * m))
+    for begin in range(0, N, TILE):
+        s, size = np.uintp(begin), np.uintp(min(TILE, N - begin))
+        for t in range(size):
+            part[0, t] = weights[s + t]
+        for i in range(m):
+            for t in range(size):
+                tile[i, t] = x[i, s + t] - origin[i]
+        if family == MATRICES:
+            _add_sums(tile, part, 1, size, partial, of_products, of_ones)
+        else:
+            _add_squares(tile, part, m, size, sums)
+    if family == MATRICES:
+        _add_matrices(of_products, of_ones, m, sums)
+    elif family == SPHERICAL:
+        sums[0, m] = sums[0, m : 2 * m].sum()
+        sums[0, m + 1] = sums[0, 2 * m]
+    return sums[0, : m + 2] if family == SPHERICAL else sums[0]
 
 
 @entry

@@ -115,12 +115,11 @@ class Whitening(NamedTuple):
 
     def log_normal(self, x: np.ndarray) -> np.ndarray:
         """log N(x; mean, L L^T) - penalty, (n,) in float64, for x of shape (m, n) in the type asked for."""
-        if self.inverse.shape[1] == len(x):
-            origin, rest = self.origin[:, 0], self.rest[:, 0]
-            squares = compiled.kernels().squared_distances(
-                np.ascontiguousarray(x), origin, rest, self.inverse
-            )
+        m, kernels, x = len(x), compiled.kernels(), np.ascontiguousarray(x)
+        origin, rest = self.origin[:, 0], self.rest[:, 0]
+        if self.inverse.shape == (m, m):
+            squares = kernels.squared_distances(x, origin, rest, self.inverse)
         else:
-            z = self.inverse * (x - self.origin) - self.rest
-            squares = np.einsum("in,in->n", z, z)
+            inverse = np.ascontiguousarray(np.broadcast_to(self.inverse[:, 0], m))
+            squares = kernels.scaled_distances(x, origin, rest, inverse)
         return self.log_scale - 0.5 * squares.astype(np.float64)

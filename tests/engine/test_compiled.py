@@ -92,8 +92,24 @@ def test_the_e_step_is_that_of_the_formulas(dtype, seed, k, m, sizes, first):
             expected = np.stack([weighted[:, codes == c].sum(axis=1) for c in range(C)], axis=1)
             assert_allclose(counts, expected, **(tolerance | {"rtol": 1e-4 if dtype is np.float32 else 1e-9}))
         assert_allclose(kernels.linear_forms(x, w, family), forms, **tolerance)
-    sums = kernels.weighted_sums(x, weighted.astype(dtype))
-    assert_allclose(sums / scale, weighted @ phi.T / scale, **tolerance)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    m=st.integers(1, 12),
+    name=st.sampled_from(["full", "diag", "spherical"]),
+    dtype=st.sampled_from([np.float32, np.float64]),
+)
+def test_sums_about_an_origin_are_those_of_the_features(seed, m, name, dtype):
+    rng = np.random.default_rng(seed)
+    x, weights = rng.normal(size=(m, 600)).astype(dtype), rng.uniform(size=600).astype(dtype)
+    origin, covariance_type = rng.normal(size=m).astype(dtype), COVARIANCE_TYPES[name]
+    expected = covariance_type.features((x - origin[:, None]).astype(np.float64)) @ weights
+    sums = covariance_type.weighted_sums(x, origin, weights)
+    assert_allclose(
+        sums, expected, rtol=1e-4 if dtype is np.float32 else 1e-11, atol=1e3 * np.finfo(dtype).eps
+    )
 
 
 @pytest.mark.parametrize("name", ["full", "diag", "spherical"])
@@ -118,9 +134,11 @@ def test_distances_are_those_of_the_formula(seed, m):
         np.tril(rng.normal(size=(m, m))),
     )
     z = inverse @ (x - origin[:, None]) - rest[:, None]
-    assert_allclose(
-        compiled.kernels().squared_distances(x, origin, rest, inverse), (z * z).sum(axis=0), rtol=1e-11
-    )
+    kernels = compiled.kernels()
+    assert_allclose(kernels.squared_distances(x, origin, rest, inverse), (z * z).sum(axis=0), rtol=1e-11)
+    z = inverse.diagonal()[:, None] * (x - origin[:, None]) - rest[:, None]
+    distances = kernels.scaled_distances(x, origin, rest, inverse.diagonal().copy())
+    assert_allclose(distances, (z * z).sum(axis=0), rtol=1e-11)
 
 
 def test_the_logarithm_is_that_of_the_c_library():
