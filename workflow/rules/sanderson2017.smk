@@ -61,7 +61,6 @@ rule sanderson_fits:
         entry=lambda wildcards: SANDERSON.data_sets[wildcards.dataset],
         n_rows=lambda wildcards: SANDERSON_SIZE.rows.get(wildcards.dataset),
         methods=lambda wildcards: SANDERSON.starts_of(wildcards.dataset, SANDERSON_SIZE),
-        passes=lambda wildcards: SANDERSON.passes_of(wildcards.dataset, SANDERSON_SIZE),
         kmeans_iter=SANDERSON.kmeans_iter,
         em_iter=SANDERSON.em_iter,
         floor=SANDERSON.floor,
@@ -175,7 +174,7 @@ rule sanderson_times:
     params:
         work="fits",
         entry=lambda wildcards: SANDERSON.data_sets[wildcards.dataset],
-        n_rows=lambda wildcards: SANDERSON_SIZE.rows.get(wildcards.dataset),
+        n_rows=lambda wildcards: (SANDERSON_SIZE.rows | SANDERSON_SIZE.timed_rows).get(wildcards.dataset),
         setup=lambda wildcards: {
             "n_components": SANDERSON.data_sets[wildcards.dataset]["n_components"],
             "em_iter": SANDERSON.em_iter,

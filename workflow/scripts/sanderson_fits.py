@@ -27,7 +27,7 @@ with plain_errors():
         )
         engines = from_kmeans.ENGINES
         if params.work == "fits":
-            rows = fits.fits(dataset, X, params.methods, request, engines, mean_log_likelihood, params.passes)
+            rows = fits.fits(dataset, X, params.methods, request, engines, mean_log_likelihood)
         elif params.work == "heldout":
             rows = fits.heldout(
                 dataset, X, params.methods, params.n_folds, request, engines, mean_log_likelihood

@@ -109,10 +109,7 @@ class Evidence:
         scale, told = self._scaled(self.reading.where(dataset, method)[0], rows)
         values, n = scale * rows["log_likelihood"], len(rows)
         sd = float(values.std(ddof=1)) * spread_of_the_best(n) if n > 1 else float("nan")
-        notes = [f"best of {n}", f"{rows['guard'].iloc[0]}", told]
-        if rows["passes"].iloc[0] != self.paper.em_iter:
-            notes.append(f"{rows['passes'].iloc[0]} passes")
-        note = ", ".join(filter(None, notes))
+        note = ", ".join(filter(None, [f"best of {n}", rows["guard"].iloc[0], told]))
         return Estimate(float(values.max()), sd, 1, None, "last-pass", note, dof=n - 1)
 
     def seconds(self, dataset: str, method: str, column: str = "seconds", n_threads: int = 1) -> Estimate:

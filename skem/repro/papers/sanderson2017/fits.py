@@ -57,7 +57,6 @@ def fits(
     request: Any,
     engines: Mapping[str, Any],
     score: Score,
-    passes: Mapping[str, int],
 ) -> Rows:
     """Every method from several starts.
 
@@ -72,26 +71,22 @@ def fits(
     engines : mapping
         `from_kmeans.ENGINES`.
     score : callable
-    passes : mapping
-        By engine, passes where they are not those of the request.
 
     Returns
     -------
     list of dict
-        dataset, method, run, n_rows, passes, guard, log_likelihood (total over the training rows), note.
+        dataset, method, run, n_rows, guard, log_likelihood (total over the training rows), note.
     """
     rows = []
     for method, n in methods.items():
-        engine = METHODS[method].engine
-        em_iter = passes.get(engine, request.em_iter)
         for run in range(n):
-            own = replace(request, em_iter=em_iter, seed=splits.seed(request.seed, dataset, run, "start"))
+            own = replace(request, seed=splits.seed(request.seed, dataset, run, "start"))
             fitted, note = fit(method, X, own, engines)
             value = float("nan")
             if fitted is not None:
                 value, note = mean_log_likelihood(method, X, fitted.parameters, score)
             rows.append(
-                {"dataset": dataset, "method": method, "run": run, "n_rows": len(X), "passes": em_iter}
+                {"dataset": dataset, "method": method, "run": run, "n_rows": len(X)}
                 | {"guard": METHODS[method].guard.format(floor=request.floor)}
                 | {"log_likelihood": len(X) * value, "note": note}
             )

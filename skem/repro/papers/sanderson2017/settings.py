@@ -71,8 +71,8 @@ class Size:
         By data set, passes that are timed to tell a whole fit's time.
     rounds : int
         Of what is timed.
-    mlpack_passes : dict
-        By data set, passes of mlpack where a whole fit takes too long.
+    timed_rows : dict
+        By data set that is drawn, how many rows are timed where those are not as many as are fitted.
     """
 
     runs: Mapping[str, int]
@@ -81,7 +81,7 @@ class Size:
     timed: list[str]
     timed_passes: Mapping[str, int]
     rounds: int
-    mlpack_passes: Mapping[str, int]
+    timed_rows: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -144,12 +144,6 @@ class Settings:
         other, runs = size.other_runs.get(dataset, 0), size.runs[dataset]
         return {m: n for m in self.methods(dataset) if (n := other if m in OTHER else runs)}
 
-    def passes_of(self, dataset: str, size: Size) -> dict[str, int]:
-        """Passes by engine, where they are fewer than those of the settings."""
-        passes = size.mlpack_passes.get(dataset)
-        engines = {METHODS[m].engine for m in self.methods(dataset)}
-        return {engine: passes for engine in sorted(engines) if passes and engine.startswith("mlpack")}
-
 
 def settings(stated: dict[str, Any], experiment: object = None) -> Settings:
     """The settings as ``config/sanderson2017.yaml`` states them; it has no experiments.
@@ -160,10 +154,7 @@ def settings(stated: dict[str, Any], experiment: object = None) -> Settings:
         If it names data sets that it does not have, or that are not available.
     """
     keys = [key for key in Settings.__dataclass_fields__ if key != "sizes"]
-    sizes = {
-        name: Size(**{"mlpack_passes": {}, **{key: size[key] for key in size}})
-        for name, size in stated["sizes"].items()
-    }
+    sizes = {name: Size(**{"timed_rows": {}, **size}) for name, size in stated["sizes"].items()}
     found = Settings(**{key: stated[key] for key in keys}, sizes=sizes)
     named = {f"sizes.{name}.runs": list(size.runs) for name, size in sizes.items()}
     named |= {f"sizes.{name}.timed": size.timed for name, size in sizes.items()}

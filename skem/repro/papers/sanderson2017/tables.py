@@ -12,7 +12,7 @@ from skem.repro.papers.sanderson2017.evidence import SYNTHETIC
 from skem.repro.papers.sanderson2017.settings import METHODS, TIMED, Settings
 
 COLUMNS = (
-    *("dataset", "method", "n_components", "guard", "n_rows", "passes", "n_runs", "log_likelihood", "median"),
+    *("dataset", "method", "n_components", "guard", "n_rows", "n_runs", "log_likelihood", "median"),
     *("per_row", "paper", "paper_per_row", "train", "test", "test_sd", "note"),
 )
 PAPERS = {"armadillo_diag": "gmm_diag", "mlpack_full": "mlpack"}
@@ -39,7 +39,7 @@ def summary(fits: pd.DataFrame, heldout: pd.DataFrame, stated: pd.DataFrame, pap
     Returns
     -------
     DataFrame
-        dataset, method, n_components, guard, n_rows, passes, n_runs; log_likelihood (best of the runs, total over n_rows),
+        dataset, method, n_components, guard, n_rows, n_runs; log_likelihood (best of the runs, total over n_rows),
         median, per_row; paper (its total), paper_per_row; train, test (mean log p per row over folds), test_sd; note.
     """
     rows = []
@@ -60,7 +60,7 @@ def summary(fits: pd.DataFrame, heldout: pd.DataFrame, stated: pd.DataFrame, pap
                 continue
             there = own[own["log_likelihood"].notna()]
             n_rows = int(own["n_rows"].iloc[0])
-            row |= {"n_rows": n_rows, "passes": int(own["passes"].iloc[0]), "n_runs": len(there)}
+            row |= {"n_rows": n_rows, "n_runs": len(there)}
             row["paper_per_row"] = row["paper"] / entry.get("drawn", n_rows)
             if len(there):
                 values = there["log_likelihood"]

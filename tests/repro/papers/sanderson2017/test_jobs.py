@@ -57,7 +57,7 @@ def test_fits_folds_and_ridges_leave_rows():
     engines = dict(from_kmeans.ENGINES, mlpack_full=gone)
     engines["armadillo_diag"] = replace(engines["skem_diag"], fit=fails)
     methods = {"armadillo_diag": 2, "mlpack_full": 3, "skem_diag": 2, "skem_full": 2}
-    made = fits.fits("toy", X, methods, request, engines, mean_log_likelihood, {})
+    made = fits.fits("toy", X, methods, request, engines, mean_log_likelihood)
     table = pd.DataFrame(made).set_index("method")
     assert table.loc["mlpack_full", "note"] == "not installed: pip install mlpack"  # once
     assert table.loc["armadillo_diag", "note"].tolist() == 2 * ["failed: Ill-conditioned"]
