@@ -166,7 +166,7 @@ class PSKEMClassifierCV(ChoosingClassifier):
             model = _fitted(estimator, step, model, rows)
         assert model is not None
         self.best_estimator_ = model.set_params(
-            **{name: getattr(original, name) for name in ("init", "tol", "n_jobs")}
+            **{name: getattr(original, name) for name in ("init", "tol", "n_jobs", "warm_start")}
         )
         self.n_iter_ = model.n_iter_
 

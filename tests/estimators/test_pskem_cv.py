@@ -10,7 +10,13 @@ from scipy.special import logsumexp
 from sklearn.datasets import load_iris, load_wine, make_hastie_10_2
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
-from skem import DiscriminativePSKEMClassifier, MDAClassifier, PSKEMClassifier, PSKEMClassifierCV, SKEMClassifier
+from skem import (
+    DiscriminativePSKEMClassifier,
+    MDAClassifier,
+    PSKEMClassifier,
+    PSKEMClassifierCV,
+    SKEMClassifier,
+)
 from skem.engine.parameters import Mixture
 from skem.estimators._fine_tuned import FineTuned
 from skem.estimators._splitting import split_components
@@ -133,7 +139,9 @@ def test_fine_tuning_is_once_at_the_end_of_the_path_and_answers_are_its_own(monk
     tuned = []
     passes = FineTuned._tuning_passes
     monkeypatch.setattr(
-        FineTuned, "_tuning_passes", lambda self, *args: tuned.append(self.n_components_) or passes(self, *args)
+        FineTuned,
+        "_tuning_passes",
+        lambda self, *args: tuned.append(self.n_components_) or passes(self, *args),
     )
     X, y = overlapping_classes(3, n=(80, 40, 20))
     estimator = DiscriminativePSKEMClassifier(strength=0.1, discriminative_iter=3)
