@@ -10,6 +10,7 @@ import numpy as np
 
 from skem.engine import compiled
 from skem.engine.conditional import ConditionalBlock, NaturalParameters, SignedSums
+from skem.engine.covariance_type import CovarianceType
 from skem.engine.fine_tuning import FineTuning, TunedState
 from skem.engine.free_parameters import FreeParameters
 from skem.engine.parameters import Mixture
@@ -107,8 +108,23 @@ def passes(tuning: FineTuning, mixtures: Sequence[Mixture], schedule: Schedule) 
                 yield TunedState(last, np.nan, finished=True, overflown=True)
                 return
             log_likelihood += of_batch
-        last = [block.mixture() for block in blocks]
+        present = _mixtures(blocks, tuning.covariance_type)
+        if present is None:
+            yield TunedState(last, np.nan, finished=True, overflown=True)
+            return
+        last = present
         yield TunedState(last, log_likelihood / rows.total_weight)
+
+
+def _mixtures(blocks: Sequence[_Block], covariance_type: CovarianceType) -> list[Mixture] | None:
+    """The mixtures of the blocks; None where the last step went so far that one of them is none in float64."""
+    try:
+        with np.errstate(all="ignore"):
+            mixtures = [block.mixture() for block in blocks]
+    except np.linalg.LinAlgError:
+        return None
+    finite = all(np.isfinite(array).all() for m in mixtures for array in (m.weights, m.means, m.covariances))
+    return mixtures if finite and all(covariance_type.regular(m.covariances) for m in mixtures) else None
 
 
 def _step(n_rows: float, n_steps: int, rate: float, block: tuple[_Block, SignedSums]) -> bool:

@@ -82,10 +82,7 @@ class EStep:
             mixture, problem.rounding_bound, dtype, ridge=problem.ridge, local=local, log_sharing=log_sharing
         )
         device.check(density.dtype)
-        centred = np.zeros(len(mixture.means), dtype=bool)
-        centred[density.local if density.dtype == np.float64 else local] = True
-        origins = (mixture.means if centres is None else centres).astype(density.dtype)
-        origins = np.where(centred[:, None], origins, 0.0)
+        origins, centred = SufficientStatistics.origins_for(mixture, density, local, centres)
         statistics = SufficientStatistics(
             np.zeros(mixture.weights.shape), np.zeros(density.w.shape), origins, density.dtype
         )

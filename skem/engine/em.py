@@ -124,14 +124,7 @@ class _EStep:
             log_sharing=problem.log_sharing,
         )
         self._problem, self._density = problem, density
-        centred = np.zeros(len(mixture.means), dtype=bool)
-        self._origins = np.zeros(mixture.means.shape)
-        if len(density.local):
-            # In float32 most local components are sharp only, not too narrow for sums about zero.
-            centred[density.local if density.dtype == np.float64 else local] = True
-            # Rounded to the type of the rows, which is then what they are taken about.
-            origins = (mixture.means if centres is None else centres).astype(density.dtype)
-            self._origins[centred] = origins[centred]
+        self._origins, centred = SufficientStatistics.origins_for(mixture, density, local, centres)
         self._step = EStep(problem, density, origins=self._origins, centred=centred, with_sums=with_sums)
 
     def statistics(self) -> SufficientStatistics:

@@ -83,9 +83,8 @@ def checked_mixture(
         if not np.isfinite(array).all():
             raise ValueError(f"{whose.format(name)} contain NaN or infinite values")
     if (weights < 0).any() or not np.allclose(weights.sum(axis=0), 1.0):
-        raise ValueError(
-            f"{whose.format('weights')} must be non-negative, each class's column summing to one"
-        )
+        wanted = "and sum to one" if L == 1 else "and sum to one in each class's column"
+        raise ValueError(f"{whose.format('weights')} must be non-negative {wanted}")
     if not covariance_type.regular(covariances):
         raise ValueError(f"{whose.format('covariances')} must be symmetric and positive definite")
     return Mixture(weights / weights.sum(axis=0), means, covariances)

@@ -256,7 +256,10 @@ class SharedKernelClassifier(
             if self.class_prior == "uniform":
                 return np.full(n_classes, 1.0 / n_classes)
             return class_weights / total_weight
-        prior = np.asarray(self.class_prior, dtype=np.float64)
+        try:
+            prior = np.asarray(self.class_prior, dtype=np.float64)
+        except (TypeError, ValueError):  # a dictionary, words
+            prior = np.empty(0)
         if prior.shape != (n_classes,) or not (prior >= 0).all() or not np.isclose(prior.sum(), 1.0):
             raise ValueError(
                 f"class_prior must be {n_classes} non-negative numbers that sum to one, in the order of "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -157,3 +158,33 @@ def mean_one(weights: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
         mean = tree(weights[part].sum() for part in slices(len(weights))) / len(weights)
     return weights / mean if np.isfinite(mean) else mean_one(weights / weights.max())
+
+
+def total_weight(n_samples: int, sample_weight: ArrayLike | None) -> float:
+    """The sum of the weights, for where their size matters and not only their ratios.
+
+    Raises
+    ------
+    ValueError
+        Where it overflows.
+    """
+    if sample_weight is None:
+        return float(n_samples)
+    with np.errstate(over="ignore"):
+        total = float(np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), n_samples).sum())
+    if not np.isfinite(total):
+        raise ValueError("sample_weight: the sum of the weights overflows: divide them by a constant")
+    return total
+
+
+def check_n_samples(n_samples: object) -> None:
+    """Refuse what is no number of rows to draw.
+
+    Raises
+    ------
+    TypeError, ValueError
+    """
+    if not isinstance(n_samples, Integral) or isinstance(n_samples, bool):
+        raise TypeError(f"sample: n_samples must be a whole number, got {n_samples!r}")
+    if n_samples < 1:
+        raise ValueError(f"sample: n_samples must be at least 1, got {n_samples}")

@@ -22,7 +22,7 @@ from skem.estimators._array_api import (
     like,
     namespace_of,
 )
-from skem.estimators._checking import has_missing
+from skem.estimators._checking import check_n_samples, has_missing
 from skem.estimators._elsewhere import by_blocks
 from skem.estimators._units import Units
 
@@ -239,8 +239,8 @@ class Densities(Posteriors, Units):
         if len(features) != self.n_features_in_ or len(np.unique(features)) != self.n_features_in_:
             raise ValueError("sample: the blocks must hold every feature exactly once")
         rng = check_random_state(self.random_state if random_state is None else random_state)
-        if (y is None or np.ndim(y) == 0) and n_samples < 1:
-            raise ValueError(f"sample: n_samples must be at least 1, got {n_samples}")
+        if y is None or np.ndim(y) == 0:
+            check_n_samples(n_samples)
         if y is None:
             codes = rng.choice(len(self.classes_), size=n_samples, p=self.class_prior_)
         else:

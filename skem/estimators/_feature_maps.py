@@ -10,6 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from skem.engine.quadratic import kernel_scales, quadratic_features
 from skem.engine.sparse_bayes import Basis
+from skem.estimators._units import refuse_extreme
 
 Kernel = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -54,16 +55,12 @@ class FeatureMap:
         Raises
         ------
         ValueError
-            Features so large that their squares overflow.
+            A feature whose square overflows, or underflows though it varies.
         """
         mean = np.average(X, axis=0, weights=weights)
         with np.errstate(over="ignore"):
             variances = np.average((X - mean) ** 2, axis=0, weights=weights)
-        if not np.isfinite(variances).all():
-            column = int(np.flatnonzero(~np.isfinite(variances))[0])
-            raise ValueError(
-                f"feature {column} spreads too much for its square in float64: divide it by a constant"
-            )
+        refuse_extreme(variances, lambda: (X.min(axis=0), X.max(axis=0)))
         deviations = np.sqrt(variances)
         # Rounding of the mean leaves a constant column with a deviation that is not zero.
         deviations[np.ptp(X, axis=0) == 0] = 0.0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import secrets
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,17 +25,26 @@ VERSION = 1
 def write_archive(
     path: str | os.PathLike, class_name: str, arrays: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> None:
-    """Write named arrays, and settings that JSON can hold; a file of that name is replaced at once or not at all."""
+    """Write named arrays, and settings that JSON can hold; a file of that name is replaced at once or not at all.
+
+    Raises
+    ------
+    OSError
+        That names ``path``: a folder that is missing or not writable, a name that is too long, a full disk.
+    """
     path = Path(path)
-    file = tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False)  # noqa: SIM115
+    # Not by tempfile, whose files only their owner may read.
+    new = path.parent / f".skem.{secrets.token_hex(8)}"
     try:
-        with file:
+        with open(new, "xb") as file:
             text = json.dumps({"format": FORMAT + class_name, "version": VERSION, **settings})
             contents: dict[str, Any] = {name: np.asarray(value) for name, value in arrays.items()}
             np.savez(file, settings=np.array(text), **contents)
-        os.replace(file.name, path)
-    except BaseException:
-        os.unlink(file.name)
+        os.replace(new, path)
+    except BaseException as error:
+        new.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno is not None:
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
 
 

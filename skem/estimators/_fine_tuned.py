@@ -90,7 +90,13 @@ class FineTuned(SharedKernelClassifier):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> LabelledRows | RowsElsewhere:
         refuse_elsewhere(self, X)
-        return super()._check_training_data(X, y, sample_weight)
+        rows = super()._check_training_data(X, y, sample_weight)
+        if self._tunes() and not self.class_prior_.all():
+            raise ValueError(
+                f"class_prior of class {self.classes_.tolist()[self.class_prior_.argmin()]!r} is zero, and so is p(c|x) of its rows, which "
+                "fine-tuning is to raise: set discriminative_iter=0, or leave its rows out"
+            )
+        return rows
 
     def _passes(
         self,
@@ -134,7 +140,7 @@ class FineTuned(SharedKernelClassifier):
         counts = np.bincount(codes, minlength=len(self.classes_))
         if not counts.all():
             raise ValueError(
-                f"fine-tuning goes by rows without missing values (NaN), and class {self.classes_[counts.argmin()]!r} has none: "
+                f"fine-tuning goes by rows without missing values (NaN), and class {self.classes_.tolist()[counts.argmin()]!r} has none: "
                 "set discriminative_iter=0, or fill them in"
             )
         return sort_by_class(X[complete], codes, rows.weights[complete], self._shift, self._scale)
@@ -244,7 +250,7 @@ class FineTuned(SharedKernelClassifier):
         if state.overflown:
             warnings.warn(
                 f"{type(self).__name__}: the criterion overflowed in pass {self.n_discriminative_iter_} of fine-tuning; "
-                "the pass before it was kept: set a lower learning_rate",
+                f"the pass before it was kept{': set a lower learning_rate' if self.optimizer == 'adam' else ''}",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -23,7 +23,13 @@ from skem.estimators._array_api import (
     namespace_of,
     to_numpy,
 )
-from skem.estimators._checking import check_features, has_missing
+from skem.estimators._checking import (
+    check_features,
+    check_n_samples,
+    has_missing,
+    mean_one,
+    total_weight,
+)
 from skem.estimators._elsewhere import by_blocks
 from skem.estimators._metrics import METRICS
 from skem.estimators._units import Units, common_scale
@@ -196,8 +202,7 @@ class MixtureDensities(Units):
             The component of each row.
         """
         check_is_fitted(self)
-        if n_samples < 1:
-            raise ValueError(f"sample: n_samples must be at least 1, got {n_samples}")
+        check_n_samples(n_samples)
         rng = check_random_state(self.random_state if random_state is None else random_state)
         y = rng.choice(len(self.weights_), size=n_samples, p=self.weights_ / self.weights_.sum())
         return self._rows_of(y, self._mixture(), np.arange(self.n_features_in_), rng), y
@@ -207,7 +212,7 @@ class MixtureDensities(Units):
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """The mean of log p(x) over the rows, in nats, weighted by ``sample_weight`` (n_samples,)."""
         log_density, weights = self._weighted(X, sample_weight)
-        return float(np.average(log_density, weights=weights))
+        return float(np.average(log_density, weights=mean_one(weights)))
 
     def _weighted(self, X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
         """log p(x) and the weight of each row."""
@@ -231,9 +236,11 @@ class MixtureDensities(Units):
         weight two is two rows, so here the size of the weights matters.
         """
         log_density, weights = self._weighted(X, sample_weight)
-        return float(-2 * weights @ log_density + self.n_parameters_ * np.log(weights.sum()))
+        total = total_weight(len(weights), weights)
+        return float(-2 * weights @ log_density + self.n_parameters_ * np.log(total))
 
     def aic(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Akaike information criterion on ``X``; the lower the better. ``sample_weight`` is as in ``bic``."""
         log_density, weights = self._weighted(X, sample_weight)
+        total_weight(len(weights), weights)
         return float(-2 * weights @ log_density + 2 * self.n_parameters_)

@@ -17,7 +17,7 @@ from skem.estimators._armadillo import read_armadillo
 from skem.estimators._array_api import answers_in_namespace
 from skem.estimators._files import read_archive, write_archive
 from skem.estimators._mixture_densities import MixtureDensities
-from skem.estimators._units import check_units, common_scale
+from skem.estimators._units import check_units, common_scale, refuse_extreme
 
 OF_A_FIT = ("log_likelihood_", "objective_", "lower_bound_", "n_iter_", "converged_", "dtype_used_")
 """What a fit leaves beside the parameters."""
@@ -64,9 +64,10 @@ class MixtureFiles(MixtureDensities):
         Raises
         ------
         ValueError
-            Arrays of the wrong shape, NaN, weights that do not sum to one, or a covariance that is not positive definite.
+            Arrays of the wrong shape, NaN, weights that do not sum to one, a covariance that is not positive definite, or a
+            feature that spreads too far for its square.
         """
-        model = cls(len(np.asarray(weights)), covariance_type=covariance_type, **params)
+        model = cls(np.size(weights), covariance_type=covariance_type, **params)
         model._validate_params()
         model._take(weights, means, covariances)
         return model
@@ -84,8 +85,11 @@ class MixtureFiles(MixtureDensities):
         self.n_components, self.n_features_in_ = K, m
         self.weights_, self.means_ = mixture.weights[:, 0], mixture.means
         self.covariances_ = mixture.covariances
-        self._shift, self._scale = self.weights_ @ self.means_, np.ones(m)
-        spread = np.sqrt(self._variances())
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._shift, self._scale = self.weights_ @ self.means_, np.ones(m)
+            variances = self._variances()
+        refuse_extreme(variances, lambda: (self.means_.min(axis=0), self.means_.max(axis=0)))
+        spread = np.sqrt(variances)
         if self.covariance_type == "spherical":
             # Balls, or where features were standardised boxes, all of the same shape.
             boxes = mixture.covariances.reshape(K, -1) / mixture.covariances[0]
@@ -133,7 +137,8 @@ class MixtureFiles(MixtureDensities):
         Raises
         ------
         ValueError
-            Indices that are no features, that come twice or that leave none, or values that are not finite or not as many.
+            Indices that are no features, that come twice or that leave none, or values that are not finite, not as many, or so far
+            out that every component's density is zero.
         """
         known = self._indices(features)
         given = np.asarray(values, dtype=np.float64)
@@ -148,7 +153,10 @@ class MixtureFiles(MixtureDensities):
         row[0, known] = given - shift[known]
         observed = ~np.isnan(row[0])
         regression = Regression(means - shift, covariances, observed)
-        log_density, deviations = regression(row)
+        with np.errstate(over="ignore"):
+            log_density, deviations = regression(row)
+        if not np.isfinite(log_density).any():
+            raise ValueError(f"condition: values are too far from the mixture, got {values!r}")
         with np.errstate(divide="ignore"):
             weights = softmax(np.log(self.weights_) + log_density[:, 0])
         return self._like(weights, (means + deviations[:, 0])[:, ~observed], regression.covariances)

@@ -49,7 +49,7 @@ class Starting(Units):
     def _refuse_changes(self, n_features: int, classes: np.ndarray) -> None:
         """Raise ValueError where the last fit is none that a warm start can go on from."""
         wanted = {
-            "classes": (list(classes), list(self.classes_)),
+            "classes": (classes.tolist(), self.classes_.tolist()),
             "n_components": (self.n_components or self.n_components_, self.n_components_),
             "the number of features": (n_features, len(self._shift)),
             **{name: (now, self._fitted_with[name]) for name, now in self._structure().items()},

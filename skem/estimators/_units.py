@@ -185,7 +185,7 @@ def checked_moments(
     extremes: Callable[[], tuple[np.ndarray, np.ndarray]],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What `feature_moments` returns, of rows of some type whose smallest and largest values ``extremes`` looks up."""
-    _refuse_extreme(spread.squares, extremes)
+    refuse_extreme(spread.squares, extremes)
     # Rounding of the mean leaves a constant column with a spread that is not zero.
     constant = np.sqrt(spread.squares / spread.weight) <= 4 * np.finfo(dtype).eps * np.abs(spread.mean)
     return np.where(constant, first_row, spread.mean), spread.squares, constant
@@ -200,7 +200,7 @@ def _observed_moments(X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, n
     with np.errstate(over="ignore", invalid="ignore"):
         shift = weights @ np.where(observed, X, 0.0) / totals
         variance = weights @ np.where(observed, X - shift, 0.0) ** 2 * (weights.sum() / totals)
-    _refuse_extreme(variance, lambda: (np.nanmin(X, axis=0), np.nanmax(X, axis=0)))
+    refuse_extreme(variance, lambda: (np.nanmin(X, axis=0), np.nanmax(X, axis=0)))
     constant = np.nanmax(X, axis=0) == np.nanmin(X, axis=0)
     return np.where(constant, np.nanmax(X, axis=0), shift), variance, constant
 
@@ -235,7 +235,7 @@ def all_or_nothing(estimator: object) -> Iterator[None]:
         raise
 
 
-def _refuse_extreme(variance: np.ndarray, extremes: Callable[[], tuple[np.ndarray, np.ndarray]]) -> None:
+def refuse_extreme(variance: np.ndarray, extremes: Callable[[], tuple[np.ndarray, np.ndarray]]) -> None:
     """Raise ValueError where sums of squares of a feature, ``variance``, overflow, or underflow though it varies."""
     limits = np.finfo(np.float64)
     # Room for the mean over the features, and for its square root rounded to a power of two.

@@ -239,6 +239,34 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
         tags.array_api_support = False
         return tags
 
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> DiscriminativePSKEMClassifier:
+        """Train by supervised EM, then to decide.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            As for ``PSKEMClassifier``, but in NumPy alone. Rows that miss values (NaN) are left out of fine-tuning.
+        y : array-like of shape (n_samples,)
+            Class labels, of at least two classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            As for ``PSKEMClassifier``, of EM, fine-tuning and temperature.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError
+            Rows on a device, of Dask or of files.
+        ValueError
+            A class without a row that misses no value, or with a prior of zero, beside what ``PSKEMClassifier`` refuses.
+        """
+        super().fit(X, y, sample_weight)
+        return self
+
     # Decisions
 
     @by_blocks

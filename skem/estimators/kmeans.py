@@ -17,7 +17,7 @@ from skem.engine.kmeans import Clusters, NearestCentres, lloyd
 from skem.engine.rows import Features, Rows
 from skem.engine.seeds import SEEDS, SeedRequest
 from skem.engine.threads import Workers, single_threaded
-from skem.estimators._checking import CheckedParameters, check_features, weighted_rows
+from skem.estimators._checking import CheckedParameters, check_features, total_weight, weighted_rows
 from skem.estimators._docstrings import documented
 from skem.estimators._metrics import METRICS, metric_units
 from skem.estimators._saving import Saving
@@ -164,7 +164,7 @@ class KMeans(
         self._centres = best.centres
         self.cluster_centers_ = best.centres * self._scale + self._shift
         self.n_iter_ = best.n_iter
-        total = len(checked) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).sum()
+        total = total_weight(len(checked), sample_weight)
         self.inertia_ = float(best.inertia * self._unit**2 * (total / rows.total_weight))
         self.labels_ = (
             best.labels if len(used) == len(checked) else self._assign(checked, np.ones(len(checked)))[0]
@@ -173,7 +173,10 @@ class KMeans(
     def _seeds(self, request: SeedRequest) -> np.ndarray:
         if isinstance(self.init, str):
             return SEEDS[self.init](request)
-        centres = np.array(self.init, dtype=np.float64)
+        try:
+            centres = np.array(self.init, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"init: centres must be an array of numbers, got {self.init!r}") from error
         wanted = self.n_clusters, len(self._shift)
         if centres.shape != wanted:
             raise ValueError(f"init: centres must have shape {wanted}, got {centres.shape}")

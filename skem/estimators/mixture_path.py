@@ -126,7 +126,8 @@ class GaussianMixturePath(CheckedParameters, DensityMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            No sizes or types to choose from, or none of the mixtures converged, beside what ``GaussianMixture`` refuses.
+            No sizes or types to choose from, arrays as the estimator's ``init``, too few rows left by
+            ``validation_fraction``, or none of the mixtures converged, beside what ``GaussianMixture`` refuses.
         """
         self._validate_params()
         with all_or_nothing(self):
@@ -137,13 +138,24 @@ class GaussianMixturePath(CheckedParameters, DensityMixin, BaseEstimator):
         sizes, types = self._choices()
         rows = check_features(self, X, missing=True, ensure_min_samples=2)
         weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
-        estimator = GaussianMixture() if self.estimator is None else clone(self.estimator)
+        used = weights > 0
+        if not used.all():  # so that rows without weight are not those held out
+            rows, weights = rows[used], weights[used]
+        original = GaussianMixture() if self.estimator is None else self.estimator
+        if not isinstance(original.init, str):
+            raise ValueError("estimator: its init must be a word, since the number of components varies")
+        estimator = clone(original)
         seed = one_seed(self.random_state, estimator.random_state)
         estimator.set_params(n_jobs=None, warm_start=False, random_state=seed)
         train = test = np.ones(len(rows), dtype=bool)
         if self.criterion == "held_out":
             test = np.zeros(len(rows), dtype=bool)
             n_test = max(1, round(self.validation_fraction * len(rows)))
+            if len(rows) - n_test < max(sizes):
+                raise ValueError(
+                    f"validation_fraction={self.validation_fraction} of {len(rows)} rows leaves {len(rows) - n_test}, too few "
+                    f"for {max(sizes)} components"
+                )
             test[check_random_state(seed).permutation(len(rows))[:n_test]] = True
             train = ~test
         fitted, held_out = (rows[train], weights[train]), (rows[test], weights[test])
@@ -174,6 +186,7 @@ class GaussianMixturePath(CheckedParameters, DensityMixin, BaseEstimator):
             start = best.weights_, best.means_, best.covariances_
             best = _quietly(clone(best).set_params(init=start), rows, weights)
             best.init = estimator.init
+        best.set_params(n_jobs=original.n_jobs, warm_start=original.warm_start)
         if hasattr(self, "feature_names_in_"):
             best.feature_names_in_ = self.feature_names_in_
         self.best_estimator_ = best

@@ -7,6 +7,7 @@ kernel for a class as far as lambda says. The engine is that of SKEM; lambda is 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -114,6 +115,7 @@ class PRBFClassifier(SharedKernelClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SharedKernelClassifier._parameter_constraints,
         "init": [StrOptions(set(STARTS) - {"uniform"}), list, tuple],
+        "sharing": [Real, "array-like"],
     }
 
     early_stopping = False

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing, column_or_1d, indexable
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skem.engine.threads import Workers
-from skem.estimators._checking import CheckedParameters, mean_one, refuse_elsewhere
-from skem.estimators._densities import Posteriors
-from skem.estimators._elsewhere import by_blocks
+from skem.estimators._checking import refuse_elsewhere
+from skem.estimators._choosing import ChoosingClassifier, UserRows, log_posterior
 from skem.estimators._training import one_seed
-from skem.estimators._units import all_or_nothing
 from skem.estimators.prbf import SHARINGS, PRBFClassifier, check_sharings
 
 
@@ -56,23 +51,7 @@ def sharing_path(
         yield copy.copy(model)
 
 
-LEAST = float(np.log(np.finfo(np.float64).eps))
-"""Where a log posterior is cut, so that one row does not outweigh all others."""
-
-
-def log_posterior(
-    model: PRBFClassifier, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-) -> float:
-    """Mean log posterior of the true classes, in nats; a class the model does not know counts as impossible."""
-    y = np.asarray(y)
-    known = np.isin(y, model.classes_)
-    codes = np.searchsorted(model.classes_, y).clip(max=len(model.classes_) - 1)
-    values = np.take_along_axis(model.predict_log_proba(X), codes[:, None], axis=1)[:, 0]
-    weights = None if sample_weight is None else mean_one(np.asarray(sample_weight, dtype=np.float64))
-    return float(np.average(np.where(known, values, LEAST).clip(min=LEAST), weights=weights))
-
-
-class PRBFClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEstimator):
+class PRBFClassifierCV(ChoosingClassifier):
     """``PRBFClassifier`` with lambda chosen on held-out rows.
 
     It has no ``n_init``: its estimator has. The first fit of each path takes that many starts, the others go on from it.
@@ -156,37 +135,15 @@ class PRBFClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEstim
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PRBFClassifierCV:
-        """Choose lambda, and fit all rows with it.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            For fits and scores alike.
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        check_sharings(self.sharings)
-        with all_or_nothing(self):
-            self._fit(X, y, sample_weight)
-        return self
-
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+        check_sharings(self.sharings)
         refuse_elsewhere(self, X)
         estimator = PRBFClassifier() if self.estimator is None else clone(self.estimator)
         estimator.set_params(random_state=one_seed(self.random_state, estimator.random_state))
         # What can be refused is refused here, not in the middle of a split.
-        X, y = indexable(X, y)
         first = clone(estimator).set_params(sharing=max(self.sharings)).fit(X, y, sample_weight)
-        labels = column_or_1d(y)
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        rows = UserRows(X, labels, weights)
-        splits = list(check_cv(self.cv, labels, classifier=True).split(X, labels))
+        rows = UserRows.of(X, y, sample_weight)
+        splits = list(check_cv(self.cv, rows.y, classifier=True).split(rows.X, rows.y))
         if self.per_pair:
             _refuse_missing_classes(rows, [train for train, _ in splits], first.classes_)
         scorer = log_posterior if self.scoring is None else check_scoring(estimator, scoring=self.scoring)
@@ -222,7 +179,6 @@ class PRBFClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEstim
             first.set_params(sharing=self.sharing_, warm_start=True)
             self.best_estimator_ = first.fit(X, y, sample_weight)
         self.best_estimator_.set_params(warm_start=estimator.warm_start)
-        self._know_what(self.best_estimator_)
 
     def _refine(self, mean_score: Callable[[np.ndarray], float], n_classes: int) -> None:
         """From one lambda to one for each pair of classes, as long as the score gets better."""
@@ -237,32 +193,6 @@ class PRBFClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEstim
                 if (score := mean_score(candidate)) > self.best_score_:
                     self.best_score_, matrix = score, candidate
         self.sharing_ = matrix
-
-    @by_blocks
-    def class_log_density(self, X: ArrayLike) -> np.ndarray:
-        """log p(x|C_k) with the lambda that was chosen, shape (n_samples, n_classes), in nats."""
-        check_is_fitted(self)
-        return self.best_estimator_.class_log_density(X)
-
-
-@dataclass(frozen=True)
-class UserRows:
-    """Rows of any kind that scikit-learn takes, their labels and weights."""
-
-    X: Any
-    y: np.ndarray
-    weights: np.ndarray | None
-
-    def take(self, indices: np.ndarray) -> UserRows:
-        return UserRows(
-            _safe_indexing(self.X, indices),
-            _safe_indexing(self.y, indices),
-            None if self.weights is None else _safe_indexing(self.weights, indices),
-        )
-
-    def score(self, scorer: Callable[..., float], model: PRBFClassifier) -> float:
-        weights = {} if self.weights is None else {"sample_weight": self.weights}
-        return scorer(model, self.X, self.y, **weights)
 
 
 def _refuse_missing_classes(rows: UserRows, trained_on: Sequence[np.ndarray], classes: np.ndarray) -> None:

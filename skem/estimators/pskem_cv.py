@@ -10,22 +10,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import column_or_1d, indexable
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from skem.estimators._checking import CheckedParameters, refuse_elsewhere
-from skem.estimators._densities import Posteriors
+from skem.estimators._checking import refuse_elsewhere
+from skem.estimators._choosing import ChoosingClassifier, UserRows, log_posterior
 from skem.estimators._docstrings import documented
-from skem.estimators._elsewhere import by_blocks
+from skem.estimators._fine_tuned import FineTuned
 from skem.estimators._splitting import split_components
 from skem.estimators._training import one_seed
-from skem.estimators._units import all_or_nothing
 from skem.estimators.mda import MDAClassifier
-from skem.estimators.prbf_cv import UserRows, log_posterior
 from skem.estimators.pskem import PSKEMClassifier
 from skem.estimators.skem import SKEMClassifier
 
@@ -40,7 +36,7 @@ LEAST_GAIN = 1e-3
 
 
 @documented
-class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEstimator):
+class PSKEMClassifierCV(ChoosingClassifier):
     """``PSKEMClassifier`` whose numbers of components and blocks, and ridge, are chosen by log-loss on held-out rows.
 
     For each number of blocks a path leads from the fewest components up. Each model starts from the best one before, whose
@@ -54,7 +50,7 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
     estimator : PSKEMClassifier, MDAClassifier, SKEMClassifier or None, default=None
         What is fitted, but for what is chosen here and its ``max_iter``; None is ``PSKEMClassifier()``. Its ``n_init`` is
         of the first model of each path. Its ``init`` must be a word, and ``sharing`` None: see ``PRBFClassifierCV``. A
-        ``DiscriminativePSKEMClassifier`` is fine-tuned in every fit; to choose with PSKEM and fine-tune once takes less time.
+        ``DiscriminativePSKEMClassifier`` is fine-tuned once, in the last fit to all rows; the others have its temperature.
     n_components : int, sequence of int or None, default=None
         The numbers K to choose from; None is 1, 2, 4, 8, 16 and 32 per class.
     n_blocks : int or sequence of int, default=(1, 2, 4)
@@ -79,6 +75,7 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
         Its "n_blocks", "n_components" and "reg_covar".
     best_score_ : float
         Its mean log posterior of the true class over held-out rows and splits, in nats: the log-loss with its sign changed.
+        Before fine-tuning, where the estimator has any.
     results_ : dict of list
         By column, ready for a DataFrame, one entry per model in the order of fits: "n_blocks", "n_components", "reg_covar"
         and "held_out", the mean log posterior. See ``skem.plots.criterion_by_components``.
@@ -135,30 +132,9 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PSKEMClassifierCV:
-        """Choose on held-out rows, and fit all rows with what was chosen.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            In memory.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            For fits and scores alike.
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        with all_or_nothing(self):
-            self._fit(X, y, sample_weight)
-        return self
-
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
         refuse_elsewhere(self, X)
         estimator = self._base()
-        X, y = indexable(X, y)
         # What can be refused is refused here, not in the middle of a split.
         first = clone(estimator).set_params(max_iter=1, n_init=1)
         _quietly(first, X, y, sample_weight)
@@ -168,10 +144,8 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
         )
         ridges = _choices("reg_covar", self.reg_covar)
         numbers = self._numbers_of_blocks(estimator, first.n_features_in_)
-        labels = column_or_1d(y)
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        rows = UserRows(X, labels, weights)
-        splits = [(rows.take(train), rows.take(test)) for train, test in self._splits(labels, estimator)]
+        rows = UserRows.of(X, y, sample_weight)
+        splits = [(rows.take(train), rows.take(test)) for train, test in self._splits(rows.y, estimator)]
 
         search = _Search(estimator, splits, sizes, ridges)
         for n_blocks in numbers:
@@ -184,16 +158,17 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
         self.best_score_ = search.best_score
         *_, last = search.best_steps
         self.best_params_ = dict(last)
+        original = PSKEMClassifier() if self.estimator is None else self.estimator
         model = None
         for step in search.best_steps:
+            if step is last and isinstance(original, FineTuned):
+                estimator.set_params(strength=original.strength)
             model = _fitted(estimator, step, model, rows)
         assert model is not None
-        original = PSKEMClassifier() if self.estimator is None else self.estimator
         self.best_estimator_ = model.set_params(
-            **{name: getattr(original, name) for name in ("init", "tol", "n_jobs")}
+            **{name: getattr(original, name) for name in ("init", "tol", "n_jobs", "warm_start")}
         )
         self.n_iter_ = model.n_iter_
-        self._know_what(model)
 
     def _base(self) -> Any:
         estimator = PSKEMClassifier() if self.estimator is None else clone(self.estimator)
@@ -206,6 +181,8 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
             raise ValueError(
                 f"estimator: {name} with sharing={estimator.sharing!r} must be without: components change hands"
             )
+        if isinstance(estimator, FineTuned):
+            estimator.set_params(strength=np.inf)  # no fine-tuning, but the temperature
         return estimator.set_params(
             max_iter=self.max_iter,
             tol=max(estimator.tol, LEAST_GAIN),
@@ -228,26 +205,6 @@ class PSKEMClassifierCV(CheckedParameters, Posteriors, ClassifierMixin, BaseEsti
             return list(check_cv(self.cv, labels, classifier=True).split(labels, labels))
         fifths = StratifiedKFold(5, shuffle=True, random_state=estimator.random_state)
         return list(fifths.split(labels, labels))[: None if len(labels) < FEW_ROWS else 1]
-
-    # What the chosen model knows
-
-    @by_blocks
-    def class_log_density(self, X: ArrayLike) -> np.ndarray:
-        """log p(x|c) of the chosen model, shape (n_samples, n_classes), in nats."""
-        check_is_fitted(self)
-        return self.best_estimator_.class_log_density(X)
-
-    @by_blocks
-    def predict_joint_log_proba(self, X: ArrayLike) -> np.ndarray:
-        """log p(x, c) of the chosen model, shape (n_samples, n_classes)."""
-        check_is_fitted(self)
-        return self.best_estimator_.predict_joint_log_proba(X)
-
-    @by_blocks
-    def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
-        """log p(c|x) of the chosen model, shape (n_samples, n_classes)."""
-        check_is_fitted(self)
-        return self.best_estimator_.predict_log_proba(X)
 
 
 Step = dict[str, Any]

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from skem.engine.softmax_mixture import LabelledRows
 from skem.engine.sparse_bayes import State, iterations, refuse_more_than_memory
 from skem.engine.threads import single_threaded
-from skem.estimators._checking import CheckedParameters, check_features, weighted_rows
+from skem.estimators._checking import CheckedParameters, check_features, total_weight, weighted_rows
 from skem.estimators._docstrings import documented
 from skem.estimators._feature_maps import FeatureMap, Kernel
 from skem.estimators._saving import Saving
@@ -190,7 +190,8 @@ class SDGMClassifier(CheckedParameters, Saving, ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            NaN or infinite features; one class only; fewer rows than components; a kernel that is not finite or
+            NaN or infinite features, or features that spread too far or too little for their squares; one class only; weights whose
+            sum overflows; fewer rows than components; a kernel that is not finite or
             not symmetric; ``solver="lowrank"`` where there is nothing of low rank.
         MemoryError
             More weights than memory holds, before anything is computed.
@@ -214,8 +215,7 @@ class SDGMClassifier(CheckedParameters, Saving, ClassifierMixin, BaseEstimator):
         used, labels, weights = weighted_rows(
             np.arange(len(features))[:, None], np.asarray(labels), sample_weight
         )
-        total = len(features) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).sum()
-        weights *= total / weights.sum()
+        weights *= total_weight(len(features), sample_weight) / weights.sum()
         self.classes_, codes = np.unique(labels, return_inverse=True)
         self._refuse_classes(codes)
         # Rows that are alike become one: the result depends neither on the order of rows nor on how weight is spread.

@@ -6,6 +6,7 @@ import ast
 import hashlib
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 VERIFIED = "skem.datasets"
 """Where following imports stops. A job reads a data set's arrays, which are verified by the hash of their content: whatever
@@ -25,7 +26,7 @@ def code_of(script: str | Path, root: str | Path = ".") -> str:
     script, root = Path(script), Path(root)
     digest = hashlib.sha256()
     for path in (script, *sorted(needed_by(script, root))):
-        digest.update(f"{path.relative_to(root)}\n{_bare(_text(path))}\n".encode())
+        digest.update(f"{path.relative_to(root)}\n{_parsed(_text(path)).bare}\n".encode())
     return digest.hexdigest()[:16]
 
 
@@ -41,10 +42,10 @@ def needed_by(script: Path, root: Path) -> set[Path]:
 
 def _imports(path: Path, root: Path) -> set[Path]:
     """Files of the library that one file imports, at its top or in its functions."""
-    names, by_name = _imported(_text(path))
-    found = {file for module, name in names if (file := _file(module, name, root))}
+    parsed = _parsed(_text(path))
+    found = {file for module, name in parsed.imported if (file := _file(module, name, root))}
     # Names that are known at run time only: whatever stands below.
-    return found | set(path.parent.rglob("*.py")) - {path} if by_name else found
+    return found | set(path.parent.rglob("*.py")) - {path} if parsed.by_name else found
 
 
 @cache
@@ -52,16 +53,36 @@ def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
+class _Parsed(NamedTuple):
+    """What code imports, modules and names in them; whether it also imports by names that it computes; and what it does.
+
+    The latter, ``bare``, is the same for other comments, docstrings and line breaks.
+    """
+
+    imported: list[tuple[str, str]]
+    by_name: bool
+    bare: str
+
+
 @cache
-def _imported(code: str) -> tuple[list[tuple[str, str]], bool]:
-    """What code imports, modules and names in them, and whether it also imports by names that it computes."""
+def _parsed(code: str) -> _Parsed:
+    tree = ast.parse(code)
     found: list[tuple[str, str]] = []
-    for node in ast.walk(ast.parse(code)):
+    # Statements only, not the expressions in them, which are most of the nodes.
+    nodes: list[ast.AST] = [tree]
+    while nodes:
+        node = nodes.pop()
         if isinstance(node, ast.Import):
             found += [(alias.name, "") for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found += [(node.module, alias.name) for alias in node.names]
-    return found, any(imported in found for imported in (("importlib", ""), ("importlib", "import_module")))
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            statements = getattr(node, name, [])
+            nodes += statements
+            if name == "body" and statements:
+                node.body = [one for one in statements if not _is_text(one)]  # type: ignore[attr-defined]
+    by_name = any(imported in found for imported in (("importlib", ""), ("importlib", "import_module")))
+    return _Parsed(found, by_name, ast.dump(tree))
 
 
 @cache
@@ -73,17 +94,6 @@ def _file(module: str, name: str, root: Path) -> Path | None:
     bases = [root.joinpath(*dotted.split(".")) for dotted in (whole, module) if not dotted.endswith(".")]
     places = [place for base in bases for place in (base.with_suffix(".py"), base / "__init__.py")]
     return next((place for place in places if place.is_file()), None)
-
-
-@cache
-def _bare(code: str) -> str:
-    """The same for other comments, docstrings and line breaks."""
-    tree = ast.parse(code)
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            node.body = [statement for statement in body if not _is_text(statement)]  # type: ignore[attr-defined]
-    return ast.dump(tree)
 
 
 def _is_text(node: ast.AST) -> bool:

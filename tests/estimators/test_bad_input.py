@@ -134,6 +134,7 @@ def test_impossible_block_sizes(options, words):
         {"n_iter_no_change": 0},
         {"class_prior": "guess"},
         {"class_prior": [0.5, 0.2]},
+        {"class_prior": {0: 0.5, 1: 0.5}},
         {"class_prior": [1.5, -0.5]},
         {"class_prior": [0.2, 0.3, 0.5]},
         {"arrangement": "spiral"},
@@ -257,3 +258,25 @@ def test_a_feature_lost_beside_the_others_is_refused():
     model = SKEMClassifier(4, standardize=False, reg_covar=0)
     assert_refused("feature 2.*spreads too little beside the others.*standardize=True", model, X, y)
     assert np.isfinite(model.set_params(standardize=True).fit(X, y).class_log_density(X)).all()
+
+
+def test_lambda_cannot_be_left_out():
+    assert_refused(
+        "The 'sharing' parameter of PRBFClassifier", PRBFClassifier(4, sharing=None), *equal_classes()
+    )
+
+
+@pytest.mark.parametrize(
+    ("n_samples", "error", "words"),
+    [
+        (0, ValueError, "n_samples must be at least 1, got 0"),
+        (1.5, TypeError, "n_samples must be a whole number, got 1.5"),
+        ("3", TypeError, "n_samples must be a whole number, got '3'"),
+        (True, TypeError, "n_samples must be a whole number, got True"),
+    ],
+)
+def test_numbers_of_rows_that_cannot_be_drawn(n_samples, error, words):
+    X, y = equal_classes()
+    for model in (SKEMClassifier(4, max_iter=1).fit(X, y), GaussianMixture(2).fit(X)):
+        with pytest.raises(error, match=words):
+            model.sample(n_samples)

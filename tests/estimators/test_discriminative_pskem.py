@@ -326,11 +326,22 @@ def test_parameters_out_of_range_are_refused_by_name(iris, name, value):
         quick(**{name: value}).fit(*iris)
 
 
-def test_what_overflows_ends_with_the_pass_before_and_a_warning(iris):
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("learning_rate", [1e3, 1e6, 1e300])
+@pytest.mark.parametrize("batch_size", [50, 500])
+def test_what_overflows_ends_with_the_pass_before_and_a_warning(iris, learning_rate, batch_size):
     X, y = iris
-    with pytest.warns(ConvergenceWarning, match="overflowed in pass"):
-        model = quick("adam", learning_rate=1e3).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="overflowed in pass .* set a lower learning_rate"):
+        model = quick("adam", learning_rate=learning_rate, batch_size=batch_size).fit(X, y)
     assert np.isfinite(model.predict_log_proba(X)).all()
+
+
+def test_fine_tuning_needs_a_prior_of_each_class(iris):
+    X, y = iris
+    prior = {"class_prior": [0.5, 0.5, 0]}
+    with pytest.raises(ValueError, match=r"class_prior of class 2 is zero.* set discriminative_iter=0"):
+        quick(**prior).fit(X, y)
+    assert set(quick(discriminative_iter=0, **prior).fit(X, y).predict(X)) == {0, 1}
 
 
 def test_a_class_that_no_batch_has_all_of_is_no_error(iris):

@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import re
 
 import joblib
 import numpy as np
@@ -204,6 +206,26 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch)
     with pytest.raises(OSError, match="disk full"):
         model.save(tmp_path / "model.npz")
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"model.npz": before}
+
+
+def test_a_file_may_be_read_by_whom_the_umask_says(tmp_path):
+    before = os.umask(0o027)
+    try:
+        GaussianMixture(2, random_state=0).fit(X).save(tmp_path / "model.npz")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "model.npz").stat().st_mode & 0o777 == 0o640
+
+
+def test_where_a_file_cannot_be_written_its_own_name_is_told(tmp_path):
+    model = GaussianMixture(2, random_state=0).fit(X)
+    longest = "m" * 255
+    model.save(tmp_path / longest)
+    assert_array_equal(GaussianMixture.load(tmp_path / longest).means_, model.means_)
+    for path in (tmp_path / "no folder" / "model.npz", tmp_path, tmp_path / f"{longest}m"):
+        with pytest.raises(OSError, match=f"'{re.escape(str(path))}'$"):
+            model.save(path)
+    assert [path.name for path in tmp_path.iterdir()] == [longest]
 
 
 def linear(X, Y):

@@ -157,11 +157,14 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"mixture.npz": before}
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"weights": [0.5, 0.5]}, r"weights must have shape \(3,\), one per mean, got \(2,\)"),
-        ({"weights": [0.5, 0.5, 0.5]}, "weights must be non-negative"),
+        ({"weights": [0.5, 0.5, 0.5]}, "weights must be non-negative and sum to one$"),
+        ({"weights": 1.0}, r"weights must have shape \(3,\)"),
+        ({"means": np.outer([-1e300, 0, 1e300], np.ones(4))}, "feature 0, from .* spreads too far"),
         ({"means": np.full((3, 4), np.inf)}, "means contain NaN or infinite"),
         ({"means": np.zeros(3)}, "means must have two dimensions"),
         ({"covariances": -np.ones((3, 4, 4))}, "covariances must be symmetric and positive definite"),
@@ -177,3 +180,11 @@ def test_parameters_that_are_no_mixture_are_named(change, words):
     } | change
     with pytest.raises(ValueError, match=words):
         GaussianMixture.from_parameters(**parameters)
+
+
+@pytest.mark.filterwarnings("error")
+def test_values_so_far_out_that_no_component_has_a_density_there():
+    mixture = GaussianMixture.from_parameters([0.5, 0.5], [[0, 0], [3, 3]], [np.eye(2)] * 2)
+    assert_array_equal(mixture.condition([0], [1e6]).weights_, [0, 1])
+    with pytest.raises(ValueError, match=r"condition: values are too far from the mixture, got \[1e\+200\]"):
+        mixture.condition([0], [1e200])

@@ -69,6 +69,28 @@ def test_rows_held_out_are_not_fitted():
     assert_allclose(best.log_likelihood_[-1], best.score(X))
 
 
+def test_rows_without_weight_are_not_held_out():
+    weights = np.zeros(len(X))
+    weights[50:] = 1
+    path = GaussianMixturePath(
+        n_components=2,
+        covariance_types=["diag"],
+        criterion="held_out",
+        validation_fraction=0.01,
+        random_state=0,
+    )
+    scores = path.fit(X, sample_weight=weights).results_["held_out"]
+    assert path.fit(X[50:]).results_["held_out"] == scores
+
+
+def test_the_chosen_mixture_has_the_parameters_of_the_estimator():
+    estimator = GaussianMixture(n_jobs=1, warm_start=True, tol=1e-2)
+    path = GaussianMixturePath(estimator, n_components=2, covariance_types=["diag"], random_state=0).fit(X)
+    best = path.best_estimator_.get_params()
+    wanted = estimator.get_params() | {"n_components": 2, "covariance_type": "diag"}
+    assert {name for name in wanted if best[name] != wanted[name]} == {"random_state"}
+
+
 @pytest.mark.parametrize("criterion", ["bic", "held_out"])
 def test_threads_do_not_change_a_bit(criterion):
     fits = [
@@ -114,6 +136,14 @@ def test_more_components_from_fewer(covariance_type, standardize):
             "covariance_types must be some of full, tied, diag, spherical, got 'round'",
         ),
         ({"criterion": "mdl"}, "'criterion'"),
+        (
+            {"criterion": "held_out", "validation_fraction": 0.99},
+            "validation_fraction=0.99 of 150 rows leaves 2",
+        ),
+        (
+            {"estimator": GaussianMixture(2, init=(np.ones(2) / 2, X[:2], [np.eye(4)] * 2))},
+            "estimator: its init must be a word",
+        ),
         ({"n_components": [200]}, "n_components=200 components from n_samples=150 rows"),
         (
             {"estimator": GaussianMixture(max_iter=1, tol=1e-9)},

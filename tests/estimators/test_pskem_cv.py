@@ -10,8 +10,15 @@ from scipy.special import logsumexp
 from sklearn.datasets import load_iris, load_wine, make_hastie_10_2
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
-from skem import MDAClassifier, PSKEMClassifier, PSKEMClassifierCV, SKEMClassifier
+from skem import (
+    DiscriminativePSKEMClassifier,
+    MDAClassifier,
+    PSKEMClassifier,
+    PSKEMClassifierCV,
+    SKEMClassifier,
+)
 from skem.engine.parameters import Mixture
+from skem.estimators._fine_tuned import FineTuned
 from skem.estimators._splitting import split_components
 
 WINE = load_wine(return_X_y=True)
@@ -126,6 +133,34 @@ def test_weights_count_in_fits_and_scores():
     copies = PSKEMClassifierCV(cv=[(train, test)], **options).fit(X[repeated], y[repeated])
     # The first models of both are the same; later ones too, but for rounding.
     assert_allclose(weighted.results_["held_out"], copies.results_["held_out"], rtol=1e-5)
+
+
+def test_fine_tuning_is_once_at_the_end_of_the_path_and_answers_are_its_own(monkeypatch):
+    tuned = []
+    passes = FineTuned._tuning_passes
+    monkeypatch.setattr(
+        FineTuned,
+        "_tuning_passes",
+        lambda self, *args: tuned.append(self.n_components_) or passes(self, *args),
+    )
+    X, y = overlapping_classes(3, n=(80, 40, 20))
+    estimator = DiscriminativePSKEMClassifier(strength=0.1, discriminative_iter=3)
+    options = {"n_components": [3, 6], "n_blocks": [1], "reg_covar": [0.1, 0.3], "cv": 2, "random_state": 0}
+    model = PSKEMClassifierCV(estimator, **options).fit(X, y)
+    best = model.best_estimator_
+    assert tuned == [best.n_components_]
+    assert best.n_discriminative_iter_ == 3
+    assert (best.strength, best.strength_) == (0.1, 0.1)
+    # What is chosen has the temperature, so it is what a strength of infinity chooses.
+    estimator.set_params(strength=np.inf)
+    untuned = PSKEMClassifierCV(estimator, **options).fit(X, y)
+    assert untuned.results_ == model.results_
+    assert_array_equal(untuned.best_estimator_.blocks_[0].means, best.generative_blocks_[0].means)
+    assert len(tuned) == 1
+    # Densities are those before fine-tuning, decisions those of the tempered posterior.
+    assert_array_equal(model.score_samples(X), best.score_samples(X))
+    assert_array_equal(model.predict(X), best.predict(X))
+    assert_array_equal(model.predict(X), model.classes_[model.predict_proba(X).argmax(axis=1)])
 
 
 @pytest.mark.parametrize(

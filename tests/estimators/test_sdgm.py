@@ -159,6 +159,8 @@ def test_data_that_cannot_be_learned_from():
         SDGMClassifier().fit(np.where(np.arange(120).reshape(60, 2) == 7, np.nan, X), y)
     with pytest.raises(ValueError, match=r"features are too large for their squares .* set standardize=True"):
         SDGMClassifier(standardize=False).fit(X * 1e120, y)
+    with pytest.raises(ValueError, match=r"feature 0, from .* spreads too little for its square in float64"):
+        SDGMClassifier().fit(X * 1e-200, y)
 
 
 def test_more_weights_than_memory_holds_are_refused_with_the_size(monkeypatch):

@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 
-from skem import GaussianMixture
+from skem import GaussianMixture, GaussianMixturePath, KMeans, SDGMClassifier
 
-X, _ = load_iris(return_X_y=True)
+X, SPECIES = load_iris(return_X_y=True)
 every_type = pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
 every_start = pytest.mark.parametrize("init", ["sample", "kmeans", "k-means++"])
 
@@ -80,3 +80,29 @@ def test_criteria_take_a_row_of_weight_two_for_two_rows():
         assert_allclose(ask(X, sample_weight=weights), ask(repeated), rtol=1e-12)
     with pytest.raises(ValueError, match="non-zero"):
         model.score(X, sample_weight=np.zeros(len(X)))
+
+
+@pytest.mark.filterwarnings("ignore:SDGMClassifier did not converge")
+def test_one_weight_for_all_rows_is_that_of_each():
+    twice = KMeans(3, random_state=0).fit(X, sample_weight=2.0)
+    assert_allclose(twice.inertia_, 2 * KMeans(3, random_state=0).fit(X).inertia_)
+    one = SDGMClassifier(1, max_iter=5, random_state=0).fit(X, SPECIES, sample_weight=2.0)
+    copies = SDGMClassifier(1, max_iter=5, random_state=0).fit(np.r_[X, X], np.r_[SPECIES, SPECIES])
+    assert_array_equal(one.coef_, copies.coef_)
+
+
+@pytest.mark.filterwarnings("error")
+def test_where_their_size_matters_weights_whose_sum_overflows_are_refused():
+    huge = np.full(len(X), 1e308)
+    mixture = GaussianMixture(2, random_state=0).fit(X, sample_weight=huge)
+    assert mixture.score(X, sample_weight=huge) == mixture.score(X)
+    path = GaussianMixturePath(n_components=1, covariance_types=["diag"])
+    for refused in (
+        lambda: mixture.bic(X, huge),
+        lambda: mixture.aic(X, huge),
+        lambda: path.fit(X, sample_weight=huge),
+        lambda: KMeans(2).fit(X, sample_weight=huge),
+        lambda: SDGMClassifier(1).fit(X, SPECIES, sample_weight=huge),
+    ):
+        with pytest.raises(ValueError, match="sample_weight: the sum of the weights overflows"):
+            refused()

@@ -158,7 +158,8 @@ def test_the_ledger_judges_what_was_run_and_says_why_the_rest_was_not(done):
         table = read_table(folder / "results/tables/table1.csv").set_index("dataset")
         assert claim["measured"] == pytest.approx(table.loc["ionosphere", "best-pass"], rel=1e-9)
         assert claim["verdict"] in ("reproduced", "better", "worse", "too few runs")
-        assert timing.loc["pulford.table1.ionosphere.seconds_per_pass", "verdict"] == "better"
+        # Which one depends on what else the machine does.
+        assert timing.loc["pulford.table1.ionosphere.seconds_per_pass", "verdict"] != "not run"
     else:
         assert claim["verdict"] == "not run"
     assert ledger.loc["pulford.table1.mnist.pskem_accuracy", "verdict"] == "not run"
@@ -172,11 +173,6 @@ def test_the_ledger_judges_what_was_run_and_says_why_the_rest_was_not(done):
     assert titsias.loc["titsias.table4.phoneme.rbf.m8", "remark"].endswith("snakemake titsias")
     assert "Verdicts on what the papers claim" in output
     assert "tests/estimators/test_theory.py" in (folder / "results/claims.md").read_text(encoding="utf-8")
-
-
-def test_only_missing_data_is_left_to_do(done):
-    jobs, missing = wanted(done[0]), set(FOLDS) - available(done[0])
-    assert "fetch_data" in jobs if missing else jobs == set()
 
 
 AFTER_TRAINING = {
@@ -196,7 +192,7 @@ AFTER_TRAINING = {
     ("module", "jobs"),
     [
         ("engine/em", AFTER_TRAINING),
-        ("datasets/_sources", set()),
+        ("datasets/_sources", set()),  # so nothing is left to do without the edit either
         # The ledger asks a paper for all it has, its figures among them.
         ("plots/passes", {"figure_accuracy_by_pass", "claims", "dots"}),
         ("repro/tables/accuracy", {"table", "table_timing"}),
@@ -210,7 +206,8 @@ def test_editing_the_library_reruns_what_it_changes(done, module, jobs):
     try:
         found = wanted(done[0])
         # Data that could not be had is looked for again, and may change everything.
-        assert found == jobs if available(done[0]) == set(FOLDS) else found >= jobs
+        everything = available(done[0]) == set(FOLDS)
+        assert found == jobs if everything else found >= jobs | {"fetch_data"}
     finally:
         path.write_text(text, encoding="utf-8")
 

@@ -69,6 +69,10 @@ class Reading:
     options: Mapping[str, str] = field(default_factory=dict)
     instead: tuple[Mapping[str, str], ...] = ()
 
+    def option(self, question: str, default: str) -> str:
+        """Which option of a question it takes."""
+        return self.options.get(question, default)
+
     def where(self, dataset: str, method: str) -> tuple[str, str]:
         """Data set and method that are looked up for these; `NotRun` where nothing is."""
         for mapping in self.instead:

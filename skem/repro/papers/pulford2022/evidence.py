@@ -60,10 +60,6 @@ class Evidence:
         evidence.reading = reading
         return evidence
 
-    def option(self, question: str, default: str) -> str:
-        """Which option of a question the reading takes."""
-        return self.reading.options.get(question, default)
-
     def settings(self, dataset: str, method: str) -> pd.DataFrame:
         """The settings that were run, in order: by name, what `COLUMNS` says of each."""
         found = self._values.get(self.reading.where(dataset, method), {})

@@ -45,7 +45,7 @@ JUDGED: dict[str, tuple[str, ...]] = {
 
 def RICE(evidence: Evidence) -> Estimate:
     """On folds in the order of the file, "without randomisation", or on stratified ones."""
-    if evidence.option("rice_folds", IN_ORDER) == STRATIFIED:
+    if evidence.reading.option("rice_folds", IN_ORDER) == STRATIFIED:
         return evidence.headline("rice")
     return evidence.headline("rice", "in_order")
 
@@ -54,7 +54,7 @@ def rice_rival(method: str) -> Measure:
     """A conventional method on the folds of the model, or on stratified ones."""
 
     def measure(evidence: Evidence) -> Estimate:
-        if evidence.option("rice_folds", IN_ORDER) != IN_ORDER:
+        if evidence.reading.option("rice_folds", IN_ORDER) != IN_ORDER:
             return preset("rice", method)(evidence)
         own = f"in_order-{method}"
         return evidence.fixed("rice", own, str(evidence.settings("rice", own).index[0]))
@@ -72,7 +72,7 @@ def IONOSPHERE(evidence: Evidence) -> Estimate:
 
 def protocol_of(evidence: Evidence, dataset: str) -> str:
     """How the pass is chosen."""
-    last = dataset == "ionosphere" and evidence.option("ionosphere_pass", BEST) == LAST
+    last = dataset == "ionosphere" and evidence.reading.option("ionosphere_pass", BEST) == LAST
     return "last-pass" if last else "best-pass"
 
 
@@ -80,7 +80,7 @@ def _claimed_maximum(dataset: str) -> Measure:
     """The maximum over all settings tried, which the paper's is of its own, or its setting alone."""
 
     def measure(evidence: Evidence) -> Estimate:
-        if evidence.option("headline", MAXIMUM) == SETTING:
+        if evidence.reading.option("headline", MAXIMUM) == SETTING:
             return evidence.headline(dataset)
         settings, model = evidence.settings(dataset, "grid"), evidence.model(dataset)
         tried = {name: evidence.accuracy(dataset, "grid", name) for name in settings.index}

@@ -71,7 +71,7 @@ def _best_components(evidence: Evidence, claim: Claim) -> Judgement:
 
     Where these are far more than the paper names, with a step on either side for "around", it is not known which are best.
     """
-    method = "grid" if evidence.option("rice_folds", IN_ORDER) == STRATIFIED else "in_order"
+    method = "grid" if evidence.reading.option("rice_folds", IN_ORDER) == STRATIFIED else "in_order"
     tried = evidence.settings("rice", method)["n_components"]
     by_k = {int(k): evidence.accuracy("rice", method, str(name)) for name, k in tried.items()}
     if len(by_k) < 2:
@@ -118,7 +118,7 @@ def otherwise(dataset: str) -> Callable[[Evidence], str]:
 
     def remark(evidence: Evidence) -> str:
         chosen = {"the model": "audit"} | {NAMES[name]: f"audit-{name}" for name in evidence.paper.audited}
-        in_order = dataset == "rice" and evidence.option("rice_folds", IN_ORDER) == IN_ORDER
+        in_order = dataset == "rice" and evidence.reading.option("rice_folds", IN_ORDER) == IN_ORDER
         folds = "contiguous" if in_order else "stratified"
         told = [f"{name} {evidence.nested(dataset, found, folds).mean:.1f}" for name, found in chosen.items()]
         return (

@@ -168,7 +168,7 @@ def _peak_later(evidence: Evidence, claim: Claim) -> Judgement:
 def _small_k(evidence: Evidence, claim: Claim) -> Judgement:
     sequential, *others = evidence.paper.arrangements
     smallest = evidence.paper.blocks[0]
-    few = evidence.paper.n_components[: 1 if evidence.option("small_k", SMALLEST) == SMALLEST else 2]
+    few = evidence.paper.n_components[: 1 if evidence.reading.option("small_k", SMALLEST) == SMALLEST else 2]
     return all_of(
         (
             greater(
@@ -205,7 +205,7 @@ def _insensitive(evidence: Evidence, claim: Claim) -> Judgement:
 
     Or, in the other reading of "significant", whether none reaches a point.
     """
-    if evidence.option("significant", TESTED) == A_POINT:
+    if evidence.reading.option("significant", TESTED) == A_POINT:
         return little_arrangement(evidence)
     differences = {what: a - b for what, (a, b) in _arranged(evidence).items()}
     level = 1 - (1 - LEVEL) / len(differences)

@@ -46,10 +46,6 @@ class Evidence:
         """The same under a reading of the paper."""
         return replace(self, reading=reading)
 
-    def option(self, question: str, default: str) -> str:
-        """Which option of a question the reading takes."""
-        return self.reading.options.get(question, default)
-
     def need(self, dataset: str) -> None:
         """Refuse a data set that cannot be had."""
         entry = self.paper.tables.get(dataset, {})

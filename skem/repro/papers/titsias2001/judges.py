@@ -314,7 +314,7 @@ MEASURES = {"likelihood": "log_likelihood", "error": "error"}
 
 def _fig5(evidence: Evidence, claim: Claim) -> Judgement:
     """Section II-D, Figure 5. The shared model contains the separate one: by likelihood it holds only where EM falls short."""
-    column = MEASURES[evidence.option("measure", "likelihood")]
+    column = MEASURES[evidence.reading.option("measure", "likelihood")]
     return _example("figure5", "separate", "shared", column)(evidence, claim)
 
 
