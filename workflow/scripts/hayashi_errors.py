@@ -1,6 +1,7 @@
-"""Error and weights of every method on the splits of a data set."""
+"""Error and weights of every method on some splits of a data set."""
 
 import json
+from itertools import islice
 from pathlib import Path
 
 import pandas as pd
@@ -17,10 +18,9 @@ with plain_errors():
     if json.loads(Path(snakemake.input[0]).read_text(encoding="utf-8"))["available"]:
         model = dict(snakemake.params.model)
         model["n_components"] = entry.get("n_components", model["n_components"])
-        drawn = errors.splits(
-            entry["source"], entry, snakemake.params.splits, splits.seed(snakemake.params.seed, name)
-        )
-        for run, split in enumerate(drawn):
+        begin, end = int(snakemake.wildcards.begin), snakemake.params.end
+        drawn = errors.splits(entry["source"], entry, end, splits.seed(snakemake.params.seed, name))
+        for run, split in islice(enumerate(drawn), begin, None):
             found = errors.fit_errors(split, model, splits.seed(snakemake.params.seed, name, run))
             rows += [{"dataset": name, "run": run} | row for row in found]
     write_table(snakemake.output[0], pd.DataFrame(rows))
