@@ -22,6 +22,10 @@ NEWTON_ITER = 50
 DECREMENT = 1e-12
 """Newton stops where the quadratic model promises less than this, in nats for all rows together. The precision of a small
 weight is one over its square: at 1e-8 such precisions went back and forth for ever and the fit did not converge."""
+MANY = 400
+"""Coefficients; for more of them an earlier factor of the Hessian is used again."""
+CONJUGATE_ITER = 10
+"""Where conjugate gradients need more iterations, a new factor is worth its time."""
 SAME_RESPONSIBILITIES = 1e-4
 """EM stops where no responsibility changes by more."""
 
@@ -149,12 +153,60 @@ def factor_of_precision(curvature: np.ndarray) -> tuple[np.ndarray, bool]:
         return cho_factor(precision, lower=True, overwrite_a=True)
 
 
+class NewtonSteps:
+    """Solves (I + K) step = gradient, K minus the Hessian of J, where K changes little from one step to the next.
+
+    With many coefficients most of the time would be that of the factors of I + K, so one is kept, and preconditions conjugate
+    gradients for the following K; their products take the designs only.
+    """
+
+    def __init__(self, rows: LabelledRows, designs: Designs) -> None:
+        self.weights, self.designs = rows.weights, designs
+        self.factor: tuple[np.ndarray, bool] | None = None
+
+    def step(self, probabilities: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+        """For P(c, m|x) of shape (n, S); its error is as small as what a Newton step leaves, see `DECREMENT`."""
+        if self.factor is not None and len(gradient) > MANY:
+            found = self._conjugate_gradients(self.factor, probabilities, gradient)
+            if found is not None:
+                return found
+        self.factor = factor_of_precision(self.designs.curvature(probabilities, self.weights))
+        return cho_solve(self.factor, gradient)
+
+    def _conjugate_gradients(
+        self, factor: tuple[np.ndarray, bool], probabilities: np.ndarray, gradient: np.ndarray
+    ) -> np.ndarray | None:
+        """None if `CONJUGATE_ITER` iterations are not enough."""
+        found, left = np.zeros_like(gradient), gradient.copy()
+        direction = cho_solve(factor, left)
+        norm = float(left @ direction)
+        enough = max(min(0.01 * norm, norm**2), DECREMENT)
+        for _ in range(CONJUGATE_ITER):
+            if norm <= enough:
+                return found
+            moved = self._product(probabilities, direction)
+            length = norm / float(direction @ moved)
+            found += length * direction
+            left -= length * moved
+            towards = cho_solve(factor, left)
+            before, norm = norm, float(left @ towards)
+            direction = towards + norm / before * direction
+        return None
+
+    def _product(self, probabilities: np.ndarray, coef: np.ndarray) -> np.ndarray:
+        """(I + K) coef."""
+        predictors = self.designs.predictors(coef)
+        mean = (probabilities * predictors).sum(axis=1, keepdims=True)
+        return coef + self.designs.gradient(self.weights[:, None] * probabilities * (predictors - mean))
+
+
 def maximise_expectation(
     rows: LabelledRows,
     designs: Designs,
     responsibilities: np.ndarray,
     coef: np.ndarray,
     log_pi: np.ndarray,
+    newton: NewtonSteps,
 ) -> np.ndarray:
     """The M-step: Newton's method with backtracking (eqs. 12 and 13)."""
     known = log_joint(designs, coef, log_pi)
@@ -163,7 +215,7 @@ def maximise_expectation(
         probabilities = np.exp(known)
         residuals = rows.weights[:, None] * (responsibilities - probabilities)
         gradient = designs.gradient(residuals) - coef
-        step = cho_solve(factor_of_precision(designs.curvature(probabilities, rows.weights)), gradient)
+        step = newton.step(probabilities, gradient)
         promised = 0.5 * float(gradient @ step)
         length = 1.0
         while promised > DECREMENT and length > SHORTEST_STEP:
@@ -208,8 +260,9 @@ def posterior_mode(
     """
     value, following = objective_and_responsibilities(rows, designs, coef, log_pi)
     responsibilities, objective = following if responsibilities is None else responsibilities, [value]
+    newton = NewtonSteps(rows, designs)
     for _ in range(em_iter):
-        coef = maximise_expectation(rows, designs, responsibilities, coef, log_pi)
+        coef = maximise_expectation(rows, designs, responsibilities, coef, log_pi, newton)
         value, following = objective_and_responsibilities(rows, designs, coef, log_pi)
         objective.append(value)
         change = np.abs(following - responsibilities).max()
