@@ -2,6 +2,7 @@
 from dataclasses import replace
 from itertools import product
 
+from skem.repro.papers.hayashi2021 import benchmark
 from skem.repro.papers.hayashi2021.settings import NETWORKS
 
 HAYASHI = PAPER_SETTINGS["hayashi2021"]
@@ -76,7 +77,12 @@ REFERENCE_TOO += [
 rule hayashi_errors:
     """One job per data set and so many splits; the first of all data sets first."""
     input:
-        lambda wildcards: f"results/data/{HAYASHI.data_sets[wildcards.dataset]['source']}.json",
+        data=lambda wildcards: f"results/data/{HAYASHI.data_sets[wildcards.dataset]['source']}.json",
+        benchmark=lambda wildcards: (
+            [str(benchmark.file())]
+            if benchmark.file() and "n_train" in HAYASHI.data_sets[wildcards.dataset]
+            else []
+        ),
     output:
         "results/hayashi2021/{dataset}/{begin}.csv",
     wildcard_constraints:
