@@ -22,7 +22,7 @@ NEWTON_ITER = 50
 DECREMENT = 1e-12
 """Newton stops where the quadratic model promises less than this, in nats for all rows together. The precision of a small
 weight is one over its square: at 1e-8 such precisions went back and forth for ever and the fit did not converge."""
-MANY = 400
+MANY = 150
 """Coefficients; for more of them an earlier factor of the Hessian is used again."""
 CONJUGATE_ITER = 10
 """Where conjugate gradients need more iterations, a new factor is worth its time."""
