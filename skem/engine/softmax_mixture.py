@@ -22,7 +22,7 @@ NEWTON_ITER = 50
 DECREMENT = 1e-12
 """Newton stops where the quadratic model promises less than this, in nats for all rows together. The precision of a small
 weight is one over its square: at 1e-8 such precisions went back and forth for ever and the fit did not converge."""
-MANY = 150
+MANY = 250
 """Coefficients; for more of them an earlier factor of the Hessian is used again."""
 CONJUGATE_ITER = 10
 """Where conjugate gradients need more iterations, a new factor is worth its time."""
@@ -165,7 +165,7 @@ class NewtonSteps:
         self.factor: tuple[np.ndarray, bool] | None = None
 
     def step(self, probabilities: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-        """For P(c, m|x) of shape (n, S); its error is as small as what a Newton step leaves, see `DECREMENT`."""
+        """For P(c, m|x) of shape (n, S); its error is less than what a Newton step leaves, see `DECREMENT`."""
         if self.factor is not None and len(gradient) > MANY:
             found = self._conjugate_gradients(self.factor, probabilities, gradient)
             if found is not None:
@@ -180,7 +180,7 @@ class NewtonSteps:
         found, left = np.zeros_like(gradient), gradient.copy()
         direction = cho_solve(factor, left)
         norm = float(left @ direction)
-        enough = max(min(0.01 * norm, norm**2), DECREMENT)
+        enough = 1e-4 * max(min(norm, norm**2), DECREMENT)
         for _ in range(CONJUGATE_ITER):
             if norm <= enough:
                 return found
