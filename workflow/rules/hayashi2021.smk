@@ -1,12 +1,19 @@
 # Hayashi and Uchida (2021). Not part of a default run: snakemake --cores 2 hayashi, and with PyTorch hayashi_images
 from dataclasses import replace
+from itertools import product
 
+from skem.repro.papers.hayashi2021 import benchmark
 from skem.repro.papers.hayashi2021.settings import NETWORKS
 
 HAYASHI = PAPER_SETTINGS["hayashi2021"]
 HAYASHI = replace(HAYASHI, splits=config.get("splits", {}).get("hayashi2021", HAYASHI.splits))
 PAPER_SETTINGS["hayashi2021"] = HAYASHI
-HAYASHI_LEFT = {"errors": [f"results/hayashi2021/{name}.csv" for name in HAYASHI.data_sets]} | {
+HAYASHI_LEFT = {
+    "errors": [
+        f"results/hayashi2021/{name}/{begin}.csv"
+        for name, begin in product(HAYASHI.data_sets, range(0, HAYASHI.splits, HAYASHI.splits_per_job))
+    ]
+} | {
     scale: [f"results/hayashi2021/{scale}/{run}.csv" for run in range(HAYASHI.synthetic["repetitions"])]
     for scale in ("components", "components_raw")
 }
@@ -68,21 +75,28 @@ REFERENCE_TOO += [
 
 
 rule hayashi_errors:
-    """One job per data set."""
+    """One job per data set and so many splits; the first of all data sets first."""
     input:
-        lambda wildcards: f"results/data/{HAYASHI.data_sets[wildcards.dataset]['source']}.json",
+        data=lambda wildcards: f"results/data/{HAYASHI.data_sets[wildcards.dataset]['source']}.json",
+        benchmark=lambda wildcards: (
+            [str(benchmark.file())]
+            if benchmark.file() and "n_train" in HAYASHI.data_sets[wildcards.dataset]
+            else []
+        ),
     output:
-        "results/hayashi2021/{dataset}.csv",
+        "results/hayashi2021/{dataset}/{begin}.csv",
     wildcard_constraints:
         dataset="|".join(HAYASHI.data_sets) or "none",
+        begin=r"\d+",
+    priority: lambda wildcards: -int(wildcards.begin)
     params:
         entry=lambda wildcards: HAYASHI.data_sets[wildcards.dataset],
         model=HAYASHI.model,
-        splits=HAYASHI.splits,
+        end=lambda wildcards: min(int(wildcards.begin) + HAYASHI.splits_per_job, HAYASHI.splits),
         seed=SEED,
         code=code("hayashi_errors"),
     message:
-        "every method on {wildcards.dataset}"
+        "every method on {wildcards.dataset}, splits from {wildcards.begin}"
     script:
         "../scripts/hayashi_errors.py"
 

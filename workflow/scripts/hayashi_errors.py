@@ -1,26 +1,30 @@
-"""Error and weights of every method on the splits of a data set."""
+"""Error and weights of every method on some splits of a data set."""
 
 import json
+from itertools import islice
 from pathlib import Path
 
 import pandas as pd
 
 from skem.engine import threads
 from skem.repro.files import plain_errors, write_table
-from skem.repro.papers.hayashi2021 import errors
+from skem.repro.papers.hayashi2021 import benchmark, errors
 from skem.repro.training import splits
 
 threads.limit_process(1)
 with plain_errors():
     entry, name = snakemake.params.entry, snakemake.wildcards.dataset
     rows = []
-    if json.loads(Path(snakemake.input[0]).read_text(encoding="utf-8"))["available"]:
+    if json.loads(Path(snakemake.input.data).read_text(encoding="utf-8"))["available"]:
         model = dict(snakemake.params.model)
         model["n_components"] = entry.get("n_components", model["n_components"])
-        drawn = errors.splits(
-            entry["source"], entry, snakemake.params.splits, splits.seed(snakemake.params.seed, name)
-        )
-        for run, split in enumerate(drawn):
+        begin, end = int(snakemake.wildcards.begin), snakemake.params.end
+        if snakemake.input.benchmark:
+            drawn = benchmark.splits(Path(snakemake.input.benchmark[0]), name, end)
+        else:
+            drawn = errors.splits(entry["source"], entry, end, splits.seed(snakemake.params.seed, name))
+        for run, split in islice(enumerate(drawn), begin, None):
             found = errors.fit_errors(split, model, splits.seed(snakemake.params.seed, name, run))
-            rows += [{"dataset": name, "run": run} | row for row in found]
+            which = {"dataset": name, "run": run, "benchmark": bool(snakemake.input.benchmark)}
+            rows += [which | row for row in found]
     write_table(snakemake.output[0], pd.DataFrame(rows))

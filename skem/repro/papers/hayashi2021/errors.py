@@ -37,7 +37,7 @@ class MGPClassifier(SDGMClassifier):
 
 
 def splits(name: str, entry: Mapping[str, Any], n: int, seed: int) -> Iterator[Split]:
-    """X_train, y_train, X_test, y_test; of a published split the same for every start.
+    """X_train, y_train, X_test, y_test, the same for a larger n; of a published split the same for every start.
 
     Parameters
     ----------
@@ -92,8 +92,8 @@ def fit_errors(split: Split, params: Mapping[str, Any], random_state: int) -> Ro
     -------
     list of dict
         method, error (%), log_loss (nats; none of the SVM, which has no probabilities), calibration_error (%), weights (that are
-        not zero, without the constants; of a Gaussian process one per training row), initial_weights, n_components,
-        converged, seconds (of training).
+        not zero, without constants beside a kernel; of a Gaussian process one per training row), initial_weights,
+        n_components, converged, seconds (of training).
     """
     X_train, y_train, X_test, y_test = split
     rows = []
@@ -111,8 +111,12 @@ def fit_errors(split: Split, params: Mapping[str, Any], random_state: int) -> Ro
             row["calibration_error"] = 100 * metrics.expected_calibration_error(codes, log_proba)
         if isinstance(model, SDGMClassifier):
             n_components = params["n_components"] if name not in ("rvm", "rvm_raw") else 1
+            per_component = len(X_train)
             row["weights"] = int(np.count_nonzero(model.coef_[:, 1:]))
-            row["initial_weights"] = (2 * n_components - 1) * len(X_train)
+            if name == "primal":  # a constant is one of the terms of phi (eq. 2)
+                per_component = (X_train.shape[1] + 1) * (X_train.shape[1] + 2) // 2
+                row["weights"] = model.n_nonzero_weights_
+            row["initial_weights"] = (2 * n_components - 1) * per_component
             row |= {"n_components": model.n_components_, "converged": model.converged_}
             if name == "mgp":  # rows that are alike share a weight, and none is dropped
                 row["weights"] = row["initial_weights"]

@@ -13,6 +13,7 @@ from skem.repro.papers.hayashi2021.settings import Settings
 
 AGAIN = "was not part of this run: snakemake hayashi"
 OWN_SPLITS = "splits of our own"
+BENCHMARK = "the benchmark's splits"
 MIXTURES = ("sdgm", "sdgm_raw", "primal", "mgp")
 """Methods that have components."""
 
@@ -24,7 +25,8 @@ class Evidence:
     Attributes
     ----------
     errors : DataFrame
-        ``results/values/hayashi2021_errors.csv``: a row per data set, split (or start) and method.
+        ``results/values/hayashi2021_errors.csv``: a row per data set, split (or start) and method; ``benchmark`` says
+        whether the split is one of the paper's.
     components : DataFrame
         ``results/values/hayashi2021_components.csv``: a row per repetition and number of components at first.
     paper : Settings
@@ -79,11 +81,16 @@ class Evidence:
             raise NotRun(f"{method} on {dataset} {AGAIN}")
         return rows.set_index("run")[column].astype(float)
 
+    def splits(self, *datasets: str) -> str:
+        """Whose they are."""
+        rows = self.errors[self.errors["dataset"].isin(datasets)]
+        return BENCHMARK if rows["benchmark"].all() else OWN_SPLITS
+
     def of(self, dataset: str, method: str, column: str) -> Estimate:
         """The mean over splits."""
         entry, runs = self.paper.data_sets[dataset], self.column(dataset, method, column)
         if "n_train" in entry:
-            return Estimate.of(runs, "last-pass", OWN_SPLITS)
+            return Estimate.of(runs, "last-pass", self.splits(dataset))
         if column == "error" and len(runs) > 1 and runs.min() == runs.max():  # no start has a part in it
             known = datasets.describe(entry["source"])
             return Estimate.fixed(float(runs.iloc[0]), known["shape"][0] - known["n_train"], "last-pass")
@@ -95,7 +102,8 @@ class Evidence:
             ratio_by_run(*(self.column(dataset, name, "error") for name in (method, "sdgm")))
             for dataset in self.comparable
         ]
-        return Estimate.of(pd.concat(parts, axis=1).mean(axis=1), "last-pass", OWN_SPLITS)
+        drawn = [name for name in self.comparable if "n_train" in self.paper.data_sets[name]]
+        return Estimate.of(pd.concat(parts, axis=1).mean(axis=1), "last-pass", self.splits(*drawn))
 
     def by_components(self, n: int, column: str) -> Estimate:
         """Of appendix B, for so many components per class at first; "reduction" is the share of weights removed in %."""

@@ -38,6 +38,7 @@ class Settings:
     ----------
     splits : int
         Of each data set; of one with a published split, starts.
+    splits_per_job : int
     model : dict
         Parameters of ``SDGMClassifier``.
     data_sets : dict
@@ -51,6 +52,7 @@ class Settings:
     """
 
     splits: int
+    splits_per_job: int
     model: Mapping[str, Any]
     data_sets: Mapping[str, Mapping[str, Any]]
     synthetic: Mapping[str, Any]
@@ -70,5 +72,5 @@ class Settings:
 
 def settings(stated: dict[str, Any], experiment: object = None) -> Settings:
     """The settings as ``config/hayashi2021.yaml`` states them; it has no experiments."""
-    keys = ("splits", "model", "data_sets", "synthetic", "boundaries", "images")
+    keys = ("splits", "splits_per_job", "model", "data_sets", "synthetic", "boundaries", "images")
     return Settings(**{key: stated[key] for key in keys})

@@ -25,7 +25,7 @@ def summary(errors: pd.DataFrame, stated: pd.DataFrame, paper: Settings) -> pd.D
     Returns
     -------
     DataFrame
-        dataset, method, n_runs; error (%), log_loss (nats), calibration_error (%), weights, n_components: means over splits;
+        dataset, method, n_runs, benchmark (whether all its splits are the paper's); error (%), log_loss (nats), calibration_error (%), weights, n_components: means over splits;
         error_sd, weights_sd; paper_error, paper_weights.
     """
     said, rows = printed(stated), []
@@ -35,7 +35,7 @@ def summary(errors: pd.DataFrame, stated: pd.DataFrame, paper: Settings) -> pd.D
             own = errors
             if len(errors):
                 own = errors[(errors["dataset"] == name) & (errors["method"] == method)]
-            row |= {"n_runs": len(own)}
+            row |= {"n_runs": len(own), "benchmark": bool(len(own) and own["benchmark"].all())}
             for measure in MEASURES:
                 row[measure] = own[measure].mean() if len(own) else np.nan
             for measure in ("error", "weights"):
@@ -56,9 +56,14 @@ def by_components(components: pd.DataFrame) -> pd.DataFrame:
 def to_markdown(table: pd.DataFrame, components: pd.DataFrame, raw: pd.DataFrame, paper: Settings) -> str:
     """Table 1, a part per data set, and appendix B, with features standardised and as they are."""
     text = ["# Table 1 of Hayashi and Uchida (2021)"]
+    drawn = table["dataset"].isin([name for name, entry in paper.data_sets.items() if "n_train" in entry])
+    whose = "of our own; the benchmark's 100 are in no package"
+    known = table.loc[drawn & (table["n_runs"] > 0), "benchmark"]
+    if len(known) and known.all():
+        whose = "of the benchmark"
     text.append(
-        f"Error in % and weights that are not zero, means over {paper.splits} splits of our own with their standard "
-        "deviation; the benchmark's 100 splits are not to be had. On Ripley's data the split is published, and it is the start that "
+        "Error in % and weights that are not zero, means and standard deviations over "
+        f"{table['n_runs'].max()} splits {whose}. On Ripley's data the split is published, and it is the start that "
         "varies. The paper took its column of RVM from Tipping (2001); there is no public code of its MGP, here it is the dual form "
         "with one precision per component."
     )

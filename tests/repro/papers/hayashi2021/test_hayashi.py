@@ -48,6 +48,7 @@ def like_the_paper(spread=0.1, **changed):
                     "dataset": dataset,
                     "run": run,
                     "method": method,
+                    "benchmark": False,
                     "log_loss": 0.5,
                     "calibration_error": 2.0,
                 }
@@ -321,7 +322,9 @@ def test_table_and_figure_of_what_was_measured():
     assert (row["paper_error"], row["paper_weights"], row["n_runs"]) == (10.6, 11.1, 10)
     by_size = tables.by_components(curves())
     text = tables.to_markdown(table, by_size, by_size, PAPER)
-    assert "not to be had" in text
+    assert "10 splits of our own" in text
+    whole = tables.summary(like_the_paper().assign(benchmark=True), STATED, PAPER)
+    assert "10 splits of the benchmark" in tables.to_markdown(whole, by_size, by_size, PAPER)
     assert text.count("**") == 2 * (len(PAPER.data_sets) + 2)
     figure = FIGURES["hayashi_components"]
     axes = figure.draw(figure.rows({"hayashi2021_components": curves()}, PAPER), PAPER)
