@@ -185,6 +185,20 @@ class LogDensity:
         exact, rounded = self._whitenings[k]
         return exact if dtype == np.float64 else rounded
 
+    def origins(self, local: np.ndarray | bool, centres: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """About which an E-step takes its sums, (K, m): zero, but for the components of a mask (K,), which is returned too.
+
+        Those are about ``centres``, by default their means; parameters as for `em`.
+        """
+        means = self.mixture.means
+        centred, origins = np.zeros(len(means), dtype=bool), np.zeros(means.shape)
+        if len(self.local):
+            # In float32 most local components are sharp only, not too narrow for sums about zero.
+            centred[self.local if self.dtype == np.float64 else local] = True
+            # Rounded to the type of the rows, which is then what they are taken about.
+            origins[centred] = (means if centres is None else centres)[centred].astype(self.dtype)
+        return origins, centred
+
 
 class LogJoint:
     """log pi_kc + log N(x; mu_k, P_k) - penalty_k of some components, made once for all chunks of the same classes.

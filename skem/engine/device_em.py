@@ -82,7 +82,7 @@ class EStep:
             mixture, problem.rounding_bound, dtype, ridge=problem.ridge, local=local, log_sharing=log_sharing
         )
         device.check(density.dtype)
-        origins, centred = SufficientStatistics.origins_for(mixture, density, local, centres)
+        origins, centred = density.origins(local, centres)
         statistics = SufficientStatistics(
             np.zeros(mixture.weights.shape), np.zeros(density.w.shape), origins, density.dtype
         )

@@ -124,7 +124,7 @@ class _EStep:
             log_sharing=problem.log_sharing,
         )
         self._problem, self._density = problem, density
-        self._origins, centred = SufficientStatistics.origins_for(mixture, density, local, centres)
+        self._origins, centred = density.origins(local, centres)
         self._step = EStep(problem, density, origins=self._origins, centred=centred, with_sums=with_sums)
 
     def statistics(self) -> SufficientStatistics:

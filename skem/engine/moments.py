@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from skem.engine.linalg import EPS
-
-if TYPE_CHECKING:
-    from skem.engine.density import LogDensity
-    from skem.engine.parameters import Mixture
 
 
 @dataclass
@@ -38,23 +33,6 @@ class SufficientStatistics:
     dtype: np.dtype
     log_likelihood: float = 0.0
     objective: float = 0.0
-
-    @staticmethod
-    def origins_for(
-        mixture: Mixture, density: LogDensity, local: np.ndarray | bool, centres: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """About which to take the sums, (K, m): zero, but for the components of a mask (K,), which is returned too.
-
-        Those are about ``centres``, by default the means; parameters as for `em`.
-        """
-        centred = np.zeros(len(mixture.means), dtype=bool)
-        origins = np.zeros(mixture.means.shape)
-        if len(density.local):
-            # In float32 most local components are sharp only, not too narrow for sums about zero.
-            centred[density.local if density.dtype == np.float64 else local] = True
-            # Rounded to the type of the rows, which is then what they are taken about.
-            origins[centred] = (mixture.means if centres is None else centres)[centred].astype(density.dtype)
-        return origins, centred
 
     def replace(self, components: np.ndarray, other: SufficientStatistics) -> None:
         """Take over the sums of some components, a mask of shape (K,), from statistics about other origins."""
