@@ -59,6 +59,16 @@ def test_gradient_and_hessian_by_finite_differences(classes):
     assert_allclose(-curvature - np.eye(len(coef)), hessian, rtol=1e-5, atol=1e-4)
 
 
+def test_probabilities_sum_to_one_however_large_the_predictors():
+    """Else their curvature is not positive semidefinite."""
+    rows, designs, coef, log_pi, _ = problem(0)
+    for scale in (1.0, 1e6, 1e12):
+        log_proba = log_joint(designs, scale * coef, log_pi)
+        assert_allclose(np.exp(log_proba).sum(axis=1), 1.0, rtol=1e-14)
+        responsibilities = objective_and_responsibilities(rows, designs, scale * coef, log_pi)[1]
+        assert_allclose(responsibilities.sum(axis=1), 1.0, rtol=1e-14)
+
+
 @given(st.integers(0, 10**6), st.sampled_from([(0, 1), (0, 0, 1, 1), (0, 1, 1, 2, 2, 2)]), st.booleans())
 @settings(max_examples=20, deadline=None)
 def test_the_inner_objective_never_falls_and_ends_at_a_mode(seed, classes, given_start):

@@ -67,7 +67,7 @@ class Evidence:
             n = self.paper.data_sets[dataset]["n_components"]
             told = "one component" if n == 1 else f"{n} components"
             raise NotRun(
-                f"{dataset} is trained with {told} per class, the paper's has more; more take a minute a fit"
+                f"{dataset} is trained with {told} per class, the paper's has more; three take a quarter of a minute a fit"
             )
 
     def column(self, dataset: str, method: str, column: str) -> pd.Series:
