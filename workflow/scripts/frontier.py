@@ -35,7 +35,10 @@ with plain_errors():
         outputs["tables/frontier_images.md"], summary.images_markdown(table, names, titles, images["notes"])
     )
     write_table(outputs["tables/frontier_images_timing.csv"], times)
-    write_text(outputs["tables/frontier_images_timing.md"], summary.seconds_markdown(times, names, titles))
+    write_text(
+        outputs["tables/frontier_images_timing.md"],
+        summary.seconds_markdown(times, names, titles, images["timing_notes"]),
+    )
     write_table(outputs["tables/frontier_tables.csv"], means)
     write_text(
         outputs["tables/frontier_tables.md"], summary.tables_markdown(means, placed, names, tables["notes"])
@@ -45,7 +48,10 @@ with plain_errors():
 
     with matplotlib.rc_context(STYLE):
         steps = {name: entry["steps"] for name, entry in images["data_sets"].items()}
-        both = table.merge(times, on=["dataset", "method"])
+        # One method alone is no comparison.
+        both = (
+            table.merge(times, on=["dataset", "method"]).groupby("dataset").filter(lambda own: len(own) > 1)
+        )
         drawn = {
             "frontier_timing": figures.error_by_seconds(both, steps, names, titles),
             "frontier_ranks": figures.critical_differences(

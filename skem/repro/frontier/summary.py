@@ -144,9 +144,11 @@ def images_markdown(
     return "\n\n".join(text) + "\n"
 
 
-def seconds_markdown(table: pd.DataFrame, names: Mapping[str, str], titles: Mapping[str, str]) -> str:
+def seconds_markdown(
+    table: pd.DataFrame, names: Mapping[str, str], titles: Mapping[str, str], notes: str
+) -> str:
     """The seconds, with a heading of their own that the report leaves out."""
-    text = ["# Is it worth choosing? Seconds", "Seconds of one core, medians over runs."]
+    text = ["# Is it worth choosing? Seconds", notes]
     for dataset, own in table.groupby("dataset", sort=False):
         lines = [
             {
