@@ -43,7 +43,7 @@ SCORES: dict[str, Callable[[Any, ArrayLike], NDArray[np.float64]]] = {
 largest log p(c|x), and `margin`."""
 
 
-def auroc(inside: ArrayLike, outside: ArrayLike) -> float:
+def auroc(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> float:
     """Area under the ROC curve of scores (n,) that should be low for the rows of outside."""
     is_outside = np.repeat([0, 1], [len(inside), len(outside)])
     return float(roc_auc_score(is_outside, -np.concatenate([inside, outside])))

@@ -122,7 +122,7 @@ class ChosenDiscriminative(ClassifierMixin, BaseEstimator):
             DiscriminativePSKEMClassifier(**chosen, random_state=self.random_state),
             {"strength": self.strengths},
             scoring="neg_log_loss",
-            cv=fifths if len(y) < FEW_ROWS else fifths[:1],
+            cv=fifths if len(np.asarray(y)) < FEW_ROWS else fifths[:1],
         )
         self.model_ = search.fit(X, y).best_estimator_
         self.classes_ = self.model_.classes_
