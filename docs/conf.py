@@ -89,6 +89,7 @@ sphinx_gallery_conf = {
             "plot_passes.py",
             "plot_grid_search.py",
             "plot_calibration.py",
+            "plot_deciding.py",
             "plot_outliers.py",
             "plot_missing_values.py",
             "plot_sampling.py",

@@ -29,10 +29,12 @@ FRONTIER_RESULTS = [
         for suffix in ("svg", "pdf", "png")
     ),
 ]
-FRONTIER_VALUES = [
-    f"results/values/frontier_{name}.csv" for name in ("images", "images_timing", "tables", "tables_timing")
-]
-REFERENCE_TOO += [*FRONTIER_RESULTS, *FRONTIER_VALUES]
+FRONTIER_VALUES = {
+    name: f"results/values/frontier_{name}.csv"
+    for name in ("images", "images_timing", "tables", "tables_timing")
+}
+FRONTIER_OUTLIERS = [f"results/tables/frontier_outliers.{suffix}" for suffix in ("csv", "md")]
+REFERENCE_TOO += [*FRONTIER_RESULTS, *FRONTIER_VALUES.values(), *FRONTIER_OUTLIERS]
 
 
 rule frontier_features:
@@ -94,7 +96,47 @@ rule frontier_table:
         "../scripts/frontier_table.py"
 
 
-rule frontier_summary:
+rule frontier_outliers:
+    """One fit of each method."""
+    input:
+        lambda wildcards: expand(
+            "results/data/{source}.json",
+            source=[
+                FRONTIER["outliers"]["data_sets"][wildcards.dataset]["features"]["source"],
+                FRONTIER["outliers"]["data_sets"][wildcards.dataset]["outside"],
+            ],
+        ),
+    output:
+        "results/frontier/outliers/{dataset}.csv",
+    threads: 1
+    params:
+        entry=lambda wildcards: FRONTIER["outliers"]["data_sets"][wildcards.dataset],
+        methods=FRONTIER["outliers"]["methods"],
+        seed=SEED,
+        code=code("frontier_outliers"),
+    message:
+        "rows unlike those of {wildcards.dataset}"
+    script:
+        "../scripts/frontier_outliers.py"
+
+
+rule frontier_outliers_table:
+    input:
+        expand("results/frontier/outliers/{dataset}.csv", dataset=FRONTIER["outliers"]["data_sets"]),
+    output:
+        csv="results/tables/frontier_outliers.csv",
+        md="results/tables/frontier_outliers.md",
+    params:
+        settings=FRONTIER["outliers"],
+        names=FRONTIER["names"],
+        code=code("frontier_outliers_table"),
+    message:
+        "rows of another data set"
+    script:
+        "../scripts/frontier_outliers_table.py"
+
+
+rule frontier_values:
     input:
         images=[f"results/frontier/images/{dataset}/{method}.csv" for dataset, method in FRONTIER_IMAGES],
         seconds=[
@@ -106,8 +148,20 @@ rule frontier_summary:
             f"results/frontier/tables/{name}.seconds.csv" for name in FRONTIER["tables"]["data_sets"]
         ],
     output:
-        values=FRONTIER_VALUES,
-        results=FRONTIER_RESULTS,
+        **FRONTIER_VALUES,
+    params:
+        code=code("frontier_values"),
+    message:
+        "what was measured of the classifier and others"
+    script:
+        "../scripts/frontier_values.py"
+
+
+rule frontier_summary:
+    input:
+        **FRONTIER_VALUES,
+    output:
+        FRONTIER_RESULTS,
     params:
         settings=FRONTIER,
         code=code("frontier"),
@@ -117,9 +171,19 @@ rule frontier_summary:
         "../scripts/frontier.py"
 
 
+use rule frontier_summary as frontier_recompute with:
+    input:
+        **{name: path.replace("results/", "results/reference/", 1) for name, path in FRONTIER_VALUES.items()},
+    output:
+        [path.replace("results/", "results/recomputed/", 1) for path in FRONTIER_RESULTS],
+    message:
+        "tables and figures of the classifier beside others, from the values in results/reference"
+
+
 rule frontier:
     input:
         FRONTIER_RESULTS,
+        FRONTIER_OUTLIERS,
         "results/environment.json",
     message:
         "the classifier beside others"

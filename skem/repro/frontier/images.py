@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from skem import datasets
 from skem.images import WindowPCA, augment, pca_recipe
@@ -14,29 +15,36 @@ from skem.repro.frontier import contestants
 from skem.repro.training.splits import Arrays, seed
 
 
-def features(spec: Mapping[str, Any]) -> Arrays:
+def features(spec: Mapping[str, Any], outside: str | None = None) -> Arrays:
     """The features of all images of a data set, learned from the training images.
 
     Parameters
     ----------
     spec : mapping
-        source; deskew; n_components of the whole image; shifts and flips, copies of the training images; windows, with size,
+        source; deskew; n_components of the whole image; standardize, whose mean and deviation its pixels have, "global" or each
+        "image" its own; shifts and flips, copies of the training images; windows, with size,
         step and n_components of each, which stand before those of the whole image.
+    outside : str, optional
+        Another data set, whose test images get the same features.
 
     Returns
     -------
     dict of ndarray
-        X_train, y_train, X_test, y_test.
+        X_train, y_train, X_test, y_test, n_windows, and X_outside where it is asked for.
     """
     data = datasets.load(spec["source"])
     X, y = augment(*data.train, shifts=spec.get("shifts", ()), flips=spec.get("flips", False))
-    recipes = [pca_recipe(spec["n_components"], deskew=spec["deskew"], half=False, standardize="global")]
+    standardize = spec.get("standardize", "global")
+    recipes = [pca_recipe(spec["n_components"], deskew=spec["deskew"], half=False, standardize=standardize)]
     if "windows" in spec:
         recipes.insert(0, WindowPCA(**spec["windows"]))
     fitted = [recipe.fit(X) for recipe in recipes]
     n_windows = len(fitted[0].blocks_) if "windows" in spec else 0
     found: Arrays = {"y_train": y, "y_test": data.test[1], "n_windows": np.array(n_windows)}
-    for part, images in (("train", X), ("test", data.test[0])):
+    images_of = {"train": X, "test": data.test[0]}
+    if outside is not None:
+        images_of["outside"] = datasets.load(outside).test[0]
+    for part, images in images_of.items():
         parts = [recipe.transform(images) for recipe in fitted]
         found[f"X_{part}"] = np.concatenate(parts, axis=1).astype(np.float32)
     return found
@@ -77,25 +85,37 @@ def fit(
     test = features["X_test"][:, columns], features["y_test"]
     scores, seconds, predicted = [], [], []
     for run in range(entry.get("runs", runs)):
-        random_state, params = seed(root, dataset, run, "frontier"), dict(entry.get("params", {}))
-        if "blocks" in entry:
-            size = 0 if windows is None else windows["n_components"]
-            of_windows = np.arange(int(features["n_windows"]) * size).reshape(-1, max(size, 1))
-            drawn = _drawn(train[0][:, of_windows.size :], entry["blocks"], random_state)
-            # Of a model that wraps PSKEM, they are PSKEM's.
-            if "params" in params:
-                params["params"] = dict(params["params"])
-            params.get("params", params)["arrangement"] = [
-                *of_windows,
-                *(block + of_windows.size for block in drawn),
-            ]
-        estimator = contestants.make(entry["model"], params, random_state)
+        estimator = unfitted(entry, features, seed(root, dataset, run, "frontier"), windows)
         found, spent, codes = contestants.measure(estimator, train, test)
         keys = {"dataset": dataset, "method": method, "run": run}
         scores.append(keys | {"n_train": len(train[1]), "n_test": len(test[1])} | found)
         seconds.append(keys | spent)
         predicted.append(codes)
     return scores, seconds, np.stack(predicted)
+
+
+def unfitted(
+    entry: Mapping[str, Any],
+    features: Arrays,
+    random_state: int,
+    windows: Mapping[str, Any] | None = None,
+) -> BaseEstimator:
+    """A method's classifier, its blocks drawn; parameters as of `fit`."""
+    params = dict(entry.get("params", {}))
+    if "blocks" in entry:
+        size = 0 if windows is None else windows["n_components"]
+        of_windows = np.arange(int(features["n_windows"]) * size).reshape(-1, max(size, 1))
+        drawn = _drawn(
+            features["X_train"][:, of_windows.size : entry.get("n_features")], entry["blocks"], random_state
+        )
+        # Of a model that wraps PSKEM, they are PSKEM's.
+        if "params" in params:
+            params["params"] = dict(params["params"])
+        params.get("params", params)["arrangement"] = [
+            *of_windows,
+            *(block + of_windows.size for block in drawn),
+        ]
+    return contestants.make(entry["model"], params, random_state)
 
 
 def _drawn(X: NDArray[Any], how: Mapping[str, Any], random_state: int) -> list[NDArray[np.intp]]:

@@ -28,12 +28,22 @@ def read(path: str | Path, schema: str | Path, sources: set[str]) -> dict[str, A
     settings = read_mapping(path)
     check(settings, schema, [path])
     images, tables, names = settings["images"], settings["tables"], settings["names"]
-    faults = []
+    outliers = settings["outliers"]
+    named = {
+        f"{part}.data_sets.{dataset}.features.source": entry["features"]["source"]
+        for part in ("images", "outliers")
+        for dataset, entry in settings[part]["data_sets"].items()
+    }
+    named |= {
+        f"outliers.data_sets.{dataset}.outside": entry["outside"]
+        for dataset, entry in outliers["data_sets"].items()
+    }
+    faults = [
+        f"{path}: {place}: no data set is called so in config/datasets.yaml"
+        for place, source in named.items()
+        if source not in sources
+    ]
     for dataset, entry in images["data_sets"].items():
-        if entry["features"]["source"] not in sources:
-            faults.append(
-                f"{path}: images.data_sets.{dataset}.features.source: no data set is called so in config/datasets.yaml"
-            )
         faults += _of_methods(path, f"images.data_sets.{dataset}.methods", entry["methods"], names)
     faults += [
         f"{path}: tables.data_sets: {name!r} is neither in config/datasets.yaml nor one of {', '.join(BUNDLED)}"
@@ -41,6 +51,12 @@ def read(path: str | Path, schema: str | Path, sources: set[str]) -> dict[str, A
         if name not in sources and name not in BUNDLED
     ]
     faults += _of_methods(path, "tables.methods", tables["methods"], names)
+    faults += _of_methods(path, "outliers.methods", outliers["methods"], names)
+    faults += [
+        f"{path}: outliers.methods.{label} has no scores"
+        for label, method in outliers["methods"].items()
+        if "scores" not in method
+    ]
     refuse(faults)
     return settings
 

@@ -23,7 +23,7 @@ from skem.repro.ledger import summary
 from skem.repro.names import NAMES
 
 PLACEHOLDER = re.compile(r"<!-- = (.+?) -->(.*?)<!-- = -->", re.DOTALL)
-PAGES = ("README.md", "docs/reproduce/findings/*.md", "docs/use/choosing.md")
+PAGES = ("README.md", "docs/reproduce/findings/*.md", "docs/use/*.md")
 """Where they stand."""
 
 

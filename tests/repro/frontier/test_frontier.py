@@ -12,10 +12,13 @@ from sklearn.svm import SVC
 
 from skem.metrics import mcnemar
 from skem.repro.config.documents import ConfigurationError
+from skem.repro.files import read_table
 from skem.repro.frontier import contestants, figures, images, settings, summary, tabular
 from skem.repro.frontier.machines import ChosenSVC, RadialSVC
+from skem.repro.frontier.stacking import ChosenDiscriminative
 
 ROOT = Path(__file__).parents[3]
+CONFIG = ROOT / "config/frontier.yaml"
 SCHEMA = ROOT / "workflow/schemas/frontier.yaml"
 SOURCES = set(yaml.safe_load((ROOT / "config/datasets.yaml").read_text(encoding="utf-8")))
 
@@ -96,13 +99,13 @@ def test_images_are_held_against_the_machine():
         scores, seconds, found = images.fit("digits", name, entry, features, 2, 0)
         assert len(scores) == len(seconds) == len(found) == (1 if name == "svm_rbf" else 2)
         rows, predicted = rows + scores, predicted | {("digits", name): found}
-    table = summary.of_images(pd.DataFrame(rows), predicted, {"digits": features["y_test"]}).set_index(
-        "method"
-    )
+    values = summary.beside_machine(pd.DataFrame(rows), predicted, {"digits": features["y_test"]})
+    table = summary.of_images(values).set_index("method")
     accuracy = [100 * np.mean(found == features["y_test"]) for found in predicted["digits", "paper"]]
     assert table.loc["paper", "accuracy"] == pytest.approx(np.mean(accuracy))
     machine = predicted["digits", "svm_rbf"][0]
-    assert table.loc["paper", "p"] == mcnemar(features["y_test"], predicted["digits", "paper"][0], machine)[2]
+    p = mcnemar(features["y_test"], predicted["digits", "paper"][0], machine)[2]
+    assert table.loc["paper", "p"] == pytest.approx(p, rel=1e-12)
     assert table.loc["paper", "gain"] == pytest.approx(
         np.mean(accuracy) - 100 * np.mean(machine == features["y_test"])
     )
@@ -118,6 +121,42 @@ def test_every_method_sees_the_same_folds_and_nothing_but_the_seed_decides():
     assert sorted(scores, key=key) == sorted(again, key=key)
     assert len(scores) == len(seconds) == 6
     assert {row["n_train"] + row["n_test"] for row in scores} == {120}
+
+
+def test_the_committed_tables_are_those_of_the_committed_values():
+    reference, document = ROOT / "results/reference", settings.read(CONFIG, SCHEMA, SOURCES)
+    values = {
+        name: read_table(reference / f"values/frontier_{name}.csv")
+        for name in ("images", "images_timing", "tables")
+    }
+    tables = {
+        "frontier_images": summary.of_images(values["images"]),
+        "frontier_images_timing": summary.of_seconds(values["images_timing"]),
+        "frontier_tables": summary.of_tables(values["tables"]),
+    }
+    for name, table in tables.items():
+        committed = read_table(reference / f"tables/{name}.csv")
+        pd.testing.assert_frame_equal(committed, table, check_dtype=False, rtol=1e-9)
+    methods = {
+        **{name: set(entry["methods"]) for name, entry in document["images"]["data_sets"].items()},
+        **{name: set(document["tables"]["methods"]) for name in document["tables"]["data_sets"]},
+    }
+    measured = pd.concat([values["images"], values["tables"]]).groupby("dataset")["method"].agg(set)
+    assert measured.to_dict() == methods
+
+
+def test_the_strength_is_that_of_the_least_log_loss_on_rows_held_out():
+    X, y = load_breast_cancer(return_X_y=True)
+    either = [
+        ChosenDiscriminative(choose_mixture=False, strengths=s, random_state=0)
+        for s in ((0.0, np.inf), (np.inf, 0.0))
+    ]
+    chosen = [model.fit(X, y).model_.strength_ for model in either]
+    assert chosen == [np.inf, np.inf]  # so few rows are fitted too well
+    assert (
+        ChosenDiscriminative(choose_mixture=False, strengths=(0.0,), random_state=0).fit(X, y).score(X, y)
+        > 0.97
+    )
 
 
 def test_figures_show_every_method():
@@ -141,7 +180,7 @@ def test_figures_show_every_method():
 
 
 def test_the_settings_are_accepted_and_models_can_be_made():
-    found = settings.read(ROOT / "config/frontier.yaml", SCHEMA, SOURCES)
+    found = settings.read(CONFIG, SCHEMA, SOURCES)
     for methods in (
         found["tables"]["methods"],
         *(entry["methods"] for entry in found["images"]["data_sets"].values()),
@@ -153,7 +192,7 @@ def test_the_settings_are_accepted_and_models_can_be_made():
 
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path):
-    document = yaml.safe_load((ROOT / "config/frontier.yaml").read_text(encoding="utf-8"))
+    document = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
     document["tables"]["methods"]["lda"]["model"] = "ldaa"
     document["tables"]["methods"]["nameless"] = {"model": "skem.GaussianMixtur"}
     document["tables"]["data_sets"].append("rise")
