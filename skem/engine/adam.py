@@ -107,7 +107,12 @@ def passes(tuning: FineTuning, mixtures: Sequence[Mixture], schedule: Schedule) 
                 yield TunedState(last, np.nan, finished=True, overflown=True)
                 return
             log_likelihood += of_batch
-        last = [block.mixture() for block in blocks]
+        with np.errstate(all="ignore"):
+            new = [block.mixture() for block in blocks]
+        if not all(np.isfinite(a).all() for mixture in new for a in (mixture.means, mixture.covariances)):
+            yield TunedState(last, np.nan, finished=True, overflown=True)
+            return
+        last = new
         yield TunedState(last, log_likelihood / rows.total_weight)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from skem.engine.kernels import compiled, entry
-from skem.engine.linalg import EPS
 
 
 @compiled
@@ -45,6 +44,10 @@ def apart(w, traces, ridge, weights, leave_out, largest):
 
     Returns
     -------
+    log_weights : ndarray of shape (K, L)
+        -inf where there is no weight.
+    everywhere : bool
+        Whether there is one everywhere.
     penalties : ndarray of shape (K,)
         r/2 tr(P_k^-1).
     result : ndarray of shape (K, H)
@@ -55,7 +58,11 @@ def apart(w, traces, ridge, weights, leave_out, largest):
     """
     K, H = w.shape
     penalties, size, factor = np.empty(K), np.zeros(K), np.zeros(K)
+    log_weights, everywhere = np.empty(weights.shape), True
     for k in range(K):
+        for c in range(weights.shape[1]):
+            log_weights[k, c] = np.log(weights[k, c])
+            everywhere &= weights[k, c] > 0
         penalties[k] = 0.5 * ridge * traces[k]
         w[k, H - 1] -= penalties[k]
     common, result, share = np.zeros(H), np.zeros((K, H)), np.zeros(K)
@@ -81,18 +88,8 @@ def apart(w, traces, ridge, weights, leave_out, largest):
             for h in range(H):
                 result[k, h] = w[k, h] - common[h]
     size[:], factor[:] = 0.0, 0.0
-    return penalties, result, common, whole, _sizes(w, common, largest, size, factor)
-
-
-@entry
-def logarithms(weights):
-    """log pi_kc, shape (K, L), and -inf where there is no weight; is there one everywhere?"""
-    result, everywhere = np.empty(weights.shape), True
-    for k in range(weights.shape[0]):
-        for c in range(weights.shape[1]):
-            result[k, c] = np.log(weights[k, c])
-            everywhere &= weights[k, c] > 0
-    return result, everywhere
+    rest = _sizes(w, common, largest, size, factor)
+    return log_weights, everywhere, penalties, result, common, whole, rest
 
 
 @entry
@@ -186,11 +183,11 @@ def expectations(counts, sums, origins, previous, linear, least):
 
 
 @entry
-def largest_forms(largest, m, spread):
+def largest_forms(largest, m, spread, least):
     """No less than sum_h |w_kh phi_h| at any row, (K,): see ``CovarianceType.bound``, where covariances are matrices.
 
     With u = |x_i| / max |x_i| the terms of second order are u^T B u <= lambda |u|^2, and the largest eigenvalue of a matrix
-    without negative entries is at most max_i (B v)_i / v_i for any v > 0 (Collatz, 1942).
+    without negative entries is at most max_i (B v)_i / v_i for any v > 0 (Collatz, 1942). Nothing is divided by less than ``least``.
     """
     K, H = largest.shape
     result, v, Bv = np.empty(K), np.empty(m), np.empty(m)
@@ -209,7 +206,7 @@ def largest_forms(largest, m, spread):
                     Bv[i] += element * v[j]
                     Bv[j] += element * v[i]
                 h += m - i + 1
-            ratio, longest = 0.0, EPS
+            ratio, longest = 0.0, least
             for i in range(m):
                 ratio = max(ratio, Bv[i] / v[i]) if not np.isnan(Bv[i]) else np.inf
                 longest = max(longest, Bv[i])

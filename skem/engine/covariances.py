@@ -52,7 +52,7 @@ class Matrices(CovarianceType):
         return np.linalg.cholesky(covariances[components])
 
     def bound(self, largest: np.ndarray, m: int, spread: float) -> np.ndarray:
-        return compiled.components().largest_forms(largest, m, spread)
+        return compiled.components().largest_forms(largest, m, spread, EPS)
 
     def linear(self, m: int) -> np.ndarray:
         return _places(m)[0]

@@ -66,11 +66,9 @@ class EStep:
         self._covariance_type, self._log_sharing = problem.covariance_type, problem.log_sharing
         self._density, self._with_sums = density, with_sums
         self._origins, self._centred = origins, centred
-        self._log_weights, self._all_active = compiled.components().logarithms(
-            np.ascontiguousarray(density.mixture.weights)
-        )
+        self._log_weights = density.log_weights
         if self._log_sharing is not None:
-            self._log_weights += self._log_sharing
+            self._log_weights = self._log_weights + self._log_sharing
         self._log_joints: dict[tuple[int, int], LogJoint] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -96,7 +94,7 @@ class EStep:
         weights, log_sharing = self._density.mixture.weights, self._log_sharing
         # Adding to everything is several times faster than adding to an index list of everything.
         components: np.ndarray | slice = slice(None)
-        if not self._all_active:
+        if not self._density.all_active:
             active = np.flatnonzero(weights[:, classes].any(axis=1))
             components = components if len(active) == len(weights) else active
         return LogJoint(

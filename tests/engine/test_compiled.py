@@ -214,7 +214,10 @@ def test_what_is_apart_adds_up_again(seed, K, H):
     w, weights, largest = rng.normal(size=(K, H)), rng.random((K, 2)), rng.uniform(0, 3, H)
     traces, leave_out = rng.random(K), rng.random(K) < 0.3
     plain, components = w.copy(), compiled.components()
-    penalties, rest, common, of_all, of_rest = components.apart(w, traces, 0.5, weights, leave_out, largest)
+    terms = components.apart(w, traces, 0.5, weights, leave_out, largest)
+    log_weights, everywhere, penalties, rest, common, of_all, of_rest = terms
+    assert everywhere
+    assert_allclose(log_weights, np.log(weights))
     assert_allclose(penalties, 0.25 * traces)
     plain[:, -1] -= penalties
     assert_allclose(w, plain)
