@@ -11,11 +11,9 @@ from skem.engine.kernels import compiled, entry
 
 
 @compiled
-def _sizes(w, common, largest):
-    """What ``rounding.Sizes`` consists of: sum_h (|w_kh - common_h| + |common_h|) largest_h, and the largest such factor, of
-    each component, (K,), and of all; the sum of all is NaN where one is."""
+def _sizes(w, common, largest, total, factor):
+    """Fill in what ``rounding.Sizes`` consists of, see `sizes`; return the largest sum, NaN where one is, and factor."""
     K, H = w.shape
-    total, factor = np.zeros(K), np.zeros(K)
     largest_total, largest_factor = 0.0, 0.0
     for k in range(K):
         for h in range(H):
@@ -26,28 +24,49 @@ def _sizes(w, common, largest):
         if total[k] > largest_total or np.isnan(total[k]):
             largest_total = total[k]
         largest_factor = max(largest_factor, factor[k])
-    return total, factor, largest_total, largest_factor
+    return largest_total, largest_factor
 
 
 @entry
-def penalised(w, traces, ridge, largest):
-    """Take the penalties, r/2 tr(P_k^-1), off the constants of ``w``; return them, (K,), and the sizes of what is left."""
-    K, H = w.shape
-    penalties = np.empty(K)
-    for k in range(K):
-        penalties[k] = 0.5 * ridge * traces[k]
-        w[k, H - 1] -= penalties[k]
-    return penalties, _sizes(w, np.zeros(H), largest)
+def sizes(w, common, largest):
+    """sum_h (|w_kh - common_h| + |common_h|) largest_h, and the largest such factor, of each component, (K,)."""
+    total, factor = np.zeros(len(w)), np.zeros(len(w))
+    _sizes(w, common, largest, total, factor)
+    return total, factor
 
 
 @entry
-def apart(w, weights, size, leave_out, largest):
-    """w less what all components have in common, and that, (H,), without the components of the mask ``leave_out``; the sizes.
+def apart(w, traces, ridge, weights, leave_out, largest):
+    """Take the penalties off the constants of ``w``, and what all components have in common off the rest.
 
-    What is common is the mean, weighted by ``weights`` (K, L) and by the inverse squares of ``size`` (K,), within limits.
+    What is common is the mean, weighted by ``weights`` (K, L) and by the inverse squares of the `sizes`, within limits,
+    without the components of the mask ``leave_out``.
+
+    Returns
+    -------
+    log_weights : ndarray of shape (K, L)
+        -inf where there is no weight.
+    everywhere : bool
+        Whether there is one everywhere.
+    penalties : ndarray of shape (K,)
+        r/2 tr(P_k^-1).
+    result : ndarray of shape (K, H)
+        w less what is common; zero for the components left out.
+    common : ndarray of shape (H,)
+    whole, rest : tuple of two floats
+        The largest sum, NaN where one is, and factor of the `sizes`: as they are, and with what is common apart.
     """
     K, H = w.shape
+    penalties, size, factor = np.empty(K), np.zeros(K), np.zeros(K)
+    log_weights, everywhere = np.empty(weights.shape), True
+    for k in range(K):
+        for c in range(weights.shape[1]):
+            log_weights[k, c] = np.log(weights[k, c])
+            everywhere &= weights[k, c] > 0
+        penalties[k] = 0.5 * ridge * traces[k]
+        w[k, H - 1] -= penalties[k]
     common, result, share = np.zeros(H), np.zeros((K, H)), np.zeros(K)
+    whole = _sizes(w, common, largest, size, factor)
     least, total = np.inf, 0.0
     for k in range(K):
         share[k] = min(max(size[k], 1e-300), 1e300)
@@ -68,17 +87,9 @@ def apart(w, weights, size, leave_out, largest):
         if not leave_out[k]:
             for h in range(H):
                 result[k, h] = w[k, h] - common[h]
-    return result, common, _sizes(w, common, largest)
-
-
-@entry
-def logarithms(weights):
-    """log pi_kc, shape (K, L), and -inf where there is no weight."""
-    result = np.empty(weights.shape)
-    for k in range(weights.shape[0]):
-        for c in range(weights.shape[1]):
-            result[k, c] = np.log(weights[k, c])
-    return result
+    size[:], factor[:] = 0.0, 0.0
+    rest = _sizes(w, common, largest, size, factor)
+    return log_weights, everywhere, penalties, result, common, whole, rest
 
 
 @entry
@@ -169,3 +180,39 @@ def expectations(counts, sums, origins, previous, linear, least):
             offsets[k, i] = phi[k, linear[i]] if alive else 0.0
             means[k, i] = origins[k, i] + offsets[k, i] if alive else previous[k, i]
     return weights, means, phi, offsets, n_k
+
+
+@entry
+def largest_forms(largest, m, spread, least):
+    """No less than sum_h |w_kh phi_h| at any row, (K,): see ``CovarianceType.bound``, where covariances are matrices.
+
+    With u = |x_i| / max |x_i| the terms of second order are u^T B u <= lambda |u|^2, and the largest eigenvalue of a matrix
+    without negative entries is at most max_i (B v)_i / v_i for any v > 0 (Collatz, 1942). Nothing is divided by less than ``least``.
+    """
+    K, H = largest.shape
+    result, v, Bv = np.empty(K), np.empty(m), np.empty(m)
+    for k in range(K):
+        of_features, eigenvalue = 0.0, np.inf
+        v[:] = 1.0
+        for turn in range(3):
+            Bv[:] = 0.0
+            h = 0
+            for i in range(m):
+                if turn == 0:
+                    of_features += largest[k, h]
+                Bv[i] += largest[k, h + 1] * v[i]
+                for j in range(i + 1, m):
+                    element = 0.5 * largest[k, h + 1 + j - i]
+                    Bv[i] += element * v[j]
+                    Bv[j] += element * v[i]
+                h += m - i + 1
+            ratio, longest = 0.0, least
+            for i in range(m):
+                ratio = max(ratio, Bv[i] / v[i]) if not np.isnan(Bv[i]) else np.inf
+                longest = max(longest, Bv[i])
+            eigenvalue = min(eigenvalue, ratio)
+            # The power method, kept positive; it need not converge.
+            for i in range(m):
+                v[i] = Bv[i] / longest + 1e-3
+        result[k] = of_features + largest[k, H - 1] + eigenvalue * spread
+    return result

@@ -38,9 +38,11 @@ class Matrices(CovarianceType):
 
     def natural(self, means: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         m = means.shape[1]
-        matrices = np.ascontiguousarray(covariances).reshape(-1, m, m)
+        matrices = np.ascontiguousarray(covariances)
         w, traces, definite = compiled.factors().natural_parameters(
-            np.ascontiguousarray(means), matrices, m * LOG_2PI
+            np.ascontiguousarray(means),
+            matrices if matrices.ndim == 3 else matrices[None],
+            m * LOG_2PI,
         )
         if not definite:
             raise np.linalg.LinAlgError("a covariance is not positive definite")
@@ -50,19 +52,7 @@ class Matrices(CovarianceType):
         return np.linalg.cholesky(covariances[components])
 
     def bound(self, largest: np.ndarray, m: int, spread: float) -> np.ndarray:
-        # With u = |x_i| / max |x_i| the terms of second order are u^T B u <= lambda |u|^2, and the largest eigenvalue
-        # of a matrix without negative entries is at most max_i (B v)_i / v_i for any v > 0 (Collatz, 1942).
-        K = len(largest)
-        linear, products = _places(m)
-        B = 0.5 * largest.take(products, axis=1).reshape(K, m, m)
-        B.reshape(K, m * m)[:, :: m + 1] *= 2.0
-        v, eigenvalue = np.ones((K, m, 1)), np.full(K, np.inf)
-        for _ in range(3):
-            Bv = B @ v
-            eigenvalue = np.minimum(eigenvalue, (Bv / v).max(axis=(1, 2)))
-            # The power method, kept positive; it need not converge.
-            v = Bv / np.maximum(Bv.max(axis=1, keepdims=True), EPS) + 1e-3
-        return largest[:, linear].sum(axis=1) + largest[:, -1] + eigenvalue * spread
+        return compiled.components().largest_forms(largest, m, spread, EPS)
 
     def linear(self, m: int) -> np.ndarray:
         return _places(m)[0]

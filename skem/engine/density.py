@@ -17,14 +17,15 @@ import numpy as np
 from skem.engine import compiled
 from skem.engine.linalg import Whitening
 from skem.engine.parameters import Mixture
-from skem.engine.rounding import MAX_ERROR, Measurement, RoundingBound, Sizes
+from skem.engine.rounding import MAX_ERROR, Measurement, RoundingBound
 
 LOCAL_CALLS = 70
 """Quadratic features that take as long as what a local component takes beyond one that is not."""
 
-LEAST_MEASURED = 2**20
-"""Rows times components times quadratic features up to which float64 takes the place of measuring errors in float32: with
-2,000 rows, 8 features and 10 components it takes half the time. Other borders were not tried."""
+LEAST_MEASURED = 2**23
+"""Rows times components times quadratic features up to which float64 takes the place of measuring errors in float32. Where
+errors had to be measured in most passes (8 to 36 features, 4 to 40 components, with AVX-512), a pass in float32 took 1.3 to 6
+times as long as one in float64 from 1 to 7 million on, and .7 to 1.3 times as long at 14 million."""
 
 _NO_INDICES = np.arange(0)
 _FLOAT64 = np.dtype(np.float64)
@@ -75,6 +76,10 @@ class LogDensity:
     w : ndarray of shape (K, H)
         Of each component, less ``common``; zero for local ones.
     common : ndarray of shape (H,)
+    log_weights : ndarray of shape (K, L)
+        log pi_kc.
+    all_active : bool
+        Whether every class uses every component.
     penalties : ndarray of shape (K,)
     local : ndarray of int
         The components to centre and whiten.
@@ -95,48 +100,50 @@ class LogDensity:
         self.covariance_type = bound.covariance_type
         self.mixture = mixture
         w, precision_traces = self.covariance_type.natural(mixture.means, mixture.covariances)
-        components, largest = compiled.components(), bound.largest_features
-        self.penalties, numbers = components.penalised(w, precision_traces, ridge, largest)
-        sizes = Sizes(*numbers)
-        local = np.zeros(len(w), dtype=bool) | local
-        if not bound.suffices(sizes, _FLOAT64):
-            nothing = np.zeros(w.shape[1])
-            local |= ~(bound.error(w, nothing, sizes, _FLOAT64) < MAX_ERROR[_FLOAT64])
         self.dtype = np.dtype(dtype)
         self._whitenings: dict[int, tuple[Whitening, Whitening]] = {}
+        components, largest = compiled.components(), bound.largest_features
+        weights = np.ascontiguousarray(mixture.weights)
+        local = np.zeros(len(w), dtype=bool) if local is False else np.array(local)
         # What all components have in common does not move a responsibility: without it the rest is exact
         # to one more digit, which is what breaks the symmetry of a start with all components nearly equal.
         # Weighted, so that a component nobody uses, or a narrow one with much larger numbers, does not spoil the others.
-        weights = np.ascontiguousarray(mixture.weights)
-        self.w, self.common, numbers = components.apart(w, weights, sizes.of_sums, local, largest)
-        if self.dtype != np.float64:
-            local_in_float32 = self._local_in_float32(bound, w, Sizes(*numbers), local, log_sharing)
+        terms = components.apart(w, precision_traces, ridge, weights, local, largest)
+        self.log_weights, self.all_active, self.penalties, self.w, self.common, of_all, of_rest = terms
+        if not bound.suffices(of_all, _FLOAT64):
+            nothing = np.zeros(w.shape[1])
+            local |= ~(bound.error(w, nothing, bound.sizes(w, nothing), _FLOAT64) < MAX_ERROR[_FLOAT64])
+            terms = components.apart(w, precision_traces, 0.0, weights, local, largest)
+            *_, self.w, self.common, _, of_rest = terms
+        if self.dtype != _FLOAT64:
+            local_in_float32 = self._local_in_float32(bound, w, of_rest, local, log_sharing)
             if local_in_float32 is None:
-                self.dtype = np.dtype(np.float64)
+                self.dtype = _FLOAT64
             else:
                 local = local_in_float32
                 # What is common stays as it is, and so do the errors of the others.
                 self.w[local] = 0.0
-        self.local = np.flatnonzero(local)
+        self.local = local.nonzero()[0]
 
     def _local_in_float32(
         self,
         bound: RoundingBound,
         w: np.ndarray,
-        sizes: Sizes,
+        largest: tuple[float, float],
         local: np.ndarray,
         log_sharing: np.ndarray | None,
     ) -> np.ndarray | None:
         """The components to be local so that float32 is exact enough for all, (K,); None where it is not, or they are many."""
         limit, known = MAX_ERROR[self.dtype], bound.known
-        if bound.suffices(sizes, self.dtype) and not local.any():
+        if bound.suffices(largest, self.dtype) and True not in local.tolist():
             return local
-        if bound.n_rows * w.size <= LEAST_MEASURED:
-            return None
+        sizes = bound.sizes(w, self.common)
         bounds = bound.error(w, self.common, sizes, self.dtype)
         suspects = ~local & ~(bounds < limit)
         if not (suspects | local).any():
             return local
+        if bound.n_rows * w.size <= LEAST_MEASURED:
+            return None
         if many_local(local, w.shape[1]) or not (local | bound.holds(sizes.of_factors, self.dtype)).all():
             return None
         known.a_pass_later()
@@ -237,7 +244,7 @@ class LogJoint:
         self._density, self.components = density, components
         k, n_classes = log_weights.shape
         self._log_weights = log_weights
-        self._penalties = density.penalties[components][:, None]
+        self._penalties = density.penalties[components, None]
         if log_sharing is not None:
             # A component that a class does not use has nothing to say, whatever its penalty.
             self._penalties = np.where(log_weights > -np.inf, self._penalties - log_sharing, -np.inf)

@@ -6,7 +6,7 @@ A step holds no rows and can be pickled; what it leaves of each part of the rows
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -17,18 +17,12 @@ from skem.engine.rows import Chunk, Reader, Rows
 from skem.engine.threads import Scratch
 
 
-class _ChunkSums(NamedTuple):
-    """What the rows of a chunk add to the statistics: two numbers, counts (k, C) and sums (k, H), if asked for."""
-
-    log_likelihood: float
-    objective: float
-    counts: np.ndarray | None = None
-    sums: np.ndarray | None = None
-
-
 @dataclass
 class Sums:
-    """What rows add to the statistics: log-likelihood, objective, counts (K, L) and sums (K, H) of all components."""
+    """What rows add to the statistics: log-likelihood, objective, counts (K, L) and sums (K, H) of all components.
+
+    Of a chunk those of its components and classes, (k, C) and (k, H), and zeros or nothing where no M-step follows.
+    """
 
     log_likelihood: float
     objective: float
@@ -72,9 +66,9 @@ class EStep:
         self._covariance_type, self._log_sharing = problem.covariance_type, problem.log_sharing
         self._density, self._with_sums = density, with_sums
         self._origins, self._centred = origins, centred
-        self._log_weights = compiled.components().logarithms(np.ascontiguousarray(density.mixture.weights))
+        self._log_weights = density.log_weights
         if self._log_sharing is not None:
-            self._log_weights += self._log_sharing
+            self._log_weights = self._log_weights + self._log_sharing
         self._log_joints: dict[tuple[int, int], LogJoint] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -98,9 +92,11 @@ class EStep:
 
     def _new_log_joint(self, classes: slice) -> LogJoint:
         weights, log_sharing = self._density.mixture.weights, self._log_sharing
-        active = np.flatnonzero(weights[:, classes].any(axis=1))
         # Adding to everything is several times faster than adding to an index list of everything.
-        components: np.ndarray | slice = slice(None) if len(active) == len(weights) else active
+        components: np.ndarray | slice = slice(None)
+        if not self._density.all_active:
+            active = np.flatnonzero(weights[:, classes].any(axis=1))
+            components = components if len(active) == len(weights) else active
         return LogJoint(
             self._density,
             components,
@@ -108,25 +104,27 @@ class EStep:
             None if log_sharing is None else log_sharing[components, classes],
         )
 
-    def zeros(self) -> Sums:
-        weights, w = self._density.mixture.weights, self._density.w
-        return Sums(0.0, 0.0, np.zeros(weights.shape), np.zeros(w.shape))
-
-    def put(self, sums: Sums, chunk: Chunk, added: _ChunkSums) -> None:
-        """Add the sums of a chunk to those of a part."""
+    def add(self, sums: Sums | None, chunk: Chunk, added: Sums) -> Sums:
+        """The sums of a part, with those of one more chunk."""
+        if sums is None:
+            weights, w = self._density.mixture.weights, self._density.w
+            if added.counts.shape == weights.shape and added.sums.shape == w.shape:
+                return added
+            sums = Sums(0.0, 0.0, np.zeros(weights.shape), np.zeros(w.shape))
         sums.log_likelihood += added.log_likelihood
         sums.objective += added.objective
-        if added.counts is not None and added.sums is not None:
+        if self._with_sums:
             components = self._log_joint(chunk.classes).components
             sums.counts[components, chunk.classes] += added.counts
             sums.sums[components] += added.sums
+        return sums
 
-    def of_chunk(self, rows: Rows, chunk: Chunk, read: Reader, scratch: Scratch) -> _ChunkSums:
+    def of_chunk(self, rows: Rows, chunk: Chunk, read: Reader, scratch: Scratch) -> Sums:
         """The E-step on a chunk of rows."""
         log_joint, kernels, (x, first) = self._log_joint(chunk.classes), compiled.kernels(), read(chunk.rows)
         sample_weights = rows.weights[chunk.rows]
         n, dtype, (k, H) = len(sample_weights), x.dtype, log_joint.w.shape
-        log_likelihood, objective = np.empty((2, n))
+        log_likelihood, objective = np.empty(n), np.empty(n)
         counts, sums = np.zeros(log_joint.terms[0].shape), np.zeros((k - 1 if self._with_sums else 0, H))
         of_local = log_joint.of_local(x[:, first : first + n])
         underflown, of_likelihood, of_objective = kernels.e_step(
@@ -151,12 +149,12 @@ class EStep:
             log_likelihood[lost] = log_joint.without_penalties(x[:, first + lost], codes)
             of_likelihood = float(sample_weights @ log_likelihood)
         if not self._with_sums:
-            return _ChunkSums(of_likelihood, of_objective)
+            return Sums(of_likelihood, of_objective, counts, sums)
         of_rows = x[:, first : first + n]
         for place, k, responsibilities in zip(log_joint.local, log_joint.numbers, of_local, strict=True):
             if self._centred[k]:
                 origin, weights = self._origins[k].astype(dtype), responsibilities.astype(dtype)
                 sums[place] = self._covariance_type.weighted_sums(of_rows, origin, weights)
-        return _ChunkSums(
-            of_likelihood, of_objective, counts if chunk.several_classes else sums[:, -1:], sums
-        )
+        if not chunk.several_classes:
+            counts = sums[:, -1:].copy()
+        return Sums(of_likelihood, of_objective, counts, sums)

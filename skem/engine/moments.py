@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,8 +41,7 @@ class SufficientStatistics:
         self.origins[components] = other.origins[components]
 
 
-@dataclass(frozen=True)
-class Moments:
+class Moments(NamedTuple):
     """Weighted means over the rows of each component, about an origin of its own.
 
     Attributes

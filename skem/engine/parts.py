@@ -71,20 +71,17 @@ class Step(Protocol):
     dtype: np.dtype
 
     def chunks(self, rows: Rows) -> list[Chunk]: ...
-    def zeros(self) -> Any:
-        """Sums of no rows."""
-
     def of_chunk(self, rows: Rows, chunk: Chunk, read: Reader, scratch: Scratch) -> Any: ...
-    def put(self, sums: Any, chunk: Chunk, added: Any) -> None:
-        """Add what a chunk comes to, in place."""
+    def add(self, sums: Any, chunk: Chunk, added: Any) -> Any:
+        """The sums so far, or None, with what a chunk comes to; both may be changed."""
 
 
 def of_part(step: Step, rows: Rows) -> Any:
     """The sums of one part, by one thread."""
-    scratch, read, sums = Scratch(), rows.features.reader(step.columns, step.dtype), step.zeros()
+    scratch, read, sums = Scratch(), rows.features.reader(step.columns, step.dtype), None
     with single_threaded():
         for chunk in step.chunks(rows):
-            step.put(sums, chunk, step.of_chunk(rows, chunk, read, scratch))
+            sums = step.add(sums, chunk, step.of_chunk(rows, chunk, read, scratch))
     return sums
 
 
@@ -186,11 +183,11 @@ class PartsInMemory:
     def fold(self, step: Step, workers: Workers) -> Any:
         readers, scratch = self._readers_of(step), self._scratch
         if len(self.parts) == 1:  # with few rows, what parts take would be a twentieth of a pass
-            rows, read, sums = self.parts[0], readers[0], step.zeros()
+            rows, read, sums = self.parts[0], readers[0], None
             chunks = step.chunks(rows)
             added = workers.map(lambda chunk: step.of_chunk(rows, chunk, read, scratch), chunks)
             for chunk, of_chunk in zip(chunks, added, strict=True):
-                step.put(sums, chunk, of_chunk)
+                sums = step.add(sums, chunk, of_chunk)
             return sums
 
         units = [
@@ -202,9 +199,9 @@ class PartsInMemory:
 
         def of_parts() -> Iterator[Any]:
             for _, of_part in groupby(results, lambda result: id(result[0][0])):
-                sums = step.zeros()
+                sums = None
                 for (_, chunk, _), of_chunk in of_part:
-                    step.put(sums, chunk, of_chunk)
+                    sums = step.add(sums, chunk, of_chunk)
                 yield sums
 
         return tree(of_parts())

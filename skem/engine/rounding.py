@@ -55,14 +55,10 @@ class Sizes(NamedTuple):
     ----------
     of_sums, of_factors : ndarray of shape (K,)
         No less than sum_h |w_kh phi_nh| at any row, and max_h |w_kh|.
-    largest_sum, largest_factor : float
-        Of all components; the sum is NaN where one is.
     """
 
     of_sums: np.ndarray
     of_factors: np.ndarray
-    largest_sum: float
-    largest_factor: float
 
 
 class MeasuredRows(Protocol):
@@ -111,21 +107,25 @@ class RoundingBound:
         self.n_rows = rows.n_rows
         self.extent = rows.extent[columns, None]
         self.largest_features = np.ascontiguousarray(covariance_type.features(self.extent)[:, 0])
-        self._largest_feature = float(self.largest_features.max())
+        # Sums over the rows of a block are not to overflow either.
+        largest_feature = float(self.largest_features.max()) * CHUNK_ROWS
+        self._largest_factor = {
+            dtype: largest if largest_feature < largest else 0.0 for dtype, largest in _LARGEST.items()
+        }
         self.known = Known()
 
-    def holds(self, largest_factors: np.ndarray | float, dtype: np.dtype) -> np.ndarray | bool:
-        """Whether no number overflows, for max_h |w_kh| of one component or several."""
-        # Sums over the rows of a block are not to overflow either.
-        fits = self._largest_feature * CHUNK_ROWS < _LARGEST[dtype]
-        return (largest_factors < _LARGEST[dtype]) & fits
+    def holds(self, largest_factors: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        """Whether no number overflows, for max_h |w_kh| of several components."""
+        return largest_factors < self._largest_factor[dtype]
 
-    def suffices(self, sizes: Sizes, dtype: np.dtype) -> bool:
-        """Whether the errors of all components are small enough, as far as their sizes tell."""
-        return bool(
-            _ROUNDING[dtype] * sizes.largest_sum < MAX_ERROR[dtype]
-            and self.holds(sizes.largest_factor, dtype)
-        )
+    def suffices(self, largest: tuple[float, float], dtype: np.dtype) -> bool:
+        """Whether the errors of all components are small enough, as far as the largest of their `sizes` tell."""
+        of_sums, of_factors = largest
+        return _ROUNDING[dtype] * of_sums < MAX_ERROR[dtype] and of_factors < self._largest_factor[dtype]
+
+    def sizes(self, w: np.ndarray, common: np.ndarray) -> Sizes:
+        """How large the numbers of w . phi are, for ``w`` (K, H), where ``common`` (H,) is taken apart."""
+        return Sizes(*compiled.components().sizes(w, common, self.largest_features))
 
     def error(self, w: np.ndarray, common: np.ndarray, sizes: Sizes, dtype: np.dtype) -> np.ndarray:
         """2 eps * max_n sum_h |w_kh phi_nh|, shape (K,), where ``common`` is taken apart; infinite where a number overflows.

@@ -13,7 +13,7 @@ reach, ends with its next pass.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from functools import cache
@@ -97,14 +97,14 @@ class _SingleThreaded:
     @uninterrupted
     def __enter__(self) -> None:
         global _users, _limits
-        if _thread.depth == 0 and in_main_thread():
-            sigint.take()
-        with _lock:
-            if _users == 0:
-                _take_control()
-                _limits = _libraries_of_the_process().limit(limits=1)
-            _users += 1
         if _thread.depth == 0:
+            if in_main_thread():
+                sigint.take()
+            with _lock:
+                if _users == 0:
+                    _take_control()
+                    _limits = _libraries_of_the_process().limit(limits=1)
+                _users += 1
             _thread.limits = _libraries_of_a_thread().limit(limits=1)
         _thread.depth += 1
         try:
@@ -119,14 +119,14 @@ class _SingleThreaded:
         _thread.depth -= 1
         if _thread.depth == 0:
             _thread.limits.restore_original_limits()
-        with _lock:
-            _users -= 1
-            if _users == 0:
-                _take_control()
-                _limits.restore_original_limits()
-                _take_control()  # and give it back, to whichever thread sets limits next
-        if _thread.depth == 0 and in_main_thread():
-            sigint.let_go()
+            with _lock:
+                _users -= 1
+                if _users == 0:
+                    _take_control()
+                    _limits.restore_original_limits()
+                    _take_control()  # and give it back, to whichever thread sets limits next
+            if in_main_thread():
+                sigint.let_go()
         sigint.handle_waiting()
 
 
@@ -265,6 +265,12 @@ class _Shared(Generic[Item, Result]):
         sigint.handle_waiting()
 
 
+def _go_on() -> None:
+    """Raise `Cancelled` where this thread works on something that nobody waits for."""
+    if _thread.work is not None and _thread.work.closed:
+        raise Cancelled
+
+
 class Workers:
     """A pool of threads with an ordered map; with one worker, no pool at all.
 
@@ -287,17 +293,23 @@ class Workers:
                 self.n_workers - 1, initializer=lambda: _libraries_of_a_thread().limit(limits=1)
             )
 
-    def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
-        """Yield ``function(item)`` in the order of ``items``, with BLAS and OpenMP at one thread.
+    def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterable[Result]:
+        """``function(item)`` in the order of ``items``, with BLAS and OpenMP at one thread.
 
         No more than two results per worker wait at any time, so memory does not grow with the items. Where this is itself
         part of the work of other threads, it ends in `Cancelled` once nobody waits for that.
         """
-        if _thread.work is not None and _thread.work.closed:
-            raise Cancelled
+        if len(items) != 1:
+            return self._map(function, items)
+        # Of one item there is nothing to share, and asking others costs a pass on small data a seventh of its time.
+        _go_on()
         with single_threaded():
-            # Of one item there is nothing to share, and asking others costs a pass on small data a seventh of its time.
-            if self._pool is None or len(items) == 1:
+            return [function(items[0])]
+
+    def _map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+        _go_on()
+        with single_threaded():
+            if self._pool is None:
                 yield from map(function, items)
                 return
             with _Shared(function, items, self._pool, self.n_workers - 1) as shared:

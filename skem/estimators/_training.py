@@ -9,7 +9,8 @@ import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Self
+from operator import attrgetter
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,8 +28,7 @@ from skem.estimators._checking import weighted_rows
 from skem.estimators._units import feature_moments
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """What is known after a pass, of all blocks together.
 
     Attributes
@@ -87,7 +87,7 @@ class Training:
         """Yield what is known after each pass from one start, a mixture for each block in the engine's units."""
         scale = self.parts.scale
         log_scale = sum(float(np.log(scale[columns]).sum()) for columns in self.blocks)
-        log_likelihood, objective = np.empty(0), np.empty(0)
+        history = np.empty((2, 0))
         with Workers(self.n_jobs) as workers:
             blocks = [
                 self.em_passes(
@@ -98,15 +98,17 @@ class Training:
             for _ in range(self.max_iter):
                 with single_threaded():
                     states = [next(block) for block in blocks]
-                # New arrays: whoever keeps a record keeps it as it was.
-                log_likelihood = np.concatenate(
-                    [log_likelihood, [sum(s.log_likelihood for s in states) - log_scale]]
-                )
-                objective = np.concatenate([objective, [sum(s.objective for s in states) - log_scale]])
+                after = [
+                    [sum([s.log_likelihood for s in states]) - log_scale],
+                    [sum([s.objective for s in states]) - log_scale],
+                ]
+                # A new array: whoever keeps a record keeps it as it was.
+                history = np.concatenate([history, after], axis=1)
+                log_likelihood, objective = history
                 converged = bool(
                     self.tol > 0 and len(objective) > 1 and objective[-1] - objective[-2] < self.tol
                 )
-                dtype = max((s.dtype for s in states), key=lambda dtype: dtype.itemsize).type.__name__
+                dtype = max([s.dtype for s in states], key=attrgetter("itemsize")).type.__name__
                 yield Record([s.mixture for s in states], log_likelihood, objective, dtype, converged)
                 if converged:
                     return

@@ -232,26 +232,29 @@ def test_what_is_apart_adds_up_again(seed, K, H):
     w, weights, largest = rng.normal(size=(K, H)), rng.random((K, 2)), rng.uniform(0, 3, H)
     traces, leave_out = rng.random(K), rng.random(K) < 0.3
     plain, components = w.copy(), compiled.components()
-    penalties, numbers = components.penalised(w, traces, 0.5, largest)
+    terms = components.apart(w, traces, 0.5, weights, leave_out, largest)
+    log_weights, everywhere, penalties, rest, common, of_all, of_rest = terms
+    assert everywhere
+    assert_allclose(log_weights, np.log(weights))
     assert_allclose(penalties, 0.25 * traces)
     plain[:, -1] -= penalties
     assert_allclose(w, plain)
-    assert_allclose(numbers[0], np.abs(w) @ largest)
-    rest, common, numbers = components.apart(w, weights, numbers[0], leave_out, largest)
     assert_allclose((rest + common)[~leave_out], w[~leave_out], rtol=1e-12, atol=1e-14)
     assert not rest[leave_out].any()
-    of_parts = np.abs(w - common) + np.abs(common)
-    for number, expected in zip(
-        numbers,
-        (of_parts @ largest, of_parts.max(axis=1), (of_parts @ largest).max(), of_parts.max()),
-        strict=True,
-    ):
-        assert_allclose(number, expected, rtol=1e-13)
+    for taken_apart, found in ((np.zeros(H), of_all), (common, of_rest)):
+        of_parts = np.abs(w - taken_apart) + np.abs(taken_apart)
+        assert_allclose(found, ((of_parts @ largest).max(), of_parts.max()), rtol=1e-13)
+        sums, factors = components.sizes(w, taken_apart, largest)
+        assert_allclose(sums, of_parts @ largest, rtol=1e-13)
+        assert_allclose(factors, of_parts.max(axis=1), rtol=1e-13)
 
 
 def test_a_sum_that_is_no_number_is_told_wherever_it_stands():
     for place in range(3):
         w = np.ones((3, 4))
         w[place, 1] = np.nan
-        _, sizes = compiled.components().penalised(w, np.ones(3), 0.0, np.ones(4))
-        assert np.isnan(sizes[2])
+        *_, of_all, of_rest = compiled.components().apart(
+            w, np.ones(3), 0.0, np.ones((3, 1)), np.zeros(3, dtype=bool), np.ones(4)
+        )
+        assert np.isnan(of_all[0])
+        assert np.isnan(of_rest[0])

@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from sklearn.base import clone
 
 from skem import PRBFClassifier, SKEMClassifier
-from skem.engine import compiled, density, problem, rounding, rows
+from skem.engine import density, problem, rounding, rows
 from skem.engine.covariances import COVARIANCE_TYPES, Matrices
 from skem.engine.threads import Workers
 
@@ -71,10 +71,9 @@ def test_what_is_too_coarse_is_found(seed, m, tails, scales, covariance_type, dt
     features = rows.Features(X, None, np.zeros(m), np.ones(m))
     bound = rounding.RoundingBound(features, np.arange(m), covariance_type, Workers())
     nothing, dtype = np.zeros(len(phi)), np.dtype(dtype)
-    _, numbers = compiled.components().penalised(w, np.zeros(len(w)), 0.0, bound.largest_features)
-    sizes = rounding.Sizes(*numbers)
+    sizes = bound.sizes(w, nothing)
     error = bound.error(w, nothing, sizes, dtype)
-    assert not bound.suffices(sizes, dtype)
+    assert not bound.suffices((sizes.of_sums.max(), sizes.of_factors.max()), dtype)
     assert not (error < rounding.MAX_ERROR[dtype]).any()
 
 

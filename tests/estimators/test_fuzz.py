@@ -16,6 +16,11 @@ def test_fits_to_hostile_data(first):
         assert not found, f"seed {seed}: {found}"
 
 
+def test_fine_tuning_that_overflows_in_the_last_step_of_a_pass():
+    found, _, _ = fuzz.faults(101534)
+    assert not found
+
+
 @pytest.mark.parametrize("missing", [0.05, 0.3])
 def test_fits_to_hostile_data_that_misses_values(missing):
     for seed in range(20):
