@@ -79,11 +79,12 @@ class Designs:
         """Minus the Hessian of J (eq. 15, with its sum over rows), positive semidefinite."""
         scaled = self.columns * (np.sqrt(weights)[:, None] * probabilities)[:, self.owners]
         curvature = -(scaled.T @ scaled)
+        # 1 - p as a sum over the others: where p is nearly one, their difference would be rounding, and the matrix indefinite.
+        others = probabilities @ (1.0 - np.eye(probabilities.shape[1]))
         for s, part in enumerate(self.slices):
-            columns = self.columns[:, part]
-            # Not what is above plus the rest: where p is nearly one, little is left of their difference.
-            p = probabilities[:, s]
-            root = columns * np.sqrt(weights * p * (1.0 - p))[:, None]
+            # Not what is above plus the rest, for the same reason.
+            spread = np.sqrt(weights * probabilities[:, s] * others[:, s])
+            root = self.columns[:, part] * spread[:, None]
             curvature[part, part] = root.T @ root
         return curvature
 
@@ -212,9 +213,18 @@ def maximise_expectation(
     log_pi: np.ndarray,
     newton: NewtonSteps,
 ) -> np.ndarray:
-    """The M-step: Newton's method with backtracking (eqs. 12 and 13)."""
+    """The M-step: Newton's method with backtracking (eqs. 12 and 13).
+
+    It maximises a concave function, so it may start anywhere. Without the weights that were dropped since, the coefficients
+    may say the wrong class for certain: there the curvature is zero and Newton's method finds no way out. Zero is a better start.
+    """
     known = log_joint(designs, coef, log_pi)
     value = expected_objective(rows, responsibilities, known, coef)
+    zeros = np.zeros_like(coef)
+    from_zeros = log_joint(designs, zeros, log_pi)
+    value_from_zeros = expected_objective(rows, responsibilities, from_zeros, zeros)
+    if value_from_zeros > value:
+        coef, value, known = zeros, value_from_zeros, from_zeros
     for _ in range(NEWTON_ITER):
         probabilities = np.exp(known)
         residuals = rows.weights[:, None] * (responsibilities - probabilities)

@@ -90,16 +90,38 @@ def test_the_inner_objective_never_falls_and_ends_at_a_mode(seed, classes, given
         )
 
 
+def test_the_curvature_is_exact_where_probabilities_are_nearly_one():
+    """The same vector added to the weights of all components changes no probability."""
+    rng = np.random.default_rng(0)
+    features = 1e5 * rng.normal(size=(30, 3))
+    log_proba = np.stack([np.zeros(30), -40 * np.ones(30), -45 * np.ones(30)], axis=1)
+    curvature = Designs([features] * 3).curvature(np.exp(log_proba), np.ones(30))
+    assert_allclose(curvature @ np.tile(np.eye(3), (3, 1)), 0.0, atol=1e-13 * np.abs(curvature).max())
+
+
+def test_the_m_step_does_not_depend_on_where_it_starts():
+    """Not even where a start says the wrong class for certain."""
+    rows, designs, coef, log_pi, responsibilities = problem(0)
+    designs = Designs([1e3 * designs.columns[:, part] for part in designs.slices])
+    found = [
+        maximise_expectation(rows, designs, responsibilities, start, log_pi, NewtonSteps(rows, designs))
+        for start in (np.zeros_like(coef), 1e3 * coef, -1e3 * coef)
+    ]
+    assert_allclose(found[1:], [found[0]] * 2, atol=1e-6)
+
+
 @pytest.mark.parametrize("many", [0, 100])
-def test_the_m_step_ends_where_the_gradient_is_zero(monkeypatch, many):
+def test_the_m_step_ends_where_a_further_step_would_gain_nothing(monkeypatch, many):
     """Exactly enough for the precision of a small weight, which is one over its square; by conjugate gradients, too."""
     monkeypatch.setattr(softmax_mixture, "MANY", many)
     for seed in range(30):
         rows, designs, coef, log_pi, responsibilities = problem(seed)
         newton = NewtonSteps(rows, designs)
         coef = maximise_expectation(rows, designs, responsibilities, coef, log_pi, newton)
-        residuals = rows.weights[:, None] * (responsibilities - np.exp(log_joint(designs, coef, log_pi)))
-        assert_allclose(designs.gradient(residuals), coef, atol=1e-5)
+        probabilities = np.exp(log_joint(designs, coef, log_pi))
+        gradient = designs.gradient(rows.weights[:, None] * (responsibilities - probabilities)) - coef
+        precision = designs.curvature(probabilities, rows.weights) + np.eye(len(coef))
+        assert 0.5 * gradient @ np.linalg.solve(precision, gradient) <= softmax_mixture.DECREMENT
 
 
 def test_an_earlier_factor_gives_the_same_mode(monkeypatch):
