@@ -1,7 +1,8 @@
 """k-means: Lloyd's iterations over chunks of rows, one matrix product each, summed in the order of the chunks.
 
 It is EM with hard assignments (Sanderson and Curtin 2017, eqs. 5, 6 and 19). Squared distances |x - c|^2 are compared
-without their |x|^2, so that the product of rows and centres is all that takes time.
+without their |x|^2, so that the product of rows and centres takes most of the time. It is one of float32 wherever that
+decides as float64 does.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from skem.engine.threads import Workers, single_threaded
 
 CHUNK_ROWS = 8192
 """Rows per chunk: a constant, so that results do not depend on the machine. Fewer, and calls from Python take longer."""
+
+EXACT_SHARE = 0.5
+"""Where float32 was not enough for a larger share of the rows, it is not tried again."""
 
 
 @dataclass(frozen=True)
@@ -58,17 +62,9 @@ class NearestCentres:
 
     def __init__(self, rows: Rows, workers: Workers) -> None:
         self._rows, self._workers = rows, workers
-        self._columns = np.arange(rows.features.X.shape[1])
         self._chunks = rows.chunks(CHUNK_ROWS)
-        self._use(rows.features.X.dtype)
-        self.labels = np.zeros(len(rows.weights), dtype=np.int32)
-        # About the origin.
-        self._squares = self.inertia(np.zeros((1, len(self._columns)))) if self._dtype != np.float64 else 0.0
-        self.labels[:] = -1
-
-    def _use(self, dtype: np.dtype) -> None:
-        self._dtype = dtype
-        self._read = self._rows.features.reader(self._columns, dtype)
+        self._exactly = False
+        self.labels = np.full(len(rows.weights), -1, dtype=np.int32)
 
     def assign(self, centres: np.ndarray) -> tuple[int, np.ndarray]:
         """Assign each row to the nearest of ``centres`` (K, m), the first of several.
@@ -80,32 +76,40 @@ class NearestCentres:
         sums : ndarray of shape (K, m + 1)
             The weighted sums of the rows of each centre, and their weights.
         """
-        changed, sums, total = self._assign(centres)
-        if self._dtype != np.float64:
-            # What is left of the squared distances once the terms they are the difference of are rounded.
-            rounding = np.finfo(self._dtype).eps * (centres**2).sum(axis=1).max() * self._rows.total_weight
-            if self._squares + 2 * total < DIGITS * rounding:
-                self._use(np.dtype(np.float64))
-                again, sums, _ = self._assign(centres)
-                changed += again
-        return changed, sums
+        features, rounded = self._rows.features, _rounded(centres)
 
-    def _assign(self, centres: np.ndarray) -> tuple[int, np.ndarray, float]:
-        (K, m), rounded = centres.shape, centres.astype(self._dtype, order="C")
-        halves = (0.5 * (rounded.astype(np.float64) ** 2).sum(axis=1)).astype(self._dtype)
+        def assign(chunk: Chunk) -> tuple[int, int, np.ndarray, np.ndarray]:
+            x, weights, labels = self._chunk(chunk)
+            sums, counts = np.zeros(centres.shape), np.zeros(len(centres))
+            changed, n_close = compiled.nearest().assign(
+                x,
+                features.shift,
+                features.scale,
+                centres,
+                rounded,
+                weights,
+                labels,
+                sums,
+                counts,
+                self._exactly,
+            )
+            return changed, n_close, sums, counts
 
-        def assign(chunk: Chunk) -> tuple[int, float, np.ndarray]:
-            x, first = self._read(chunk.rows)
-            weights, labels = self._rows.weights[chunk.rows], self.labels[chunk.rows]
-            sums = np.zeros((m + 1, K))
-            changed, total = compiled.nearest().assign(x, first, rounded, halves, weights, labels, sums)
-            return changed, total, sums
-
-        changed, total, sums = 0, 0.0, np.zeros((m + 1, K))
+        changed, n_close, sums, counts = 0, 0, np.zeros(centres.shape), np.zeros(len(centres))
         for of_chunk in self._workers.map(assign, self._chunks):
-            changed, total = changed + of_chunk[0], total + of_chunk[1]
+            changed, n_close = changed + of_chunk[0], n_close + of_chunk[1]
             sums += of_chunk[2]
-        return changed, sums.T.copy(), total
+            counts += of_chunk[3]
+        self._exactly |= n_close > EXACT_SHARE * len(self.labels)
+        return changed, np.concatenate([sums / features.scale, counts[:, None]], axis=1)
+
+    def _chunk(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Its rows as they are, their weights and their labels."""
+        return (
+            self._rows.features.original(chunk.rows),
+            self._rows.weights[chunk.rows],
+            self.labels[chunk.rows],
+        )
 
     def inertia(self, centres: np.ndarray) -> float:
         """Weighted sum of squared distances between the rows and their centres."""
@@ -129,18 +133,18 @@ class NearestCentres:
             )
         order = np.argsort(-counts, kind="stable")
         chosen = places[order[distinct[order]]]
-        read = self._rows.features.read
-        return np.concatenate([read(self._columns, slice(n, n + 1), self._dtype).T for n in chosen.tolist()])
+        return self._rows.features.read(np.arange(len(extent)), chosen).T
 
     def _deviations(self, centres: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """The inertia, and the largest squared distance of a row of each centre, and which row that is, (K,)."""
-        K, transposed = len(centres), np.ascontiguousarray(centres.T)
+        K, features = len(centres), self._rows.features
 
         def deviate(chunk: Chunk) -> tuple[float, np.ndarray, np.ndarray]:
-            x, first = self._read(chunk.rows)
-            weights, labels = self._rows.weights[chunk.rows], self.labels[chunk.rows]
+            x, weights, labels = self._chunk(chunk)
             farthest, places = np.zeros(K), np.zeros(K, dtype=np.intp)
-            total = compiled.nearest().deviations(x, first, transposed, weights, labels, farthest, places)
+            total = compiled.nearest().deviations(
+                x, features.shift, features.scale, centres, weights, labels, farthest, places
+            )
             return total, farthest, places + chunk.rows.start
 
         total, farthest, places = 0.0, np.zeros(K), np.zeros(K, dtype=np.intp)
@@ -149,6 +153,11 @@ class NearestCentres:
             farther = distances > farthest
             farthest[farther], places[farther] = distances[farther], rows[farther]
         return total, farthest, places
+
+
+def _rounded(centres: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        return centres.astype(np.float32)
 
 
 def lloyd(rows: Rows, centres: np.ndarray, workers: Workers, *, max_iter: int, tol: float = 0.0) -> Clusters:

@@ -84,6 +84,10 @@ class Features:
             self._far_rows[key] = FarRows.of_all(workers.map(far, self.chunks))
         return self._far_rows[key]
 
+    def original(self, rows: slice) -> np.ndarray:
+        """All features of some rows as they are in X, shape (n, M), in C order."""
+        return np.ascontiguousarray(self.X[rows if self.order is None else self.order[rows]])
+
     def at(self, columns: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, None]:
         """Some features of some rows, (m, n), which have no classes."""
         return self.read(columns, rows), None

@@ -42,9 +42,8 @@ class SeedRequest:
         return np.arange(self.rows.features.X.shape[1])
 
     def row(self, n: int) -> np.ndarray:
-        """The features of row number n, shape (1, m), as rounded as they are read."""
-        features = self.rows.features
-        return features.read(self.columns, slice(n, n + 1), features.X.dtype).T.astype(np.float64)
+        """The features of row number n, shape (1, m)."""
+        return self.rows.features.read(self.columns, slice(n, n + 1)).T
 
     @cached_property
     def order(self) -> np.ndarray:
@@ -103,17 +102,15 @@ class _Closest:
 
     def __init__(self, request: SeedRequest, seed: np.ndarray) -> None:
         rows = request.rows
-        self._weights, self._workers = rows.weights, request.workers
+        self._features, self._weights, self._workers = rows.features, rows.weights, request.workers
         self._chunks = rows.chunks(CHUNK_ROWS)
-        self._read = rows.features.reader(request.columns, rows.features.X.dtype)
         self.squares = np.full(len(rows.weights), np.inf)
         self.add(seed)
 
     def _closer(self, chunk: Chunk, candidates: np.ndarray) -> np.ndarray:
-        x, first = self._read(chunk.rows)
-        squares = self.squares[chunk.rows]
+        x, squares = self._features.original(chunk.rows), self.squares[chunk.rows]
         closest = np.empty((len(candidates), len(squares)))
-        compiled.nearest().closer(x, first, candidates, squares, closest)
+        compiled.nearest().closer(x, self._features.shift, self._features.scale, candidates, squares, closest)
         return closest
 
     def add(self, seed: np.ndarray) -> None:

@@ -2,14 +2,17 @@
 
 import tracemalloc
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans as Peer
 from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skem import KMeans
+from skem.engine.kmeans import NearestCentres
 from skem.engine.rows import Features, Rows
 from skem.engine.seeds import SEEDS, SeedRequest
 from skem.engine.threads import Workers
@@ -143,6 +146,41 @@ def test_narrow_clusters_far_off_are_told_apart_in_float32():
     rows = (centres[labels] + 1e-3 * rng.uniform(-1, 1, size=(400, 2))).astype(np.float32)
     model = KMeans(4, init=centres, tol=0).fit(rows)
     assert_array_equal(model.labels_, labels)
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    K=st.sampled_from([1, 2, 7, 65, 130]),
+    m=st.sampled_from([1, 3, 40]),
+    dtype=st.sampled_from([np.float64, np.float32]),
+    spread=st.sampled_from([0.0, 1e-6, 1.0]),
+    magnitude=st.sampled_from([-12, 0, 30]),
+)
+@settings(max_examples=60, deadline=None)
+def test_each_row_has_its_nearest_centre_to_the_last_digit(seed, K, m, dtype, spread, magnitude):
+    """Where float32 cannot tell two centres apart, too: nearly alike, far off, or with products that overflow it."""
+    rng = np.random.default_rng(seed)
+    unit = 10.0**magnitude
+    groups = unit * np.where(rng.uniform(size=(5, m)) < 0.3, 1e4, 1.0) * rng.normal(size=(5, m))
+    rows = (groups[rng.integers(5, size=700)] + unit * spread * rng.normal(size=(700, m))).astype(dtype)
+    centres = groups[rng.integers(5, size=K)] + unit * spread * rng.normal(size=(K, m))
+    assume(len(np.unique(rows, axis=0)) >= K)
+    model = KMeans(K, init=centres, max_iter=1, tol=0).fit(rows)
+    centres = model.cluster_centers_.astype(np.longdouble)
+    squares = ((rows[:, None].astype(np.longdouble) - centres) ** 2).sum(axis=2)
+    labels = model.predict(rows)
+    assert_array_equal(labels, model.labels_)
+    # Of the products, in units of the spread about the mean, float64 leaves so much.
+    rounding = 1e-14 * m * float(((rows - rows.mean(axis=0, dtype=np.float64)) ** 2).sum(axis=1).max())
+    assert (squares[np.arange(700), labels] <= squares.min(axis=1) + rounding).all()
+
+
+def test_of_centres_that_are_alike_the_first_is_taken():
+    labels = NearestCentres(
+        Rows(Features(X, None, np.zeros(4), np.ones(4)), np.ones(len(X)), np.array([0, len(X)])), Workers()
+    )
+    labels.assign(np.repeat(X[[0, 60, 120]], 50, axis=0))
+    assert set(labels.labels) == {0, 50, 100}
 
 
 @pytest.mark.parametrize(
