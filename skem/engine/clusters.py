@@ -66,7 +66,7 @@ def of_clusters(
         of_rows = labels[chunk.rows]
         order = np.argsort(of_rows, kind="stable")
         w, borders = rows.weights[chunk.rows][order], np.searchsorted(of_rows[order], np.arange(K + 1))
-        x = x[:, first + order].astype(np.float64)
+        x = x[:, first + order]
         phi = np.zeros((K, covariance_type.n_quadratic(m)))
         for k in np.flatnonzero(np.diff(borders)).tolist():
             rows_of_k = slice(borders[k], borders[k + 1])

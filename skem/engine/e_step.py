@@ -150,11 +150,12 @@ class EStep:
             of_likelihood = float(sample_weights @ log_likelihood)
         if not self._with_sums:
             return Sums(of_likelihood, of_objective, counts, sums)
-        of_rows = x[:, first : first + n]
+        if self._centred[log_joint.numbers].any():
+            x = np.ascontiguousarray(x[:, first : first + n])
         for place, k, responsibilities in zip(log_joint.local, log_joint.numbers, of_local, strict=True):
             if self._centred[k]:
                 origin, weights = self._origins[k].astype(dtype), responsibilities.astype(dtype)
-                sums[place] = self._covariance_type.weighted_sums(of_rows, origin, weights)
+                sums[place] = self._covariance_type.weighted_sums(x, origin, weights)
         if not chunk.several_classes:
             counts = sums[:, -1:].copy()
         return Sums(of_likelihood, of_objective, counts, sums)

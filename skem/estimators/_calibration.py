@@ -18,6 +18,8 @@ def fitted_temperature(
 ) -> float:
     """The temperature T of the least log-loss of p(c|x), in proportion to p(c) p(x|c)^(1/T) (Guo et al. 2017, section 4.2).
 
+    Classes that cannot be have no part in it, nor have their rows, whose log-loss is infinite at any temperature.
+
     Parameters
     ----------
     log_density : ndarray of shape (n, L)
@@ -28,6 +30,11 @@ def fitted_temperature(
     smoothing : float
         Share of each target that is spread over all classes: it keeps T from zero where all rows are right.
     """
+    possible = np.isfinite(log_prior)
+    if not possible.all():
+        rows = possible[codes]
+        log_density, log_prior = log_density[np.ix_(rows, possible)], log_prior[possible]
+        codes, weights = (np.cumsum(possible) - 1)[codes[rows]], weights[rows]
     targets = np.full(log_density.shape, smoothing / log_density.shape[1])
     targets[np.arange(len(codes)), codes] += 1.0 - smoothing
     # Of the evidence only differences count; less the largest they are of a size.

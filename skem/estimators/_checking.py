@@ -157,7 +157,7 @@ def mean_one(weights: np.ndarray) -> np.ndarray:
     """Weights with mean one, whatever their size."""
     with np.errstate(over="ignore"):
         mean = tree(weights[part].sum() for part in slices(len(weights))) / len(weights)
-    return weights / mean if np.isfinite(mean) else mean_one(weights / weights.max())
+    return weights / mean if 0 < mean < np.inf else mean_one(weights / weights.max())
 
 
 def total_weight(n_samples: int, sample_weight: ArrayLike | None) -> float:

@@ -231,8 +231,9 @@ class Densities(Posteriors, Units):
 
         Raises
         ------
-        ValueError
-            Where the blocks overlap or leave features out: such a model does not say how to draw a row.
+        TypeError, ValueError
+            A number of rows that is not whole, or less than one; blocks that overlap or leave features out: such a model does not
+            say how to draw a row.
         """
         check_is_fitted(self)
         features = np.concatenate(self.block_indices_)

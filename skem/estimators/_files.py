@@ -5,6 +5,7 @@ An archive has arrays, and one text of JSON: the class, the version of the forma
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -42,7 +43,8 @@ def write_archive(
             np.savez(file, settings=np.array(text), **contents)
         os.replace(new, path)
     except BaseException as error:
-        new.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            new.unlink()
         if isinstance(error, OSError) and error.errno is not None:
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise

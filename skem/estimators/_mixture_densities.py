@@ -200,6 +200,11 @@ class MixtureDensities(Units):
         X : ndarray of shape (n_samples, n_features)
         y : ndarray of shape (n_samples,)
             The component of each row.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A number of rows that is not whole, or less than one.
         """
         check_is_fitted(self)
         check_n_samples(n_samples)

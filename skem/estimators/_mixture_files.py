@@ -65,7 +65,7 @@ class MixtureFiles(MixtureDensities):
         ------
         ValueError
             Arrays of the wrong shape, NaN, weights that do not sum to one, a covariance that is not positive definite, or a
-            feature that spreads too far for its square.
+            feature that spreads too far or too little for its square.
         """
         model = cls(np.size(weights), covariance_type=covariance_type, **params)
         model._validate_params()

@@ -262,7 +262,8 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
         TypeError
             Rows on a device, of Dask or of files.
         ValueError
-            A class without a row that misses no value, or with a prior of zero, beside what ``PSKEMClassifier`` refuses.
+            A class without a row that misses no value, or with a prior of zero where its p(c|x) is to be raised, beside
+            what ``PSKEMClassifier`` refuses.
         """
         super().fit(X, y, sample_weight)
         return self

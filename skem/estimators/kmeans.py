@@ -134,7 +134,7 @@ class KMeans(
         Raises
         ------
         ValueError
-            NaN or infinite features, weights that are negative or all zero, fewer distinct rows than clusters, given centres
+            NaN or infinite features, weights that are negative, all zero or overflow in their sum, fewer distinct rows than clusters, given centres
             of the wrong shape, or a constant feature with ``metric="mahalanobis"``.
         """
         self._validate_params()
@@ -145,6 +145,7 @@ class KMeans(
     def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None) -> None:
         checked = check_features(self, X)
         used, _, weights = weighted_rows(checked, np.zeros(len(checked), dtype=np.int8), sample_weight)
+        total = total_weight(len(checked), sample_weight)
         if len(used) < self.n_clusters:
             raise ValueError(f"n_clusters={self.n_clusters} clusters from n_samples={len(used)} rows")
         self._shift, self._scale, mean_variance = metric_units(used, weights, self.metric)
@@ -164,7 +165,6 @@ class KMeans(
         self._centres = best.centres
         self.cluster_centers_ = best.centres * self._scale + self._shift
         self.n_iter_ = best.n_iter
-        total = total_weight(len(checked), sample_weight)
         self.inertia_ = float(best.inertia * self._unit**2 * (total / rows.total_weight))
         self.labels_ = (
             best.labels if len(used) == len(checked) else self._assign(checked, np.ones(len(checked)))[0]

@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from skem.engine.parameters import Mixture
 from skem.engine.threads import Workers
-from skem.estimators._checking import CheckedParameters, check_features
+from skem.estimators._checking import CheckedParameters, check_features, total_weight
 from skem.estimators._docstrings import documented
 from skem.estimators._splitting import split_components
 from skem.estimators._training import one_seed, seeds
@@ -127,7 +127,7 @@ class GaussianMixturePath(CheckedParameters, DensityMixin, BaseEstimator):
         ------
         ValueError
             No sizes or types to choose from, arrays as the estimator's ``init``, too few rows left by
-            ``validation_fraction``, or none of the mixtures converged, beside what ``GaussianMixture`` refuses.
+            ``validation_fraction``, weights whose sum overflows, or none of the mixtures converged, beside what ``GaussianMixture`` refuses.
         """
         self._validate_params()
         with all_or_nothing(self):
@@ -148,7 +148,9 @@ class GaussianMixturePath(CheckedParameters, DensityMixin, BaseEstimator):
         seed = one_seed(self.random_state, estimator.random_state)
         estimator.set_params(n_jobs=None, warm_start=False, random_state=seed)
         train = test = np.ones(len(rows), dtype=bool)
-        if self.criterion == "held_out":
+        if self.criterion != "held_out":
+            total_weight(len(weights), weights)  # which the criterion goes by: refused before the fits
+        else:
             test = np.zeros(len(rows), dtype=bool)
             n_test = max(1, round(self.validation_fraction * len(rows)))
             if len(rows) - n_test < max(sizes):

@@ -136,7 +136,12 @@ class PSKEMClassifierCV(ChoosingClassifier):
         refuse_elsewhere(self, X)
         estimator = self._base()
         # What can be refused is refused here, not in the middle of a split.
+        original = PSKEMClassifier() if self.estimator is None else self.estimator
         first = clone(estimator).set_params(max_iter=1, n_init=1)
+        if isinstance(original, FineTuned):
+            first.set_params(
+                strength=original.strength, discriminative_iter=min(original.discriminative_iter, 1)
+            )
         _quietly(first, X, y, sample_weight)
         doubled = [len(first.classes_) * k for k in PER_CLASS]
         sizes = _choices(
@@ -158,7 +163,6 @@ class PSKEMClassifierCV(ChoosingClassifier):
         self.best_score_ = search.best_score
         *_, last = search.best_steps
         self.best_params_ = dict(last)
-        original = PSKEMClassifier() if self.estimator is None else self.estimator
         model = None
         for step in search.best_steps:
             if step is last and isinstance(original, FineTuned):

@@ -145,6 +145,20 @@ def test_probabilities_are_of_the_tempered_product(iris):
     assert_array_equal(model.predict(X), expected.argmax(axis=1))
 
 
+def test_a_class_that_cannot_be_has_no_part_in_the_temperature(digits):
+    """Its rows have a log-loss of infinity at any temperature."""
+    X, y, X_test, y_test = digits
+    few = np.isin(y, [3, 5, 8])
+    options = {"n_components": 30, "strength": np.inf, "n_blocks": 3, "max_iter": 3, "random_state": 0}
+    model = DiscriminativePSKEMClassifier(class_prior=[0.5, 0.5, 0.0], **options).fit(X[few], y[few])
+    seen = np.isin(y_test, [3, 5])
+    at_one = log_softmax(model.class_log_density(X_test[seen])[:, :2], axis=1)
+    tempered = model.predict_log_proba(X_test[seen])
+    codes = (y_test[seen] == 5).astype(int)[:, None]
+    losses = [-np.take_along_axis(found, codes, axis=1).mean() for found in (at_one, tempered)]
+    assert losses[1] <= 1.02 * losses[0]
+
+
 # Every kind of mixture
 
 

@@ -222,7 +222,8 @@ def test_where_a_file_cannot_be_written_its_own_name_is_told(tmp_path):
     longest = "m" * 255
     model.save(tmp_path / longest)
     assert_array_equal(GaussianMixture.load(tmp_path / longest).means_, model.means_)
-    for path in (tmp_path / "no folder" / "model.npz", tmp_path, tmp_path / f"{longest}m"):
+    beside = [tmp_path / "no folder" / "model.npz", tmp_path / longest / "model.npz"]
+    for path in (*beside, tmp_path, tmp_path / f"{longest}m"):
         with pytest.raises(OSError, match=f"'{re.escape(str(path))}'$"):
             model.save(path)
     assert [path.name for path in tmp_path.iterdir()] == [longest]

@@ -18,6 +18,7 @@ from skem import (
     SKEMClassifier,
 )
 from skem.engine.parameters import Mixture
+from skem.estimators import pskem_cv
 from skem.estimators._fine_tuned import FineTuned
 from skem.estimators._splitting import split_components
 
@@ -148,7 +149,8 @@ def test_fine_tuning_is_once_at_the_end_of_the_path_and_answers_are_its_own(monk
     options = {"n_components": [3, 6], "n_blocks": [1], "reg_covar": [0.1, 0.3], "cv": 2, "random_state": 0}
     model = PSKEMClassifierCV(estimator, **options).fit(X, y)
     best = model.best_estimator_
-    assert tuned == [best.n_components_]
+    # At first a pass to refuse what fine-tuning does.
+    assert tuned[1:] == [best.n_components_]
     assert best.n_discriminative_iter_ == 3
     assert (best.strength, best.strength_) == (0.1, 0.1)
     # What is chosen has the temperature, so it is what a strength of infinity chooses.
@@ -156,7 +158,7 @@ def test_fine_tuning_is_once_at_the_end_of_the_path_and_answers_are_its_own(monk
     untuned = PSKEMClassifierCV(estimator, **options).fit(X, y)
     assert untuned.results_ == model.results_
     assert_array_equal(untuned.best_estimator_.blocks_[0].means, best.generative_blocks_[0].means)
-    assert len(tuned) == 1
+    assert len(tuned) == 2
     # Densities are those before fine-tuning, decisions those of the tempered posterior.
     assert_array_equal(model.score_samples(X), best.score_samples(X))
     assert_array_equal(model.predict(X), best.predict(X))
@@ -174,11 +176,17 @@ def test_fine_tuning_is_once_at_the_end_of_the_path_and_answers_are_its_own(monk
         (PSKEMClassifierCV(PSKEMClassifier(sharing=0.5)), "PSKEMClassifier with sharing=0.5 must be without"),
         (PSKEMClassifierCV(SKEMClassifier(init=(1, 2, 3))), "the init of SKEMClassifier must be a word"),
         (PSKEMClassifierCV(max_iter=0), "max_iter"),
+        (PSKEMClassifierCV(DiscriminativePSKEMClassifier(strength=-1.0)), "strength"),
+        (
+            PSKEMClassifierCV(DiscriminativePSKEMClassifier(class_prior=[0, 0.5, 0.5])),
+            "class_prior of class 0 is zero",
+        ),
         (PSKEMClassifierCV(5), "estimator"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_is_refused(model, words):
+def test_what_is_refused(monkeypatch, model, words):
+    monkeypatch.setattr(pskem_cv, "_Search", None)  # before the search
     with pytest.raises(ValueError, match=words):
         model.fit(*WINE)
     assert not hasattr(model, "results_")

@@ -88,7 +88,7 @@ rule hayashi_errors:
     wildcard_constraints:
         dataset="|".join(HAYASHI.data_sets) or "none",
         begin=r"\d+",
-    priority: lambda wildcards: -int(wildcards.begin)
+    priority: lambda wildcards: HAYASHI.splits - int(wildcards.begin)
     params:
         entry=lambda wildcards: HAYASHI.data_sets[wildcards.dataset],
         model=HAYASHI.model,

@@ -15,7 +15,8 @@ threads.limit_process(1)
 with plain_errors():
     entry, name = snakemake.params.entry, snakemake.wildcards.dataset
     rows = []
-    if json.loads(Path(snakemake.input.data).read_text(encoding="utf-8"))["available"]:
+    available = json.loads(Path(snakemake.input.data).read_text(encoding="utf-8"))["available"]
+    if available or snakemake.input.benchmark:
         model = dict(snakemake.params.model)
         model["n_components"] = entry.get("n_components", model["n_components"])
         begin, end = int(snakemake.wildcards.begin), snakemake.params.end

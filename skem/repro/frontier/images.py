@@ -21,9 +21,8 @@ def features(spec: Mapping[str, Any], outside: str | None = None) -> Arrays:
     Parameters
     ----------
     spec : mapping
-        source; deskew; n_components of the whole image; standardize, whose mean and deviation its pixels have, "global" or each
-        "image" its own; shifts and flips, copies of the training images; windows, with size,
-        step and n_components of each, which stand before those of the whole image.
+        source; deskew; n_components of the whole image; shifts and flips, copies of the training images; windows, with
+        size, step and n_components of each, which stand before those of the whole image.
     outside : str, optional
         Another data set, whose test images get the same features.
 
@@ -34,8 +33,7 @@ def features(spec: Mapping[str, Any], outside: str | None = None) -> Arrays:
     """
     data = datasets.load(spec["source"])
     X, y = augment(*data.train, shifts=spec.get("shifts", ()), flips=spec.get("flips", False))
-    standardize = spec.get("standardize", "global")
-    recipes = [pca_recipe(spec["n_components"], deskew=spec["deskew"], half=False, standardize=standardize)]
+    recipes = [pca_recipe(spec["n_components"], deskew=spec["deskew"])]
     if "windows" in spec:
         recipes.insert(0, WindowPCA(**spec["windows"]))
     fitted = [recipe.fit(X) for recipe in recipes]

@@ -94,7 +94,7 @@ class Settings:
     floor : float
         Of variances; of skem, the ridge.
     data_sets : dict
-        By name: title, n_components, and source, drawn or not_available; missing, with_class.
+        By name: title, n_components, and source, drawn or not_available; missing, with_class, only_timed.
     sizes : dict of str to Size
     figure2, heldout, ridges, advice, starts : dict
     """

@@ -56,7 +56,7 @@ def summary(fits: pd.DataFrame, heldout: pd.DataFrame, stated: pd.DataFrame, pap
             row["guard"] = METHODS[method].guard.format(floor=paper.floor)
             row["paper"] = printed(stated, dataset, method, "log_likelihood")
             if not len(own):
-                rows.append(row | {"n_runs": 0, "note": "not part of this run"})
+                rows.append(row | {"n_runs": 0, "note": _why_not_fitted(entry)})
                 continue
             there = own[own["log_likelihood"].notna()]
             n_rows = int(own["n_rows"].iloc[0])
@@ -106,6 +106,10 @@ def seconds(timing: pd.DataFrame, stated: pd.DataFrame, paper: Settings) -> pd.D
     return pd.DataFrame(rows)
 
 
+def _why_not_fitted(entry: Mapping[str, Any]) -> str:
+    return f"only timed: {entry['only_timed']}" if "only_timed" in entry else "not part of this run"
+
+
 def to_markdown(table: pd.DataFrame, found: Values, paper: Settings) -> str:
     """The likelihoods: Table 1, held-out rows, the ridge, advice and metrics."""
     text = ["# Table 1 of Sanderson and Curtin (2017)"]
@@ -125,7 +129,7 @@ def to_markdown(table: pd.DataFrame, found: Values, paper: Settings) -> str:
             text.append(f"not available: {entry['not_available']}. The paper has: {said}")
             continue
         if not size:
-            text.append("not part of this run")
+            text.append(_why_not_fitted(entry))
             continue
         lines = [
             {
