@@ -67,8 +67,8 @@ class KMeans(
 
     Notes
     -----
-    A cluster that loses all its rows takes the farthest row of the most popular one. Float32 rows are compared in float32
-    where clusters are not so narrow, and so far from the mean, that rounding counts.
+    A cluster that loses all its rows takes the farthest row of the most popular one. Distances are compared in
+    float32 where its rounding cannot decide between two centres, and in float64 elsewhere, whatever the type of the rows.
 
     Examples
     --------
