@@ -108,7 +108,8 @@ def _fact(evidence: Evidence, claim: Claim) -> Judgement:
         facts |= {"n_train": drawn["n_train"], "n_test": drawn["n_test"]}
         return judge_number(claim, Estimate(float(facts[quantity]), protocol="data", note="data of our own"))
     if quantity == "n_splits":
-        rows = evidence.errors[evidence.errors["dataset"] == dataset]
+        rows = evidence.errors
+        rows = rows[rows["dataset"] == dataset] if len(rows) else rows
         if len(rows) and rows["benchmark"].all():
             return judge_number(claim, Estimate(float(rows["run"].nunique()), protocol="data"))
         raise NotRun(f"the benchmark's splits are in no package; {evidence.paper.splits} were asked for here")

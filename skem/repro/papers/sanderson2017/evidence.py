@@ -97,9 +97,13 @@ class Evidence:
         self.entry(dataset) if dataset in self.paper.data_sets else None
         found, used = self.reading.where(dataset, method)
         what = f"{METHODS[used].title} on {found}"
-        if name == "fits" and "only_timed" in (known := self.paper.data_sets[found]):
-            raise NotRun(f"{found} is only timed: {known['only_timed']}")
-        rows = self.rows(name, what, dataset=found, method=used, **where)
+        try:
+            rows = self.rows(name, what, dataset=found, method=used, **where)
+        except NotRun:
+            known = self.paper.data_sets.get(found, {})
+            if name == "fits" and "only_timed" in known:
+                raise NotRun(f"{found} is only timed: {known['only_timed']}") from None
+            raise
         there = rows[rows[column].notna()] if column in rows else rows.iloc[:0]
         if not len(there):
             raise NotRun(f"{what}: {rows['note'].iloc[0]}")
