@@ -76,7 +76,7 @@ class NearestCentres:
         sums : ndarray of shape (K, m + 1)
             The weighted sums of the rows of each centre, and their weights.
         """
-        features, rounded = self._rows.features, _rounded(centres)
+        features, centres = self._rows.features, np.ascontiguousarray(centres)
 
         def assign(chunk: Chunk) -> tuple[int, int, np.ndarray, np.ndarray]:
             x, weights, labels = self._chunk(chunk)
@@ -86,7 +86,6 @@ class NearestCentres:
                 features.shift,
                 features.scale,
                 centres,
-                rounded,
                 weights,
                 labels,
                 sums,
@@ -137,7 +136,7 @@ class NearestCentres:
 
     def _deviations(self, centres: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """The inertia, and the largest squared distance of a row of each centre, and which row that is, (K,)."""
-        K, features = len(centres), self._rows.features
+        K, features, centres = len(centres), self._rows.features, np.ascontiguousarray(centres)
 
         def deviate(chunk: Chunk) -> tuple[float, np.ndarray, np.ndarray]:
             x, weights, labels = self._chunk(chunk)
@@ -153,11 +152,6 @@ class NearestCentres:
             farther = distances > farthest
             farthest[farther], places[farther] = distances[farther], rows[farther]
         return total, farthest, places
-
-
-def _rounded(centres: np.ndarray) -> np.ndarray:
-    with np.errstate(over="ignore"):
-        return centres.astype(np.float32)
 
 
 def lloyd(rows: Rows, centres: np.ndarray, workers: Workers, *, max_iter: int, tol: float = 0.0) -> Clusters:

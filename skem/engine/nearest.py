@@ -48,7 +48,7 @@ def _norm(row):
 
 
 @entry
-def assign(x, shift, scale, centres, rounded, weights, labels, sums, counts, exactly):
+def assign(x, shift, scale, centres, weights, labels, sums, counts, exactly):
     """The nearest centre of each row, the first of several, and the sums of the rows of each centre.
 
     Products are of float32, and of float64 for rows that have two centres at distances closer than rounding may have put
@@ -61,8 +61,6 @@ def assign(x, shift, scale, centres, rounded, weights, labels, sums, counts, exa
     shift, scale : ndarray of shape (m,)
     centres : ndarray of shape (K, m)
         In the units of (x - shift) / scale.
-    rounded : ndarray of shape (K, m), float32
-        The same.
     weights : ndarray of shape (n,)
     labels : ndarray of int32, shape (n,)
         Overwritten.
@@ -80,7 +78,8 @@ def assign(x, shift, scale, centres, rounded, weights, labels, sums, counts, exa
     """
     n_rows, m = x.shape
     K, block, changed, n_close = len(centres), min(BLOCK, n_rows), 0, 0
-    inverse, halves, halves32, longest = 1.0 / scale, np.empty(K), np.empty(K, np.float32), 0.0
+    inverse, centres32 = 1.0 / scale, centres.astype(np.float32)
+    halves, halves32, longest = np.empty(K), np.empty(K, np.float32), 0.0
     for k in range(K):
         length = _norm(centres[k])
         longest = max(longest, length)
@@ -105,7 +104,7 @@ def assign(x, shift, scale, centres, rounded, weights, labels, sums, counts, exa
             for t in range(n):
                 for i in range(np.uintp(m)):
                     rows32[t, i] = (np.float64(x[s + t, i]) - shift[i]) * inverse[i]
-            _smallest(rows32[:n], rounded, halves32, memory32, least32, second32, place32)
+            _smallest(rows32[:n], centres32, halves32, memory32, least32, second32, place32)
             for t in range(n):
                 nearest[t] = np.int32(place32[t])
                 gap = np.float64(second32[t]) - np.float64(least32[t])

@@ -175,6 +175,14 @@ def test_each_row_has_its_nearest_centre_to_the_last_digit(seed, K, m, dtype, sp
     assert (squares[np.arange(700), labels] <= squares.min(axis=1) + rounding).all()
 
 
+def test_the_order_of_arrays_in_memory_does_not_matter():
+    rows = blobs(n=700)
+    first = KMeans(70, init=rows[:70], max_iter=3, tol=0).fit(rows)
+    other = KMeans(70, init=np.asfortranarray(rows[:70]), max_iter=3, tol=0).fit(np.asfortranarray(rows))
+    assert_array_equal(other.labels_, first.labels_)
+    assert_allclose(other.cluster_centers_, first.cluster_centers_, rtol=1e-12, atol=1e-14)
+
+
 def test_of_centres_that_are_alike_the_first_is_taken():
     labels = NearestCentres(
         Rows(Features(X, None, np.zeros(4), np.ones(4)), np.ones(len(X)), np.array([0, len(X)])), Workers()

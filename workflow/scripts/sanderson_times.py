@@ -25,9 +25,8 @@ with plain_errors():
         K = setup["n_components"]
         request = from_kmeans.Request(K, params.kmeans_iter, setup["em_iter"], params.floor, seed)
         engines = from_kmeans.ENGINES
-        few = draw(2000, X.shape[1], 2, "float64", seed)[
-            0
-        ]  # of a data set a few rows may have constant features
+        # Drawn rows: of a data set a few may have constant features.
+        few, *_ = draw(2000, X.shape[1], 2, "float64", seed)
         for name in ("skem_diag", "skem_full"):  # compiles, so that nobody is timed cold
             engines[name].fit(few, from_kmeans.Request(2, 1, 2, 1e-3, 0))
         if params.work == "fits":
