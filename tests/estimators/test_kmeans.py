@@ -168,11 +168,10 @@ def test_each_row_has_its_nearest_centre_to_the_last_digit(seed, K, m, dtype, sp
     model = KMeans(K, init=centres, max_iter=1, tol=0).fit(rows)
     centres = model.cluster_centers_.astype(np.longdouble)
     squares = ((rows[:, None].astype(np.longdouble) - centres) ** 2).sum(axis=2)
-    labels = model.predict(rows)
-    assert_array_equal(labels, model.labels_)
-    # Of the products, in units of the spread about the mean, float64 leaves so much.
+    # Of the products, in units of the spread about the mean, float64 leaves so much; centres as alike as that are both right.
     rounding = 1e-14 * m * float(((rows - rows.mean(axis=0, dtype=np.float64)) ** 2).sum(axis=1).max())
-    assert (squares[np.arange(700), labels] <= squares.min(axis=1) + rounding).all()
+    for labels in (model.labels_, model.predict(rows)):
+        assert (squares[np.arange(700), labels] <= squares.min(axis=1) + rounding).all()
 
 
 def test_the_order_of_arrays_in_memory_does_not_matter():
