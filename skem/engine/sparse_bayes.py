@@ -143,7 +143,8 @@ def iterations(
     max_precision : float
         A weight with a larger one is dropped.
     one_precision : bool
-        All weights of a component have one precision in common, and none is dropped: a mixture of Gaussian processes.
+        All weights of a component have one precision in common, and none is dropped but with its component: a mixture of
+        Gaussian processes. ``tol`` is then of the precisions' logarithms, as they may be of any size.
     """
     S, H = len(rows.component_classes), basis.columns.shape[1]
     weights, precisions = np.zeros((S, H)), np.ones((S, H))
@@ -172,12 +173,17 @@ def iterations(
             if one_precision and live[s].any():
                 squares, total = float((weights[s, live[s]] ** 2).sum()), float(gamma.sum())
                 updated[:] = min(total / squares, max_precision) if min(squares, total) > 0 else max_precision
+                updated[pi[s] == 0] = np.inf  # it explains nothing, and its share stays zero
             else:
                 # A gamma of zero is that of a column of zeros: such a weight has nothing to do.
                 updated[~(gamma > 0) | (pi[s] == 0) | (updated > max_precision)] = np.inf
             precisions[s, live[s]] = updated
         weights[~np.isfinite(precisions)] = 0.0
-        change = np.where(live, precisions, 0.0) - np.where(live, before, 0.0)
+        if one_precision:
+            used = live[:, 0]
+            change = np.log(precisions[used, 0]) - np.log(before[used, 0])
+        else:
+            change = precisions[live] - before[live]
         converged = float((change**2).sum()) < tol
         yield State(weights, precisions, pi, mode.objective[-1], converged)
         if converged:

@@ -17,15 +17,13 @@ with plain_errors():
     rows = []
     available = json.loads(Path(snakemake.input.data).read_text(encoding="utf-8"))["available"]
     if available or snakemake.input.benchmark:
-        model = dict(snakemake.params.model)
-        model["n_components"] = entry.get("n_components", model["n_components"])
         begin, end = int(snakemake.wildcards.begin), snakemake.params.end
         if snakemake.input.benchmark:
             drawn = benchmark.splits(Path(snakemake.input.benchmark[0]), name, end)
         else:
             drawn = errors.splits(entry["source"], entry, end, splits.seed(snakemake.params.seed, name))
         for run, split in islice(enumerate(drawn), begin, None):
-            found = errors.fit_errors(split, model, splits.seed(snakemake.params.seed, name, run))
+            found = errors.fit_errors(split, snakemake.params.model, splits.seed(snakemake.params.seed, name, run))
             which = {"dataset": name, "run": run, "benchmark": bool(snakemake.input.benchmark)}
             rows += [which | row for row in found]
     write_table(snakemake.output[0], pd.DataFrame(rows))

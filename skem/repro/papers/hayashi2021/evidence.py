@@ -14,8 +14,6 @@ from skem.repro.papers.hayashi2021.settings import Settings
 AGAIN = "was not part of this run: snakemake hayashi"
 OWN_SPLITS = "splits of our own"
 BENCHMARK = "the benchmark's splits"
-MIXTURES = ("sdgm", "sdgm_raw", "primal", "mgp")
-"""Methods that have components."""
 
 
 @dataclass(frozen=True)
@@ -48,31 +46,8 @@ class Evidence:
         """The same under a reading of the paper."""
         return replace(self, reading=reading)
 
-    @property
-    def comparable(self) -> list[str]:
-        """The data sets whose mixtures have as many components as the paper's."""
-        return [name for name, entry in self.paper.data_sets.items() if "n_components" not in entry]
-
-    @property
-    def without(self) -> str:
-        """What is said of a mean, a maximum or an ordering that leaves the others out."""
-        others = [name for name in self.paper.data_sets if name not in self.comparable]
-        return (
-            f"without {', '.join(others)}, trained with fewer components than the paper's" if others else ""
-        )
-
-    def need(self, dataset: str, method: str) -> None:
-        """Refuse a mixture of fewer components than the paper's."""
-        if method in MIXTURES and dataset not in self.comparable:
-            n = self.paper.data_sets[dataset]["n_components"]
-            told = "one component" if n == 1 else f"{n} components"
-            raise NotRun(
-                f"{dataset} is trained with {told} per class, the paper's has more; three take a quarter of a minute a fit"
-            )
-
     def column(self, dataset: str, method: str, column: str) -> pd.Series:
         """A column of a method, by split."""
-        self.need(dataset, method)
         if not len(self.errors):
             raise NotRun(f"{method} on {dataset} {AGAIN}")
         found, trained = self.reading.where(dataset, method)
@@ -97,12 +72,12 @@ class Evidence:
         return Estimate.of(runs, "last-pass", "the published split, over starts")
 
     def relative(self, method: str) -> Estimate:
-        """The mean over `comparable` data sets of the ratio of errors to SDGM's; its spread to first order, from splits."""
+        """The mean over data sets of the ratio of errors to SDGM's; its spread to first order, from splits."""
         parts = [
             ratio_by_run(*(self.column(dataset, name, "error") for name in (method, "sdgm")))
-            for dataset in self.comparable
+            for dataset in self.paper.data_sets
         ]
-        drawn = [name for name in self.comparable if "n_train" in self.paper.data_sets[name]]
+        drawn = [name for name, entry in self.paper.data_sets.items() if "n_train" in entry]
         return Estimate.of(pd.concat(parts, axis=1).mean(axis=1), "last-pass", self.splits(*drawn))
 
     def by_components(self, n: int, column: str) -> Estimate:

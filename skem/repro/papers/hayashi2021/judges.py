@@ -60,7 +60,6 @@ def _named(evidence: Evidence, wanted: str) -> Estimate:
 
 def _all_weights(evidence: Evidence, dataset: str, method: str) -> Estimate:
     """How many weights there are where none is dropped: it follows from rows and components."""
-    evidence.need(dataset, method)
     entry = evidence.paper.data_sets[dataset]
     n_train = entry.get("n_train") or datasets.describe(entry["source"])["n_train"]
     per_row = 1 if method == "gp" else 2 * evidence.paper.model["n_components"] - 1
@@ -85,8 +84,6 @@ def _mean(evidence: Evidence, claim: Claim) -> Judgement:
         return judge_number(claim, Estimate(1.0, protocol="data"))
     if "weights" in claim["quantity"]:
         return _by_row(evidence, claim)
-    if evidence.without:
-        raise NotRun(f"it is a mean over five data sets, {evidence.without}")
     judgement = judge_number({**claim, "trials": "100"}, evidence.relative(claim["method"]))
     return judgement.sharp_enough(apart(evidence.stated, claim))
 
@@ -126,10 +123,6 @@ def _fact(evidence: Evidence, claim: Claim) -> Judgement:
     return judge_number(claim, Estimate(float(facts[quantity]), protocol="data"))
 
 
-def _note(*parts: str) -> str:
-    return "; ".join(filter(None, parts))
-
-
 def _beats(*rivals: str) -> Callable[[Evidence, Claim], Judgement]:
     """The error of SDGM is less, on average over data sets."""
 
@@ -138,7 +131,7 @@ def _beats(*rivals: str) -> Callable[[Evidence, Claim], Judgement]:
         told = ", ".join(f"{rival} {ratio.mean:.3f}" for rival, ratio in ratios.items())
         return all_of(
             (greater(ratio, ours, rival) for rival, ratio in ratios.items()),
-            _note(f"ratio of errors to SDGM's, mean: {told}", evidence.without),
+            f"ratio of errors to SDGM's, mean: {told}",
         )
 
     return judged
@@ -147,13 +140,13 @@ def _beats(*rivals: str) -> Callable[[Evidence, Claim], Judgement]:
 def _removes(evidence: Evidence, claim: Claim) -> Judgement:
     """Components and weights, on the data sets together."""
     comparisons, at_first = [], 2.0 * evidence.paper.model["n_components"]
-    for dataset in evidence.comparable:
+    for dataset in evidence.paper.data_sets:
         left = evidence.of(dataset, "sdgm", "n_components")
         comparisons.append(greater(Estimate(at_first), left, f"{dataset}, components"))
         if dataset != ROWS_ALIKE:
             weights, all_ = (evidence.of(dataset, "sdgm", c) for c in ("weights", "initial_weights"))
             comparisons.append(greater(all_, weights, f"{dataset}, weights"))
-    return all_of(comparisons, _note(evidence.without, ALSO_WITHOUT))
+    return all_of(comparisons, ALSO_WITHOUT)
 
 
 def _keeps_and_drops(evidence: Evidence, claim: Claim) -> Judgement:
@@ -182,22 +175,22 @@ def _at_first(evidence: Evidence, claim: Claim) -> Judgement:
 def _largest_reduction(evidence: Evidence, claim: Claim) -> Judgement:
     """The paper's largest is that of Ripley's data, which is among those that are left."""
     found = []
-    for dataset in evidence.comparable:
+    for dataset in evidence.paper.data_sets:
         if dataset != ROWS_ALIKE:
             left, at_first = (evidence.column(dataset, "sdgm", c) for c in ("weights", "initial_weights"))
-            note = _note(dataset, evidence.without, ALSO_WITHOUT)
+            note = f"{dataset}; {ALSO_WITHOUT}"
             found.append(Estimate.of(100 * (1 - left / at_first), "last-pass", note))
     return judge_number({**claim, "trials": "100"}, max(found, key=lambda e: e.mean))
 
 
 def _initial(evidence: Evidence, claim: Claim) -> Judgement:
-    """The number of weights at first, on each data set; with one component per class it is another one."""
+    """The number of weights at first, on each data set."""
     differences = []
-    for dataset in evidence.comparable:
+    for dataset in evidence.paper.data_sets:
         ours = evidence.of(dataset, "sdgm", "initial_weights")
         theirs = _all_weights(evidence, dataset, "mgp")
         differences += [Comparison(d, or_equal=True, what=dataset) for d in (ours - theirs, theirs - ours)]
-    return all_of(differences, evidence.without)
+    return all_of(differences)
 
 
 def _steps(
@@ -217,8 +210,8 @@ def _steps(
         if not comparisons:
             raise NotRun(f"fewer than two sizes {AGAIN}")
         told = ", ".join(f"{m}: {evidence.by_components(m, columns[0]).mean:.2f}" for m in sizes)
-        note = _note(f"{columns[0]} by components per class, {told}", remark, "data of our own")
-        return all_of(comparisons, note)
+        note = [f"{columns[0]} by components per class, {told}", remark, "data of our own"]
+        return all_of(comparisons, "; ".join(filter(None, note)))
 
     return judged
 

@@ -42,7 +42,7 @@ class Settings:
     model : dict
         Parameters of ``SDGMClassifier``.
     data_sets : dict
-        By name: source, title; n_train where the split is not published, n_components where they are not the model's.
+        By name: source, title; n_train where the split is not published.
     synthetic : dict
         Appendix B.
     boundaries : dict

@@ -73,10 +73,6 @@ def to_markdown(table: pd.DataFrame, components: pd.DataFrame, raw: pd.DataFrame
         if not own["n_runs"].sum():
             text.append("not available")
             continue
-        if "n_components" in entry:
-            text.append(
-                f"Components per class of SDGM and MGP here: {entry['n_components']}; the paper has more."
-            )
         lines = [
             {
                 "method": METHODS[row["method"]],
