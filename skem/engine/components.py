@@ -12,7 +12,10 @@ from skem.engine.kernels import compiled, entry
 
 @compiled
 def _sizes(w, common, largest, total, factor):
-    """Fill in what ``rounding.Sizes`` consists of, see `sizes`; return the largest sum, NaN where one is, and factor."""
+    """Fill in sum_h (|w_kh - common_h| + |common_h|) largest_h and the largest such factor, (K,), which are zeros before.
+
+    Returns the largest sum, NaN where one is, and the largest factor.
+    """
     K, H = w.shape
     largest_total, largest_factor = 0.0, 0.0
     for k in range(K):
@@ -28,18 +31,10 @@ def _sizes(w, common, largest, total, factor):
 
 
 @entry
-def sizes(w, common, largest):
-    """sum_h (|w_kh - common_h| + |common_h|) largest_h, and the largest such factor, of each component, (K,)."""
-    total, factor = np.zeros(len(w)), np.zeros(len(w))
-    _sizes(w, common, largest, total, factor)
-    return total, factor
-
-
-@entry
 def apart(w, traces, ridge, weights, leave_out, largest):
     """Take the penalties off the constants of ``w``, and what all components have in common off the rest.
 
-    What is common is the mean, weighted by ``weights`` (K, L) and by the inverse squares of the `sizes`, within limits,
+    What is common is the mean, weighted by ``weights`` (K, L) and by the inverse squares of the `_sizes`, within limits,
     without the components of the mask ``leave_out``.
 
     Returns
@@ -182,37 +177,57 @@ def expectations(counts, sums, origins, previous, linear, least):
     return weights, means, phi, offsets, n_k
 
 
-@entry
-def largest_forms(largest, m, spread, least):
-    """No less than sum_h |w_kh phi_h| at any row, (K,): see ``CovarianceType.bound``, where covariances are matrices.
+@compiled
+def _largest_form(largest, m, spread, least):
+    """No less than sum_h |w_h phi_h| at any row, for |w_h| max |phi_h| of a component whose covariance is a matrix.
 
     With u = |x_i| / max |x_i| the terms of second order are u^T B u <= lambda |u|^2, and the largest eigenvalue of a matrix
     without negative entries is at most max_i (B v)_i / v_i for any v > 0 (Collatz, 1942). Nothing is divided by less than ``least``.
     """
-    K, H = largest.shape
-    result, v, Bv = np.empty(K), np.empty(m), np.empty(m)
+    v, Bv = np.ones(m), np.empty(m)
+    of_features, eigenvalue = 0.0, np.inf
+    for turn in range(3):
+        Bv[:] = 0.0
+        h = 0
+        for i in range(m):
+            if turn == 0:
+                of_features += largest[h]
+            Bv[i] += largest[h + 1] * v[i]
+            for j in range(i + 1, m):
+                element = 0.5 * largest[h + 1 + j - i]
+                Bv[i] += element * v[j]
+                Bv[j] += element * v[i]
+            h += m - i + 1
+        ratio, longest = 0.0, least
+        for i in range(m):
+            ratio = max(ratio, Bv[i] / v[i]) if not np.isnan(Bv[i]) else np.inf
+            longest = max(longest, Bv[i])
+        eigenvalue = min(eigenvalue, ratio)
+        # The power method, kept positive; it need not converge.
+        for i in range(m):
+            v[i] = Bv[i] / longest + 1e-3
+    return of_features + largest[-1] + eigenvalue * spread
+
+
+@entry
+def error_bounds(w, common, largest, m, spread, least, rounding, limit, largest_factor):
+    """How far products w_k . phi are off at most, (K,), as ``RoundingBound.errors`` says, and whether all by less than ``limit``.
+
+    ``m`` features where covariances are matrices, else zero.
+    """
+    K, H = w.shape
+    errors, factors, of_phi, fine = np.zeros(K), np.zeros(K), np.empty(H), True
+    _sizes(w, common, largest, errors, factors)
     for k in range(K):
-        of_features, eigenvalue = 0.0, np.inf
-        v[:] = 1.0
-        for turn in range(3):
-            Bv[:] = 0.0
-            h = 0
-            for i in range(m):
-                if turn == 0:
-                    of_features += largest[k, h]
-                Bv[i] += largest[k, h + 1] * v[i]
-                for j in range(i + 1, m):
-                    element = 0.5 * largest[k, h + 1 + j - i]
-                    Bv[i] += element * v[j]
-                    Bv[j] += element * v[i]
-                h += m - i + 1
-            ratio, longest = 0.0, least
-            for i in range(m):
-                ratio = max(ratio, Bv[i] / v[i]) if not np.isnan(Bv[i]) else np.inf
-                longest = max(longest, Bv[i])
-            eigenvalue = min(eigenvalue, ratio)
-            # The power method, kept positive; it need not converge.
-            for i in range(m):
-                v[i] = Bv[i] / longest + 1e-3
-        result[k] = of_features + largest[k, H - 1] + eigenvalue * spread
-    return result
+        errors[k] *= rounding
+        if m > 0 and not errors[k] < limit:
+            for h in range(H):
+                of_phi[h] = (abs(w[k, h] - common[h]) + abs(common[h])) * largest[h]
+            closer = rounding * _largest_form(of_phi, m, spread, least)
+            if closer < errors[k] or np.isnan(errors[k]):
+                errors[k] = closer
+        # A small product of a factor that overflows is NaN.
+        if not factors[k] < largest_factor:
+            errors[k] = np.inf
+        fine &= errors[k] < limit
+    return errors, fine

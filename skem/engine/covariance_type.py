@@ -49,19 +49,6 @@ class CovarianceType(ABC):
     def factors(self, covariances: np.ndarray, components: np.ndarray, m: int) -> np.ndarray:
         """L of P_k = L L^T of some components: (k, m, m), or deviations, (k, m, 1) or (k, 1, 1), where P_k is diagonal."""
 
-    @abstractmethod
-    def bound(self, largest: np.ndarray, m: int, spread: float) -> np.ndarray:
-        """No less than sum_h |w_kh phi_h| at any row, shape (K,).
-
-        Parameters
-        ----------
-        largest : ndarray of shape (K, H)
-            |w_kh| max |phi_h|.
-        m : int
-        spread : float
-            max |u|^2 over rows, for u_i = x_i / max |x_i|.
-        """
-
     def directly(self, k: int, m: int) -> bool:
         """Whether k components of m features take less time without making phi."""
         return False

@@ -51,9 +51,6 @@ class Matrices(CovarianceType):
     def factors(self, covariances: np.ndarray, components: np.ndarray, m: int) -> np.ndarray:
         return np.linalg.cholesky(covariances[components])
 
-    def bound(self, largest: np.ndarray, m: int, spread: float) -> np.ndarray:
-        return compiled.components().largest_forms(largest, m, spread, EPS)
-
     def linear(self, m: int) -> np.ndarray:
         return _places(m)[0]
 
@@ -166,9 +163,6 @@ class Tied(Matrices):
 
 class Variances(CovarianceType):
     """With variances as covariances."""
-
-    def bound(self, largest: np.ndarray, m: int, spread: float) -> np.ndarray:
-        return largest.sum(axis=1)
 
     def factors(self, covariances: np.ndarray, components: np.ndarray, m: int) -> np.ndarray:
         return np.sqrt(covariances[components].reshape(len(components), -1, 1))

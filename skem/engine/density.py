@@ -112,7 +112,7 @@ class LogDensity:
         self.log_weights, self.all_active, self.penalties, self.w, self.common, of_all, of_rest = terms
         if not bound.suffices(of_all, _FLOAT64):
             nothing = np.zeros(w.shape[1])
-            local |= ~(bound.error(w, nothing, bound.sizes(w, nothing), _FLOAT64) < MAX_ERROR[_FLOAT64])
+            local |= ~(bound.errors(w, nothing, _FLOAT64)[0] < MAX_ERROR[_FLOAT64])
             terms = components.apart(w, precision_traces, 0.0, weights, local, largest)
             *_, self.w, self.common, _, of_rest = terms
         if self.dtype != _FLOAT64:
@@ -134,17 +134,16 @@ class LogDensity:
         log_sharing: np.ndarray | None,
     ) -> np.ndarray | None:
         """The components to be local so that float32 is exact enough for all, (K,); None where it is not, or they are many."""
-        limit, known = MAX_ERROR[self.dtype], bound.known
-        if bound.suffices(largest, self.dtype) and True not in local.tolist():
+        limit, known, some_local = MAX_ERROR[self.dtype], bound.known, True in local.tolist()
+        if not some_local and bound.suffices(largest, self.dtype):
             return local
-        sizes = bound.sizes(w, self.common)
-        bounds = bound.error(w, self.common, sizes, self.dtype)
+        bounds, fine = bound.errors(w, self.common, self.dtype)
+        if fine and not some_local:
+            return local
         suspects = ~local & ~(bounds < limit)
-        if not (suspects | local).any():
-            return local
         if bound.n_rows * w.size <= LEAST_MEASURED:
             return None
-        if many_local(local, w.shape[1]) or not (local | bound.holds(sizes.of_factors, self.dtype)).all():
+        if many_local(local, w.shape[1]) or not (local | (bounds < np.inf)).all():
             return None
         known.a_pass_later()
         largest_penalty = float(self.penalties.max())

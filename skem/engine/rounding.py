@@ -24,7 +24,8 @@ import numpy as np
 from skem.engine import compiled
 from skem.engine.covariance_type import CovarianceType
 from skem.engine.far_rows import FarRows
-from skem.engine.parameters import Mixture
+from skem.engine.linalg import EPS
+from skem.engine.parameters import MATRICES, Mixture
 from skem.engine.rows import CHUNK_ROWS
 from skem.engine.threads import Workers
 
@@ -46,19 +47,6 @@ OWN_POINTS = 4
 _FLOAT32 = np.dtype(np.float32)
 _ROUNDING = {dtype: 2.0 * float(np.finfo(dtype).eps) for dtype in MAX_ERROR}
 _LARGEST = {dtype: float(np.finfo(dtype).max) for dtype in MAX_ERROR}
-
-
-class Sizes(NamedTuple):
-    """How large the numbers of w . phi are.
-
-    Attributes
-    ----------
-    of_sums, of_factors : ndarray of shape (K,)
-        No less than sum_h |w_kh phi_nh| at any row, and max_h |w_kh|.
-    """
-
-    of_sums: np.ndarray
-    of_factors: np.ndarray
 
 
 class MeasuredRows(Protocol):
@@ -114,38 +102,33 @@ class RoundingBound:
         }
         self.known = Known()
 
-    def holds(self, largest_factors: np.ndarray, dtype: np.dtype) -> np.ndarray:
-        """Whether no number overflows, for max_h |w_kh| of several components."""
-        return largest_factors < self._largest_factor[dtype]
-
     def suffices(self, largest: tuple[float, float], dtype: np.dtype) -> bool:
-        """Whether the errors of all components are small enough, as far as the largest of their `sizes` tell."""
+        """Whether the errors of all components are small enough, as far as their largest sum and factor tell."""
         of_sums, of_factors = largest
         return _ROUNDING[dtype] * of_sums < MAX_ERROR[dtype] and of_factors < self._largest_factor[dtype]
 
-    def sizes(self, w: np.ndarray, common: np.ndarray) -> Sizes:
-        """How large the numbers of w . phi are, for ``w`` (K, H), where ``common`` (H,) is taken apart."""
-        return Sizes(*compiled.components().sizes(w, common, self.largest_features))
-
-    def error(self, w: np.ndarray, common: np.ndarray, sizes: Sizes, dtype: np.dtype) -> np.ndarray:
-        """2 eps * max_n sum_h |w_kh phi_nh|, shape (K,), where ``common`` is taken apart; infinite where a number overflows.
+    def errors(self, w: np.ndarray, common: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, bool]:
+        """2 eps * max_n sum_h |w_kh phi_nh|, shape (K,), infinite where a number overflows; and whether all are small enough.
 
         Parameters
         ----------
         w : ndarray of shape (K, H)
         common : ndarray of shape (H,)
-        sizes : Sizes
-            Of them, where ``common`` is taken apart.
+            What is taken apart.
         dtype : numpy dtype
         """
-        factor = _ROUNDING[dtype]
-        error = factor * sizes.of_sums
-        if not (error < MAX_ERROR[dtype]).all():
-            largest = (np.abs(w - common) + np.abs(common)) * self.largest_features
-            closer = self.covariance_type.bound(largest, len(self.extent), self._far_rows.squares[0])
-            error = np.fmin(error, factor * closer)
-        # A small product of a factor that overflows is NaN.
-        return np.where(self.holds(sizes.of_factors, dtype), error, np.inf)
+        of_matrices = self.covariance_type.family == MATRICES
+        return compiled.components().error_bounds(
+            w,
+            common,
+            self.largest_features,
+            len(self.extent) if of_matrices else 0,
+            float(self._far_rows.squares[0]) if of_matrices else 0.0,
+            EPS,
+            _ROUNDING[dtype],
+            MAX_ERROR[dtype],
+            self._largest_factor[dtype],
+        )
 
     @cached_property
     def rows(self) -> Points:

@@ -244,9 +244,11 @@ def test_what_is_apart_adds_up_again(seed, K, H):
     for taken_apart, found in ((np.zeros(H), of_all), (common, of_rest)):
         of_parts = np.abs(w - taken_apart) + np.abs(taken_apart)
         assert_allclose(found, ((of_parts @ largest).max(), of_parts.max()), rtol=1e-13)
-        sums, factors = components.sizes(w, taken_apart, largest)
-        assert_allclose(sums, of_parts @ largest, rtol=1e-13)
-        assert_allclose(factors, of_parts.max(axis=1), rtol=1e-13)
+        for overflow in (np.inf, np.median(of_parts)):
+            sums, fine = components.error_bounds(w, taken_apart, largest, 0, 0.0, 0.0, 2.0, 9.0, overflow)
+            expected = np.where(of_parts.max(axis=1) < overflow, 2.0 * of_parts @ largest, np.inf)
+            assert_allclose(sums, expected, rtol=1e-13)
+            assert fine == (sums < 9.0).all()
 
 
 def test_a_sum_that_is_no_number_is_told_wherever_it_stands():

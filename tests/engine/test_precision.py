@@ -71,9 +71,9 @@ def test_what_is_too_coarse_is_found(seed, m, tails, scales, covariance_type, dt
     features = rows.Features(X, None, np.zeros(m), np.ones(m))
     bound = rounding.RoundingBound(features, np.arange(m), covariance_type, Workers())
     nothing, dtype = np.zeros(len(phi)), np.dtype(dtype)
-    sizes = bound.sizes(w, nothing)
-    error = bound.error(w, nothing, sizes, dtype)
-    assert not bound.suffices((sizes.of_sums.max(), sizes.of_factors.max()), dtype)
+    error, fine = bound.errors(w, nothing, dtype)
+    assert not bound.suffices(((w @ bound.largest_features).max(), w.max()), dtype)
+    assert not fine
     assert not (error < rounding.MAX_ERROR[dtype]).any()
 
 
