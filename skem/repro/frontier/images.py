@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import make_pipeline
 
 from skem import datasets
-from skem.images import WindowPCA, augment, pca_recipe
+from skem.images import Deskew, UnitRange, WindowPCA, augment, pca_recipe
 from skem.repro.frontier import contestants
 from skem.repro.training.splits import Arrays, seed
 
@@ -35,9 +36,10 @@ def features(spec: Mapping[str, Any], outside: str | None = None) -> Arrays:
     X, y = augment(*data.train, shifts=spec.get("shifts", ()), flips=spec.get("flips", False))
     recipes = [pca_recipe(spec["n_components"], deskew=spec["deskew"])]
     if "windows" in spec:
-        recipes.insert(0, WindowPCA(**spec["windows"]))
+        of_windows = WindowPCA(**spec["windows"])
+        recipes.insert(0, make_pipeline(UnitRange(), Deskew(), of_windows) if spec["deskew"] else of_windows)
     fitted = [recipe.fit(X) for recipe in recipes]
-    n_windows = len(fitted[0].blocks_) if "windows" in spec else 0
+    n_windows = len(of_windows.blocks_) if "windows" in spec else 0
     found: Arrays = {"y_train": y, "y_test": data.test[1], "n_windows": np.array(n_windows)}
     images_of = {"train": X, "test": data.test[0]}
     if outside is not None:
