@@ -15,27 +15,25 @@ Sanderson, C. and Curtin, R. (2017). An open source C++ implementation of multi-
 k-means and expectation maximisation. ICSPCS.
 """
 
-from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
 
-from skem.engine.parameters import Mixture
-from skem.estimators.discriminative_pskem import DiscriminativePSKEMClassifier
-from skem.estimators.gaussian_mixture import GaussianMixture
-from skem.estimators.kmeans import KMeans
-from skem.estimators.mda import MDAClassifier
-from skem.estimators.mixture_path import GaussianMixturePath
-from skem.estimators.prbf import PRBFClassifier
-from skem.estimators.prbf_cv import PRBFClassifierCV, sharing_path
-from skem.estimators.prbf_ensemble import PRBFEnsemble
-from skem.estimators.pskem import PSKEMClassifier
-from skem.estimators.pskem_cv import PSKEMClassifierCV
-from skem.estimators.rbf import GaussianKernels, rbf_network
-from skem.estimators.sdgm import SDGMClassifier
-from skem.estimators.skem import SKEMClassifier
+if TYPE_CHECKING:
+    from skem.engine.parameters import Mixture
+    from skem.estimators.discriminative_pskem import DiscriminativePSKEMClassifier
+    from skem.estimators.gaussian_mixture import GaussianMixture
+    from skem.estimators.kmeans import KMeans
+    from skem.estimators.mda import MDAClassifier
+    from skem.estimators.mixture_path import GaussianMixturePath
+    from skem.estimators.prbf import PRBFClassifier
+    from skem.estimators.prbf_cv import PRBFClassifierCV, sharing_path
+    from skem.estimators.prbf_ensemble import PRBFEnsemble
+    from skem.estimators.pskem import PSKEMClassifier
+    from skem.estimators.pskem_cv import PSKEMClassifierCV
+    from skem.estimators.rbf import GaussianKernels, rbf_network
+    from skem.estimators.sdgm import SDGMClassifier
+    from skem.estimators.skem import SKEMClassifier
 
-try:
-    __version__ = version("pskem")
-except PackageNotFoundError:  # a checkout on the path, not installed
-    __version__ = "0+unknown"
+    __version__: str
 
 __all__ = [
     "DiscriminativePSKEMClassifier",
@@ -56,3 +54,51 @@ __all__ = [
     "rbf_network",
     "sharing_path",
 ]
+
+_MODULES = {
+    "DiscriminativePSKEMClassifier": "skem.estimators.discriminative_pskem",
+    "GaussianKernels": "skem.estimators.rbf",
+    "GaussianMixture": "skem.estimators.gaussian_mixture",
+    "GaussianMixturePath": "skem.estimators.mixture_path",
+    "KMeans": "skem.estimators.kmeans",
+    "MDAClassifier": "skem.estimators.mda",
+    "Mixture": "skem.engine.parameters",
+    "PRBFClassifier": "skem.estimators.prbf",
+    "PRBFClassifierCV": "skem.estimators.prbf_cv",
+    "PRBFEnsemble": "skem.estimators.prbf_ensemble",
+    "PSKEMClassifier": "skem.estimators.pskem",
+    "PSKEMClassifierCV": "skem.estimators.pskem_cv",
+    "SDGMClassifier": "skem.estimators.sdgm",
+    "SKEMClassifier": "skem.estimators.skem",
+    "rbf_network": "skem.estimators.rbf",
+    "sharing_path": "skem.estimators.prbf_cv",
+}
+_PACKAGES = ("datasets", "images", "metrics", "plots")
+
+
+def __getattr__(name: str) -> Any:
+    """What is public, imported when it is first asked for: SciPy and scikit-learn take most of a second."""
+    # Not importlib's function: to what hashes the code of a job that would be all modules there are, see above.
+    if name in _MODULES:
+        found = getattr(__import__(_MODULES[name], fromlist=[name]), name)
+    elif name in _PACKAGES:
+        found = __import__(f"skem.{name}", fromlist=[name])
+    elif name == "__version__":
+        found = _version()
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_PACKAGES})
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("pskem")
+    except PackageNotFoundError:  # a checkout on the path, not installed
+        return "0+unknown"

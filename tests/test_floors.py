@@ -21,8 +21,9 @@ def python(code):
 def test_importing_the_library_loads_no_more_than_it_needs():
     # scikit-learn loads pandas itself where there is pandas.
     loaded = python(
-        "import sys, sklearn.base; before = set(sys.modules); import skem; print(*set(sys.modules) - before)"
+        "import sys, sklearn.base; before = set(sys.modules); from skem import *; print(*set(sys.modules) - before)"
     )
+    assert "skem.estimators.skem" in loaded
     heavy = (
         "numba",
         "pandas",
@@ -37,6 +38,12 @@ def test_importing_the_library_loads_no_more_than_it_needs():
         "torch",
     )
     assert [name for name in loaded if name in heavy or name.startswith(("skem.repro", "skem.plots"))] == []
+
+
+def test_the_name_of_the_library_alone_loads_next_to_nothing():
+    loaded = python("import sys, skem; print(*sys.modules)")
+    assert [name for name in loaded if name.partition(".")[0] in ("numpy", "scipy", "sklearn")] == []
+    python("import skem; skem.plots.__all__, skem.datasets.names, skem.metrics.scores, skem.images.augment")
 
 
 @pytest.mark.parametrize("module", PUBLIC)
@@ -57,7 +64,9 @@ def test_a_plain_install_imports_all_that_is_public(module):
 
 def test_public_names_are_there():
     assert [name for name in skem.__all__ if not hasattr(skem, name)] == []
-    assert "Mixture" in skem.__all__
+    assert {*skem.__all__} == {*skem._MODULES, "__version__"} <= {*dir(skem)}
+    with pytest.raises(AttributeError, match="module 'skem' has no attribute 'SKEM'"):
+        skem.SKEM  # noqa: B018
 
 
 def test_every_test_file_stands_in_a_room_of_the_library():
