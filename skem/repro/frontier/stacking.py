@@ -89,6 +89,10 @@ STRENGTHS = (0.0, 0.03, 0.1, 0.3, np.inf)
 FEW_ROWS = 1000
 """Fewer are held out a fifth after the other, more once."""
 
+ROWS_OF_TEMPERATURE = 63, 0.03
+"""How many rows, or which share of more, the temperature is fitted on: one number needs no tenth of them. Of four fifths of the
+rows that are as many as it takes for any to be held out."""
+
 
 class ChosenDiscriminative(ClassifierMixin, BaseEstimator):
     """`DiscriminativePSKEMClassifier` with the strength of least log-loss on rows held out, then fitted once more on all.
@@ -117,6 +121,8 @@ class ChosenDiscriminative(ClassifierMixin, BaseEstimator):
         chosen = {}
         if self.choose_mixture:
             chosen = PSKEMClassifierCV(random_state=self.random_state).fit(X, y).best_params_
+        least, share = ROWS_OF_TEMPERATURE
+        chosen["validation_fraction"] = min(0.1, max(least / len(np.asarray(y)), share))
         fifths = list(StratifiedKFold(5, shuffle=True, random_state=self.random_state).split(X, y))
         search = GridSearchCV(
             DiscriminativePSKEMClassifier(**chosen, random_state=self.random_state),
