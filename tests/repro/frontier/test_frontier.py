@@ -1,15 +1,18 @@
 """The classifiers beside others: the machine they are held against, ranks, and what a wrong setting says."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from numpy.testing import assert_allclose
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.svm import SVC
 
+from skem.images import Deskew, UnitRange, WindowPCA
 from skem.metrics import mcnemar
 from skem.repro.config.documents import ConfigurationError
 from skem.repro.files import read_table
@@ -83,6 +86,22 @@ def test_a_method_without_a_measure_takes_no_part():
 
 
 # What is measured
+
+
+def test_windows_are_of_deskewed_images_where_the_whole_is(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(256, size=(40, 12, 12), dtype=np.uint8), rng.integers(2, size=40)
+    loaded = SimpleNamespace(train=(X[:30], y[:30]), test=(X[30:], y[30:]))
+    monkeypatch.setattr(images.datasets, "load", lambda name: loaded)
+    windows = {"size": 8, "step": 4, "n_components": 3}
+    spec = {"source": "mnist", "n_components": 5, "windows": windows}
+    straight = Deskew().fit_transform(UnitRange().fit_transform(X))
+    for deskew, used in ((True, straight), (False, X)):
+        found = images.features(spec | {"deskew": deskew})
+        expected = WindowPCA(**windows).fit(used[:30]).transform(used[30:])
+        assert found["n_windows"] == 4
+        assert found["X_test"].shape == (10, 4 * 3 + 5)
+        assert_allclose(found["X_test"][:, :12], expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max())
 
 
 def test_images_are_held_against_the_machine():
