@@ -75,7 +75,7 @@ REFERENCE_TOO += [
 
 
 rule hayashi_errors:
-    """One job per data set and so many splits; the first of all data sets first."""
+    """One job per data set and so many splits; the first of all data sets first, and of these the one that takes longest."""
     input:
         data=lambda wildcards: f"results/data/{HAYASHI.data_sets[wildcards.dataset]['source']}.json",
         benchmark=lambda wildcards: (
@@ -88,7 +88,7 @@ rule hayashi_errors:
     wildcard_constraints:
         dataset="|".join(HAYASHI.data_sets) or "none",
         begin=r"\d+",
-    priority: lambda wildcards: HAYASHI.splits - int(wildcards.begin)
+    priority: lambda wildcards: 2 * (HAYASHI.splits - int(wildcards.begin)) + (wildcards.dataset == "waveform")
     params:
         entry=lambda wildcards: HAYASHI.data_sets[wildcards.dataset],
         model=HAYASHI.model,
