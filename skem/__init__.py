@@ -18,42 +18,26 @@ k-means and expectation maximisation. ICSPCS.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skem.engine.parameters import Mixture
-    from skem.estimators.discriminative_pskem import DiscriminativePSKEMClassifier
-    from skem.estimators.gaussian_mixture import GaussianMixture
-    from skem.estimators.kmeans import KMeans
-    from skem.estimators.mda import MDAClassifier
-    from skem.estimators.mixture_path import GaussianMixturePath
-    from skem.estimators.prbf import PRBFClassifier
-    from skem.estimators.prbf_cv import PRBFClassifierCV, sharing_path
-    from skem.estimators.prbf_ensemble import PRBFEnsemble
-    from skem.estimators.pskem import PSKEMClassifier
-    from skem.estimators.pskem_cv import PSKEMClassifierCV
-    from skem.estimators.rbf import GaussianKernels, rbf_network
-    from skem.estimators.sdgm import SDGMClassifier
-    from skem.estimators.skem import SKEMClassifier
+    from skem.engine.parameters import Mixture as Mixture
+    from skem.estimators.discriminative_pskem import (
+        DiscriminativePSKEMClassifier as DiscriminativePSKEMClassifier,
+    )
+    from skem.estimators.gaussian_mixture import GaussianMixture as GaussianMixture
+    from skem.estimators.kmeans import KMeans as KMeans
+    from skem.estimators.mda import MDAClassifier as MDAClassifier
+    from skem.estimators.mixture_path import GaussianMixturePath as GaussianMixturePath
+    from skem.estimators.prbf import PRBFClassifier as PRBFClassifier
+    from skem.estimators.prbf_cv import PRBFClassifierCV as PRBFClassifierCV
+    from skem.estimators.prbf_cv import sharing_path as sharing_path
+    from skem.estimators.prbf_ensemble import PRBFEnsemble as PRBFEnsemble
+    from skem.estimators.pskem import PSKEMClassifier as PSKEMClassifier
+    from skem.estimators.pskem_cv import PSKEMClassifierCV as PSKEMClassifierCV
+    from skem.estimators.rbf import GaussianKernels as GaussianKernels
+    from skem.estimators.rbf import rbf_network as rbf_network
+    from skem.estimators.sdgm import SDGMClassifier as SDGMClassifier
+    from skem.estimators.skem import SKEMClassifier as SKEMClassifier
 
     __version__: str
-
-__all__ = [
-    "DiscriminativePSKEMClassifier",
-    "GaussianKernels",
-    "GaussianMixture",
-    "GaussianMixturePath",
-    "KMeans",
-    "MDAClassifier",
-    "Mixture",
-    "PRBFClassifier",
-    "PRBFClassifierCV",
-    "PRBFEnsemble",
-    "PSKEMClassifier",
-    "PSKEMClassifierCV",
-    "SDGMClassifier",
-    "SKEMClassifier",
-    "__version__",
-    "rbf_network",
-    "sharing_path",
-]
 
 _MODULES = {
     "DiscriminativePSKEMClassifier": "skem.estimators.discriminative_pskem",
@@ -73,18 +57,16 @@ _MODULES = {
     "rbf_network": "skem.estimators.rbf",
     "sharing_path": "skem.estimators.prbf_cv",
 }
-_PACKAGES = ("datasets", "images", "metrics", "plots")
+__all__ = [*_MODULES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
     """What is public, imported when it is first asked for: SciPy and scikit-learn take most of a second."""
-    # Not importlib's function: to what hashes the code of a job that would be all modules there are, see above.
-    if name in _MODULES:
-        found = getattr(__import__(_MODULES[name], fromlist=[name]), name)
-    elif name in _PACKAGES:
-        found = __import__(f"skem.{name}", fromlist=[name])
-    elif name == "__version__":
+    if name == "__version__":
         found = _version()
+    elif name in _MODULES:
+        # Not importlib's function: to what hashes the code of a job, that would be all modules there are.
+        found = getattr(__import__(_MODULES[name], fromlist=[name]), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = found
@@ -92,7 +74,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_PACKAGES})
+    return sorted({*globals(), *__all__})
 
 
 def _version() -> str:

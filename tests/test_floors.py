@@ -43,7 +43,6 @@ def test_importing_the_library_loads_no_more_than_it_needs():
 def test_the_name_of_the_library_alone_loads_next_to_nothing():
     loaded = python("import sys, skem; print(*sys.modules)")
     assert [name for name in loaded if name.partition(".")[0] in ("numpy", "scipy", "sklearn")] == []
-    python("import skem; skem.plots.__all__, skem.datasets.names, skem.metrics.scores, skem.images.augment")
 
 
 @pytest.mark.parametrize("module", PUBLIC)
@@ -64,7 +63,8 @@ def test_a_plain_install_imports_all_that_is_public(module):
 
 def test_public_names_are_there():
     assert [name for name in skem.__all__ if not hasattr(skem, name)] == []
-    assert {*skem.__all__} == {*skem._MODULES, "__version__"} <= {*dir(skem)}
+    assert "Mixture" in skem.__all__
+    assert {*skem.__all__} <= {*dir(skem)}
     with pytest.raises(AttributeError, match="module 'skem' has no attribute 'SKEM'"):
         skem.SKEM  # noqa: B018
 

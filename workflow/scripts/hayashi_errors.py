@@ -23,7 +23,9 @@ with plain_errors():
         else:
             drawn = errors.splits(entry["source"], entry, end, splits.seed(snakemake.params.seed, name))
         for run, split in islice(enumerate(drawn), begin, None):
-            found = errors.fit_errors(split, snakemake.params.model, splits.seed(snakemake.params.seed, name, run))
+            found = errors.fit_errors(
+                split, snakemake.params.model, splits.seed(snakemake.params.seed, name, run)
+            )
             which = {"dataset": name, "run": run, "benchmark": bool(snakemake.input.benchmark)}
             rows += [which | row for row in found]
     write_table(snakemake.output[0], pd.DataFrame(rows))

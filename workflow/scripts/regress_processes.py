@@ -1,4 +1,4 @@
-"""Time what takes a process of its own, base and head in turns: the import of skem, and building the DAG."""
+"""Time what takes a process of its own, base and head in turns: the import of all that is public, and building the DAG."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ from skem.repro.files import plain_errors, write_table
 from skem.repro.gate import comparison, revisions
 
 ARGUMENTS = {
-    comparison.IMPORT: ["-c", "import skem"],
+    comparison.IMPORT: ["-c", comparison.IMPORT],
     comparison.DAG: ["-m", "snakemake", "--dry-run", "--quiet", "all", "--forceall", "--cores", "1"],
 }
 

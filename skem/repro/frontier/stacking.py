@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_sp
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from skem.estimators._fine_tuned import LEAST_HELD_OUT
 from skem.estimators.discriminative_pskem import DiscriminativePSKEMClassifier
 from skem.estimators.pskem import PSKEMClassifier
 from skem.estimators.pskem_cv import PSKEMClassifierCV
@@ -89,9 +91,8 @@ STRENGTHS = (0.0, 0.03, 0.1, 0.3, np.inf)
 FEW_ROWS = 1000
 """Fewer are held out a fifth after the other, more once."""
 
-ROWS_OF_TEMPERATURE = 63, 0.03
-"""How many rows, or which share of more, the temperature is fitted on: one number needs no tenth of them. Of four fifths of the
-rows that are as many as it takes for any to be held out."""
+SHARE_OF_TEMPERATURE = 0.03
+"""The least share of the rows that the temperature is fitted on: one number needs no tenth of many."""
 
 
 class ChosenDiscriminative(ClassifierMixin, BaseEstimator):
@@ -121,8 +122,9 @@ class ChosenDiscriminative(ClassifierMixin, BaseEstimator):
         chosen = {}
         if self.choose_mixture:
             chosen = PSKEMClassifierCV(random_state=self.random_state).fit(X, y).best_params_
-        least, share = ROWS_OF_TEMPERATURE
-        chosen["validation_fraction"] = min(0.1, max(least / len(np.asarray(y)), share))
+        # Of four fifths of the rows, too, as many as it takes for any to be held out.
+        least = ceil(LEAST_HELD_OUT / 0.8)
+        chosen["validation_fraction"] = min(0.1, max(least / len(np.asarray(y)), SHARE_OF_TEMPERATURE))
         fifths = list(StratifiedKFold(5, shuffle=True, random_state=self.random_state).split(X, y))
         search = GridSearchCV(
             DiscriminativePSKEMClassifier(**chosen, random_state=self.random_state),

@@ -34,7 +34,7 @@ RESAMPLES = 2000
 COLUMNS = ("kind", "case", "quantity", "reference", "measured", "change", "noise", "verdict", "note")
 """Of the table: ``change`` and ``noise`` in the units of the quantity, for ratios as a share."""
 
-IMPORT, DAG = "import skem", "building the DAG"
+IMPORT, DAG = "from skem import *", "building the DAG"
 """Cases of seconds each, which only warn."""
 
 Record = dict[str, dict[str, list[float]]]

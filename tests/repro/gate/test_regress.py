@@ -151,8 +151,8 @@ def test_a_control_that_differs_from_its_equal_decides_nothing():
 
 
 def test_whole_processes_only_warn():
-    own = times(1.5, case="import skem")
-    table = compare_times(own[own["side"] != "control"], ["import skem"])
+    own = times(1.5, case=comparison.IMPORT)
+    table = compare_times(own[own["side"] != "control"], [comparison.IMPORT])
     assert table["verdict"][0] == "slower (warning)"
     assert not verdicts.failed(table)
 
