@@ -18,6 +18,7 @@ from scipy.special import logsumexp, softmax
 from skem.engine import density, em, problem
 from skem.engine.class_density import Block, class_log_density, map_log_density
 from skem.engine.covariances import COVARIANCE_TYPES
+from skem.engine.linalg import regularity
 from skem.engine.parameters import Mixture
 from skem.engine.parts import PartsInMemory
 from skem.engine.problem import Problem
@@ -136,7 +137,8 @@ def errors_of(rng):
     drawn = draw(rng)
     columns = np.arange(drawn.X.shape[1])
     with Workers() as workers, single_threaded():
-        if not drawn.covariance_type.regular(drawn.mixture.covariances):
+        covariances = drawn.mixture.covariances
+        if not (regularity(covariances)[0].all() if covariances.ndim == 3 else (covariances > 0).all()):
             return None
         for state in (
             em.passes(problem_of(drawn, workers), int(rng.integers(1, 6))) if rng.random() < 0.7 else ()

@@ -84,7 +84,8 @@ class Matrices(CovarianceType):
 
     def regular(self, covariances: np.ndarray) -> bool:
         symmetric = np.allclose(covariances, np.swapaxes(covariances, -1, -2))
-        return bool(symmetric and regularity(covariances)[0].all())
+        # A ridge may be all that EM has left of a direction, of less than the digits that rows alone must leave.
+        return bool(symmetric and regularity(covariances, singular=EPS)[0].all())
 
     def rescaled(self, covariances: np.ndarray, factor: np.ndarray) -> np.ndarray:
         return covariances * (factor[:, None] * factor)

@@ -19,10 +19,12 @@ is no more than this times m times the sum of c_j^2 var_j; c_j are the coefficie
 itself. Fewer than three digits of the inverse would be right."""
 
 
-def regularity(covariances: np.ndarray, rounding: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+def regularity(
+    covariances: np.ndarray, rounding: np.ndarray | None = None, *, singular: float = SINGULAR
+) -> tuple[np.ndarray, np.ndarray]:
     """Which covariances are regular, and which of them are exact to three digits.
 
-    A matrix with a pivot lost in rounding (``SINGULAR``) counts as singular. A pivot is w^T P w, with w the row of the
+    A matrix with a pivot lost in rounding counts as singular. A pivot is w^T P w, with w the row of the
     unit lower triangular inverse, and so is its rounding, eps w^T D^2 w for deviations D: the units of the features do
     not matter.
 
@@ -31,6 +33,8 @@ def regularity(covariances: np.ndarray, rounding: np.ndarray | None = None) -> t
     covariances : ndarray of shape (..., m, m)
     rounding : ndarray of shape (..., m), optional
         Rounding of the two terms that each variance is the difference of.
+    singular : float
+        m times this share of a variance is lost in rounding.
 
     Returns
     -------
@@ -40,7 +44,7 @@ def regularity(covariances: np.ndarray, rounding: np.ndarray | None = None) -> t
     shape, m = covariances.shape[:-2], covariances.shape[-1]
     covariances = np.ascontiguousarray(covariances, dtype=np.float64).reshape(-1, m, m)
     roundings = np.zeros((len(covariances), m)) if rounding is None else rounding.reshape(-1, m)
-    regular, exact = compiled.factors().regularity(covariances, roundings, SINGULAR, DIGITS)
+    regular, exact = compiled.factors().regularity(covariances, roundings, singular, DIGITS)
     return regular.reshape(shape), exact.reshape(shape)
 
 

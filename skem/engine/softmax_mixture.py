@@ -193,7 +193,7 @@ class NewtonSteps:
         found, left = np.zeros_like(gradient), gradient.copy()
         direction = solve(factor, left)
         norm = float(left @ direction)
-        enough = 1e-4 * max(min(norm, norm**2), DECREMENT)
+        enough = 1e-4 * max(min(norm, norm * norm), DECREMENT)
         for _ in range(CONJUGATE_ITER):
             if norm <= enough:
                 return found
@@ -251,7 +251,7 @@ def maximise_expectation(
             return coef
         coef, value, known = moved, reached, joint
         # What is left after a whole step is about the square of what it promised.
-        if length == 1.0 and promised**2 < DECREMENT:
+        if length == 1.0 and promised < DECREMENT**0.5:
             return coef
     return coef
 

@@ -127,6 +127,16 @@ def test_samples_have_the_moments_of_the_model(covariance_type):
     assert_allclose(again.means_, model.means_, atol=0.05 * X.std())
 
 
+def test_fitted_parameters_are_a_start_where_the_ridge_is_all_there_is_in_most_directions():
+    rng = np.random.default_rng(0)
+    X = 1e3 * rng.normal(size=(40, 2)) @ rng.normal(size=(2, 8))
+    options = {"reg_covar": 1e-6, "standardize": False}
+    model = GaussianMixture(1, **options).fit(X)
+    assert_allclose(np.linalg.eigvalsh(model.covariances_[0])[:6], 1e-6, atol=1e-8)
+    again = GaussianMixture(1, init=model_start(model), **options).fit(X)
+    assert_allclose(again.covariances_, model.covariances_, rtol=1e-9)
+
+
 def of_separate_clusters(noise, labels, covariance_type, reg_covar):
     """Mean log p of rows so far apart that each belongs to its own cluster, from the noise about the centres alone."""
     m = noise.shape[1]

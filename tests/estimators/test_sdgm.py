@@ -187,6 +187,14 @@ def test_constant_and_duplicate_columns_and_far_rows_do_no_harm():
     assert np.isfinite(model.predict_proba(wide * 1e300)).all()
 
 
+def test_weights_whose_squares_float64_cannot_hold():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = X[:, 0] > 0
+    model = SDGMClassifier(1, max_iter=3, random_state=0).fit(X, y, np.full(40, 1e200))
+    assert np.isfinite(model.objective_).all()
+    assert (model.predict(X) == y).all()
+
+
 def test_a_fit_that_ends_early_warns():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

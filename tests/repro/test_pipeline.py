@@ -1,8 +1,5 @@
 """The workflow for real: run, run on one core, changed, killed, and without data. Nothing leaves this machine."""
 
-import ast
-import importlib
-import importlib.util
 import json
 import os
 import re
@@ -22,30 +19,6 @@ from checkouts import FOLDS, PASSES, ROOT, RUNS, copy, run, start
 
 from skem.repro import files
 from skem.repro.files import read_arrays, read_table
-
-
-@pytest.mark.parametrize(
-    "script", sorted((ROOT / "workflow").glob("scripts/*.py")), ids=lambda script: script.stem
-)
-def test_a_script_asks_the_library_for_what_it_has(script):
-    """Most scripts run in no test, and nothing else reads them before they do."""
-    tree = ast.parse(script.read_text(encoding="utf-8"))
-    modules, wanted = {}, set()
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.ImportFrom) or (node.module or "").split(".")[0] != "skem":
-            continue
-        package = importlib.import_module(node.module)
-        for alias in node.names:
-            name = f"{node.module}.{alias.name}"
-            if hasattr(package, "__path__") and importlib.util.find_spec(name):
-                modules[alias.asname or alias.name] = importlib.import_module(name)
-            else:
-                wanted.add((package, alias.name))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
-            wanted.add((modules[node.value.id], node.attr))
-    assert wanted
-    assert [f"{module.__name__}.{name}" for module, name in wanted if not hasattr(module, name)] == []
 
 
 def wanted(folder, **env):

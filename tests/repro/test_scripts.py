@@ -1,0 +1,36 @@
+"""The scripts of the workflow and the library agree on names."""
+
+import ast
+import importlib
+import importlib.util
+
+import pytest
+from checkouts import ROOT
+
+NEED_TORCH = ("skem.repro.papers.hayashi2021.images", "skem.repro.papers.hayashi2021.networks")
+
+
+@pytest.mark.parametrize(
+    "script", sorted((ROOT / "workflow").glob("scripts/*.py")), ids=lambda script: script.stem
+)
+def test_a_script_asks_the_library_for_what_it_has(script):
+    """Most scripts run in no test, and nothing else reads them before they do."""
+    tree = ast.parse(script.read_text(encoding="utf-8"))
+    modules, wanted = {}, set()
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ImportFrom) or (node.module or "").split(".")[0] != "skem":
+            continue
+        package = importlib.import_module(node.module)
+        for alias in node.names:
+            name = f"{node.module}.{alias.name}"
+            if hasattr(package, "__path__") and importlib.util.find_spec(name):
+                if name in NEED_TORCH:
+                    pytest.importorskip("torch")
+                modules[alias.asname or alias.name] = importlib.import_module(name)
+            else:
+                wanted.add((package, alias.name))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+            wanted.add((modules[node.value.id], node.attr))
+    assert wanted
+    assert [f"{module.__name__}.{name}" for module, name in wanted if not hasattr(module, name)] == []
