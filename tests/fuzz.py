@@ -42,6 +42,7 @@ REFUSALS = (
     "too few for 3 components",
     "none of the 12 mixtures converged",
     "too large for their squares",
+    "too large for float64 beside the features",
 )
 
 
@@ -193,15 +194,16 @@ def fitted_mixtures(model):
     ]
 
 
-def indefinite(covariances, covariance_type):
-    """Whether one of the covariances has no Cholesky factor."""
+def condition(covariances, covariance_type):
+    """The largest condition of the covariances in units of deviations; infinite where one has no Cholesky factor."""
     if covariance_type in ("diag", "spherical"):
-        return not (covariances > 0).all()
+        return 1.0 if (covariances > 0).all() else np.inf
+    deviations = np.sqrt(np.diagonal(covariances, axis1=-2, axis2=-1))
     try:
-        np.linalg.cholesky(covariances)
+        L = np.linalg.cholesky(covariances / deviations[..., None, :] / deviations[..., None])
     except np.linalg.LinAlgError:
-        return True
-    return False
+        return np.inf
+    return float(np.max(np.linalg.norm(np.linalg.inv(L), 2, axis=(-2, -1)) ** 2))
 
 
 def densities_differ(model, X, exact):
@@ -263,6 +265,24 @@ def faults(seed, missing=0.0):
         return faults_of_fit(model, X, y, sample_weight)
 
 
+def n_clusters(model):
+    return np.max(getattr(model, "n_clusters", getattr(model, "n_components", 0)))
+
+
+def n_distinct(model, X, sample_weight):
+    """How many rows with a weight k-means can tell apart in float64."""
+    X = X.astype(np.float64)
+    if sample_weight is not None and not isinstance(model, (skem.GaussianMixture, skem.GaussianMixturePath)):
+        X = X[sample_weight > 1e-30 * sample_weight.max()]
+    X = X / np.fmax(np.abs(X).max(), 1e-300)
+    X = X - X.mean(axis=0)
+    if getattr(model, "standardize", getattr(model, "metric", "") == "mahalanobis"):
+        X = X / np.where(X.std(axis=0) > 0, X.std(axis=0), 1.0)
+    X = np.round(X / np.fmax(np.linalg.norm(np.abs(X).max(axis=0)), 1e-300), 11)
+    held_out = max(1, round(0.2 * len(X))) if getattr(model, "criterion", "") == "held_out" else 0
+    return len(np.unique(X, axis=0)) - held_out
+
+
 def faults_of_fit(model, X, y, sample_weight):
     found, fall, dtype = [], 0.0, ""
     with warnings.catch_warnings(record=True) as caught:
@@ -274,9 +294,8 @@ def faults_of_fit(model, X, y, sample_weight):
                 model.fit(X, y, sample_weight)
         except ValueError as error:  # LinAlgError is one, too
             # k-means sees what is missing as the mean of its feature.
-            sizes = getattr(model, "n_clusters", getattr(model, "n_components", 0))
             too_few = "distinct rows" in str(error) and (
-                np.isnan(X).any() or len(np.unique(X, axis=0)) < np.max(sizes)
+                np.isnan(X).any() or n_distinct(model, X, sample_weight) < n_clusters(model)
             )
             if not (too_few or any(refusal in str(error) for refusal in REFUSALS)):
                 found.append(f"ValueError: {error}")
@@ -285,7 +304,12 @@ def faults_of_fit(model, X, y, sample_weight):
             return [f"{type(error).__name__}: {error}"], 0.0, ""
         inner = getattr(model, "best_estimator_", getattr(model, "estimator", model))
         kind = getattr(inner, "covariance_type", "tied")
-        for weights, means, covariances, objective, log_likelihood in fitted_mixtures(model):
+        mixtures = fitted_mixtures(model)
+        with np.errstate(invalid="ignore"):
+            worst = max((condition(covariances, kind) for _, _, covariances, *_ in mixtures), default=1.0)
+        if worst == np.inf:
+            found.append("indefinite covariance")
+        for weights, means, covariances, objective, log_likelihood in mixtures:
             for name, values in (
                 ("weights", weights),
                 ("means", means),
@@ -295,9 +319,8 @@ def faults_of_fit(model, X, y, sample_weight):
             ):
                 if not np.isfinite(values).all():
                     found.append(f"{name} not finite")
-            if indefinite(covariances, kind):
-                found.append("indefinite covariance")
-            loss = -np.diff(objective) / (1 + 1e-6 * np.abs(objective[1:]))
+            # In its least direction a covariance is rounded by so much.
+            loss = -np.diff(objective) / (1 + 1e-6 * np.abs(objective[1:])) - np.finfo(np.float64).eps * worst
             fall = max(fall, loss.max(initial=0.0))
         dtype = getattr(inner, "dtype_used_", "")
         try:
@@ -325,8 +348,13 @@ def faults_of_fit(model, X, y, sample_weight):
         if "predict_proba" in results and not np.allclose(results["predict_proba"].sum(axis=1), 1.0):
             found.append("predict_proba does not sum to one")
         if isinstance(model, skem.KMeans):
-            if not (np.isfinite(model.cluster_centers_).all() and np.isfinite(model.inertia_)):
-                found.append("centres or inertia not finite")
+            if not np.isfinite(model.cluster_centers_).all():
+                found.append("centres not finite")
+            weight = 1.0 if sample_weight is None else sample_weight.max()
+            with np.errstate(over="ignore"):
+                largest = weight * X.size * np.square(X, dtype=np.float64).max()
+            if not (np.isfinite(model.inertia_) or largest == np.inf):
+                found.append("inertia not finite")
             if not np.array_equal(results["predict"], model.labels_):
                 found.append("labels are not those of the nearest centres")
     for warning in caught:

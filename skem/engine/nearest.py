@@ -13,6 +13,9 @@ from skem.engine.kernels import BLOCK, compiled, entry, reduction
 CENTRES = 64
 """Centres per matrix product: its result, times ``BLOCK`` rows, stays in the processor's second cache."""
 
+FLOAT64 = 2.0**-29
+"""A rounding of float64 in those of float32."""
+
 
 @compiled
 def _smallest(rows, centres, halves, memory, least, second, place):
@@ -47,12 +50,26 @@ def _norm(row):
     return np.sqrt(total)
 
 
+@compiled
+def _nearest(row, centres):
+    """The centre with the smallest |x - c|^2, the first of several."""
+    place, least = np.int32(0), np.inf
+    for k in range(len(centres)):
+        distance = 0.0
+        for i in range(len(row)):
+            deviation = row[i] - centres[k, i]
+            distance += deviation * deviation
+        if distance < least:
+            place, least = np.int32(k), distance
+    return place
+
+
 @entry
 def assign(x, shift, scale, centres, weights, labels, sums, counts, exactly):
     """The nearest centre of each row, the first of several, and the sums of the rows of each centre.
 
     Products are of float32, and of float64 for rows that have two centres at distances closer than rounding may have put
-    them: the labels are those of float64. An inner product of m terms is off by up to m + 2 roundings of |c| |x|, whatever
+    them; where that is so of float64, too, it takes the squares of differences. An inner product of m terms is off by up to m + 2 roundings of |c| |x|, whatever
     the order of its sum, and |c|^2 / 2 and the difference by one each.
 
     Parameters
@@ -119,6 +136,9 @@ def assign(x, shift, scale, centres, weights, labels, sums, counts, exactly):
             _smallest(rows[:found], centres, halves, memory, least, second, place)
         for j in range(found):
             nearest[close[j]] = np.int32(place[j])
+            # Products lose rows that are far from zero and next to each other; differences do not.
+            if not second[j] - least[j] > (per_length * _norm(rows[j]) + constant) * FLOAT64:
+                nearest[close[j]] = _nearest(rows[j], centres)
         for t in range(n):
             label, weight = nearest[t], weights[s + t]
             changed += label != labels[s + t]

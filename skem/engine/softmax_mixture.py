@@ -147,15 +147,17 @@ def objective_and_responsibilities(
 def factor_of_precision(curvature: np.ndarray) -> tuple[np.ndarray, bool]:
     """The Cholesky factor of I + K for a positive semidefinite K, as `scipy.linalg.cho_solve` takes it.
 
-    Where K is so large that its rounding hides I, as much is added to the diagonal as rounding may have taken.
+    Where K is so large that its rounding hides I, as much is added to the diagonal as rounding has taken.
     """
-    n = len(curvature)
+    n, diagonal = len(curvature), np.diag_indices(len(curvature))
     precision = curvature + np.eye(n)
-    try:
-        return cho_factor(precision, lower=True)
-    except np.linalg.LinAlgError:
-        precision[np.diag_indices(n)] += n * np.finfo(np.float64).eps * np.trace(curvature)
-        return cho_factor(precision, lower=True, overwrite_a=True)
+    rounding = n * np.finfo(np.float64).eps * np.trace(curvature)
+    while True:
+        try:
+            return cho_factor(precision, lower=True)
+        except np.linalg.LinAlgError:
+            precision[diagonal] += rounding
+            rounding *= 10.0
 
 
 def solve(factor: tuple[np.ndarray, bool], vector: np.ndarray) -> np.ndarray:

@@ -27,6 +27,9 @@ from skem.estimators._saving import Saving
 from skem.estimators._training import warn_unless_converged
 from skem.estimators._units import all_or_nothing, check_units
 
+LARGEST_CURVATURE = 1e290
+"""Of the weights of all rows times the largest square of a feature or kernel: sums of such products are finite."""
+
 
 @documented
 class SDGMClassifier(CheckedParameters, Saving, ClassifierMixin, BaseEstimator):
@@ -191,7 +194,7 @@ class SDGMClassifier(CheckedParameters, Saving, ClassifierMixin, BaseEstimator):
         ------
         ValueError
             NaN or infinite features, or features that spread too far or too little for their squares; one class only; weights whose
-            sum overflows; fewer rows than components; a kernel that is not finite or
+            sum overflows, or does so times squares of features; fewer rows than components; a kernel that is not finite or
             not symmetric; ``solver="lowrank"`` where there is nothing of low rank.
         MemoryError
             More weights than memory holds, before anything is computed.
@@ -238,6 +241,13 @@ class SDGMClassifier(CheckedParameters, Saving, ClassifierMixin, BaseEstimator):
         )
         rows = LabelledRows(codes, weights, component_classes)
         basis = self._map.basis(internal, indices, self.solver)
+        with np.errstate(over="ignore"):
+            largest = weights.sum() * np.abs(basis.columns).max() ** 2
+        if not largest < LARGEST_CURVATURE:
+            raise ValueError(
+                f"the weights of all rows, {weights.sum():.3g}, are too large for float64 beside the features: give smaller "
+                "ones as sample_weight, or set standardize=True"
+            )
         options = {name: getattr(self, name) for name in ("max_iter", "em_iter", "tol", "max_precision")}
         states = list(iterations(rows, basis, responsibilities, one_precision=self._one_precision, **options))
         self._keep(states, rows, points, used[first, 0])

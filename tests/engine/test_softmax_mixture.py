@@ -190,3 +190,11 @@ def test_low_rank_and_direct_give_the_same(n_iter):
     assert_allclose(1 / reduced.precisions, 1 / direct.precisions, rtol=1e-6, atol=1e-9)
     assert_allclose(reduced.pi, direct.pi, rtol=1e-6)
     assert reduced.objective == pytest.approx(direct.objective, rel=1e-8)
+
+
+@pytest.mark.parametrize("rounding", [0.0, 1e-15, 1e-14, 1e-13])
+def test_a_curvature_whose_rounding_hides_the_prior_has_a_factor(rounding):
+    curvature = 1e30 * (np.ones((3, 3)) - rounding * np.eye(3))
+    factor, _ = softmax_mixture.factor_of_precision(curvature)
+    lower = np.tril(factor)
+    assert_allclose(lower @ lower.T, curvature, rtol=1e-12)

@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans as Peer
 from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skem import KMeans
+from skem import GaussianMixture, KMeans
 from skem.engine.kmeans import NearestCentres
 from skem.engine.rows import Features, Rows
 from skem.engine.seeds import SEEDS, SeedRequest
@@ -167,11 +167,24 @@ def test_each_row_has_its_nearest_centre_to_the_last_digit(seed, K, m, dtype, sp
     assume(len(np.unique(rows, axis=0)) >= K)
     model = KMeans(K, init=centres, max_iter=1, tol=0).fit(rows)
     centres = model.cluster_centers_.astype(np.longdouble)
-    squares = ((rows[:, None].astype(np.longdouble) - centres) ** 2).sum(axis=2)
-    # Of the products, in units of the spread about the mean, float64 leaves so much; centres as alike as that are both right.
-    rounding = 1e-14 * m * float(((rows - rows.mean(axis=0, dtype=np.float64)) ** 2).sum(axis=1).max())
+    distances = np.sqrt(((rows[:, None].astype(np.longdouble) - centres) ** 2).sum(axis=2))
+    # So much float64 leaves of rows and centres; centres as alike as that are both right.
+    rounding = 1e-15 * m * float(np.abs(rows).max())
     for labels in (model.labels_, model.predict(rows)):
-        assert (squares[np.arange(700), labels] <= squares.min(axis=1) + rounding).all()
+        assert (distances[np.arange(700), labels] <= distances.min(axis=1) + rounding).all()
+
+
+def test_narrow_clusters_far_apart_are_split():
+    """Their rows differ by less than a product of float64 keeps."""
+    rng = np.random.default_rng(0)
+    centres = np.array([[-2e7, 8e5], [2e6, -3e6], [1.5e6, 1e5]])
+    rows = np.repeat(centres, 10, axis=0) + 0.1 * rng.normal(size=(30, 2))
+    for init in SEEDS:
+        model = KMeans(6, init=init, random_state=0).fit(rows)
+        assert len(set(model.labels_)) == 6
+        distances = np.linalg.norm(rows[:, None] - model.cluster_centers_, axis=2)
+        assert_allclose(distances[np.arange(30), model.labels_], distances.min(axis=1), atol=1e-7)
+    assert np.isfinite(GaussianMixture(6, standardize=True, random_state=0).fit(rows).means_).all()
 
 
 def test_the_order_of_arrays_in_memory_does_not_matter():

@@ -193,6 +193,8 @@ def test_weights_whose_squares_float64_cannot_hold():
     model = SDGMClassifier(1, max_iter=3, random_state=0).fit(X, y, np.full(40, 1e200))
     assert np.isfinite(model.objective_).all()
     assert (model.predict(X) == y).all()
+    with pytest.raises(ValueError, match="too large for float64 beside the features"):
+        SDGMClassifier(1, random_state=0).fit(X, y, np.full(40, 1e300))
 
 
 def test_a_fit_that_ends_early_warns():
