@@ -201,9 +201,9 @@ def condition(covariances, covariance_type):
     deviations = np.sqrt(np.diagonal(covariances, axis1=-2, axis2=-1))
     try:
         L = np.linalg.cholesky(covariances / deviations[..., None, :] / deviations[..., None])
+        return float(np.max(np.linalg.norm(np.linalg.inv(L), 2, axis=(-2, -1)) ** 2))
     except np.linalg.LinAlgError:
         return np.inf
-    return float(np.max(np.linalg.norm(np.linalg.inv(L), 2, axis=(-2, -1)) ** 2))
 
 
 def densities_differ(model, X, exact):
