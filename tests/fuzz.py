@@ -1,5 +1,7 @@
 """Fits of all estimators to small, hostile data, and what no fit may do: `python tests/fuzz.py 50000` tries as many.
 
+Further numbers are the first seed and the share of values that are missing.
+
 A fit ends in one of two ways: a ValueError that names what is wrong with the input, or a model without NaN, with positive
 definite covariances and an objective that did not fall by more than rounding. Nothing but a ConvergenceWarning is warned
 of. What is tried follows from the seed alone.
@@ -9,6 +11,7 @@ import sys
 import warnings
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from unittest.mock import patch
 
 import numpy as np
@@ -35,7 +38,7 @@ REFUSALS = (
     "too little to learn from",
     "has a value of feature",
     "no value at all",
-    "contains NaN",
+    "Input X of",
     "clusters from n_samples=",
     "components from n_samples=",
     "divides by the standard deviation of each feature, and feature",
@@ -368,16 +371,17 @@ def faults_of_fit(model, X, y, sample_weight):
     return sorted(set(found)), fall, dtype
 
 
-def faults_of_all(seeds):
-    return [(seed, *faults(seed)) for seed in seeds]
+def faults_of_all(seeds, missing):
+    return [(seed, *faults(seed, missing)) for seed in seeds]
 
 
 if __name__ == "__main__":
-    n, first = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    n, first, missing = (float(argument) for argument in [*sys.argv[1:], "0", "0"][:3])
+    n, first = int(n), int(first)
     blocks = [range(first + i, min(first + i + 100, first + n)) for i in range(0, n, 100)]
     kinds, examples, outcome, falls = Counter(), {}, Counter(), []
     with ProcessPoolExecutor(2) as pool:
-        for block in pool.map(faults_of_all, blocks):
+        for block in pool.map(partial(faults_of_all, missing=missing), blocks):
             for seed, found, fall, dtype in block:
                 outcome[dtype] += 1
                 falls.append((fall, seed, dtype))

@@ -9,7 +9,7 @@ import numpy as np
 
 from skem.engine import compiled
 from skem.engine.covariance_type import CovarianceType
-from skem.engine.linalg import DIGITS, EPS, LOG_2PI, SINGULAR, keep_regular, regularity
+from skem.engine.linalg import DIGITS, EPS, LEAST_ROUNDING, LOG_2PI, SINGULAR, keep_regular, regularity
 from skem.engine.moments import Moments
 from skem.engine.parameters import DIAGONAL, MATRICES, SPHERICAL
 
@@ -68,7 +68,9 @@ class Matrices(CovarianceType):
     def _scatter(self, moments: Moments, ridge: float) -> tuple[np.ndarray, np.ndarray]:
         """S_k + r I (eq. 18), shape (K, m, m), S_k = sum_n w_nk (x_n - mu_k) (x_n - mu_k)^T / sum_n w_nk; and its rounding."""
         offsets, means = np.ascontiguousarray(moments.offsets), np.ascontiguousarray(moments.means)
-        return compiled.factors().scatter(moments.phi, offsets, means, moments.eps, EPS, ridge)
+        return compiled.factors().scatter(
+            moments.phi, offsets, means, moments.eps, EPS, LEAST_ROUNDING, ridge
+        )
 
     def _floored(self, covariances: np.ndarray, floor: float) -> np.ndarray:
         """The covariances with eigenvalues of at least ``floor``."""

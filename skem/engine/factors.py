@@ -132,7 +132,7 @@ def natural_parameters(means, covariances, constant):
 
 
 @entry
-def scatter(moments, offsets, means, eps, exact_eps, ridge):
+def scatter(moments, offsets, means, eps, exact_eps, least, ridge):
     """S_k + r I, with S_k = E[x x^T] - E[x] E[x]^T, and see ``Moments.rounding``.
 
     Parameters
@@ -142,6 +142,8 @@ def scatter(moments, offsets, means, eps, exact_eps, ridge):
     offsets, means : ndarray of shape (K, m)
     eps, exact_eps : float
         Rounding of the type of the sums, and of float64.
+    least : float
+        Rounding of a variance at least.
     ridge : float
 
     Returns
@@ -160,7 +162,7 @@ def scatter(moments, offsets, means, eps, exact_eps, ridge):
                 result[k, i, j] = moments[k, h] - offsets[k, i] * offsets[k, j]
                 result[k, j, i] = result[k, i, j]
                 h += 1
-            rounding[k, i] = eps * (square if eps == exact_eps else square + result[k, i, i])
+            rounding[k, i] = max(eps * (square if eps == exact_eps else square + result[k, i, i]), least)
             result[k, i, i] += ridge
     return result, rounding
 

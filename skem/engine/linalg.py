@@ -17,6 +17,8 @@ SINGULAR = DIGITS * EPS
 """A covariance counts as singular if a pivot, what a feature keeps of its variance once the features before it are known,
 is no more than this times m times the sum of c_j^2 var_j; c_j are the coefficients of that prediction, and 1 for the feature
 itself. Fewer than three digits of the inverse would be right."""
+LEAST_ROUNDING = 1e-284
+"""Of a variance, so that none underflows. EM with missing values makes that of a constant feature less in every pass, without end."""
 
 
 def regularity(

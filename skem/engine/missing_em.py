@@ -30,6 +30,9 @@ def filled(rows: Rows) -> Rows:
         of_class, observed = X[begin:stop], ~np.isnan(X[begin:stop])
         weights = rows.weights[begin:stop]
         means = weights @ np.where(observed, of_class, 0.0) / (weights @ observed)
+        # Rounding is not to take them out of the range, which of a constant feature is one value.
+        least = of_class.min(axis=0, where=observed, initial=np.inf)
+        means = np.clip(means, least, of_class.max(axis=0, where=observed, initial=-np.inf))
         X[begin:stop] = np.where(observed, of_class, means)
     return Rows(Features(X, None, features.shift, features.scale, keep=True), rows.weights, rows.borders)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skem.engine.linalg import EPS
+from skem.engine.linalg import EPS, LEAST_ROUNDING
 
 
 @dataclass
@@ -69,4 +69,4 @@ class Moments(NamedTuple):
         # Of sums about a mean only the rounding of the rows themselves is left.
         squares = np.maximum(self.offsets * self.offsets, 4 * EPS * self.means * self.means)
         # That of a difference itself is what ``SINGULAR`` is about, in float64.
-        return self.eps * (squares if self.eps == EPS else squares + variances)
+        return np.maximum(self.eps * (squares if self.eps == EPS else squares + variances), LEAST_ROUNDING)

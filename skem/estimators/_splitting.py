@@ -17,7 +17,7 @@ def split_components(mixture: Mixture, covariance_type: str, n_components: int) 
     Parameters
     ----------
     mixture : Mixture
-        Weights (K,), or (K, L) of which the mean over classes counts.
+        In units in which its features are of one size. Of weights the mean over classes counts.
     covariance_type : str
         Of its covariances.
     n_components : int
@@ -25,12 +25,9 @@ def split_components(mixture: Mixture, covariance_type: str, n_components: int) 
     """
     weights, means, covariances = mixture.weights.copy(), mixture.means, mixture.covariances
     K, m = means.shape
-    if covariances.ndim == 2 and covariance_type == "spherical":  # boxes, of standardised features
-        dense = covariances[:, :, None] * np.eye(m)
-    else:
-        dense = np.array(COVARIANCE_TYPES[covariance_type].dense(covariances, K, m))
+    dense = np.array(COVARIANCE_TYPES[covariance_type].dense(covariances, K, m))
     while len(weights) < n_components:
-        k = int((weights if weights.ndim == 1 else weights.mean(axis=1)).argmax())
+        k = int(weights.mean(axis=1).argmax())
         values, vectors = np.linalg.eigh(dense[k])
         # Which of the two directions is a matter of rounding.
         axis = vectors[:, -1] * np.sign(vectors[np.abs(vectors[:, -1]).argmax(), -1])

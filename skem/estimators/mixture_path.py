@@ -16,7 +16,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from skem.engine.parameters import Mixture
 from skem.engine.threads import Workers
 from skem.estimators._checking import CheckedParameters, check_features, total_weight
 from skem.estimators._docstrings import documented
@@ -257,9 +256,13 @@ def _best_fit(
 
 def split(mixture: GaussianMixture, n_components: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Weights, means and covariances of a mixture with more components, see `split_components`."""
-    fitted = Mixture(mixture.weights_, mixture.means_, mixture.covariances_)
-    larger = split_components(fitted, mixture._fitted_type, n_components)
-    return larger.weights, larger.means, larger.covariances
+    columns = np.arange(mixture.n_features_in_)
+    # In the engine's units, where features are of one size.
+    larger = split_components(
+        mixture._to_internal(mixture._mixture(), columns), mixture._fitted_type, n_components
+    )
+    start = mixture._to_input_units(larger, columns)
+    return start.weights[:, 0], start.means, start.covariances
 
 
 def _entry(model: GaussianMixture, rows: np.ndarray, weights: np.ndarray, held_out: bool) -> dict[str, Any]:

@@ -73,6 +73,20 @@ def test_the_objective_never_falls(seed, covariance_type, init, reg_covar, stand
     assert_allclose(model.log_likelihood_[-1], model.score(X), rtol=1e-7, atol=1e-7)
 
 
+@pytest.mark.parametrize("covariance_type", ["full", "diag"])
+def test_the_variance_of_a_constant_feature_without_ridge_does_not_underflow(covariance_type):
+    """Each pass leaves of it the share of rows that miss it."""
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    X[:, 1] = 0.0
+    X[::3, 1] = np.nan
+    model = GaussianMixture(1, covariance_type=covariance_type, reg_covar=0, standardize=True, tol=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.set_params(max_iter=700).fit(X)
+    assert (np.diff(model.objective_) >= -1e-9).all()
+    assert np.isfinite(model.score_samples(X)).all()
+
+
 @every_type
 @every_unit
 def test_rows_with_holes_are_asked_about_through_what_they_have(covariance_type, standardize):

@@ -191,6 +191,17 @@ def test_fits_do_not_depend_on_threads_and_rows_of_weight_two_are_two_rows():
     assert_allclose(repeated.class_log_density(X), fits[0].class_log_density(X), rtol=1e-6, atol=1e-6)
 
 
+def test_a_large_constant_feature_that_misses_values_is_constant():
+    """The mean of its values is off by a rounding, which is large beside the unit of what has no spread."""
+    X, y = load_iris(return_X_y=True)
+    X = holes(X, 0.1, 0)
+    for constant in 1e20 / np.arange(1, 11):
+        X[:, 3] = np.where(np.isnan(X[:, 3]), np.nan, constant)
+        model = SKEMClassifier(5, init="kmeans", max_iter=5, random_state=0).fit(X, y)
+        assert_array_equal(model.blocks_[0].means[:, 3], constant)
+        assert (model.blocks_[0].covariances[:, 3, 3] < 1).all()
+
+
 def test_training_on_what_is_there_serves():
     X = holes(IRIS, 0.3)
     early = SKEMClassifier(6, early_stopping=True, max_iter=5, random_state=0).fit(X, NAMES)

@@ -124,6 +124,18 @@ def test_more_components_from_fewer(covariance_type, standardize):
     assert more.lower_bound_ > model.lower_bound_
 
 
+def test_standardised_paths_do_not_depend_on_units():
+    units = np.array([1e-40, 1.0, 1e6, 1e120])
+    estimator = GaussianMixture(standardize=True, tol=1e-6, max_iter=500)
+    plain, scaled = (
+        GaussianMixturePath(estimator, n_components=(1, 2, 4), random_state=0).fit(rows)
+        for rows in (X, X * units)
+    )
+    volume = np.log(units).sum()
+    assert_allclose(np.array(scaled.results_["objective"]) + volume, plain.results_["objective"], atol=1e-6)
+    assert_array_equal(scaled.predict(X * units), plain.predict(X))
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
