@@ -192,8 +192,10 @@ def fitted_mixtures(model):
         return []
     if isinstance(model, skem.GaussianMixture):
         return [(model.weights_, model.means_, model.covariances_, model.objective_, model.log_likelihood_)]
+    kept = slice(model.best_iter_)  # what is known of covariances is that of this pass
     return [
-        (b.weights, b.means, b.covariances, model.objective_, model.log_likelihood_) for b in model.blocks_
+        (b.weights, b.means, b.covariances, model.objective_[kept], model.log_likelihood_)
+        for b in model.blocks_
     ]
 
 
