@@ -164,7 +164,9 @@ def test_each_row_has_its_nearest_centre_to_the_last_digit(seed, K, m, dtype, sp
     groups = unit * np.where(rng.uniform(size=(5, m)) < 0.3, 1e4, 1.0) * rng.normal(size=(5, m))
     rows = (groups[rng.integers(5, size=700)] + unit * spread * rng.normal(size=(700, m))).astype(dtype)
     centres = groups[rng.integers(5, size=K)] + unit * spread * rng.normal(size=(K, m))
-    assume(len(np.unique(rows, axis=0)) >= K)
+    # What differs by less than the rounding of a mean over many rows is not distinct.
+    steps = 1e-12 * np.abs(rows - rows.mean(axis=0, dtype=np.float64)).max()
+    assume(len(np.unique(np.round(rows / np.float64(steps)), axis=0)) >= K)
     model = KMeans(K, init=centres, max_iter=1, tol=0).fit(rows)
     centres = model.cluster_centers_.astype(np.longdouble)
     distances = np.sqrt(((rows[:, None].astype(np.longdouble) - centres) ** 2).sum(axis=2))
