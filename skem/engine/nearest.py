@@ -13,8 +13,8 @@ from skem.engine.kernels import BLOCK, compiled, entry, reduction
 CENTRES = 64
 """Centres per matrix product: its result, times ``BLOCK`` rows, stays in the processor's second cache."""
 
-FLOAT64 = 2.0**-29
-"""A rounding of float64 in those of float32."""
+FLOAT64_ROUNDING = 2.0**-29
+"""In roundings of float32."""
 
 
 @compiled
@@ -50,17 +50,23 @@ def _norm(row):
     return np.sqrt(total)
 
 
+@reduction
+def _squared_distance(row, shift, scale, centre):
+    total = 0.0
+    for i in range(np.uintp(len(row))):
+        deviation = (np.float64(row[i]) - shift[i]) / scale[i] - centre[i]
+        total += deviation * deviation
+    return total
+
+
 @compiled
-def _nearest(row, centres):
-    """The centre with the smallest |x - c|^2, the first of several."""
-    place, least = np.int32(0), np.inf
+def _nearest(row, shift, scale, centres):
+    """The centre at the smallest squared distance, the first of several."""
+    place, least = 0, np.inf
     for k in range(len(centres)):
-        distance = 0.0
-        for i in range(len(row)):
-            deviation = row[i] - centres[k, i]
-            distance += deviation * deviation
-        if distance < least:
-            place, least = np.int32(k), distance
+        square = _squared_distance(row, shift, scale, centres[k])
+        if square < least:
+            place, least = k, square
     return place
 
 
@@ -69,8 +75,8 @@ def assign(x, shift, scale, centres, weights, labels, sums, counts, exactly):
     """The nearest centre of each row, the first of several, and the sums of the rows of each centre.
 
     Products are of float32, and of float64 for rows that have two centres at distances closer than rounding may have put
-    them; where that is so of float64, too, it takes the squares of differences. An inner product of m terms is off by up to m + 2 roundings of |c| |x|, whatever
-    the order of its sum, and |c|^2 / 2 and the difference by one each.
+    them; where that is so of float64, too, differences are squared. An inner product of m terms is off by up to m + 2 roundings
+    of |c| |x|, whatever the order of its sum, and |c|^2 / 2 and the difference by one each.
 
     Parameters
     ----------
@@ -137,8 +143,8 @@ def assign(x, shift, scale, centres, weights, labels, sums, counts, exactly):
         for j in range(found):
             nearest[close[j]] = np.int32(place[j])
             # Products lose rows that are far from zero and next to each other; differences do not.
-            if not second[j] - least[j] > (per_length * _norm(rows[j]) + constant) * FLOAT64:
-                nearest[close[j]] = _nearest(rows[j], centres)
+            if not second[j] - least[j] > (per_length * _norm(rows[j]) + constant) * FLOAT64_ROUNDING:
+                nearest[close[j]] = np.int32(_nearest(x[s + close[j]], shift, scale, centres))
         for t in range(n):
             label, weight = nearest[t], weights[s + t]
             changed += label != labels[s + t]
@@ -147,15 +153,6 @@ def assign(x, shift, scale, centres, weights, labels, sums, counts, exactly):
             for i in range(np.uintp(m)):
                 sums[label, i] += weight * (np.float64(x[s + t, i]) - shift[i])
     return changed, n_close
-
-
-@reduction
-def _squared_distance(row, shift, scale, centre):
-    total = 0.0
-    for i in range(np.uintp(len(row))):
-        deviation = (np.float64(row[i]) - shift[i]) / scale[i] - centre[i]
-        total += deviation * deviation
-    return total
 
 
 @entry

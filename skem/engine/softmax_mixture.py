@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import blas, cho_factor
 
+from skem.engine.linalg import EPS
+
 ARMIJO = 1e-4
 """A step has to gain this share of what the gradient promises."""
 SHORTEST_STEP = 1e-10
@@ -149,14 +151,13 @@ def factor_of_precision(curvature: np.ndarray) -> tuple[np.ndarray, bool]:
 
     Where K is so large that its rounding hides I, as much is added to the diagonal as rounding has taken.
     """
-    n, diagonal = len(curvature), np.diag_indices(len(curvature))
+    n, rounding = len(curvature), EPS
     precision = curvature + np.eye(n)
-    rounding = n * np.finfo(np.float64).eps * np.trace(curvature)
     while True:
         try:
             return cho_factor(precision, lower=True)
         except np.linalg.LinAlgError:
-            precision[diagonal] += rounding
+            precision[np.diag_indices(n)] += n * rounding * np.trace(curvature)
             rounding *= 10.0
 
 

@@ -235,9 +235,11 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
             em_passes=missing_em.passes if incomplete else em.passes,
         )
         drawn = isinstance(self.init, str) and previous is None
-        fits = []
+        fits, whole = [], None
+        if drawn:
+            whole = missing_em.filled(parts.whole) if incomplete else parts.whole
         for number in range(self.n_init if drawn else 1):
-            start = self._start(self._complete(parts.whole) if drawn else None, previous, random_state)
+            start = self._start(whole, previous, random_state)
             fits.append(self._last(training.passes([start]), number))
         best = max(fits, key=lambda fit: fit.objective[-1])
         fitted = self._to_input_units(best.mixtures[0], columns)
@@ -249,15 +251,6 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
         self.converged_ = best.converged
         self.dtype_used_ = best.dtype
         self.__dict__.pop("_batches", None)
-
-    def _complete(self, rows: Rows) -> Rows:
-        """The rows with the mean of its feature for each value that is missing, which is what k-means takes it for."""
-        X = rows.features.X
-        if not has_missing(X):
-            return rows
-        filled = np.where(np.isnan(X), self._shift.astype(X.dtype), X)
-        features = Features(filled, None, self._shift, self._scale, keep=True)
-        return Rows(features, rows.weights, rows.borders)
 
     def _start(
         self, rows: Rows | None, previous: Mixture | None, random_state: np.random.RandomState
