@@ -87,7 +87,7 @@ class Training:
         """Yield what is known after each pass from one start, a mixture for each block in the engine's units."""
         scale = self.parts.scale
         log_scale = sum(float(np.log(scale[columns]).sum()) for columns in self.blocks)
-        history = np.empty((2, 0))
+        history = np.empty((2, 64))
         with Workers(self.n_jobs) as workers:
             blocks = [
                 self.em_passes(
@@ -95,16 +95,15 @@ class Training:
                 )
                 for columns, start in zip(self.blocks, starts, strict=True)
             ]
-            for _ in range(self.max_iter):
+            for p in range(self.max_iter):
                 with single_threaded():
                     states = [next(block) for block in blocks]
-                after = [
-                    [sum([s.log_likelihood for s in states]) - log_scale],
-                    [sum([s.objective for s in states]) - log_scale],
-                ]
-                # A new array: whoever keeps a record keeps it as it was.
-                history = np.concatenate([history, after], axis=1)
-                log_likelihood, objective = history
+                if p == history.shape[1]:
+                    history = np.hstack([history, np.empty_like(history)])
+                history[0, p] = sum([s.log_likelihood for s in states]) - log_scale
+                history[1, p] = sum([s.objective for s in states]) - log_scale
+                # Nothing is written here again: whoever keeps a record keeps it as it was.
+                log_likelihood, objective = history[0, : p + 1], history[1, : p + 1]
                 converged = bool(
                     self.tol > 0 and len(objective) > 1 and objective[-1] - objective[-2] < self.tol
                 )
