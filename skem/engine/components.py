@@ -1,13 +1,270 @@
-"""What every pass does with the parameters of a few components, compiled: NumPy's calls would take longer than a small E-step.
+"""What every pass does with the parameters of components, compiled: NumPy's and LAPACK's calls take longer than their work.
 
-See ``compiled`` for how this module is imported.
+See ``compiled`` for how this module is imported, and ``kernels`` for why all parts of an entry stand in one file.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from skem.engine.kernels import compiled, entry
+from skem.engine.kernels import compiled, entry, reduction
+
+
+@reduction
+def _dot(a, i, j, n):
+    """The product of rows i and j of a matrix, up to column n."""
+    total = 0.0
+    for p in range(n):
+        total += a[i, p] * a[j, p]
+    return total
+
+
+@compiled
+def _cholesky(P, L):
+    """The lower triangle of L with P = L L^T; NaN where P is not positive definite."""
+    m = len(P)
+    for j in range(m):
+        L[j, j] = np.sqrt(P[j, j] - _dot(L, j, j, j))
+        scale = 1.0 / L[j, j]
+        for i in range(j + 1, m):
+            L[i, j] = (P[i, j] - _dot(L, i, j, j)) * scale
+
+
+@compiled
+def _invert(L, inverse):
+    """The lower triangle of L^-1; above it zeros."""
+    m = len(L)
+    for i in range(m):
+        for j in range(m):
+            inverse[i, j] = 0.0
+        for p in range(i):
+            factor = L[i, p]
+            for j in range(p + 1):
+                inverse[i, j] -= factor * inverse[p, j]
+        scale = 1.0 / L[i, i]
+        for j in range(i):
+            inverse[i, j] *= scale
+        inverse[i, i] = scale
+
+
+@compiled
+def inverse_factors(covariances):
+    """L^-1 of each P = L L^T, shape (K, m, m), and log |P|, shape (K,); NaN where P is not positive definite."""
+    K, m = covariances.shape[:2]
+    L, inverses, log_det = np.zeros((m, m)), np.empty((K, m, m)), np.zeros(K)
+    for k in range(K):
+        _cholesky(covariances[k], L)
+        _invert(L, inverses[k])
+        product = 1.0  # a logarithm takes ten times as long as a product
+        for i in range(m):
+            product *= L[i, i]
+            if not 1e-100 < product < 1e100:
+                log_det[k] += 2.0 * np.log(product)
+                product = 1.0
+        log_det[k] += 2.0 * np.log(product)
+    return inverses, log_det
+
+
+@entry
+def marginal_factors(covariances, features):
+    """L of P_oo = L L^T of each P, (K, m, m), for the indices o of some features, (n,): shape (K, n, n); NaN where singular."""
+    K, n = len(covariances), len(features)
+    L, P = np.zeros((K, n, n)), np.empty((n, n))
+    for k in range(K):
+        for i in range(n):
+            for j in range(i + 1):
+                P[i, j] = covariances[k, features[i], features[j]]
+        _cholesky(P, L[k])
+    return L
+
+
+@entry
+def whiten(L, x):
+    """L^-1 x in place, for factors of shape (K, n, n) and columns of shape (K, n, N)."""
+    K, n, N = x.shape
+    for k in range(K):
+        for i in range(n):
+            for j in range(i):
+                for c in range(N):
+                    x[k, i, c] -= L[k, i, j] * x[k, j, c]
+            for c in range(N):
+                x[k, i, c] /= L[k, i, i]
+
+
+@compiled
+def _natural_parameters(means, inverses, log_det, constant):
+    """See `natural_parameters`, of what `inverse_factors` finds."""
+    K, m = means.shape
+    w, traces = np.empty((K, 1 + m + m * (m + 1) // 2)), np.zeros(K)
+    precision, definite = np.empty((m, m)), True
+    for k in range(K):
+        one = min(k, len(inverses) - 1)
+        if k <= one:
+            inverse = inverses[one]
+            precision[:] = 0.0
+            for p in range(m):
+                for i in range(p + 1):
+                    factor = inverse[p, i]
+                    for j in range(i + 1):
+                        precision[i, j] += factor * inverse[p, j]
+            for i in range(m):
+                for j in range(i):
+                    precision[j, i] = precision[i, j]
+        linear = np.zeros(m)
+        for i in range(m):
+            traces[k] += precision[i, i]
+            for j in range(m):
+                linear[j] += precision[i, j] * means[k, i]
+        square, h = 0.0, 0
+        for i in range(m):
+            w[k, h] = linear[i]
+            w[k, h + 1] = -0.5 * precision[i, i]
+            for j in range(i + 1, m):
+                w[k, h + 1 + j - i] = -precision[i, j]
+            h += m - i + 1
+            square += means[k, i] * linear[i]
+        w[k, h] = -0.5 * (constant + log_det[one] + square)
+        definite &= not np.isnan(w[k, h])
+    return w, traces, definite
+
+
+@entry
+def natural_parameters(means, covariances, constant):
+    """w of Gaussians, log N(x; mu_k, P_k) = w_k . phi(x), shape (K, H), and tr(P_k^-1), (K,); are all P_k positive definite?
+
+    Parameters
+    ----------
+    means : ndarray of shape (K, m)
+    covariances : ndarray of shape (K, m, m) or (1, m, m)
+    constant : float
+        m log(2 pi).
+    """
+    inverses, log_det = inverse_factors(covariances)
+    return _natural_parameters(means, inverses, log_det, constant)
+
+
+@compiled
+def _scatter(moments, offsets, means, eps, exact_eps, least, ridge):
+    """S_k + r I, with S_k = E[x x^T] - E[x] E[x]^T, and see ``Moments.rounding``.
+
+    Parameters
+    ----------
+    moments : ndarray of shape (K, H)
+        E[phi(x - origin)].
+    offsets, means : ndarray of shape (K, m)
+    eps, exact_eps : float
+        Rounding of the type of the sums, and of float64.
+    least : float
+        Rounding of a variance at least.
+    ridge : float
+
+    Returns
+    -------
+    covariances : ndarray of shape (K, m, m)
+    rounding : ndarray of shape (K, m)
+    """
+    K, m = offsets.shape
+    result, rounding = np.empty((K, m, m)), np.empty((K, m))
+    for k in range(K):
+        h = 0
+        for i in range(m):
+            square = max(offsets[k, i] * offsets[k, i], 4 * exact_eps * means[k, i] * means[k, i])
+            h += 1
+            for j in range(i, m):
+                result[k, i, j] = moments[k, h] - offsets[k, i] * offsets[k, j]
+                result[k, j, i] = result[k, i, j]
+                h += 1
+            rounding[k, i] = max(eps * (square if eps == exact_eps else square + result[k, i, i]), least)
+            result[k, i, i] += ridge
+    return result, rounding
+
+
+@compiled
+def _largest_share(inverse, rounding):
+    """What a rounding of each variance takes of the worst pivot: max_i sum_j L^-1_ij^2 rounding_j."""
+    largest = 0.0
+    for i in range(len(inverse)):
+        share = 0.0
+        for j in range(i + 1):
+            share += inverse[i, j] * inverse[i, j] * rounding[j]
+        if not share <= largest:
+            largest = share
+    return largest
+
+
+@compiled
+def _regularity(covariance, inverse, rounding, singular, digits, variances):
+    """See ``linalg.regularity``: whether a covariance is regular, and exact. The last argument is memory to work in."""
+    m = len(covariance)
+    for i in range(m):
+        variances[i] = covariance[i, i]
+        # A pivot that is NaN, or that overflows, is none.
+        if not m * singular * abs(variances[i]) * (inverse[i, i] * inverse[i, i]) < 1.0:
+            return False, False
+    regular = m * singular * _largest_share(inverse, variances) < 1.0
+    return regular, regular and digits * _largest_share(inverse, rounding) < 1.0
+
+
+@entry
+def regularity(covariances, rounding, singular, digits):
+    """See ``linalg.regularity``: regular and exact, ndarray of bool, shape (K,), for ``rounding`` of shape (K, m)."""
+    K, m = rounding.shape
+    regular, exact, variances = np.zeros(K, np.bool_), np.zeros(K, np.bool_), np.empty(m)
+    inverses, _ = inverse_factors(covariances)
+    for k in range(K):
+        regular[k], exact[k] = _regularity(
+            covariances[k], inverses[k], rounding[k], singular, digits, variances
+        )
+    return regular, exact
+
+
+@compiled
+def _trusted(covariances, inverses, rounding, counts, ridge, singular, eps, digits):
+    """See `trusted`; ``inverses`` are those of `inverse_factors`. And whether none is irregular or in doubt."""
+    K, m = rounding.shape
+    regular, doubtful, none = np.zeros(K, np.bool_), np.zeros(K, np.bool_), True
+    variances = np.empty(m)
+    largest_variance, largest_rounding = -np.inf, -np.inf
+    for k in range(K):
+        for i in range(m):
+            largest_variance = max(largest_variance, covariances[k, i, i])
+            largest_rounding = max(largest_rounding, rounding[k, i])
+    # A ridge well above rounding leaves no doubt.
+    beyond_doubt = ridge > max(4 * m * eps * largest_variance, digits * largest_rounding)
+    for k in range(K):
+        # A variance below the rounding of the terms it is the difference of is no variance.
+        positive, sure = True, True
+        for i in range(m):
+            positive &= covariances[k, i, i] > 4 * rounding[k, i]
+            sure &= covariances[k, i, i] >= digits * rounding[k, i]
+        if not beyond_doubt:
+            definite, exact = _regularity(
+                covariances[k], inverses[k], rounding[k], singular, digits, variances
+            )
+            positive &= definite
+            sure &= exact
+        regular[k] = counts[k] > 0 and positive
+        doubtful[k] = counts[k] > 0 and not sure
+        none &= regular[k] and not doubtful[k]
+    return regular, doubtful, none
+
+
+@entry
+def trusted(covariances, rounding, counts, ridge, singular, eps, digits):
+    """Which components have regular covariances, and which are in doubt, (K,).
+
+    Parameters
+    ----------
+    covariances : ndarray of shape (K, m, m)
+    rounding : ndarray of shape (K, m)
+        See ``Moments.rounding``.
+    counts : ndarray of shape (K,)
+        Expected rows; without any a component is not regular, and not in doubt.
+    ridge, singular, eps, digits : float
+    """
+    inverses, _ = inverse_factors(covariances)
+    regular, doubtful, _ = _trusted(covariances, inverses, rounding, counts, ridge, singular, eps, digits)
+    return regular, doubtful
 
 
 @compiled
@@ -30,8 +287,8 @@ def _sizes(w, common, largest, total, factor):
     return largest_total, largest_factor
 
 
-@entry
-def apart(w, traces, ridge, weights, leave_out, largest):
+@compiled
+def _apart(w, traces, ridge, weights, leave_out, largest):
     """Take the penalties off the constants of ``w``, and what all components have in common off the rest.
 
     What is common is the mean, weighted by ``weights`` (K, L) and by the inverse squares of the `_sizes`, within limits,
@@ -87,9 +344,9 @@ def apart(w, traces, ridge, weights, leave_out, largest):
     return log_weights, everywhere, penalties, result, common, whole, rest
 
 
-@entry
-def joint_terms(w, common, log_weights, penalties, joint, relief, largest_penalty):
-    """Fill in what ``density.LogJoint`` consists of.
+@compiled
+def _joint_terms(w, common, log_weights, penalties):
+    """What ``density.LogJoint`` consists of.
 
     Parameters
     ----------
@@ -97,32 +354,37 @@ def joint_terms(w, common, log_weights, penalties, joint, relief, largest_penalt
     common : ndarray of shape (H,)
     log_weights : ndarray of shape (k, C)
     penalties : ndarray of shape (k, C) or (k, 1)
+
+    Returns
+    -------
     joint : ndarray of shape (k + 1, H)
-        Set to w, with the log-weights of a single class, and what is common.
+        w, with the log-weights of a single class, and what is common.
     relief : ndarray of shape (k, C)
-        Set to exp(penalty_kc - penalty_c).
+        exp(penalty_kc - penalty_c).
     largest_penalty : ndarray of shape (C,)
-        Set to penalty_c, the largest of each class.
+        penalty_c, the largest of each class.
     """
-    k, H = w.shape
+    (k, H), C = w.shape, log_weights.shape[1]
+    joint, relief, largest_penalty = np.empty((k + 1, H)), np.empty((k, C)), np.empty(C)
     for i in range(k):
         for h in range(H):
             joint[i, h] = w[i, h]
-        if len(largest_penalty) == 1:
+        if C == 1:
             joint[i, H - 1] = w[i, H - 1] + log_weights[i, 0]
     for h in range(H):
         joint[k, h] = common[h]
-    for c in range(len(largest_penalty)):
+    for c in range(C):
         column = min(c, penalties.shape[1] - 1)
         largest_penalty[c] = -np.inf
         for i in range(k):
             largest_penalty[c] = max(largest_penalty[c], penalties[i, column])
         for i in range(k):
             relief[i, c] = np.exp(penalties[i, column] - largest_penalty[c])
+    return joint, relief, largest_penalty
 
 
-@entry
-def expectations(counts, sums, origins, previous, linear, least):
+@compiled
+def _expectations(counts, sums, origins, previous, linear, least):
     """Weights and means (Pulford 2022, eqs. 16 and 17), and what the latter are made of.
 
     A component whose pairs with classes are all dropped keeps its mean and has weight zero.
@@ -231,3 +493,54 @@ def error_bounds(w, common, largest, m, spread, least, rounding, limit, largest_
             errors[k] = np.inf
         fine &= errors[k] < limit
     return errors, fine
+
+
+# Each is called where something is unusual; where nothing is, they are one call.
+scatter, expectations = entry(_scatter), entry(_expectations)
+apart, joint_terms = entry(_apart), entry(_joint_terms)
+
+
+@entry
+def next_parameters(
+    counts, sums, origins, previous, linear, least, ridge, eps, leave_out, largest, one_joint, constants
+):
+    """An M-step with covariance matrices, and what the next E-step has to know: `expectations` to `joint_terms` in one call.
+
+    Parameters
+    ----------
+    counts, sums, origins, previous, linear, least
+        As for `expectations`.
+    ridge : float
+    eps : float
+        As for `scatter`.
+    leave_out, largest
+        As for `apart`.
+    one_joint : bool
+        Whether the last result is asked for.
+    constants : tuple of five floats
+        Rounding of float64, rounding of a variance at least, ``linalg.SINGULAR``, ``linalg.DIGITS``, and m log(2 pi).
+
+    Returns
+    -------
+    usual : bool
+        Whether no covariance is singular or in doubt; else what follows is not to be used.
+    parameters : tuple
+        Weights (K, L), means (K, m) and covariances (K, m, m).
+    w : ndarray of shape (K, H)
+        As of `natural_parameters`, less the penalties.
+    terms : tuple
+        What `apart` returns.
+    joint : tuple
+        What `joint_terms` returns for all components and classes.
+    """
+    exact_eps, least_rounding, singular, digits, constant = constants
+    weights, means, phi, offsets, n_k = _expectations(counts, sums, origins, previous, linear, least)
+    covariances, rounding = _scatter(phi, offsets, means, eps, exact_eps, least_rounding, ridge)
+    inverses, log_det = inverse_factors(covariances)
+    _, _, usual = _trusted(covariances, inverses, rounding, n_k, ridge, singular, exact_eps, digits)
+    w, traces, definite = _natural_parameters(means, inverses, log_det, constant)
+    terms = _apart(w, traces, ridge, weights, leave_out, largest)
+    log_weights, _, penalties, rest, common, _, _ = terms
+    some = len(w) if one_joint else 0
+    joint = _joint_terms(rest[:some], common, log_weights[:some], penalties[:some].reshape((some, 1)))
+    return usual and definite, (weights, means, covariances), w, terms, joint

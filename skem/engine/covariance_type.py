@@ -37,6 +37,10 @@ class CovarianceType(ABC):
         compiled.kernels().quadratic_features(np.ascontiguousarray(x), self.family, phi)
         return phi
 
+    def made_for(self, k: int) -> int | None:
+        """What phi is, where an E-step with k components makes it; None where it takes less time without."""
+        return self.family
+
     def linear(self, m: int) -> np.ndarray:
         """Where in phi the features themselves stand, (m,); the constant is last."""
         return np.arange(m)
@@ -48,10 +52,6 @@ class CovarianceType(ABC):
     @abstractmethod
     def factors(self, covariances: np.ndarray, components: np.ndarray, m: int) -> np.ndarray:
         """L of P_k = L L^T of some components: (k, m, m), or deviations, (k, m, 1) or (k, 1, 1), where P_k is diagonal."""
-
-    def directly(self, k: int, m: int) -> bool:
-        """Whether k components of m features take less time without making phi."""
-        return False
 
     def weighted_sums(self, x: np.ndarray, origin: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """phi(x - origin) weighted and summed over rows, of one component: (H,); x is (m, n), ``weights`` (n,), all of one type."""

@@ -11,6 +11,7 @@ components, they are not.
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,12 @@ LEAST_MEASURED = 2**23
 """Rows times components times quadratic features up to which float64 takes the place of measuring errors in float32. Where
 errors had to be measured in most passes (8 to 36 features, 4 to 40 components, with AVX-512), a pass in float32 took 1.3 to 6
 times as long as one in float64 from 1 to 7 million on, and .7 to 1.3 times as long at 14 million."""
+
+Joint = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""What `components.joint_terms` returns."""
+
+Natural = tuple[np.ndarray, tuple[Any, ...], Joint | None]
+"""What `components.next_parameters` returns but for the parameters: w, less the penalties, the terms, and where it is of use the joint."""
 
 _NO_INDICES = np.arange(0)
 _FLOAT64 = np.dtype(np.float64)
@@ -70,6 +77,8 @@ class LogDensity:
         Components to centre and whiten in any case.
     log_sharing : ndarray of shape (K, C), optional
         As for `LogJoint`.
+    natural : tuple, optional
+        What `components.next_parameters` found for these arguments.
 
     Attributes
     ----------
@@ -85,7 +94,11 @@ class LogDensity:
         The components to centre and whiten.
     dtype : numpy dtype
         In which to compute.
+    joint : tuple or None
+        Where it is known, what `components.joint_terms` makes of all components and classes.
     """
+
+    joint: Joint | None
 
     def __init__(
         self,
@@ -96,34 +109,41 @@ class LogDensity:
         ridge: float = 0.0,
         local: np.ndarray | bool = False,
         log_sharing: np.ndarray | None = None,
+        natural: Natural | None = None,
     ) -> None:
         self.covariance_type = bound.covariance_type
         self.mixture = mixture
-        w, precision_traces = self.covariance_type.natural(mixture.means, mixture.covariances)
         self.dtype = np.dtype(dtype)
         self._whitenings: dict[int, tuple[Whitening, Whitening]] = {}
         components, largest = compiled.components(), bound.largest_features
-        weights = np.ascontiguousarray(mixture.weights)
-        local = np.zeros(len(w), dtype=bool) if local is False else np.array(local)
-        # What all components have in common does not move a responsibility: without it the rest is exact
-        # to one more digit, which is what breaks the symmetry of a start with all components nearly equal.
-        # Weighted, so that a component nobody uses, or a narrow one with much larger numbers, does not spoil the others.
-        terms = components.apart(w, precision_traces, ridge, weights, local, largest)
+        local = np.zeros(len(mixture.means), dtype=bool) if isinstance(local, bool) else local
+        if natural is not None:
+            w, terms, self.joint = natural
+        else:
+            # What all components have in common does not move a responsibility: without it the rest is exact
+            # to one more digit, which is what breaks the symmetry of a start with all components nearly equal.
+            # Weighted, so that a component nobody uses, or a narrow one with much larger numbers, does not spoil the others.
+            w, precision_traces = self.covariance_type.natural(mixture.means, mixture.covariances)
+            weights = np.ascontiguousarray(mixture.weights)
+            terms, self.joint = components.apart(w, precision_traces, ridge, weights, local, largest), None
         self.log_weights, self.all_active, self.penalties, self.w, self.common, of_all, of_rest = terms
         if not bound.suffices(of_all, _FLOAT64):
             nothing = np.zeros(w.shape[1])
-            local |= ~(bound.errors(w, nothing, _FLOAT64)[0] < MAX_ERROR[_FLOAT64])
-            terms = components.apart(w, precision_traces, 0.0, weights, local, largest)
+            local = local | ~(bound.errors(w, nothing, _FLOAT64)[0] < MAX_ERROR[_FLOAT64])
+            weights = np.ascontiguousarray(mixture.weights)
+            terms = components.apart(w, np.zeros(len(w)), 0.0, weights, local, largest)
             *_, self.w, self.common, _, of_rest = terms
+            self.joint = None
         if self.dtype != _FLOAT64:
             local_in_float32 = self._local_in_float32(bound, w, of_rest, local, log_sharing)
             if local_in_float32 is None:
                 self.dtype = _FLOAT64
             else:
                 local = local_in_float32
-                # What is common stays as it is, and so do the errors of the others.
-                self.w[local] = 0.0
-        self.local = local.nonzero()[0]
+        self.local = local.nonzero()[0] if True in local.tolist() else _NO_INDICES
+        # What is common stays as it is, and so do the errors of the others.
+        if len(self.local):
+            self.w[self.local] = 0.0
 
     def _local_in_float32(
         self,
@@ -217,13 +237,15 @@ class LogJoint:
         log pi_kc for each of the C classes, ``log_sharing`` included.
     log_sharing : ndarray of shape (k, C), optional
         What training takes off a component's log-weight in a class, at most zero: a penalty like the ridge's.
+    joint : tuple, optional
+        What `components.joint_terms` made of these arguments.
 
     Attributes
     ----------
     components
         As given.
     family : int or None
-        What phi is; None where it is not made.
+        What phi is; None where the E-step does not make it.
     w : ndarray of shape (k + 1, H)
         Of the components, with the log-weights of a single class, and of what they have in common.
     terms : tuple of ndarray
@@ -239,9 +261,9 @@ class LogJoint:
         components: np.ndarray | slice,
         log_weights: np.ndarray,
         log_sharing: np.ndarray | None = None,
+        joint: Joint | None = None,
     ) -> None:
         self._density, self.components = density, components
-        k, n_classes = log_weights.shape
         self._log_weights = log_weights
         self._penalties = density.penalties[components, None]
         if log_sharing is not None:
@@ -252,28 +274,18 @@ class LogJoint:
             numbers = np.arange(len(density.w))[components]
             self.local = np.flatnonzero(np.isin(numbers, density.local))
             self.numbers = numbers[self.local]
-        covariance_type = density.covariance_type
-        few = covariance_type.directly(k, density.mixture.means.shape[1])
-        self.family = None if few else covariance_type.family
+        self.family = density.covariance_type.made_for(len(log_weights))
         # log sum_k pi_k N_k = log sum_k pi_k N_k e^-pen_k + log sum_k w_k e^pen_k: the last factor, scaled.
-        self.w = np.empty((k + 1, density.w.shape[1]), density.dtype)
-        relief, largest_penalty = np.empty((k, n_classes), density.dtype), np.empty(n_classes)
-        compiled.components().joint_terms(
-            density.w[components],
-            density.common,
-            log_weights,
-            self._penalties,
-            self.w,
-            relief,
-            largest_penalty,
+        log_weights = np.ascontiguousarray(log_weights)
+        made: Joint = joint or compiled.components().joint_terms(
+            density.w[components], density.common, log_weights, self._penalties
         )
-        self.terms = log_weights.astype(density.dtype, order="C"), relief, largest_penalty
+        self.w, relief, largest_penalty = made
+        self.terms = log_weights, relief, largest_penalty
 
     def of_local(self, x: np.ndarray) -> np.ndarray:
         """What `__call__` finds for the local components, with what it leaves out: shape (l, n), in float64."""
         result = np.empty((len(self.local), x.shape[1]))
-        if not len(self.local):
-            return result
         x = np.ascontiguousarray(x)
         one_class = self._log_weights.shape[1] == 1
         for i, (place, k) in enumerate(zip(self.local, self.numbers.tolist(), strict=True)):
@@ -287,7 +299,8 @@ class LogJoint:
         """
         log_joint = compiled.kernels().linear_forms(np.ascontiguousarray(x), self.w, self.family)
         log_joint, common = log_joint[:-1], log_joint[-1]
-        log_joint[self.local] = self.of_local(x) - common
+        if len(self.local):
+            log_joint[self.local] = self.of_local(x) - common
         return log_joint, common
 
     def without_penalties(self, x: np.ndarray, codes: np.ndarray | int = 0) -> np.ndarray:

@@ -16,6 +16,8 @@ from skem.engine.problem import Problem, chunks
 from skem.engine.rows import Chunk, Reader, Rows
 from skem.engine.threads import Scratch
 
+_NONE_LOCAL = np.empty((0, 0))
+
 
 @dataclass
 class Sums:
@@ -91,14 +93,17 @@ class EStep:
         return found
 
     def _new_log_joint(self, classes: slice) -> LogJoint:
-        weights, log_sharing = self._density.mixture.weights, self._log_sharing
+        density, log_sharing = self._density, self._log_sharing
+        weights = density.mixture.weights
         # Adding to everything is several times faster than adding to an index list of everything.
         components: np.ndarray | slice = slice(None)
-        if not self._density.all_active:
+        if not density.all_active:
             active = np.flatnonzero(weights[:, classes].any(axis=1))
             components = components if len(active) == len(weights) else active
+        elif density.joint is not None and classes.stop - classes.start == weights.shape[1]:
+            return LogJoint(density, components, self._log_weights, joint=density.joint)
         return LogJoint(
-            self._density,
+            density,
             components,
             self._log_weights[components, classes],
             None if log_sharing is None else log_sharing[components, classes],
@@ -126,7 +131,8 @@ class EStep:
         n, dtype, (k, H) = len(sample_weights), x.dtype, log_joint.w.shape
         log_likelihood, objective = np.empty(n), np.empty(n)
         counts, sums = np.zeros(log_joint.terms[0].shape), np.zeros((k - 1 if self._with_sums else 0, H))
-        of_local = log_joint.of_local(x[:, first : first + n])
+        some_local = len(log_joint.local) > 0
+        of_local = log_joint.of_local(x[:, first : first + n]) if some_local else _NONE_LOCAL
         underflown, of_likelihood, of_objective = kernels.e_step(
             x,
             first,
@@ -135,7 +141,7 @@ class EStep:
             log_joint.terms,
             (chunk.borders, sample_weights),
             LEAST[dtype],
-            scratch.empty(kernels.memory_size(k - 1, H, n, log_joint.family), dtype),
+            scratch.empty(kernels.memory_size(k - 1, H, len(x), n, log_joint.family), dtype),
             (log_joint.local, of_local),
             log_likelihood,
             objective,
@@ -150,12 +156,12 @@ class EStep:
             of_likelihood = float(sample_weights @ log_likelihood)
         if not self._with_sums:
             return Sums(of_likelihood, of_objective, counts, sums)
-        if self._centred[log_joint.numbers].any():
+        if some_local and self._centred[log_joint.numbers].any():
             x = np.ascontiguousarray(x[:, first : first + n])
-        for place, k, responsibilities in zip(log_joint.local, log_joint.numbers, of_local, strict=True):
-            if self._centred[k]:
-                origin, weights = self._origins[k].astype(dtype), responsibilities.astype(dtype)
-                sums[place] = self._covariance_type.weighted_sums(x, origin, weights)
+            for place, k, responsibilities in zip(log_joint.local, log_joint.numbers, of_local, strict=True):
+                if self._centred[k]:
+                    origin, weights = self._origins[k].astype(dtype), responsibilities.astype(dtype)
+                    sums[place] = self._covariance_type.weighted_sums(x, origin, weights)
         if not chunk.several_classes:
             counts = sums[:, -1:].copy()
         return Sums(of_likelihood, of_objective, counts, sums)

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skem.engine import compiled
-from skem.engine.density import LogDensity, many_local
+from skem.engine.density import LogDensity, Natural, many_local
 from skem.engine.e_step import EStep
 from skem.engine.moments import Moments, SufficientStatistics
 from skem.engine.parameters import Mixture
@@ -65,12 +65,16 @@ def passes(problem: Problem, max_iter: int) -> Iterator[State]:
     dtype = problem.parts.dtype
     statistics = _statistics(problem, mixture, dtype)
     for p in range(1, max_iter + 1):
-        mixture, doubtful, in_doubt_in_float32 = _m_step(problem, statistics, mixture, local)
-        # Densities that float32 does not suffice for today it may suffice for tomorrow.
-        dtype = _FLOAT64 if in_doubt_in_float32 else dtype
-        # In float32 what was in doubt once will be again; taken about its own mean its scatter is not.
-        local = local | doubtful if dtype != _FLOAT64 else np.zeros(len(local), dtype=bool)
-        statistics = _statistics(problem, mixture, dtype, with_sums=p < max_iter, local=local)
+        natural, usual = None, _usual_m_step(problem, statistics, mixture, local)
+        if usual is not None:
+            mixture, natural = usual
+        else:
+            mixture, doubtful, in_doubt_in_float32 = _m_step(problem, statistics, mixture, local)
+            # Densities that float32 does not suffice for today it may suffice for tomorrow.
+            dtype = _FLOAT64 if in_doubt_in_float32 else dtype
+            # In float32 what was in doubt once will be again; taken about its own mean its scatter is not.
+            local = local | doubtful if dtype != _FLOAT64 else np.zeros(len(local), dtype=bool)
+        statistics = _statistics(problem, mixture, dtype, natural, with_sums=p < max_iter, local=local)
         yield State(p, mixture, statistics.log_likelihood, statistics.objective, statistics.dtype)
 
 
@@ -82,11 +86,13 @@ def statistics(problem: Problem, mixture: Mixture) -> SufficientStatistics:
 # The E-step
 
 
-def _statistics(problem: Problem, mixture: Mixture, dtype: np.dtype, **options: Any) -> SufficientStatistics:
-    """What an E-step leaves: that of the problem, if it brings one, or this one; ``options`` as in `_EStep`."""
+def _statistics(
+    problem: Problem, mixture: Mixture, dtype: np.dtype, natural: Natural | None = None, **options: Any
+) -> SufficientStatistics:
+    """What an E-step leaves: that of the problem, if it brings one, or this one; arguments as in `_EStep`."""
     if problem.e_step is not None:
         return problem.e_step(problem, mixture, dtype, **options)
-    return _EStep(problem, mixture, dtype, **options).statistics()
+    return _EStep(problem, mixture, dtype, natural, **options).statistics()
 
 
 class _EStep:
@@ -98,6 +104,8 @@ class _EStep:
     mixture : Mixture
     dtype : numpy dtype
         In which to compute if that is exact enough.
+    natural : tuple, optional
+        As for `LogDensity`.
     with_sums : bool
         Whether an M-step follows.
     local : ndarray of bool, shape (K,), optional
@@ -111,6 +119,7 @@ class _EStep:
         problem: Problem,
         mixture: Mixture,
         dtype: np.dtype,
+        natural: Natural | None = None,
         *,
         with_sums: bool = True,
         local: np.ndarray | bool = False,
@@ -123,6 +132,7 @@ class _EStep:
             ridge=problem.ridge,
             local=local,
             log_sharing=problem.log_sharing,
+            natural=natural,
         )
         self._problem, self._density = problem, density
         self._origins, centred = density.origins(local, centres)
@@ -150,6 +160,30 @@ def _covariances(problem: Problem, moments: Moments, previous: Mixture) -> tuple
     return problem.covariance_type.maximise(
         moments, previous.covariances, problem.ridge, problem.variance_floor
     )
+
+
+def _usual_m_step(
+    problem: Problem, statistics: SufficientStatistics, previous: Mixture, local: np.ndarray
+) -> tuple[Mixture, Natural] | None:
+    """The next parameters and what `LogDensity` asks for, where the covariances are matrices and none is in doubt."""
+    if not problem.usual:
+        return None
+    bound = problem.rounding_bound
+    usual, parameters, w, terms, joint = compiled.components().next_parameters(
+        statistics.counts,
+        statistics.sums,
+        statistics.origins,
+        np.ascontiguousarray(previous.means),
+        problem.linear,
+        problem.active_rows,
+        problem.ridge,
+        _EPS[statistics.dtype],
+        local,
+        bound.largest_features,
+        problem.one_joint,
+        problem.constants,
+    )
+    return (Mixture(*parameters), (w, terms, joint if problem.one_joint else None)) if usual else None
 
 
 def _m_step(

@@ -2,7 +2,8 @@
 
 See ``compiled`` for how this module is imported. What numba compiles is kept on disk.
 Rows are worked on in blocks whose quadratic features stay in the processor's second cache, and these in tiles that stay in
-the first; a tile holds rows of one class. No loop depends on the number of threads, and none holds the interpreter's lock.
+the first; few components do without quadratic features. A tile holds rows of one class. No loop depends on the number of
+threads, and none holds the interpreter's lock.
 All parts stand in one file, because numba tells what is out of date on disk by the file of an entry alone.
 """
 
@@ -19,8 +20,12 @@ from numba.extending import overload
 from skem.engine.interrupts import sigint, uninterrupted
 from skem.engine.parameters import DIAGONAL, MATRICES, SPHERICAL
 
-TILE = 256
-"""Rows per tile. Measured from 64 to 1024, in both types, with AVX2 and with AVX-512: 256 is never far from the best."""
+TILE, LEAST_TILE, TILE_BYTES = 384, 192, 2**15
+"""Rows per tile. Those of matrices have so many bytes, but not less than the least rows. Measured from 192 to 512 rows of 4 to
+64 features, in both types, with AVX2 and with AVX-512: never far from the best."""
+
+LANES = 16
+"""Rows that tiles of matrices are filled up to a multiple of, with zeros: the most numbers that are worked on at once."""
 
 BLOCK = 512
 """Rows whose quadratic features are made at a time. Measured from 256 to 3072 with 15 to 64 features: more, and they wait
@@ -43,7 +48,8 @@ reduction = _part("contract", "nsz", "reassoc")
 
 
 def entry(function: Callable) -> Callable:
-    """Decorator of what the engine calls. Ctrl-C waits, since a first call compiles, or loads what was compiled."""
+    """Decorator of what the engine calls; of a part, too. Ctrl-C waits, since a first call compiles, or loads what was compiled."""
+    function = getattr(function, "py_func", function)
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "nsz"}}
     try:
         dispatcher = njit(cache=True, **options)(function)
@@ -170,7 +176,7 @@ def _softmax(joint, k, s, least, relief, c, total, relieved, largest):
     for i in range(1, k):
         _maximum(joint, i, s, largest)
     for i in range(k):
-        _exponentiate(joint, i, s, largest, least, relief[i, c], total, relieved)
+        _exponentiate(joint, i, s, largest, least, joint.dtype.type(relief[i, c]), total, relieved)
 
 
 @compiled
@@ -211,11 +217,20 @@ def _sum(numbers, n):
     return total
 
 
+@reduction
+def _product(a, b):
+    total = 0.0
+    for t in range(np.uintp(a.size)):
+        total += a[t] * b[t]
+    return total
+
+
 @compiled
 def _add(joint, k, s, n, log_weights, c):
     for i in range(k):
+        log_weight = joint.dtype.type(log_weights[i, c])
         for t in range(np.uintp(n)):
-            joint[i, s + t] += log_weights[i, c]
+            joint[i, s + t] += log_weight
 
 
 @compiled
@@ -248,52 +263,78 @@ def _features(x, s, n, family, phi):
 
 
 # The same without making phi, for matrices. Features are taken in pairs: loops then multiply more than they load. An odd
-# number of them gets one more, of zeros.
+# number of them gets one more, of ones, whose products are the features themselves.
 
 
 @compiled
-def _copy(x, s, n, tile):
-    """Copy the columns s to s + n of x."""
+def _tile_rows(m, itemsize):
+    """T, the rows of a tile of matrices."""
+    return min(TILE, max(LEAST_TILE, TILE_BYTES // (m * itemsize) // LANES * LANES))
+
+
+@compiled
+def _tile(m, T, memory):
+    """``memory`` for the features of a tile, (m, T), or one more, and behind it for sums that are not finished, (2, T)."""
+    even = m + m % 2
+    tile = memory[: even * T].reshape((even, T))
+    tile[m:] = 1
+    return tile, memory[even * T : (even + 2) * T].reshape((2, T))
+
+
+@compiled
+def _fill(x, s, n, tile):
+    """Copy the columns s to s + n of x to a tile, and zeros up to a multiple of LANES, which is returned."""
+    filled = (n + LANES - 1) // LANES * LANES
     for i in range(len(x)):
         for t in range(np.uintp(n)):
             tile[i, t] = x[i, s + t]
+        for t in range(n, filled):
+            tile[i, t] = 0
+    return filled
 
 
 @compiled
-def _as_matrices(w, m):
-    """w . [x_i, x_i x_j, 1] as matrices: coefficients of x_i x_j for j >= i, and in the last row those of x_i."""
+def _as_matrices(w, m, dtype):
+    """w . [x_i, x_i x_j, 1] as matrices: coefficients of x_i x_j for j >= i, and in the last row those of x_i and of 1.
+
+    With an odd number of features the last row is zero.
+    """
     even = m + m % 2
-    matrices = np.zeros((len(w), even + 1, even), w.dtype)
+    matrices = np.zeros((len(w), even + 1, even + 1), dtype)
     for k in range(len(w)):
         h = 0
         for i in range(m):
-            matrices[k, even, i] = w[k, h]
+            if even == m:
+                matrices[k, even, i] = w[k, h]
+            else:
+                matrices[k, i, m] = w[k, h]
             for j in range(i, m):
                 matrices[k, i, j] = w[k, h + 1 + j - i]
             h += m - i + 1
+        matrices[k, m, m] = w[k, h]
     return matrices
 
 
 @compiled
-def _add_matrices(matrices, total, m, sums):
-    """The way back: add them, and coefficients of 1, to ``sums`` of shape (k, H)."""
+def _add_matrices(matrices, m, sums):
+    """The way back: add them to ``sums`` of shape (k, H)."""
     even = m + m % 2
     for k in range(len(sums)):
         h = 0
         for i in range(m):
-            sums[k, h] += matrices[k, even, i]
+            sums[k, h] += matrices[k, even, i] if even == m else matrices[k, i, m]
             for j in range(i, m):
                 sums[k, h + 1 + j - i] += matrices[k, i, j]
             h += m - i + 1
-        sums[k, h] += total[k]
+        sums[k, h] += matrices[k, m, m]
 
 
 @compiled
-def _quadratic_forms(x, w, matrices, n, partial, result):
-    """w . phi(x) of n rows for each row of ``w``."""
+def _quadratic_forms(x, matrices, n, partial, result):
+    """w . phi(x) of n rows for each w."""
     even = len(x)
-    for k in range(len(w)):
-        constant = w[k, w.shape[1] - 1]
+    for k in range(len(matrices)):
+        constant = matrices[k, even, even]
         for t in range(np.uintp(n)):
             result[k, t] = constant
         for i in range(0, even, 2):
@@ -316,8 +357,10 @@ def _quadratic_forms(x, w, matrices, n, partial, result):
                     matrices[k, i + 1, j + 3],
                 )
                 for t in range(np.uintp(n)):
-                    partial[0, t] += (u0 * x[j, t] + u1 * x[j + 1, t]) + (u2 * x[j + 2, t] + u3 * x[j + 3, t])
-                    partial[1, t] += (v0 * x[j, t] + v1 * x[j + 1, t]) + (v2 * x[j + 2, t] + v3 * x[j + 3, t])
+                    first, second = partial[0, t], partial[1, t]
+                    first = first + u0 * x[j, t] + u1 * x[j + 1, t] + u2 * x[j + 2, t] + u3 * x[j + 3, t]
+                    second = second + v0 * x[j, t] + v1 * x[j + 1, t] + v2 * x[j + 2, t] + v3 * x[j + 3, t]
+                    partial[0, t], partial[1, t] = first, second
                 j += 4
             if j < even:
                 u0, u1, v0, v1 = (
@@ -327,37 +370,49 @@ def _quadratic_forms(x, w, matrices, n, partial, result):
                     matrices[k, i + 1, j + 1],
                 )
                 for t in range(np.uintp(n)):
-                    partial[0, t] += u0 * x[j, t] + u1 * x[j + 1, t]
-                    partial[1, t] += v0 * x[j, t] + v1 * x[j + 1, t]
+                    partial[0, t] = partial[0, t] + u0 * x[j, t] + u1 * x[j + 1, t]
+                    partial[1, t] = partial[1, t] + v0 * x[j, t] + v1 * x[j + 1, t]
             u0, u1, v1 = matrices[k, i, i], matrices[k, i, i + 1], matrices[k, i + 1, i + 1]
             for t in range(np.uintp(n)):
                 first, second = x[i, t], x[i + 1, t]
-                result[k, t] += (partial[0, t] + u0 * first + u1 * second) * first + (
-                    partial[1, t] + v1 * second
-                ) * second
+                of_first = partial[0, t] + u0 * first + u1 * second
+                of_second = partial[1, t] + v1 * second
+                result[k, t] = result[k, t] + of_first * first + of_second * second
 
 
 @reduction
-def _add_sums(x, responsibilities, k, n, partial, matrices, total):
-    """Add the products of features, and the features, weighted and summed over n rows, to ``matrices``, and the weights."""
+def _add_sums(x, responsibilities, k, n, partial, with_ones, matrices):
+    """Add the products of features, weighted and summed over n rows, to ``matrices``; and the features and weights.
+
+    Those of the latter are products already where x has a feature of ones.
+    """
     even, zero = len(x), x.dtype.type(0)
     for c in range(k):
-        s0 = zero
-        for t in range(np.uintp(n)):
-            s0 += responsibilities[c, t]
-        total[c] += s0
+        if not with_ones:
+            s0 = zero
+            for t in range(np.uintp(n)):
+                s0 += responsibilities[c, t]
+            matrices[c, even, even] += s0
         for i in range(0, even, 2):
             u0, v0, u1, u2, v2 = zero, zero, zero, zero, zero
-            for t in range(np.uintp(n)):
-                first, second = responsibilities[c, t] * x[i, t], responsibilities[c, t] * x[i + 1, t]
-                partial[0, t], partial[1, t] = first, second
-                u0 += first
-                v0 += second
-                u1 += first * x[i, t]
-                u2 += first * x[i + 1, t]
-                v2 += second * x[i + 1, t]
-            matrices[c, even, i] += u0
-            matrices[c, even, i + 1] += v0
+            if with_ones:
+                for t in range(np.uintp(n)):
+                    first, second = responsibilities[c, t] * x[i, t], responsibilities[c, t] * x[i + 1, t]
+                    partial[0, t], partial[1, t] = first, second
+                    u1 += first * x[i, t]
+                    u2 += first * x[i + 1, t]
+                    v2 += second * x[i + 1, t]
+            else:
+                for t in range(np.uintp(n)):
+                    first, second = responsibilities[c, t] * x[i, t], responsibilities[c, t] * x[i + 1, t]
+                    partial[0, t], partial[1, t] = first, second
+                    u0 += first
+                    v0 += second
+                    u1 += first * x[i, t]
+                    u2 += first * x[i + 1, t]
+                    v2 += second * x[i + 1, t]
+                matrices[c, even, i] += u0
+                matrices[c, even, i + 1] += v0
             matrices[c, i, i] += u1
             matrices[c, i, i + 1] += u2
             matrices[c, i + 1, i + 1] += v2
@@ -428,7 +483,7 @@ def log_sum_exp(joint, least):
     k, n = joint.shape
     largest, log_total = np.empty(n, joint.dtype), np.empty(n)
     total, relieved = np.empty(TILE, joint.dtype), np.empty(TILE, joint.dtype)
-    relief = np.ones((k, 1), joint.dtype)
+    relief = np.ones((k, 1))
     for s in range(np.uintp(0), np.uintp(n), np.uintp(TILE)):
         e = min(s + TILE, n)
         _softmax(joint, k, s, least, relief, 0, total[: e - s], relieved[: e - s], largest[s:e])
@@ -492,25 +547,27 @@ def e_step(
     log_weights, relief, penalty = mixture
     borders, sample_weights = rows
     places, given = local
-    k, H, m, N = len(w) - 1, w.shape[1], len(x), len(sample_weights)
-    even, block = m + m % 2, min(N, TILE if family is None else BLOCK)
-    total, relieved, largest = np.empty(TILE, x.dtype), np.empty(TILE, x.dtype), np.empty(TILE, x.dtype)
+    k, H, m, N, number = len(w) - 1, w.shape[1], len(x), len(sample_weights), x.dtype.type
+    total, relieved, largest = memory[:TILE], memory[TILE : 2 * TILE], memory[2 * TILE : 3 * TILE]
+    memory = memory[3 * TILE :]
     if family is None:
-        tile, partial = np.zeros((even, TILE), x.dtype), np.empty((2, TILE), x.dtype)
-        matrices = _as_matrices(w, m)
-        of_products, of_ones = np.zeros((k, even + 1, even)), np.zeros(k)
+        block = _tile_rows(m, x.itemsize)
+        joint = memory[: (k + 1) * block].reshape((k + 1, block))
+        tile, partial = _tile(m, block, memory[(k + 1) * block :])
+        matrices, of_products = _as_matrices(w, m, x.dtype), np.zeros((k, len(tile) + 1, len(tile) + 1))
+    else:
+        block, rounded = min(N, BLOCK), w.astype(x.dtype)
     underflown = 0
     for s in range(0, N, block):
         n = min(block, N - s)
-        joint = memory[: (k + 1) * n].reshape((k + 1, n))
         if family is None:
-            _copy(x, np.uintp(first + s), n, tile)
-            _quadratic_forms(tile, w, matrices, n, partial, joint)
+            filled = _fill(x, np.uintp(first + s), n, tile)
+            _quadratic_forms(tile, matrices, filled, partial, joint)
         else:
-            free = memory[(k + 1) * n :]
+            joint, free = memory[: (k + 1) * n].reshape((k + 1, n)), memory[(k + 1) * n :]
             phi = free[: H * n].reshape((H, n))
             _features(x, np.uintp(first + s), n, family, phi)
-            np.dot(w, phi, joint)
+            np.dot(rounded, phi, joint)
         for i, place in enumerate(places):
             for t in range(n):
                 joint[place, t] = given[i, s + t] - joint[k, t]
@@ -535,14 +592,17 @@ def e_step(
                 )
                 if len(sums):
                     for t in range(np.uintp(size)):
-                        tot[t] = sample_weights[row + t] / tot[t]
+                        tot[t] = number(sample_weights[row + t]) / tot[t]
                     _weigh(joint, k, at, tot, counts, c)
         for i, place in enumerate(places):
             for t in range(n):
                 given[i, s + t] = joint[place, t]
         if len(sums):
             if family is None:
-                _add_sums(tile, joint, k, n, partial, of_products, of_ones)
+                for i in range(k):
+                    for t in range(n, filled):
+                        joint[i, t] = 0
+                _add_sums(tile, joint, k, filled, partial, m % 2 == 1, of_products)
             else:
                 responsibilities = memory[: k * n].reshape((k, n))
                 product = free[H * n : H * (n + k)].reshape((k, H))
@@ -551,44 +611,43 @@ def e_step(
                     for h in range(np.uintp(H)):
                         sums[i, h] += product[i, h]
     if family is None:
-        _add_matrices(of_products, of_ones, m, sums)
-    total_log_likelihood, total_objective = 0.0, 0.0
-    for t in range(N):
-        total_log_likelihood += sample_weights[t] * log_likelihood[t]
-        total_objective += sample_weights[t] * objective[t]
-    return underflown, total_log_likelihood, total_objective
+        _add_matrices(of_products, m, sums)
+    return underflown, _product(sample_weights, log_likelihood), _product(sample_weights, objective)
 
 
-def memory_size(k, H, n, family):
+def memory_size(k, H, m, n, family):
     """Elements of the memory that `e_step` works in."""
-    n = min(n, TILE if family is None else BLOCK)
-    return (k + 1) * n + (0 if family is None else H * (n + k))
+    if family is None:
+        return (k + m + 7) * TILE
+    n = min(n, BLOCK)
+    return 3 * TILE + (k + 1) * n + H * (n + k)
 
 
 @entry
 def linear_forms(x, w, family):
     """w . phi(x) of (m, n) features for each row of ``w`` (k, H), shape (k, n); arguments as above."""
-    m, N = x.shape
-    even, block = m + m % 2, min(N, TILE if family is None else BLOCK)
-    memory, result = np.empty(len(w) * block, x.dtype), np.empty((len(w), N), x.dtype)
+    (k, H), (m, N) = w.shape, x.shape
+    result = np.empty((k, N), x.dtype)
     if family is None:
-        tile, partial = np.zeros((even, TILE), x.dtype), np.empty((2, TILE), x.dtype)
-        matrices = _as_matrices(w, m)
+        block, matrices = _tile_rows(m, x.itemsize), _as_matrices(w, m, x.dtype)
+        memory = np.empty((k + m + 3) * block, x.dtype)
+        forms = memory[: k * block].reshape((k, block))
+        tile, partial = _tile(m, block, memory[k * block :])
     else:
-        features = np.empty(w.shape[1] * block, x.dtype)
+        block, rounded = min(N, BLOCK), w.astype(x.dtype)
+        memory = np.empty((k + H) * block, x.dtype)
     for s in range(0, N, block):
         n = min(block, N - s)
-        forms = memory[: len(w) * n].reshape((len(w), n))
         if family is None:
-            _copy(x, np.uintp(s), n, tile)
-            _quadratic_forms(tile, w, matrices, n, partial, forms)
+            _quadratic_forms(tile, matrices, _fill(x, np.uintp(s), n, tile), partial, forms)
         else:
-            phi = features[: w.shape[1] * n].reshape((w.shape[1], n))
+            forms = memory[: k * n].reshape((k, n))
+            phi = memory[k * n : (k + H) * n].reshape((H, n))
             _features(x, np.uintp(s), n, family, phi)
-            np.dot(w, phi, forms)
-        for k in range(len(w)):
+            np.dot(rounded, phi, forms)
+        for i in range(k):
             for t in range(n):
-                result[k, s + t] = forms[k, t]
+                result[i, s + t] = forms[i, t]
     return result
 
 
@@ -644,27 +703,23 @@ def scaled_distances(x, origin, rest, inverse):
 def weighted_sums(x, origin, weights, family):
     """phi(x - origin) of (m, n) features, (H,), weighted by ``weights`` (n,) and summed over rows, without making phi."""
     m, N = x.shape
-    even = m + m % 2
-    tile, part, partial = (
-        np.zeros((even, TILE), x.dtype),
-        np.empty((1, TILE), x.dtype),
-        np.empty((2, TILE), x.dtype),
-    )
-    of_products, of_ones = np.zeros((1, even + 1, even)), np.zeros(1)
+    rows, part = _tile_rows(m, x.itemsize), np.empty((1, TILE), x.dtype)
+    tile, partial = _tile(m, rows, np.empty((m + 3) * rows, x.dtype))
+    of_products = np.zeros((1, len(tile) + 1, len(tile) + 1))
     sums = np.zeros((1, 1 + m + m * (m + 1) // 2 if family == MATRICES else 1 + 2 * m))
-    for begin in range(0, N, TILE):
-        s, size = np.uintp(begin), np.uintp(min(TILE, N - begin))
+    for begin in range(0, N, rows):
+        s, size = np.uintp(begin), np.uintp(min(rows, N - begin))
         for t in range(size):
             part[0, t] = weights[s + t]
         for i in range(m):
             for t in range(size):
                 tile[i, t] = x[i, s + t] - origin[i]
         if family == MATRICES:
-            _add_sums(tile, part, 1, size, partial, of_products, of_ones)
+            _add_sums(tile, part, 1, size, partial, m % 2 == 1, of_products)
         else:
             _add_squares(tile, part, m, size, sums)
     if family == MATRICES:
-        _add_matrices(of_products, of_ones, m, sums)
+        _add_matrices(of_products, m, sums)
     elif family == SPHERICAL:
         sums[0, m] = sums[0, m : 2 * m].sum()
         sums[0, m + 1] = sums[0, 2 * m]

@@ -46,7 +46,7 @@ def regularity(
     shape, m = covariances.shape[:-2], covariances.shape[-1]
     covariances = np.ascontiguousarray(covariances, dtype=np.float64).reshape(-1, m, m)
     roundings = np.zeros((len(covariances), m)) if rounding is None else rounding.reshape(-1, m)
-    regular, exact = compiled.factors().regularity(covariances, roundings, singular, DIGITS)
+    regular, exact = compiled.components().regularity(covariances, roundings, singular, DIGITS)
     return regular.reshape(shape), exact.reshape(shape)
 
 

@@ -87,7 +87,7 @@ class Regression:
 
     def __init__(self, means: np.ndarray, covariances: np.ndarray, observed: np.ndarray) -> None:
         self._means, self._covariances, self._observed = means, covariances, observed
-        self._factors = compiled.factors().marginal_factors(
+        self._factors = compiled.components().marginal_factors(
             np.ascontiguousarray(covariances), np.flatnonzero(observed)
         )
         self._roots = np.diagonal(self._factors, axis1=1, axis2=2)
@@ -98,7 +98,7 @@ class Regression:
     def _whitened(self) -> np.ndarray:
         """L^-1 P_oh, shape (K, o, h)."""
         cross = np.ascontiguousarray(self._covariances[:, self._observed][:, :, ~self._observed])
-        compiled.factors().whiten(self._factors, cross)
+        compiled.components().whiten(self._factors, cross)
         return cross
 
     @cached_property
@@ -112,7 +112,7 @@ class Regression:
         """As `log_density`; and x_o - mu_o, whitened and as it is, (K, o, n) each."""
         offsets = x.T[self._observed] - self._means[:, self._observed, None]
         z = offsets.copy()
-        compiled.factors().whiten(self._factors, z)
+        compiled.components().whiten(self._factors, z)
         log_scale = 0.5 * z.shape[1] * LOG_2PI + np.log(self._roots).sum(axis=1)
         return -0.5 * np.einsum("kon,kon->kn", z, z) - log_scale[:, None], z, offsets
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from skem.engine.covariance_type import CovarianceType
+from skem.engine.linalg import DIGITS, EPS, LEAST_ROUNDING, LOG_2PI, SINGULAR
 from skem.engine.moments import SufficientStatistics
 from skem.engine.parameters import Mixture
 from skem.engine.parts import Parts, Step
@@ -78,16 +79,39 @@ class Problem:
         return self.parts.fold(step, self.workers)
 
     @cached_property
+    def usual(self) -> bool:
+        """Whether `components.next_parameters` does what follows an E-step, unless a covariance is in doubt."""
+        own_matrices = self.covariance_type.name == "full"
+        return own_matrices and self.variance_floor <= self.ridge and self.e_step is None
+
+    @cached_property
+    def one_joint(self) -> bool:
+        """Whether an E-step has the same components for all rows, whatever their class."""
+        H = self.covariance_type.n_quadratic(len(self.columns))
+        little = _is_one_chunk(self.parts.n_rows, len(self.start.means), H)
+        return self.log_sharing is None and (self.parts.n_classes == 1 or little)
+
+    @cached_property
+    def constants(self) -> tuple[float, ...]:
+        """Those that `components.next_parameters` takes."""
+        return EPS, LEAST_ROUNDING, SINGULAR, DIGITS, len(self.columns) * LOG_2PI
+
+    @cached_property
     def linear(self) -> np.ndarray:
         """Where in phi the features themselves stand, (m,)."""
         return self.covariance_type.linear(len(self.columns))
 
 
+def _is_one_chunk(n_rows: int, n_components: int, n_quadratic: int) -> bool:
+    """Whether all classes are one chunk."""
+    return n_rows <= CHUNK_ROWS and n_rows * n_quadratic * n_components <= ONE_CHUNK
+
+
 def chunks(rows: Rows, n_components: int, n_quadratic: int) -> list[Chunk]:
     """How a part of the rows is cut up for so many components, K, and quadratic features, H."""
     n_rows = len(rows.weights)
-    work = n_rows * n_quadratic * n_components
-    if n_rows <= CHUNK_ROWS and work <= ONE_CHUNK:
+    if _is_one_chunk(n_rows, n_components, n_quadratic):
         return rows.one_chunk
+    work = n_rows * n_quadratic * n_components
     fold = min(CHUNK_WORK * n_rows // work, n_rows // LEAST_CHUNKS) // CHUNK_ROWS
     return rows.chunks(CHUNK_ROWS * min(max(fold, 1), MOST_FOLD))

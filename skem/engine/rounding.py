@@ -219,7 +219,7 @@ class Measurement:
     ) -> None:
         self._bound, self._mixture, self._log_normal = bound, mixture, log_normal
         self._w, self._common = w, common
-        self._rounded_w = np.vstack([w, common]).astype(_FLOAT32)
+        self._with_common = np.vstack([w, common])
         points = bound.rows
         self._rounded, self._common_at_rows = self._product(points.rounded_x)
         self._exact = (w + common) @ points.phi
@@ -251,16 +251,16 @@ class Measurement:
     def _product(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What is computed of components at points, (m, n) in float32, and what they have in common: (K, n), (n,) in float64."""
         covariance_type = self._bound.covariance_type
-        few = covariance_type.directly(len(self._w), len(x))
-        family = None if few else covariance_type.family
-        product = compiled.kernels().linear_forms(x, self._rounded_w, family)
+        family = covariance_type.made_for(len(self._w))
+        product = compiled.kernels().linear_forms(x, self._with_common, family)
         return product[:-1].astype(np.float64), product[-1].astype(np.float64)
 
     def of_local(self, which: np.ndarray) -> np.ndarray:
         """The largest error of some components the local way, shape (k,)."""
         own_x = self._bound.own_points(self._mixture, which)
         n, k = self._bound.rows.x.shape[1], len(which)
-        common = self._rounded_w[-1:] @ self._bound.covariance_type.features(own_x.astype(_FLOAT32))
+        rounded_common = self._common.astype(_FLOAT32)[None]
+        common = rounded_common @ self._bound.covariance_type.features(own_x.astype(_FLOAT32))
         common = np.hstack([np.broadcast_to(self._common_at_rows, (k, n)), common.reshape(k, OWN_POINTS)])
         exact, rounded = np.empty((2, k, n + OWN_POINTS))
         for i, number in enumerate(which):

@@ -11,10 +11,16 @@ from hypothesis import strategies as st
 from numba import vectorize
 from numpy.testing import assert_allclose
 from scipy.special import logsumexp
+from scipy.stats import multivariate_normal
 
 from skem.engine import compiled
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.density import LEAST_LOG_RATIO, LEAST_SUM
+from skem.engine.linalg import EPS
+from skem.engine.parameters import Mixture
+from skem.engine.parts import PartsInMemory
+from skem.engine.problem import Problem
+from skem.engine.threads import Workers
 
 FULL = COVARIANCE_TYPES["full"]
 TYPES = [np.float32, np.float64]
@@ -39,7 +45,7 @@ def problem(seed, k, m, sizes, dtype):
     seed=st.integers(0, 10**6),
     k=st.integers(1, 9),
     m=st.integers(1, 11),
-    sizes=st.lists(st.sampled_from([1, 2, 255, 256, 257, 600]), min_size=1, max_size=3),
+    sizes=st.lists(st.sampled_from([1, 2, 383, 384, 385, 600]), min_size=1, max_size=3),
     first=st.integers(0, 2),
 )
 def test_the_e_step_is_that_of_the_formulas(dtype, seed, k, m, sizes, first):
@@ -55,7 +61,7 @@ def test_the_e_step_is_that_of_the_formulas(dtype, seed, k, m, sizes, first):
     responsibilities = np.exp(log_joint - objective)
     plain = logsumexp(log_joint + penalties[:, codes], axis=0) + forms[-1]
     largest = penalties.max(axis=0)
-    terms = log_weights, np.exp(penalties - largest).astype(dtype), largest
+    terms = log_weights.astype(np.float64), np.exp(penalties - largest), largest
     least = dtype(LEAST_LOG_RATIO[np.dtype(dtype)]), LEAST_SUM[np.dtype(dtype)]
     tolerance = {"rtol": 0, "atol": 2e-3 if dtype is np.float32 else 1e-9}
 
@@ -66,7 +72,7 @@ def test_the_e_step_is_that_of_the_formulas(dtype, seed, k, m, sizes, first):
     for family in (None, FULL.family):
         log_likelihood, of_objective = np.empty((2, n))
         counts, sums, given_forms = np.zeros((k, C)), np.zeros((k, H)), forms[[0]] + forms[-1]
-        memory = np.empty(kernels.memory_size(k, H, n, family), dtype)
+        memory = np.empty(kernels.memory_size(k, H, m, n, family), dtype)
         underflown, *totals = kernels.e_step(
             around,
             first,
@@ -157,7 +163,7 @@ def test_factors_are_those_of_lapack(seed, m, log_condition):
     values = 10 ** rng.uniform(-log_condition, 0, (3, 1, m))
     P = (vectors * values) @ np.swapaxes(vectors, 1, 2)
     P = (P + np.swapaxes(P, 1, 2)) / 2
-    inverses, log_det = compiled.factors().inverse_factors(P)
+    inverses, log_det = compiled.components().inverse_factors(P)
     L = np.linalg.cholesky(P)
     rtol = 1e-13 * 10**log_condition * m
     assert_allclose(inverses @ L, np.broadcast_to(np.eye(m), P.shape), rtol=0, atol=rtol)
@@ -223,6 +229,59 @@ def test_weights_and_means_are_those_of_the_formulas(seed, K, L, m):
     mean = np.where(alive[:, None], sums[:, linear] / sums[:, -1:], 0.0)
     assert_allclose(offsets, mean, rtol=1e-14)
     assert_allclose(means, np.where(alive[:, None], origins + mean, previous), rtol=1e-13, atol=1e-14)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    K=st.integers(1, 5),
+    L=st.integers(1, 3),
+    m=st.integers(1, 6),
+    ridge=st.sampled_from([0.0, 1e-3]),
+)
+def test_the_next_parameters_are_those_of_the_formulas(seed, K, L, m, ridge):
+    rng, components = np.random.default_rng(seed), compiled.components()
+    X, codes = rng.normal(size=(40, m)) + rng.normal(size=m), np.arange(40) % L
+    r = rng.uniform(size=(K, 40))
+    counts = np.stack([r[:, codes == c].sum(axis=1) for c in range(L)], axis=1)
+    sums, means = r @ FULL.features(X.T).T, (r @ X) / r.sum(axis=1)[:, None]
+    covariances = np.stack(
+        [np.cov(X.T, aweights=of_k, ddof=0).reshape(m, m) + ridge * np.eye(m) for of_k in r]
+    )
+    penalties = 0.5 * ridge * np.trace(np.linalg.inv(covariances), axis1=1, axis2=2)
+    constants = Problem(
+        PartsInMemory(X, None, np.ones(40), np.zeros(m), np.ones(m)),
+        np.arange(m),
+        Mixture(counts, means, covariances),
+        FULL,
+        Workers(),
+    ).constants
+    of_rows = FULL.linear(m), 1e-40, ridge, EPS, np.zeros(K, dtype=bool), np.ones(sums.shape[1]), True
+
+    def next_parameters(sums):
+        return components.next_parameters(
+            counts, sums, np.zeros((K, m)), np.zeros((K, m)), *of_rows, constants
+        )
+
+    usual, parameters, w, terms, joint = next_parameters(sums)
+    assert usual
+    for found, expected in zip(parameters, (counts / counts.sum(axis=0), means, covariances), strict=True):
+        assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    points = rng.normal(size=(m, 5))
+    log_normal = np.stack(
+        [multivariate_normal(mean, P).logpdf(points.T) for mean, P in zip(means, covariances, strict=True)]
+    )
+    assert_allclose(w @ FULL.features(points), log_normal - penalties[:, None], rtol=1e-7, atol=1e-7)
+    log_weights, _, of_apart, rest, common, _, _ = terms
+    assert_allclose(rest + common, w, rtol=1e-9, atol=1e-9 * np.abs(w).max())
+    assert_allclose(of_apart, penalties, rtol=1e-7)
+    for found, expected in zip(
+        joint, components.joint_terms(rest, common, log_weights, of_apart[:, None]), strict=True
+    ):
+        assert_allclose(found, expected, rtol=1e-14)
+    if not ridge:  # all rows of a component in one place
+        sums[0] = counts[0].sum() * FULL.features(X[:1].T)[:, 0]
+        assert not next_parameters(sums)[0]
 
 
 @settings(max_examples=40, deadline=None)

@@ -172,7 +172,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 rng = np.random.default_rng(0)
 X = rng.normal(size=(3000, 6))
 y = rng.integers(0, 3, 3000)
-kernels = PRBFClassifier(12, max_iter=400, tol=0, random_state=0)
+kernels = PRBFClassifier(12, max_iter=4000, tol=0, random_state=0)
 model = eval(sys.argv[1])
 threadpool_limits(2)
 limits = [(library["prefix"], library["num_threads"]) for library in threadpool_info()]
