@@ -96,7 +96,7 @@ def _natural_parameters(means, inverses, log_det, constant):
     """See `natural_parameters`, of what `inverse_factors` finds."""
     K, m = means.shape
     w, traces = np.empty((K, 1 + m + m * (m + 1) // 2)), np.zeros(K)
-    precision, definite = np.empty((m, m)), True
+    precision, linear, definite = np.empty((m, m)), np.empty(m), True
     for k in range(K):
         one = min(k, len(inverses) - 1)
         if k <= one:
@@ -110,7 +110,7 @@ def _natural_parameters(means, inverses, log_det, constant):
             for i in range(m):
                 for j in range(i):
                     precision[j, i] = precision[i, j]
-        linear = np.zeros(m)
+        linear[:] = 0.0
         for i in range(m):
             traces[k] += precision[i, i]
             for j in range(m):

@@ -165,7 +165,8 @@ class LogDensity:
             return None
         if many_local(local, w.shape[1]) or not (local | (bounds < np.inf)).all():
             return None
-        known.a_pass_later()
+        if not known.a_pass_later():
+            return None
         largest_penalty = float(self.penalties.max())
         if log_sharing is not None:
             largest_penalty -= float(log_sharing.min(initial=0.0, where=self.mixture.weights > 0))
@@ -193,9 +194,9 @@ class LogDensity:
 
         local = local.copy()
         local[too_coarse(np.flatnonzero(suspects), False)] = True
-        if many_local(local, w.shape[1]) or len(too_coarse(np.flatnonzero(local), True)):
-            return None
-        return local
+        exact = not (many_local(local, w.shape[1]) or len(too_coarse(np.flatnonzero(local), True)))
+        known.found(exact)
+        return local if exact else None
 
     def log_normal(self, k: int, x: np.ndarray) -> np.ndarray:
         """log N(x; mu_k, P_k) - penalty_k of one component by whitening, (n,), in the type of x, (m, n)."""

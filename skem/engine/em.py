@@ -61,8 +61,8 @@ class State(NamedTuple):
 
 def passes(problem: Problem, max_iter: int) -> Iterator[State]:
     """Yield the state after each of ``max_iter`` passes of supervised EM on one block of features."""
-    mixture, local = problem.start, np.zeros(len(problem.start.means), dtype=bool)
-    dtype = problem.parts.dtype
+    mixture, none = problem.start, np.zeros(len(problem.start.means), dtype=bool)
+    dtype, local = problem.parts.dtype, none
     statistics = _statistics(problem, mixture, dtype)
     for p in range(1, max_iter + 1):
         natural, usual = None, _usual_m_step(problem, statistics, mixture, local)
@@ -73,8 +73,10 @@ def passes(problem: Problem, max_iter: int) -> Iterator[State]:
             # Densities that float32 does not suffice for today it may suffice for tomorrow.
             dtype = _FLOAT64 if in_doubt_in_float32 else dtype
             # In float32 what was in doubt once will be again; taken about its own mean its scatter is not.
-            local = local | doubtful if dtype != _FLOAT64 else np.zeros(len(local), dtype=bool)
+            local = local | doubtful if dtype != _FLOAT64 else none
         statistics = _statistics(problem, mixture, dtype, natural, with_sums=p < max_iter, local=local)
+        if statistics.dtype == _FLOAT64:
+            local = none
         yield State(p, mixture, statistics.log_likelihood, statistics.objective, statistics.dtype)
 
 

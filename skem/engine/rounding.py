@@ -159,16 +159,27 @@ class Known:
     """Measured errors as shares of the bound, from which those of the next passes follow.
 
     A pass changes parameters little, and errors as much as the bound. So where they were well below the limit they are not
-    measured again, until they may no longer be: what is known counts for ``GROWTH`` more in each pass.
+    measured again, until they may no longer be: what is known counts for ``GROWTH`` more in each pass. And where they were
+    too large, the next time is a pass later, then two, and so on up to ``LONGEST_PAUSE``.
     """
 
     GROWTH = 1.2
+    LONGEST_PAUSE = 16
 
     def __init__(self) -> None:
         self._shares: dict[tuple[int, bool], float] = {}
+        self._pause = self._left = 0
 
-    def a_pass_later(self) -> None:
+    def a_pass_later(self) -> bool:
+        """Whether it is time to measure."""
         self._shares = {key: share * self.GROWTH for key, share in self._shares.items()}
+        self._left -= 1
+        return self._left < 0
+
+    def found(self, exact_enough: bool) -> None:
+        """Whether float32 was exact enough."""
+        self._pause = 0 if exact_enough else min(max(2 * self._pause, 1), self.LONGEST_PAUSE)
+        self._left = self._pause
 
     def errors(self, which: np.ndarray, bounds: np.ndarray, local: bool) -> np.ndarray:
         """Of some components, of the way that is local or the other, shape (k,); infinite where nothing is known."""

@@ -46,6 +46,17 @@ def test_float32_suffices_for_many_features():
     assert clf.dtype_used_ == "float32"
 
 
+def test_float32_is_tried_ever_less_often_where_it_does_not_suffice(monkeypatch):
+    X, y, start = shared_clusters(n=600, m=5, width=0.03)
+    measured, measurement = [], density.Measurement
+    monkeypatch.setattr(density, "LEAST_MEASURED", 0)
+    monkeypatch.setattr(density, "Measurement", lambda *a: measured.append(a) or measurement(*a))
+    model = SKEMClassifier(len(start[1]), init=start, reg_covar=1e-9, tol=0.0, max_iter=60)
+    clf = model.fit(X.astype(np.float32), y)
+    assert 5 <= len(measured) <= 8  # after 1, 2, 4, 8, 16 and 16 passes
+    assert clf.dtype_used_ == "float64"
+
+
 @settings(deadline=None, max_examples=150)
 @given(
     seed=st.integers(0, 2**31),
