@@ -195,7 +195,7 @@ class LogDensity:
         local = local.copy()
         local[too_coarse(np.flatnonzero(suspects), False)] = True
         exact = not (many_local(local, w.shape[1]) or len(too_coarse(np.flatnonzero(local), True)))
-        known.found(exact)
+        known.pause(not exact and bound.few_rows(len(w)))
         return local if exact else None
 
     def log_normal(self, k: int, x: np.ndarray) -> np.ndarray:

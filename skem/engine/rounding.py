@@ -44,6 +44,9 @@ EVEN_ROWS = 128
 OWN_POINTS = 4
 """Points to measure at that belong to a component: its mean, and some of its far rows."""
 
+MANY_PER_POINT = 50
+"""Rows per point to measure at from which they are many."""
+
 _FLOAT32 = np.dtype(np.float32)
 _ROUNDING = {dtype: 2.0 * float(np.finfo(dtype).eps) for dtype in MAX_ERROR}
 _LARGEST = {dtype: float(np.finfo(dtype).max) for dtype in MAX_ERROR}
@@ -130,6 +133,10 @@ class RoundingBound:
             self._largest_factor[dtype],
         )
 
+    def few_rows(self, n_components: int) -> bool:
+        """Whether measuring takes long beside a pass: with 100 components as long with 1,000 rows, a quarter with 8,000."""
+        return MANY_PER_POINT * (self.rows.x.shape[1] + OWN_POINTS * n_components) > self.n_rows
+
     @cached_property
     def rows(self) -> Points:
         """The rows to measure at."""
@@ -160,7 +167,8 @@ class Known:
 
     A pass changes parameters little, and errors as much as the bound. So where they were well below the limit they are not
     measured again, until they may no longer be: what is known counts for ``GROWTH`` more in each pass. And where they were
-    too large, the next time is a pass later, then two, and so on up to ``LONGEST_PAUSE``.
+    too large, and the rows are so few that measuring takes long beside a pass, the next time is a pass later, then two, and
+    so on up to ``LONGEST_PAUSE``.
     """
 
     GROWTH = 1.2
@@ -176,9 +184,9 @@ class Known:
         self._left -= 1
         return self._left < 0
 
-    def found(self, exact_enough: bool) -> None:
-        """Whether float32 was exact enough."""
-        self._pause = 0 if exact_enough else min(max(2 * self._pause, 1), self.LONGEST_PAUSE)
+    def pause(self, needed: bool) -> None:
+        """Measure again some passes later, if that is needed."""
+        self._pause = min(max(2 * self._pause, 1), self.LONGEST_PAUSE) if needed else 0
         self._left = self._pause
 
     def errors(self, which: np.ndarray, bounds: np.ndarray, local: bool) -> np.ndarray:

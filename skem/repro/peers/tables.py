@@ -44,8 +44,8 @@ def to_markdown(
         "above one is slower; in brackets the 95% interval of the median, or the range where there are fewer than six "
         "rounds. Log-likelihood: mean per row, computed by scikit-learn from the parameters of the engine, and beside it "
         "from those of skem after the same number of passes from the same start; mlpack's binding takes no start and begins with a k-means of its own, "
-        "so its value is another's. Share: of the rate of the two matrix products alone, in "
-        "the engine's own shapes and on as many threads. Without AVX-512 oneDAL's own loops keep it, which has no switch for them; "
+        "so its value is another's. Share: of the rate that the two matrix products of a pass alone reach in BLAS, 512 rows at "
+        "a time and on as many threads; up to 48 components ours makes none, and can be above. Without AVX-512 oneDAL's own loops keep it, which has no switch for them; "
         "its matrix products do not."
     )
     if len(supervised):

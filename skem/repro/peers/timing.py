@@ -121,10 +121,10 @@ def seconds_per_pass(estimator: Any, X: NDArray[Any], y: NDArray[Any]) -> float:
 
 
 def product_rate(K: int, H: int, n_rows: int, dtype: str, n_threads: int, repeats: int = 5) -> float:
-    """Floating-point operations per second of the two matrix products of a pass alone: the engine's limit.
+    """Floating-point operations per second of the two matrix products of a pass alone: the limit of an engine that makes them.
 
-    Products of the engine's own shapes, (K, H) by (H, block) and (K, block) by (block, H), by as many workers;
-    the best of ``repeats``.
+    Products of the shapes that ours makes of many components, (K, H) by (H, block) and (K, block) by (block, H), by as many
+    workers; the best of ``repeats``.
     """
     block = compiled.kernels().BLOCK
     blocks, turns = max(n_rows // block, 4 * n_threads), 8
