@@ -35,7 +35,7 @@ def kernels() -> Any:
 
 @cache
 def factors() -> Any:
-    """Cholesky factors of many small matrices."""
+    """What fine-tuning does with the factors of precisions."""
 
     def load() -> Any:
         from skem.engine import factors
@@ -48,7 +48,7 @@ def factors() -> Any:
 
 @cache
 def components() -> Any:
-    """What every pass does with the parameters of components."""
+    """What every pass does with the parameters of components, and factors of many small matrices."""
 
     def load() -> Any:
         from skem.engine import components

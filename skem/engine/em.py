@@ -164,24 +164,26 @@ def _covariances(problem: Problem, moments: Moments, previous: Mixture) -> tuple
     )
 
 
+def _of_expectations(
+    problem: Problem, statistics: SufficientStatistics, previous: Mixture
+) -> tuple[Any, ...]:
+    """The arguments of `components.expectations`."""
+    means = np.ascontiguousarray(previous.means)
+    return statistics.counts, statistics.sums, statistics.origins, means, problem.linear, problem.active_rows
+
+
 def _usual_m_step(
     problem: Problem, statistics: SufficientStatistics, previous: Mixture, local: np.ndarray
 ) -> tuple[Mixture, Natural] | None:
-    """The next parameters and what `LogDensity` asks for, where the covariances are matrices and none is in doubt."""
+    """The next parameters and what `LogDensity` asks for, where each component has a matrix and none is in doubt."""
     if not problem.usual:
         return None
-    bound = problem.rounding_bound
     usual, parameters, w, terms, joint = compiled.components().next_parameters(
-        statistics.counts,
-        statistics.sums,
-        statistics.origins,
-        np.ascontiguousarray(previous.means),
-        problem.linear,
-        problem.active_rows,
+        *_of_expectations(problem, statistics, previous),
         problem.ridge,
         _EPS[statistics.dtype],
         local,
-        bound.largest_features,
+        problem.rounding_bound.largest_features,
         problem.one_joint,
         problem.constants,
     )
@@ -221,12 +223,7 @@ def _maximise(
     from where its sums were taken about, that little or nothing is left of its scatter.
     """
     weights, means, phi, offsets, n_k = compiled.components().expectations(
-        statistics.counts,
-        statistics.sums,
-        statistics.origins,
-        np.ascontiguousarray(previous.means),
-        problem.linear,
-        problem.active_rows,
+        *_of_expectations(problem, statistics, previous)
     )
     moments = Moments(phi, offsets, means, n_k, _EPS[statistics.dtype])
     covariances, doubtful = _covariances(problem, moments, previous)
