@@ -34,6 +34,19 @@ def kernels() -> Any:
 
 
 @cache
+def pass_loop() -> Any:
+    """Several passes on little data."""
+
+    def load() -> Any:
+        from skem.engine import pass_loop
+
+        return pass_loop
+
+    with single_threaded():
+        return _whole(load)
+
+
+@cache
 def factors() -> Any:
     """What fine-tuning does with the factors of precisions."""
 

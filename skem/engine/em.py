@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skem.engine import compiled
+from skem.engine.compiled_passes import CompiledPasses
 from skem.engine.density import LogDensity, Natural, many_local
 from skem.engine.e_step import EStep
 from skem.engine.moments import Moments, SufficientStatistics
@@ -32,7 +33,6 @@ from skem.engine.parameters import Mixture
 from skem.engine.problem import Problem
 
 _FLOAT64 = np.dtype(np.float64)
-_EPS = {np.dtype(dtype): float(np.finfo(dtype).eps) for dtype in (np.float32, np.float64)}
 
 
 class State(NamedTuple):
@@ -63,8 +63,16 @@ def passes(problem: Problem, max_iter: int) -> Iterator[State]:
     """Yield the state after each of ``max_iter`` passes of supervised EM on one block of features."""
     mixture, none = problem.start, np.zeros(len(problem.start.means), dtype=bool)
     dtype, local = problem.parts.dtype, none
-    statistics = _statistics(problem, mixture, dtype)
-    for p in range(1, max_iter + 1):
+    statistics, little, p = _statistics(problem, mixture, dtype), CompiledPasses.of(problem), 0
+    while p < max_iter:
+        if little is not None and True not in local.tolist():
+            done = little(mixture, statistics, dtype, max_iter - p)
+            for mixture, log_likelihood, objective in done:
+                p += 1
+                yield State(p, mixture, log_likelihood, objective, statistics.dtype)
+            if done:
+                continue
+        p += 1
         natural, usual = None, _usual_m_step(problem, statistics, mixture, local)
         if usual is not None:
             mixture, natural = usual
@@ -181,7 +189,7 @@ def _usual_m_step(
     usual, parameters, w, terms, joint = compiled.components().next_parameters(
         *_of_expectations(problem, statistics, previous),
         problem.ridge,
-        _EPS[statistics.dtype],
+        statistics.eps,
         local,
         problem.rounding_bound.largest_features,
         problem.one_joint,
@@ -225,6 +233,6 @@ def _maximise(
     weights, means, phi, offsets, n_k = compiled.components().expectations(
         *_of_expectations(problem, statistics, previous)
     )
-    moments = Moments(phi, offsets, means, n_k, _EPS[statistics.dtype])
+    moments = Moments(phi, offsets, means, n_k, statistics.eps)
     covariances, doubtful = _covariances(problem, moments, previous)
     return Mixture(weights, means, covariances), doubtful

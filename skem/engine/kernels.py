@@ -62,6 +62,7 @@ def entry(function: Callable) -> Callable:
         sigint.handle_waiting()
         return result
 
+    call.dispatcher = dispatcher  # type: ignore[attr-defined]
     return wraps(function)(call)
 
 
@@ -146,6 +147,9 @@ def _log(x):
 # and arrays are not sliced, which would count references.
 
 
+# Four components at a time: what they add to is read and written once, not four times.
+
+
 @compiled
 def _maximum(joint, i, s, largest):
     for t in range(np.uintp(largest.size)):
@@ -154,16 +158,47 @@ def _maximum(joint, i, s, largest):
 
 
 @compiled
-def _exponentiate(joint, i, s, largest, least, relief, total, relieved):
-    """Turn log-densities into densities over the largest, and add them up, also times ``relief``."""
-    zero = joint.dtype.type(0)
+def _maximum_of_four(joint, i, s, largest):
     for t in range(np.uintp(largest.size)):
-        log_ratio = joint[i, s + t] - largest[t]
-        density = _exp(log_ratio if log_ratio > least else least)
-        density = density if log_ratio > least else zero
+        a, b, c, d = joint[i, s + t], joint[i + 1, s + t], joint[i + 2, s + t], joint[i + 3, s + t]
+        a = b if b > a else a
+        c = d if d > c else c
+        a = c if c > a else a
+        largest[t] = a if a > largest[t] else largest[t]
+
+
+@compiled
+def _density_ratio(log_density, largest, least, zero):
+    log_ratio = log_density - largest
+    density = _exp(log_ratio if log_ratio > least else least)
+    return density if log_ratio > least else zero
+
+
+@compiled
+def _exponentiate(joint, i, s, largest, least, relief, c, total, relieved):
+    """Turn log-densities into densities over the largest, and add them up, also times ``relief``."""
+    zero, factor = joint.dtype.type(0), joint.dtype.type(relief[i, c])
+    for t in range(np.uintp(largest.size)):
+        density = _density_ratio(joint[i, s + t], largest[t], least, zero)
         joint[i, s + t] = density
         total[t] += density
-        relieved[t] += density * relief
+        relieved[t] += density * factor
+
+
+@compiled
+def _exponentiate_four(joint, i, s, largest, least, relief, c, total, relieved):
+    """The same of four components."""
+    number = joint.dtype.type
+    zero, f0, f1 = number(0), number(relief[i, c]), number(relief[i + 1, c])
+    f2, f3 = number(relief[i + 2, c]), number(relief[i + 3, c])
+    for t in range(np.uintp(largest.size)):
+        d0 = _density_ratio(joint[i, s + t], largest[t], least, zero)
+        d1 = _density_ratio(joint[i + 1, s + t], largest[t], least, zero)
+        d2 = _density_ratio(joint[i + 2, s + t], largest[t], least, zero)
+        d3 = _density_ratio(joint[i + 3, s + t], largest[t], least, zero)
+        joint[i, s + t], joint[i + 1, s + t], joint[i + 2, s + t], joint[i + 3, s + t] = d0, d1, d2, d3
+        total[t] += (d0 + d1) + (d2 + d3)
+        relieved[t] += (d0 * f0 + d1 * f1) + (d2 * f2 + d3 * f3)
 
 
 @compiled
@@ -173,10 +208,15 @@ def _softmax(joint, k, s, least, relief, c, total, relieved, largest):
         largest[t] = joint[0, s + t]
         total[t] = 0
         relieved[t] = 0
-    for i in range(1, k):
+    fours = k // 4 * 4
+    for i in range(0, fours, 4):
+        _maximum_of_four(joint, i, s, largest)
+    for i in range(max(fours, 1), k):
         _maximum(joint, i, s, largest)
-    for i in range(k):
-        _exponentiate(joint, i, s, largest, least, joint.dtype.type(relief[i, c]), total, relieved)
+    for i in range(0, fours, 4):
+        _exponentiate_four(joint, i, s, largest, least, relief, c, total, relieved)
+    for i in range(fours, k):
+        _exponentiate(joint, i, s, largest, least, relief, c, total, relieved)
 
 
 @compiled

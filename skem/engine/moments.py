@@ -9,6 +9,8 @@ import numpy as np
 
 from skem.engine.linalg import EPS, LEAST_ROUNDING
 
+_EPS = {np.dtype(dtype): float(np.finfo(dtype).eps) for dtype in (np.float32, np.float64)}
+
 
 @dataclass
 class SufficientStatistics:
@@ -34,6 +36,11 @@ class SufficientStatistics:
     dtype: np.dtype
     log_likelihood: float = 0.0
     objective: float = 0.0
+
+    @property
+    def eps(self) -> float:
+        """Rounding of the type of the sums."""
+        return _EPS[self.dtype]
 
     def replace(self, components: np.ndarray, other: SufficientStatistics) -> None:
         """Take over the sums of some components, a mask of shape (K,), from statistics about other origins."""

@@ -103,6 +103,10 @@ class Parts(Protocol):
         """The rows that starts are drawn from: all of them, or a sample."""
 
     @property
+    def only_part(self) -> Rows | None:
+        """All rows, where they are in the memory of this process and few enough for one part."""
+
+    @property
     def all_rows(self) -> Rows:
         """All rows, sorted by class, for what is not done part by part; ValueError where they are elsewhere."""
 
@@ -171,6 +175,10 @@ class PartsInMemory:
     @cached_property
     def whole(self) -> Rows:
         return self.parts[0] if len(self.parts) == 1 else sort_by_class(*self._data)
+
+    @property
+    def only_part(self) -> Rows | None:
+        return self.parts[0] if len(self.parts) == 1 else None
 
     @property
     def all_rows(self) -> Rows:
@@ -323,6 +331,10 @@ class PartsElsewhere:
                 for of_part, first in zip(found, self._offsets.first[:-1], strict=True)
             )
         return self._far_rows[key]
+
+    @property
+    def only_part(self) -> Rows | None:
+        return None
 
     @property
     def all_rows(self) -> Rows:

@@ -55,6 +55,8 @@ class Problem:
         log lambda of each component in each class, at most zero. Where it is -inf, ``start`` has weight zero.
     active_rows : float
         See ``ACTIVE_ROWS``.
+    at_a_time : int
+        Passes of little data that are done in one call; those after the one that ends the fit are for nothing.
     e_step : callable, optional
         What does the E-step in place of `em`'s own: ``e_step(problem, mixture, dtype, with_sums=, local=, centres=)``.
     """
@@ -68,6 +70,7 @@ class Problem:
     variance_floor: float = field(default=0.0, kw_only=True)
     log_sharing: np.ndarray | None = field(default=None, kw_only=True)
     active_rows: float = field(default=ACTIVE_ROWS, kw_only=True)
+    at_a_time: int = field(default=1, kw_only=True)
     e_step: Callable[..., SufficientStatistics] | None = field(default=None, kw_only=True)
 
     @cached_property
@@ -87,9 +90,17 @@ class Problem:
     @cached_property
     def one_joint(self) -> bool:
         """Whether an E-step has the same components for all rows, whatever their class."""
-        H = self.covariance_type.n_quadratic(len(self.columns))
-        little = _is_one_chunk(self.parts.n_rows, len(self.start.means), H)
-        return self.log_sharing is None and (self.parts.n_classes == 1 or little)
+        return self.log_sharing is None and (self.parts.n_classes == 1 or self.one_chunk)
+
+    @cached_property
+    def one_chunk(self) -> bool:
+        """Whether all rows are worked on at once."""
+        return _is_one_chunk(self.parts.n_rows, len(self.start.means), self.n_quadratic)
+
+    @property
+    def n_quadratic(self) -> int:
+        """H, the quadratic features."""
+        return self.covariance_type.n_quadratic(len(self.columns))
 
     @cached_property
     def constants(self) -> tuple[float, ...]:

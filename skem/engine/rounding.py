@@ -105,10 +105,14 @@ class RoundingBound:
         }
         self.known = Known()
 
+    def limits(self, dtype: np.dtype) -> tuple[float, float, float]:
+        """How far a sum of one is off at most, how far one may be, and which factor is too large."""
+        return _ROUNDING[dtype], MAX_ERROR[dtype], self._largest_factor[dtype]
+
     def suffices(self, largest: tuple[float, float], dtype: np.dtype) -> bool:
         """Whether the errors of all components are small enough, as far as their largest sum and factor tell."""
-        of_sums, of_factors = largest
-        return _ROUNDING[dtype] * of_sums < MAX_ERROR[dtype] and of_factors < self._largest_factor[dtype]
+        (of_sums, of_factors), (rounding, limit, largest_factor) = largest, self.limits(dtype)
+        return rounding * of_sums < limit and of_factors < largest_factor
 
     def errors(self, w: np.ndarray, common: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, bool]:
         """2 eps * max_n sum_h |w_kh phi_nh|, shape (K,), infinite where a number overflows; and whether all are small enough.
@@ -128,9 +132,7 @@ class RoundingBound:
             len(self.extent) if of_matrices else 0,
             float(self._far_rows.squares[0]) if of_matrices else 0.0,
             EPS,
-            _ROUNDING[dtype],
-            MAX_ERROR[dtype],
-            self._largest_factor[dtype],
+            *self.limits(dtype),
         )
 
     def few_rows(self, n_components: int) -> bool:
@@ -144,6 +146,11 @@ class RoundingBound:
         even = np.arange(n) if n <= EVEN_ROWS else (2 * np.arange(EVEN_ROWS) + 1) * n // (2 * EVEN_ROWS)
         x, codes = self._rows.at(self._columns, np.union1d(even, self._far_rows.rows))
         return Points(x, self.covariance_type.features(x), x.astype(_FLOAT32), codes)
+
+    @property
+    def squared_extent(self) -> float:
+        """|x|^2 of the longest row, once that was asked for; before, a negative number."""
+        return float(self._far_rows.squares[0]) if "_far_rows" in vars(self) else -1.0
 
     @cached_property
     def _far_rows(self) -> FarRows:

@@ -34,6 +34,9 @@ from skem.estimators._units import all_or_nothing
 OF_CLUSTERS = {"kmeans": "random_subset"} | {name: name for name in SEEDS}
 """Which seeds each start by k-means has."""
 
+AT_A_TIME = 8
+"""Passes of little data in one call, since nobody looks at the model between them."""
+
 
 @documented
 class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstimator):
@@ -228,6 +231,7 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
                 "ridge": self._internal_ridge(),
                 "variance_floor": self._internal_floor(),
                 "e_step": e_step,
+                "at_a_time": AT_A_TIME,
             },
             max_iter=self.max_iter,
             tol=self.tol,
