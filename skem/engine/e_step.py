@@ -53,6 +53,8 @@ class EStep:
     centred : ndarray of bool, shape (K,)
     with_sums : bool
         Whether an M-step follows.
+    only_centred : bool
+        Whether it needs the sums of the ``centred`` components alone: those of the others are zero then.
     """
 
     def __init__(
@@ -63,10 +65,11 @@ class EStep:
         origins: np.ndarray,
         centred: np.ndarray,
         with_sums: bool,
+        only_centred: bool,
     ) -> None:
         self.columns, self.dtype = problem.columns, density.dtype
         self._covariance_type, self._log_sharing = problem.covariance_type, problem.log_sharing
-        self._density, self._with_sums = density, with_sums
+        self._density, self._with_sums, self._only_centred = density, with_sums, only_centred
         self._origins, self._centred = origins, centred
         self._log_weights = density.log_weights
         if self._log_sharing is not None:
@@ -131,6 +134,7 @@ class EStep:
         n, dtype, (k, H) = len(sample_weights), x.dtype, log_joint.w.shape
         log_likelihood, objective = np.empty(n), np.empty(n)
         counts, sums = np.zeros(log_joint.terms[0].shape), np.zeros((k - 1 if self._with_sums else 0, H))
+        of_products = sums[:0] if self._only_centred else sums
         some_local = len(log_joint.local) > 0
         of_local = log_joint.of_local(x[:, first : first + n]) if some_local else _NONE_LOCAL
         underflown, of_likelihood, of_objective = kernels.e_step(
@@ -146,7 +150,7 @@ class EStep:
             log_likelihood,
             objective,
             counts,
-            sums,
+            of_products,
         )
         if underflown:
             # The component that carries a row without the penalty has none of it with the penalty.

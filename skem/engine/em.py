@@ -121,7 +121,8 @@ class _EStep:
     local : ndarray of bool, shape (K,), optional
         Components to centre and whiten by themselves in any case.
     centres : ndarray of shape (K, m), optional
-        About which to take the sums of these components; else about their means. Those of all others are about zero.
+        About which to take the sums of these components, and no others. By default theirs are about their means, and those of
+        all others about zero.
     """
 
     def __init__(
@@ -146,7 +147,14 @@ class _EStep:
         )
         self._problem, self._density = problem, density
         self._origins, centred = density.origins(local, centres)
-        self._step = EStep(problem, density, origins=self._origins, centred=centred, with_sums=with_sums)
+        self._step = EStep(
+            problem,
+            density,
+            origins=self._origins,
+            centred=centred,
+            with_sums=with_sums,
+            only_centred=centres is not None,
+        )
 
     def statistics(self) -> SufficientStatistics:
         """The sums over all rows, and the mean log-likelihood and objective."""

@@ -630,7 +630,7 @@ def e_step(
                     objective,
                     row,
                 )
-                if len(sums):
+                if len(sums) or len(places):
                     for t in range(np.uintp(size)):
                         tot[t] = number(sample_weights[row + t]) / tot[t]
                     _weigh(joint, k, at, tot, counts, c)
