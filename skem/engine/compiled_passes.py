@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,8 +45,8 @@ class CompiledPasses:
             len(problem.columns),
             problem.n_quadratic,
         )
+        self._kept: dict[np.dtype, tuple[tuple[Any, ...], ...]] = {}
         self._pause = self._left = 0
-        self._constant = cache(self._constant_of)
 
     @classmethod
     def of(cls, problem: Problem) -> CompiledPasses | None:
@@ -79,7 +78,9 @@ class CompiledPasses:
     ) -> list[Pass]:
         problem, (K, L, m, _) = self._problem, self._shape
         n, bound = min(left, problem.at_a_time), problem.rounding_bound
-        rows, model, memory = self._constant(statistics.dtype)
+        if statistics.dtype not in self._kept:
+            self._kept[statistics.dtype] = self._constant(statistics.dtype)
+        rows, model, memory = self._kept[statistics.dtype]
         precision = (
             statistics.eps,
             dtype == _FLOAT32,
@@ -108,7 +109,7 @@ class CompiledPasses:
             for weights, means, covariances, log_likelihood, objective in zip(*history, strict=True)
         ][:done]
 
-    def _constant_of(self, dtype: np.dtype) -> tuple[tuple[Any, ...], ...]:
+    def _constant(self, dtype: np.dtype) -> tuple[tuple[Any, ...], ...]:
         """What is the same in all passes in a type: rows, model and memory, as `pass_loop.passes` takes them."""
         problem, rows, (K, L, m, H) = self._problem, self._rows, self._shape
         (chunk,), n_rows, family = rows.one_chunk, len(rows.weights), problem.covariance_type.made_for(K)
