@@ -13,12 +13,15 @@ process stand beside those of the reference; those differ between machines of on
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pandas as pd
+from llvmlite import binding
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t
 
@@ -82,10 +85,12 @@ def read_reference(path: str | Path) -> dict[str, Any]:
 def platform_of(environment: Mapping[str, Any]) -> dict[str, Any]:
     """What the bits of a result depend on, from what `environment.describe` says.
 
-    Two runs with the same platform agree to the last bit; neither the processor's name nor its number of cores
-    counts.
+    Two runs with the same platform agree to the last bit. numba compiles for the processor it finds, and one sums in vectors
+    that are half as long as another's with the same instructions; all Zen are alike. Neither its exact name nor its number
+    of cores counts.
     """
     packages = environment["packages"]
+    compiled_for = numba.config.CPU_NAME or binding.get_host_cpu_name()  # type: ignore[attr-defined]
     simd = np.show_config(mode="dicts")["SIMD Extensions"]  # type: ignore[call-overload]
     return {
         "system": environment["machine"]["system"].split()[0]
@@ -98,6 +103,7 @@ def platform_of(environment: Mapping[str, Any]) -> dict[str, Any]:
             if library["user_api"] == "blas"
         ),
         "simd": sorted(simd.get("found", [])),
+        "compiled for": re.sub(r"(?<=znver)\d+", "", compiled_for),
     }
 
 

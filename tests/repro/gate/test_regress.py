@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skem import plots
+from skem.repro import environment
 from skem.repro.gate import comparison, revisions, verdicts
 from skem.repro.gate.comparison import RegressionError, compare_accuracy, compare_rates, compare_times
 
@@ -61,6 +63,15 @@ def test_the_last_bit_counts_on_the_platform_of_the_reference_only():
     values[3] = float(np.nextafter(values[3], -np.inf))
     assert verdict(compare_accuracy(REFERENCE, one_ulp, True), "log_likelihood") == "worse"
     assert verdict(compare_accuracy(REFERENCE, one_ulp, False), "log_likelihood") == "same"
+
+
+def test_bits_are_compared_where_numba_compiles_alike_only(monkeypatch):
+    """A fit has other bits for an Intel Xeon than for an AMD EPYC with the same instructions."""
+    machine, platforms = environment.describe(), []
+    for processor in ("znver4", "znver5", "skylake-avx512"):
+        monkeypatch.setattr(numba.config, "CPU_NAME", processor)
+        platforms.append(comparison.platform_of(machine))
+    assert platforms[0] == platforms[1] != platforms[2]
 
 
 def test_better_is_told_and_passes():
