@@ -6,7 +6,7 @@ Ctrl-C waits meanwhile. In the middle of an import it would leave half of numba 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from typing import Any
 
 from skem.engine.interrupts import sigint, uninterrupted
@@ -20,66 +20,53 @@ def _whole(load: Callable[[], Any]) -> Any:
     return module
 
 
-@cache
+def _once(load: Callable[[], Any]) -> Callable[[], Any]:
+    """Decorator of what imports a module and returns it."""
+
+    @cache
+    @wraps(load)
+    def module() -> Any:
+        with single_threaded():
+            return _whole(load)
+
+    return module
+
+
+@_once
 def kernels() -> Any:
     """The E-step's loops."""
+    from skem.engine import kernels
 
-    def load() -> Any:
-        from skem.engine import kernels
-
-        return kernels
-
-    with single_threaded():
-        return _whole(load)
+    return kernels
 
 
-@cache
+@_once
 def pass_loop() -> Any:
     """Several passes on little data."""
+    from skem.engine import pass_loop
 
-    def load() -> Any:
-        from skem.engine import pass_loop
-
-        return pass_loop
-
-    with single_threaded():
-        return _whole(load)
+    return pass_loop
 
 
-@cache
+@_once
 def factors() -> Any:
     """What fine-tuning does with the factors of precisions."""
+    from skem.engine import factors
 
-    def load() -> Any:
-        from skem.engine import factors
-
-        return factors
-
-    with single_threaded():
-        return _whole(load)
+    return factors
 
 
-@cache
+@_once
 def components() -> Any:
     """What every pass does with the parameters of components, and factors of many small matrices."""
+    from skem.engine import components
 
-    def load() -> Any:
-        from skem.engine import components
-
-        return components
-
-    with single_threaded():
-        return _whole(load)
+    return components
 
 
-@cache
+@_once
 def nearest() -> Any:
     """The loops of k-means."""
+    from skem.engine import nearest
 
-    def load() -> Any:
-        from skem.engine import nearest
-
-        return nearest
-
-    with single_threaded():
-        return _whole(load)
+    return nearest
