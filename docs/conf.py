@@ -163,10 +163,17 @@ def _plain(app, what, name, obj, options, lines):
             lines[i] = re.sub(r"(?<!`)\|(?!`)", r"\|", line)
 
 
+def _skip_without_torch(app, what, name, obj, options, lines):
+    """The examples of what needs PyTorch run where it is installed."""
+    if name.startswith("skem.torch") and not find_spec("torch"):
+        lines[:] = [line + "  # doctest: +SKIP" if line.startswith(">>>") else line for line in lines]
+
+
 def setup(app):
     logging.getLogger("sphinx.sphinx.ext.intersphinx").filters.insert(0, _NoNetwork())
     app.add_html_math_renderer("mathml", (_as_mathml, None), (_as_mathml, None))
     app.connect("autodoc-process-docstring", _plain, priority=100)
+    app.connect("autodoc-process-docstring", _skip_without_torch)
 
 
 html_math_renderer = "mathml"
