@@ -9,12 +9,10 @@ import numpy as np
 from skem.engine import compiled, density
 from skem.engine.moments import SufficientStatistics
 from skem.engine.parameters import Mixture
+from skem.engine.pauses import Pauses
 from skem.engine.problem import Problem
 from skem.engine.rows import Rows
 from skem.engine.threads import Scratch
-
-LONGEST_PAUSE = 16
-"""Passes after which the next is tried again at the latest, where one was unusual."""
 
 _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
@@ -46,7 +44,7 @@ class CompiledPasses:
             problem.n_quadratic,
         )
         self._kept: dict[np.dtype, tuple[tuple[Any, ...], ...]] = {}
-        self._pause = self._left = 0
+        self._pauses = Pauses()
 
     @classmethod
     def of(cls, problem: Problem) -> CompiledPasses | None:
@@ -65,12 +63,10 @@ class CompiledPasses:
         There are none where the next one is unusual, and for some passes after that. ``dtype`` is the type to compute in
         where that is exact enough.
         """
-        self._left -= 1
-        if self._left >= 0:
+        if not self._pauses.over():
             return []
         done = self._done(mixture, statistics, dtype, left)
-        self._pause = 0 if done else min(max(2 * self._pause, 1), LONGEST_PAUSE)
-        self._left = self._pause
+        self._pauses.after(failed=not done)
         return done
 
     def _done(

@@ -26,6 +26,7 @@ from skem.engine.covariance_type import CovarianceType
 from skem.engine.far_rows import FarRows
 from skem.engine.linalg import EPS
 from skem.engine.parameters import MATRICES, Mixture
+from skem.engine.pauses import Pauses
 from skem.engine.rows import CHUNK_ROWS
 from skem.engine.threads import Workers
 
@@ -174,27 +175,23 @@ class Known:
 
     A pass changes parameters little, and errors as much as the bound. So where they were well below the limit they are not
     measured again, until they may no longer be: what is known counts for ``GROWTH`` more in each pass. And where they were
-    too large, and the rows are so few that measuring takes long beside a pass, the next time is a pass later, then two, and
-    so on up to ``LONGEST_PAUSE``.
+    too large, and the rows are so few that measuring takes long beside a pass, the next time is after a pause.
     """
 
     GROWTH = 1.2
-    LONGEST_PAUSE = 16
 
     def __init__(self) -> None:
         self._shares: dict[tuple[int, bool], float] = {}
-        self._pause = self._left = 0
+        self._pauses = Pauses()
 
     def a_pass_later(self) -> bool:
         """Whether it is time to measure."""
         self._shares = {key: share * self.GROWTH for key, share in self._shares.items()}
-        self._left -= 1
-        return self._left < 0
+        return self._pauses.over()
 
     def pause(self, needed: bool) -> None:
         """Measure again some passes later, if that is needed."""
-        self._pause = min(max(2 * self._pause, 1), self.LONGEST_PAUSE) if needed else 0
-        self._left = self._pause
+        self._pauses.after(needed)
 
     def errors(self, which: np.ndarray, bounds: np.ndarray, local: bool) -> np.ndarray:
         """Of some components, of the way that is local or the other, shape (k,); infinite where nothing is known."""
