@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from skem.estimators.prbf_cv import PRBFClassifierCV as PRBFClassifierCV
     from skem.estimators.prbf_cv import sharing_path as sharing_path
     from skem.estimators.prbf_ensemble import PRBFEnsemble as PRBFEnsemble
+    from skem.estimators.outliers import DensityOutlierDetector as DensityOutlierDetector
     from skem.estimators.pskem import PSKEMClassifier as PSKEMClassifier
     from skem.estimators.pskem_cv import PSKEMClassifierCV as PSKEMClassifierCV
     from skem.estimators.rbf import GaussianKernels as GaussianKernels
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _MODULES = {
+    "DensityOutlierDetector": "skem.estimators.outliers",
     "DiscriminativePSKEMClassifier": "skem.estimators.discriminative_pskem",
     "GaussianKernels": "skem.estimators.rbf",
     "GaussianMixture": "skem.estimators.gaussian_mixture",

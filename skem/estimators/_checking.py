@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import InvalidParameterError, make_constraint
+from sklearn.utils._missing import is_pandas_na, is_scalar_nan
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from skem.engine.masked import refuse_masked, with_nan
 from skem.engine.parts import slices, tree
 from skem.estimators._array_api import device_of
 from skem.estimators._blocks import is_elsewhere
@@ -41,13 +43,13 @@ def check_features(
 ) -> Any:
     """The features as an array of floats, float32 or float64; with ``y`` among the checks, a pair with the labels.
 
-    With ``missing`` a NaN is a missing value.
+    With ``missing`` a NaN, or a masked entry, is a missing value.
 
     Raises
     ------
     ValueError
         What ``sklearn.utils.validation.validate_data`` refuses; NaN and infinite values by their number; with ``missing``
-        rows without any value, but not with ``empty_rows``.
+        rows without any value, but not with ``empty_rows``; without it, masked entries; labels that are missing.
     TypeError
         Under ``array_api_dispatch``, an array of another library than NumPy.
     """
@@ -58,6 +60,11 @@ def check_features(
             f"{type(estimator).__name__}: X is an array of {device.name}, and only fit and the predictions of mixtures and "
             "shared-kernel classifiers are computed there: give a NumPy array"
         )
+    if not missing:
+        refuse_masked(f"Input X of {type(estimator).__name__}", X)
+    X = with_nan(X)
+    if check.get("y") is not None:
+        refuse_missing_labels(check["y"])
     checked = validate_data(estimator, X, dtype=[np.float64, np.float32], ensure_all_finite=False, **check)
     rows = checked[0] if "y" in check else checked
     if missing and has_missing(rows):
@@ -67,6 +74,33 @@ def check_features(
     else:
         refuse_non_finite(estimator, rows)
     return checked
+
+
+def refuse_missing_labels(y: Any, first_row: int = 0) -> None:
+    """Raise ValueError where a label is masked, None, NaN or pandas.NA; ``first_row`` is the number of the first label."""
+    refuse_masked("y", y)
+    labels = np.asarray(y).ravel()
+    if labels.dtype.kind == "O":
+        missing = np.array([label is None or is_scalar_nan(label) or is_pandas_na(label) for label in labels])
+    else:
+        missing = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(0)
+    if missing.any():
+        raise ValueError(
+            f"Input y contains {missing.sum()} missing labels (None or NaN), of {len(labels)}, the first in row "
+            f"{first_row + missing.argmax()}: leave these samples out"
+        )
+
+
+def check_weights(sample_weight: ArrayLike | None, X: Any) -> np.ndarray:
+    """Weights of the samples ``X``, non-negative and in float64; None is a weight of one for each.
+
+    Raises
+    ------
+    ValueError
+        Weights that are negative, all zero, masked or not finite, or of another number of samples.
+    """
+    refuse_masked("sample_weight", sample_weight)
+    return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
 
 def refuse_elsewhere(estimator: object, X: object) -> None:
@@ -140,7 +174,7 @@ def weighted_rows(
     ValueError
         Weights that are negative or all zero, or a class with next to no weight.
     """
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    weights = check_weights(sample_weight, X)
     used = weights > LEAST_WEIGHT * weights.max()
     if not used.all():
         lost = np.setdiff1d(labels[weights > 0], labels[used]).tolist()

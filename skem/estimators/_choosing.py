@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing, column_or_1d, indexable
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from skem.estimators._checking import CheckedParameters, mean_one
+from skem.estimators._checking import CheckedParameters, check_weights, mean_one, refuse_missing_labels
 from skem.estimators._densities import Posteriors
 from skem.estimators._units import all_or_nothing
 
@@ -43,7 +43,8 @@ class UserRows:
     @classmethod
     def of(cls, X: Any, y: Any, sample_weight: ArrayLike | None) -> UserRows:
         X, y = indexable(X, y)
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        weights = None if sample_weight is None else check_weights(sample_weight, X)
+        refuse_missing_labels(y)
         return cls(X, column_or_1d(y), weights)
 
     def take(self, indices: np.ndarray) -> UserRows:

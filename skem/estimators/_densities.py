@@ -22,12 +22,13 @@ from skem.estimators._array_api import (
     like,
     namespace_of,
 )
-from skem.estimators._checking import check_n_samples, has_missing
+from skem.estimators._checking import check_n_samples, has_missing, refuse_missing_labels
 from skem.estimators._elsewhere import by_blocks
+from skem.estimators._log_odds import LogOdds
 from skem.estimators._units import Units
 
 
-class Posteriors:
+class Posteriors(LogOdds):
     """From class densities to posterior probabilities and decisions."""
 
     if TYPE_CHECKING:
@@ -197,6 +198,7 @@ class Densities(Posteriors, Units):
         return result
 
     def _encode(self, y: ArrayLike, n: int) -> np.ndarray:
+        refuse_missing_labels(y)
         y = np.asarray(y)
         if y.shape != (n,):
             raise ValueError(f"y must have shape ({n},), got {y.shape}")
@@ -245,7 +247,7 @@ class Densities(Posteriors, Units):
         if y is None:
             codes = rng.choice(len(self.classes_), size=n_samples, p=self.class_prior_)
         else:
-            labels = np.full(n_samples, y) if np.ndim(y) == 0 else np.asarray(y)
+            labels = np.full(n_samples, y) if np.ndim(y) == 0 else y  # type: ignore
             codes = self._encode(labels, len(labels))
         X = np.empty((len(codes), self.n_features_in_))
         for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True):

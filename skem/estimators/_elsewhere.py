@@ -17,10 +17,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_feature_names, _check_n_features, column_or_1d
 
 from skem.engine import rows as _rows
+from skem.engine.masked import refuse_masked, with_nan
 from skem.engine.parts import PartsElsewhere, add, tree
 from skem.engine.rows import Features, Rows
 from skem.estimators._blocks import Block, Source, is_dask
-from skem.estimators._checking import LEAST_WEIGHT
+from skem.estimators._checking import LEAST_WEIGHT, refuse_missing_labels
 from skem.estimators._units import Spread, checked_moments
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -49,6 +50,8 @@ def rows_elsewhere(estimator: object, X: Any, y: Any, sample_weight: Any) -> Row
         NaN or infinite features, by part and row; collections that do not fit each other, or whose sizes are unknown; what is
         no class label; weights that are negative or all zero.
     """
+    refuse_masked("y", y)
+    refuse_masked("sample_weight", sample_weight)
     if is_dask(X):
         from skem.estimators import _dask
 
@@ -78,16 +81,15 @@ class _Summary:
 
 
 def _summary(block: Block, first: int, dtype: np.dtype) -> _Summary:
-    X = np.asarray(block.X)
-    weights = np.ones(1) if block.weights is None else np.asarray(block.weights)
+    X = np.asarray(with_nan(block.X))
+    weights = np.ones(1) if block.weights is None else np.asarray(with_nan(block.weights))
     labels, fault = np.zeros(0), _fault_of_weights(weights, first)
     if not fault:
         try:
             X = X.astype(dtype, copy=False)
             if block.labels is not None:
+                refuse_missing_labels(block.labels, first)
                 labels = column_or_1d(block.labels)
-                if labels.dtype.kind == "f" and np.isnan(labels).any():
-                    raise ValueError(f"y is NaN in row {first + int(np.flatnonzero(np.isnan(labels))[0])}")
                 check_classification_targets(labels)
                 labels = np.unique(labels[np.broadcast_to(weights > 0, labels.shape)])
         except (TypeError, ValueError) as error:

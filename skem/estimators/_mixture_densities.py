@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp, softmax
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from skem.engine import device, missing
 from skem.engine.class_density import Block, class_log_density, map_log_density
@@ -26,6 +26,7 @@ from skem.estimators._array_api import (
 from skem.estimators._checking import (
     check_features,
     check_n_samples,
+    check_weights,
     has_missing,
     mean_one,
     total_weight,
@@ -222,10 +223,7 @@ class MixtureDensities(Units):
     def _weighted(self, X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
         """log p(x) and the weight of each row."""
         log_density = to_numpy(self.score_samples(X))
-        weights = _check_sample_weight(
-            to_numpy(sample_weight), log_density[:, None], dtype=np.float64, ensure_non_negative=True
-        )
-        return log_density, weights
+        return log_density, check_weights(to_numpy(sample_weight), log_density[:, None])
 
     @property
     def n_parameters_(self) -> int:

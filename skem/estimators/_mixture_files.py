@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.given_start import checked_mixture
+from skem.engine.masked import with_nan
 from skem.engine.missing import Regression
 from skem.estimators._armadillo import read_armadillo
 from skem.estimators._array_api import answers_in_namespace
@@ -141,7 +142,7 @@ class MixtureFiles(MixtureDensities):
             out that every component's density is zero.
         """
         known = self._indices(features)
-        given = np.asarray(values, dtype=np.float64)
+        given = np.asarray(with_nan(values), dtype=np.float64)
         if given.shape != known.shape or not np.isfinite(given).all():
             raise ValueError(
                 f"condition: values must be {len(known)} finite numbers, one per feature, got {values!r}"

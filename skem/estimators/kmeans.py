@@ -11,13 +11,19 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from skem.engine.kmeans import Clusters, NearestCentres, lloyd
 from skem.engine.rows import Features, Rows
 from skem.engine.seeds import SEEDS, SeedRequest
 from skem.engine.threads import Workers, single_threaded
-from skem.estimators._checking import CheckedParameters, check_features, total_weight, weighted_rows
+from skem.estimators._checking import (
+    CheckedParameters,
+    check_features,
+    check_weights,
+    total_weight,
+    weighted_rows,
+)
 from skem.estimators._docstrings import documented
 from skem.estimators._metrics import METRICS, metric_units
 from skem.estimators._saving import Saving
@@ -208,8 +214,7 @@ class KMeans(
         """Minus the inertia of these rows: the weighted sum of squared distances to the nearest centres."""
         check_is_fitted(self)
         rows = check_features(self, X, reset=False)
-        weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
-        return -self._assign(rows, weights)[1]
+        return -self._assign(rows, check_weights(sample_weight, rows))[1]
 
     def _refuse_impossible(self) -> None:
         check_units(self._shift, self._scale, (self.n_features_in_,))

@@ -14,10 +14,10 @@ from sklearn.base import BaseEstimator, DensityMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from skem.engine.threads import Workers
-from skem.estimators._checking import CheckedParameters, check_features, total_weight
+from skem.estimators._checking import CheckedParameters, check_features, check_weights, total_weight
 from skem.estimators._docstrings import documented
 from skem.estimators._splitting import split_components
 from skem.estimators._training import one_seed, seeds
@@ -136,7 +136,7 @@ class GaussianMixturePath(CheckedParameters, DensityMixin, BaseEstimator):
     def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None) -> None:
         sizes, types = self._choices()
         rows = check_features(self, X, missing=True, ensure_min_samples=2)
-        weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+        weights = check_weights(sample_weight, rows)
         used = weights > 0
         if not used.all():  # so that rows without weight are not those held out
             rows, weights = rows[used], weights[used]

@@ -16,9 +16,9 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import euclidean_distances
 from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from skem.estimators._checking import CheckedParameters, refuse_elsewhere
+from skem.estimators._checking import CheckedParameters, check_features
 from skem.estimators._docstrings import documented
 from skem.estimators.gaussian_mixture import GaussianMixture
 
@@ -95,8 +95,7 @@ class GaussianKernels(CheckedParameters, ClassNamePrefixFeaturesOutMixin, Transf
             Fewer rows than kernels, beside what ``GaussianMixture`` refuses.
         """
         self._validate_params()
-        refuse_elsewhere(self, X)
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        X = check_features(self, X, ensure_min_samples=2).astype(np.float64)
         mixture = GaussianMixture(
             self.n_components,
             covariance_type="spherical",
@@ -118,8 +117,7 @@ class GaussianKernels(CheckedParameters, ClassNamePrefixFeaturesOutMixin, Transf
     def transform(self, X: ArrayLike) -> np.ndarray:
         """The activations, shape (n_samples, n_components)."""
         check_is_fitted(self)
-        refuse_elsewhere(self, X)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = check_features(self, X, reset=False).astype(np.float64)
         return np.exp(-0.5 * euclidean_distances(X, self.means_, squared=True) / self._variances)
 
 

@@ -23,6 +23,7 @@ from skem.engine.threads import single_threaded
 from skem.estimators._checking import CheckedParameters, check_features, total_weight, weighted_rows
 from skem.estimators._docstrings import documented
 from skem.estimators._feature_maps import FeatureMap, Kernel
+from skem.estimators._log_odds import LogOdds
 from skem.estimators._saving import Saving
 from skem.estimators._training import warn_unless_converged
 from skem.estimators._units import all_or_nothing, check_units
@@ -32,7 +33,7 @@ LARGEST_CURVATURE = 1e290
 
 
 @documented
-class SDGMClassifier(CheckedParameters, Saving, ClassifierMixin, BaseEstimator):
+class SDGMClassifier(CheckedParameters, Saving, LogOdds, ClassifierMixin, BaseEstimator):
     """A sparse mixture per class inside one softmax, trained for P(c|x) itself (Hayashi and Uchida 2021).
 
     P(c, m|x) is proportional to pi_cm exp(w_cm' phi(x)), eq. 1. Each weight has a prior precision of its own, which the

@@ -1,0 +1,130 @@
+"""Outliers by a threshold on the density of a fitted model."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, OutlierMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils.stats import _weighted_percentile
+from sklearn.utils.validation import check_is_fitted
+
+from skem.estimators._checking import CheckedParameters, check_features, check_weights
+from skem.estimators._docstrings import documented
+from skem.estimators._units import all_or_nothing
+from skem.estimators.gaussian_mixture import GaussianMixture
+
+
+@documented
+class DensityOutlierDetector(CheckedParameters, OutlierMixin, BaseEstimator):
+    """Outlier detection by a threshold on log p(x), the density of a mixture or classifier.
+
+    ``fit`` fits the estimator, and sets the threshold to the quantile ``contamination`` of log p(x) over the training samples.
+
+    Parameters
+    ----------
+    estimator : estimator or None, default=None
+        Model with ``score_samples``: ``GaussianMixture``, ``GaussianMixturePath`` or a classifier with a density. None is
+        ``GaussianMixture()``. Wrap a fitted model in ``sklearn.frozen.FrozenEstimator`` to set the threshold alone, on
+        held-out samples for example.
+    contamination : float, default=0.1
+        Share of outliers among the samples given to ``fit``, in (0, 0.5].
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        Fitted clone of ``estimator``.
+    offset_ : float
+        Threshold on ``score_samples``, in nats.
+    %(n_features_in_)s
+
+    Notes
+    -----
+    Samples with missing values are refused. Their densities are those of fewer features, in other units, and cannot be compared
+    with one threshold.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from skem import DensityOutlierDetector, GaussianMixture
+    >>> X, _ = load_iris(return_X_y=True)
+    >>> detector = DensityOutlierDetector(GaussianMixture(3, random_state=0), contamination=0.04)
+    >>> int((detector.fit_predict(X) == -1).sum())
+    6
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [HasMethods(["fit", "score_samples"]), None],
+        "contamination": [Interval(Real, 0, 0.5, closed="right")],
+    }
+
+    def __init__(self, estimator: Any = None, *, contamination: float = 0.1) -> None:
+        self.estimator = estimator
+        self.contamination = contamination
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the density, and choose the threshold.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            In memory.
+        y : array-like of shape (n_samples,), optional
+            Class labels, for a classifier.
+        sample_weight : array-like of shape (n_samples,), optional
+            For the fit, and for the quantile: a sample of weight two counts as two samples.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            A contamination outside (0, 0.5], or missing values, beside the errors of the estimator.
+        """
+        self._validate_params()
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        with all_or_nothing(self):
+            rows = check_features(self, X)
+            self.estimator_ = GaussianMixture() if self.estimator is None else clone(self.estimator)
+            self.estimator_.fit(X, y, **weights)
+            self.offset_ = float(
+                _weighted_percentile(
+                    self.estimator_.score_samples(X),
+                    check_weights(sample_weight, rows),
+                    100 * self.contamination,
+                    average=True,
+                )
+            )
+        return self
+
+    def fit_predict(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> np.ndarray:
+        """``fit`` and ``predict`` on the same samples, shape (n_samples,)."""
+        return self.fit(X, y, sample_weight).predict(X)
+
+    def score_samples(self, X: ArrayLike) -> np.ndarray:
+        """log p(x) in nats, shape (n_samples,)."""
+        check_is_fitted(self)
+        check_features(self, X, reset=False)
+        return self.estimator_.score_samples(X)
+
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
+        """log p(x) less the threshold, shape (n_samples,): negative for outliers."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """1 for inliers and -1 for outliers, shape (n_samples,)."""
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None:
+            tags.target_tags.required = get_tags(self.estimator).target_tags.required
+        return tags
