@@ -16,8 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 LOG_TINY = float(np.log(np.nextafter(0.0, 1.0)))
 """Logarithm of the smallest positive float64, about -744.44 nats: no log-probability counts as less."""
 
+TOLERANCE = 1e-3
+"""By how much the probabilities of a sample may differ from one in their sum: more than float16 rounds, less than any mistake."""
 
-def scores(y: ArrayLike, log_proba: ArrayLike) -> dict[str, float]:
+
+def scores(
+    y: ArrayLike, log_proba: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> dict[str, float]:
     """Accuracy, log-loss and Brier score of a log posterior.
 
     Parameters
@@ -26,6 +31,8 @@ def scores(y: ArrayLike, log_proba: ArrayLike) -> dict[str, float]:
         True classes, as columns of `log_proba`.
     log_proba : array-like of float, shape (n, L)
         Log posterior log p(c|x) in nats, rows normalised. -inf is allowed, NaN is not.
+    sample_weight : array-like of float, shape (n,), optional
+        Non-negative; a sample of weight two counts as two samples.
 
     Returns
     -------
@@ -39,21 +46,24 @@ def scores(y: ArrayLike, log_proba: ArrayLike) -> dict[str, float]:
     Raises
     ------
     ValueError
-        If the shapes disagree, there are no rows, a class has no column, or an entry is NaN.
+        If the shapes disagree, there are no rows, a class has no column, or an entry is NaN; if the entries are no
+        log-probabilities: positive, or with exponentials that do not sum to one in a row; if weights are negative or all zero.
     """
-    y, log_proba = _checked(y, log_proba)
+    y, log_proba, weights = _checked(y, log_proba, sample_weight)
     rows = np.arange(len(y))
     true = log_proba[rows, y]
     difference = np.exp(log_proba)
     difference[rows, y] -= 1.0
     return {
-        "accuracy": float(np.mean(log_proba.argmax(axis=1) == y)),
-        "log_loss": float(-np.mean(np.maximum(true, LOG_TINY))),
-        "brier": float(np.mean(np.sum(difference**2, axis=1))),
+        "accuracy": float(np.average(log_proba.argmax(axis=1) == y, weights=weights)),
+        "log_loss": float(-np.average(np.maximum(true, LOG_TINY), weights=weights)),
+        "brier": float(np.average(np.sum(difference**2, axis=1), weights=weights)),
     }
 
 
-def expected_calibration_error(y: ArrayLike, log_proba: ArrayLike, n_bins: int = 15) -> float:
+def expected_calibration_error(
+    y: ArrayLike, log_proba: ArrayLike, n_bins: int = 15, *, sample_weight: ArrayLike | None = None
+) -> float:
     """Gap between confidence and accuracy, averaged over bins of equal width (Guo et al. 2017, eq. 3).
 
     Parameters
@@ -64,20 +74,30 @@ def expected_calibration_error(y: ArrayLike, log_proba: ArrayLike, n_bins: int =
         Log posterior in nats.
     n_bins : int, default=15
         Number of bins (a, b] of the confidence max_c p(c|x).
+    sample_weight : array-like of float, shape (n,), optional
+        As in `scores`.
 
     Returns
     -------
     float
         sum_b n_b/n |accuracy_b - confidence_b|, between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        As from `scores`; fewer than one bin.
     """
-    if n_bins < 1:
+    if operator.index(n_bins) < 1:
         raise ValueError(f"n_bins must be at least 1, got {n_bins}")
-    y, log_proba = _checked(y, log_proba)
+    y, log_proba, weights = _checked(y, log_proba, sample_weight)
     confidence = np.exp(log_proba.max(axis=1))
     correct = log_proba.argmax(axis=1) == y
     bins = np.clip(np.ceil(confidence * n_bins).astype(int) - 1, 0, n_bins - 1)
     # n_b |accuracy_b - confidence_b| is the size of the sum of the differences in bin b.
-    return float(np.abs(np.bincount(bins, weights=correct - confidence)).sum() / len(y))
+    gaps, total = correct - confidence, float(len(y))
+    if weights is not None:
+        gaps, total = weights * gaps, weights.sum()
+    return float(np.abs(np.bincount(bins, weights=gaps)).sum() / total)
 
 
 def shared_proportion(weights: ArrayLike | Sequence[ArrayLike], threshold: float = 0.01) -> float:
@@ -158,7 +178,12 @@ def mcnemar(y: ArrayLike, pred_a: ArrayLike, pred_b: ArrayLike) -> tuple[int, in
     return n01, n10, float(binomtest(n10, n01 + n10).pvalue) if n01 + n10 else 1.0
 
 
-def _checked(y: ArrayLike, log_proba: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+def _checked(
+    y: ArrayLike, log_proba: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64] | None]:
+    for name, array in (("y", y), ("log_proba", log_proba), ("sample_weight", sample_weight)):
+        if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+            raise ValueError(f"{name} has masked entries: leave these samples out")
     y, log_proba = np.asarray(y), np.asarray(log_proba, dtype=np.float64)
     if log_proba.ndim != 2 or y.shape != log_proba.shape[:1] or not len(y):
         shapes = f"{y.shape} and {log_proba.shape}"
@@ -167,4 +192,22 @@ def _checked(y: ArrayLike, log_proba: ArrayLike) -> tuple[NDArray[np.intp], NDAr
         raise ValueError(f"y must hold columns of log_proba, integers from 0 to {log_proba.shape[1] - 1}")
     if np.isnan(log_proba).any():
         raise ValueError("log_proba holds NaN")
-    return y.astype(np.intp), log_proba
+    largest = log_proba.max()
+    if largest > TOLERANCE:
+        fix = "np.log(p)" if 0 <= log_proba.min() and largest <= 1 else "predict_log_proba(X)"
+        raise ValueError(f"log_proba holds {largest:.3g}, but logarithms of probabilities are at most 0: pass {fix}")
+    sums = np.exp(log_proba).sum(axis=1)
+    worst = np.abs(sums - 1.0).argmax()
+    if not abs(sums[worst] - 1.0) <= TOLERANCE:
+        raise ValueError(
+            f"the probabilities exp(log_proba) of row {worst} sum to {sums[worst]:.6g} instead of 1: pass "
+            "log-probabilities of all classes, as predict_log_proba(X) or np.log(p)"
+        )
+    if sample_weight is None:
+        return y.astype(np.intp), log_proba, None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != y.shape or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise ValueError(
+            f"sample_weight must be {len(y)} finite non-negative numbers, not all zero, got shape {weights.shape}"
+        )
+    return y.astype(np.intp), log_proba, weights
