@@ -19,6 +19,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skem.engine.masked import refuse_masked
+
 CHUNK = 2000  # rows at a time; a constant, since sums taken in another order differ in their last bits
 
 
@@ -45,8 +47,21 @@ class _ImageTransformer(TransformerMixin, BaseEstimator):
             out[rows] = self._apply(X[rows])
         return out
 
+    def __init_subclass__(cls, auto_wrap_output_keys: tuple[str, ...] | None = None) -> None:
+        super().__init_subclass__(auto_wrap_output_keys)
+
+    def set_output(self, *, transform: str | None = None) -> _ImageTransformer:
+        """Do nothing: images are arrays, since a data frame does not hold them."""
+        return self
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> ArrayLike | None:
+        """Return ``input_features``: the pixels of images have no names of their own."""
+        return input_features
+
     def _images(self, X: ArrayLike) -> NDArray:
-        X, name = np.asarray(X), type(self).__name__
+        name = type(self).__name__
+        refuse_masked(f"{name}: X", X)
+        X = np.asarray(X)
         if X.ndim not in self._ndims or X.size == 0:
             allowed = " or ".join(("(n, h, w)", "(n, h, w, channels)")[: len(self._ndims)])
             hint = "; Reshape(shape=(h, w)) makes images of flat rows" if X.ndim == 2 else ""
@@ -71,6 +86,7 @@ class Reshape(_ImageTransformer):
 
     def transform(self, X: ArrayLike) -> NDArray:
         """Return `X` in its new shape."""
+        refuse_masked("Reshape: X", X)
         X = np.asarray(X)
         try:
             return X.reshape(X.shape[0], *self.shape)
@@ -230,7 +246,7 @@ class CovariancePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         X = self._rows(X, reset=True, ensure_min_samples=2)
         n, p = X.shape
         k = min(n, p) if self.n_components is None else self.n_components
-        if not isinstance(k, (int, np.integer)) or not 1 <= k <= min(n, p):
+        if not _is_integer(k) or not 1 <= k <= min(n, p):
             raise ValueError(f"CovariancePCA: n_components={k!r} asked of {n} rows and {p} features")
         self._n_features_out = k = int(k)
         self.mean_ = sum(X[rows].sum(axis=0, dtype=np.float64) for rows in gen_batches(n, CHUNK)) / n
@@ -253,6 +269,7 @@ class CovariancePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return np.concatenate([Z @ self.components_.T.astype(X.dtype) for Z in self._centred(X)])
 
     def _rows(self, X: ArrayLike, **checks) -> NDArray[np.floating]:
+        refuse_masked("CovariancePCA: X", X)
         Z: NDArray = validate_data(self, X, dtype=[np.float64, np.float32], ensure_all_finite=False, **checks)
         _check_finite("CovariancePCA", Z)
         return Z
@@ -304,13 +321,23 @@ def windows(shape: Sequence[int], size: int | tuple[int, int], step: int | tuple
 
 
 def _pair(name: str, value: int | tuple[int, int]) -> tuple[int, int]:
-    pair = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
-    if len(pair) != 2 or not all(isinstance(side, Integral) and side >= 1 for side in pair):
+    pair = _integers((value, value) if np.ndim(value) == 0 else value)
+    if len(pair) != 2 or min(pair) < 1:
         raise ValueError(f"windows: {name} must be one or two positive integers, got {value!r}")
-    return int(pair[0]), int(pair[1])
+    return pair[0], pair[1]
 
 
-class WindowPCA(_ImageTransformer):
+def _integers(values: ArrayLike) -> tuple[int, ...]:
+    """Integers in a sequence or array, as Python's; none if another value is among them."""
+    listed = list(values) if np.ndim(values) == 1 else []  # type: ignore[call-overload]
+    return tuple(map(int, listed)) if all(map(_is_integer, listed)) else ()
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+class WindowPCA(ClassNamePrefixFeaturesOutMixin, _ImageTransformer, auto_wrap_output_keys=("transform",)):
     """Principal components of every window of an image, side by side: one block of features per position.
 
     Parameters
@@ -349,8 +376,17 @@ class WindowPCA(_ImageTransformer):
             CovariancePCA(n_components=self.n_components).fit(self._pixels(X, window))
             for window in self._windows
         ]
-        self.blocks_ = np.arange(len(self.pcas_) * self.n_components).reshape(len(self.pcas_), -1)
+        self._n_features_out = len(self.pcas_) * self.n_components
+        self.blocks_ = np.arange(self._n_features_out).reshape(len(self.pcas_), -1)
         return self
+
+    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Return the scores of every window, (n, n_windows * n_components)."""
+        return super().transform(X)
+
+    def set_output(self, *, transform: str | None = None) -> WindowPCA:
+        """Set the container of the features: "default", "pandas" or "polars"."""
+        return TransformerMixin.set_output(self, transform=transform)
 
     def _apply(self, images: NDArray) -> NDArray:
         check_is_fitted(self)
@@ -450,8 +486,8 @@ def augment(
 
 def _shifted(X: NDArray, shift: tuple[int, int]) -> NDArray:
     """Images moved by whole pixels, the border repeated."""
-    pair = tuple(shift) if isinstance(shift, Sequence) else ()
-    if len(pair) != 2 or not all(isinstance(pixels, Integral) for pixels in pair):
+    pair = _integers(shift)
+    if len(pair) != 2:
         raise ValueError(f"augment: a shift is two integers, (down, right), got {shift!r}")
     (down, right), (height, width) = pair, X.shape[1:3]
     if abs(down) >= height or abs(right) >= width:
@@ -469,7 +505,7 @@ def random_subset(
     Returns two sorted arrays of row numbers: drawn, and the rest. `stratify` keeps the class proportions.
     """
     y = np.asarray(y)
-    if not isinstance(n, (int, np.integer)) or not 1 <= n <= len(y):
+    if not _is_integer(n) or not 1 <= n <= len(y):
         raise ValueError(f"random_subset: {n!r} rows asked for, there are {len(y)}")
     if n == len(y):
         return np.arange(n), np.arange(0)

@@ -13,7 +13,7 @@ def checked_start(
     *,
     block: int,
     n_blocks: int,
-    sizes: tuple[int | None, int, int],
+    sizes: tuple[int | None, int, int | None],
     covariance_type: CovarianceType,
 ) -> Mixture:
     """The start of one block.
@@ -24,7 +24,7 @@ def checked_start(
     block, n_blocks : int
         Which block, of how many.
     sizes : tuple
-        K, or None for as many as there are means, m and L.
+        K, or None for as many as there are means; m; and L, or None without classes.
     covariance_type : CovarianceType
 
     Raises
@@ -34,7 +34,8 @@ def checked_start(
     """
     per_block = isinstance(init, list)
     if per_block and len(init) != n_blocks:
-        raise ValueError(f"init: {len(init)} starts for {n_blocks} blocks")
+        wanted = f"{n_blocks} blocks" if n_blocks > 1 else "one mixture"
+        raise ValueError(f"init: {len(init)} starts for {wanted}: give a tuple (weights, means, covariances) for each")
     if not per_block and n_blocks > 1:
         raise ValueError(
             f"init: one start for {n_blocks} blocks; give a list of (weights, means, covariances)"
@@ -42,12 +43,13 @@ def checked_start(
     start = init[block] if per_block else init
     if not isinstance(start, tuple) or len(start) != 3:
         raise ValueError("init: a start is a tuple (weights, means, covariances)")
-    return checked_mixture(start, sizes, covariance_type, f"init: {{}} of block {block}")
+    whose = f"init: {{}} of block {block}" if n_blocks > 1 else "init: {}"
+    return checked_mixture(start, sizes, covariance_type, whose)
 
 
 def checked_mixture(
     arrays: tuple,
-    sizes: tuple[int | None, int | None, int],
+    sizes: tuple[int | None, int | None, int | None],
     covariance_type: CovarianceType,
     whose: str = "{}",
 ) -> Mixture:
@@ -57,7 +59,7 @@ def checked_mixture(
     ----------
     arrays : tuple of three array-likes
     sizes : tuple
-        K and m, or None for as many as the means have, and L.
+        K and m, or None for as many as the means have; and L, or None where weights have shape (K,).
     covariance_type : CovarianceType
     whose : str
         What an array is called in errors, with its name in place of {}.
@@ -73,7 +75,7 @@ def checked_mixture(
         raise ValueError(f"{whose.format('means')} must have two dimensions, got shape {means.shape}")
     K, m = K or len(means), m or means.shape[1]
     for name, array, shapes in (
-        ("weights", weights, [(K, L)]),
+        ("weights", weights, [(K,) if L is None else (K, L)]),
         ("means", means, [(K, m)]),
         ("covariances", covariances, covariance_type.shapes(K, m)),
     ):
@@ -82,8 +84,9 @@ def checked_mixture(
             raise ValueError(f"{whose.format(name)} must have shape {wanted}, got {array.shape}")
         if not np.isfinite(array).all():
             raise ValueError(f"{whose.format(name)} contain NaN or infinite values")
+    weights = weights.reshape(K, -1)
     if (weights < 0).any() or not np.allclose(weights.sum(axis=0), 1.0):
-        wanted = "and sum to one" if L == 1 else "and sum to one in each class's column"
+        wanted = "and sum to one" if weights.shape[1] == 1 else "and sum to one in each class's column"
         raise ValueError(f"{whose.format('weights')} must be non-negative {wanted}")
     if not covariance_type.regular(covariances):
         raise ValueError(f"{whose.format('covariances')} must be symmetric and positive definite")

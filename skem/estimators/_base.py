@@ -69,7 +69,7 @@ class SharedKernelClassifier(
         "init_scale": [Interval(Real, 0, None, closed="neither")],
         "standardize": ["boolean"],
         "reg_covar": [Interval(Real, 0, None, closed="left")],
-        "class_prior": [StrOptions({"uniform", "empirical"}), "array-like"],
+        "class_prior": [StrOptions({"uniform", "empirical"}), "array-like", dict],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "early_stopping": ["boolean"],
@@ -256,14 +256,28 @@ class SharedKernelClassifier(
             if self.class_prior == "uniform":
                 return np.full(n_classes, 1.0 / n_classes)
             return class_weights / total_weight
+        given, order = self.class_prior, "in the order of classes_"
+        if isinstance(given, dict):
+            labels, order = self.classes_.tolist(), "one for each label"
+            for label in [*labels, *given]:
+                if label not in given:
+                    raise ValueError(
+                        f"class_prior has no probability for class {label!r}, only for {list(given)}: add it, even if it is 0"
+                    )
+                if label not in labels:
+                    raise ValueError(
+                        f"class_prior has a probability for {label!r}, which is no class of the training samples: leave it "
+                        f"out; the classes are {labels}"
+                    )
+            given = [given[label] for label in labels]
         try:
-            prior = np.asarray(self.class_prior, dtype=np.float64)
-        except (TypeError, ValueError):  # a dictionary, words
+            prior = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):  # words
             prior = np.empty(0)
         if prior.shape != (n_classes,) or not (prior >= 0).all() or not np.isclose(prior.sum(), 1.0):
             raise ValueError(
-                f"class_prior must be {n_classes} non-negative numbers that sum to one, in the order of "
-                f"classes_; got {self.class_prior!r}"
+                f"class_prior must be {n_classes} non-negative numbers that sum to one, {order}; "
+                f"got {self.class_prior!r}"
             )
         return prior / prior.sum()
 

@@ -41,8 +41,9 @@ standardize : bool
 reg_covar : float
     Ridge r added to each covariance's diagonal; training maximises the likelihood of
     log N(x; mu, P) - r/2 tr(P^-1), which this ridge is the exact M-step of.
-class_prior : {"uniform", "empirical"} or array-like of shape (n_classes,)
-    p(c): the same for all classes, or their shares of the weighted rows, or given in the order of ``classes_``.
+class_prior : {"uniform", "empirical"}, dict or array-like of shape (n_classes,)
+    p(c): the same for all classes, or their shares of the weighted rows, or given: by label in a dict, or in the order of
+    ``classes_``.
 max_iter : int
     Passes.
 tol : float

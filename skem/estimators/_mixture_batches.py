@@ -31,7 +31,7 @@ class MixtureBatches(MixtureFiles):
         def _start(
             self, rows: Rows | None, previous: Mixture | None, random_state: np.random.RandomState
         ) -> Mixture: ...
-        def _check_previous(self, previous: Mixture, n_features: int) -> None: ...
+        def _check_previous(self, previous: Mixture, n_features: int, cause: str, fix: str) -> None: ...
 
     def partial_fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from one batch of rows, and forget them: stepwise EM (Cappe and Moulines 2009).
@@ -76,7 +76,8 @@ class MixtureBatches(MixtureFiles):
                 )
             self._measure(data)
         else:
-            self._check_previous(self._mixture(), rows.shape[1])
+            fix = "set it back, or begin with a clone"
+            self._check_previous(self._mixture(), rows.shape[1], "partial_fit", fix)
         floor = self._internal_floor()
         parts = data.parts(self._shift, self._scale)
         random_state = check_random_state(self.random_state)

@@ -56,7 +56,10 @@ class Starting(Units):
         }
         for name, (now, before) in wanted.items():
             if now != before:
-                raise ValueError(f"warm_start: {name} changed from {before} to {now} since the last fit")
+                raise ValueError(
+                    f"warm_start: {name} changed from {before} to {now} since the last fit: set it back, or set "
+                    "warm_start=False"
+                )
 
     def _structure(self) -> dict[str, str]:
         """What a warm start cannot change, beside the data."""

@@ -183,7 +183,7 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
         init_scale: float = 2.0,
         standardize: bool = True,
         reg_covar: float = 0.1,
-        class_prior: str | ArrayLike = "empirical",
+        class_prior: str | dict | ArrayLike = "empirical",
         max_iter: int = 30,
         tol: float = 0.0,
         discriminative_iter: int = 20,

@@ -216,7 +216,8 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
         if rows.n_rows < self.n_components:
             raise ValueError(f"n_components={self.n_components} components from n_samples={rows.n_rows} rows")
         if previous is not None:
-            self._check_previous(previous, rows.n_features)
+            fix = "set it back, or set warm_start=False"
+            self._check_previous(previous, rows.n_features, "warm_start", fix)
         random_state = check_random_state(self.random_state)
         e_step = e_step_of(self)
         if incomplete and e_step is not None:
@@ -264,13 +265,11 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
         if previous is not None:
             return self._to_internal(previous, columns)
         if not isinstance(self.init, str):
-            weights, *rest = self.init if len(self.init) == 3 else (None,)
-            start = (np.asarray(weights, dtype=np.float64)[..., None], *rest) if rest else self.init
             given = checked_start(
-                start,
+                self.init,
                 block=0,
                 n_blocks=1,
-                sizes=(self.n_components, len(columns), 1),
+                sizes=(self.n_components, len(columns), None),
                 covariance_type=self._covariance_type,
             )
             return self._to_internal(given, columns)
@@ -316,14 +315,14 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
             )
         return self.variance_floor * self._mean_variance
 
-    def _check_previous(self, previous: Mixture, n_features: int) -> None:
+    def _check_previous(self, previous: Mixture, n_features: int, cause: str, fix: str) -> None:
         now = (self.n_components, n_features, self.covariance_type)
         before = (*previous.means.shape, self._fitted_type)
         for name, new, old in zip(
             ("n_components", "the number of features", "covariance_type"), now, before, strict=True
         ):
             if new != old:
-                raise ValueError(f"warm_start: {name} changed from {old} to {new} since the last fit")
+                raise ValueError(f"{cause}: {name} changed from {old} to {new} since the last fit: {fix}")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

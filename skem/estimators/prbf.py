@@ -133,7 +133,7 @@ class PRBFClassifier(SharedKernelClassifier):
         standardize: bool = True,
         reg_covar: float = 0.1,
         variance_floor: float = 1e-3,
-        class_prior: str | ArrayLike = "empirical",
+        class_prior: str | dict | ArrayLike = "empirical",
         max_iter: int = 100,
         tol: float = 1e-4,
         warm_start: bool = False,

@@ -95,7 +95,7 @@ class PSKEMClassifier(SharedKernelClassifier):
         init_scale: float = 2.0,
         standardize: bool = True,
         reg_covar: float = 0.1,
-        class_prior: str | ArrayLike = "empirical",
+        class_prior: str | dict | ArrayLike = "empirical",
         max_iter: int = 30,
         tol: float = 0.0,
         early_stopping: bool = False,
