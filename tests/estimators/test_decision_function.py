@@ -1,0 +1,85 @@
+"""Log-odds of classes: the decisions and the order of the probabilities, without ties."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import expit, log_expit
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_digits, load_iris
+from sklearn.frozen import FrozenEstimator
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+
+import skem
+from skem.estimators._log_odds import log_odds
+
+X, y = load_iris(return_X_y=True)
+QUICK = {"max_iter": 3, "tol": 0, "random_state": 0}
+MODELS = [
+    skem.SKEMClassifier(6, **QUICK),
+    skem.PSKEMClassifier(6, n_blocks=2, **QUICK),
+    skem.DiscriminativePSKEMClassifier(6, discriminative_iter=2, **QUICK),
+    skem.PRBFEnsemble(skem.PRBFClassifier(6, **QUICK), sharings=(0, 1)),
+    skem.SDGMClassifier(1, max_iter=3),
+]
+every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+pytestmark = pytest.mark.filterwarnings("ignore:.*did not converge")
+
+
+@every_model
+def test_two_classes_have_the_log_odds_of_the_second(model):
+    few = y > 0
+    model.fit(X[few][::2], np.array(["no", "no", "yes"])[y][few][::2])
+    decision = model.decision_function(X)
+    assert decision.shape == (150,)
+    assert_array_equal(model.classes_[(decision > 0).astype(int)], model.predict(X))
+    modest = np.abs(decision) < 30
+    assert modest.any()
+    assert_allclose(log_expit(decision[modest]), model.predict_log_proba(X)[modest, 1], rtol=1e-9, atol=1e-14)
+
+
+@every_model
+def test_several_classes_have_the_log_odds_of_each(model):
+    model.fit(X, y)
+    decision, proba = model.decision_function(X), model.predict_proba(X)
+    assert decision.shape == (150, 3)
+    assert_array_equal(decision.argmax(axis=1), model.predict(X))
+    modest = np.abs(decision) < 30
+    assert_allclose(expit(decision[modest]), proba[modest], atol=1e-9)
+    for c in range(3):  # larger probabilities have larger log-odds
+        order = np.argsort(decision[:, c])
+        assert (np.diff(proba[order, c]) >= -1e-15).all()
+
+
+def test_log_odds_of_saturated_probabilities_keep_their_order():
+    gap = np.array([0.0, 1, 30, 36, 37, 40, 100, 1e5, 1e300, np.inf])
+    for pad in ([], [-np.inf]):  # two classes, and a third one that cannot be
+        log_proba = np.array([[log_expit(-g), log_expit(g), *pad] for g in gap[1:]])
+        odds = log_odds(log_proba) if not pad else log_odds(log_proba)[:, 1]
+        assert np.isfinite(odds).all()
+        assert (np.diff(odds[:-1]) > 0).all()
+        assert odds[-1] >= odds[-2]
+        assert_allclose(odds[:3], gap[1:4], rtol=1e-12)
+    assert_array_equal(log_odds(np.log([[0.5, 0.5]])), [0.0])
+    assert_array_equal(log_odds(np.array([[np.log(0.5), np.log(0.5), -np.inf]]))[0, :2], [0.0, 0.0])
+
+
+def test_few_extreme_samples_do_not_spoil_a_calibration():
+    """Log-odds of several thousand nats, some of them wrong, would dominate what is linear in them."""
+    images, digits = load_digits(return_X_y=True)
+    train, rest, y_train, y_rest = train_test_split(images, digits % 2, test_size=0.5, random_state=0)
+    fitting, test, y_fitting, y_test = train_test_split(rest, y_rest, test_size=0.5, random_state=0)
+    model = skem.PSKEMClassifier(10, n_blocks=8, max_iter=5, random_state=0).fit(train, y_train)
+    before = log_loss(y_test, model.predict_proba(test))
+    for method in ("sigmoid", "temperature"):
+        calibrated = CalibratedClassifierCV(FrozenEstimator(model), method=method).fit(fitting, y_fitting)
+        assert log_loss(y_test, calibrated.predict_proba(test)) < min(0.6 * before, 0.4), method
+
+
+def test_dask_collections():
+    da = pytest.importorskip("dask.array")
+    rows = da.from_array(X, chunks=(60, -1))
+    model = MODELS[0].fit(X, y)
+    assert_allclose(model.decision_function(rows).compute(), model.decision_function(X))
+    model.fit(X, y == 1)
+    assert_allclose(model.decision_function(rows).compute(), model.decision_function(X))
