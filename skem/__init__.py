@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from skem.estimators.kmeans import KMeans as KMeans
     from skem.estimators.mda import MDAClassifier as MDAClassifier
     from skem.estimators.mixture_path import GaussianMixturePath as GaussianMixturePath
+    from skem.estimators.outliers import DensityOutlierDetector as DensityOutlierDetector
     from skem.estimators.prbf import PRBFClassifier as PRBFClassifier
     from skem.estimators.prbf_cv import PRBFClassifierCV as PRBFClassifierCV
     from skem.estimators.prbf_cv import sharing_path as sharing_path
     from skem.estimators.prbf_ensemble import PRBFEnsemble as PRBFEnsemble
-    from skem.estimators.outliers import DensityOutlierDetector as DensityOutlierDetector
     from skem.estimators.pskem import PSKEMClassifier as PSKEMClassifier
     from skem.estimators.pskem_cv import PSKEMClassifierCV as PSKEMClassifierCV
     from skem.estimators.rbf import GaussianKernels as GaussianKernels

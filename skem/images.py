@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -327,9 +328,9 @@ def _pair(name: str, value: int | tuple[int, int]) -> tuple[int, int]:
     return pair[0], pair[1]
 
 
-def _integers(values: ArrayLike) -> tuple[int, ...]:
+def _integers(values: Any) -> tuple[int, ...]:
     """Integers in a sequence or array, as Python's; none if another value is among them."""
-    listed = list(values) if np.ndim(values) == 1 else []  # type: ignore[call-overload]
+    listed = list(values) if np.ndim(values) == 1 else []
     return tuple(map(int, listed)) if all(map(_is_integer, listed)) else ()
 
 

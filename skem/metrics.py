@@ -20,9 +20,7 @@ TOLERANCE = 1e-3
 """By how much the probabilities of a sample may differ from one in their sum: more than float16 rounds, less than any mistake."""
 
 
-def scores(
-    y: ArrayLike, log_proba: ArrayLike, *, sample_weight: ArrayLike | None = None
-) -> dict[str, float]:
+def scores(y: ArrayLike, log_proba: ArrayLike, *, sample_weight: ArrayLike | None = None) -> dict[str, float]:
     """Accuracy, log-loss and Brier score of a log posterior.
 
     Parameters
@@ -194,8 +192,10 @@ def _checked(
         raise ValueError("log_proba holds NaN")
     largest = log_proba.max()
     if largest > TOLERANCE:
-        fix = "np.log(p)" if 0 <= log_proba.min() and largest <= 1 else "predict_log_proba(X)"
-        raise ValueError(f"log_proba holds {largest:.3g}, but logarithms of probabilities are at most 0: pass {fix}")
+        fix = "np.log(p)" if log_proba.min() >= 0 and largest <= 1 else "predict_log_proba(X)"
+        raise ValueError(
+            f"log_proba holds {largest:.3g}, but logarithms of probabilities are at most 0: pass {fix}"
+        )
     sums = np.exp(log_proba).sum(axis=1)
     worst = np.abs(sums - 1.0).argmax()
     if not abs(sums[worst] - 1.0) <= TOLERANCE:

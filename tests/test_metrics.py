@@ -55,6 +55,43 @@ def test_scores_are_finite_at_minus_infinity():
     assert -745 < LOG_TINY < -744
 
 
+@pytest.mark.parametrize("measure", [scores, expected_calibration_error])
+@pytest.mark.parametrize(
+    ("log_proba", "words"),
+    [
+        ([[0.9, 0.1], [0.2, 0.8]], r"log_proba holds 0.9, .* at most 0: pass np.log\(p\)"),
+        ([[3.0, -4.0], [-1.0, -2.0]], r"log_proba holds 3, .*: pass predict_log_proba\(X\)"),
+        (np.log([[0.5, 0.5], [0.2, 0.6]]), "exp.log_proba. of row 1 sum to 0.8 instead of 1"),
+        (np.log10([[0.5, 0.5], [0.2, 0.8]]), "row 0 sum to 1.48"),
+        (np.full((2, 2), -np.inf), "row 0 sum to 0"),
+        (np.ma.masked_less(np.log([[0.5, 0.5], [0.2, 0.8]]), -1), "log_proba has masked entries"),
+    ],
+)
+def test_other_numbers_than_log_probabilities_are_refused(measure, log_proba, words):
+    with pytest.raises(ValueError, match=words):
+        measure([0, 1], log_proba)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_rounded_log_probabilities_are_accepted(dtype):
+    y, log_proba = posterior(np.random.default_rng(0), n_classes=10, scale=1.0)
+    rounded = np.log(np.exp(log_proba).astype(dtype))
+    assert scores(y, rounded)["log_loss"] == pytest.approx(scores(y, log_proba)["log_loss"], rel=1e-3)
+
+
+def test_a_sample_of_weight_two_counts_as_two():
+    rng = np.random.default_rng(0)
+    y, log_proba = posterior(rng)
+    weights = rng.integers(0, 3, len(y))
+    repeated = np.repeat(y, weights), np.repeat(log_proba, weights, axis=0)
+    assert scores(y, log_proba, sample_weight=weights) == pytest.approx(scores(*repeated))
+    error = expected_calibration_error(y, log_proba, sample_weight=7.5 * weights)
+    assert error == pytest.approx(expected_calibration_error(*repeated))
+    for bad in (-weights, 0 * weights, weights[1:], np.full(len(y), np.nan)):
+        with pytest.raises(ValueError, match="sample_weight must be 200 finite non-negative numbers"):
+            scores(y, log_proba, sample_weight=bad)
+
+
 @pytest.mark.parametrize(
     ("y", "log_proba"),
     [

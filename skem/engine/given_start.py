@@ -35,7 +35,9 @@ def checked_start(
     per_block = isinstance(init, list)
     if per_block and len(init) != n_blocks:
         wanted = f"{n_blocks} blocks" if n_blocks > 1 else "one mixture"
-        raise ValueError(f"init: {len(init)} starts for {wanted}: give a tuple (weights, means, covariances) for each")
+        raise ValueError(
+            f"init: {len(init)} starts for {wanted}: give a tuple (weights, means, covariances) for each"
+        )
     if not per_block and n_blocks > 1:
         raise ValueError(
             f"init: one start for {n_blocks} blocks; give a list of (weights, means, covariances)"

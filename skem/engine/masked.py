@@ -15,7 +15,7 @@ def with_nan(X: Any) -> Any:
         return X
     if not np.ma.is_masked(X):
         return X.data
-    return (X.astype(np.float64) if X.dtype.kind in "biu" else X).filled(np.nan)
+    return np.ma.filled(X.astype(np.float64) if X.dtype.kind in "biu" else X, np.nan)
 
 
 def refuse_masked(name: str, array: Any) -> None:

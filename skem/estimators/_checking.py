@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils._param_validation import InvalidParameterError, make_constraint
 from sklearn.utils._missing import is_pandas_na, is_scalar_nan
+from sklearn.utils._param_validation import InvalidParameterError, make_constraint
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from skem.engine.masked import refuse_masked, with_nan

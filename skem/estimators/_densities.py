@@ -247,7 +247,7 @@ class Densities(Posteriors, Units):
         if y is None:
             codes = rng.choice(len(self.classes_), size=n_samples, p=self.class_prior_)
         else:
-            labels = np.full(n_samples, y) if np.ndim(y) == 0 else y  # type: ignore
+            labels: Any = np.full(n_samples, y) if np.ndim(y) == 0 else y
             codes = self._encode(labels, len(labels))
         X = np.empty((len(codes), self.n_features_in_))
         for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True):

@@ -212,7 +212,12 @@ def test_bad_rows_are_named_by_part_and_row(data):
         refused(ValueError, f"{where}, the first of them in row {PART_ROWS + 7}", model, *chunked(bad, y))
         refused(ValueError, r"part 0 .*sample_weight -1.0 in row 3", model, *chunked(X, y, negative))
         refused(ValueError, "sample_weight is zero in all rows", model, *chunked(X, y, 0 * w))
-        refused(ValueError, f"part 2 .*y contains .* missing labels .* first in row {N - 5}", model, *chunked(X, labels))
+        refused(
+            ValueError,
+            f"part 2 .*y contains .* missing labels .* first in row {N - 5}",
+            model,
+            *chunked(X, labels),
+        )
         refused(ValueError, "part 0 .*continuous", model, *chunked(X, w))
         refused(ValueError, "at least two classes", model, *chunked(X, 0 * y))
 

@@ -110,7 +110,9 @@ def test_missing_labels_are_named(missing):
 
 @pytest.mark.parametrize("kind", ["string", "dictionary", "integer", "boolean"])
 def test_null_labels_in_a_file_are_named(tmp_path, kind):
-    labels = [None if n == 70 else bool(label) if kind == "boolean" else int(label) for n, label in enumerate(y)]
+    labels = [
+        None if n == 70 else bool(label) if kind == "boolean" else int(label) for n, label in enumerate(y)
+    ]
     column = pa.array([label if label is None else f"class {label}" for label in labels])
     if kind in ("integer", "boolean"):
         column = pa.array(labels)
@@ -119,7 +121,7 @@ def test_null_labels_in_a_file_are_named(tmp_path, kind):
     )
     pq.write_table(table, tmp_path / "iris.parquet", row_group_size=50)
     rows, classes = (ParquetRows(tmp_path / "iris.parquet", names) for names in (["a", "b"], "y"))
-    with pytest.raises(ValueError, match="part 1 .*y contains 1 missing labels .* first in row 70"):
+    with pytest.raises(ValueError, match=r"part 1 .*y contains 1 missing labels .* first in row 70"):
         skem.SKEMClassifier(3).fit(rows, classes)
 
 
@@ -129,7 +131,7 @@ def test_masks_of_dask_arrays():
     masked = da.from_array(MASKED, chunks=(50, -1))
     with pytest.raises(ValueError, match=f"part 0 .*{HOLES.sum()} NaN"):
         skem.SKEMClassifier(3).fit(masked, labels)
-    with pytest.raises(ValueError, match="part 0 .*y has 50 masked entries"):
+    with pytest.raises(ValueError, match=r"part 0 .*y has 50 masked entries"):
         skem.SKEMClassifier(3).fit(rows, da.ma.masked_equal(labels, 2))
     with pytest.raises(ValueError, match="sample_weight nan in row 100"):
         skem.SKEMClassifier(3).fit(rows, labels, da.ma.masked_array(da.ones(150), labels == 2))

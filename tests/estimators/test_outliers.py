@@ -26,7 +26,9 @@ def test_the_threshold_is_that_of_a_normal_distribution():
     detector = DensityOutlierDetector(contamination=0.05).fit(rows)
     bound = norm.ppf(0.975)
     assert detector.offset_ == pytest.approx(norm(scale=2.0).logpdf(2 * bound), abs=0.02)
-    assert_array_equal(detector.predict([[3.0], [3 + 1.9 * bound], [3 + 2.1 * bound], [-9.0]]), [1, 1, -1, -1])
+    assert_array_equal(
+        detector.predict([[3.0], [3 + 1.9 * bound], [3 + 2.1 * bound], [-9.0]]), [1, 1, -1, -1]
+    )
     assert np.mean(detector.predict(rows) == -1) == 0.05
 
 
