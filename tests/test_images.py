@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.ndimage import affine_transform
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_low_rank_matrix
 from sklearn.decomposition import PCA
@@ -346,6 +347,7 @@ def test_windows_are_the_pixels_of_slices(shape, size, step):
         (((8, 6), (2, 7), 1), "a window of 2 x 7 pixels does not fit in an image of 8 x 6"),
         (((8, 8), 0, 1), "size must be one or two positive integers, got 0"),
         (((8, 8), 2, (1, 2, 3)), r"step must be one or two positive integers, got \(1, 2, 3\)"),
+        (((8, 8), True, 1), "size must be one or two positive integers, got True"),
         (((8, 8), 2, 0.5), "step must be one or two positive integers, got 0.5"),
         (((64,), 2, 1), r"shape must be \(h, w\) or \(h, w, channels\), got \(64,\)"),
     ],
@@ -475,6 +477,32 @@ def test_import_needs_neither_pandas_nor_matplotlib():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+# Names and frames
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+def test_features_of_images_have_names_in_frames(container):
+    X = np.random.default_rng(0).integers(0, 256, (30, 8, 8), dtype=np.uint8)
+    for model in (
+        pca_recipe(np.int64(3), deskew=True, half=True),
+        WindowPCA(size=np.array([4, 4]), step=np.int64(4), n_components=2),
+    ):
+        plain = clone(model).fit_transform(X)
+        for frame in (model.set_output(transform=container).fit_transform(X), model.transform(X)):
+            assert type(frame).__module__.startswith(container)
+            assert list(frame.columns) == list(model.get_feature_names_out())
+            np.testing.assert_array_equal(frame.to_numpy(), plain)
+        assert isinstance(model.set_output(transform="default").transform(X), np.ndarray)
+    assert frame.columns[0] == "windowpca0"
+
+
+def test_images_stay_arrays_whatever_the_output():
+    X = np.random.default_rng(0).random((3, 4, 4))
+    with config_context(transform_output="pandas"):
+        for transformer in STACKED:
+            assert transformer.fit_transform(X).ndim == 3
+
+
 # Copies
 
 
@@ -491,6 +519,8 @@ def test_augmented_images_follow_the_images(shape):
     expected = [X, right, up, X[:, :, ::-1], right[:, :, ::-1], up[:, :, ::-1]]
     np.testing.assert_array_equal(got, np.concatenate(expected))
     np.testing.assert_array_equal(augment(X, y)[0], X)
+    of_numpy = augment(X, y, shifts=np.array([[0, 1], [-2, 0]]), flips=True)
+    np.testing.assert_array_equal(of_numpy[0], got)
 
 
 @pytest.mark.parametrize(
@@ -500,6 +530,8 @@ def test_augmented_images_follow_the_images(shape):
         (np.ones((2, 4, 4)), [0], {}, "2 images have 1 labels"),
         (np.ones((2, 4, 4)), [0, 1], {"shifts": [1]}, r"a shift is two integers, \(down, right\), got 1"),
         (np.ones((2, 4, 4)), [0, 1], {"shifts": [(0, 0.5)]}, "a shift is two integers"),
+        (np.ones((2, 4, 4)), [0, 1], {"shifts": [(0, True)]}, "a shift is two integers"),
+        (np.ones((2, 4, 4)), [0, 1], {"shifts": np.ones((1, 2))}, "a shift is two integers"),
         (np.ones((2, 4, 4)), [0, 1], {"shifts": [(0, -4)]}, r"shifting by \(0, -4\) leaves nothing of 4 x 4"),
     ],
 )

@@ -156,6 +156,45 @@ def good_start(K=3, m=4, L=2):
 
 
 @pytest.mark.parametrize(
+    ("prior", "words"),
+    [
+        ({"cat": 1.0}, r"no probability for class 'dog', only for \['cat'\]: add it"),
+        (
+            {"cat": 0.5, "dog": 0.5, "cow": 0.0},
+            "a probability for 'cow', which is no class of the training samples",
+        ),
+        ({0: 0.5, 1: 0.5}, "no probability for class 'cat'"),
+        ({"cat": 0.5, "dog": 0.6}, "2 non-negative numbers that sum to one, one for each label"),
+    ],
+)
+def test_priors_by_label_that_do_not_fit_the_classes(prior, words):
+    X, y = equal_classes()
+    assert_refused(words, SKEMClassifier(4, class_prior=prior), X, np.array(["cat", "dog"])[y])
+
+
+def test_given_starts_speak_of_blocks_only_where_there_are_several():
+    X, y = equal_classes()
+    weights, means, covariances = good_start()
+    for model, words in [
+        (
+            SKEMClassifier(init=(weights, means[:, :2], covariances)),
+            r"init: means must have shape \(3, 4\), got \(3, 2\)",
+        ),
+        (SKEMClassifier(init=[good_start()] * 2), "init: 2 starts for one mixture: give a tuple"),
+        (
+            GaussianMixture(3, init=(weights, means, covariances)),
+            r"init: weights must have shape \(3,\), got \(3, 2\)",
+        ),
+        (
+            PSKEMClassifier(n_blocks=2, init=[good_start()] * 2),
+            r"init: means of block 0 must have shape \(3, 2\)",
+        ),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            model.fit(X, y)
+
+
+@pytest.mark.parametrize(
     ("position", "array", "words"),
     [
         (0, np.full((3, 3), 1 / 3), "weights"),

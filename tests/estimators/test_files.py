@@ -91,6 +91,14 @@ def test_a_saved_model_is_loaded_to_the_bit(tmp_path, model, labels):
         assert_same(twin, model, FRAME)
 
 
+def test_priors_by_label_are_saved(tmp_path):
+    prior = {0: 0.5, 2: 0.3, 1: 0.2}
+    model = SKEMClassifier(6, max_iter=1, class_prior=prior).fit(X, SPECIES)
+    assert_array_equal(model.class_prior_, [0.5, 0.2, 0.3])
+    model.save(tmp_path / "model.npz")
+    assert SKEMClassifier.load(tmp_path / "model.npz").class_prior == prior
+
+
 def test_a_loaded_model_is_asked_and_trained_on_like_the_one_that_was_saved(tmp_path):
     prior, groups = np.array([0.5, 0.2, 0.3]), [[0, 3], [1, 4], [2, 5]]
     options = {"sharing": 0.5, "groups": groups, "class_prior": prior, "warm_start": True}
