@@ -80,6 +80,8 @@ def refuse_missing_labels(y: Any, first_row: int = 0) -> None:
     """Raise ValueError where a label is masked, None, NaN or pandas.NA; ``first_row`` is the number of the first label."""
     refuse_masked("y", y)
     labels = np.asarray(y).ravel()
+    if labels.dtype.kind == "O" and {*map(type, labels)} <= {str, int, bool}:  # faster than to look at each
+        return
     if labels.dtype.kind == "O":
         missing = np.array([label is None or is_scalar_nan(label) or is_pandas_na(label) for label in labels])
     else:

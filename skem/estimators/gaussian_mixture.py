@@ -180,7 +180,7 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
             ``numpy.memmap`` is read chunk by chunk. Dask arrays and data frames stay on their workers, and
             ``skem.datasets.ParquetRows`` are read one row group at a time. An array of another library is worked on where it is,
             on a GPU for example, under scikit-learn's ``array_api_dispatch``; what is fitted is there, too. NaN, in NumPy
-            arrays, is a missing value: EM then goes by what is there, in float64 (Ghahramani and Jordan 1994), as if values were
+            arrays, is a missing value, as is a masked entry: EM then goes by what is there, in float64 (Ghahramani and Jordan 1994), as if values were
             missing at random; k-means, where it starts, takes the mean.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
