@@ -17,7 +17,7 @@ LOG_TINY = float(np.log(np.nextafter(0.0, 1.0)))
 """Logarithm of the smallest positive float64, about -744.44 nats: no log-probability counts as less."""
 
 TOLERANCE = 1e-3
-"""By how much the probabilities of a sample may differ from one in their sum: more than float16 rounds, less than any mistake."""
+"""Largest difference from one of the sum of a sample's probabilities: float16 rounds less, a mistake is larger."""
 
 
 def scores(y: ArrayLike, log_proba: ArrayLike, *, sample_weight: ArrayLike | None = None) -> dict[str, float]:

@@ -39,6 +39,8 @@ class Posteriors(LogOdds):
 
     _in_namespace_of_X = "class_prior_"
 
+    decision_function = by_blocks(computes_in_namespace(LogOdds.decision_function))
+
     def _know_what(self, fitted: Posteriors) -> None:
         """Take over what another model knows of the training data."""
         for name in ("classes_", "class_prior_", "n_features_in_", "feature_names_in_"):

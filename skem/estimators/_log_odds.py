@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from skem.estimators._array_api import namespace_of
-from skem.estimators._elsewhere import by_blocks
 
 RESOLVED = -float(np.log(np.finfo(np.float64).eps))
 """Log-odds in nats from which on 1 - p vanishes beside one in float64, about 36."""
@@ -53,7 +52,6 @@ class LogOdds:
 
         def predict_log_proba(self, X: ArrayLike) -> np.ndarray: ...
 
-    @by_blocks
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Log-odds log p(c|x) - log(1 - p(c|x)) in nats, which order samples as probabilities do, without ties.
 
