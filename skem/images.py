@@ -48,6 +48,7 @@ class _ImageTransformer(TransformerMixin, BaseEstimator):
             out[rows] = self._apply(X[rows])
         return out
 
+    # scikit-learn would make frames of images by default.
     def __init_subclass__(cls, auto_wrap_output_keys: tuple[str, ...] | None = None) -> None:
         super().__init_subclass__(auto_wrap_output_keys)
 
