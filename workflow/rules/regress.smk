@@ -27,6 +27,7 @@ except documents.ConfigurationError as error:
 
 
 GATE_ACCURACY = [f"results/regress/accuracy/{dataset}.json" for dataset in GATE["accuracy"]["runs"]]
+GATE_ACCURACY.append("results/regress/estimators.json")
 GATE_TIMES = ["results/regress/times.csv"]
 # What only warns is left out of half a gate, and where nobody named a base.
 if config.get("base") and not config.get("gate"):
@@ -73,6 +74,19 @@ rule regress_accuracy:
         "fitting {wildcards.dataset} for the gate"
     script:
         "../scripts/regress_accuracy.py"
+
+
+rule regress_estimators:
+    """Small fits of the estimators that no experiment trains."""
+    output:
+        "results/regress/estimators.json",
+    priority: 20
+    params:
+        again=STARTED,
+    message:
+        "fitting every estimator for the gate"
+    script:
+        "../scripts/regress_estimators.py"
 
 
 rule regress_times:

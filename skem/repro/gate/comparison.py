@@ -108,8 +108,10 @@ def platform_of(environment: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def better_if(quantity: str) -> int:
-    """1 where more is better, -1 where less is."""
-    return -1 if quantity == "passes" or quantity.endswith("log_loss") else 1
+    """1 where more is better, -1 where less is, 0 where neither is."""
+    if quantity in ("features", "n_components", "temperature"):
+        return 0
+    return -1 if quantity in ("inertia", "passes") or quantity.endswith("log_loss") else 1
 
 
 def compare_accuracy(reference: Record, measured: Record, same_platform: bool) -> pd.DataFrame:
@@ -126,7 +128,8 @@ def compare_accuracy(reference: Record, measured: Record, same_platform: bool) -
     -------
     DataFrame
         `COLUMNS`, one row per case and quantity: "same" (to the bit, or within the noise), "changed" (other bits,
-        the same mean), "worse", "better", "new" (not in the reference), "not measured" (not in this run).
+        the same mean), "worse", "better", "differs" (where neither more nor less is better), "new" (not in the
+        reference), "not measured" (not in this run).
 
     Notes
     -----
@@ -169,10 +172,12 @@ def compare_accuracy(reference: Record, measured: Record, same_platform: bool) -
 def _verdict(before: NDArray, now: NDArray, sign: int, noise: float, same_platform: bool) -> str:
     if np.array_equal(before, now):
         return "same"
-    change = sign * float((now - before).mean())
+    change = float((now - before).mean())
     if abs(change) <= noise:
         return "changed" if same_platform else "same"
-    return "better" if change > 0 else "worse"
+    if sign == 0:
+        return "differs"
+    return "better" if sign * change > 0 else "worse"
 
 
 def _noise(reference: Record, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-FAILING = ("worse", "slower", "not measured")
+FAILING = ("worse", "differs", "slower", "not measured")
 
 
 def failed(table: pd.DataFrame) -> bool:

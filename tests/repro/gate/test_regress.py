@@ -86,6 +86,15 @@ def test_more_passes_are_worse():
     assert verdict(compare_accuracy(REFERENCE, shifted("passes", -1.0), False), "passes") == "better"
 
 
+def test_a_quantity_without_a_direction_fails_on_any_change():
+    before = {"digits/search": {"n_components": [8.0] * 5, "inertia": [10.0] * 5}}
+    after = {"digits/search": {"n_components": [8.0] * 4 + [16.0], "inertia": [9.0] * 5}}
+    table = compare_accuracy(before, after, True)
+    assert verdict(table, "n_components") == "differs"
+    assert verdict(table, "inertia") == "better"
+    assert verdicts.failed(table)
+
+
 def test_cases_that_only_one_side_has():
     new = REFERENCE | {"digits/mda": {"last-pass": [0.9] * 10}}
     assert verdict(compare_accuracy(REFERENCE, new, True).tail(1), "last-pass") == "new"

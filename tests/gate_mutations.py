@@ -1,0 +1,119 @@
+"""Show which changed constants the regression test notices: python tests/gate_mutations.py [first] [last]
+
+Each mutation changes one constant in a clone of the last commit. Accuracies are then measured as `snakemake regress` does and
+compared, to the bit, with those of the clone before. Where the small fits notice nothing, the experiments of
+config/experiments/regress.yaml are trained too. Writes results/reference/gate_mutations.md; some twenty minutes on two cores.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from skem.repro.gate import comparison, verdicts
+
+ROOT = Path(__file__).resolve().parent.parent
+ENGINE, ESTIMATORS = "skem/engine", "skem/estimators"
+SMALL = ["results/regress/estimators.json"]
+LARGE = [f"results/regress/accuracy/{name}.json" for name in ("ionosphere", "rice", "mnist_half")]
+# File, the line's text, its replacement.
+MUTATIONS = [
+    (
+        f"{ENGINE}/adam.py",
+        "FIRST_DECAY, SECOND_DECAY, FLOOR = 0.9,",
+        "FIRST_DECAY, SECOND_DECAY, FLOOR = 0.8,",
+    ),
+    (f"{ENGINE}/adam.py", "0.999, 1e-8", "0.99, 1e-8"),
+    (f"{ENGINE}/adam.py", "0.999, 1e-8", "0.999, 1e-4"),
+    (f"{ENGINE}/extended_baum_welch.py", "LARGEST_GROWTH = 1.0, 2.0,", "LARGEST_GROWTH = 4.0, 2.0,"),
+    (f"{ENGINE}/extended_baum_welch.py", "= 1.0, 2.0, 0.7,", "= 1.0, 3.0, 0.7,"),
+    (f"{ENGINE}/extended_baum_welch.py", "= 1.0, 2.0, 0.7,", "= 1.0, 2.0, 0.9,"),
+    (f"{ENGINE}/extended_baum_welch.py", "LEAST_VARIANCE = 0.1", "LEAST_VARIANCE = 0.9"),
+    (f"{ENGINE}/softmax_mixture.py", "ARMIJO = 1e-4", "ARMIJO = 0.49"),
+    (f"{ENGINE}/softmax_mixture.py", "SHORTEST_STEP = 1e-10", "SHORTEST_STEP = 0.6"),
+    (f"{ENGINE}/softmax_mixture.py", "NEWTON_ITER = 50", "NEWTON_ITER = 1"),
+    (f"{ENGINE}/softmax_mixture.py", "DECREMENT = 1e-12", "DECREMENT = 1e-2"),
+    (f"{ENGINE}/softmax_mixture.py", "SAME_RESPONSIBILITIES = 1e-4", "SAME_RESPONSIBILITIES = 1e-1"),
+    (f"{ENGINE}/sparse_bayes.py", "LEAST_SHARE = 1e-8", "LEAST_SHARE = 0.3"),
+    (f"{ENGINE}/problem.py", "ACTIVE_ROWS = 1e-40", "ACTIVE_ROWS = 1e-2"),
+    (f"{ENGINE}/starts.py", "VARIANCE_FLOOR = 1e-6", "VARIANCE_FLOOR = 1e-1"),
+    (f"{ENGINE}/clusters.py", "VARIANCE_FLOOR = 1e-6", "VARIANCE_FLOOR = 1e-1"),
+    (f"{ENGINE}/rounding.py", "SAFETY = 4.0", "SAFETY = 0.001"),
+    (f"{ENGINE}/missing.py", "ROWS = 256", "ROWS = 128"),
+    (f"{ENGINE}/rows.py", "CHUNK_ROWS = 3072", "CHUNK_ROWS = 1024"),
+]
+
+
+def measure(clone: Path, targets: list[str]) -> comparison.Record | None:
+    """Accuracies of the clone; None if its fits end in an error."""
+    for target in targets:
+        (clone / target).unlink(missing_ok=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--cores", "2", "--quiet", "all", "--nolock", *targets],
+        cwd=clone,
+        env=os.environ | {"PYTHONPATH": str(clone)},
+        capture_output=True,
+    )
+    if done.returncode:
+        return None
+    record: comparison.Record = {}
+    for target in targets:
+        record |= json.loads((clone / target).read_text(encoding="utf-8"))
+    return record
+
+
+def verdict(before: comparison.Record, after: comparison.Record | None) -> tuple[str, str]:
+    """How the regression test ends ("fails", "passes, and tells", "same"), and the first case that differs."""
+    if after is None:
+        return "fails", "the fits end in an error"
+    table = comparison.compare_accuracy(before, after, same_platform=True)
+    different = table[table["verdict"] != "same"]
+    if different.empty:
+        return "same", ""
+    failing = different[different["verdict"].isin(verdicts.FAILING)]
+    first = (failing if len(failing) else different).iloc[0]
+    found = "fails" if verdicts.failed(table) else "passes, and tells"
+    return found, f"{first['case']} {first['quantity']} ({len(different)} of {len(table)} differ)"
+
+
+def mutated(
+    clone: Path, mutation: tuple[str, str, str], before: dict[str, comparison.Record]
+) -> tuple[str, str]:
+    """The verdict on one mutation, and the case; the clone is as before afterwards."""
+    path, old, new = clone / mutation[0], *mutation[1:]
+    text = path.read_text(encoding="utf-8")
+    if text.count(old) != 1:
+        raise SystemExit(f"{mutation[0]} has {text.count(old)} places {old!r}: correct the list")
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    try:
+        found = verdict(before["small"], measure(clone, SMALL))
+        if found[0] != "fails":
+            large = verdict(before["large"], measure(clone, LARGE))
+            found = large if found[0] == "same" or large[0] == "fails" else found
+        return found
+    finally:
+        path.write_text(text, encoding="utf-8")
+
+
+def main(first: int = 0, last: int = len(MUTATIONS)) -> None:
+    work = Path(tempfile.mkdtemp())
+    clone = work / "clone"
+    try:
+        subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
+        before = {"small": measure(clone, SMALL), "large": measure(clone, LARGE)}
+        lines = ["| file | constant | changed to | regression test | first case |", "|---|---|---|---|---|"]
+        for mutation in MUTATIONS[first:last]:
+            found, case = mutated(clone, mutation, before)
+            lines.append(f"| {mutation[0]} | `{mutation[1]}` | `{mutation[2]}` | {found} | {case} |")
+            print(lines[-1], flush=True)
+        text = "# Constants that the regression test notices\n\n" + "\n".join(lines) + "\n"
+        (ROOT / "results" / "reference" / "gate_mutations.md").write_text(text, encoding="utf-8")
+    finally:
+        shutil.rmtree(work)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
