@@ -46,13 +46,13 @@ class ClassifierFiles(Saving, Densities):
             dict,
             dict.fromkeys(("covariance_type", "n_blocks", "arrangement", "block_size", "groups"), word()),
         ),
+        "n_iter_": count("n_iter"),
         "log_likelihood_": curve("n_iter"),
         "objective_": curve("n_iter"),
-        "n_iter_": count(),
         "best_iter_": count(),
         "converged_": flag(),
         "dtype_used_": word("float32", "float64"),
-        "validation_scores_": Each("n_scores", Array(least=0, most=1), optional=True),
+        "validation_scores_": Each("n_scores", Array(), optional=True),
         "best_validation_score_": Array(optional=True),
     }
     _records = (Mixture,)

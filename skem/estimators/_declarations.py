@@ -13,7 +13,7 @@ POSITIVE = float(np.finfo(np.float64).tiny)
 """Smallest number that is positive and not subnormal."""
 
 KINDS = {
-    "numbers": "f",
+    "float32 or float64": "f",
     "integers": "iu",
     "booleans": "b",
     "words": "U",
@@ -22,10 +22,14 @@ KINDS = {
 """Kinds of NumPy dtypes by the name that an error message gives them."""
 
 
+Sizes = dict[str, tuple[int, str]]
+"""Sizes by name, each with the attribute that it was first read from."""
+
+
 class Declaration(Protocol):
     """Description of one attribute."""
 
-    def check(self, name: str, value: Any, sizes: dict[str, int], index: int = 0) -> None:
+    def check(self, name: str, value: Any, sizes: Sizes, index: int = 0) -> None:
         """Raise ValueError if ``value`` is not what is declared.
 
         Parameters
@@ -34,7 +38,7 @@ class Declaration(Protocol):
             Name of the value in error messages.
         value : object
         sizes : dict
-            Sizes known so far by name; a size that is new is added.
+            Known sizes; a size that is new is added.
         index : int
             Number that replaces "*" in the names of sizes.
         """
@@ -51,7 +55,7 @@ class Array:
     kind : str
         Key of ``KINDS``. A single number may be an integer.
     least, most : float or str
-        Bounds of numbers and integers; a bound given as a name is that size less one. NaN is never allowed,
+        Bounds of numbers; a bound given as a name is that size less one. NaN is never allowed,
         infinity only where a bound is infinite.
     shortest : int
         Least length of the first axis.
@@ -68,7 +72,7 @@ class Array:
     """
 
     shape: str = ""
-    kind: str = "numbers"
+    kind: str = "float32 or float64"
     least: float = -LARGEST
     most: float | str = LARGEST
     shortest: int = 1
@@ -78,21 +82,20 @@ class Array:
     distinct: bool = False
     optional: bool = False
 
-    def check(self, name: str, value: Any, sizes: dict[str, int], index: int = 0) -> None:
+    def check(self, name: str, value: Any, sizes: Sizes, index: int = 0) -> None:
         array = np.asarray(value)
         if isinstance(value, np.ndarray) != bool(self.shape) or not self._is_kind(array):
-            what = "an array" if self.shape else "a single value"
-            raise ValueError(
-                f"{name} must be {what} ({self.kind}), got {type(value).__name__} of type {array.dtype}"
-            )
+            what = "an array of" if self.shape else "one value of"
+            got = array.dtype if isinstance(value, np.ndarray) else type(value).__name__
+            raise ValueError(f"{name} must be {what} {self.kind}, got {got}")
         self._check_shape(name, array, sizes, index)
-        most = sizes[self.most.replace("*", str(index))] - 1 if isinstance(self.most, str) else self.most
+        most = sizes[self.most][0] - 1 if isinstance(self.most, str) else self.most
         if array.dtype.kind in "iuf" and array.size:
             low, high = array.min(), array.max()
             if not (self.least <= low and high <= most):  # NaN compares as false
-                raise ValueError(
-                    f"{name} must be from {self.least:g} to {most:g}, got values from {low:g} to {high:g}"
-                )
+                bounds = f"from {self.least:.3g} to {most:.3g}"
+                allowed = "finite" if (self.least, most) == (-LARGEST, LARGEST) else bounds
+                raise ValueError(f"{name} must be {allowed}, got values from {low:.3g} to {high:.3g}")
         if self.words and str(array) not in self.words:
             raise ValueError(f"{name} must be one of {', '.join(self.words)}, got {str(array)!r:.60}")
         if self.total is not None and not np.allclose(array.sum(axis=0), self.total):
@@ -100,27 +103,32 @@ class Array:
         if self.distinct and not np.array_equal(np.unique(array), array):
             raise ValueError(f"{name} must be distinct and in increasing order, got {array.tolist()!r:.60}")
         if self.size is not None:
-            sizes[self.size] = int(array)
+            sizes[self.size] = int(array), name
 
     def _is_kind(self, array: np.ndarray) -> bool:
         kinds = KINDS[self.kind]
         if array.dtype.kind == "O" and array.ndim:
             return "U" in kinds and all(isinstance(element, str) for element in array.flat)
-        if self.kind == "numbers" and not self.shape:
+        if self.kind == "float32 or float64" and not self.shape:
             kinds += "iu"
         return array.dtype.kind in kinds and (array.dtype.kind != "f" or array.dtype.itemsize in (4, 8))
 
-    def _check_shape(self, name: str, array: np.ndarray, sizes: dict[str, int], index: int) -> None:
+    def _check_shape(self, name: str, array: np.ndarray, sizes: Sizes, index: int) -> None:
         axes = self.shape.replace("*", str(index)).split(", ") if self.shape else []
         if axes == ["..."]:
             return
         wanted = []
         for axis, length in zip(axes, array.shape, strict=False):
             more, _, of = axis.rpartition("+")
-            wanted.append(sizes.setdefault(of, length) + int(more or 0))
+            wanted.append(sizes.setdefault(of, (length, name))[0] + int(more or 0))
         if array.ndim != len(axes) or list(array.shape) != wanted:
-            known = ", ".join(f"{axis}={n}" for axis, n in zip(axes, wanted, strict=False))
-            raise ValueError(f"{name} must have shape ({known}), got {array.shape}")
+            known = {of: sizes[of] for of in (axis.rpartition("+")[2] for axis in axes) if of in sizes}
+            where = [f"{of}={n} from {source}" for of, (n, source) in known.items() if source != name]
+            raise ValueError(
+                f"{name} must have shape ({', '.join(axes)}), got {array.shape}; {', '.join(where)}".removesuffix(
+                    "; "
+                )
+            )
         if axes and len(array) < self.shortest:
             raise ValueError(f"{name} must have {self.shortest} elements or more, got {len(array)}")
 
@@ -130,9 +138,9 @@ def size(name: str) -> Array:
     return Array(kind="integers", least=1, size=name)
 
 
-def count(optional: bool = False) -> Array:
-    """A non-negative integer."""
-    return Array(kind="integers", least=0, optional=optional)
+def count(size: str | None = None, optional: bool = False) -> Array:
+    """A non-negative integer, which may be a size."""
+    return Array(kind="integers", least=0, size=size, optional=optional)
 
 
 def flag(optional: bool = False) -> Array:
@@ -158,13 +166,12 @@ class Each:
     of: Declaration
     optional: bool = False
 
-    def check(self, name: str, value: Any, sizes: dict[str, int], index: int = 0) -> None:
+    def check(self, name: str, value: Any, sizes: Sizes, index: int = 0) -> None:
         if not isinstance(value, list):
             raise ValueError(f"{name} must be a list, got {type(value).__name__}")
-        if len(value) != sizes.setdefault(self.length, len(value)):
-            raise ValueError(
-                f"{name} must have {self.length}={sizes[self.length]} elements, got {len(value)}"
-            )
+        n, _ = sizes.setdefault(self.length, (len(value), name))
+        if len(value) != n:
+            raise ValueError(f"{name} must have {self.length}={n} elements, got {len(value)}")
         for i, element in enumerate(value):
             self.of.check(f"{name}.{i}", element, sizes, i)
 
@@ -177,7 +184,7 @@ class Record:
     parts: Mapping[str, Declaration]
     optional: bool = False
 
-    def check(self, name: str, value: Any, sizes: dict[str, int], index: int = 0) -> None:
+    def check(self, name: str, value: Any, sizes: Sizes, index: int = 0) -> None:
         if not isinstance(value, self.type):
             raise ValueError(f"{name} must be a {self.type.__name__}, got {type(value).__name__}")
         values = value if isinstance(value, Mapping) else vars(value)
@@ -192,7 +199,7 @@ def check_declared(declared: Mapping[str, Any], values: Mapping[str, Any]) -> No
     for name in values:
         if name not in declared:
             raise ValueError(f"{name} is no attribute of the model")
-    sizes: dict[str, int] = {}
+    sizes: Sizes = {}
     for name, declaration in declared.items():
         if name in values:
             declaration.check(name, values[name], sizes)

@@ -32,10 +32,10 @@ class MixtureFiles(Saving, MixtureDensities):
         "covariances_": Array("..."),
         **UNITS,
         "_mean_variance": Array(least=0, optional=True),
+        "n_iter_": count("n_iter", optional=True),
         "log_likelihood_": curve("n_iter", optional=True),
         "objective_": curve("n_iter", optional=True),
         "lower_bound_": Array(least=-np.inf, most=np.inf, optional=True),
-        "n_iter_": count(optional=True),
         "converged_": flag(optional=True),
         "dtype_used_": word("float32", "float64", optional=True),
         "n_samples_seen_": count(optional=True),
@@ -235,7 +235,7 @@ class MixtureFiles(Saving, MixtureDensities):
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         if "attributes" in settings:
             return super()._unpacked(arrays, settings)
-        # Files of before 26 November 2026 name some of the attributes differently, and lack others.
+        # Older files name some attributes differently, and lack others.
         params: dict[str, Any] = settings["params"]
         names = {name.strip("_"): name for name in ("weights_", "means_", "covariances_", "_shift", "_scale")}
         attributes = {
@@ -243,7 +243,7 @@ class MixtureFiles(Saving, MixtureDensities):
         }
         attributes |= {
             "n_features_in_": attributes["means_"].shape[1],
-            "_fitted_type": params["covariance_type"],
+            "_fitted_type": params.get("covariance_type", "full"),
         }
         if "feature_names_in_" in attributes:
             attributes["feature_names_in_"] = attributes["feature_names_in_"].astype(object)

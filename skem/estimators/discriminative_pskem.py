@@ -162,8 +162,8 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
         "temperature_": Array(least=POSITIVE),
         "strength_": Array(least=0, most=np.inf),
         "generative_blocks_": MIXTURES,
+        "n_discriminative_iter_": count("n_discriminative_iter"),
         "conditional_log_likelihood_": curve("n_discriminative_iter"),
-        "n_discriminative_iter_": count(),
         "_tuned": flag(),
     }
 

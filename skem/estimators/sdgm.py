@@ -139,8 +139,8 @@ class SDGMClassifier(CheckedParameters, Saving, ClassifierMixin, BaseEstimator):
         "coef_": Array("n_components, 1+n_support", least=-LARGEST_WEIGHT, most=LARGEST_WEIGHT),
         "alpha_": Array("n_components, 1+n_support", least=0, most=np.inf),
         "n_nonzero_weights_": count(),
+        "n_iter_": count("n_iter"),
         "objective_": curve("n_iter"),
-        "n_iter_": count(),
         "converged_": flag(),
         "_map": Record(
             FeatureMap,
