@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
 
@@ -50,22 +51,21 @@ class Saving:
         ------
         ValueError
             What no file holds without pickling it: class labels that are neither numbers nor strings nor booleans, or a
-            function that the fitted model needs.
+            function that the fitted model needs. Assigned attributes that do not fit together.
         """
         check_is_fitted(self)
-        packing = _Packing()
-        params = {}
+        host = on_host(self) if hasattr(self, "_in_namespace_of_X") else self
+        state, packing, params = host._state(), _Packing(), {}
         for name, value in self.get_params(deep=False).items():
-            try:
+            with suppress(_CannotPack):
                 params[name] = packing.packed(value, f"params.{name}")
-            except _CannotPack:
-                continue
         try:
-            attributes = {name: packing.packed(value, name) for name, value in self._state().items()}
-        except _CannotPack as error:
-            raise ValueError(
-                f"{type(self).__name__} cannot be saved: {error}, and nothing is pickled"
-            ) from error
+            attributes = {name: packing.packed(value, name) for name, value in state.items()}
+            # Assigned attributes may not fit together: no file that load refuses.
+            check_declared(self._saved, state)
+            host._refuse_impossible()
+        except (_CannotPack, ValueError) as error:
+            raise ValueError(f"{type(self).__name__} cannot be saved: {error}") from error
         write_archive(file, type(self).__name__, packing.arrays, {"params": params, "attributes": attributes})
 
     @classmethod
@@ -117,9 +117,8 @@ class Saving:
         return params, attributes
 
     def _state(self) -> dict[str, Any]:
-        """The declared attributes that the model has, as NumPy arrays wherever it was fitted."""
-        host = on_host(self) if hasattr(self, "_in_namespace_of_X") else self
-        return {name: getattr(host, name) for name in self._saved if hasattr(host, name)}
+        """The declared attributes that the model has."""
+        return {name: getattr(self, name) for name in self._saved if hasattr(self, name)}
 
     def _refuse_impossible(self) -> None:
         """Raise ValueError if attributes, each as declared, make no model together."""
@@ -159,7 +158,7 @@ class _Packing:
             values = {field.name: getattr(value, field.name) for field in fields(value)}
             parts = {part: self.packed(element, f"{name}.{part}") for part, element in values.items()}
             return {type(value).__name__: parts}
-        raise _CannotPack(f"{name} is a {type(value).__name__}")
+        raise _CannotPack(f"{name} is a {type(value).__name__}, and nothing is pickled")
 
 
 class _Unpacking:

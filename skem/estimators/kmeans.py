@@ -98,7 +98,7 @@ class KMeans(
     _saved: ClassVar[Mapping[str, Any]] = {
         **Saving._saved,
         "cluster_centers_": Array("n_clusters, n_features"),
-        "labels_": Array("n_samples", kind="integers", least=0, most="n_clusters"),
+        "labels_": Array("n_samples", kind="integers", least=0),
         "inertia_": Array(least=0),
         "n_iter_": count(),
         "_centres": Array("n_clusters, n_features"),
@@ -222,6 +222,9 @@ class KMeans(
         rows = check_features(self, X, reset=False)
         weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
         return -self._assign(rows, weights)[1]
+
+    def _state(self) -> dict[str, Any]:
+        return super()._state() | {"_centres": self._internal_centres()}
 
     def _refuse_impossible(self) -> None:
         self._internal_centres()
