@@ -55,8 +55,8 @@ class Array:
     kind : str
         Key of ``KINDS``. A single number may be an integer.
     least, most : float or str
-        Bounds of numbers; a bound given as a name is that size less one. NaN is never allowed,
-        infinity only where a bound is infinite.
+        Bounds of numbers; a bound given as a name is that size less one. Infinity is allowed where a bound is infinite,
+        NaN where both are.
     shortest : int
         Least length of the first axis.
     size : str or None
@@ -90,7 +90,7 @@ class Array:
             raise ValueError(f"{name} must be {what} {self.kind}, got {got}")
         self._check_shape(name, array, sizes, index)
         most = sizes[self.most][0] - 1 if isinstance(self.most, str) else self.most
-        if array.dtype.kind in "iuf" and array.size:
+        if array.dtype.kind in "iuf" and array.size and (self.least, most) != (-np.inf, np.inf):
             low, high = array.min(), array.max()
             if not (self.least <= low and high <= most):  # NaN compares as false
                 bounds = f"from {self.least:.3g} to {most:.3g}"
@@ -154,7 +154,7 @@ def word(*words: str, optional: bool = False) -> Array:
 
 
 def curve(axis: str, optional: bool = False) -> Array:
-    """A number after each iteration, possibly infinite."""
+    """A number after each iteration, possibly infinite or NaN."""
     return Array(axis, least=-np.inf, most=np.inf, shortest=0, optional=optional)
 
 

@@ -15,7 +15,7 @@ from skem.engine import rows
 from skem.engine.covariance_type import CovarianceType
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.given_start import checked_mixture
-from skem.engine.parameters import MATRICES, Mixture
+from skem.engine.parameters import MATRICES, SPHERICAL, Mixture
 from skem.engine.parts import add, slices, tree
 from skem.engine.threads import single_threaded
 from skem.estimators._checking import check_features
@@ -141,12 +141,12 @@ class Units:
                 raise ValueError(
                     f"{whose.format('means')} are too far from _shift, or covariances too small, for float64"
                 )
+        if self._covariance_type.family == SPHERICAL:
             boxes = self._covariance_type.rescaled(covariances, self._scale[columns])
-        given = mixture.covariances.reshape(len(mixture.covariances), -1)
-        if not np.allclose(boxes.reshape(len(boxes), -1), given):
-            raise ValueError(
-                f"{whose.format('covariances')} must be balls, or with standardize=True boxes of one shape"
-            )
+            if not np.allclose(boxes, mixture.covariances.reshape(len(boxes), -1)):
+                raise ValueError(
+                    f"{whose.format('covariances')} must be balls, or with standardize=True boxes of one shape"
+                )
 
     def _rows_of(
         self, components: np.ndarray, mixture: Mixture, columns: np.ndarray, rng: np.random.RandomState

@@ -70,6 +70,7 @@ MAY_BE = {
     "repeated": r"labels_|groups_\..*",  # the number of training rows, or of components, is known nowhere else
     "empty": r"validation_scores_",
     "words": r"classes_",
+    "NaN": r"\w*(objective|log_likelihood)_",
     "dates": r"classes_",
 }
 

@@ -63,6 +63,14 @@ def test_a_saved_mixture_is_loaded_to_the_bit(tmp_path, covariance_type, standar
     assert_array_equal(again.score_samples(frame), model.score_samples(frame))
 
 
+def test_a_tied_mixture_from_equal_copies_is_saved(tmp_path):
+    copies = [np.eye(2) + 1] * 2
+    model = GaussianMixture.from_parameters([0.5, 0.5], [[0, 0], [3, 3]], copies, covariance_type="tied")
+    model.save(tmp_path / "mixture.npz")
+    loaded = GaussianMixture.load(tmp_path / "mixture.npz")
+    assert_array_equal(loaded.score_samples(X[:, :2]), model.score_samples(X[:, :2]))
+
+
 def test_parameters_that_no_file_holds_are_those_of_the_class(tmp_path):
     model = fitted()
     arrays = model.weights_, model.means_, model.covariances_
