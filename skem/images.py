@@ -250,7 +250,7 @@ class CovariancePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         k = min(n, p) if self.n_components is None else self.n_components
         if not _is_integer(k) or not 1 <= k <= min(n, p):
             raise ValueError(f"CovariancePCA: n_components={k!r} asked of {n} rows and {p} features")
-        self._n_features_out = k = int(k)
+        k = int(k)
         self.mean_ = sum(X[rows].sum(axis=0, dtype=np.float64) for rows in gen_batches(n, CHUNK)) / n
         syrk = blas.get_blas_funcs("syrk", dtype=X.dtype)
         scatter = np.zeros((p, p), X.dtype, order="F")
@@ -269,6 +269,10 @@ class CovariancePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_is_fitted(self)
         X = self._rows(X, reset=False)
         return np.concatenate([Z @ self.components_.T.astype(X.dtype) for Z in self._centred(X)])
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
 
     def _rows(self, X: ArrayLike, **checks) -> NDArray[np.floating]:
         refuse_masked("CovariancePCA: X", X)

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-import os
+import io
 from typing import Any, BinaryIO
 
 import numpy as np
 
 HEADERS = {b"ARMA_CUB_BIN_FN008", b"ARMA_FLD_BIN"}
-"""Of models with variances, and with covariance matrices, in double precision."""
+"""Headers of models with variances, and with covariance matrices, in double precision."""
 
 
-def read_armadillo(path: str | os.PathLike) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
-    """The arrays and settings of such a file, as ``GaussianMixture`` has them; None where it is another.
+def read_armadillo(stream: BinaryIO) -> dict[str, Any] | None:
+    """Arguments of ``GaussianMixture.from_parameters`` in such a file; None, at the start of the file, if it is another.
 
     Raises
     ------
     ValueError
         A file that is cut off or of another shape.
     """
-    with open(path, "rb") as file:
-        header = file.readline(64).rstrip(b"\n")
-        if header not in HEADERS:
-            return None
-        try:
-            return _mixture(header, file)
-        except (ValueError, IndexError) as error:
-            raise ValueError(
-                f"{path}: an Armadillo file that is cut off or of another shape: {error}"
-            ) from error
+    header = stream.readline(64).rstrip(b"\n")
+    if header not in HEADERS:
+        stream.seek(0)
+        return None
+    try:
+        return _mixture(header, stream)
+    except (ValueError, IndexError) as error:
+        raise ValueError(f"an Armadillo file that is cut off or of another shape: {error}") from error
 
 
-def _mixture(header: bytes, file: BinaryIO) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def _mixture(header: bytes, file: BinaryIO) -> dict[str, Any]:
     """A ``gmm_diag``, one cube of (m + 1, K, 2), or a ``gmm_full``, a field of matrices."""
     if header.startswith(b"ARMA_CUB"):
         rows, n_components, n_slices = _sizes(file, 3)
@@ -40,12 +38,12 @@ def _mixture(header: bytes, file: BinaryIO) -> tuple[dict[str, np.ndarray], dict
         )
         if n_slices != 2 or rows < 2:
             raise ValueError(f"a cube of shape {cube.shape}")
-        arrays = {"weights": cube[0, :, 0], "means": cube[1:, :, 0].T, "covariances": cube[1:, :, 1].T}
-        return arrays, {"params": {"covariance_type": "diag"}}
+        parameters = {"weights": cube[0, :, 0], "means": cube[1:, :, 0].T, "covariances": cube[1:, :, 1].T}
+        return parameters | {"covariance_type": "diag"}
     n_matrices = _sizes(file, 1)[0] * _sizes(file, 1)[0]
     means, weights, *matrices = (_matrix(file) for _ in range(n_matrices))
-    arrays = {"weights": weights.ravel(), "means": means.T, "covariances": np.array(matrices)}
-    return arrays, {"params": {"covariance_type": "full"}}
+    parameters = {"weights": weights.ravel(), "means": means.T, "covariances": np.array(matrices)}
+    return parameters | {"covariance_type": "full"}
 
 
 def _sizes(file: BinaryIO, n: int) -> list[int]:
@@ -57,10 +55,12 @@ def _sizes(file: BinaryIO, n: int) -> list[int]:
 
 
 def _numbers(file: BinaryIO, n: int) -> np.ndarray:
-    content = file.read(8 * n)
-    if len(content) < 8 * n:
-        raise ValueError(f"{n} numbers expected, got {len(content) // 8}")
-    return np.frombuffer(content, dtype="<f8")
+    place = file.tell()
+    left = (file.seek(0, io.SEEK_END) - place) // 8
+    if left < n:
+        raise ValueError(f"{n} numbers expected, got {left}")
+    file.seek(place)
+    return np.frombuffer(file.read(8 * n), dtype="<f8")
 
 
 def _matrix(file: BinaryIO) -> np.ndarray:

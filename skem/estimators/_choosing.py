@@ -59,10 +59,19 @@ class UserRows:
         return scorer(model, self.X, self.y, **weights)
 
 
+def _of_best(name: str) -> Any:
+    """An attribute of the chosen model, which is also where it is assigned."""
+    return property(
+        lambda self: getattr(self.best_estimator_, name),
+        lambda self, value: setattr(self.best_estimator_, name, value),
+    )
+
+
 class ChoosingClassifier(CheckedParameters, Posteriors, ClassifierMixin, BaseEstimator):
     """A classifier that answers as the one that it chose, ``best_estimator_``."""
 
     best_estimator_: Any
+    classes_, class_prior_ = _of_best("classes_"), _of_best("class_prior_")
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose on held-out rows, and fit all rows with what was chosen.

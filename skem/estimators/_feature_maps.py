@@ -106,13 +106,15 @@ class FeatureMap:
 
     def n_columns(self, internal: np.ndarray) -> int:
         """H, for these distinct training rows."""
-        return _n_quadratic(internal) if self.form == "primal" else 1 + len(internal)
+        return n_quadratic(internal.shape[1]) if self.form == "primal" else 1 + len(internal)
 
     def rank(self, internal: np.ndarray, solver: str) -> int:
         """Of the columns, as far as it is known and the solver is to use it."""
         reducible = self.form == "dual" and self.kernel == "poly2" and solver != "direct"
         return (
-            min(_n_quadratic(internal), self.n_columns(internal)) if reducible else self.n_columns(internal)
+            min(n_quadratic(internal.shape[1]), self.n_columns(internal))
+            if reducible
+            else self.n_columns(internal)
         )
 
     def basis(self, internal: np.ndarray, indices: np.ndarray, solver: str) -> Basis:
@@ -137,6 +139,6 @@ class FeatureMap:
         return Basis(columns[indices], (features[indices], np.concatenate([constant, features]).T))
 
 
-def _n_quadratic(internal: np.ndarray) -> int:
-    m = internal.shape[1]
+def n_quadratic(m: int) -> int:
+    """Number of second-order features of ``m`` features."""
     return (m + 1) * (m + 2) // 2

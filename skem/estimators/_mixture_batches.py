@@ -36,8 +36,10 @@ class MixtureBatches(MixtureFiles):
     def partial_fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from one batch of rows, and forget them: stepwise EM (Cappe and Moulines 2009).
 
-        Batch t counts for a share of t^-``learning_decay`` of what is known after it. The first one is where EM starts, as
-        ``fit`` does, unless the mixture is fitted, loaded or given already.
+        A batch of n samples counts for a share of t^-``learning_decay`` of what is known after it. t is 1 +
+        ``n_samples_seen_`` / n: the number of the batch, if all have the same size. The samples of ``fit`` count as
+        batches of that size too. With ``learning_decay=1`` each sample has the same share. The first batch is where EM
+        starts, as ``fit`` does, unless the mixture is fitted, loaded or given already.
 
         Parameters
         ----------
@@ -82,10 +84,11 @@ class MixtureBatches(MixtureFiles):
         parts = data.parts(self._shift, self._scale)
         random_state = check_random_state(self.random_state)
         start = self._start(parts.whole, None if first else self._mixture(), random_state)
-        if not hasattr(self, "_batches"):
-            # What was fitted, loaded or given counts as one batch.
-            self._batches, self.log_likelihood_, self.objective_ = int(not first), np.empty(0), np.empty(0)
-        self._batches += 1
+        if not hasattr(self, "_in_batches"):
+            self._in_batches, self.log_likelihood_, self.objective_ = True, np.empty(0), np.empty(0)
+        # Given parameters count as one batch.
+        seen = 0 if first else getattr(self, "n_samples_seen_", len(rows))
+        n_batches = 1 + seen / len(rows)
         columns, log_volume = np.arange(rows.shape[1]), float(np.log(self._scale).sum())
         with Workers(self.n_jobs) as workers:
             problem = Problem(
@@ -97,7 +100,7 @@ class MixtureBatches(MixtureFiles):
                 ridge=self._internal_ridge(),
                 variance_floor=floor,
             )
-            mixture, log_likelihood, objective = stepwise.step(problem, self._batches**-self.learning_decay)
+            mixture, log_likelihood, objective = stepwise.step(problem, n_batches**-self.learning_decay)
         fitted = self._to_input_units(mixture, columns)
         self.weights_, self.means_, self.covariances_ = fitted.weights[:, 0], fitted.means, fitted.covariances
         self.log_likelihood_ = np.append(self.log_likelihood_, log_likelihood - log_volume)
@@ -105,3 +108,4 @@ class MixtureBatches(MixtureFiles):
         self.lower_bound_ = float(self.objective_[-1])
         self.n_iter_, self.converged_ = len(self.objective_), False
         self.dtype_used_ = rows.dtype.name
+        self.n_samples_seen_ = seen + len(rows)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,24 +16,35 @@ from skem.engine.masked import with_nan
 from skem.engine.missing import Regression
 from skem.estimators._armadillo import read_armadillo
 from skem.estimators._array_api import answers_in_namespace
-from skem.estimators._files import read_archive, write_archive
+from skem.estimators._declarations import Array, count, curve, flag, word
+from skem.estimators._files import File
 from skem.estimators._mixture_densities import MixtureDensities
-from skem.estimators._units import check_units, common_scale, refuse_extreme
-
-OF_A_FIT = ("log_likelihood_", "objective_", "lower_bound_", "n_iter_", "converged_", "dtype_used_")
-"""What a fit leaves beside the parameters."""
+from skem.estimators._saving import Saving
+from skem.estimators._units import UNITS, common_scale, refuse_extreme
 
 
-class MixtureFiles(MixtureDensities):
+class MixtureFiles(Saving, MixtureDensities):
     """A fitted mixture without rows."""
+
+    _saved: ClassVar[Mapping[str, Any]] = {
+        **Saving._saved,
+        "weights_": Array("n_components", least=0),
+        "means_": Array("n_components, n_features"),
+        "covariances_": Array("..."),
+        **UNITS,
+        "_mean_variance": Array(least=0, optional=True),
+        "n_iter_": count("n_iter", optional=True),
+        "log_likelihood_": curve("n_iter", optional=True),
+        "objective_": curve("n_iter", optional=True),
+        "lower_bound_": Array(least=-np.inf, most=np.inf, optional=True),
+        "converged_": flag(optional=True),
+        "dtype_used_": word("float32", "float64", optional=True),
+        "n_samples_seen_": count(optional=True),
+        "_in_batches": flag(optional=True),
+    }
 
     if TYPE_CHECKING:
         n_components: int
-        feature_names_in_: np.ndarray
-
-        def __init__(self, *args: Any, **params: Any) -> None: ...
-        def _validate_params(self) -> None: ...
-        def get_params(self) -> dict[str, Any]: ...
 
     @classmethod
     def from_parameters(
@@ -192,56 +203,54 @@ class MixtureFiles(MixtureDensities):
                 covariances = covariances[:, 0]
         return self.from_parameters(weights, means, covariances, **params)
 
-    def _take_units(self, shift: np.ndarray, scale: np.ndarray) -> None:
-        check_units(shift, scale, self._shift.shape)
-        self._shift, self._scale = shift, scale
-        self._mean_variance = float(np.mean(self._variances() / scale**2))
-
-    @answers_in_namespace
-    def save(self, path: str | PathLike) -> None:
-        """Write the fitted mixture to a file, an npz archive in which nothing is pickled.
-
-        Parameters that are arrays or random states are left out. A file of that name is replaced at once or not at all.
-        """
-        check_is_fitted(self)
-        arrays = {"weights": self.weights_, "means": self.means_, "covariances": self.covariances_}
-        arrays |= {"shift": self._shift, "scale": self._scale}
-        arrays |= {name: getattr(self, name) for name in OF_A_FIT if hasattr(self, name)}
-        if hasattr(self, "feature_names_in_"):
-            arrays["feature_names_in_"] = self.feature_names_in_.astype(str)
-        simple = (str, int, float, bool, type(None))
-        params = {
-            name: value.item() if isinstance(value, np.generic) else value
-            for name, value in self.get_params().items()
-            if isinstance(value, (*simple, np.generic))
-        }
-        params["covariance_type"] = self._fitted_type
-        write_archive(path, type(self).__name__, arrays, {"params": params})
-
     @classmethod
-    def load(cls, path: str | PathLike) -> Self:
-        """The mixture of a file that ``save`` wrote, to the bit, or of one that Armadillo saved as binary.
+    def load(cls, file: File) -> Self:
+        """Read the mixture of a file that ``save`` wrote, to the bit, or of one that Armadillo saved as binary.
+
+        Parameters
+        ----------
+        file : str, path-like or binary file object
+            Of a file object, all that is left to read.
 
         Raises
         ------
+        OSError
+            A file that cannot be opened.
         ValueError
-            A file that is neither, that is cut off, of a later version, or whose parameters make no mixture.
+            Any other fault: content that is neither, that is cut off or damaged, of a later version, or arrays that make no
+            mixture. Each array is checked for its type, its shape against the others, and its range.
         """
-        arrays, settings = read_armadillo(path) or read_archive(path, cls.__name__, ", nor one by Armadillo")
-        try:
-            model = cls(**settings["params"])
-            model._validate_params()
-            model._take(arrays["weights"], arrays["means"], arrays["covariances"])
-            if "scale" in arrays:
-                model._take_units(arrays["shift"], arrays["scale"])
-                # They may sum to one but for rounding, and so stay as they were.
-                model.weights_ = arrays["weights"]
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{path}: no mixture: {error}") from error
-        for name in OF_A_FIT:
-            if name in arrays:
-                value = arrays[name]
-                setattr(model, name, value if value.ndim else value.item())
-        if "feature_names_in_" in arrays:
-            model.feature_names_in_ = arrays["feature_names_in_"].astype(object)
-        return model
+        return super().load(file)
+
+    @classmethod
+    def _content(cls, stream: BinaryIO) -> tuple[dict[str, Any], dict[str, Any]]:
+        armadillo = read_armadillo(stream)
+        if armadillo is not None:
+            model = cls.from_parameters(**armadillo)
+            return model.get_params(), model._state()
+        return super()._content(stream)
+
+    @classmethod
+    def _unpacked(
+        cls, arrays: dict[str, np.ndarray], settings: dict[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        if "attributes" in settings:
+            return super()._unpacked(arrays, settings)
+        # Older files name some attributes differently, and lack others.
+        params: dict[str, Any] = settings["params"]
+        names = {name.strip("_"): name for name in ("weights_", "means_", "covariances_", "_shift", "_scale")}
+        attributes = {
+            names.get(name, name): array if array.ndim else array.item() for name, array in arrays.items()
+        }
+        attributes |= {
+            "n_features_in_": attributes["means_"].shape[1],
+            "_fitted_type": params.get("covariance_type", "full"),
+        }
+        if "feature_names_in_" in attributes:
+            attributes["feature_names_in_"] = attributes["feature_names_in_"].astype(object)
+        return params, attributes
+
+    def _refuse_impossible(self) -> None:
+        self._refuse_mixture(self._mixture(), np.arange(self.n_features_in_), "{}_")
+        if not hasattr(self, "_mean_variance"):
+            self._mean_variance = float(np.mean(self._variances() / self._scale**2))

@@ -1,23 +1,25 @@
-"""``save`` and ``load`` of estimators that say which of their attributes make the fitted model."""
+"""``save`` and ``load`` of estimators that declare which of their attributes make the fitted model."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
-from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skem.estimators._files import read_archive, write_archive
+from skem.estimators._array_api import on_host
+from skem.estimators._declarations import Array, check_declared, size
+from skem.estimators._files import File, read_archive, reading, write_archive
 
 NUMBERS_AND_WORDS = "biufcSUmM"
 """Kinds of arrays that are written as they are."""
 
 
 class Saving:
-    """For estimators that a file can hold."""
+    """Estimators that a file can hold."""
 
     if TYPE_CHECKING:
 
@@ -25,52 +27,55 @@ class Saving:
         def _validate_params(self) -> None: ...
         def get_params(self, deep: bool = True) -> dict[str, Any]: ...
 
-    # The attributes of a fitted model, as far as it has them; a subclass with more of them adds their names.
-    _saved: ClassVar[tuple[str, ...]] = ("n_features_in_", "feature_names_in_")
+    # Declarations of the attributes of a fitted model; a subclass with more of them adds theirs. The order counts: a bound
+    # or a list refers to a size that an attribute before it has.
+    _saved: ClassVar[Mapping[str, Any]] = {
+        "n_features_in_": size("n_features"),
+        "feature_names_in_": Array("n_features", kind="words", optional=True),
+    }
 
     # The dataclasses that they may consist of.
     _records: ClassVar[tuple[type, ...]] = ()
 
-    def save(self, path: str | PathLike) -> None:
+    def save(self, file: File) -> None:
         """Write the fitted model to a file, an npz archive in which nothing is pickled.
 
-        Parameters that are random states or functions are left out. A file of that name is replaced at once or not at all.
+        Parameters that are random states or functions are left out. A file of that name is replaced at once or not at all;
+        what a killed save leaves beside it is removed by the next one.
 
         Parameters
         ----------
-        path : str or path-like
+        file : str, path-like or binary file object
 
         Raises
         ------
         ValueError
             What no file holds without pickling it: class labels that are neither numbers nor strings nor booleans, or a
-            function that the fitted model needs.
+            function that the fitted model needs. Assigned attributes that do not fit together.
         """
         check_is_fitted(self)
-        packing = _Packing()
-        params = {}
+        host = on_host(self) if hasattr(self, "_in_namespace_of_X") else self
+        state, packing, params = host._state(), _Packing(), {}
         for name, value in self.get_params(deep=False).items():
-            try:
+            with suppress(_CannotPack):
                 params[name] = packing.packed(value, f"params.{name}")
-            except _CannotPack:
-                continue
         try:
-            attributes = {
-                name: packing.packed(getattr(self, name), name) for name in self._saved if hasattr(self, name)
-            }
-        except _CannotPack as error:
-            raise ValueError(
-                f"{type(self).__name__} cannot be saved: {error}, and nothing is pickled"
-            ) from error
-        write_archive(path, type(self).__name__, packing.arrays, {"params": params, "attributes": attributes})
+            attributes = {name: packing.packed(value, name) for name, value in state.items()}
+            # Assigned attributes may not fit together: no file that load refuses.
+            check_declared(self._saved, state)
+            host._refuse_impossible()
+        except (_CannotPack, ValueError) as error:
+            raise ValueError(f"{type(self).__name__} cannot be saved: {error}") from error
+        write_archive(file, type(self).__name__, packing.arrays, {"params": params, "attributes": attributes})
 
     @classmethod
-    def load(cls, path: str | PathLike) -> Self:
-        """The model of a file that ``save`` wrote, to the bit.
+    def load(cls, file: File) -> Self:
+        """Read the model of a file that ``save`` wrote, to the bit.
 
         Parameters
         ----------
-        path : str or path-like
+        file : str, path-like or binary file object
+            Of a file object, all that is left to read.
 
         Returns
         -------
@@ -79,25 +84,44 @@ class Saving:
 
         Raises
         ------
+        OSError
+            A file that cannot be opened.
         ValueError
-            A file that is none, that is cut off, of another class or a later version, or whose arrays make no model.
+            Any other fault: content that is no archive, that is cut off or damaged, of another class or a later version, or
+            arrays that make no model. Each array is checked for its type, its shape against the others, and its range.
         """
-        arrays, settings = read_archive(path, cls.__name__)
-        try:
-            unpack = _Unpacking(arrays, cls._records)
-            model = cls(**{name: unpack(value) for name, value in settings["params"].items()})
+        with reading(file, cls.__name__) as stream:
+            params, attributes = cls._content(stream)
+            model = cls(**params)
             model._validate_params()
-            for name, value in settings["attributes"].items():
-                if name not in cls._saved:
-                    raise ValueError(f"an attribute {name!r}")
-                setattr(model, name, unpack(value))
+            check_declared(cls._saved, attributes)
+            vars(model).update(attributes)
             model._refuse_impossible()
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-            raise ValueError(f"{path}: no {cls.__name__}: {error}") from error
         return model
 
+    @classmethod
+    def _content(cls, stream: BinaryIO) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Parameters and attributes in a file."""
+        return cls._unpacked(*read_archive(stream, cls.__name__))
+
+    @classmethod
+    def _unpacked(
+        cls, arrays: dict[str, np.ndarray], settings: dict[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Parameters and attributes in the arrays and settings of an archive."""
+        unpack = _Unpacking(arrays, cls._records)
+        params, attributes = (
+            {name: unpack(value) for name, value in settings[part].items()}
+            for part in ("params", "attributes")
+        )
+        return params, attributes
+
+    def _state(self) -> dict[str, Any]:
+        """The declared attributes that the model has."""
+        return {name: getattr(self, name) for name in self._saved if hasattr(self, name)}
+
     def _refuse_impossible(self) -> None:
-        """Raise an error where the attributes of a file make no model."""
+        """Raise ValueError if attributes, each as declared, make no model together."""
 
 
 class _CannotPack(Exception):
@@ -136,7 +160,7 @@ class _Packing:
             values = {field.name: getattr(value, field.name) for field in fields(value)}
             parts = {part: self.packed(element, f"{name}.{part}") for part, element in values.items()}
             return {type(value).__name__: parts}
-        raise _CannotPack(f"{name} is a {type(value).__name__}")
+        raise _CannotPack(f"{name} is a {type(value).__name__}, and nothing is pickled")
 
 
 class _Unpacking:

@@ -14,10 +14,23 @@ from sklearn.utils.validation import check_is_fitted
 from skem.engine import rows
 from skem.engine.covariance_type import CovarianceType
 from skem.engine.covariances import COVARIANCE_TYPES
-from skem.engine.parameters import Mixture
+from skem.engine.given_start import checked_mixture
+from skem.engine.parameters import MATRICES, SPHERICAL, Mixture
 from skem.engine.parts import add, slices, tree
 from skem.engine.threads import single_threaded
 from skem.estimators._checking import check_features
+from skem.estimators._declarations import POSITIVE, Array, word
+
+LARGEST_SQUARE = 1e290
+"""Largest covariance, and largest square of a mean over a variance, in a file: sums of such terms are finite."""
+
+UNITS = {
+    "_shift": Array("n_features"),
+    "_scale": Array("n_features", least=POSITIVE),
+    "_mean_variance": Array(least=0),
+    "_fitted_type": word(*COVARIANCE_TYPES),
+}
+"""Declarations of the attributes of ``Units``."""
 
 LEAST_VARIANCE = 1e-200
 """Of a feature, relative to the features' mean variance: components a hundred digits narrower still have a precision."""
@@ -95,9 +108,45 @@ class Units:
         return Mixture(mixture.weights, mixture.means * scale + self._shift[columns], covariances)
 
     def _to_internal(self, mixture: Mixture, columns: np.ndarray) -> Mixture:
-        scale = self._scale[columns]
+        scale, (K, m) = self._scale[columns], mixture.means.shape
+        # Compiled loops read as many covariances as there are means, and users assign fitted attributes.
+        if mixture.covariances.shape not in self._covariance_type.shapes(K, m) or len(mixture.weights) != K:
+            raise ValueError(
+                f"weights {mixture.weights.shape}, means {mixture.means.shape} and covariances {mixture.covariances.shape} "
+                f"of a fitted {type(self).__name__} do not belong together: the shapes do not match"
+            )
         covariances = self._covariance_type.to_engine(mixture.covariances, scale)
         return Mixture(mixture.weights, (mixture.means - self._shift[columns]) / scale, covariances)
+
+    def _refuse_mixture(self, mixture: Mixture, columns: np.ndarray, whose: str) -> None:
+        """Raise ValueError if a mixture from a file has no density, or none in float64.
+
+        ``whose`` is the name of an array in error messages, with {} for the last part of it.
+        """
+        arrays = mixture.weights, mixture.means, mixture.covariances
+        sizes = len(mixture.means), len(columns), mixture.weights.shape[1]
+        checked_mixture(arrays, sizes, self._covariance_type, whose)
+        with np.errstate(over="ignore", under="ignore"):
+            inside = self._to_internal(mixture, columns)
+            covariances = inside.covariances
+            if self._covariance_type.family == MATRICES:
+                variances = np.diagonal(covariances, axis1=-2, axis2=-1)
+            else:
+                variances = covariances.reshape(len(covariances), -1)
+            if not (np.abs(covariances) <= LARGEST_SQUARE).all():
+                raise ValueError(
+                    f"{whose.format('covariances')} are too large, or _scale too small, for float64"
+                )
+            if not (inside.means**2 <= LARGEST_SQUARE * variances).all():
+                raise ValueError(
+                    f"{whose.format('means')} are too far from _shift, or covariances too small, for float64"
+                )
+        if self._covariance_type.family == SPHERICAL:
+            boxes = self._covariance_type.rescaled(covariances, self._scale[columns])
+            if not np.allclose(boxes, mixture.covariances.reshape(len(boxes), -1)):
+                raise ValueError(
+                    f"{whose.format('covariances')} must be balls, or with standardize=True boxes of one shape"
+                )
 
     def _rows_of(
         self, components: np.ndarray, mixture: Mixture, columns: np.ndarray, rng: np.random.RandomState
@@ -203,15 +252,6 @@ def _observed_moments(X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, n
     refuse_extreme(variance, lambda: (np.nanmin(X, axis=0), np.nanmax(X, axis=0)))
     constant = np.nanmax(X, axis=0) == np.nanmin(X, axis=0)
     return np.where(constant, np.nanmax(X, axis=0), shift), variance, constant
-
-
-def check_units(shift: np.ndarray, scale: np.ndarray, shape: tuple[int, ...]) -> None:
-    """Raise ValueError where these are no shift and scale of features."""
-    for name, array in (("shift", shift), ("scale", scale)):
-        if array.shape != shape:
-            raise ValueError(f"{name} must have shape {shape}, got {array.shape}")
-    if not (np.isfinite(shift).all() and np.isfinite(scale).all() and (scale > 0).all()):
-        raise ValueError("scale must be positive, and shift finite")
 
 
 def common_scale(spread: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -13,6 +13,8 @@ from scipy.special import log_softmax, logsumexp
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from skem.estimators._classifier_files import MIXTURES
+from skem.estimators._declarations import POSITIVE, Array, count, curve, flag
 from skem.estimators._docstrings import documented
 from skem.estimators._elsewhere import by_blocks
 from skem.estimators._fine_tuned import FineTuned
@@ -155,17 +157,15 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
         "temperature": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
     }
 
-    _saved = (
-        *PSKEMClassifier._saved,
-        *(
-            "temperature_",
-            "strength_",
-            "generative_blocks_",
-            "conditional_log_likelihood_",
-            "n_discriminative_iter_",
-            "_tuned",
-        ),
-    )
+    _saved: ClassVar[Mapping[str, Any]] = {
+        **PSKEMClassifier._saved,
+        "temperature_": Array(least=POSITIVE),
+        "strength_": Array(least=0, most=np.inf),
+        "generative_blocks_": MIXTURES,
+        "n_discriminative_iter_": count("n_discriminative_iter"),
+        "conditional_log_likelihood_": curve("n_discriminative_iter"),
+        "_tuned": flag(),
+    }
 
     def __init__(
         self,

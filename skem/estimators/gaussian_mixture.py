@@ -90,6 +90,9 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
     converged_ : bool
         Whether ``tol`` ended the fit.
     %(dtype_used_)s
+    n_samples_seen_ : int
+        Samples with a weight in ``fit``, and in ``partial_fit`` since. ``from_parameters`` sets none: the parameters then
+        count as one batch.
     n_parameters_ : int
         Free parameters: weights, means and covariances.
     %(n_features_in_)s
@@ -255,7 +258,8 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
         self.n_iter_ = best.n_passes
         self.converged_ = best.converged
         self.dtype_used_ = best.dtype
-        self.__dict__.pop("_batches", None)
+        self.n_samples_seen_ = rows.n_rows
+        self.__dict__.pop("_in_batches", None)
 
     def _start(
         self, rows: Rows | None, previous: Mixture | None, random_state: np.random.RandomState

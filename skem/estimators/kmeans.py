@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -24,10 +25,14 @@ from skem.estimators._checking import (
     total_weight,
     weighted_rows,
 )
+from skem.estimators._declarations import POSITIVE, Array, count
 from skem.estimators._docstrings import documented
 from skem.estimators._metrics import METRICS, metric_units
 from skem.estimators._saving import Saving
-from skem.estimators._units import all_or_nothing, check_units
+from skem.estimators._units import all_or_nothing
+
+FARTHEST = 1e150
+"""Largest coordinate of a centre, in units of distances: its square is finite."""
 
 
 @documented
@@ -63,7 +68,7 @@ class KMeans(
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        In input units, whatever the metric.
+        In input units, whatever the metric. Predictions follow centres that are assigned.
     labels_ : ndarray of shape (n_samples,)
         The cluster of each row.
     inertia_ : float
@@ -96,10 +101,17 @@ class KMeans(
         "random_state": ["random_state"],
     }
 
-    _saved = (
-        *Saving._saved,
-        *("cluster_centers_", "labels_", "inertia_", "n_iter_", "_centres", "_shift", "_scale", "_unit"),
-    )
+    _saved: ClassVar[Mapping[str, Any]] = {
+        **Saving._saved,
+        "cluster_centers_": Array("n_clusters, n_features"),
+        "labels_": Array("n_samples", kind="integers", least=0),
+        "inertia_": Array(least=0),
+        "n_iter_": count(),
+        "_centres": Array("n_clusters, n_features"),
+        "_shift": Array("n_features"),
+        "_scale": Array("n_features", least=POSITIVE),
+        "_unit": Array(least=POSITIVE),
+    }
 
     def __init__(
         self,
@@ -195,8 +207,8 @@ class KMeans(
         features = Features(X, None, self._shift, self._scale)
         with Workers(self.n_jobs) as workers, single_threaded():
             nearest = NearestCentres(Rows(features, weights, np.array([0, len(X)])), workers)
-            nearest.assign(self._centres)
-            return nearest.labels, nearest.inertia(self._centres) * self._unit**2
+            nearest.assign(centres := self._internal_centres())
+            return nearest.labels, nearest.inertia(centres) * self._unit**2
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The cluster whose centre is nearest to each row, shape (n_samples,)."""
@@ -208,7 +220,7 @@ class KMeans(
         """The distances of each row to the centres, as the metric has them, shape (n_samples, n_clusters)."""
         check_is_fitted(self)
         rows = (check_features(self, X, reset=False) - self._shift) / self._scale
-        return self._unit * cdist(rows, self._centres)
+        return self._unit * cdist(rows, self._internal_centres())
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Minus the inertia of these rows: the weighted sum of squared distances to the nearest centres."""
@@ -216,11 +228,34 @@ class KMeans(
         rows = check_features(self, X, reset=False)
         return -self._assign(rows, check_weights(sample_weight, rows))[1]
 
+    def _state(self) -> dict[str, Any]:
+        return super()._state() | {"_centres": self._internal_centres()}
+
     def _refuse_impossible(self) -> None:
-        check_units(self._shift, self._scale, (self.n_features_in_,))
-        for name, centres in (("cluster_centers_", self.cluster_centers_), ("_centres", self._centres)):
-            if centres.ndim != 2 or centres.shape[1] != self.n_features_in_ or not np.isfinite(centres).all():
-                raise ValueError(f"{name} must be finite, with {self.n_features_in_} features")
+        self._internal_centres()
+
+    def _internal_centres(self) -> np.ndarray:
+        """``cluster_centers_`` in the units of distances.
+
+        Raises
+        ------
+        ValueError
+            Assigned centres that are not finite numbers of shape (n_clusters, n_features), or are too far for their squares.
+        """
+        centres, m = np.asarray(self.cluster_centers_), len(self._shift)
+        if centres.ndim != 2 or not len(centres) or centres.shape[1] != m or centres.dtype.kind not in "fiu":
+            raise ValueError(
+                f"cluster_centers_ must be numbers of shape (n_clusters, {m}), got {centres.dtype} of shape {centres.shape}"
+            )
+        with np.errstate(over="ignore", invalid="ignore"):
+            # Centres as fitted are without the rounding of input units.
+            as_fitted = np.array_equal(centres, self._centres * self._scale + self._shift)
+            internal = self._centres if as_fitted else (centres - self._shift) / self._scale
+        if not (np.abs(internal) <= FARTHEST).all():
+            raise ValueError(
+                "cluster_centers_ must be finite, and not so far from _shift that squares overflow"
+            )
+        return internal
 
     @property
     def _n_features_out(self) -> int:

@@ -105,9 +105,7 @@ class GaussianKernels(CheckedParameters, ClassNamePrefixFeaturesOutMixin, Transf
             random_state=self.random_state,
         ).fit(X)
         self.means_, self.n_iter_ = mixture.means_, mixture.n_iter_
-        # Kept beside their square roots, so that activations have no rounding of those.
         self._variances = mixture.covariances_
-        self._n_features_out = len(self.means_)
         if self.widths == "farthest" and len(self.means_) > 1:
             farthest = euclidean_distances(self.means_, squared=True).max()
             self._variances = np.full(len(self.means_), max(farthest, self.reg_covar))
@@ -118,7 +116,14 @@ class GaussianKernels(CheckedParameters, ClassNamePrefixFeaturesOutMixin, Transf
         """The activations, shape (n_samples, n_components)."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False).astype(np.float64)
-        return np.exp(-0.5 * euclidean_distances(X, self.means_, squared=True) / self._variances)
+        # Where widths are as fitted, their squares are without the rounding of a square root.
+        fitted = np.array_equal(self.widths_, np.sqrt(self._variances))
+        variances = self._variances if fitted else np.square(self.widths_)
+        return np.exp(-0.5 * euclidean_distances(X, self.means_, squared=True) / variances)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.means_)
 
 
 def rbf_network(n_components: int = 8, **params: Any) -> Pipeline:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -21,12 +22,16 @@ from skem.engine.softmax_mixture import LabelledRows
 from skem.engine.sparse_bayes import State, iterations, refuse_more_than_memory
 from skem.engine.threads import single_threaded
 from skem.estimators._checking import CheckedParameters, check_features, total_weight, weighted_rows
+from skem.estimators._declarations import POSITIVE, Array, Record, count, curve, flag, size, word
 from skem.estimators._docstrings import documented
-from skem.estimators._feature_maps import FeatureMap, Kernel
+from skem.estimators._feature_maps import FeatureMap, Kernel, n_quadratic
 from skem.estimators._log_odds import LogOdds
 from skem.estimators._saving import Saving
 from skem.estimators._training import warn_unless_converged
-from skem.estimators._units import all_or_nothing, check_units
+from skem.estimators._units import all_or_nothing
+
+LARGEST_WEIGHT = 1e100
+"""Of a weight in a file: its product with a feature or kernel is finite."""
 
 LARGEST_CURVATURE = 1e290
 """Of the weights of all rows times the largest square of a feature or kernel: sums of such products are finite."""
@@ -124,11 +129,31 @@ class SDGMClassifier(CheckedParameters, Saving, LogOdds, ClassifierMixin, BaseEs
     """
 
     _one_precision: ClassVar[bool] = False
-    _saved = (
-        *Saving._saved,
-        *("classes_", "n_components_", "component_classes_", "weights_", "support_", "support_vectors_"),
-        *("coef_", "alpha_", "n_nonzero_weights_", "objective_", "n_iter_", "converged_", "_map"),
-    )
+    _saved: ClassVar[Mapping[str, Any]] = {
+        **Saving._saved,
+        "classes_": Array("n_classes", kind="numbers, booleans or words", shortest=2, distinct=True),
+        "n_components_": size("n_components"),
+        "component_classes_": Array("n_components", kind="integers", least=0, most="n_classes"),
+        "weights_": Array("n_components", least=POSITIVE),
+        "support_": Array("n_support", kind="integers", least=0, shortest=0),
+        "support_vectors_": Array("n_support, n_features", shortest=0, optional=True),
+        "coef_": Array("n_components, 1+n_support", least=-LARGEST_WEIGHT, most=LARGEST_WEIGHT),
+        "alpha_": Array("n_components, 1+n_support", least=0, most=np.inf),
+        "n_nonzero_weights_": count(),
+        "n_iter_": count("n_iter"),
+        "objective_": curve("n_iter"),
+        "converged_": flag(),
+        "_map": Record(
+            FeatureMap,
+            {
+                "form": word("dual", "primal"),
+                "kernel": word("poly2", "rbf"),
+                "gamma": Array(least=POSITIVE),
+                "shift": Array("n_features"),
+                "scale": Array("n_features", least=POSITIVE),
+            },
+        ),
+    }
     _records = (FeatureMap,)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -323,23 +348,13 @@ class SDGMClassifier(CheckedParameters, Saving, LogOdds, ClassifierMixin, BaseEs
         self.n_iter_, self.converged_ = len(states), last.converged
 
     def _refuse_impossible(self) -> None:
-        check_units(self._map.shift, self._map.scale, (self.n_features_in_,))
-        S, H = len(self.weights_), 1 + len(self.support_)
-        if self.coef_.shape != (S, H) or not np.isfinite(self.coef_).all():
-            raise ValueError(f"coef_ must be finite, of shape {(S, H)}, got {self.coef_.shape}")
-        if (
-            not (self.weights_ > 0).all()
-            or not np.isin(self.component_classes_, range(len(self.classes_))).all()
-        ):
-            raise ValueError("weights_ must be positive, and component_classes_ indices of classes_")
-        if self.component_classes_.shape != (S,):
-            raise ValueError(
-                f"component_classes_ must have shape {(S,)}, got {self.component_classes_.shape}"
-            )
-        if self._map.form == "dual" and self.support_vectors_.shape != (H - 1, self.n_features_in_):
-            raise ValueError(
-                f"support_vectors_ must have shape {(H - 1, self.n_features_in_)}, got {self.support_vectors_.shape}"
-            )
+        if self._map.form == "dual" and not hasattr(self, "support_vectors_"):
+            raise ValueError("support_vectors_ is missing, which the dual form needs")
+        n_features = n_quadratic(self.n_features_in_)
+        if self._map.form == "primal" and (self.support_ >= n_features).any():
+            raise ValueError(f"support_ must be from 0 to {n_features - 1}, got {self.support_.max()}")
+        for c in np.setdiff1d(np.arange(len(self.classes_)), self.component_classes_):
+            raise ValueError(f"component_classes_ has no component of class {self.classes_.tolist()[c]!r}")
 
     def component_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log P(c, m|x), shape (n_samples, ``n_components_``), in the order of ``component_classes_`` (eq. 1)."""

@@ -102,18 +102,55 @@ def test_many_batches_come_near_a_fit_to_all_rows(standardize):
     assert model.log_likelihood_[-10:].mean() > model.log_likelihood_[0] - 0.1
 
 
-def test_batches_go_on_from_a_fit_and_from_a_file_alike(tmp_path):
-    model = GaussianMixture(2, random_state=0).fit(IRIS)
+@pytest.mark.parametrize("batches_before", [0, 1, 3])
+@pytest.mark.parametrize("standardize", [True, False])
+def test_a_saved_mixture_goes_on_as_it_would_have(tmp_path, batches_before, standardize):
+    options = {"variance_floor": 0.1, "standardize": standardize, "random_state": 0}
+    model = GaussianMixture(2, **options)
+    if not batches_before:
+        model.fit(IRIS)
+    for batch in np.split(IRIS, 3)[:batches_before]:
+        model.partial_fit(batch)
     model.save(tmp_path / "mixture.npz")
     loaded = GaussianMixture.load(tmp_path / "mixture.npz")
     for each in (model, loaded):
-        each.partial_fit(IRIS[::2]).partial_fit(IRIS[1::2], sample_weight=np.ones(75))
-        assert each.n_iter_ == len(each.objective_) == 2
-    assert_array_equal(loaded.means_, model.means_)
-    assert_array_equal(loaded.covariances_, model.covariances_)
+        each.partial_fit(IRIS[::2]).partial_fit(IRIS[1:60], sample_weight=np.ones(59))
+        assert each.n_iter_ == len(each.objective_) == batches_before + 2
+    for name in ("weights_", "means_", "covariances_", "objective_", "n_samples_seen_"):
+        assert_array_equal(getattr(loaded, name), getattr(model, name))
     again = model.fit(IRIS)
-    assert_array_equal(again.means_, GaussianMixture(2, random_state=0).fit(IRIS).means_)
+    assert_array_equal(again.means_, GaussianMixture(2, **options).fit(IRIS).means_)
     assert again.partial_fit(IRIS).n_iter_ == 1
+
+
+def test_a_row_after_many_counts_in_proportion():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(5_000, 2)), 9 + rng.normal(size=(5_000, 2))])
+    for model in (GaussianMixture(2).fit(X), GaussianMixture(2).partial_fit(X[::2]).partial_fit(X[1::2])):
+        before = model.weights_
+        model.partial_fit(X[:1])
+        share = (1 + 10_000) ** -0.7
+        assert_allclose(np.abs(model.weights_ - before), share / 2, rtol=0.01)
+        assert model.n_samples_seen_ == 10_001
+
+
+@pytest.mark.parametrize("fits", [True, False])
+def test_without_decay_each_sample_has_the_same_share(fits):
+    model = GaussianMixture(1, learning_decay=1, reg_covar=0)
+    first = model.fit if fits else model.partial_fit
+    first(IRIS[:20])
+    for batch in (IRIS[20:30], IRIS[30:31], IRIS[31:]):
+        model.partial_fit(batch)
+    assert_allclose(model.means_[0], IRIS.mean(axis=0), rtol=1e-10)
+    assert_allclose(model.covariances_[0], np.cov(IRIS.T, bias=True), rtol=1e-8)
+
+
+def test_given_parameters_count_as_asked():
+    given = GaussianMixture.from_parameters([1.0], [[0.0]], [[[1.0]]])
+    assert_allclose(given.partial_fit([[1.0]] * 5).means_, 2**-0.7)
+    given = GaussianMixture.from_parameters([1.0], [[0.0]], [[[1.0]]])
+    given.n_samples_seen_ = 95
+    assert_allclose(given.partial_fit([[1.0]] * 5).means_, 20**-0.7)
 
 
 def test_threads_do_not_change_a_bit():
