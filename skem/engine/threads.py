@@ -195,7 +195,7 @@ class _OrderedResults(Generic[Item, Result]):
         for place in range(len(self._items)):
             while self._n_begun < min(len(self._items), place + 2 * self._n_threads):
                 tasks.put(partial(self._work, self._n_begun))
-                self._n_begun += 1  # Only now: `__exit__` waits for as many.
+                self._n_begun += 1  # Counted last: `__exit__` waits for every counted task.
             while place not in self._results:
                 self._news.get()
                 if self._error is not None:
@@ -257,14 +257,13 @@ class Workers:
 
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """All results, as from `imap`."""
-        if len(items) != 1:
-            with self.imap(function, items) as results:
-                found = list(results)
-            return found
-        # A context manager takes a twentieth of an iteration on small data.
-        go_on()
-        with single_threaded():
-            return [function(items[0])]
+        if len(items) == 1:  # `imap` takes 7 us more, a fiftieth of an iteration on 300 samples.
+            go_on()
+            with single_threaded():
+                return [function(items[0])]
+        with self.imap(function, items) as results:
+            found = list(results)
+        return found
 
     def imap(
         self, function: Callable[[Item], Result], items: Sequence[Item]
