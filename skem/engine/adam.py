@@ -103,7 +103,7 @@ def passes(tuning: FineTuning, mixtures: Sequence[Mixture], schedule: Schedule) 
                 n_steps += 1
                 step = partial(_step, float(rows.weights[batch].sum()), n_steps, rate)
                 steps = list(zip(blocks, signed, strict=True))
-                finite = np.isfinite(criterion) and all(list(tuning.workers.map(step, steps)))
+                finite = np.isfinite(criterion) and all(tuning.workers.map(step, steps))
             if not finite:
                 yield TunedState(last, np.nan, finished=True, overflown=True)
                 return

@@ -66,8 +66,7 @@ def class_log_density(
                 common += common_of_block
             total += common
 
-        for _ in workers.map(add, features.chunks):
-            pass
+        workers.map(add, features.chunks)
     return result.T
 
 
@@ -83,7 +82,7 @@ def map_log_density(
     """
     with single_threaded():
         density = _ComponentDensity(features, block, workers)
-        return list(workers.map(lambda chunk: function(*density(chunk)), features.chunks))
+        return workers.map(lambda chunk: function(*density(chunk)), features.chunks)
 
 
 class _ComponentDensity:

@@ -56,9 +56,10 @@ def of_clusters(
 
     counts, variance = np.bincount(labels, weights=rows.weights, minlength=K), 0.0
     totals = np.zeros((K, m))
-    for of_chunk, of_squares in workers.map(sums, chunks):
-        totals += of_chunk
-        variance += of_squares / (m * rows.total_weight)
+    with workers.imap(sums, chunks) as by_chunk:
+        for of_chunk, of_squares in by_chunk:
+            totals += of_chunk
+            variance += of_squares / (m * rows.total_weight)
     means = totals / counts[:, None]
 
     def squares(chunk: Chunk) -> np.ndarray:
@@ -74,8 +75,9 @@ def of_clusters(
         return phi
 
     phi = np.zeros((K, covariance_type.n_quadratic(m)))
-    for of_chunk in workers.map(squares, chunks):
-        phi += of_chunk
+    with workers.imap(squares, chunks) as sums_of_squares:
+        for of_chunk in sums_of_squares:
+            phi += of_chunk
 
     linear, nowhere = covariance_type.linear(m), np.zeros(K, dtype=int)
 

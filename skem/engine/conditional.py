@@ -141,7 +141,7 @@ class ConditionalModel:
             x = rows.features.read(everything, chunk, self.blocks[0].dtype)
             if noise is not None:
                 x += noise[:, begin : begin + CHUNK_ROWS].astype(x.dtype)
-            by_block = list(self.workers.map(partial(_forward, x), self.blocks))
+            by_block = self.workers.map(partial(_forward, x), self.blocks)
             log_proba = log_softmax(self.beta * np.sum(by_block, axis=0).T + self.log_prior, axis=1)
             targets = np.full(log_proba.shape, self.smoothing / log_proba.shape[1])
             own = np.arange(len(chunk)), rows.codes[chunk]
@@ -154,7 +154,7 @@ class ConditionalModel:
             if gradient:
                 errors = ((targets - np.exp(log_proba)) * (self.beta * weights[:, None])).T
                 pairs = list(zip(self.blocks, by_block, strict=True))
-                added = list(self.workers.map(partial(_backward, errors), pairs))
+                added = self.workers.map(partial(_backward, errors), pairs)
                 total = added if not total else [_add(*both) for both in zip(total, added, strict=True)]
         return criterion, log_likelihood, total
 

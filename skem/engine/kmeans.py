@@ -95,10 +95,11 @@ class NearestCentres:
             return changed, n_close, sums, counts
 
         changed, n_close, sums, counts = 0, 0, np.zeros(centres.shape), np.zeros(len(centres))
-        for of_chunk in self._workers.map(assign, self._chunks):
-            changed, n_close = changed + of_chunk[0], n_close + of_chunk[1]
-            sums += of_chunk[2]
-            counts += of_chunk[3]
+        with self._workers.imap(assign, self._chunks) as by_chunk:
+            for of_chunk in by_chunk:
+                changed, n_close = changed + of_chunk[0], n_close + of_chunk[1]
+                sums += of_chunk[2]
+                counts += of_chunk[3]
         self._exactly |= n_close > EXACT_SHARE * len(self.labels)
         return changed, np.concatenate([sums / features.scale, counts[:, None]], axis=1)
 
@@ -147,10 +148,11 @@ class NearestCentres:
             return total, farthest, places + chunk.rows.start
 
         total, farthest, places = 0.0, np.zeros(K), np.zeros(K, dtype=np.intp)
-        for of_chunk, distances, rows in self._workers.map(deviate, self._chunks):
-            total += of_chunk
-            farther = distances > farthest
-            farthest[farther], places[farther] = distances[farther], rows[farther]
+        with self._workers.imap(deviate, self._chunks) as by_chunk:
+            for of_chunk, distances, rows in by_chunk:
+                total += of_chunk
+                farther = distances > farthest
+                farthest[farther], places[farther] = distances[farther], rows[farther]
         return total, farthest, places
 
 

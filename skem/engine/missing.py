@@ -144,8 +144,7 @@ def log_densities(features: Features, block: Block, workers: Workers) -> np.ndar
         x = features.read(block.columns, group.rows).T
         result[group.rows] = Regression(mixture.means, dense, group.observed).log_density(x).T
 
-    for _ in workers.map(fill, groups(features, block.columns)):
-        pass
+    workers.map(fill, groups(features, block.columns))
     return result
 
 
@@ -176,8 +175,7 @@ def class_log_density(features: Features, blocks: Sequence[Block], workers: Work
             of_classes, common = classes(log_density, np.full(len(group.rows), -volume))
             result[group.rows] += (of_classes + common).T
 
-        for _ in workers.map(add, groups(features, block.columns, np.flatnonzero(incomplete))):
-            pass
+        workers.map(add, groups(features, block.columns, np.flatnonzero(incomplete)))
     return result
 
 
@@ -196,6 +194,5 @@ def imputed(features: Features, block: Block, workers: Workers) -> np.ndarray:
         mean = np.einsum("kn,knm->nm", shares, deviations + mixture.means[:, None])
         result[group.rows] = np.where(group.observed, x, mean)
 
-    for _ in workers.map(fill, groups(features, block.columns)):
-        pass
+    workers.map(fill, groups(features, block.columns))
     return result

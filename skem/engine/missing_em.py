@@ -141,14 +141,14 @@ class _Statistics:
         classes = _class_mixtures(problem, mixture)
         self.log_likelihood = self.objective = 0.0
         self._counts, self._offsets, self._scatter = np.zeros((K, L)), np.zeros((K, m)), np.zeros((K, m, m))
-        sums = problem.workers.map(lambda group: classes[group.code].expect(group), of_patterns)
-        for group, added in zip(of_patterns, sums, strict=True):
-            components = classes[group.code].components
-            self.log_likelihood += added.log_likelihood
-            self.objective += added.objective
-            self._counts[components, group.code] += added.counts
-            self._offsets[components] += added.offsets
-            self._scatter[components] += added.scatter
+        with problem.workers.imap(lambda group: classes[group.code].expect(group), of_patterns) as sums:
+            for group, added in zip(of_patterns, sums, strict=True):
+                components = classes[group.code].components
+                self.log_likelihood += added.log_likelihood
+                self.objective += added.objective
+                self._counts[components, group.code] += added.counts
+                self._offsets[components] += added.offsets
+                self._scatter[components] += added.scatter
 
     def maximise(self, problem: Problem) -> Mixture:
         """The M-step (Pulford 2022, eqs. 16-18); a component without rows stays as it was, with weight zero."""

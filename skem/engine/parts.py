@@ -17,7 +17,7 @@ import numpy as np
 from skem.engine import rows as _rows
 from skem.engine.far_rows import FarRows
 from skem.engine.rows import CHUNK_ROWS, Chunk, Features, Reader, Rows, sort_by_class
-from skem.engine.threads import Scratch, Workers, single_threaded
+from skem.engine.threads import Scratch, Workers, go_on, single_threaded
 
 PART_ROWS = 24 * CHUNK_ROWS
 """Rows of a part, 73,728. A constant, so that results do not depend on how rows are stored."""
@@ -81,6 +81,7 @@ def of_part(step: Step, rows: Rows) -> Any:
     scratch, read, sums = Scratch(), rows.features.reader(step.columns, step.dtype), None
     with single_threaded():
         for chunk in step.chunks(rows):
+            go_on()
             sums = step.add(sums, chunk, step.of_chunk(rows, chunk, read, scratch))
     return sums
 
@@ -193,9 +194,9 @@ class PartsInMemory:
         if len(self.parts) == 1:  # with few rows, what parts take would be a twentieth of a pass
             rows, read, sums = self.parts[0], readers[0], None
             chunks = step.chunks(rows)
-            added = workers.map(lambda chunk: step.of_chunk(rows, chunk, read, scratch), chunks)
-            for chunk, of_chunk in zip(chunks, added, strict=True):
-                sums = step.add(sums, chunk, of_chunk)
+            with workers.imap(lambda chunk: step.of_chunk(rows, chunk, read, scratch), chunks) as added:
+                for chunk, of_chunk in zip(chunks, added, strict=True):
+                    sums = step.add(sums, chunk, of_chunk)
             return sums
 
         units = [
@@ -203,16 +204,17 @@ class PartsInMemory:
             for rows, read in zip(self.parts, readers, strict=True)
             for chunk in step.chunks(rows)
         ]
-        results = zip(units, workers.map(lambda unit: step.of_chunk(*unit, scratch), units), strict=True)
 
-        def of_parts() -> Iterator[Any]:
+        def of_parts(added: Iterator[Any]) -> Iterator[Any]:
+            results = zip(units, added, strict=True)
             for _, of_part in groupby(results, lambda result: id(result[0][0])):
                 sums = None
                 for (_, chunk, _), of_chunk in of_part:
                     sums = step.add(sums, chunk, of_chunk)
                 yield sums
 
-        return tree(of_parts())
+        with workers.imap(lambda unit: step.of_chunk(*unit, scratch), units) as added:
+            return tree(of_parts(added))
 
     def _readers_of(self, step: Step) -> list[Reader]:
         """What reads the features of a step from each part; kept until they are asked for in another type."""

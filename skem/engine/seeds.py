@@ -119,8 +119,7 @@ class _Closest:
         def add(chunk: Chunk) -> None:
             self.squares[chunk.rows] = self._closer(chunk, seed)[0]
 
-        for _ in self._workers.map(add, self._chunks):
-            pass
+        self._workers.map(add, self._chunks)
 
     def with_each(self, candidates: np.ndarray) -> np.ndarray:
         """The weighted sum of the squared distances once a candidate is a seed, of each of them: shape (q,)."""

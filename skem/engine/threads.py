@@ -6,17 +6,17 @@ to one thread meanwhile: on a loaded machine two layers of threads made one pass
 values; so there is one limit here, counted and guarded by a lock. Limits of OpenMP are a thread's own, and
 so each thread sets them for itself.
 
-Ctrl-C waits where this module enters or leaves something, see ``interrupts``. Work in other threads, which it does not
-reach, ends with its next pass.
+Ctrl-C waits where this module enters or leaves something, see ``interrupts``. The thread that needs results computes none
+of them: it hands out tasks and waits, both in single C calls of `SimpleQueue`, which an exception leaves intact.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from functools import cache
+from functools import cache, partial
+from queue import SimpleQueue
 from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
@@ -31,9 +31,6 @@ Result = TypeVar("Result")
 CACHE_LINE = 64
 """Bytes of a line of the cache. Vectors of AVX-512 are as long: where they lie across two lines, loops take half as long again."""
 
-INTERRUPT_SECONDS = 0.05
-"""How long Ctrl-C has to wait at most for a thread that waits for another."""
-
 _lock = threading.Lock()
 _users = 0
 _limits: Any = None
@@ -41,11 +38,11 @@ _max_workers: int | None = None
 
 
 class _Thread(threading.local):
-    """How often this thread is inside `single_threaded`, the limits it set for itself, and what it works on."""
+    """Depth of `single_threaded` in this thread, the limits it set for itself, and the work it is part of."""
 
     depth = 0
     limits: Any = None
-    work: _Shared | None = None
+    work: _OrderedResults | None = None
 
 
 _thread = _Thread()
@@ -165,115 +162,81 @@ def limit_process(n_workers: int = 1) -> None:
     _max_workers = n_workers
 
 
-class _Shared(Generic[Item, Result]):
-    """Items that several threads work on, each taking the next one; results are handed out in order.
+class _OrderedResults(Generic[Item, Result]):
+    """Context manager: iterate over ``function(item)`` in the order of ``items``, computed by the threads of `Workers`.
 
-    No more than two items per thread are begun and not handed out, so memory does not grow with the items.
+    Leaving it ends the work. So clean-up does not wait until a suspended generator is collected, which a traceback can delay.
     """
 
     def __init__(
-        self,
-        function: Callable[[Item], Result],
-        items: Sequence[Item],
-        pool: ThreadPoolExecutor,
-        n_helpers: int,
+        self, function: Callable[[Item], Result], items: Sequence[Item], workers: Workers, n_threads: int
     ) -> None:
         self._function, self._items = function, items
-        self._pool, self._n_helpers = pool, n_helpers
-        self._ahead = 2 * (n_helpers + 1)
-        self._begun = self._handed = 0
+        self._workers, self._n_threads = workers, n_threads
+        self._n_begun = 0
         self._results: dict[int, Result] = {}
+        self._ended: list[int] = []
+        self._news: SimpleQueue[None] = SimpleQueue()
         self._error: BaseException | None = None
-        self._changed = threading.Condition()
-        self.closed = False
+        self.stopped = False
 
-    def _take(self) -> int | None:
-        """The place of an item to work on, if there is one now."""
-        if self._begun >= min(len(self._items), self._handed + self._ahead):
-            return None
-        self._begun += 1
-        return self._begun - 1
+    @uninterrupted
+    def __enter__(self) -> Iterator[Result]:
+        _single_threaded.__enter__()
+        return self._in_order() if self._n_threads > 1 else self._one_by_one()
 
-    def _put(self, place: int) -> None:
+    def _one_by_one(self) -> Iterator[Result]:
+        for item in self._items:
+            go_on()
+            yield self._function(item)
+
+    def _in_order(self) -> Iterator[Result]:
+        tasks = self._workers.started(self._n_threads)
+        for place in range(len(self._items)):
+            while self._n_begun < min(len(self._items), place + 2 * self._n_threads):
+                tasks.put(partial(self._work, self._n_begun))
+                self._n_begun += 1  # Counted last: `__exit__` waits for every counted task.
+            while place not in self._results:
+                self._news.get()
+                if self._error is not None:
+                    raise self._error
+            yield self._results.pop(place)
+
+    def _work(self, place: int) -> None:
+        """Compute one result, in a thread of the workers."""
         _thread.work = self
-        self._keep(place, self._function(self._items[place]))
-
-    @uninterrupted
-    def _keep(self, place: int, result: Result) -> None:
-        with self._changed:
-            self._results[place] = result
-            self._changed.notify_all()
-        sigint.handle_waiting()
-
-    def _help(self) -> None:
-        """Work until nothing is left to begin."""
         try:
-            while True:
-                with self._changed:
-                    while (place := self._take()) is None:
-                        if self._begun == len(self._items):
-                            return
-                        self._changed.wait()
-                self._put(place)
+            if not self.stopped:
+                self._results[place] = self._function(self._items[place])
         except BaseException as error:
-            with self._changed:
-                self._error = error
-                self._changed.notify_all()
-
-    def result(self, place: int) -> Result:
-        """The result of one place after the other; who waits for it helps."""
-        while True:
-            other = self._next(place)
-            if other is not None:
-                self._put(other)
-            elif place in self._results:
-                return self._hand_out(place)
-
-    @uninterrupted
-    def _next(self, place: int) -> int | None:
-        """The place of an item to work on while ``place`` has no result; else, or after a while, None."""
-        with self._changed:
-            if self._error is not None:
-                raise self._error
-            other = None
-            if place not in self._results:
-                other = self._take()
-                if other is None:
-                    self._changed.wait(INTERRUPT_SECONDS)
-        sigint.handle_waiting()
-        return other
-
-    @uninterrupted
-    def _hand_out(self, place: int) -> Result:
-        with self._changed:
-            self._handed = place + 1
-            self._changed.notify_all()
-        _thread.work = self._outer
-        sigint.handle_waiting()
-        return self._results.pop(place)
-
-    @uninterrupted
-    def __enter__(self) -> Self:
-        self._outer = _thread.work
-        self._helpers = [self._pool.submit(self._help) for _ in range(self._n_helpers)]
-        return self
+            self._error = error
+        finally:
+            _thread.work = None
+            self._ended.append(place)
+            self._news.put(None)
 
     @uninterrupted
     def __exit__(self, *exception: object) -> None:
-        """Begin nothing more, and wait for what is under way: that ends at its next pass."""
-        with self._changed:
-            self.closed = True
-            self._begun = len(self._items)
-            self._changed.notify_all()
-        wait(self._helpers)
-        _thread.work = self._outer
-        sigint.handle_waiting()
+        """Begin nothing more, and wait for the running work, which ends at its next chunk or iteration."""
+        self.stopped = True
+        while len(self._ended) < self._n_begun:
+            self._news.get()
+        self._error = None  # Its traceback refers to this object.
+        _single_threaded.__exit__()
 
 
-def _go_on() -> None:
-    """Raise `Cancelled` where this thread works on something that nobody waits for."""
-    if _thread.work is not None and _thread.work.closed:
+def go_on() -> None:
+    """Raise `Cancelled` if the results of this thread are no longer needed."""
+    if _thread.work is not None and _thread.work.stopped:
         raise Cancelled
+
+
+def _run(tasks: SimpleQueue[Callable[[], None] | None]) -> None:
+    """Run tasks until there is None."""
+    _libraries_of_a_thread().limit(limits=1)
+    while (task := tasks.get()) is not None:
+        task()
+        del task  # A waiting thread keeps no data alive.
 
 
 class Workers:
@@ -289,44 +252,49 @@ class Workers:
         self.n_workers = effective_n_jobs(n_jobs)
         if _max_workers is not None:
             self.n_workers = min(self.n_workers, _max_workers)
-        if _thread.work is not None:
-            self.n_workers = 1  # as one of several already
-        # Who asks for the results is a worker too.
-        self._pool = None
-        if self.n_workers > 1:
-            self._pool = ThreadPoolExecutor(
-                self.n_workers - 1, initializer=lambda: _libraries_of_a_thread().limit(limits=1)
-            )
+        self._tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._threads: list[threading.Thread] = []
 
-    def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterable[Result]:
-        """``function(item)`` in the order of ``items``, with BLAS and OpenMP at one thread.
+    def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        """All results, as from `imap`."""
+        if len(items) == 1:  # `imap` takes 7 us more, a fiftieth of an iteration on 300 samples.
+            go_on()
+            with single_threaded():
+                return [function(items[0])]
+        with self.imap(function, items) as results:
+            found = list(results)
+        return found
 
-        No more than two results per worker wait at any time, so memory does not grow with the items. Where this is itself
-        part of the work of other threads, it ends in `Cancelled` once nobody waits for that.
+    def imap(
+        self, function: Callable[[Item], Result], items: Sequence[Item]
+    ) -> AbstractContextManager[Iterator[Result]]:
+        """Context manager of an iterator over ``function(item)`` in the order of ``items``; BLAS and OpenMP have one thread.
+
+        At most two results per worker wait at any time, so memory does not grow with the items. Work within a thread of
+        workers is done by this thread, and ends in `Cancelled` once its results are no longer needed.
         """
-        if len(items) != 1:
-            return self._map(function, items)
-        # Of one item there is nothing to share, and asking others costs a pass on small data a seventh of its time.
-        _go_on()
-        with single_threaded():
-            return [function(items[0])]
+        n_threads = 1 if _thread.work is not None else min(self.n_workers, len(items))
+        return _OrderedResults(function, items, self, n_threads)
 
-    def _map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
-        _go_on()
-        with single_threaded():
-            if self._pool is None:
-                yield from map(function, items)
-                return
-            with _Shared(function, items, self._pool, self.n_workers - 1) as shared:
-                for place in range(len(items)):
-                    yield shared.result(place)
+    @uninterrupted
+    def started(self, n_threads: int) -> SimpleQueue[Callable[[], None] | None]:
+        """The tasks of the threads, of which there are at least ``n_threads`` now."""
+        while len(self._threads) < n_threads:
+            # A daemon, since a generator that nobody closes must not keep the process from ending.
+            thread = threading.Thread(target=_run, args=(self._tasks,), daemon=True)
+            thread.start()
+            self._threads.append(thread)
+        sigint.handle_waiting()
+        return self._tasks
 
     def __enter__(self) -> Self:
         return self
 
     @uninterrupted
     def __exit__(self, *exception: object) -> None:
-        """End the threads; what is still running is waited for."""
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+        """End the threads."""
+        for _ in self._threads:
+            self._tasks.put(None)
+        while self._threads:
+            self._threads.pop().join()
         sigint.handle_waiting()

@@ -28,13 +28,16 @@ class FileExecutor:
             return function(load(), *rest)
 
         with Workers(self._n_jobs) as workers:
-            return list(workers.map(call, list(zip(parts, *arguments, strict=True))))
+            return workers.map(call, list(zip(parts, *arguments, strict=True)))
 
     def fold(
         self, function: Callable[[Any], T], parts: Sequence[Load], combine: Callable[[Sequence[T]], T]
     ) -> T:
-        with Workers(self._n_jobs) as workers:
-            return tree(workers.map(lambda load: function(load()), parts), combine)
+        with (
+            Workers(self._n_jobs) as workers,
+            workers.imap(lambda load: function(load()), parts) as results,
+        ):
+            return tree(results, combine)
 
     def keep(self, function: Callable[[Any], Any], parts: Sequence[Load]) -> list[Load]:
         return [partial(_made, function, load) for load in parts]

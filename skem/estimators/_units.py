@@ -270,8 +270,7 @@ def all_or_nothing(estimator: object) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        estimator.__dict__.clear()
-        estimator.__dict__.update(before)
+        estimator.__dict__ = before  # In one step, which nothing can interrupt.
         raise
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -304,12 +305,15 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
         centres = SEEDS[seeds](SeedRequest(rows, self.n_components, random_state, workers))
         return lloyd(rows, centres, workers, max_iter=self.kmeans_iter).labels
 
-    def _last(self, passes: Iterator[Record], number: int) -> Record:
+    def _last(self, passes: Generator[Record, None, None], number: int) -> Record:
         """The last pass from start ``number``."""
-        for record in passes:
-            if self.verbose:
-                objective = record.objective[-1]
-                print(f"start {number + 1}, pass {record.n_passes}: objective {objective:.6f} nats per row")
+        with closing(passes):
+            for record in passes:
+                if self.verbose:
+                    objective = record.objective[-1]
+                    print(
+                        f"start {number + 1}, pass {record.n_passes}: objective {objective:.6f} nats per row"
+                    )
         return record
 
     def _internal_floor(self) -> float:

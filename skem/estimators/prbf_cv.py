@@ -167,7 +167,7 @@ class PRBFClassifierCV(ChoosingClassifier):
                     model = copy.copy(starts[r]).set_params(sharing=sharing)
                     return test.score(scorer, model.fit(train.X, train.y, train.weights))
 
-                return float(np.mean(list(workers.map(score, range(len(splits))))))
+                return float(np.mean(workers.map(score, range(len(splits)))))
 
             if self.per_pair:
                 self._refine(mean_score, len(first.classes_))

@@ -102,7 +102,7 @@ class PRBFEnsemble(CheckedParameters, Posteriors, ClassifierMixin, BaseEstimator
             clone(estimator).set_params(sharing=sharing, random_state=seed) for sharing in self.sharings
         ]
         with all_or_nothing(self), Workers(self.n_jobs) as workers:
-            self._keep(list(workers.map(lambda model: model.fit(X, y, sample_weight), models)))
+            self._keep(workers.map(lambda model: model.fit(X, y, sample_weight), models))
         return self
 
     @classmethod

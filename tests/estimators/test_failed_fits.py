@@ -1,0 +1,196 @@
+"""A fit that fails or is interrupted ends its threads, raises one exception, and leaves the estimator as it was."""
+
+import builtins
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+
+import dask
+import dask.array as da
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from threadpoolctl import threadpool_info
+
+from skem import GaussianMixture, KMeans, SKEMClassifier
+from skem.datasets import ParquetRows
+from skem.engine import compiled
+from skem.engine.e_step import EStep
+from skem.engine.missing_em import _ClassMixture
+
+N = 20_000
+OPTIONS = {"max_iter": 5, "tol": 0.0, "n_jobs": 2, "random_state": 0}
+MIXTURE, CLASSIFIER = GaussianMixture(2, **OPTIONS), SKEMClassifier(4, **OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def X():
+    return np.random.default_rng(0).normal(size=(N, 3))
+
+
+@pytest.fixture
+def collections(X, tmp_path):
+    """The same samples in memory, with missing values, in a Parquet file, and in a Dask array."""
+    pq.write_table(pa.table(dict(zip("abc", X.T, strict=True))), tmp_path / "X.parquet", row_group_size=3000)
+    with ThreadPoolExecutor(1) as pool, dask.config.set(scheduler="threads", pool=pool):
+        yield {
+            "memory": X,
+            "missing": np.where(X > 2, np.nan, X),
+            "parquet": ParquetRows(tmp_path / "X.parquet"),
+            "dask": da.from_array(X, chunks=(3000, 3)),
+        }
+
+
+def failing(function, error):
+    """The function, with an error in its second call."""
+    calls = count(1)
+
+    def call(*arguments, **options):
+        if next(calls) == 2:
+            raise error
+        return function(*arguments, **options)
+
+    return call
+
+
+class Unreadable:
+    """A result with an error for the thread that adds it to others."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __getattr__(self, name):
+        raise self.error
+
+    def __radd__(self, other):
+        raise self.error
+
+
+def fails(model, data, error, break_it):
+    """Fit a model, break something, and fit again: this ends in the error and in nothing else."""
+    y = np.arange(N) % 2 if isinstance(model, SKEMClassifier) else None
+    model.fit(data, y)
+    before, threads, libraries, caught = dict(vars(model)), threading.enumerate(), threadpool_info(), []
+    break_it()
+
+    def fit():
+        try:
+            model.fit(data, y)
+        except BaseException as raised:
+            caught.append(raised)
+
+    thread = threading.Thread(target=fit, daemon=True)
+    thread.start()
+    thread.join(20)
+    assert not thread.is_alive(), "the fit hangs"
+    assert caught == [error]  # Its traceback keeps the frames of the fit alive.
+    assert set(threading.enumerate()) <= set(threads)
+    assert threadpool_info() == libraries
+    assert list(vars(model)) == list(before)
+    assert all(value is before[name] for name, value in vars(model).items())
+
+
+@pytest.mark.parametrize("Error", [KeyboardInterrupt, MemoryError])
+@pytest.mark.parametrize("place", ["add", "of_chunk"])
+@pytest.mark.parametrize(
+    ("model", "name"), [(MIXTURE, "memory"), (CLASSIFIER, "memory"), (MIXTURE, "parquet"), (MIXTURE, "dask")]
+)
+def test_errors_of_an_e_step(model, name, place, Error, collections, monkeypatch):
+    error = Error("no")
+    broken = failing(getattr(EStep, place), error)
+    fails(model, collections[name], error, lambda: monkeypatch.setattr(EStep, place, broken))
+
+
+@pytest.mark.parametrize("Error", [KeyboardInterrupt, MemoryError])
+def test_errors_with_missing_values(Error, collections, monkeypatch):
+    error = Error("no")
+    for broken in (failing(_ClassMixture.expect, error), lambda *_: Unreadable(error)):
+        with monkeypatch.context() as context:
+            fails(
+                MIXTURE,
+                collections["missing"],
+                error,
+                lambda broken=broken, context=context: context.setattr(_ClassMixture, "expect", broken),
+            )
+
+
+@pytest.mark.parametrize("Error", [KeyboardInterrupt, MemoryError])
+def test_errors_of_k_means(Error, X, monkeypatch):
+    error, loops = Error("no"), compiled.nearest()
+    for broken in (failing(loops.assign, error), lambda *_: (Unreadable(error), 0)):
+        with monkeypatch.context() as context:
+            fails(
+                KMeans(9, **OPTIONS),
+                X,
+                error,
+                lambda broken=broken, context=context: context.setattr(loops, "assign", broken),
+            )
+
+
+class Callback:
+    """Fails after the second iteration."""
+
+    def setup(self, estimator, context): ...
+    def teardown(self, estimator, context): ...
+    def on_fit_task_begin(self, estimator, context): ...
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+        if getattr(estimator, "n_iter_", 0) == 2 and self.error is not None:
+            raise self.error
+
+
+@pytest.mark.parametrize("Error", [KeyboardInterrupt, ValueError])
+def test_a_callback_that_raises(Error, X):
+    error, callback = Error("no"), Callback()
+    callback.error = None
+    model = SKEMClassifier(4, **OPTIONS).set_callbacks(callback)
+    fails(model, X, error, lambda: setattr(callback, "error", error))
+
+
+def test_progress_that_cannot_be_printed(X, monkeypatch):
+    error = BrokenPipeError("no")
+    model = GaussianMixture(2, verbose=True, **OPTIONS)
+    fails(model, X, error, lambda: monkeypatch.setattr(builtins, "print", failing(print, error)))
+
+
+INTERRUPTED = """
+import signal, sys, threading
+import numpy as np
+from skem import GaussianMixture
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+X = np.random.default_rng(0).normal(size=(20_000, 5))
+X[::7, 0] = X[::5, 1] = np.nan
+model = GaussianMixture(3, max_iter=1, tol=0, n_jobs=2, random_state=0).fit(X)
+model.set_params(max_iter=100_000)
+before, means = threading.active_count(), model.means_
+for _ in range(int(sys.argv[1])):
+    try:
+        print("fits", flush=True)
+        model.fit(X)
+    except KeyboardInterrupt:
+        assert threading.active_count() == before
+        assert model.means_ is means
+        print("interrupted", flush=True)
+"""
+
+
+def test_interrupts_one_after_the_other():
+    """Of a fit with missing values."""
+    n, delays = 8, np.random.default_rng(0).uniform(0, 0.2, 8)
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, str(n)], stdout=subprocess.PIPE, text=True
+    ) as fit:
+        watchdog = threading.Timer(60, fit.kill)
+        watchdog.start()
+        for delay in delays:
+            assert fit.stdout.readline() == "fits\n"
+            time.sleep(delay)
+            fit.send_signal(signal.SIGINT)
+            assert fit.stdout.readline() == "interrupted\n"
+        watchdog.cancel()
+    assert fit.returncode == 0
