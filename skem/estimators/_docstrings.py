@@ -41,6 +41,8 @@ standardize : bool
 reg_covar : float
     Ridge r added to each covariance's diagonal; training maximises the likelihood of
     log N(x; mu, P) - r/2 tr(P^-1), which this ridge is the exact M-step of.
+    Where the covariance of all samples is singular even so, because features are constant or linear combinations of others
+    or outnumber the samples, training warns and uses 1e-6 of the features' mean variance.
 class_prior : {"uniform", "empirical"} or array-like of shape (n_classes,)
     p(c): the same for all classes, or their shares of the weighted rows, or given in the order of ``classes_``.
 max_iter : int

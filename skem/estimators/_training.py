@@ -41,6 +41,8 @@ class Record(NamedTuple):
         The widest type that densities are computed in.
     converged : bool
         Whether this pass gained less than ``tol``.
+    n_singular : int
+        Components of all blocks whose covariance was singular in the M-step.
     """
 
     mixtures: list[Mixture]
@@ -48,6 +50,7 @@ class Record(NamedTuple):
     objective: np.ndarray
     dtype: str
     converged: bool
+    n_singular: int
 
     @property
     def n_passes(self) -> int:
@@ -108,9 +111,21 @@ class Training:
                     self.tol > 0 and len(objective) > 1 and objective[-1] - objective[-2] < self.tol
                 )
                 dtype = max([s.dtype for s in states], key=attrgetter("itemsize")).type.__name__
-                yield Record([s.mixture for s in states], log_likelihood, objective, dtype, converged)
+                n_singular = sum([s.n_singular for s in states])
+                mixtures = [s.mixture for s in states]
+                yield Record(mixtures, log_likelihood, objective, dtype, converged, n_singular)
                 if converged:
                     return
+
+
+def warn_if_singular(estimator: Any, n_singular: int) -> None:
+    """Warn where components end with another covariance than their samples have."""
+    if n_singular:
+        warnings.warn(
+            f"{type(estimator).__name__}: {n_singular} component covariances are singular, so EM kept or raised earlier ones "
+            f"(reg_covar={estimator.reg_covar:g}): increase reg_covar, or use fewer components",
+            stacklevel=3,
+        )
 
 
 def warn_unless_converged(estimator: Any) -> None:

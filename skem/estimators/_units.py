@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,16 +12,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from skem.engine import rows
+from skem.engine import em, rows
+from skem.engine.clusters import VARIANCE_FLOOR
 from skem.engine.covariance_type import CovarianceType
 from skem.engine.covariances import COVARIANCE_TYPES
+from skem.engine.linalg import SINGULAR, linearly_dependent
 from skem.engine.parameters import Mixture
-from skem.engine.parts import add, slices, tree
-from skem.engine.threads import single_threaded
+from skem.engine.parts import Parts, add, slices, tree
+from skem.engine.problem import Problem
+from skem.engine.threads import Workers, single_threaded
 from skem.estimators._checking import check_features
 
 LEAST_VARIANCE = 1e-200
 """Of a feature, relative to the features' mean variance: components a hundred digits narrower still have a precision."""
+
+MEASURED_SAMPLES = 1000
+"""Beyond the number of features, to tell whether these are linearly dependent."""
 
 
 class Units:
@@ -34,6 +41,10 @@ class Units:
         _scale: np.ndarray
         _mean_variance: float  # of the features, in the engine's units
         _fitted_type: str  # covariance_type may be set anew after a fit
+        variance_floor: float
+        n_jobs: int | None
+
+    _least_ridge = 0.0  # in the engine's units, see `_regularise`
 
     @property
     def _covariance_type(self) -> CovarianceType:
@@ -85,7 +96,53 @@ class Units:
         self._mean_variance = float(np.mean(variance / total / scale**2))
 
     def _internal_ridge(self) -> float:
-        return self.reg_covar if self.standardize else self.reg_covar / self._scale[0] ** 2
+        ridge = self.reg_covar if self.standardize else self.reg_covar / self._scale[0] ** 2
+        return max(ridge, self._least_ridge)
+
+    def _regularise(self, parts: Parts, blocks: Sequence[np.ndarray]) -> None:
+        """Raise the covariance regularisation, with a warning, where that of all samples is singular in a block.
+
+        Otherwise each component would keep its first covariance.
+        """
+        self._least_ridge = 0.0
+        ridge, floor = self._internal_ridge(), self.variance_floor * self._mean_variance
+        largest_variance = self._mean_variance * len(self._scale)
+        with Workers(self.n_jobs) as workers:
+            for columns in blocks:
+                m = len(columns)
+                # A pivot is no less than either.
+                if max(ridge, floor) > m * SINGULAR * (largest_variance + ridge):
+                    continue
+                ball = self._covariance_type.of_groups(np.eye(m)[None], np.zeros(1, dtype=int))
+                start = Mixture(np.ones((1, parts.n_classes)), np.zeros((1, m)), ball)
+                problem = Problem(
+                    parts,
+                    columns,
+                    start,
+                    self._covariance_type,
+                    workers,
+                    ridge=ridge,
+                    variance_floor=floor,
+                )
+                if em.is_singular(problem) and self._dependent(parts, columns):
+                    self._least_ridge = VARIANCE_FLOOR * (self._mean_variance or 1.0)
+                    break
+            else:
+                return
+        used = self._least_ridge if self.standardize else self._least_ridge * self._scale[0] ** 2
+        warnings.warn(
+            f"{type(self).__name__}: the covariance of the samples is singular with reg_covar={self.reg_covar:g}: features are "
+            "constant or linear combinations of others, or more than there are samples. EM goes on with "
+            f"reg_covar={used:.3g}, which is {VARIANCE_FLOOR:g} of the mean variance: leave such features out, or set reg_covar",
+            stacklevel=2,
+        )
+
+    def _dependent(self, parts: Parts, columns: np.ndarray) -> bool:
+        """True if features are linear combinations of others, as far as a part of the samples tells."""
+        n = min(parts.n_rows, len(columns) + MEASURED_SAMPLES)
+        x, _ = parts.at(columns, np.arange(n) * parts.n_rows // n)
+        shift = (self._shift / self._scale)[columns, None]
+        return linearly_dependent(x, np.finfo(parts.dtype).eps * np.abs(x + shift).max(axis=1))
 
     def _to_input_units(self, mixture: Mixture, columns: np.ndarray) -> Mixture:
         scale = self._scale[columns]
