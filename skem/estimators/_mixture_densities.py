@@ -67,8 +67,7 @@ class MixtureDensities(Units):
             return class_log_density(features, blocks, workers, log_volumes)[:, 0]
 
     def _block(self) -> Block:
-        columns = np.arange(self.n_features_in_)
-        return Block(columns, self._to_internal(self._mixture(), columns), self._covariance_type)
+        return self._blocks_of([self._mixture()], [np.arange(self.n_features_in_)])[0]
 
     def _log_joint(self, features: Features) -> np.ndarray:
         """log p(x, z = k), shape (n_samples, n_components)."""

@@ -6,13 +6,15 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine import em, rows
+from skem.engine.class_density import Block
 from skem.engine.clusters import VARIANCE_FLOOR
 from skem.engine.covariance_type import CovarianceType
 from skem.engine.covariances import COVARIANCE_TYPES
@@ -28,6 +30,33 @@ LEAST_VARIANCE = 1e-200
 
 MEASURED_SAMPLES = 1000
 """Beyond the number of features, to tell whether these are linearly dependent."""
+
+
+class _FittedBlocks(NamedTuple):
+    """The blocks of a fitted estimator, and what they were made from: covariances with their `_checksums`, and copies of the rest."""
+
+    fitted_type: str
+    covariances: list[np.ndarray]
+    state: list[np.ndarray]
+    blocks: list[Block]
+
+    def are_of(self, fitted_type: str, covariances: list[np.ndarray], state: list[np.ndarray]) -> bool:
+        """True if they are those of these parameters."""
+        return (
+            self.fitted_type == fitted_type
+            and len(self.state) == len(state)
+            and all(one is other for one, other in zip(self.covariances, covariances, strict=True))
+            and all(map(np.array_equal, self.state, state))
+        )
+
+
+_last_blocks: WeakKeyDictionary[Any, _FittedBlocks] = WeakKeyDictionary()
+"""By estimator. Apart from it, so that its copies, clones and pickles are without factors."""
+
+
+def _checksums(array: np.ndarray) -> np.ndarray:
+    """Sums over the last axis that show where an array was changed in place; of numbers as integers, so that no digit is lost."""
+    return np.ascontiguousarray(array, dtype=np.float64).view(np.uint64).sum(axis=-1)
 
 
 class Units:
@@ -155,6 +184,21 @@ class Units:
         scale = self._scale[columns]
         covariances = self._covariance_type.to_engine(mixture.covariances, scale)
         return Mixture(mixture.weights, (mixture.means - self._shift[columns]) / scale, covariances)
+
+    def _blocks_of(self, mixtures: Sequence[Mixture], blocks: Sequence[np.ndarray]) -> list[Block]:
+        """The fitted blocks in the engine's units: those of the last call, factors included, while the parameters are the same."""
+        covariances = [mixture.covariances for mixture in mixtures]
+        small = [array for mixture in mixtures for array in (mixture.weights, mixture.means)]
+        state = [self._shift, self._scale, *blocks, *small, *map(_checksums, covariances)]
+        known = _last_blocks.get(self)
+        if known is None or not known.are_of(self._fitted_type, covariances, state):
+            made = [
+                Block(columns, self._to_internal(mixture, columns), self._covariance_type)
+                for columns, mixture in zip(blocks, mixtures, strict=True)
+            ]
+            known = _FittedBlocks(self._fitted_type, covariances, [np.array(array) for array in state], made)
+            _last_blocks[self] = known
+        return known.blocks
 
     def _rows_of(
         self, components: np.ndarray, mixture: Mixture, columns: np.ndarray, rng: np.random.RandomState
