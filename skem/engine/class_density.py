@@ -102,19 +102,25 @@ def class_log_density(
     return result.T
 
 
-def map_log_density(
+def fill_log_density(
+    result: np.ndarray,
     function: Callable[[np.ndarray, np.ndarray], np.ndarray],
     features: Features,
     block: Block,
     workers: Workers,
-) -> list[np.ndarray]:
-    """``function(log_density, common)`` for each chunk of rows, with log N(x; mu_k, P_k) of all components.
+) -> None:
+    """Fill ``result`` (n, ...) with ``function(log_density, common)`` of each chunk of samples.
 
-    ``log_density`` has shape (K, n_chunk); ``common``, shape (n_chunk,), is to be added to each of its rows.
+    ``log_density``, shape (K, n_chunk), is log N(x; mu_k, P_k) of all components less ``common``, shape (n_chunk,).
     """
     with single_threaded():
         density = _ComponentDensity(features, block, workers)
-        return list(workers.map(lambda chunk: function(*density(chunk)), features.chunks))
+
+        def fill(chunk: slice) -> None:
+            result[chunk] = function(*density(chunk))
+
+        for _ in workers.map(fill, features.chunks):
+            pass
 
 
 class _ComponentDensity:

@@ -50,6 +50,8 @@ class State(NamedTuple):
         The same with the penalised densities; what EM maximises.
     dtype : numpy dtype
         In which the log-densities were computed.
+    first_objective : float
+        The objective of the parameters before the first pass.
     n_singular : int
         Components whose covariance was singular in the M-step, and so is not what their samples have.
     """
@@ -59,6 +61,7 @@ class State(NamedTuple):
     log_likelihood: float
     objective: float
     dtype: np.dtype
+    first_objective: float
     n_singular: int = 0
 
 
@@ -67,12 +70,13 @@ def passes(problem: Problem, max_iter: int) -> Iterator[State]:
     mixture, none = problem.start, np.zeros(len(problem.start.means), dtype=bool)
     dtype, local = problem.parts.dtype, none
     statistics, little, p = _statistics(problem, mixture, dtype), CompiledPasses.of(problem), 0
+    first = statistics.objective
     while p < max_iter:
         if little is not None and True not in local.tolist():
             done = little(mixture, statistics, dtype, max_iter - p)
             for mixture, log_likelihood, objective in done:
                 p += 1
-                yield State(p, mixture, log_likelihood, objective, statistics.dtype)
+                yield State(p, mixture, log_likelihood, objective, statistics.dtype, first)
             if done:
                 continue
         p += 1
@@ -89,7 +93,7 @@ def passes(problem: Problem, max_iter: int) -> Iterator[State]:
         if statistics.dtype == _FLOAT64:
             local = none
         log_likelihood, objective = statistics.log_likelihood, statistics.objective
-        yield State(p, mixture, log_likelihood, objective, statistics.dtype, n_singular)
+        yield State(p, mixture, log_likelihood, objective, statistics.dtype, first, n_singular)
 
 
 def statistics(problem: Problem, mixture: Mixture) -> SufficientStatistics:

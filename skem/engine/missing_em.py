@@ -72,12 +72,13 @@ def passes(problem: Problem, max_iter: int) -> Iterator[State]:
     volume = log_scale.sum() - sum(g.weights.sum() * log_scale[g.observed].sum() for g in of_patterns) / total
     mixture = problem.start
     statistics = _Statistics(problem, mixture, of_patterns)
+    first = statistics.objective / total + volume
     for p in range(1, max_iter + 1):
         mixture, n_singular = statistics.maximise(problem)
         statistics = _Statistics(problem, mixture, of_patterns)
         log_likelihood = statistics.log_likelihood / total + volume
         objective = statistics.objective / total + volume
-        yield State(p, mixture, log_likelihood, objective, np.dtype(np.float64), n_singular)
+        yield State(p, mixture, log_likelihood, objective, np.dtype(np.float64), first, n_singular)
 
 
 class _GroupSums(NamedTuple):

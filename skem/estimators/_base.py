@@ -294,6 +294,7 @@ class SharedKernelClassifier(
             max_iter=self.max_iter,
             tol=self.tol,
             n_jobs=self.n_jobs,
+            goes_on=self._goes_on(),
             em_passes=missing_em.passes if incomplete else em.passes,
         )
 

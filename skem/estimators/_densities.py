@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine import device, missing
-from skem.engine.class_density import class_log_density, map_log_density
+from skem.engine.class_density import class_log_density, fill_log_density
 from skem.engine.parameters import Mixture
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._array_api import (
@@ -182,8 +182,8 @@ class Densities(Posteriors, Units):
                 if has_missing(features.X):
                     log_density = missing.log_densities(features, block, workers).T
                 else:
-                    log_densities = map_log_density(lambda joint, _: joint, features, block, workers)
-                    log_density = np.concatenate(log_densities, axis=1).astype(np.float64)
+                    log_density = np.empty((len(mixture.means), len(features.X)))
+                    fill_log_density(log_density.T, lambda joint, _: joint.T, features, block, workers)
                 weights = (
                     mixture.weights @ self.class_prior_[:, None]
                     if codes is None

@@ -58,7 +58,7 @@ validation_fraction : float
 n_iter_no_change : int
     Passes, for ``early_stopping``.
 warm_start : bool
-    Go on from the parameters of the last fit.
+    Go on from the parameters of the last fit; ``tol`` counts from their objective, so that a loop of short fits ends.
 n_jobs : int or None
     Threads; the result does not depend on it. None is one, -1 one per core.
 random_state : int, RandomState instance or None

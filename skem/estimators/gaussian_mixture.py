@@ -238,6 +238,7 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
             max_iter=self.max_iter,
             tol=self.tol,
             n_jobs=self.n_jobs,
+            goes_on=previous is not None,
             em_passes=missing_em.passes if incomplete else em.passes,
         )
         drawn = isinstance(self.init, str) and previous is None
