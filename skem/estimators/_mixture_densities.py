@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -144,7 +144,7 @@ class MixtureDensities(Units):
     @computes_in_namespace
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The most probable component of each row, shape (n_samples,)."""
-        features = self._features(X)
+        features: Any = self._features(X)
         if isinstance(features, device.DeviceFeatures) or has_missing(features.X):
             proba = self.predict_proba(features)
             return namespace_of(proba).argmax(proba, axis=1)
