@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 
 from skem.engine import density, em, problem
-from skem.engine.class_density import Block, class_log_density, map_log_density
+from skem.engine.class_density import Block, class_log_density, fill_log_density
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.linalg import regularity
 from skem.engine.parameters import Mixture
@@ -148,8 +148,9 @@ def errors_of(rng):
 
         def log_densities(dtype):
             features = Features(drawn.X.astype(dtype), None, drawn.shift, drawn.scale)
-            of_components = map_log_density(lambda log_density, _: log_density, features, block, workers)
-            return class_log_density(features, [block], workers, [0.0]), np.hstack(of_components)
+            of_components = np.empty((len(drawn.mixture.means), len(drawn.X)))
+            fill_log_density(of_components.T, lambda log_density, _: log_density.T, features, block, workers)
+            return class_log_density(features, [block], workers, [0.0]), of_components
 
         narrow, wide = log_densities(np.float32), log_densities(np.float64)
         means = []

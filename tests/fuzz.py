@@ -363,9 +363,8 @@ def faults_of_fit(model, X, y, sample_weight):
             if not np.array_equal(results["predict"], model.labels_):
                 found.append("labels are not those of the nearest centres")
     for warning in caught:
-        announced = any(
-            part in str(warning.message) for part in ("least populated class", "dropped all weights")
-        )
+        parts = ("least populated class", "dropped all weights", "singular")
+        announced = any(part in str(warning.message) for part in parts)
         if not (issubclass(warning.category, ConvergenceWarning) or announced):
             found.append(f"{warning.category.__name__}: {warning.message}")
     if fall > (2e-3 if X.dtype == np.float32 else 1e-4):

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
+from scipy.linalg.lapack import dtrtri
 
 from skem.engine.covariance_type import CovarianceType
 from skem.engine.density import LEAST_SUM, LogDensity, LogJoint, log_sum_exp
-from skem.engine.parameters import Mixture
+from skem.engine.linalg import LOG_2PI
+from skem.engine.parameters import MATRICES, Mixture
 from skem.engine.rounding import RoundingBound
 from skem.engine.rows import Features
 from skem.engine.threads import Workers, single_threaded
 
+FEW_ROWS = 32
+"""Samples up to which whitening takes less time than what products of quadratic features need of the components and samples."""
+
 
 @dataclass(frozen=True)
 class Block:
-    """A fitted mixture and the features it is of.
+    """A fitted mixture and the features it is of; its factors are made once, when they are first used.
 
     Attributes
     ----------
@@ -30,6 +35,32 @@ class Block:
     columns: np.ndarray
     mixture: Mixture
     covariance_type: CovarianceType
+
+    @cached_property
+    def natural(self) -> tuple[np.ndarray, np.ndarray]:
+        """See `CovarianceType.natural`."""
+        return self.covariance_type.natural(self.mixture.means, self.mixture.covariances)
+
+    @cached_property
+    def whitening(self) -> tuple[np.ndarray, np.ndarray]:
+        """L^-1 of each matrix P_k = L L^T, (K, m, m) or, if all have one, (m, m); and log N(mu_k; mu_k, P_k), (K,) or ()."""
+        covariances = self.mixture.covariances
+        m = covariances.shape[-1]
+        inverses = np.linalg.cholesky(covariances)
+        log_scales = -0.5 * m * LOG_2PI - np.log(np.diagonal(inverses, axis1=-2, axis2=-1)).sum(axis=-1)
+        for factor in inverses.reshape(-1, m, m):
+            factor[:] = dtrtri(factor, lower=1)[0]
+        return inverses, log_scales
+
+    def log_normal(self, x: np.ndarray) -> np.ndarray:
+        """log N(x; mu_k, P_k), (K, n) in float64, for few samples x (m, n) and covariances that are matrices."""
+        inverses, log_scales = self.whitening
+        offsets = x[:, None] - self.mixture.means.T[:, :, None]  # (m, K, n)
+        if inverses.ndim == 2:  # one product for all components
+            z = (inverses @ offsets.reshape(len(x), -1)).reshape(offsets.shape)
+        else:
+            z = (inverses @ offsets.transpose(1, 0, 2)).transpose(1, 0, 2)
+        return log_scales.reshape(-1, 1) - 0.5 * (z * z).sum(axis=0)
 
 
 def class_log_density(
@@ -70,19 +101,24 @@ def class_log_density(
     return result.T
 
 
-def map_log_density(
+def fill_log_density(
+    result: np.ndarray,
     function: Callable[[np.ndarray, np.ndarray], np.ndarray],
     features: Features,
     block: Block,
     workers: Workers,
-) -> list[np.ndarray]:
-    """``function(log_density, common)`` for each chunk of rows, with log N(x; mu_k, P_k) of all components.
+) -> None:
+    """Fill ``result`` (n, ...) with ``function(log_density, common)`` of each chunk of samples.
 
-    ``log_density`` has shape (K, n_chunk); ``common``, shape (n_chunk,), is to be added to each of its rows.
+    ``log_density``, shape (K, n_chunk), is log N(x; mu_k, P_k) of all components less ``common``, shape (n_chunk,).
     """
     with single_threaded():
         density = _ComponentDensity(features, block, workers)
-        return workers.map(lambda chunk: function(*density(chunk)), features.chunks)
+
+        def fill(chunk: slice) -> None:
+            result[chunk] = function(*density(chunk))
+
+        workers.map(fill, features.chunks)
 
 
 class _ComponentDensity:
@@ -90,12 +126,18 @@ class _ComponentDensity:
 
     def __init__(self, features: Features, block: Block, workers: Workers) -> None:
         bound = RoundingBound(features, block.columns, block.covariance_type, workers)
-        density = LogDensity(block.mixture, bound, features.X.dtype)
-        self._log_density = LogJoint(density, slice(None), np.zeros((len(block.mixture.means), 1)))
-        self._read = partial(features.read, block.columns, dtype=density.dtype)
+        self._block, self._read = block, partial(features.read, block.columns)
+        self._log_joint = None
+        if block.covariance_type.family != MATRICES or len(features.X) > FEW_ROWS:
+            density = LogDensity(block.mixture, bound, features.X.dtype, parameters=block.natural)
+            self._log_joint = LogJoint(density, slice(None), np.zeros((len(block.mixture.means), 1)))
+            self._read = partial(self._read, dtype=density.dtype)
 
     def __call__(self, chunk: slice) -> tuple[np.ndarray, np.ndarray]:
-        return self._log_density(self._read(chunk))
+        x = self._read(chunk)
+        if self._log_joint is None:
+            return self._block.log_normal(x), np.zeros(x.shape[1])
+        return self._log_joint(x)
 
 
 class ClassMixtures:

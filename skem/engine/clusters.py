@@ -88,8 +88,8 @@ def of_clusters(
     variance = variance or 1.0
     ball = covariance_type.of_groups(variance * np.eye(m)[None], nowhere[:1])
     together = moments(phi.sum(axis=0, keepdims=True), counts.sum(keepdims=True), np.zeros((1, m)))
-    pooled, _ = covariance_type.maximise(together, ball, VARIANCE_FLOOR * variance)
+    pooled, *_ = covariance_type.maximise(together, ball, VARIANCE_FLOOR * variance)
     pooled = np.broadcast_to(pooled, covariance_type.shapes(K, m)[0])
-    covariances, _ = covariance_type.maximise(moments(phi, counts, means), pooled, 0.0)
+    covariances, *_ = covariance_type.maximise(moments(phi, counts, means), pooled, 0.0)
     covariances = covariances + covariance_type.of_groups(ridge * np.eye(m)[None], nowhere)
     return Mixture((counts / counts.sum())[:, None], means, covariances)

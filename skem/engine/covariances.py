@@ -102,15 +102,16 @@ class Full(Matrices):
 
     def maximise(
         self, moments: Moments, previous: np.ndarray, ridge: float, floor: float = 0.0
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         covariances, rounding = self._scatter(moments, ridge)
         if floor > ridge:
             covariances = self._floored(covariances, floor)
         regular, doubtful = compiled.components().trusted(
             covariances, rounding, moments.counts, ridge, SINGULAR, EPS, DIGITS
         )
-        raisable = (moments.counts > 0) & (ridge > 0)
-        return keep_regular(covariances, regular, previous, raisable), doubtful
+        alive = moments.counts > 0
+        covariances = keep_regular(covariances, regular, previous, alive & (ridge > 0))
+        return covariances, doubtful, alive & ~regular
 
     def n_parameters(self, K: int, m: int) -> int:
         return K * m * (m + 1) // 2
@@ -132,7 +133,7 @@ class Tied(Matrices):
 
     def maximise(
         self, moments: Moments, previous: np.ndarray, ridge: float, floor: float = 0.0
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """P = sum_k n_k S_k / N + r I (eq. 32 in place of eq. 18), shape (m, m)."""
         (scatter, rounding), share = self._scatter(moments, 0.0), moments.counts / moments.counts.sum()
         rounding = share @ rounding
@@ -142,7 +143,9 @@ class Tied(Matrices):
             pooled = self._floored(pooled, floor)
         definite, exact = regularity(pooled, rounding)
         regular = np.asarray(definite & (pooled.diagonal() > 4 * rounding).all())
-        return keep_regular(pooled, regular, previous, np.asarray(ridge > 0)), (moments.counts > 0) & ~exact
+        alive = moments.counts > 0
+        pooled = keep_regular(pooled, regular, previous, np.asarray(ridge > 0))
+        return pooled, alive & ~exact, alive & ~regular
 
     def n_parameters(self, K: int, m: int) -> int:
         return m * (m + 1) // 2
@@ -200,7 +203,7 @@ class Diagonal(Variances):
 
     def maximise(
         self, moments: Moments, previous: np.ndarray, ridge: float, floor: float = 0.0
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         alive = (moments.counts > 0)[:, None]
         variances = moments.phi[:, moments.offsets.shape[1] : -1] - moments.offsets**2
         rounding = moments.rounding(variances)
@@ -208,7 +211,9 @@ class Diagonal(Variances):
         if floor > ridge:
             variances = np.maximum(variances, floor)
         doubtful = alive & (variances < DIGITS * rounding)
-        return np.where(alive & (variances > 4 * rounding), variances, previous), doubtful.any(axis=1)
+        regular = variances > 4 * rounding
+        singular = (alive & ~regular).any(axis=1)
+        return np.where(alive & regular, variances, previous), doubtful.any(axis=1), singular
 
     def n_parameters(self, K: int, m: int) -> int:
         return K * m
@@ -251,7 +256,7 @@ class Spherical(Variances):
 
     def maximise(
         self, moments: Moments, previous: np.ndarray, ridge: float, floor: float = 0.0
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         alive, m = moments.counts > 0, moments.offsets.shape[1]
         variances = (moments.phi[:, m] - (moments.offsets**2).sum(axis=1)) / m
         rounding = moments.rounding(variances[:, None]).mean(axis=1)
@@ -259,7 +264,8 @@ class Spherical(Variances):
         if floor > ridge:
             variances = np.maximum(variances, floor)
         doubtful = alive & (variances < DIGITS * rounding)
-        return np.where(alive & (variances > 4 * rounding), variances, previous), doubtful
+        regular = variances > 4 * rounding
+        return np.where(alive & regular, variances, previous), doubtful, alive & ~regular
 
     def n_parameters(self, K: int, m: int) -> int:
         return K

@@ -79,6 +79,8 @@ class LogDensity:
         As for `LogJoint`.
     natural : tuple, optional
         What `components.next_parameters` found for these arguments.
+    parameters : tuple of ndarray, optional
+        What `CovarianceType.natural` returns, where it is known.
 
     Attributes
     ----------
@@ -110,6 +112,7 @@ class LogDensity:
         local: np.ndarray | bool = False,
         log_sharing: np.ndarray | None = None,
         natural: Natural | None = None,
+        parameters: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:
         self.covariance_type = bound.covariance_type
         self.mixture = mixture
@@ -123,7 +126,9 @@ class LogDensity:
             # What all components have in common does not move a responsibility: without it the rest is exact
             # to one more digit, which is what breaks the symmetry of a start with all components nearly equal.
             # Weighted, so that a component nobody uses, or a narrow one with much larger numbers, does not spoil the others.
-            w, precision_traces = self.covariance_type.natural(mixture.means, mixture.covariances)
+            w, precision_traces = parameters or self.covariance_type.natural(
+                mixture.means, mixture.covariances
+            )
             weights = np.ascontiguousarray(mixture.weights)
             terms, self.joint = components.apart(w, precision_traces, ridge, weights, local, largest), None
         self.log_weights, self.all_active, self.penalties, self.w, self.common, of_all, of_rest = terms

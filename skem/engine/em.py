@@ -50,6 +50,10 @@ class State(NamedTuple):
         The same with the penalised densities; what EM maximises.
     dtype : numpy dtype
         In which the log-densities were computed.
+    first_objective : float
+        The objective of the parameters before the first pass.
+    n_singular : int
+        Components whose covariance was singular in the M-step, and so is not what their samples have.
     """
 
     n_passes: int
@@ -57,6 +61,8 @@ class State(NamedTuple):
     log_likelihood: float
     objective: float
     dtype: np.dtype
+    first_objective: float
+    n_singular: int = 0
 
 
 def passes(problem: Problem, max_iter: int) -> Iterator[State]:
@@ -64,20 +70,21 @@ def passes(problem: Problem, max_iter: int) -> Iterator[State]:
     mixture, none = problem.start, np.zeros(len(problem.start.means), dtype=bool)
     dtype, local = problem.parts.dtype, none
     statistics, little, p = _statistics(problem, mixture, dtype), CompiledPasses.of(problem), 0
+    first = statistics.objective
     while p < max_iter:
         if little is not None and True not in local.tolist():
             done = little(mixture, statistics, dtype, max_iter - p)
             for mixture, log_likelihood, objective in done:
                 p += 1
-                yield State(p, mixture, log_likelihood, objective, statistics.dtype)
+                yield State(p, mixture, log_likelihood, objective, statistics.dtype, first)
             if done:
                 continue
         p += 1
-        natural, usual = None, _usual_m_step(problem, statistics, mixture, local)
+        natural, n_singular, usual = None, 0, _usual_m_step(problem, statistics, mixture, local)
         if usual is not None:
             mixture, natural = usual
         else:
-            mixture, doubtful, in_doubt_in_float32 = _m_step(problem, statistics, mixture, local)
+            mixture, doubtful, in_doubt_in_float32, n_singular = _m_step(problem, statistics, mixture, local)
             # Densities that float32 does not suffice for today it may suffice for tomorrow.
             dtype = _FLOAT64 if in_doubt_in_float32 else dtype
             # In float32 what was in doubt once will be again; taken about its own mean its scatter is not.
@@ -85,12 +92,19 @@ def passes(problem: Problem, max_iter: int) -> Iterator[State]:
         statistics = _statistics(problem, mixture, dtype, natural, with_sums=p < max_iter, local=local)
         if statistics.dtype == _FLOAT64:
             local = none
-        yield State(p, mixture, statistics.log_likelihood, statistics.objective, statistics.dtype)
+        log_likelihood, objective = statistics.log_likelihood, statistics.objective
+        yield State(p, mixture, log_likelihood, objective, statistics.dtype, first, n_singular)
 
 
 def statistics(problem: Problem, mixture: Mixture) -> SufficientStatistics:
     """What an E-step on the rows of a problem leaves under other parameters than those it starts with."""
     return _statistics(problem, mixture, problem.parts.dtype)
+
+
+def is_singular(problem: Problem) -> bool:
+    """True if the covariance of all samples is singular, with the regularisation of a problem; it has one component."""
+    start = problem.start
+    return _m_step(problem, statistics(problem, start), start, np.zeros(1, dtype=bool))[-1] > 0
 
 
 # The E-step
@@ -173,8 +187,10 @@ class _EStep:
 # The M-step
 
 
-def _covariances(problem: Problem, moments: Moments, previous: Mixture) -> tuple[np.ndarray, np.ndarray]:
-    """P_k = sum_n w_nk (x_n - mu_k) (x_n - mu_k)^T / sum_n w_nk (eq. 18) + r I, and which are in doubt, (K,)."""
+def _covariances(
+    problem: Problem, moments: Moments, previous: Mixture
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """P_k = sum_n w_nk (x_n - mu_k) (x_n - mu_k)^T / sum_n w_nk (eq. 18) + r I; which are in doubt, and singular, (K,)."""
     return problem.covariance_type.maximise(
         moments, previous.covariances, problem.ridge, problem.variance_floor
     )
@@ -208,31 +224,31 @@ def _usual_m_step(
 
 def _m_step(
     problem: Problem, statistics: SufficientStatistics, previous: Mixture, local: np.ndarray
-) -> tuple[Mixture, np.ndarray, bool]:
+) -> tuple[Mixture, np.ndarray, bool, int]:
     """The next parameters, whose sums were in doubt, (K,), and whether of too many in float32, so that float64 is needed.
 
-    Those of ``local`` were taken about their own means already.
+    Last the number of singular components. Those of ``local`` were taken about their own means already.
     """
-    mixture, doubtful = _maximise(problem, statistics, previous)
+    mixture, doubtful, _ = _maximise(problem, statistics, previous)
     if True not in doubtful.tolist():  # several times faster than NumPy's any
-        return mixture, doubtful, False
+        return mixture, doubtful, False, 0
     redone = doubtful | local
     dtype = statistics.dtype
     if dtype != _FLOAT64 and many_local(redone, statistics.sums.shape[1]):
         in_float64 = _statistics(problem, previous, _FLOAT64)
-        mixture, doubtful, _ = _m_step(problem, in_float64, previous, np.zeros_like(local))
-        return mixture, doubtful, True
+        mixture, doubtful, _, n_singular = _m_step(problem, in_float64, previous, np.zeros_like(local))
+        return mixture, doubtful, True, n_singular
     # Its scatter once more, about its new mean: from there nothing is lost.
     about_means = _statistics(problem, previous, dtype, local=redone, centres=mixture.means)
     statistics.replace(doubtful, about_means)
-    mixture, _ = _maximise(problem, statistics, previous)
-    return mixture, doubtful, False
+    mixture, _, n_singular = _maximise(problem, statistics, previous)
+    return mixture, doubtful, False, n_singular
 
 
 def _maximise(
     problem: Problem, statistics: SufficientStatistics, previous: Mixture
-) -> tuple[Mixture, np.ndarray]:
-    """Eqs. 16-18 (32 for a tied covariance), and the components, (K,), that the result is in doubt about.
+) -> tuple[Mixture, np.ndarray, int]:
+    """Eqs. 16-18 (32 for a tied covariance), the components, (K,), that the result is in doubt about, and how many are singular.
 
     A component without rows keeps its place with weight zero; a covariance that turned singular is kept
     while its mean moves on, which still cannot lower the objective. In doubt is a component so narrow, and so far
@@ -242,5 +258,5 @@ def _maximise(
         *_of_expectations(problem, statistics, previous)
     )
     moments = Moments(phi, offsets, means, n_k, statistics.eps)
-    covariances, doubtful = _covariances(problem, moments, previous)
-    return Mixture(weights, means, covariances), doubtful
+    covariances, doubtful, singular = _covariances(problem, moments, previous)
+    return Mixture(weights, means, covariances), doubtful, int(singular.sum())

@@ -94,7 +94,9 @@ def _maximised(
         return None
     phi = sums / np.where(used, n_k, 1.0)[:, None]
     means = np.where(used[:, None], phi[:, covariance_type.linear(mixture.means.shape[1])], mixture.means)
-    covariances, _ = covariance_type.maximise(Moments(phi, means, means, n_k), mixture.covariances, ridge=0.0)
+    covariances, *_ = covariance_type.maximise(
+        Moments(phi, means, means, n_k), mixture.covariances, ridge=0.0
+    )
     # A step that leaves a tenth of a variance at most is too long, whatever it gains on these rows.
     new, old = (
         np.array(covariance_type.dense(each, *means.shape)) for each in (covariances, mixture.covariances)

@@ -50,6 +50,22 @@ def regularity(
     return regular.reshape(shape), exact.reshape(shape)
 
 
+def linearly_dependent(x: np.ndarray, rounding: np.ndarray) -> bool:
+    """True if the features of samples (m, n) are linearly dependent but for their ``rounding`` (m,).
+
+    The samples tell where their covariance does not: its entries are squares, which lose twice as many digits.
+    """
+    m, n = x.shape
+    if n <= m:
+        return True
+    deviations = x - x.mean(axis=1, keepdims=True)
+    spread = np.sqrt((deviations**2).mean(axis=1))
+    spread[spread <= 4 * rounding] = 1.0
+    _, values, directions = np.linalg.svd((deviations / spread[:, None]).T, full_matrices=False)
+    least = 4 * (np.linalg.norm(directions[-1] * rounding / spread) + m * EPS)
+    return bool(values[-1] <= least * np.sqrt(n))
+
+
 def keep_regular(
     covariances: np.ndarray, regular: np.ndarray, previous: np.ndarray, raisable: np.ndarray
 ) -> np.ndarray:

@@ -72,12 +72,13 @@ def passes(problem: Problem, max_iter: int) -> Iterator[State]:
     volume = log_scale.sum() - sum(g.weights.sum() * log_scale[g.observed].sum() for g in of_patterns) / total
     mixture = problem.start
     statistics = _Statistics(problem, mixture, of_patterns)
+    first = statistics.objective / total + volume
     for p in range(1, max_iter + 1):
-        mixture = statistics.maximise(problem)
+        mixture, n_singular = statistics.maximise(problem)
         statistics = _Statistics(problem, mixture, of_patterns)
         log_likelihood = statistics.log_likelihood / total + volume
         objective = statistics.objective / total + volume
-        yield State(p, mixture, log_likelihood, objective, np.dtype(np.float64))
+        yield State(p, mixture, log_likelihood, objective, np.dtype(np.float64), first, n_singular)
 
 
 class _GroupSums(NamedTuple):
@@ -150,8 +151,11 @@ class _Statistics:
                 self._offsets[components] += added.offsets
                 self._scatter[components] += added.scatter
 
-    def maximise(self, problem: Problem) -> Mixture:
-        """The M-step (Pulford 2022, eqs. 16-18); a component without rows stays as it was, with weight zero."""
+    def maximise(self, problem: Problem) -> tuple[Mixture, int]:
+        """The M-step (Pulford 2022, eqs. 16-18), and how many components are singular.
+
+        A component without rows stays as it was, with weight zero.
+        """
         previous, covariance_type = self._mixture, problem.covariance_type
         sums = covariance_type.of_scatter(self._scatter)
         sums[:, problem.linear] = self._offsets
@@ -159,10 +163,10 @@ class _Statistics:
         weights, means, phi, offsets, n_k = compiled.components().expectations(
             self._counts.copy(), sums, previous.means, previous.means, problem.linear, problem.active_rows
         )
-        covariances, _ = covariance_type.maximise(
+        covariances, _, singular = covariance_type.maximise(
             Moments(phi, offsets, means, n_k), previous.covariances, problem.ridge, problem.variance_floor
         )
-        return Mixture(weights, means, covariances)
+        return Mixture(weights, means, covariances), int(singular.sum())
 
 
 def _class_mixtures(problem: Problem, mixture: Mixture) -> list[_ClassMixture]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_solve, qr
 
+from skem.engine.memory import available_memory
 from skem.engine.softmax_mixture import Designs, LabelledRows, factor_of_precision, posterior_mode
 
 LEAST_SHARE = 1e-8
@@ -37,7 +37,7 @@ class Basis:
 
 
 def refuse_more_than_memory(n: int, n_columns: int, rank: int, n_components: int) -> None:
-    """Raise MemoryError, with the size, where the first Newton step would not fit into this machine's memory.
+    """Raise MemoryError, with the size, where the first Newton step would not fit into the memory that is left.
 
     Parameters
     ----------
@@ -46,14 +46,11 @@ def refuse_more_than_memory(n: int, n_columns: int, rank: int, n_components: int
     """
     live = (n_components - 1) * min(rank, n_columns)
     needed = 8 * (n * n_columns + 2 * n * live + 3 * live**2 + 4 * n_components * n_columns)
-    try:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # not every system says
-        return
-    if needed > memory:
+    memory = available_memory()
+    if memory is not None and needed > memory:
         raise MemoryError(
-            f"{live} weights of {n_components - 1} components for {n} rows take about {needed / 2**30:.1f} GiB, and this "
-            f"machine has {memory / 2**30:.1f}: train on fewer rows, or with fewer components or features"
+            f"{live} weights of {n_components - 1} components for {n} rows take about {needed / 2**30:.1f} GiB, and "
+            f"{memory / 2**30:.1f} are available: train on fewer rows, or with fewer components or features"
         )
 
 

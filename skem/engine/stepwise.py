@@ -39,7 +39,7 @@ def step(problem: Problem, gamma: float) -> tuple[Mixture, float, float]:
     phi = sums / np.where(alive, counts, 1.0)[:, None]
     offsets = np.where(alive[:, None], phi[:, covariance_type.linear(m)], 0.0)
     means = previous.means + offsets
-    covariances, _ = covariance_type.maximise(
+    covariances, *_ = covariance_type.maximise(
         Moments(phi, offsets, means, counts), previous.covariances, problem.ridge, problem.variance_floor
     )
     mixture = Mixture((counts / counts.sum())[:, None], means, covariances)

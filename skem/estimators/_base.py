@@ -38,13 +38,14 @@ from skem.estimators._training import (
     Record,
     Training,
     seeds,
+    warn_if_singular,
     warn_unless_converged,
 )
 from skem.estimators._units import all_or_nothing
 
 OF_ONE_START = (
     *("blocks_", "log_likelihood_", "objective_", "n_iter_", "best_iter_", "converged_", "dtype_used_"),
-    *("validation_scores_", "best_validation_score_"),
+    *("validation_scores_", "best_validation_score_", "_n_singular"),
 )
 """What passes leave, and the best of several starts has."""
 
@@ -205,6 +206,7 @@ class SharedKernelClassifier(
                 break
         assert best is not None
         self.__dict__.update(best[1])
+        warn_if_singular(self, self._n_singular)
         if not stop:
             warn_unless_converged(self)
         return stop
@@ -284,7 +286,13 @@ class SharedKernelClassifier(
     def _training(self, rows: LabelledRows | RowsElsewhere, log_sharing: np.ndarray | None) -> Training:
         # Rows elsewhere have been refused where they miss values.
         incomplete = isinstance(rows, LabelledRows) and has_missing(rows.X)
-        e_step = e_step_of(self)
+        parts, e_step = rows.parts(self._shift, self._scale), e_step_of(self)
+        if incomplete and e_step is not None:
+            raise ValueError("X has missing values (NaN), which are taken in NumPy arrays only")
+        if isinstance(rows, LabelledRows) and incomplete:
+            refuse_unknown_features(rows.X, rows.codes, self.classes_)
+        if not incomplete:
+            self._regularise(parts, self.block_indices_)
         model = {
             "covariance_type": self._covariance_type,
             "ridge": self._internal_ridge(),
@@ -293,17 +301,14 @@ class SharedKernelClassifier(
             "variance_floor": self.variance_floor * self._mean_variance,
             "e_step": e_step,
         }
-        if incomplete and e_step is not None:
-            raise ValueError("X has missing values (NaN), which are taken in NumPy arrays only")
-        if isinstance(rows, LabelledRows) and incomplete:
-            refuse_unknown_features(rows.X, rows.codes, self.classes_)
         return Training(
-            rows.parts(self._shift, self._scale),
+            parts,
             self.block_indices_,
             model,
             max_iter=self.max_iter,
             tol=self.tol,
             n_jobs=self.n_jobs,
+            goes_on=self._goes_on(),
             em_passes=missing_em.passes if incomplete else em.passes,
         )
 
@@ -335,6 +340,7 @@ class SharedKernelClassifier(
         ]
         self.log_likelihood_, self.objective_ = record.log_likelihood, record.objective
         self.dtype_used_, self.converged_ = record.dtype, record.converged
+        self._n_singular = record.n_singular
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

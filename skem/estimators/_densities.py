@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine import device, missing
-from skem.engine.class_density import Block, class_log_density, map_log_density
+from skem.engine.class_density import class_log_density, fill_log_density
 from skem.engine.parameters import Mixture
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._array_api import (
@@ -145,10 +145,7 @@ class Densities(Posteriors, Units):
             In nats, per unit of volume in input units.
         """
         features = self._features(X)
-        blocks = [
-            Block(columns, self._to_internal(mixture, columns), self._covariance_type)
-            for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True)
-        ]
+        blocks = self._blocks_of(self.blocks_, self.block_indices_)
         log_volumes = [float(np.log(self._scale[columns]).sum()) for columns in self.block_indices_]
         with Workers(self.n_jobs) as workers:
             if isinstance(features, device.DeviceFeatures):
@@ -182,13 +179,14 @@ class Densities(Posteriors, Units):
         codes = None if y is None else self._encode(y, len(features.X))
         result = []
         with single_threaded(), Workers(self.n_jobs) as workers:
-            for columns, mixture in zip(self.block_indices_, self.blocks_, strict=True):
-                block = Block(columns, self._to_internal(mixture, columns), self._covariance_type)
+            for block, mixture in zip(
+                self._blocks_of(self.blocks_, self.block_indices_), self.blocks_, strict=True
+            ):
                 if has_missing(features.X):
                     log_density = missing.log_densities(features, block, workers).T
                 else:
-                    log_densities = map_log_density(lambda joint, _: joint, features, block, workers)
-                    log_density = np.concatenate(log_densities, axis=1).astype(np.float64)
+                    log_density = np.empty((len(mixture.means), len(features.X)))
+                    fill_log_density(log_density.T, lambda joint, _: joint.T, features, block, workers)
                 weights = (
                     mixture.weights @ self.class_prior_[:, None]
                     if codes is None

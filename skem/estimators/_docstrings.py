@@ -41,6 +41,8 @@ standardize : bool
 reg_covar : float
     Ridge r added to each covariance's diagonal; training maximises the likelihood of
     log N(x; mu, P) - r/2 tr(P^-1), which this ridge is the exact M-step of.
+    Where the covariance of all samples is singular even so, because features are constant or linear combinations of others
+    or outnumber the samples, training warns and uses 1e-6 of the features' mean variance.
 class_prior : {"uniform", "empirical"}, dict or array-like of shape (n_classes,)
     p(c): the same for all classes, or their shares of the weighted rows, or given: by label in a dict, or in the order of
     ``classes_``.
@@ -57,7 +59,7 @@ validation_fraction : float
 n_iter_no_change : int
     Passes, for ``early_stopping``.
 warm_start : bool
-    Go on from the parameters of the last fit.
+    Go on from the parameters of the last fit; ``tol`` counts from their objective, so that a loop of short fits ends.
 n_jobs : int or None
     Threads; the result does not depend on it. None is one, -1 one per core.
 random_state : int, RandomState instance or None

@@ -82,6 +82,8 @@ class MixtureBatches(MixtureFiles):
             self._check_previous(self._mixture(), rows.shape[1], "partial_fit", fix)
         floor = self._internal_floor()
         parts = data.parts(self._shift, self._scale)
+        if first:
+            self._regularise(parts, [np.arange(rows.shape[1])])
         random_state = check_random_state(self.random_state)
         start = self._start(parts.whole, None if first else self._mixture(), random_state)
         if not hasattr(self, "_in_batches"):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine import device, missing
-from skem.engine.class_density import Block, class_log_density, map_log_density
+from skem.engine.class_density import Block, class_log_density, fill_log_density
 from skem.engine.kmeans import NearestCentres
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Features, Rows
@@ -68,8 +69,7 @@ class MixtureDensities(Units):
             return class_log_density(features, blocks, workers, log_volumes)[:, 0]
 
     def _block(self) -> Block:
-        columns = np.arange(self.n_features_in_)
-        return Block(columns, self._to_internal(self._mixture(), columns), self._covariance_type)
+        return self._blocks_of([self._mixture()], [np.arange(self.n_features_in_)])[0]
 
     def _log_joint(self, features: Features) -> np.ndarray:
         """log p(x, z = k), shape (n_samples, n_components)."""
@@ -95,7 +95,9 @@ class MixtureDensities(Units):
             def in_input_units(log_density: np.ndarray, common: np.ndarray) -> np.ndarray:
                 return (log_density.astype(np.float64) + (common - log_volume)).T
 
-            return np.concatenate(map_log_density(in_input_units, features, block, workers))
+            result = np.empty((len(features.X), len(self.weights_)))
+            fill_log_density(result, in_input_units, features, block, workers)
+            return result
 
     @by_blocks
     @computes_in_namespace
@@ -104,17 +106,26 @@ class MixtureDensities(Units):
         features = self._features(X)
         if has_missing(features.X):
             return softmax(self._log_joint(features), axis=1)
-        with np.errstate(divide="ignore"):
-            log_weights = np.log(self.weights_)[:, None]
         if isinstance(features, device.DeviceFeatures):
             log_density = self._component_log_density(features)
-            return softmax(log_density + like(log_weights[:, 0], log_density), axis=1)
+            with np.errstate(divide="ignore"):
+                return softmax(log_density + like(np.log(self.weights_), log_density), axis=1)
+        result = np.empty((len(features.X), len(self.weights_)))
+        self._fill(result, features, lambda responsibilities: responsibilities.T)
+        return result
 
-        def responsibilities(log_density: np.ndarray, _: np.ndarray) -> np.ndarray:
-            return softmax(log_density.astype(np.float64) + log_weights, axis=0).T
+    def _fill(
+        self, result: np.ndarray, features: Features, function: Callable[[np.ndarray], np.ndarray]
+    ) -> None:
+        """Fill ``result`` (n, ...) with a function of the responsibilities (K, n_chunk) of each chunk of samples."""
+        with np.errstate(divide="ignore"):
+            log_weights = np.log(self.weights_)[:, None]
+
+        def of_chunk(log_density: np.ndarray, _: np.ndarray) -> np.ndarray:
+            return function(softmax(log_density.astype(np.float64) + log_weights, axis=0))
 
         with Workers(self.n_jobs) as workers:
-            return np.concatenate(map_log_density(responsibilities, features, self._block(), workers))
+            fill_log_density(result, of_chunk, features, self._block(), workers)
 
     @answers_in_namespace
     def impute(self, X: ArrayLike) -> np.ndarray:
@@ -134,8 +145,13 @@ class MixtureDensities(Units):
     @computes_in_namespace
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The most probable component of each row, shape (n_samples,)."""
-        proba = self.predict_proba(X)
-        return namespace_of(proba).argmax(proba, axis=1)
+        features: Any = self._features(X)
+        if isinstance(features, device.DeviceFeatures) or has_missing(features.X):
+            proba = self.predict_proba(features)
+            return namespace_of(proba).argmax(proba, axis=1)
+        result = np.empty(len(features.X), dtype=np.intp)
+        self._fill(result, features, lambda responsibilities: responsibilities.argmax(axis=0))
+        return result
 
     @answers_in_namespace
     def assign(self, X: ArrayLike, metric: str = "probability") -> np.ndarray:

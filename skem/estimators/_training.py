@@ -41,6 +41,8 @@ class Record(NamedTuple):
         The widest type that densities are computed in.
     converged : bool
         Whether this pass gained less than ``tol``.
+    n_singular : int
+        Components of all blocks whose covariance was singular in the M-step.
     """
 
     mixtures: list[Mixture]
@@ -48,6 +50,7 @@ class Record(NamedTuple):
     objective: np.ndarray
     dtype: str
     converged: bool
+    n_singular: int
 
     @property
     def n_passes(self) -> int:
@@ -71,6 +74,8 @@ class Training:
     tol : float
         A pass that gains less than this is the last one: of the objective, in nats per row. Zero never stops.
     n_jobs : int or None
+    goes_on : bool
+        True if the start is the last fit: its objective then is what the first pass has to improve on by ``tol``.
     em_passes : callable
         From a ``Problem`` and the most passes to the states after each.
     """
@@ -81,6 +86,7 @@ class Training:
     max_iter: int
     tol: float
     n_jobs: int | None
+    goes_on: bool = False
     em_passes: Callable[[Problem, int], Iterator[em.State]] = em.passes
 
     def passes(self, starts: Sequence[Mixture]) -> Generator[Record, None, None]:
@@ -104,13 +110,27 @@ class Training:
                 history[1, p] = sum([s.objective for s in states]) - log_scale
                 # Nothing is written here again: whoever keeps a record keeps it as it was.
                 log_likelihood, objective = history[0, : p + 1], history[1, : p + 1]
-                converged = bool(
-                    self.tol > 0 and len(objective) > 1 and objective[-1] - objective[-2] < self.tol
-                )
+                if p:
+                    before = objective[-2]
+                else:
+                    before = sum([s.first_objective for s in states]) - log_scale if self.goes_on else -np.inf
+                converged = bool(self.tol > 0 and objective[-1] - before < self.tol)
                 dtype = max([s.dtype for s in states], key=attrgetter("itemsize")).type.__name__
-                yield Record([s.mixture for s in states], log_likelihood, objective, dtype, converged)
+                n_singular = sum([s.n_singular for s in states])
+                mixtures = [s.mixture for s in states]
+                yield Record(mixtures, log_likelihood, objective, dtype, converged, n_singular)
                 if converged:
                     return
+
+
+def warn_if_singular(estimator: Any, n_singular: int) -> None:
+    """Warn where components end with another covariance than their samples have."""
+    if n_singular:
+        warnings.warn(
+            f"{type(estimator).__name__}: {n_singular} component covariances are singular, so EM kept or raised earlier ones "
+            f"(reg_covar={estimator.reg_covar:g}): increase reg_covar, or use fewer components",
+            stacklevel=3,
+        )
 
 
 def warn_unless_converged(estimator: Any) -> None:

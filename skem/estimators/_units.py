@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from skem.engine import rows
+from skem.engine import em, rows
+from skem.engine.class_density import Block
+from skem.engine.clusters import VARIANCE_FLOOR
 from skem.engine.covariance_type import CovarianceType
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.given_start import checked_mixture
+from skem.engine.linalg import SINGULAR, linearly_dependent
 from skem.engine.parameters import MATRICES, SPHERICAL, Mixture
-from skem.engine.parts import add, slices, tree
-from skem.engine.threads import single_threaded
+from skem.engine.parts import Parts, add, slices, tree
+from skem.engine.problem import Problem
+from skem.engine.threads import Workers, single_threaded
 from skem.estimators._checking import check_features
 from skem.estimators._declarations import POSITIVE, Array, word
 
@@ -35,6 +41,36 @@ UNITS = {
 LEAST_VARIANCE = 1e-200
 """Of a feature, relative to the features' mean variance: components a hundred digits narrower still have a precision."""
 
+MEASURED_SAMPLES = 1000
+"""Beyond the number of features, to tell whether these are linearly dependent."""
+
+
+class _FittedBlocks(NamedTuple):
+    """The blocks of a fitted estimator, and what they were made from: covariances with their `_checksums`, and copies of the rest."""
+
+    fitted_type: str
+    covariances: list[np.ndarray]
+    state: list[np.ndarray]
+    blocks: list[Block]
+
+    def are_of(self, fitted_type: str, covariances: list[np.ndarray], state: list[np.ndarray]) -> bool:
+        """True if they are those of these parameters."""
+        return (
+            self.fitted_type == fitted_type
+            and len(self.state) == len(state)
+            and all(one is other for one, other in zip(self.covariances, covariances, strict=True))
+            and all(map(np.array_equal, self.state, state))
+        )
+
+
+_last_blocks: WeakKeyDictionary[Any, _FittedBlocks] = WeakKeyDictionary()
+"""By estimator. Apart from it, so that its copies, clones and pickles are without factors."""
+
+
+def _checksums(array: np.ndarray) -> np.ndarray:
+    """Sums over the last axis that show where an array was changed in place; of numbers as integers, so that no digit is lost."""
+    return np.ascontiguousarray(array, dtype=np.float64).view(np.uint64).sum(axis=-1)
+
 
 class Units:
     """For estimators whose parameters are in input units and whose engine works on (X - shift) / scale."""
@@ -47,6 +83,10 @@ class Units:
         _scale: np.ndarray
         _mean_variance: float  # of the features, in the engine's units
         _fitted_type: str  # covariance_type may be set anew after a fit
+        variance_floor: float
+        n_jobs: int | None
+
+    _least_ridge = 0.0  # in the engine's units, see `_regularise`
 
     @property
     def _covariance_type(self) -> CovarianceType:
@@ -98,7 +138,53 @@ class Units:
         self._mean_variance = float(np.mean(variance / total / scale**2))
 
     def _internal_ridge(self) -> float:
-        return self.reg_covar if self.standardize else self.reg_covar / self._scale[0] ** 2
+        ridge = self.reg_covar if self.standardize else self.reg_covar / self._scale[0] ** 2
+        return max(ridge, self._least_ridge)
+
+    def _regularise(self, parts: Parts, blocks: Sequence[np.ndarray]) -> None:
+        """Raise the covariance regularisation, with a warning, where that of all samples is singular in a block.
+
+        Otherwise each component would keep its first covariance.
+        """
+        self._least_ridge = 0.0
+        ridge, floor = self._internal_ridge(), self.variance_floor * self._mean_variance
+        largest_variance = self._mean_variance * len(self._scale)
+        with Workers(self.n_jobs) as workers:
+            for columns in blocks:
+                m = len(columns)
+                # A pivot is no less than either.
+                if max(ridge, floor) > m * SINGULAR * (largest_variance + ridge):
+                    continue
+                ball = self._covariance_type.of_groups(np.eye(m)[None], np.zeros(1, dtype=int))
+                start = Mixture(np.ones((1, parts.n_classes)), np.zeros((1, m)), ball)
+                problem = Problem(
+                    parts,
+                    columns,
+                    start,
+                    self._covariance_type,
+                    workers,
+                    ridge=ridge,
+                    variance_floor=floor,
+                )
+                if em.is_singular(problem) and self._dependent(parts, columns):
+                    self._least_ridge = VARIANCE_FLOOR * (self._mean_variance or 1.0)
+                    break
+            else:
+                return
+        used = self._least_ridge if self.standardize else self._least_ridge * self._scale[0] ** 2
+        warnings.warn(
+            f"{type(self).__name__}: the covariance of the samples is singular with reg_covar={self.reg_covar:g}: features are "
+            "constant or linear combinations of others, or more than there are samples. EM goes on with "
+            f"reg_covar={used:.3g}, which is {VARIANCE_FLOOR:g} of the mean variance: leave such features out, or set reg_covar",
+            stacklevel=2,
+        )
+
+    def _dependent(self, parts: Parts, columns: np.ndarray) -> bool:
+        """True if features are linear combinations of others, as far as a part of the samples tells."""
+        n = min(parts.n_rows, len(columns) + MEASURED_SAMPLES)
+        x, _ = parts.at(columns, np.arange(n) * parts.n_rows // n)
+        shift = (self._shift / self._scale)[columns, None]
+        return linearly_dependent(x, np.finfo(parts.dtype).eps * np.abs(x + shift).max(axis=1))
 
     def _to_input_units(self, mixture: Mixture, columns: np.ndarray) -> Mixture:
         scale = self._scale[columns]
@@ -147,6 +233,21 @@ class Units:
                 raise ValueError(
                     f"{whose.format('covariances')} must be balls, or with standardize=True boxes of one shape"
                 )
+
+    def _blocks_of(self, mixtures: Sequence[Mixture], blocks: Sequence[np.ndarray]) -> list[Block]:
+        """The fitted blocks in the engine's units: those of the last call, factors included, while the parameters are the same."""
+        covariances = [mixture.covariances for mixture in mixtures]
+        small = [array for mixture in mixtures for array in (mixture.weights, mixture.means)]
+        state = [self._shift, self._scale, *blocks, *small, *map(_checksums, covariances)]
+        known = _last_blocks.get(self)
+        if known is None or not known.are_of(self._fitted_type, covariances, state):
+            made = [
+                Block(columns, self._to_internal(mixture, columns), self._covariance_type)
+                for columns, mixture in zip(blocks, mixtures, strict=True)
+            ]
+            known = _FittedBlocks(self._fitted_type, covariances, [np.array(array) for array in state], made)
+            _last_blocks[self] = known
+        return known.blocks
 
     def _rows_of(
         self, components: np.ndarray, mixture: Mixture, columns: np.ndarray, rng: np.random.RandomState

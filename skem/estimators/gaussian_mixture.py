@@ -29,7 +29,7 @@ from skem.estimators._docstrings import documented
 from skem.estimators._elsewhere import RowsElsewhere, rows_elsewhere
 from skem.estimators._metrics import METRICS, metric_units
 from skem.estimators._mixture_batches import MixtureBatches
-from skem.estimators._training import LabelledRows, Record, Training, warn_unless_converged
+from skem.estimators._training import LabelledRows, Record, Training, warn_if_singular, warn_unless_converged
 from skem.estimators._units import all_or_nothing
 
 OF_CLUSTERS = {"kmeans": "random_subset"} | {name: name for name in SEEDS}
@@ -101,8 +101,8 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
     Notes
     -----
     A component that loses all its rows keeps its place with weight zero. A covariance that turns singular stays as it
-    was; where the ridge is lost in rounding only, it is raised until it just is not, if that is better. A constant
-    column and identical rows are harmless with reg_covar > 0. Rows may lie far from zero, and narrow components far
+    was; where the ridge is lost in rounding only, it is raised until it just is not, if that is better. A warning says
+    so where a fit ends like that. A constant column and identical rows are harmless with reg_covar > 0. Rows may lie far from zero, and narrow components far
     apart: only digits that the input lacks are lost. A fit that is interrupted or fails leaves the estimator as it was.
 
     The ridge takes part in the E-step too, so that the objective does not fall; scikit-learn adds it in the
@@ -228,6 +228,8 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
             raise ValueError("X has missing values (NaN), which are taken in NumPy arrays only")
         self._measure(rows)
         columns, parts = np.arange(rows.n_features), rows.parts(self._shift, self._scale)
+        if not incomplete:
+            self._regularise(parts, [columns])
         training = Training(
             parts,
             [columns],
@@ -241,6 +243,7 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
             max_iter=self.max_iter,
             tol=self.tol,
             n_jobs=self.n_jobs,
+            goes_on=previous is not None,
             em_passes=missing_em.passes if incomplete else em.passes,
         )
         drawn = isinstance(self.init, str) and previous is None
@@ -260,6 +263,7 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
         self.converged_ = best.converged
         self.dtype_used_ = best.dtype
         self.n_samples_seen_ = rows.n_rows
+        warn_if_singular(self, best.n_singular)
         self.__dict__.pop("_in_batches", None)
 
     def _start(

@@ -209,8 +209,9 @@ class SDGMClassifier(CheckedParameters, Saving, LogOdds, ClassifierMixin, BaseEs
         y : array-like of shape (n_samples,)
             Class labels, of at least two classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Non-negative; a row of weight two counts as two rows, so against the prior their size matters. A row of
-            weight zero, or up to 1e-30 of the largest weight, counts as none.
+            Non-negative. Whole numbers are counts: a sample of weight two is two samples, and more samples count for
+            more against the prior. Of any other weights only the ratios matter: they are divided by their mean. A sample
+            of weight zero, or up to 1e-30 of the largest weight, counts as none.
 
         Returns
         -------
@@ -244,7 +245,8 @@ class SDGMClassifier(CheckedParameters, Saving, LogOdds, ClassifierMixin, BaseEs
         used, labels, weights = weighted_rows(
             np.arange(len(features))[:, None], np.asarray(labels), sample_weight
         )
-        weights *= total_weight(len(features), sample_weight) / weights.sum()
+        if sample_weight is None or not np.mod(sample_weight, 1).any():
+            weights *= total_weight(len(features), sample_weight) / weights.sum()
         self.classes_, codes = np.unique(labels, return_inverse=True)
         self._refuse_classes(codes)
         # Rows that are alike become one: the result depends neither on the order of rows nor on how weight is spread.

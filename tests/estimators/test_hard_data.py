@@ -183,3 +183,43 @@ def test_a_constant_column_of_large_numbers_is_constant():
     assert_all_finite(model, X)
     zero = skem.SKEMClassifier(4, random_state=0).fit(X * [1, 0, 1, 1], y)
     np.testing.assert_allclose(model.objective_, zero.objective_)
+
+
+def elongated_clusters(n=300):
+    """Two crossing clusters that only their covariances tell apart, shape (2 n, 2), and the cluster of each sample."""
+    noise = np.random.default_rng(0).normal(size=(2 * n, 2)) * [5.0, 0.3]
+    noise[n:] = noise[n:, ::-1]
+    return noise, np.repeat([0, 1], n)
+
+
+DEPENDENT_COLUMNS = {
+    "sum": lambda X: (np.c_[X, X.sum(axis=1)], 0.0),
+    "constant": lambda X: (np.c_[X, np.full(len(X), 3.0)], 0.0),
+    "duplicate": lambda X: (np.c_[X, X[:, 0]], 0.0),
+    "percentages": lambda X: (np.c_[X + 40, 20 - X.sum(axis=1)] * 1e5, 1e-6),
+}
+
+
+@pytest.mark.parametrize("columns", DEPENDENT_COLUMNS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_em_goes_on_where_the_samples_have_a_singular_covariance(columns, dtype):
+    X, clusters = elongated_clusters()
+    X, reg_covar = DEPENDENT_COLUMNS[columns](X)
+    model = skem.GaussianMixture(2, init="sample", reg_covar=reg_covar, tol=1e-6, random_state=0)
+    with pytest.warns(UserWarning, match=f"singular with reg_covar={reg_covar:g}.*set reg_covar"):
+        model.fit(X.astype(dtype))
+    assert_never_falls(model, 1e-5 if dtype == np.float32 else None)
+    assert abs(np.mean(model.predict(X) == clusters) - 0.5) > 0.4
+    with pytest.warns(UserWarning, match="SKEMClassifier: the covariance of the samples is singular"):
+        skem.SKEMClassifier(2, reg_covar=0.0, random_state=0).fit(X.astype(dtype), clusters)
+
+
+def test_a_singular_component_among_others_is_reported():
+    X, clusters = elongated_clusters()
+    X = np.c_[X, np.where(clusters, 20 + X @ [0.5, 0.5], np.random.default_rng(1).normal(size=len(X)))]
+    with pytest.warns(UserWarning, match="1 component covariances are singular"):
+        skem.GaussianMixture(2, reg_covar=0.0, random_state=0).fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        skem.GaussianMixture(2, random_state=0).fit(X)
+        skem.GaussianMixture(2, reg_covar=0.0, random_state=0).fit(X[:, :2])

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
 from sklearn.datasets import load_iris, load_wine
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+from sklearn.ensemble import AdaBoostClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import linear_kernel
@@ -164,9 +165,24 @@ def test_data_that_cannot_be_learned_from():
 
 
 def test_more_weights_than_memory_holds_are_refused_with_the_size(monkeypatch):
-    monkeypatch.setattr("os.sysconf", lambda name: {"SC_PAGE_SIZE": 1, "SC_PHYS_PAGES": 10_000}[name])
+    monkeypatch.setattr("skem.engine.sparse_bayes.available_memory", lambda: 10_000)
     with pytest.raises(MemoryError, match=r"305 weights of 5 components for 60 rows take about 0.0 GiB"):
         SDGMClassifier(solver="direct").fit(*crossed())
+
+
+@pytest.mark.parametrize("scale", [1e-8, 0.3, 1e8])
+def test_only_ratios_of_weights_that_are_no_counts_matter(scale):
+    X, y = crossed()
+    weights = np.random.default_rng(0).uniform(0.1, 1, len(y))
+    one = SDGMClassifier(2, **QUICK).fit(X, y, weights)
+    other = SDGMClassifier(2, **QUICK).fit(X, y, scale * weights)
+    assert_allclose(other.predict_proba(X), one.predict_proba(X), atol=1e-6)
+
+
+def test_boosting_with_weights_that_sum_to_one():
+    X, y = load_iris(return_X_y=True)
+    boosted = AdaBoostClassifier(SDGMClassifier(1, max_iter=5, em_iter=2), n_estimators=3, random_state=0)
+    assert boosted.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
 
 
 def test_without_weights_it_predicts_the_shares_of_the_classes_and_warns():
