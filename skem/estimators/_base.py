@@ -22,7 +22,7 @@ from skem.engine.rows import Features
 from skem.engine.threads import single_threaded
 from skem.estimators._array_api import e_step_of, fits_in_namespace
 from skem.estimators._blocks import is_elsewhere
-from skem.estimators._callbacks import CallbackSupportMixin, follow, with_callbacks
+from skem.estimators._callbacks import CallbackSupportMixin, Progress, follow, with_callbacks
 from skem.estimators._checking import (
     CheckedParameters,
     check_features,
@@ -127,9 +127,9 @@ class SharedKernelClassifier(
             overlap, or leave out a component or a class.
         """
         self._validate_params()
+        progress = Progress(self, self._most_passes(), X, y, sample_weight)
         with all_or_nothing(self), single_threaded():
-            data = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
-            follow(self, self.fit_passes(X, y, sample_weight), data)
+            follow(self, self.fit_passes(X, y, sample_weight), progress)
         return self
 
     def fit_passes(

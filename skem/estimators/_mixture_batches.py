@@ -29,8 +29,13 @@ class MixtureBatches(MixtureFiles):
 
         def _internal_floor(self) -> float: ...
         def _start(
-            self, rows: Rows | None, previous: Mixture | None, random_state: np.random.RandomState
+            self,
+            rows: Rows | None,
+            previous: Mixture | None,
+            random_state: np.random.RandomState,
+            labels: np.ndarray | None = None,
         ) -> Mixture: ...
+        def _given_labels(self, n_samples: int, sample_weight: ArrayLike | None) -> np.ndarray | None: ...
         def _check_previous(self, previous: Mixture, n_features: int) -> None: ...
 
     def partial_fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -80,7 +85,8 @@ class MixtureBatches(MixtureFiles):
         floor = self._internal_floor()
         parts = data.parts(self._shift, self._scale)
         random_state = check_random_state(self.random_state)
-        start = self._start(parts.whole, None if first else self._mixture(), random_state)
+        labels = self._given_labels(len(checked), sample_weight) if first else None
+        start = self._start(parts.whole, None if first else self._mixture(), random_state, labels)
         if not hasattr(self, "_batches"):
             # What was fitted, loaded or given counts as one batch.
             self._batches, self.log_likelihood_, self.objective_ = int(not first), np.empty(0), np.empty(0)
