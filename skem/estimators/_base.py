@@ -58,12 +58,12 @@ class SharedKernelClassifier(
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": [Interval(Integral, 1, None, closed="left"), "array-like", dict, None],
         "n_blocks": [Interval(Integral, 1, None, closed="left")],
         "block_size": [Interval(Integral, 1, None, closed="left"), None],
         "arrangement": [StrOptions(set(partition.ARRANGEMENTS)), list, tuple, np.ndarray],
         "covariance_type": [StrOptions(set(COVARIANCE_TYPES))],
-        "init": [StrOptions(set(STARTS)), list, tuple],
+        "init": [StrOptions(set(STARTS)), list, tuple, dict],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "init_spread": [Interval(Real, 0, None, closed="left")],
         "init_scale": [Interval(Real, 0, None, closed="neither")],
@@ -157,7 +157,7 @@ class SharedKernelClassifier(
         goes_on = self._goes_on()
         rows, held_out = self._check_training_data(X, y, sample_weight), None
         if not goes_on:
-            self.n_components_ = self.n_components or max(20, 3 * len(self.classes_))
+            self.n_components_ = self._total_components() or max(20, 3 * len(self.classes_))
             self.block_indices_ = partition.blocks(
                 rows.n_features, self.n_blocks, self.arrangement, random_states[0], self.block_size
             )

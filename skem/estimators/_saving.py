@@ -123,6 +123,9 @@ class _Packing:
         if isinstance(value, (list, tuple)):
             elements = [self.packed(element, f"{name}.{i}") for i, element in enumerate(value)]
             return elements if isinstance(value, list) else {"tuple": elements}
+        if isinstance(value, Mapping) and not all(isinstance(key, str) for key in value):
+            # JSON has no other keys than text, and class labels may be numbers.
+            return {"pairs": [self.packed(list(pair), f"{name}.{i}") for i, pair in enumerate(value.items())]}
         if isinstance(value, Mapping):
             return {"mapping": {key: self.packed(element, f"{name}.{key}") for key, element in value.items()}}
         if isinstance(value, np.ndarray) and value.dtype.kind in NUMBERS_AND_WORDS:
@@ -154,6 +157,8 @@ class _Unpacking:
             return self._arrays[content]
         if kind == "tuple":
             return tuple(self(element) for element in content)
+        if kind == "pairs":
+            return dict(self(pair) for pair in content)
         if kind == "objects":
             objects = np.empty(len(content), dtype=object)
             objects[:] = [self(element) for element in content]
