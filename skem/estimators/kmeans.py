@@ -43,7 +43,7 @@ class KMeans(
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int, default=2
         K.
     init : {"static_subset", "random_subset", "static_spread", "random_spread", "k-means++"} or array-like, default="k-means++"
         The first centres. Rows at equal steps through the data; rows drawn at random; from the first row, or a random one,
@@ -105,7 +105,7 @@ class KMeans(
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int = 2,
         *,
         init: str | ArrayLike = "k-means++",
         n_init: int = 1,
