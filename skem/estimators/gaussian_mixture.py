@@ -52,7 +52,7 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
     n_components : int, default=1
         K.
     %(covariance_type)s
-    init : {"kmeans", "k-means++", "static_subset", "random_subset", "static_spread", "random_spread", "sample"}, dict or tuple, default="kmeans"
+    init : {"kmeans", "k-means++", "static_subset", "random_subset", "static_spread", "random_spread", "sample"}, dict or tuple, default="k-means++"
         Where EM starts. The first six are the seeds of k-means, see ``KMeans``, and "kmeans" is "random_subset": EM starts
         from the sizes, means and covariances of its clusters, and where a covariance is singular, from that of all clusters
         together. "sample" are rows drawn at random as means, with equal weights and the covariance of all rows. Or arrays:
@@ -117,7 +117,7 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
     >>> from skem import GaussianMixture
     >>> X, _ = load_iris(return_X_y=True)
     >>> GaussianMixture(3, random_state=0).fit(X).weights_.round(2)
-    array([0.33, 0.3 , 0.36])
+    array([0.3 , 0.33, 0.36])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -144,7 +144,7 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
         n_components: int = 1,
         *,
         covariance_type: str = "full",
-        init: str | tuple | dict = "kmeans",
+        init: str | tuple | dict = "k-means++",
         kmeans_iter: int = 10,
         metric: str = "euclidean",
         n_init: int = 1,

@@ -69,7 +69,7 @@ def test_parameters_that_no_file_holds_are_those_of_the_class(tmp_path):
     model.set_params(init=arrays, random_state=np.random.RandomState(0), covariance_type="diag")
     model.save(tmp_path / "mixture")
     loaded = GaussianMixture.load(tmp_path / "mixture")
-    assert (loaded.init, loaded.random_state, loaded.covariance_type) == ("kmeans", None, "full")
+    assert (loaded.init, loaded.random_state, loaded.covariance_type) == ("k-means++", None, "full")
 
 
 def cube(weights, means, variances):
