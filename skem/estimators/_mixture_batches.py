@@ -11,15 +11,14 @@ from sklearn.utils import check_random_state
 from skem.engine import stepwise
 from skem.engine.parameters import Mixture
 from skem.engine.problem import Problem
-from skem.engine.rows import Rows
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._checking import check_features
-from skem.estimators._mixture_files import MixtureFiles
+from skem.estimators._mixture_starts import MixtureStarts
 from skem.estimators._training import LabelledRows
 from skem.estimators._units import all_or_nothing
 
 
-class MixtureBatches(MixtureFiles):
+class MixtureBatches(MixtureStarts):
     """Stepwise EM."""
 
     if TYPE_CHECKING:
@@ -28,14 +27,6 @@ class MixtureBatches(MixtureFiles):
         objective_: np.ndarray
 
         def _internal_floor(self) -> float: ...
-        def _start(
-            self,
-            rows: Rows | None,
-            previous: Mixture | None,
-            random_state: np.random.RandomState,
-            labels: np.ndarray | None = None,
-        ) -> Mixture: ...
-        def _given_labels(self, n_samples: int, sample_weight: ArrayLike | None) -> np.ndarray | None: ...
         def _check_previous(self, previous: Mixture, n_features: int) -> None: ...
 
     def partial_fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:

@@ -215,10 +215,8 @@ class MixtureDensities(Units):
         """
         check_is_fitted(self)
         check_n_samples(n_samples)
-        rng, K = (
-            check_random_state(self.random_state if random_state is None else random_state),
-            len(self.weights_),
-        )
+        rng = check_random_state(self.random_state if random_state is None else random_state)
+        K = len(self.weights_)
         if component is None:
             y = rng.choice(K, size=n_samples, p=self.weights_ / self.weights_.sum())
         elif isinstance(component, Integral) and not isinstance(component, bool) and 0 <= component < K:

@@ -65,7 +65,7 @@ class Starting(Units):
             "n_components": (self._total_components() or self.n_components_, self.n_components_),
             "the number of components per class": (
                 self._per_class(),
-                [len(group) for group in self.groups_] if self._per_class() else None,
+                [len(group) for group in getattr(self, "groups_", [])] if self._per_class() else None,
             ),
             "the number of features": (n_features, len(self._shift)),
             **{name: (now, self._fitted_with[name]) for name, now in self._structure().items()},
@@ -129,10 +129,6 @@ class Starting(Units):
                 raise ValueError(
                     "n_components has a number for each class, and so have groups: give one of the two"
                 )
-            if sum(numbers) != self.n_components_:
-                raise ValueError(
-                    f"n_components={self.n_components!r} are {sum(numbers)} components, and init has {self.n_components_}"
-                )
             self.groups_ = sharing.consecutive_groups(numbers)
         if self.sharing is None:
             if self.groups is not None:
@@ -145,10 +141,9 @@ class Starting(Units):
                 )
             return None
         lambdas = sharing.check_lambdas(self.sharing, len(self.classes_))
-        if numbers is not None:
-            pass
-        elif self.groups is None:
-            self.groups_ = sharing.equal_groups(self.n_components_, len(self.classes_))
+        if self.groups is None:
+            if numbers is None:
+                self.groups_ = sharing.equal_groups(self.n_components_, len(self.classes_))
         else:
             named = self.n_components is not None or not isinstance(self.init, str)
             K = self.n_components_ if named else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -13,28 +12,21 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from skem.engine import em, missing_em, starts
-from skem.engine.clusters import of_clusters
+from skem.engine import em, missing_em
 from skem.engine.covariances import COVARIANCE_TYPES
-from skem.engine.given_start import checked_labels, checked_means, checked_start, raise_if_any_empty
-from skem.engine.kmeans import NearestCentres, lloyd
 from skem.engine.parameters import Mixture
-from skem.engine.rows import Features, Rows
-from skem.engine.seeds import SEEDS, SeedRequest
-from skem.engine.threads import Workers, single_threaded
+from skem.engine.threads import single_threaded
 from skem.estimators._array_api import e_step_of, fits_in_namespace
 from skem.estimators._blocks import is_elsewhere
 from skem.estimators._callbacks import CallbackSupportMixin, Progress, with_callbacks
-from skem.estimators._checking import CheckedParameters, check_features, has_missing, weighted_rows
+from skem.estimators._checking import CheckedParameters, check_features, has_missing
 from skem.estimators._docstrings import documented
 from skem.estimators._elsewhere import RowsElsewhere, rows_elsewhere
-from skem.estimators._metrics import METRICS, metric_units
+from skem.estimators._metrics import METRICS
 from skem.estimators._mixture_batches import MixtureBatches
+from skem.estimators._mixture_starts import OF_CLUSTERS
 from skem.estimators._training import LabelledRows, Record, Training, warn_unless_converged
 from skem.estimators._units import all_or_nothing
-
-OF_CLUSTERS = {"kmeans": "random_subset"} | {name: name for name in SEEDS}
-"""Which seeds each start by k-means has."""
 
 AT_A_TIME = 8
 """Passes of little data in one call, since nobody looks at the model between them."""
@@ -222,18 +214,19 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
     def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None, progress: Progress) -> None:
         previous = self._mixture() if self.warm_start and hasattr(self, "means_") else None
         rows: LabelledRows | RowsElsewhere
-        incomplete = False
+        incomplete, n_samples = False, None
         if is_elsewhere(X):
             rows = rows_elsewhere(self, X, None, sample_weight)
-            labels = self._given_labels(None, sample_weight)
         else:
             checked = check_features(self, X, missing=True, ensure_min_samples=2)
             rows = LabelledRows.without_classes(checked, sample_weight)
-            incomplete = has_missing(rows.X)
-            labels = self._given_labels(len(checked), sample_weight)
+            incomplete, n_samples = has_missing(rows.X), len(checked)
         if rows.n_rows < self.n_components:
             raise ValueError(f"n_components={self.n_components} components from n_samples={rows.n_rows} rows")
-        if previous is not None:
+        labels = None
+        if previous is None:
+            labels = self._given_labels(n_samples, sample_weight)
+        else:
             self._check_previous(previous, rows.n_features)
         random_state = check_random_state(self.random_state)
         e_step = e_step_of(self)
@@ -280,83 +273,6 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
         self.n_iter_ = record.n_passes
         self.converged_ = record.converged
         self.dtype_used_ = record.dtype
-
-    def _given_labels(self, n_samples: int | None, sample_weight: ArrayLike | None) -> np.ndarray | None:
-        """The component of each sample with a weight, if ``init`` has labels; ``n_samples`` is None outside memory."""
-        if not isinstance(self.init, dict):
-            return None
-        if len(self.init) != 1 or not self.init.keys() <= {"means", "labels"}:
-            raise ValueError(
-                f'init: a dictionary holds either "means" or "labels", got the keys {sorted(map(str, self.init))}; '
-                "give (weights, means, covariances) as a tuple"
-            )
-        if "means" in self.init:
-            return None
-        if n_samples is None:
-            raise ValueError("init: labels need X as an array in memory; give means instead")
-        labels = checked_labels(self.init["labels"], self.n_components, n_samples)
-        _, labels, _ = weighted_rows(np.empty((n_samples, 1)), labels, sample_weight)
-        raise_if_any_empty(labels, self.n_components, "no sample has label")
-        return labels
-
-    def _start(
-        self,
-        rows: Rows | None,
-        previous: Mixture | None,
-        random_state: np.random.RandomState,
-        labels: np.ndarray | None = None,
-    ) -> Mixture:
-        """The parameters before the first pass; drawn from ``rows`` where there are neither others nor arrays."""
-        columns = np.arange(len(self._shift))
-        if previous is not None:
-            return self._to_internal(previous, columns)
-        if isinstance(self.init, tuple):
-            weights, *rest = self.init if len(self.init) == 3 else (None,)
-            arrays = (np.asarray(weights, dtype=np.float64)[..., None], *rest) if rest else self.init
-            given = checked_start(
-                arrays,
-                block=0,
-                n_blocks=1,
-                sizes=(self.n_components, len(columns), 1),
-                covariance_type=self._covariance_type,
-            )
-            return self._to_internal(given, columns)
-        assert rows is not None
-        if self.init == "sample":
-            request = starts.Request(
-                rows=rows,
-                columns=columns,
-                n_components=self.n_components,
-                covariance_type=self._covariance_type,
-                random_state=random_state,
-                ridge=self._internal_ridge(),
-            )
-            return starts.STARTS[self.init](request)
-        with Workers(self.n_jobs) as workers, single_threaded():
-            if labels is None:
-                labels = self._clusters(rows, random_state, workers)
-            ridge = self._internal_ridge()
-            start = of_clusters(rows, labels, self.n_components, self._covariance_type, workers, ridge)
-        if isinstance(self.init, dict) and "means" in self.init:
-            means = checked_means(self.init["means"], self.n_components, len(columns))
-            start = replace(start, means=(means - self._shift) / self._scale)
-        return start
-
-    def _clusters(self, rows: Rows, random_state: np.random.RandomState, workers: Workers) -> np.ndarray:
-        """The cluster of each row, (n,): after a few iterations of k-means from some seeds, or by the given mean nearest to it."""
-        X = rows.features.X
-        if self.metric == "mahalanobis":
-            shift, scale, _ = metric_units(X, rows.weights, self.metric)
-            rows = Rows(Features(X, None, shift, scale, keep=True), rows.weights, rows.borders)
-        if isinstance(self.init, dict):
-            means = checked_means(self.init["means"], self.n_components, X.shape[1])
-            nearest = NearestCentres(rows, workers)
-            nearest.assign((means - rows.features.shift) / rows.features.scale)
-            raise_if_any_empty(nearest.labels, self.n_components, "no sample is nearest to mean number")
-            return nearest.labels
-        seeds = SEEDS[OF_CLUSTERS[str(self.init)]]
-        centres = seeds(SeedRequest(rows, self.n_components, random_state, workers))
-        return lloyd(rows, centres, workers, max_iter=self.kmeans_iter).labels
 
     def _last(
         self, training: Training, start: Mixture, number: int, progress: Progress
