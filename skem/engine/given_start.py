@@ -1,8 +1,9 @@
-"""A start that a user gives as arrays, checked."""
+"""An initialisation that a user gives as arrays, checked."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skem.engine.covariance_type import CovarianceType
 from skem.engine.parameters import Mixture
@@ -93,3 +94,49 @@ def checked_mixture(
     if not covariance_type.regular(covariances):
         raise ValueError(f"{whose.format('covariances')} must be symmetric and positive definite")
     return Mixture(weights / weights.sum(axis=0), means, covariances)
+
+
+def checked_means(means: ArrayLike, n_components: int | None, n_features: int) -> np.ndarray:
+    """Initial means as an array, shape (K, m).
+
+    Raises
+    ------
+    ValueError
+        Another shape, or values that are not finite.
+    """
+    try:
+        array = np.array(means, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"init: means must be an array of numbers, got {means!r}") from error
+    wanted = n_components or len(np.atleast_1d(array)), n_features
+    if array.shape != wanted:
+        raise ValueError(f"init: means must have shape {wanted}, got {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError("init: means contain NaN or infinite values")
+    return array
+
+
+def checked_labels(labels: ArrayLike, n_components: int, n_samples: int) -> np.ndarray:
+    """The component of each sample as an array of int, shape (n,).
+
+    Raises
+    ------
+    ValueError
+        Another shape, or labels other than 0 to K - 1.
+    """
+    array = np.asarray(labels)
+    if array.shape != (n_samples,):
+        raise ValueError(f"init: labels must have shape ({n_samples},), one per sample; got {array.shape}")
+    if array.dtype.kind not in "iu" or not ((array >= 0) & (array < n_components)).all():
+        raise ValueError(
+            f"init: labels must be whole numbers from 0 to {n_components - 1} for n_components={n_components}, "
+            f"got {np.unique(array).tolist()}"
+        )
+    return array
+
+
+def raise_if_any_empty(labels: np.ndarray, n_components: int, reason: str) -> None:
+    """Raise ValueError for a component without samples; ``reason`` ends with the component's number."""
+    empty = np.flatnonzero(np.bincount(labels, minlength=n_components) == 0)
+    if len(empty):
+        raise ValueError(f"init: {reason} {empty[0]}: each of the {n_components} components needs a sample")

@@ -7,6 +7,7 @@ decides as float64 does.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,6 +37,7 @@ class Clusters:
     inertia : float
         Weighted sum of squared distances between rows and their centres.
     n_iter : int
+        The last one, in which no row changes its centre, counts as well.
     """
 
     centres: np.ndarray
@@ -156,7 +158,15 @@ class NearestCentres:
         return total, farthest, places
 
 
-def lloyd(rows: Rows, centres: np.ndarray, workers: Workers, *, max_iter: int, tol: float = 0.0) -> Clusters:
+def lloyd(
+    rows: Rows,
+    centres: np.ndarray,
+    workers: Workers,
+    *,
+    max_iter: int,
+    tol: float = 0.0,
+    observe: Callable[[np.ndarray], bool] | None = None,
+) -> Clusters:
     """Lloyd's iterations from given centres, (K, m) in the units of ``rows``.
 
     A centre that loses all its rows moves to the farthest row of the most popular centre; several of them to those of
@@ -173,6 +183,8 @@ def lloyd(rows: Rows, centres: np.ndarray, workers: Workers, *, max_iter: int, t
     tol : float
         Stop where the sum of the centres' squared moves is no more than this, in squared units of ``rows``. It stops in
         any case where no row changes its centre.
+    observe : callable, optional
+        Called with the centres after each iteration that moves them; True ends the iterations.
 
     Raises
     ------
@@ -195,4 +207,7 @@ def lloyd(rows: Rows, centres: np.ndarray, workers: Workers, *, max_iter: int, t
             elif changed == 0 or moved <= tol or n_iter >= max_iter:
                 break
             centres, moved, n_iter = means, float(((means - centres) ** 2).sum()), n_iter + 1
+            if observe is not None and observe(centres):
+                max_iter = min(max_iter, n_iter)
+        n_iter += changed == 0 and moved > tol
         return Clusters(centres, nearest.labels, nearest.inertia(centres), min(n_iter, max_iter))

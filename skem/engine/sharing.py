@@ -6,8 +6,10 @@ class's group: a penalty on log pi_jk, which is all that the engine sees of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +32,43 @@ def equal_groups(n_components: int, n_classes: int) -> list[np.ndarray]:
             f"n_components={n_components} leaves a class without kernels: at least {n_classes}, one per class, or a single one for all"
         )
     return np.array_split(np.arange(n_components), n_classes)
+
+
+def components_per_class(numbers: Mapping[Any, int] | Sequence[int], classes: np.ndarray) -> list[int]:
+    """The number of kernels of each class, in the order of ``classes``, from a sequence or by label.
+
+    Raises
+    ------
+    ValueError
+        If a class has no number or a number no class, or one is not whole or less than one.
+    """
+    labels = classes.tolist()
+    if isinstance(numbers, Mapping):
+        if numbers.keys() != set(labels):
+            unknown = [label for label in numbers if label not in labels]
+            missing = [label for label in labels if label not in numbers]
+            problem = (
+                f"no number for class {missing[0]!r}"
+                if missing
+                else f"a number for {unknown[0]!r}, which is no class"
+            )
+            raise ValueError(f"n_components has {problem}: give one for each of the classes {labels}")
+        numbers = [numbers[label] for label in labels]
+    if np.shape(numbers) != (len(labels),):
+        raise ValueError(
+            f"n_components has shape {np.shape(numbers)}: give one number for each of the {len(labels)} classes {labels}"
+        )
+    for label, number in zip(labels, numbers, strict=True):
+        if not isinstance(number, Integral) or isinstance(number, bool) or number < 1:
+            raise ValueError(
+                f"n_components of class {label!r} must be a whole number, at least 1; got {number!r}"
+            )
+    return [int(number) for number in numbers]
+
+
+def consecutive_groups(numbers: Sequence[int]) -> list[np.ndarray]:
+    """Groups of consecutive kernels, of these sizes."""
+    return np.split(np.arange(sum(numbers)), np.cumsum(numbers)[:-1])
 
 
 def check_groups(

@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 from sklearn.cluster import KMeans, kmeans_plusplus
+from sklearn.metrics import pairwise_distances_argmin
 
 from skem.engine.covariance_type import CovarianceType
 from skem.engine.linalg import SINGULAR
@@ -305,3 +306,13 @@ def _kmeans_plusplus(group: _Group) -> _Clusters:
     size, random_state = len(group.components), group.request.random_state
     seeds, _ = kmeans_plusplus(group.x(), size, sample_weight=group.weights, random_state=random_state)
     return _Clusters(seeds)
+
+
+def from_means(means: np.ndarray) -> Start:
+    """The start with given means (K, m), equal weights, and the covariance of rows about the nearest mean."""
+
+    def draw(group: _Group) -> _Clusters:
+        x = group.x()
+        return _Clusters(means, pairwise_distances_argmin(x, means.astype(x.dtype)))
+
+    return _FromRows("means", draw)

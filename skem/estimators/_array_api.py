@@ -84,6 +84,8 @@ def like(array: np.ndarray, other: Any) -> Any:
 def _moved(value: Any, move: Callable[[Any], Any]) -> Any:
     if type(value) in (list, tuple):
         return type(value)(_moved(element, move) for element in value)
+    if type(value) is dict:
+        return {key: _moved(element, move) for key, element in value.items()}
     if isinstance(value, Mixture):
         return Mixture(*(move(getattr(value, field.name)) for field in fields(value)))
     numbers = not isinstance(value, np.ndarray) or value.dtype.kind in "fiub"
@@ -111,8 +113,8 @@ def on_host(estimator: Any) -> Any:
 
 def _refuse_foreign(init: Any, X: Any) -> None:
     """Raise ValueError where the arrays of ``init`` are not where ``X`` is."""
-    if isinstance(init, (list, tuple)):
-        for element in init:
+    if isinstance(init, (list, tuple, dict)):
+        for element in init.values() if isinstance(init, dict) else init:
             _refuse_foreign(element, X)
     elif hasattr(init, "__dlpack__"):
         where = [get_namespace_and_device(array)[::2] for array in (X, init)]

@@ -22,7 +22,7 @@ from skem.engine.rows import Features
 from skem.engine.threads import single_threaded
 from skem.estimators._array_api import e_step_of, fits_in_namespace
 from skem.estimators._blocks import is_elsewhere
-from skem.estimators._callbacks import CallbackSupportMixin, follow, with_callbacks
+from skem.estimators._callbacks import CallbackSupportMixin, Progress, follow, with_callbacks
 from skem.estimators._checking import (
     CheckedParameters,
     check_features,
@@ -59,12 +59,12 @@ class SharedKernelClassifier(
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": [Interval(Integral, 1, None, closed="left"), "array-like", dict, None],
         "n_blocks": [Interval(Integral, 1, None, closed="left")],
         "block_size": [Interval(Integral, 1, None, closed="left"), None],
         "arrangement": [StrOptions(set(partition.ARRANGEMENTS)), list, tuple, np.ndarray],
         "covariance_type": [StrOptions(set(COVARIANCE_TYPES))],
-        "init": [StrOptions(set(STARTS)), list, tuple],
+        "init": [StrOptions(set(STARTS)), list, tuple, dict],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "init_spread": [Interval(Real, 0, None, closed="left")],
         "init_scale": [Interval(Real, 0, None, closed="neither")],
@@ -128,9 +128,9 @@ class SharedKernelClassifier(
             overlap, or leave out a component or a class.
         """
         self._validate_params()
+        progress = Progress(self, self._most_passes(), X, y, sample_weight)
         with all_or_nothing(self), single_threaded():
-            data = {"X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
-            follow(self, self.fit_passes(X, y, sample_weight), data)
+            follow(self, self.fit_passes(X, y, sample_weight), progress)
         return self
 
     def fit_passes(
@@ -158,7 +158,7 @@ class SharedKernelClassifier(
         goes_on = self._goes_on()
         rows, held_out = self._check_training_data(X, y, sample_weight), None
         if not goes_on:
-            self.n_components_ = self.n_components or max(20, 3 * len(self.classes_))
+            self.n_components_ = self._total_components() or max(20, 3 * len(self.classes_))
             self.block_indices_ = partition.blocks(
                 rows.n_features, self.n_blocks, self.arrangement, random_states[0], self.block_size
             )
@@ -206,7 +206,7 @@ class SharedKernelClassifier(
                 break
         assert best is not None
         self.__dict__.update(best[1])
-        warn_if_singular(self, self._n_singular)
+        warn_if_singular(self, vars(self).pop("_n_singular"))
         if not stop:
             warn_unless_converged(self)
         return stop

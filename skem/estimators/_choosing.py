@@ -12,6 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing, column_or_1d, indexable
 from sklearn.utils.validation import check_is_fitted
 
+from skem.estimators._best_estimator import BestEstimator
+from skem.estimators._callbacks import CallbackSupportMixin, Progress, with_callbacks
 from skem.estimators._checking import CheckedParameters, check_weights, mean_one, refuse_missing_labels
 from skem.estimators._densities import Posteriors
 from skem.estimators._units import all_or_nothing
@@ -67,12 +69,15 @@ def _of_best(name: str) -> Any:
     )
 
 
-class ChoosingClassifier(CheckedParameters, Posteriors, ClassifierMixin, BaseEstimator):
+class ChoosingClassifier(
+    CheckedParameters, BestEstimator, CallbackSupportMixin, Posteriors, ClassifierMixin, BaseEstimator
+):
     """A classifier that answers as the one that it chose, ``best_estimator_``."""
 
     best_estimator_: Any
     classes_, class_prior_ = _of_best("classes_"), _of_best("class_prior_")
 
+    @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose on held-out rows, and fit all rows with what was chosen.
 
@@ -89,12 +94,14 @@ class ChoosingClassifier(CheckedParameters, Posteriors, ClassifierMixin, BaseEst
         self
         """
         self._validate_params()
+        progress = Progress(self, None, X, y, sample_weight, parallel=True)
         with all_or_nothing(self):
-            self._fit(X, y, sample_weight)
+            self._fit(X, y, sample_weight, progress)
             self._know_what(self.best_estimator_)
+            progress.end()
         return self
 
-    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, progress: Progress) -> None:
         """Set ``best_estimator_``, and what is known of the choice."""
         raise NotImplementedError
 

@@ -7,8 +7,9 @@ Parameters
 ----------
 covariance_type : {"full", "tied", "diag", "spherical"}
     One covariance per component; one for all; one variance per component and feature; one per component.
-n_components : int or None
-    K, the number of components; None is max(20, 3 per class).
+n_components : int, sequence of n_classes int, dict or None
+    K, the number of components; None is max(20, 3 per class). A sequence, in the order of ``classes_``, or a dictionary
+    {label: number} reserves that many for each class: without ``sharing`` it needs an ``init`` by class.
 n_blocks : int
     R; without ``block_size`` at most one per feature, see ``n_blocks_``.
 arrangement : {"sequential", "interleaved", "random"} or list of index lists
@@ -22,14 +23,15 @@ sharing : float, array-like of shape (n_classes, n_classes) or None
 groups : sequence of n_classes lists of int, or None
     With ``sharing``, the components of each class, in the order of ``classes_``. None is groups of equal size,
     consecutive (the first K mod L get one more).
-init : {"class", "class_kmeans", "sample", "kmeans", "k-means++", "uniform"} or arrays
+init : {"class", "class_kmeans", "sample", "kmeans", "k-means++", "uniform"}, dict or arrays
     Where EM starts. "class" and "class_kmeans" reserve n_components / n_classes components for each class (the first ones
     get one more) and start them from rows, or k-means, of that class; a weight that starts at zero stays zero, so no
     component is ever shared (with ``sharing``, all classes start with the same weights). Fewer components than classes
     are an error, but for a single one, which all classes share. "sample", "kmeans" and "k-means++" (its seeds alone) start
     all classes from all rows with equal weights. "uniform" is the paper's: means uniform on [-init_spread, init_spread],
     covariances init_scale^2 I, weights 1/K (section 3.1). Arrays are a tuple (weights (K, L), means (K, m), covariances)
-    in input units.
+    in input units. ``{"means": array (K, n_features)}`` has these means, equal weights, and the covariance of samples about
+    the nearest mean.
 n_init : int
     Fits from that many starts; the one with the best ``objective_`` at its end is kept. Arrays, and a warm start, are one
     start.
@@ -76,7 +78,7 @@ block_indices_ : list of ndarray
 blocks_ : list of Mixture
     ``weights`` (K, L), ``means`` (K, m) and ``covariances`` of each block.
 groups_ : list of ndarray
-    With ``sharing``, the components of each class.
+    With ``sharing``, or a number of components for each class: the components of each class.
 log_likelihood_, objective_ : ndarray of shape (n_iter_,)
     Mean over rows of log p(x|c), plain and with the penalties of the ridge and of ``sharing``, in nats, summed over
     blocks; element p - 1 belongs to the parameters after pass p. ``objective_`` falls by rounding only, by less than

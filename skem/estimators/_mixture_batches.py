@@ -11,15 +11,14 @@ from sklearn.utils import check_random_state
 from skem.engine import stepwise
 from skem.engine.parameters import Mixture
 from skem.engine.problem import Problem
-from skem.engine.rows import Rows
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._checking import check_features
-from skem.estimators._mixture_files import MixtureFiles
+from skem.estimators._mixture_starts import MixtureStarts
 from skem.estimators._training import LabelledRows
 from skem.estimators._units import all_or_nothing
 
 
-class MixtureBatches(MixtureFiles):
+class MixtureBatches(MixtureStarts):
     """Stepwise EM."""
 
     if TYPE_CHECKING:
@@ -28,9 +27,6 @@ class MixtureBatches(MixtureFiles):
         objective_: np.ndarray
 
         def _internal_floor(self) -> float: ...
-        def _start(
-            self, rows: Rows | None, previous: Mixture | None, random_state: np.random.RandomState
-        ) -> Mixture: ...
         def _check_previous(self, previous: Mixture, n_features: int, cause: str, fix: str) -> None: ...
 
     def partial_fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -85,7 +81,8 @@ class MixtureBatches(MixtureFiles):
         if first:
             self._regularise(parts, [np.arange(rows.shape[1])])
         random_state = check_random_state(self.random_state)
-        start = self._start(parts.whole, None if first else self._mixture(), random_state)
+        labels = self._given_labels(len(checked), sample_weight) if first else None
+        start = self._start(parts.whole, None if first else self._mixture(), random_state, labels)
         if not hasattr(self, "_in_batches"):
             self._in_batches, self.log_likelihood_, self.objective_ = True, np.empty(0), np.empty(0)
         # Given parameters count as one batch.

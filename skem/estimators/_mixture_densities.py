@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -202,13 +203,19 @@ class MixtureDensities(Units):
 
     @answers_in_namespace
     def sample(
-        self, n_samples: int = 1, *, random_state: int | np.random.RandomState | None = None
+        self,
+        n_samples: int = 1,
+        *,
+        component: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Draw rows.
+        """Draw samples.
 
         Parameters
         ----------
         n_samples : int
+        component : int, optional
+            Component to draw from, from 0 to n_components - 1. None draws from all, by their weights.
         random_state : int, RandomState instance or None, default=None
             None is the estimator's own. Two calls with the same number draw the same rows, whichever of the two it is.
 
@@ -221,12 +228,18 @@ class MixtureDensities(Units):
         Raises
         ------
         TypeError, ValueError
-            A number of rows that is not whole, or less than one.
+            A number of samples that is not whole, or less than one; a component that does not exist.
         """
         check_is_fitted(self)
         check_n_samples(n_samples)
         rng = check_random_state(self.random_state if random_state is None else random_state)
-        y = rng.choice(len(self.weights_), size=n_samples, p=self.weights_ / self.weights_.sum())
+        K = len(self.weights_)
+        if component is None:
+            y = rng.choice(K, size=n_samples, p=self.weights_ / self.weights_.sum())
+        elif isinstance(component, Integral) and not isinstance(component, bool) and 0 <= component < K:
+            y = np.full(n_samples, component, dtype=np.intp)
+        else:
+            raise ValueError(f"sample: component must be a whole number from 0 to {K - 1}, got {component!r}")
         return self._rows_of(y, self._mixture(), np.arange(self.n_features_in_), rng), y
 
     # Criteria
@@ -240,6 +253,14 @@ class MixtureDensities(Units):
         """log p(x) and the weight of each row."""
         log_density = to_numpy(self.score_samples(X))
         return log_density, check_weights(to_numpy(sample_weight), log_density[:, None])
+
+    @property
+    def precisions_(self) -> np.ndarray:
+        """The inverse of ``covariances_``, of the same shape."""
+        check_is_fitted(self)
+        xp = namespace_of(self.covariances_)
+        matrices = self._fitted_type in ("full", "tied")
+        return xp.linalg.inv(self.covariances_) if matrices else 1.0 / self.covariances_
 
     @property
     def n_parameters_(self) -> int:

@@ -147,9 +147,10 @@ class _Packing:
         if isinstance(value, (list, tuple)):
             elements = [self.packed(element, f"{name}.{i}") for i, element in enumerate(value)]
             return elements if isinstance(value, list) else {"tuple": elements}
+        if isinstance(value, Mapping) and not all(isinstance(key, str) for key in value):
+            # JSON has no other keys than text, and class labels may be numbers.
+            return {"pairs": self.packed([list(pair) for pair in value.items()], name)}
         if isinstance(value, Mapping):
-            if not all(isinstance(key, str) for key in value):  # JSON has no others
-                return {"pairs": self.packed([list(pair) for pair in value.items()], name)}
             return {"mapping": {key: self.packed(element, f"{name}.{key}") for key, element in value.items()}}
         if isinstance(value, np.ndarray) and value.dtype.kind in NUMBERS_AND_WORDS:
             self.arrays[name] = value
@@ -180,11 +181,11 @@ class _Unpacking:
             return self._arrays[content]
         if kind == "tuple":
             return tuple(self(element) for element in content)
+        if kind == "pairs":
+            return dict(self(content))
         if kind == "objects":
             objects = np.empty(len(content), dtype=object)
             objects[:] = [self(element) for element in content]
             return objects
-        if kind == "pairs":
-            return dict(self(content))
         values = {name: self(element) for name, element in content.items()}
         return values if kind == "mapping" else self._records[kind](**values)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from skem.engine import sharing, starts
-from skem.engine.given_start import checked_start
+from skem.engine.given_start import checked_means, checked_start
 from skem.engine.missing_em import filled
 from skem.engine.parameters import Mixture
 from skem.engine.parts import Parts
@@ -24,7 +25,7 @@ class Starting(Units):
     """For classifiers: the parameters of each block before the first pass."""
 
     if TYPE_CHECKING:
-        n_components: int | None
+        n_components: int | Sequence[int] | Mapping[Any, int] | None
         init: Any
         n_init: int
         init_spread: float
@@ -46,11 +47,26 @@ class Starting(Units):
         """Arrays, and the parameters of the last fit, are one start."""
         return self.n_init if isinstance(self.init, str) and not self._goes_on() else 1
 
+    def _per_class(self) -> list[int] | None:
+        """The number of components of each class, if ``n_components`` has one for each."""
+        if self.n_components is None or isinstance(self.n_components, (int, Integral)):
+            return None
+        return sharing.components_per_class(self.n_components, self.classes_)
+
+    def _total_components(self) -> int | None:
+        """The number of components that the user gave, for all classes together."""
+        numbers = self._per_class()
+        return self.n_components if numbers is None else sum(numbers)  # type: ignore[return-value]
+
     def _refuse_changes(self, n_features: int, classes: np.ndarray) -> None:
         """Raise ValueError where the last fit is none that a warm start can go on from."""
         wanted = {
             "classes": (classes.tolist(), self.classes_.tolist()),
-            "n_components": (self.n_components or self.n_components_, self.n_components_),
+            "n_components": (self._total_components() or self.n_components_, self.n_components_),
+            "the number of components per class": (
+                self._per_class(),
+                [len(group) for group in getattr(self, "groups_", [])] if self._per_class() else None,
+            ),
             "the number of features": (n_features, len(self._shift)),
             **{name: (now, self._fitted_with[name]) for name, now in self._structure().items()},
         }
@@ -77,12 +93,15 @@ class Starting(Units):
             return self.blocks_
         if isinstance(self.init, str):
             return None
+        if isinstance(self.init, dict):
+            self.n_components_ = len(self._given_means())
+            return None
         mixtures = [
             checked_start(
                 self.init,
                 block=r,
                 n_blocks=self.n_blocks_,
-                sizes=(self.n_components, len(columns), len(self.classes_)),
+                sizes=(self._total_components(), len(columns), len(self.classes_)),
                 covariance_type=self._covariance_type,
             )
             for r, columns in enumerate(self.block_indices_)
@@ -90,16 +109,44 @@ class Starting(Units):
         self.n_components_ = len(mixtures[-1].means)
         return mixtures
 
+    def _given_means(self) -> np.ndarray:
+        """The means of ``init``, shape (K, n_features), in input units."""
+        if self.init.keys() != {"means"}:
+            raise ValueError(
+                f'init: a dictionary must hold "means" alone, got the keys {sorted(map(str, self.init))}; give '
+                "(weights, means, covariances) as a tuple"
+            )
+        return checked_means(self.init["means"], self._total_components(), len(self._shift))
+
+    def _start_from_means(self, columns: np.ndarray) -> starts.Start:
+        return starts.from_means(
+            (self._given_means()[:, columns] - self._shift[columns]) / self._scale[columns]
+        )
+
     def _log_sharing(self) -> np.ndarray | None:
         """log lambda of each component in each class, shape (K, L); sets ``groups_``, the components of each class."""
         self.__dict__.pop("groups_", None)
+        numbers = self._per_class()
+        if numbers is not None:
+            if self.groups is not None:
+                raise ValueError(
+                    "n_components has a number for each class, and so have groups: give one of the two"
+                )
+            self.groups_ = sharing.consecutive_groups(numbers)
         if self.sharing is None:
             if self.groups is not None:
                 raise ValueError("groups say whose a component is, which counts with sharing only: give both")
+            if numbers is not None and not (isinstance(self.init, str) and starts.STARTS[self.init].by_class):
+                start = f"init={self.init!r} does" if isinstance(self.init, str) else "the arrays of init do"
+                raise ValueError(
+                    f"n_components={self.n_components!r} reserves components for each class, which {start} not: "
+                    'set init="class" or "class_kmeans", or sharing, or give one number for all classes together'
+                )
             return None
         lambdas = sharing.check_lambdas(self.sharing, len(self.classes_))
         if self.groups is None:
-            self.groups_ = sharing.equal_groups(self.n_components_, len(self.classes_))
+            if numbers is None:
+                self.groups_ = sharing.equal_groups(self.n_components_, len(self.classes_))
         else:
             named = self.n_components is not None or not isinstance(self.init, str)
             K = self.n_components_ if named else None
@@ -120,9 +167,9 @@ class Starting(Units):
 
     def _drawn(self, parts: Parts, columns: np.ndarray, random_state: np.random.RandomState) -> Mixture:
         unit = 1.0 if self.standardize else self._scale[0]
-        groups = self.groups_ if self.sharing is not None else None
+        groups = getattr(self, "groups_", None)
         given = self.n_components is not None or self.groups is not None
-        start = starts.STARTS[self.init]
+        start = starts.STARTS[self.init] if isinstance(self.init, str) else self._start_from_means(columns)
         request = starts.Request(
             rows=filled(parts.whole) if has_missing(parts.whole.features.X) else parts.whole,
             columns=columns,
@@ -138,4 +185,6 @@ class Starting(Units):
             labels=self.classes_.tolist(),
         )
         mixture = start(request)
-        return sharing.opened(mixture, groups) if groups and start.by_class else mixture
+        if self.sharing is None or groups is None or not start.by_class:
+            return mixture
+        return sharing.opened(mixture, groups)

@@ -56,6 +56,11 @@ class Record(NamedTuple):
     def n_passes(self) -> int:
         return len(self.objective)
 
+    @property
+    def lower_bound(self) -> float:
+        """The last objective; minus infinity before the first iteration."""
+        return float(self.objective[-1]) if self.n_passes else -np.inf
+
 
 @dataclass(frozen=True)
 class Training:

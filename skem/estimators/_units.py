@@ -35,6 +35,7 @@ UNITS = {
     "_scale": Array("n_features", least=POSITIVE),
     "_mean_variance": Array(least=0),
     "_fitted_type": word(*COVARIANCE_TYPES),
+    "_least_ridge": Array(least=0, optional=True),
 }
 """Declarations of the attributes of ``Units``."""
 
@@ -85,8 +86,6 @@ class Units:
         _fitted_type: str  # covariance_type may be set anew after a fit
         variance_floor: float
         n_jobs: int | None
-
-    _least_ridge = 0.0  # in the engine's units, see `_regularise`
 
     @property
     def _covariance_type(self) -> CovarianceType:
@@ -139,14 +138,14 @@ class Units:
 
     def _internal_ridge(self) -> float:
         ridge = self.reg_covar if self.standardize else self.reg_covar / self._scale[0] ** 2
-        return max(ridge, self._least_ridge)
+        return max(ridge, vars(self).get("_least_ridge", 0.0))
 
     def _regularise(self, parts: Parts, blocks: Sequence[np.ndarray]) -> None:
         """Raise the covariance regularisation, with a warning, where that of all samples is singular in a block.
 
         Otherwise each component would keep its first covariance.
         """
-        self._least_ridge = 0.0
+        self.__dict__.pop("_least_ridge", None)
         ridge, floor = self._internal_ridge(), self.variance_floor * self._mean_variance
         largest_variance = self._mean_variance * len(self._scale)
         with Workers(self.n_jobs) as workers:
@@ -167,6 +166,7 @@ class Units:
                     variance_floor=floor,
                 )
                 if em.is_singular(problem) and self._dependent(parts, columns):
+                    # In the engine's units.
                     self._least_ridge = VARIANCE_FLOOR * (self._mean_variance or 1.0)
                     break
             else:

@@ -169,7 +169,7 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
 
     def __init__(
         self,
-        n_components: int | None = None,
+        n_components: int | Sequence[int] | Mapping[Any, int] | None = None,
         *,
         n_blocks: int = 1,
         arrangement: str | Sequence[Sequence[int]] = "sequential",
@@ -177,7 +177,7 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
         covariance_type: str = "full",
         sharing: float | ArrayLike | None = None,
         groups: Sequence[Sequence[int]] | None = None,
-        init: str | tuple | list = "class",
+        init: str | tuple | list | dict = "class",
         n_init: int = 1,
         init_spread: float = 2.0,
         init_scale: float = 2.0,

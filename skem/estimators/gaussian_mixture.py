@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from contextlib import closing
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -13,34 +12,28 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from skem.engine import em, missing_em, starts
-from skem.engine.clusters import of_clusters
+from skem.engine import em, missing_em
 from skem.engine.covariances import COVARIANCE_TYPES
-from skem.engine.given_start import checked_start
-from skem.engine.kmeans import lloyd
 from skem.engine.parameters import Mixture
-from skem.engine.rows import Features, Rows
-from skem.engine.seeds import SEEDS, SeedRequest
-from skem.engine.threads import Workers, single_threaded
+from skem.engine.threads import single_threaded
 from skem.estimators._array_api import e_step_of, fits_in_namespace
 from skem.estimators._blocks import is_elsewhere
+from skem.estimators._callbacks import CallbackSupportMixin, Progress, with_callbacks
 from skem.estimators._checking import CheckedParameters, check_features, has_missing
 from skem.estimators._docstrings import documented
 from skem.estimators._elsewhere import RowsElsewhere, rows_elsewhere
-from skem.estimators._metrics import METRICS, metric_units
+from skem.estimators._metrics import METRICS
 from skem.estimators._mixture_batches import MixtureBatches
+from skem.estimators._mixture_starts import OF_CLUSTERS
 from skem.estimators._training import LabelledRows, Record, Training, warn_if_singular, warn_unless_converged
 from skem.estimators._units import all_or_nothing
-
-OF_CLUSTERS = {"kmeans": "random_subset"} | {name: name for name in SEEDS}
-"""Which seeds each start by k-means has."""
 
 AT_A_TIME = 8
 """Passes of little data in one call, since nobody looks at the model between them."""
 
 
 @documented
-class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstimator):
+class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, DensityMixin, BaseEstimator):
     """Gaussian mixture density p(x) = sum_k pi_k N(x; mu_k, P_k), trained by EM.
 
     It does what scikit-learn's ``GaussianMixture`` does, several times faster, with results that do not
@@ -51,17 +44,20 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
     n_components : int, default=1
         K.
     %(covariance_type)s
-    init : {"kmeans", "k-means++", "static_subset", "random_subset", "static_spread", "random_spread", "sample"} or tuple, default="kmeans"
+    init : {"kmeans", "k-means++", "static_subset", "random_subset", "static_spread", "random_spread", "sample"}, dict or tuple, default="k-means++"
         Where EM starts. The first six are the seeds of k-means, see ``KMeans``, and "kmeans" is "random_subset": EM starts
         from the sizes, means and covariances of its clusters, and where a covariance is singular, from that of all clusters
         together. "sample" are rows drawn at random as means, with equal weights and the covariance of all rows. Or arrays:
-        (weights (K,), means (K, m), covariances) in input units.
+        (weights (K,), means (K, m), covariances) in input units. ``{"means": array (K, m)}`` has these means, and the weights
+        and covariances of the samples nearest to each by ``metric``. ``{"labels": array (n_samples,)}`` has the weights, means
+        and covariances of the samples with each label from 0 to K - 1: one M-step from hard responsibilities.
     kmeans_iter : int, default=10
         Iterations of k-means; with none, rows go to the nearest seed.
     metric : {"euclidean", "mahalanobis"}, default="euclidean"
         Of k-means: "mahalanobis" has each feature in units of its standard deviation, as ``standardize`` has anyway.
     %(n_init)s
     %(max_iter)s
+        0 keeps the initialisation.
     %(tol)s
     %(standardize)s
     %(reg_covar)s
@@ -83,10 +79,12 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
     means_ : ndarray of shape (n_components, n_features)
     covariances_ : ndarray
         (K, m, m) full, (m, m) tied, (K, m) diag and, with ``standardize``, spherical, else (K,).
+    precisions_ : ndarray
+        Inverses of ``covariances_``, of the same shape.
     %(log_likelihood_)s
         Without classes p(x|c) is p(x).
     lower_bound_ : float
-        The last objective.
+        The last objective; minus infinity with ``max_iter=0``.
     %(n_iter_)s
     converged_ : bool
         Whether ``tol`` ended the fit.
@@ -114,17 +112,17 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
     >>> from skem import GaussianMixture
     >>> X, _ = load_iris(return_X_y=True)
     >>> GaussianMixture(3, random_state=0).fit(X).weights_.round(2)
-    array([0.33, 0.3 , 0.36])
+    array([0.3 , 0.33, 0.36])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "covariance_type": [StrOptions(set(COVARIANCE_TYPES))],
-        "init": [StrOptions({*OF_CLUSTERS, "sample"}), tuple],
+        "init": [StrOptions({*OF_CLUSTERS, "sample"}), tuple, dict],
         "kmeans_iter": [Interval(Integral, 0, None, closed="left")],
         "metric": [StrOptions(set(METRICS))],
         "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "standardize": ["boolean"],
         "reg_covar": [Interval(Real, 0, None, closed="left")],
@@ -141,7 +139,7 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
         n_components: int = 1,
         *,
         covariance_type: str = "full",
-        init: str | tuple = "kmeans",
+        init: str | tuple | dict = "k-means++",
         kmeans_iter: int = 10,
         metric: str = "euclidean",
         n_init: int = 1,
@@ -174,6 +172,7 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
         self.random_state = random_state
 
     @fits_in_namespace
+    @with_callbacks
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> GaussianMixture:
         """Train by EM.
 
@@ -202,24 +201,35 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
             given arrays of the wrong shape.
         """
         self._validate_params()
+        progress = Progress(self, self._n_starts() * self.max_iter, X, sample_weight=sample_weight)
         with all_or_nothing(self), single_threaded():
-            self._fit(X, sample_weight)
-        warn_unless_converged(self)
+            self._fit(X, sample_weight, progress)
+            progress.end()
+        if self.max_iter:
+            warn_unless_converged(self)
         return self
 
-    def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None) -> None:
+    def _n_starts(self) -> int:
+        """Arrays, and the parameters of the last fit, are one start."""
+        drawn = isinstance(self.init, str) and not (self.warm_start and hasattr(self, "means_"))
+        return self.n_init if drawn else 1
+
+    def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None, progress: Progress) -> None:
         previous = self._mixture() if self.warm_start and hasattr(self, "means_") else None
         rows: LabelledRows | RowsElsewhere
-        incomplete = False
+        incomplete, n_samples = False, None
         if is_elsewhere(X):
             rows = rows_elsewhere(self, X, None, sample_weight)
         else:
             checked = check_features(self, X, missing=True, ensure_min_samples=2)
             rows = LabelledRows.without_classes(checked, sample_weight)
-            incomplete = has_missing(rows.X)
+            incomplete, n_samples = has_missing(rows.X), len(checked)
         if rows.n_rows < self.n_components:
             raise ValueError(f"n_components={self.n_components} components from n_samples={rows.n_rows} rows")
-        if previous is not None:
+        labels = None
+        if previous is None:
+            labels = self._given_labels(n_samples, sample_weight)
+        else:
             fix = "set it back, or set warm_start=False"
             self._check_previous(previous, rows.n_features, "warm_start", fix)
         random_state = check_random_state(self.random_state)
@@ -246,79 +256,51 @@ class GaussianMixture(CheckedParameters, MixtureBatches, DensityMixin, BaseEstim
             goes_on=previous is not None,
             em_passes=missing_em.passes if incomplete else em.passes,
         )
-        drawn = isinstance(self.init, str) and previous is None
         fits, whole = [], None
-        if drawn:
+        if previous is None and not isinstance(self.init, tuple):
             whole = missing_em.filled(parts.whole) if incomplete else parts.whole
-        for number in range(self.n_init if drawn else 1):
-            start = self._start(whole, previous, random_state)
-            fits.append(self._last(training.passes([start]), number))
-        best = max(fits, key=lambda fit: fit.objective[-1])
-        fitted = self._to_input_units(best.mixtures[0], columns)
-        self.weights_ = fitted.weights[:, 0]
-        self.means_, self.covariances_ = fitted.means, fitted.covariances
-        self.log_likelihood_, self.objective_ = best.log_likelihood, best.objective
-        self.lower_bound_ = float(self.objective_[-1])
-        self.n_iter_ = best.n_passes
-        self.converged_ = best.converged
-        self.dtype_used_ = best.dtype
+        for number in range(self._n_starts()):
+            start = self._start(whole, previous, random_state, labels)
+            if not self.max_iter:
+                fits.append(Record([start], np.empty(0), np.empty(0), "float64", False, 0))
+                break
+            fit, stop = self._last(training, start, number, progress)
+            fits.append(fit)
+            if stop:
+                break
+        best = max(fits, key=lambda fit: fit.lower_bound)
+        self._keep(best)
         self.n_samples_seen_ = rows.n_rows
         warn_if_singular(self, best.n_singular)
         self.__dict__.pop("_in_batches", None)
 
-    def _start(
-        self, rows: Rows | None, previous: Mixture | None, random_state: np.random.RandomState
-    ) -> Mixture:
-        """The parameters before the first pass; drawn from ``rows`` where there are neither others nor arrays."""
-        columns = np.arange(len(self._shift))
-        if previous is not None:
-            return self._to_internal(previous, columns)
-        if not isinstance(self.init, str):
-            given = checked_start(
-                self.init,
-                block=0,
-                n_blocks=1,
-                sizes=(self.n_components, len(columns), None),
-                covariance_type=self._covariance_type,
-            )
-            return self._to_internal(given, columns)
-        assert rows is not None
-        if self.init == "sample":
-            request = starts.Request(
-                rows=rows,
-                columns=columns,
-                n_components=self.n_components,
-                covariance_type=self._covariance_type,
-                random_state=random_state,
-                ridge=self._internal_ridge(),
-            )
-            return starts.STARTS[self.init](request)
-        with Workers(self.n_jobs) as workers, single_threaded():
-            labels = self._clusters(rows, OF_CLUSTERS[self.init], random_state, workers)
-            ridge = self._internal_ridge()
-            return of_clusters(rows, labels, self.n_components, self._covariance_type, workers, ridge)
+    def _keep(self, record: Record) -> None:
+        fitted = self._to_input_units(record.mixtures[0], np.arange(len(self._shift)))
+        self.weights_ = fitted.weights[:, 0]
+        self.means_, self.covariances_ = fitted.means, fitted.covariances
+        self.log_likelihood_, self.objective_ = record.log_likelihood, record.objective
+        self.lower_bound_ = record.lower_bound
+        self.n_iter_ = record.n_passes
+        self.converged_ = record.converged
+        self.dtype_used_ = record.dtype
 
-    def _clusters(
-        self, rows: Rows, seeds: str, random_state: np.random.RandomState, workers: Workers
-    ) -> np.ndarray:
-        """The cluster of each row, (n,), after a few iterations of k-means from some seeds."""
-        X = rows.features.X
-        if self.metric == "mahalanobis":
-            shift, scale, _ = metric_units(X, rows.weights, self.metric)
-            rows = Rows(Features(X, None, shift, scale, keep=True), rows.weights, rows.borders)
-        centres = SEEDS[seeds](SeedRequest(rows, self.n_components, random_state, workers))
-        return lloyd(rows, centres, workers, max_iter=self.kmeans_iter).labels
-
-    def _last(self, passes: Generator[Record, None, None], number: int) -> Record:
-        """The last pass from start ``number``."""
-        with closing(passes):
-            for record in passes:
+    def _last(
+        self, training: Training, start: Mixture, number: int, progress: Progress
+    ) -> tuple[Record, bool]:
+        """The last iteration from start ``number``; True if a callback ends the fit."""
+        with closing(training.passes([start])) as passes:
+            while True:
+                with progress.task() as task:
+                    record = next(passes)
+                    if progress.observed:
+                        self._keep(record)
                 if self.verbose:
-                    objective = record.objective[-1]
+                    objective = record.lower_bound
                     print(
                         f"start {number + 1}, pass {record.n_passes}: objective {objective:.6f} nats per row"
                     )
-        return record
+                if task.stop or record.converged or record.n_passes == self.max_iter:
+                    return record, task.stop
 
     def _internal_floor(self) -> float:
         if self.variance_floor >= 1:

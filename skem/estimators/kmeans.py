@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -18,6 +19,7 @@ from skem.engine.kmeans import Clusters, NearestCentres, lloyd
 from skem.engine.rows import Features, Rows
 from skem.engine.seeds import SEEDS, SeedRequest
 from skem.engine.threads import Workers, single_threaded
+from skem.estimators._callbacks import CallbackSupportMixin, Progress, with_callbacks
 from skem.estimators._checking import (
     CheckedParameters,
     check_features,
@@ -37,7 +39,13 @@ FARTHEST = 1e150
 
 @documented
 class KMeans(
-    CheckedParameters, Saving, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+    CheckedParameters,
+    Saving,
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    BaseEstimator,
 ):
     """k-means by Lloyd's iterations, as in section 3 of Sanderson and Curtin (2017).
 
@@ -134,6 +142,7 @@ class KMeans(
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @with_callbacks
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> KMeans:
         """Find the clusters.
 
@@ -156,11 +165,23 @@ class KMeans(
             of the wrong shape, or a constant feature with ``metric="mahalanobis"``.
         """
         self._validate_params()
+        if self.n_init > 1 and not isinstance(self.init, str):
+            warnings.warn(
+                f"init has the first centres, so one fit is made instead of n_init={self.n_init}",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        progress = Progress(self, self._n_starts() * self.max_iter, X, sample_weight=sample_weight)
         with all_or_nothing(self), single_threaded():
-            self._fit(X, sample_weight)
+            self._fit(X, sample_weight, progress)
+            progress.end()
         return self
 
-    def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None) -> None:
+    def _n_starts(self) -> int:
+        """Centres that are not drawn at random are one start."""
+        return self.n_init if isinstance(self.init, str) and not self.init.startswith("static") else 1
+
+    def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None, progress: Progress) -> None:
         checked = check_features(self, X)
         used, _, weights = weighted_rows(checked, np.zeros(len(checked), dtype=np.int8), sample_weight)
         total = total_weight(len(checked), sample_weight)
@@ -171,22 +192,41 @@ class KMeans(
         features = Features(used, None, self._shift, self._scale, keep=True)
         rows = Rows(features, weights, np.array([0, len(used)]))
         random_state = check_random_state(self.random_state)
-        drawn = isinstance(self.init, str) and not self.init.startswith("static")
         best: Clusters | None = None
+        stop = False
+
+        def observe(centres: np.ndarray) -> bool:
+            nonlocal stop
+            with progress.task() as task:
+                self._keep_centres(centres)
+            stop = task.stop
+            return stop
+
         with Workers(self.n_jobs) as workers:
-            for _ in range(self.n_init if drawn else 1):
+            for _ in range(self._n_starts()):
                 seeds = self._seeds(SeedRequest(rows, self.n_clusters, random_state, workers))
-                clusters = lloyd(rows, seeds, workers, max_iter=self.max_iter, tol=self.tol * mean_variance)
+                clusters = lloyd(
+                    rows,
+                    seeds,
+                    workers,
+                    max_iter=self.max_iter,
+                    tol=self.tol * mean_variance,
+                    observe=observe if progress.observed else None,
+                )
                 if best is None or clusters.inertia < best.inertia:
                     best = clusters
+                if stop:
+                    break
         assert best is not None
-        self._centres = best.centres
-        self.cluster_centers_ = best.centres * self._scale + self._shift
+        self._keep_centres(best.centres)
         self.n_iter_ = best.n_iter
         self.inertia_ = float(best.inertia * self._unit**2 * (total / rows.total_weight))
         self.labels_ = (
             best.labels if len(used) == len(checked) else self._assign(checked, np.ones(len(checked)))[0]
         )
+
+    def _keep_centres(self, centres: np.ndarray) -> None:
+        self._centres, self.cluster_centers_ = centres, centres * self._scale + self._shift
 
     def _seeds(self, request: SeedRequest) -> np.ndarray:
         if isinstance(self.init, str):

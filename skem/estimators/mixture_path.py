@@ -17,6 +17,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine.threads import Workers
+from skem.estimators._best_estimator import BestEstimator
+from skem.estimators._callbacks import CallbackSupportMixin, Progress, with_callbacks
 from skem.estimators._checking import CheckedParameters, check_features, check_weights, total_weight
 from skem.estimators._docstrings import documented
 from skem.estimators._splitting import split_components
@@ -28,7 +30,9 @@ TYPES = ("full", "tied", "diag", "spherical")
 
 
 @documented
-class GaussianMixturePath(CheckedParameters, DensityMixin, BaseEstimator):
+class GaussianMixturePath(
+    CheckedParameters, BestEstimator, CallbackSupportMixin, DensityMixin, BaseEstimator
+):
     """A Gaussian mixture whose number of components and covariance type are chosen by a criterion.
 
     For each covariance type mixtures are fitted in the order of their sizes. Each is the best of a fit from the last one,
@@ -105,6 +109,7 @@ class GaussianMixturePath(CheckedParameters, DensityMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @with_callbacks
     def fit(
         self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
     ) -> GaussianMixturePath:
@@ -129,11 +134,14 @@ class GaussianMixturePath(CheckedParameters, DensityMixin, BaseEstimator):
             ``validation_fraction``, weights whose sum overflows, or none of the mixtures converged, beside what ``GaussianMixture`` refuses.
         """
         self._validate_params()
+        sizes, types = self._choices()
+        progress = Progress(self, len(sizes) * len(types), X, sample_weight=sample_weight, parallel=True)
         with all_or_nothing(self):
-            self._fit(X, sample_weight)
+            self._fit(X, sample_weight, progress)
+            progress.end()
         return self
 
-    def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None) -> None:
+    def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None, progress: Progress) -> None:
         sizes, types = self._choices()
         rows = check_features(self, X, missing=True, ensure_min_samples=2)
         weights = check_weights(sample_weight, rows)
@@ -163,10 +171,12 @@ class GaussianMixturePath(CheckedParameters, DensityMixin, BaseEstimator):
 
         def path(covariance_type: str) -> list[GaussianMixture]:
             models: list[GaussianMixture] = []
-            for K, start in zip(sizes, seeds(seed, len(sizes)), strict=True):
+            first = types.index(covariance_type) * len(sizes)
+            for number, (K, start) in enumerate(zip(sizes, seeds(seed, len(sizes)), strict=True), first):
                 model = clone(estimator)
                 model.set_params(n_components=K, covariance_type=covariance_type, random_state=start)
-                models.append(_best_fit(model, models[-1] if models else None, *fitted))
+                with progress.task("mixture", number):
+                    models.append(_best_fit(model, models[-1] if models else None, *fitted))
             return models
 
         with Workers(self.n_jobs) as workers:
@@ -211,6 +221,12 @@ class GaussianMixturePath(CheckedParameters, DensityMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+    def fit_predict(
+        self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
+    ) -> np.ndarray:
+        """``fit`` and ``predict`` on the same samples."""
+        return self.fit(X, sample_weight=sample_weight).predict(X)
 
     # What the chosen mixture knows
 

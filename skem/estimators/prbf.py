@@ -6,7 +6,7 @@ kernel for a class as far as lambda says. The engine is that of SKEM; lambda is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -40,10 +40,11 @@ class PRBFClassifier(SharedKernelClassifier):
     %(groups)s
     %(covariance_type)s
         The paper has spherical ones (eq. 39); with ``standardize`` these are ellipsoids in input units.
-    init : {"class", "class_kmeans", "sample", "kmeans", "k-means++"} or arrays, default="class"
+    init : {"class", "class_kmeans", "sample", "kmeans", "k-means++"}, dict or arrays, default="class"
         Where EM starts: the kernels of a group from rows, or k-means, of its class; or all kernels from all rows. All
         classes start with the same weights, but for zeros where lambda is zero. Arrays are a tuple (weights (M, L),
-        means (M, m), covariances) in input units. The uniform start of ``SKEMClassifier`` is that of another paper, and a
+        means (M, m), covariances) in input units; ``{"means": array (M, m)}`` has the covariance of samples about the nearest
+        mean. The uniform start of ``SKEMClassifier`` is that of another paper, and a
         kernel that starts far from the rows of its class says nothing of lambda.
     %(n_init)s
     %(standardize)s
@@ -114,7 +115,7 @@ class PRBFClassifier(SharedKernelClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SharedKernelClassifier._parameter_constraints,
-        "init": [StrOptions(set(STARTS) - {"uniform"}), list, tuple],
+        "init": [StrOptions(set(STARTS) - {"uniform"}), list, tuple, dict],
         "sharing": [Real, "array-like"],
     }
 
@@ -123,12 +124,12 @@ class PRBFClassifier(SharedKernelClassifier):
 
     def __init__(
         self,
-        n_components: int | None = None,
+        n_components: int | Sequence[int] | Mapping[Any, int] | None = None,
         *,
         sharing: float | ArrayLike = 0.5,
         groups: Sequence[Sequence[int]] | None = None,
         covariance_type: str = "full",
-        init: str | tuple | list = "class",
+        init: str | tuple | list | dict = "class",
         n_init: int = 1,
         standardize: bool = True,
         reg_covar: float = 0.1,

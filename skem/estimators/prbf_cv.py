@@ -14,6 +14,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
 from skem.engine.threads import Workers
+from skem.estimators._callbacks import Progress
 from skem.estimators._checking import refuse_elsewhere
 from skem.estimators._choosing import ChoosingClassifier, UserRows, log_posterior
 from skem.estimators._training import one_seed
@@ -135,7 +136,7 @@ class PRBFClassifierCV(ChoosingClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, progress: Progress) -> None:
         check_sharings(self.sharings)
         refuse_elsewhere(self, X)
         estimator = PRBFClassifier() if self.estimator is None else clone(self.estimator)
@@ -148,13 +149,14 @@ class PRBFClassifierCV(ChoosingClassifier):
             _refuse_missing_classes(rows, [train for train, _ in splits], first.classes_)
         scorer = log_posterior if self.scoring is None else check_scoring(estimator, scoring=self.scoring)
 
-        def path(split: tuple[np.ndarray, np.ndarray]) -> tuple[PRBFClassifier, list[float]]:
-            train, test = rows.take(split[0]), rows.take(split[1])
-            models = list(sharing_path(estimator, train.X, train.y, self.sharings, train.weights))
+        def path(number: int) -> tuple[PRBFClassifier, list[float]]:
+            train, test = (rows.take(indices) for indices in splits[number])
+            with progress.task("split", number):
+                models = list(sharing_path(estimator, train.X, train.y, self.sharings, train.weights))
             return models[0], [test.score(scorer, model) for model in models]
 
         with Workers(self.n_jobs) as workers:
-            starts, columns = zip(*workers.map(path, splits), strict=True)
+            starts, columns = zip(*workers.map(path, range(len(splits))), strict=True)
             order = np.argsort(np.argsort(-np.asarray(self.sharings, dtype=float)))
             self.scores_ = np.transpose(columns)[order]
             means = self.scores_.mean(axis=1)

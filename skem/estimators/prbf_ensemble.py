@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine.threads import Workers
@@ -45,6 +46,10 @@ class PRBFEnsemble(CheckedParameters, Posteriors, ClassifierMixin, BaseEstimator
     classes_, class_prior_ : ndarray of shape (n_classes,)
     n_features_in_, feature_names_in_
         As in scikit-learn.
+
+    Notes
+    -----
+    It has no ``save``: save each of ``estimators_``, and give the loaded models to ``of``.
 
     Raises
     ------
@@ -123,3 +128,21 @@ class PRBFEnsemble(CheckedParameters, Posteriors, ClassifierMixin, BaseEstimator
         check_is_fitted(self)
         densities = [model.class_log_density(X) for model in self.estimators_]
         return logsumexp(densities, axis=0) - np.log(len(densities))
+
+    def sample(
+        self,
+        n_samples: int = 1,
+        y: ArrayLike | None = None,
+        *,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Draw samples, each from one of ``estimators_`` at random; parameters as for ``PRBFClassifier.sample``."""
+        check_is_fitted(self)
+        rng = check_random_state(self.random_state if random_state is None else random_state)
+        # The classes are those of any of the models, since all have the same prior.
+        X, labels = self.estimators_[0].sample(n_samples, y, random_state=rng)
+        numbers = rng.randint(len(self.estimators_), size=len(labels))
+        for number in np.unique(numbers[numbers > 0]):
+            of_model = numbers == number
+            X[of_model] = self.estimators_[number].sample(y=labels[of_model], random_state=rng)[0]
+        return X, labels

@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils._param_validation import Interval
 
+from skem.estimators._callbacks import Progress
 from skem.estimators._checking import refuse_elsewhere
 from skem.estimators._choosing import ChoosingClassifier, UserRows, log_posterior
 from skem.estimators._docstrings import documented
@@ -132,7 +133,7 @@ class PSKEMClassifierCV(ChoosingClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, progress: Progress) -> None:
         refuse_elsewhere(self, X)
         estimator = self._base()
         # What can be refused is refused here, not in the middle of a split.
@@ -152,7 +153,7 @@ class PSKEMClassifierCV(ChoosingClassifier):
         rows = UserRows.of(X, y, sample_weight)
         splits = [(rows.take(train), rows.take(test)) for train, test in self._splits(rows.y, estimator)]
 
-        search = _Search(estimator, splits, sizes, ridges)
+        search = _Search(estimator, splits, sizes, ridges, progress)
         for n_blocks in numbers:
             if not search.path(n_blocks):
                 break
@@ -232,6 +233,7 @@ class _Search:
     splits: list[tuple[UserRows, UserRows]]
     sizes: list[int]
     ridges: list[float]
+    progress: Progress
 
     def __post_init__(self) -> None:
         self.entries: list[Step] = []
@@ -268,10 +270,11 @@ class _Search:
 
     def _trial(self, step: Step, before: _Trial | None) -> _Trial:
         """The models of a step, each from the one before on its split."""
-        models = [
-            _fitted(self.estimator, step, None if before is None else before.models[s], train)
-            for s, (train, _) in enumerate(self.splits)
-        ]
+        with self.progress.task("model", len(self.entries)):
+            models = [
+                _fitted(self.estimator, step, None if before is None else before.models[s], train)
+                for s, (train, _) in enumerate(self.splits)
+            ]
         scores = [
             test.score(log_posterior, model) for model, (_, test) in zip(models, self.splits, strict=True)
         ]

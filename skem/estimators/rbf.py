@@ -99,6 +99,7 @@ class GaussianKernels(CheckedParameters, ClassNamePrefixFeaturesOutMixin, Transf
         mixture = GaussianMixture(
             self.n_components,
             covariance_type="spherical",
+            init="kmeans",
             max_iter=self.max_iter,
             tol=self.tol,
             reg_covar=self.reg_covar,

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from skem.engine.softmax_mixture import LabelledRows
 from skem.engine.sparse_bayes import State, iterations, refuse_more_than_memory
 from skem.engine.threads import single_threaded
+from skem.estimators._callbacks import CallbackSupportMixin, Progress, with_callbacks
 from skem.estimators._checking import CheckedParameters, check_features, total_weight, weighted_rows
 from skem.estimators._declarations import POSITIVE, Array, Record, count, curve, flag, size, word
 from skem.estimators._docstrings import documented
@@ -38,7 +39,9 @@ LARGEST_CURVATURE = 1e290
 
 
 @documented
-class SDGMClassifier(CheckedParameters, Saving, LogOdds, ClassifierMixin, BaseEstimator):
+class SDGMClassifier(
+    CheckedParameters, Saving, CallbackSupportMixin, LogOdds, ClassifierMixin, BaseEstimator
+):
     """A sparse mixture per class inside one softmax, trained for P(c|x) itself (Hayashi and Uchida 2021).
 
     P(c, m|x) is proportional to pi_cm exp(w_cm' phi(x)), eq. 1. Each weight has a prior precision of its own, which the
@@ -199,6 +202,7 @@ class SDGMClassifier(CheckedParameters, Saving, LogOdds, ClassifierMixin, BaseEs
         self.solver = solver
         self.random_state = random_state
 
+    @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SDGMClassifier:
         """Train by sparse Bayesian learning (Algorithm 1).
 
@@ -235,11 +239,13 @@ class SDGMClassifier(CheckedParameters, Saving, LogOdds, ClassifierMixin, BaseEs
             raise ValueError(
                 'solver="lowrank" needs form="dual" and kernel="poly2", the only kernel of low rank: set solver="auto"'
             )
+        progress = Progress(self, self.max_iter, X, y, sample_weight)
         with all_or_nothing(self), single_threaded():
-            self._fit(X, y, sample_weight)
+            self._fit(X, y, sample_weight, progress)
+            progress.end()
         return self
 
-    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, progress: Progress) -> None:
         features, labels = check_features(self, X, y=y)
         check_classification_targets(labels)
         used, labels, weights = weighted_rows(
@@ -277,7 +283,15 @@ class SDGMClassifier(CheckedParameters, Saving, LogOdds, ClassifierMixin, BaseEs
                 "ones as sample_weight, or set standardize=True"
             )
         options = {name: getattr(self, name) for name in ("max_iter", "em_iter", "tol", "max_precision")}
-        states = list(iterations(rows, basis, responsibilities, one_precision=self._one_precision, **options))
+        updates = iterations(rows, basis, responsibilities, one_precision=self._one_precision, **options)
+        states: list[State] = []
+        while len(states) < self.max_iter:
+            with progress.task() as task:
+                states.append(next(updates))
+                if progress.observed:
+                    self._keep(states, rows, points, used[first, 0])
+            if task.stop or states[-1].converged:
+                break
         self._keep(states, rows, points, used[first, 0])
         if not self.n_nonzero_weights_:
             warnings.warn(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -91,12 +92,12 @@ class SKEMClassifier(SharedKernelClassifier):
 
     def __init__(
         self,
-        n_components: int | None = None,
+        n_components: int | Sequence[int] | Mapping[Any, int] | None = None,
         *,
         covariance_type: str = "full",
         sharing: float | ArrayLike | None = None,
         groups: Sequence[Sequence[int]] | None = None,
-        init: str | tuple | list = "class",
+        init: str | tuple | list | dict = "class",
         n_init: int = 1,
         init_spread: float = 2.0,
         init_scale: float = 2.0,

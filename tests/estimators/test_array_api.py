@@ -199,6 +199,19 @@ def test_a_start_of_another_namespace_or_device_is_refused_and_the_estimator_lef
     there = tuple(STRICT(a, device=OTHER) for a in start)
     refused(fitted.set_params(init=there), "init: .*CPU_DEVICE.*device1", STRICT(X))
     refused(fitted.set_params(init=there), "init: .*X is of numpy", X)
+    refused(fitted.set_params(init={"means": there[1]}), "init: .*CPU_DEVICE.*device1", STRICT(X))
+
+
+@pytest.mark.parametrize("covariance_type", ["full", "diag"])
+def test_means_alone_and_precisions_are_where_X_is(covariance_type):
+    X, _ = gaussians(200, 2)
+    options = {"covariance_type": covariance_type, "max_iter": 3, "tol": 0.0}
+    theirs = GaussianMixture(2, init={"means": X[:2]}, **options).fit(X)
+    with config_context(array_api_dispatch=True):
+        ours = GaussianMixture(2, init={"means": STRICT(X[:2], device=OTHER)}, **options)
+        precisions = ours.fit(STRICT(X, device=OTHER)).precisions_
+    assert precisions.device == OTHER
+    assert_allclose(numpy(precisions), theirs.precisions_, rtol=1e-6)
 
 
 def test_values_that_are_refused_leave_the_estimator_as_it_was():

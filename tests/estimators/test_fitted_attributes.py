@@ -83,7 +83,7 @@ def test_predictions_follow_assigned_attributes(model, changes):
         setattr(fitted, name, change(original))
         after = answers(fitted)
         assert not same(before, after), name
-        if hasattr(fitted, "save"):
+        if hasattr(fitted, "load"):
             stream = io.BytesIO()
             fitted.save(stream)
             stream.seek(0)

@@ -38,6 +38,7 @@ def test_the_same_clusters_as_scikit_learn_from_the_same_start(K):
     theirs = Peer(K, init=rows[:K], n_init=1, tol=0, max_iter=500).fit(rows, sample_weight=weights)
     ours = KMeans(K, init=rows[:K], tol=0, max_iter=500).fit(rows, sample_weight=weights)
     assert_array_equal(ours.labels_, theirs.labels_)
+    assert ours.n_iter_ == theirs.n_iter_
     assert_allclose(ours.cluster_centers_, theirs.cluster_centers_, rtol=1e-10, atol=1e-12)
     assert_allclose(ours.inertia_, theirs.inertia_, rtol=1e-12)
     assert_array_equal(ours.predict(rows[::3]), theirs.predict(rows[::3]))
@@ -233,3 +234,15 @@ def test_weights_that_are_none_are_refused():
     for weights, words in [(np.zeros(150), "non-zero"), (-np.ones(150), "[Nn]egative")]:
         with pytest.raises(ValueError, match=words):
             KMeans(2).fit(X, sample_weight=weights)
+
+
+@pytest.mark.parametrize("tol", [1e-4, 1e-2])
+def test_iterations_up_to_the_tolerance_as_scikit_learn_counts_them(tol):
+    rows = blobs(n=2000)
+    theirs = Peer(9, init=rows[:9], tol=tol).fit(rows)
+    assert KMeans(9, init=rows[:9], tol=tol).fit(rows).n_iter_ == theirs.n_iter_
+
+
+def test_given_centres_are_one_start_and_say_so():
+    with pytest.warns(RuntimeWarning, match="one fit is made instead of n_init=3"):
+        KMeans(3, init=X[:3], n_init=3).fit(X)

@@ -64,7 +64,7 @@ def test_rows_held_out_are_not_fitted():
     assert_allclose(path.results_["held_out"][0], alone.score(X[test]))
     best = path.best_estimator_
     assert best.n_components == 2
-    assert best.init == "kmeans"
+    assert best.init == "k-means++"
     # The mixture that is kept is of all rows.
     assert_allclose(best.log_likelihood_[-1], best.score(X))
 

@@ -185,3 +185,73 @@ def test_an_unknown_metric_is_named():
     for ask in (model.assign, model.histogram):
         with pytest.raises(ValueError, match='"probability", "euclidean" or "mahalanobis", got \'cosine\''):
             ask(X, "cosine")
+
+
+@every_type
+def test_labels_alone_are_one_m_step(covariance_type):
+    labels, weights = np.arange(150) % 4, np.r_[np.zeros(6), np.linspace(0.5, 2, 144)]
+    model = GaussianMixture(4, init={"labels": labels}, covariance_type=covariance_type, max_iter=0)
+    model.fit(X, sample_weight=weights)
+    shares, means, covariances = cluster_moments(X, labels, weights, covariance_type)
+    ridge = 1e-6 * (np.eye(4) if covariance_type in ("full", "tied") else 1)
+    assert_allclose(model.weights_, shares)
+    assert_allclose(model.means_, means)
+    assert_allclose(model.covariances_, covariances + ridge)
+    assert (model.n_iter_, model.converged_, model.lower_bound_) == (0, False, -np.inf)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "mahalanobis"])
+@pytest.mark.parametrize("standardize", [False, True])
+def test_means_alone_have_the_samples_nearest_to_them(metric, standardize):
+    rows = X * [1, 1, 100, 1]
+    units = rows.std(axis=0) if standardize or metric == "mahalanobis" else 1
+    means = rows[[0, 60, 120]]
+    labels = cdist(rows / units, means / units).argmin(axis=1)
+    options = {"metric": metric, "standardize": standardize, "max_iter": 0}
+    model = GaussianMixture(3, init={"means": means}, **options).fit(rows)
+    clusters = GaussianMixture(3, init={"labels": labels}, **options).fit(rows)
+    assert_allclose(model.means_, means)
+    assert_array_equal(model.weights_, clusters.weights_)
+    assert_array_equal(model.covariances_, clusters.covariances_)
+    assert GaussianMixture(3, init={"means": means}).fit(rows).score(rows) > model.score(rows)
+
+
+@pytest.mark.parametrize(
+    ("init", "message"),
+    [
+        ({"labels": np.arange(150) % 3 - 1}, r"from 0 to 2 for n_components=3, got \[-1, 0, 1\]"),
+        ({"labels": np.arange(150) % 2}, "no sample has label 2"),
+        ({"labels": [0, 1, 2]}, r"labels must have shape \(150,\)"),
+        ({"means": X[:2]}, r"means must have shape \(3, 4\), got \(2, 4\)"),
+        ({"means": [*X[:2], [99] * 4]}, "no sample is nearest to mean number 2"),
+        ({"means": "centre"}, "means must be an array of numbers"),
+        ({"means": X[:3], "labels": np.zeros(150)}, 'either "means" or "labels"'),
+    ],
+)
+def test_means_or_labels_that_are_no_start(init, message):
+    with pytest.raises(ValueError, match=message):
+        GaussianMixture(3, init=init).fit(X)
+
+
+@every_type
+@pytest.mark.parametrize("standardize", [False, True])
+def test_precisions_are_inverse_covariances(covariance_type, standardize):
+    model = GaussianMixture(3, covariance_type=covariance_type, standardize=standardize).fit(X)
+    assert model.precisions_.shape == model.covariances_.shape
+    if covariance_type in ("full", "tied"):
+        identity = model.precisions_ @ model.covariances_
+        assert_allclose(identity, np.broadcast_to(np.eye(4), identity.shape), atol=1e-8)
+    else:
+        assert_allclose(model.precisions_ * model.covariances_, np.ones_like(model.covariances_))
+
+
+def test_samples_of_one_component():
+    model = GaussianMixture.from_parameters(
+        [0.5, 0.5], [[0.0], [40.0]], [1.0, 1.0], covariance_type="spherical"
+    )
+    rows, components = model.sample(20, component=1, random_state=0)
+    assert_array_equal(components, np.ones(20))
+    assert (rows > 30).all()
+    for component in (2, -1, True, 0.5):
+        with pytest.raises(ValueError, match="component must be a whole number from 0 to 1"):
+            model.sample(component=component)

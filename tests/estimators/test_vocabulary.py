@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
@@ -206,6 +207,76 @@ def test_sharing_and_groups_mean_the_same_in_every_class(groups):
 def test_groups_without_sharing_are_refused():
     with pytest.raises(ValueError, match="groups say whose a component is, which counts with sharing only"):
         skem.SKEMClassifier(3, groups=[[0], [1], [2]]).fit(X, y)
+
+
+# Components per class
+
+
+@every_classifier
+def test_components_per_class(Classifier, tmp_path):
+    options = {"max_iter": 3, "tol": 0, "random_state": 0}
+    model = Classifier({1: 3, 0: 1, 2: 2}, **options).fit(X, y)
+    assert [len(group) for group in model.groups_] == [1, 3, 2]
+    block = model.blocks_[0]
+    if Classifier is skem.PRBFClassifier:
+        grouped = Classifier(groups=[[0], [1, 2, 3], [4, 5]], **options).fit(X, y)
+        assert_array_equal(block.means, grouped.means_)
+    else:
+        for c, group in enumerate(model.groups_):
+            assert_array_equal(np.flatnonzero(block.weights[:, c]), group)
+    assert_array_equal(Classifier([1, 3, 2], **options).fit(X, y).blocks_[0].means, block.means)
+    model.save(tmp_path / "model.npz")
+    assert Classifier.load(tmp_path / "model.npz").n_components == model.n_components
+    even = Classifier([2, 2, 2], **options).fit(X, y)
+    assert_array_equal(even.blocks_[0].means, Classifier(6, **options).fit(X, y).blocks_[0].means)
+
+
+@pytest.mark.parametrize(
+    ("n_components", "options", "message"),
+    [
+        (
+            {"a": 1, "b": 2},
+            {},
+            r"no number for class 'c': give one for each of the classes \['a', 'b', 'c'\]",
+        ),
+        ({"a": 1, "b": 2, "c": 1, "d": 1}, {}, "a number for 'd', which is no class"),
+        ([1, 2], {}, r"shape \(2,\): give one number for each of the 3 classes"),
+        ([1, 0, 2], {}, "n_components of class 'b' must be a whole number, at least 1; got 0"),
+        ([1, 3, 2], {"init": "kmeans"}, "which init='kmeans' does not"),
+        ([1, 3, 2], {"groups": [[0], [1], [2]], "sharing": 0.5}, "give one of the two"),
+    ],
+)
+def test_components_per_class_that_cannot_be(n_components, options, message):
+    with pytest.raises(ValueError, match=message):
+        skem.SKEMClassifier(n_components, **options).fit(X, np.array(["a", "b", "c"])[y])
+
+
+def test_a_warm_start_keeps_the_components_of_each_class():
+    model = skem.SKEMClassifier([1, 3, 2], warm_start=True, max_iter=2, random_state=0).fit(X, y)
+    assert [len(group) for group in model.fit(X, y).groups_] == [1, 3, 2]
+    with pytest.raises(ValueError, match=r"per class changed from \[1, 3, 2\] to \[3, 1, 2\]"):
+        model.set_params(n_components=[3, 1, 2]).fit(X, y)
+
+
+# Means as a start
+
+
+@every_classifier
+def test_classifiers_start_from_means(Classifier):
+    means = X[::15]
+    model = Classifier(init={"means": means}, max_iter=1, tol=0).fit(X, y)
+    nearest = means[cdist(X / X.std(axis=0), means / X.std(axis=0)).argmin(axis=1)]
+    deviations = X - nearest
+    ridge = 0.1 * np.diag(X.var(axis=0))
+    covariance = deviations.T @ deviations / len(X) + ridge
+    type_ = model.covariance_type
+    covariances = covariance if type_ == "tied" else np.tile(covariance, (10, 1, 1))
+    given = (np.full((10, 3), 0.1), means, covariances)
+    same = Classifier(init=given, max_iter=1, tol=0).fit(X, y)
+    assert_allclose(model.blocks_[0].means, same.blocks_[0].means, rtol=1e-8)
+    assert model.n_components_ == 10
+    with pytest.raises(ValueError, match='a dictionary must hold "means" alone'):
+        Classifier(init={"labels": y}).fit(X, y)
 
 
 # Samples

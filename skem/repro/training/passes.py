@@ -152,6 +152,7 @@ def _ordinary_mixtures(trial: Trial, params: dict[str, Any], random_state: int) 
     for columns in np.array_split(np.arange(trial.X_train.shape[1]), params.get("n_blocks", 1)):
         mixture = GaussianMixture(
             params["n_components"],
+            init="kmeans",
             max_iter=10,
             tol=0.0,
             reg_covar=params["reg_covar"],
