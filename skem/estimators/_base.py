@@ -171,8 +171,10 @@ class SharedKernelClassifier(
         elif self._holds_out(rows.codes):
             rows, held_out = rows.split(self.validation_fraction, random_states[0])
         self._measure(rows)
-        self._fitted_with = self._structure()
         known = self._known()
+        requested = self._fitted_with["n_components"] if goes_on else str(self.n_components_)
+        self._fitted_with = self._structure() | {"n_components": requested}
+        self._reserve(rows)
         log_sharing = self._log_sharing()
         training = self._training(rows, log_sharing)
         for name in ("validation_scores_", "best_validation_score_"):

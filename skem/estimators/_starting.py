@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ from skem.engine.missing_em import filled
 from skem.engine.parameters import Mixture
 from skem.engine.parts import Parts
 from skem.estimators._checking import has_missing
+from skem.estimators._elsewhere import RowsElsewhere
+from skem.estimators._training import LabelledRows
 from skem.estimators._units import Units
 
 STARTS = tuple(starts.STARTS)
@@ -38,6 +41,7 @@ class Starting(Units):
         block_indices_: list[np.ndarray]
         blocks_: list[Mixture]
         _fitted_with: dict[str, str]
+        _reserved: list[np.ndarray] | None
 
     def _goes_on(self) -> bool:
         return self.warm_start and hasattr(self, "blocks_")
@@ -50,10 +54,11 @@ class Starting(Units):
         """Raise ValueError where the last fit is none that a warm start can go on from."""
         wanted = {
             "classes": (classes.tolist(), self.classes_.tolist()),
-            "n_components": (self.n_components or self.n_components_, self.n_components_),
             "the number of features": (n_features, len(self._shift)),
             **{name: (now, self._fitted_with[name]) for name, now in self._structure().items()},
         }
+        if self.n_components is not None:
+            wanted["n_components"] = str(self.n_components), self._fitted_with["n_components"]
         for name, (now, before) in wanted.items():
             if now != before:
                 raise ValueError(f"warm_start: {name} changed from {before} to {now} since the last fit")
@@ -87,8 +92,38 @@ class Starting(Units):
         self.n_components_ = len(mixtures[-1].means)
         return mixtures
 
+    def _reserve(self, rows: LabelledRows | RowsElsewhere) -> None:
+        """Reserve for no class more components than it has distinct samples, where ``init`` draws them from these.
+
+        Sets ``_reserved``, the components of each class, or None where they are equal groups, and ``n_components_``.
+        """
+        self._reserved = None
+        K, L = self.n_components_, len(self.classes_)
+        by_class = isinstance(self.init, str) and starts.STARTS[self.init].by_class and 1 < L <= K
+        in_memory = isinstance(rows, LabelledRows) and isinstance(rows.X, np.ndarray)
+        if not by_class or not in_memory or self.groups is not None or self._goes_on():
+            return
+        sizes = [len(group) for group in np.array_split(np.arange(K), L)]
+        filled = [
+            _n_distinct(rows.X, np.flatnonzero(rows.codes == c), size) for c, size in enumerate(sizes)
+        ]
+        if filled == sizes:
+            return
+        if self.n_components is not None:
+            c = int(np.argmax(np.subtract(sizes, filled)))
+            warnings.warn(
+                f"n_components={K} reserves {sizes[c]} components for class {self.classes_.tolist()[c]!r}, which has "
+                f"{filled[c]} distinct training samples; {sum(filled)} components are fitted in all. "
+                'Set a smaller n_components, or init="sample" to draw from all classes together',
+                UserWarning,
+                stacklevel=2,
+            )
+        self.n_components_ = sum(filled)
+        self._reserved = np.split(np.arange(sum(filled)), np.cumsum(filled)[:-1])
+
     def _log_sharing(self) -> np.ndarray | None:
         """log lambda of each component in each class, shape (K, L); sets ``groups_``, the components of each class."""
+        before = self.__dict__.pop("groups_", None) if self._goes_on() else None
         self.__dict__.pop("groups_", None)
         if self.sharing is None:
             if self.groups is not None:
@@ -96,7 +131,7 @@ class Starting(Units):
             return None
         lambdas = sharing.check_lambdas(self.sharing, len(self.classes_))
         if self.groups is None:
-            self.groups_ = sharing.equal_groups(self.n_components_, len(self.classes_))
+            self.groups_ = before or self._reserved or sharing.equal_groups(self.n_components_, len(self.classes_))
         else:
             named = self.n_components is not None or not isinstance(self.init, str)
             K = self.n_components_ if named else None
@@ -117,7 +152,7 @@ class Starting(Units):
 
     def _drawn(self, parts: Parts, columns: np.ndarray, random_state: np.random.RandomState) -> Mixture:
         unit = 1.0 if self.standardize else self._scale[0]
-        groups = self.groups_ if self.sharing is not None else None
+        groups = self.groups_ if self.sharing is not None else self._reserved
         given = self.n_components is not None or self.groups is not None
         start = starts.STARTS[self.init]
         request = starts.Request(
@@ -135,4 +170,14 @@ class Starting(Units):
             labels=self.classes_.tolist(),
         )
         mixture = start(request)
-        return sharing.opened(mixture, groups) if groups and start.by_class else mixture
+        return sharing.opened(mixture, groups) if self.sharing is not None and start.by_class else mixture
+
+
+def _n_distinct(X: np.ndarray, indices: np.ndarray, most: int) -> int:
+    """The number of distinct samples among some, counted up to ``most``."""
+    n = 0
+    for some in (indices[: 4 * most], indices):  # the first ones are usually enough
+        n = min(len(np.unique(X[some], axis=0)), most)
+        if n == most:
+            break
+    return n

@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import log_softmax, logsumexp
+from scipy.special import logsumexp
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from skem.estimators._calibration import tempered
 from skem.estimators._docstrings import documented
 from skem.estimators._elsewhere import by_blocks
 from skem.estimators._fine_tuned import FineTuned
@@ -149,7 +150,7 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
         "discriminative_iter": [Interval(Integral, 0, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "strength": [Interval(Real, 0, np.inf, closed="both"), StrOptions({"auto"})],
+        "strength": [Interval(Real, 0, np.inf, closed="both"), StrOptions({"auto"}), None],
         "smoothing": [Interval(Real, 0, 1, closed="left")],
         "feature_noise": [Interval(Real, 0, None, closed="left")],
         "temperature": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
@@ -159,10 +160,12 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
         *PSKEMClassifier._saved,
         *(
             "temperature_",
+            "background_",
             "strength_",
             "generative_blocks_",
             "conditional_log_likelihood_",
             "n_discriminative_iter_",
+            "best_discriminative_iter_",
             "_tuned",
         ),
     )
@@ -191,7 +194,7 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
         batch_size: int = 500,
         learning_rate: float = 0.01,
         feature_noise: float = 0.0,
-        strength: float | str = 0.0,
+        strength: float | str | None = None,
         smoothing: float = 0.0,
         temperature: float | str = "auto",
         early_stopping: bool = False,
@@ -273,16 +276,12 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
     @by_blocks
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(c|x) of the tempered product, in proportion to p(c) p(x|c)^(1/T), shape (n_samples, n_classes)."""
-        return log_softmax(self._logits(X), axis=1)
+        return tempered(self.predict_joint_log_proba(X), self._log_prior(), self.temperature_, self.background_)
 
     @by_blocks
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The class of largest posterior, shape (n_samples,)."""
-        logits = self._logits(X)
-        return self.classes_[logits.argmax(axis=1)]
-
-    def _logits(self, X: ArrayLike) -> np.ndarray:
-        return self.class_log_density(X) / self.temperature_ + self._log_prior()
+        return self.classes_[self.predict_log_proba(X).argmax(axis=1)]
 
     # Densities of rows, which fine-tuning leaves alone
 

@@ -84,7 +84,7 @@ class PRBFClassifierCV(ChoosingClassifier):
     best_score_ : float
         Mean score of it over splits.
     scores_ : ndarray of shape (n_sharings, n_splits)
-        Score of each of ``sharings``, in the order given.
+        Score of each of ``sharings``, in the order given; NaN where it cannot be fitted.
     best_estimator_ : PRBFClassifier
         Fitted to all rows along the same path, as far as ``sharing_``.
     classes_, class_prior_ : ndarray of shape (n_classes,)
@@ -94,7 +94,7 @@ class PRBFClassifierCV(ChoosingClassifier):
     Raises
     ------
     ValueError
-        From ``fit``: no lambda, or one given twice; with ``per_pair`` a class that a split does not train on; beside
+        From ``fit``: no lambda, one given twice, or none that can be fitted in every split; with ``per_pair`` a class that a split does not train on; beside
         what ``PRBFClassifier`` refuses.
 
     Examples
@@ -148,18 +148,29 @@ class PRBFClassifierCV(ChoosingClassifier):
             _refuse_missing_classes(rows, [train for train, _ in splits], first.classes_)
         scorer = log_posterior if self.scoring is None else check_scoring(estimator, scoring=self.scoring)
 
-        def path(split: tuple[np.ndarray, np.ndarray]) -> tuple[PRBFClassifier, list[float]]:
+        errors: list[ValueError] = []
+
+        def path(split: tuple[np.ndarray, np.ndarray]) -> tuple[PRBFClassifier | None, list[float]]:
             train, test = rows.take(split[0]), rows.take(split[1])
-            models = list(sharing_path(estimator, train.X, train.y, self.sharings, train.weights))
-            return models[0], [test.score(scorer, model) for model in models]
+            models: list[PRBFClassifier] = []
+            try:
+                models.extend(sharing_path(estimator, train.X, train.y, self.sharings, train.weights))
+            except ValueError as error:
+                errors.append(error)
+            scores = [test.score(scorer, model) for model in models]
+            return models[0] if models else None, scores + [np.nan] * (len(self.sharings) - len(models))
 
         with Workers(self.n_jobs) as workers:
             starts, columns = zip(*workers.map(path, splits), strict=True)
             order = np.argsort(np.argsort(-np.asarray(self.sharings, dtype=float)))
             self.scores_ = np.transpose(columns)[order]
             means = self.scores_.mean(axis=1)
-            self.sharing_: float | np.ndarray = float(self.sharings[int(means.argmax())])
-            self.best_score_ = float(means.max())
+            if np.isnan(means).all():
+                raise ValueError(
+                    f"none of the {len(means)} sharings can be fitted in every split: {min(map(str, errors))}"
+                )
+            self.sharing_: float | np.ndarray = float(self.sharings[int(np.nanargmax(means))])
+            self.best_score_ = float(np.nanmax(means))
 
             def mean_score(sharing: np.ndarray) -> float:
                 def score(r: int) -> float:
