@@ -93,7 +93,9 @@ class FineTuning:
             ConditionalBlock(columns, ClassWeights(mixture.weights), self.covariance_type, self.dtype)
             for columns, mixture in zip(self.columns, mixtures, strict=True)
         ]
-        model = ConditionalModel(blocks, self.log_prior, self.beta, self.smoothing, self.background, self.workers)
+        model = ConditionalModel(
+            blocks, self.log_prior, self.beta, self.smoothing, self.background, self.workers
+        )
         for block, mixture in zip(blocks, mixtures, strict=True):
             block.use(self.natural(mixture, block.weights))
         return model

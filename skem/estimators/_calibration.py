@@ -14,7 +14,9 @@ DEVIATION = 1.0
 """Standard deviation of the prior on log T, which decides where the samples say little."""
 
 
-def tempered(log_joint: np.ndarray, log_prior: np.ndarray, temperature: float, background: float) -> np.ndarray:
+def tempered(
+    log_joint: np.ndarray, log_prior: np.ndarray, temperature: float, background: float
+) -> np.ndarray:
     """log p(c|x) for p(c|x) = (1 - e) q(c|x) + e p(c), with q(c|x) in proportion to p(x, c)^(1/T), shape (n, L).
 
     The background e bounds the log-loss of a sample, however far it lies from all components.

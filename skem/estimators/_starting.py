@@ -104,9 +104,7 @@ class Starting(Units):
         if not by_class or not in_memory or self.groups is not None or self._goes_on():
             return
         sizes = [len(group) for group in np.array_split(np.arange(K), L)]
-        filled = [
-            _n_distinct(rows.X, np.flatnonzero(rows.codes == c), size) for c, size in enumerate(sizes)
-        ]
+        filled = [_n_distinct(rows.X, np.flatnonzero(rows.codes == c), size) for c, size in enumerate(sizes)]
         if filled == sizes:
             return
         if self.n_components is not None:
@@ -131,7 +129,9 @@ class Starting(Units):
             return None
         lambdas = sharing.check_lambdas(self.sharing, len(self.classes_))
         if self.groups is None:
-            self.groups_ = before or self._reserved or sharing.equal_groups(self.n_components_, len(self.classes_))
+            self.groups_ = (
+                before or self._reserved or sharing.equal_groups(self.n_components_, len(self.classes_))
+            )
         else:
             named = self.n_components is not None or not isinstance(self.init, str)
             K = self.n_components_ if named else None

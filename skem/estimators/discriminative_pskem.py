@@ -276,7 +276,9 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
     @by_blocks
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(c|x) of the tempered product, in proportion to p(c) p(x|c)^(1/T), shape (n_samples, n_classes)."""
-        return tempered(self.predict_joint_log_proba(X), self._log_prior(), self.temperature_, self.background_)
+        return tempered(
+            self.predict_joint_log_proba(X), self._log_prior(), self.temperature_, self.background_
+        )
 
     @by_blocks
     def predict(self, X: ArrayLike) -> np.ndarray:

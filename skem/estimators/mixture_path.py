@@ -297,7 +297,7 @@ def _admissible(model: GaussianMixture, distinct: np.ndarray) -> bool:
     if K == 1 or model.covariance_type == "tied":
         return K == 1 or n >= K + m
     needed = m + 1 if model.covariance_type == "full" else 2
-    return bool((model.predict_proba(distinct).sum(axis=0) > needed - 0.5).all())
+    return bool((model.predict_proba(distinct).sum(axis=0) > needed - 0.01).all())
 
 
 def _entry(

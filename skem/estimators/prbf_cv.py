@@ -178,7 +178,10 @@ class PRBFClassifierCV(ChoosingClassifier):
                     model = copy.copy(starts[r]).set_params(sharing=sharing)
                     return test.score(scorer, model.fit(train.X, train.y, train.weights))
 
-                return float(np.mean(list(workers.map(score, range(len(splits))))))
+                try:
+                    return float(np.mean(list(workers.map(score, range(len(splits))))))
+                except ValueError:  # as a single lambda that cannot be fitted
+                    return np.nan
 
             if self.per_pair:
                 self._refine(mean_score, len(first.classes_))
