@@ -100,8 +100,9 @@ class Starting(Units):
         self._reserved = None
         K, L = self.n_components_, len(self.classes_)
         by_class = isinstance(self.init, str) and starts.STARTS[self.init].by_class and 1 < L <= K
-        in_memory = isinstance(rows, LabelledRows) and isinstance(rows.X, np.ndarray)
-        if not by_class or not in_memory or self.groups is not None or self._goes_on():
+        if not by_class or self.groups is not None or self._goes_on():
+            return
+        if not isinstance(rows, LabelledRows) or not isinstance(rows.X, np.ndarray):
             return
         sizes = [len(group) for group in np.array_split(np.arange(K), L)]
         filled = [_n_distinct(rows.X, np.flatnonzero(rows.codes == c), size) for c, size in enumerate(sizes)]
@@ -152,7 +153,7 @@ class Starting(Units):
 
     def _drawn(self, parts: Parts, columns: np.ndarray, random_state: np.random.RandomState) -> Mixture:
         unit = 1.0 if self.standardize else self._scale[0]
-        groups = self.groups_ if self.sharing is not None else self._reserved
+        groups = self._reserved if self.sharing is None else self.groups_
         given = self.n_components is not None or self.groups is not None
         start = starts.STARTS[self.init]
         request = starts.Request(
@@ -170,7 +171,9 @@ class Starting(Units):
             labels=self.classes_.tolist(),
         )
         mixture = start(request)
-        return sharing.opened(mixture, groups) if self.sharing is not None and start.by_class else mixture
+        return (
+            mixture if self.sharing is None or not start.by_class else sharing.opened(mixture, self.groups_)
+        )
 
 
 def _n_distinct(X: np.ndarray, indices: np.ndarray, most: int) -> int:

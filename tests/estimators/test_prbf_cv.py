@@ -100,6 +100,6 @@ def test_a_lambda_that_cannot_be_fitted_has_no_score_and_is_not_chosen(monkeypat
     assert model.sharing_ in (0.5, 1.0)
     alone = [(np.flatnonzero(y == 0), np.flatnonzero(y == 1))]
     with pytest.raises(
-        ValueError, match="none of the 1 sharings can be fitted in every split: .*two classes"
+        ValueError, match=r"none of the 1 sharings can be fitted in every split: .*two classes"
     ):
         PRBFClassifierCV(estimator, sharings=(1.0,), cv=alone).fit(X, y)

@@ -139,7 +139,7 @@ def test_impossible_candidates_are_noted_and_left_out():
     assert_array_equal(np.isnan(model.results_["held_out"]), [True, True, False])
     assert model.best_params_["n_components"] == 4
     with pytest.raises(
-        ValueError, match="none of the 2 candidates can be fitted; .*fewer than the 4 classes"
+        ValueError, match=r"none of the 2 candidates can be fitted; .*fewer than the 4 classes"
     ):
         PSKEMClassifierCV(n_components=[2, 3], **QUICK).fit(X, y)
 
