@@ -52,10 +52,14 @@ def fitted_temperature(
     log_joint, log_prior = log_joint[np.ix_(rows, possible)], log_prior[possible]
     codes, weights = (np.cumsum(possible) - 1)[codes[rows]], weights[rows]
 
+    all_weights = np.append(weights, 1.0)
+
     def loss(log_temperature: float) -> float:
-        log_proba = tempered(log_joint, log_prior, np.exp(log_temperature), background)
-        own = log_proba[np.arange(len(codes)), codes]
-        return 0.5 * ((log_temperature - np.log(expected)) / DEVIATION) ** 2 - float(weights @ own)
+        log_proba = tempered(log_joint, log_prior, np.exp(log_temperature), 0.0)
+        own = bounded_log_proba(log_proba, log_prior, background)[np.arange(len(codes)), codes]
+        # One sample more, with the features of a typical one and any class: n samples may show no mistake by chance.
+        own = np.append(own, np.median(log_proba @ np.exp(log_prior)))
+        return 0.5 * ((log_temperature - np.log(expected)) / DEVIATION) ** 2 - float(all_weights @ own)
 
     # The background makes the loss bounded, and may give it several minima: the best of a grid, refined.
     grid = np.linspace(np.log(COLDEST), np.log(HOTTEST), 38)

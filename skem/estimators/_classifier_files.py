@@ -21,7 +21,7 @@ class ClassifierFiles(Saving, Densities):
         *("classes_", "class_prior_", "n_components_", "groups_", "n_blocks_", "block_indices_", "blocks_"),
         *("log_likelihood_", "objective_", "n_iter_", "best_iter_", "converged_", "dtype_used_"),
         *("validation_scores_", "best_validation_score_", "_shift", "_scale", "_mean_variance"),
-        *("_fitted_type", "_fitted_with"),
+        *("_fitted_type", "_fitted_with", "_reserved"),
     )
     _records = (Mixture,)
 

@@ -296,7 +296,8 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
     @by_blocks
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The class of largest posterior, shape (n_samples,)."""
-        return self.classes_[self.predict_log_proba(X).argmax(axis=1)]
+        codes = self.predict_log_proba(X).argmax(axis=1)
+        return self.classes_[codes]
 
     # Densities of rows, which fine-tuning leaves alone
 
