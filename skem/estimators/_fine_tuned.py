@@ -27,7 +27,7 @@ STRENGTHS = (0.0, 0.03, 0.3)
 """Those that "auto" chooses from."""
 
 UNGUARDED_STRENGTH = 0.1
-"""The default without held-out samples: on five small tables it halves the harm that discriminative training may do there."""
+"""Default without held-out samples: on breast cancer, iris and ionosphere it has about half the log-loss of strength 0."""
 
 LEAST_HELD_OUT = 50
 """Held-out samples that say enough about a temperature and an iteration."""
