@@ -51,11 +51,10 @@ def fitted_temperature(
     rows = possible[codes]
     log_joint, log_prior = log_joint[np.ix_(rows, possible)], log_prior[possible]
     codes, weights = (np.cumsum(possible) - 1)[codes[rows]], weights[rows]
-
     all_weights = np.append(weights, 1.0)
 
     def loss(log_temperature: float) -> float:
-        log_proba = tempered(log_joint, log_prior, np.exp(log_temperature), 0.0)
+        log_proba = log_softmax(log_joint / np.exp(log_temperature), axis=1)
         own = bounded_log_proba(log_proba, log_prior, background)[np.arange(len(codes)), codes]
         # One sample more, with the features of a typical one and any class: n samples may show no mistake by chance.
         own = np.append(own, np.median(log_proba @ np.exp(log_prior)))
