@@ -57,7 +57,7 @@ def fitted_temperature(
         log_proba = log_softmax(log_joint / np.exp(log_temperature), axis=1)
         own = bounded_log_proba(log_proba, log_prior, background)[np.arange(len(codes)), codes]
         # One sample more, with the features of a typical one and any class: n samples may show no mistake by chance.
-        own = np.append(own, np.median(log_proba @ np.exp(log_prior)))
+        own = np.append(own, _median(log_proba @ np.exp(log_prior), weights))
         return 0.5 * ((log_temperature - np.log(expected)) / DEVIATION) ** 2 - float(all_weights @ own)
 
     # The background makes the loss bounded, and may give it several minima: the best of a grid, refined.
@@ -66,3 +66,9 @@ def fitted_temperature(
     step = grid[1] - grid[0]
     refined = minimize_scalar(loss, bounds=(best - step, best + step), method="bounded")
     return float(np.exp(refined.x))
+
+
+def _median(values: np.ndarray, weights: np.ndarray) -> float:
+    order = np.argsort(values)
+    cumulated = np.cumsum(weights[order])
+    return float(values[order[np.searchsorted(cumulated, 0.5 * cumulated[-1])]])

@@ -30,7 +30,10 @@ UNGUARDED_STRENGTH = 0.1
 """Default without held-out samples: on breast cancer, iris and ionosphere it has about half the log-loss of strength 0."""
 
 LEAST_HELD_OUT = 50
-"""Held-out samples that say enough about a temperature and an iteration."""
+"""Held-out samples that say enough about a temperature and an iteration; without any, training samples count as so many."""
+
+UNGUARDED_BACKGROUND = 1e-3
+"""Background without held-out samples."""
 
 OF_ONE_ITERATION = ("blocks_", "temperature_", "best_discriminative_iter_")
 """Attributes that the best iteration of one strength has."""
@@ -174,9 +177,14 @@ class FineTuned(SharedKernelClassifier):
         rows = training.parts.all_rows
         features: Any = rows.features
         codes, weights = rows.codes, rows.weights
-        n_samples = len(codes) if held_out is None else len(codes) + held_out.n_rows
-        self.background_ = 1.0 / (1 + n_samples)  # one sample more, whose features say nothing
-        if held_out is not None:
+        if held_out is None:
+            # Their number has no say: a sample of weight two is two samples.
+            self.background_ = UNGUARDED_BACKGROUND
+            weights = weights * (LEAST_HELD_OUT / weights.sum())
+        else:
+            self.background_ = 1.0 / (
+                1 + len(codes) + held_out.n_rows
+            )  # one more, whose features say nothing
             features = Features(held_out.X, None, self._shift, self._scale)
             codes, weights = held_out.codes, held_out.weights
         temperature = fitted_temperature(

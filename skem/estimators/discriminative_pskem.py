@@ -28,7 +28,7 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
     divergence of the mixtures from that start.
 
     Predicted probabilities are p(c|x) = (1 - e) q(c|x) + e p(c), with q(c|x) in proportion to (p(c) p(x|c))^(1/T). The
-    background e, one over the number of samples, bounds the influence of a sample that lies far from all components.
+    background e, about one over the number of samples, bounds the influence of a sample that lies far from all components.
 
     Parameters
     ----------
