@@ -109,6 +109,8 @@ class ConditionalModel:
         One over the temperature of the product.
     smoothing : float
         Share of each target that is spread over all classes.
+    background : float
+        Share e of p(c|x) that is p(c): the criterion has log((1 - e) p(c|x) + e p(c)), which a far sample cannot dominate.
     workers : Workers
         Who works on the blocks; the result does not depend on how many they are.
     """
@@ -117,6 +119,7 @@ class ConditionalModel:
     log_prior: np.ndarray
     beta: float
     smoothing: float
+    background: float
     workers: Workers
 
     def criterion(
@@ -148,15 +151,26 @@ class ConditionalModel:
             targets[own] += 1.0 - self.smoothing
             weights = rows.weights[chunk]
             # A class that is impossible a priori has no part in it, even smoothed.
-            likely = np.where(targets > 0, log_proba, 0.0)
+            bounded = bounded_log_proba(log_proba, self.log_prior, self.background)
+            likely = np.where(targets > 0, bounded, 0.0)
             criterion += float(weights @ (targets * likely).sum(axis=1))
             log_likelihood += float(weights @ log_proba[own])
             if gradient:
-                errors = ((targets - np.exp(log_proba)) * (self.beta * weights[:, None])).T
+                # The share of a target that the background does not explain; all of it where there is none.
+                explained = targets * (1.0 - self.background) * np.exp(log_proba - bounded)
+                errors = explained - np.exp(log_proba) * explained.sum(axis=1, keepdims=True)
+                errors = (errors * (self.beta * weights[:, None])).T
                 pairs = list(zip(self.blocks, by_block, strict=True))
                 added = self.workers.map(partial(_backward, errors), pairs)
                 total = added if not total else [_add(*both) for both in zip(total, added, strict=True)]
         return criterion, log_likelihood, total
+
+
+def bounded_log_proba(log_proba: np.ndarray, log_prior: np.ndarray, background: float) -> np.ndarray:
+    """The logarithm of (1 - e) p(c|x) + e p(c), shape (n, L)."""
+    if background == 0:
+        return log_proba
+    return np.logaddexp(np.log1p(-background) + log_proba, np.log(background) + log_prior)
 
 
 def _forward(x: np.ndarray, block: ConditionalBlock) -> np.ndarray:

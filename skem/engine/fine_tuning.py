@@ -62,6 +62,8 @@ class FineTuning:
         One over the temperature of the product.
     smoothing : float
         Share of each target that is spread over all classes.
+    background : float
+        Share of p(c|x) that is the prior of the class, see `ConditionalModel`.
     strength : float
         Of the divergence from the start.
     log_prior : ndarray of shape (L,)
@@ -75,6 +77,7 @@ class FineTuning:
     dtype: np.dtype
     beta: float
     smoothing: float
+    background: float
     strength: float
     log_prior: np.ndarray
     workers: Workers
@@ -90,7 +93,9 @@ class FineTuning:
             ConditionalBlock(columns, ClassWeights(mixture.weights), self.covariance_type, self.dtype)
             for columns, mixture in zip(self.columns, mixtures, strict=True)
         ]
-        model = ConditionalModel(blocks, self.log_prior, self.beta, self.smoothing, self.workers)
+        model = ConditionalModel(
+            blocks, self.log_prior, self.beta, self.smoothing, self.background, self.workers
+        )
         for block, mixture in zip(blocks, mixtures, strict=True):
             block.use(self.natural(mixture, block.weights))
         return model

@@ -172,9 +172,12 @@ class SharedKernelClassifier(
         elif self._holds_out(rows.codes):
             rows, held_out = rows.split(self.validation_fraction, random_states[0])
         self._measure(rows)
-        self._fitted_with = self._structure()
         known = self._known()
-        log_sharing = self._log_sharing()
+        requested = str(self.n_components_ if self.n_components is None else self.n_components)
+        if goes_on:
+            requested = self._fitted_with.get("n_components", requested)
+        self._fitted_with = self._structure() | {"n_components": requested}
+        log_sharing = self._log_sharing(self._reserve(rows))
         training = self._training(rows, log_sharing)
         for name in ("validation_scores_", "best_validation_score_"):
             self.__dict__.pop(name, None)
@@ -206,7 +209,7 @@ class SharedKernelClassifier(
                 break
         assert best is not None
         self.__dict__.update(best[1])
-        warn_if_singular(self, vars(self).pop("_n_singular"))
+        warn_if_singular(self, self.__dict__.pop("_n_singular"))
         if not stop:
             warn_unless_converged(self)
         return stop

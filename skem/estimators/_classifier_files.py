@@ -44,7 +44,8 @@ class ClassifierFiles(Saving, Densities):
         **UNITS,
         "_fitted_with": Record(
             dict,
-            dict.fromkeys(("covariance_type", "n_blocks", "arrangement", "block_size", "groups"), word()),
+            dict.fromkeys(("covariance_type", "n_blocks", "arrangement", "block_size", "groups"), word())
+            | {"n_components": word(optional=True)},
         ),
         "n_iter_": count("n_iter"),
         "log_likelihood_": curve("n_iter"),

@@ -189,9 +189,10 @@ class Record:
             raise ValueError(f"{name} must be a {self.type.__name__}, got {type(value).__name__}")
         values = value if isinstance(value, Mapping) else vars(value)
         for part, declaration in self.parts.items():
-            if part not in values:
+            if part in values:
+                declaration.check(f"{name}.{part}", values[part], sizes, index)
+            elif not getattr(declaration, "optional", False):
                 raise ValueError(f"{name}.{part} is missing")
-            declaration.check(f"{name}.{part}", values[part], sizes, index)
 
 
 def check_declared(declared: Mapping[str, Any], values: Mapping[str, Any]) -> None:

@@ -25,8 +25,8 @@ groups : sequence of n_classes lists of int, or None
     consecutive (the first K mod L get one more).
 init : {"class", "class_kmeans", "sample", "kmeans", "k-means++", "uniform"}, dict or arrays
     Where EM starts. "class" and "class_kmeans" reserve n_components / n_classes components for each class (the first ones
-    get one more) and start them from rows, or k-means, of that class; a weight that starts at zero stays zero, so no
-    component is ever shared (with ``sharing``, all classes start with the same weights). Fewer components than classes
+    get one more, and no class more than it has distinct samples) and start them from rows, or k-means, of that class; a
+    weight that starts at zero stays zero, so no component is ever shared (with ``sharing``, all classes start with the same weights). Fewer components than classes
     are an error, but for a single one, which all classes share. "sample", "kmeans" and "k-means++" (its seeds alone) start
     all classes from all rows with equal weights. "uniform" is the paper's: means uniform on [-init_spread, init_spread],
     covariances init_scale^2 I, weights 1/K (section 3.1). Arrays are a tuple (weights (K, L), means (K, m), covariances)
@@ -72,6 +72,7 @@ Attributes
 classes_ : ndarray of shape (n_classes,)
 class_prior_ : ndarray of shape (n_classes,)
 n_components_ : int
+    Fewer than ``n_components`` where ``init`` reserves components for classes and a class has too few distinct samples.
 n_blocks_ : int
 block_indices_ : list of ndarray
     The features of each block.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,8 @@ from skem.engine.missing_em import filled
 from skem.engine.parameters import Mixture
 from skem.engine.parts import Parts
 from skem.estimators._checking import has_missing
+from skem.estimators._elsewhere import RowsElsewhere
+from skem.estimators._training import LabelledRows
 from skem.estimators._units import Units
 
 STARTS = tuple(starts.STARTS)
@@ -62,14 +65,12 @@ class Starting(Units):
         """Raise ValueError where the last fit is none that a warm start can go on from."""
         wanted = {
             "classes": (classes.tolist(), self.classes_.tolist()),
-            "n_components": (self._total_components() or self.n_components_, self.n_components_),
-            "the number of components per class": (
-                self._per_class(),
-                [len(group) for group in getattr(self, "groups_", [])] if self._per_class() else None,
-            ),
             "the number of features": (n_features, len(self._shift)),
             **{name: (now, self._fitted_with[name]) for name, now in self._structure().items()},
         }
+        if self.n_components is not None:
+            before = self._fitted_with.get("n_components", str(self.n_components_))
+            wanted["n_components"] = str(self.n_components), before
         for name, (now, before) in wanted.items():
             if now != before:
                 raise ValueError(
@@ -123,16 +124,50 @@ class Starting(Units):
             (self._given_means()[:, columns] - self._shift[columns]) / self._scale[columns]
         )
 
-    def _log_sharing(self) -> np.ndarray | None:
-        """log lambda of each component in each class, shape (K, L); sets ``groups_``, the components of each class."""
+    def _reserve(self, rows: LabelledRows | RowsElsewhere) -> list[np.ndarray] | None:
+        """The components of each class, where they are not equal groups; sets ``n_components_``.
+
+        ``n_components`` has their numbers, but no class gets more components than it has distinct samples, where ``init`` draws
+        them from these.
+        """
+        if self._goes_on():
+            return getattr(self, "groups_", None)
+        numbers, K, L = self._per_class(), self.n_components_, len(self.classes_)
+        by_class = isinstance(self.init, str) and starts.STARTS[self.init].by_class and 1 < L <= K
+        given = None if numbers is None else sharing.consecutive_groups(numbers)
+        if not by_class or self.groups is not None:
+            return given
+        if not isinstance(rows, LabelledRows) or not isinstance(rows.X, np.ndarray):
+            return given
+        sizes = numbers or [len(group) for group in np.array_split(np.arange(K), L)]
+        filled = [_n_distinct(rows.X, np.flatnonzero(rows.codes == c), size) for c, size in enumerate(sizes)]
+        if filled == sizes:
+            return given
+        if self.n_components is not None:
+            c = int(np.argmax(np.subtract(sizes, filled)))
+            warnings.warn(
+                f"n_components={self.n_components} reserves {sizes[c]} components for class {self.classes_.tolist()[c]!r}, which has "
+                f"{filled[c]} distinct training samples; {sum(filled)} components are fitted in all. "
+                'Set a smaller n_components, or init="sample" to draw from all classes together',
+                UserWarning,
+                stacklevel=2,
+            )
+        self.n_components_ = sum(filled)
+        return sharing.consecutive_groups(filled)
+
+    def _log_sharing(self, groups: list[np.ndarray] | None) -> np.ndarray | None:
+        """log lambda of each component in each class, shape (K, L); sets ``groups_``, the components of each class.
+
+        ``groups`` are those components, where they are neither given by ``self.groups`` nor equal in number.
+        """
         self.__dict__.pop("groups_", None)
         numbers = self._per_class()
-        if numbers is not None:
-            if self.groups is not None:
-                raise ValueError(
-                    "n_components has a number for each class, and so have groups: give one of the two"
-                )
-            self.groups_ = sharing.consecutive_groups(numbers)
+        if numbers is not None and self.groups is not None:
+            raise ValueError(
+                "n_components has a number for each class, and so have groups: give one of the two"
+            )
+        if groups is not None:
+            self.groups_ = groups
         if self.sharing is None:
             if self.groups is not None:
                 raise ValueError("groups say whose a component is, which counts with sharing only: give both")
@@ -145,7 +180,7 @@ class Starting(Units):
             return None
         lambdas = sharing.check_lambdas(self.sharing, len(self.classes_))
         if self.groups is None:
-            if numbers is None:
+            if groups is None:
                 self.groups_ = sharing.equal_groups(self.n_components_, len(self.classes_))
         else:
             named = self.n_components is not None or not isinstance(self.init, str)
@@ -188,3 +223,13 @@ class Starting(Units):
         if self.sharing is None or groups is None or not start.by_class:
             return mixture
         return sharing.opened(mixture, groups)
+
+
+def _n_distinct(X: np.ndarray, indices: np.ndarray, most: int) -> int:
+    """The number of distinct samples among some, counted up to ``most``."""
+    n = 0
+    for some in (indices[: 4 * most], indices):  # the first ones are usually enough
+        n = min(len(np.unique(X[some], axis=0)), most)
+        if n == most:
+            break
+    return n

@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import log_softmax, logsumexp
+from scipy.special import logsumexp
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from skem.estimators._calibration import tempered
 from skem.estimators._classifier_files import MIXTURES
 from skem.estimators._declarations import POSITIVE, Array, count, curve, flag
 from skem.estimators._docstrings import documented
@@ -25,8 +26,11 @@ from skem.estimators.pskem import PSKEMClassifier
 class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
     """PSKEM whose mixtures are fine-tuned to decide: they maximise log p(c|x), and stay mixtures.
 
-    EM fits a PSKEM, which is where fine-tuning starts. It maximises the mean over rows of log p(c|x), with p(c|x) in
-    proportion to p(c) p(x|c)^(1/T), less the divergence of the mixtures from that start.
+    EM fits a PSKEM, from which discriminative training starts. It maximises the mean over samples of log p(c|x), less the
+    divergence of the mixtures from that start.
+
+    Predicted probabilities are p(c|x) = (1 - e) q(c|x) + e p(c), with q(c|x) in proportion to (p(c) p(x|c))^(1/T). The
+    background e, about one over the number of samples, bounds the influence of a sample that lies far from all components.
 
     Parameters
     ----------
@@ -63,18 +67,20 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
         Of "adam"; it falls to zero along half a cosine.
     feature_noise : float, default=0.0
         With "adam", the deviation of Gaussian noise added to the features, in units of each one's standard deviation.
-    strength : float or "auto", default=0.0
-        What a nat of divergence from the start costs, of the complete data given the class, over T, beside nats of log p(c|x).
-        Infinity is the start itself, to the last bit, with a temperature. "auto" tunes once with each of 0, 0.03 and 0.3, and
-        keeps what has the least log-loss on ``validation_fraction`` of the rows, held out.
+    strength : float, "auto" or None, default=None
+        Cost of a nat of divergence from the start, of the complete data given the class, over T, beside nats of log p(c|x).
+        Infinity is the start itself, to the last bit, with a temperature. "auto" trains once with each of 0, 0.03 and 0.3, and
+        keeps the one with the least log-loss on ``validation_fraction`` of the samples, held out. None is 0 with held-out
+        samples, which limit the training, and 0.1 without any.
     smoothing : float, default=0.0
         Share of each target that is spread over all classes, in [0, 1).
     temperature : float or "auto", default="auto"
-        T of the product of blocks; larger is less sure. "auto" fits it before fine-tuning and after each pass, on
-        ``validation_fraction`` of the rows, held out. Where those would be fewer than 50, it is fitted on the rows trained on.
+        T of the product of blocks; larger is less sure. "auto" fits it before discriminative training and after each iteration,
+        on ``validation_fraction`` of the samples, held out. Where those would be fewer than 50, it is fitted on the training
+        samples, not below one. A number holds out nothing by itself, and has no background.
     early_stopping : bool, default=False
-        Hold out ``validation_fraction`` of the rows, stratified. EM stops by their accuracy, see ``PSKEMClassifier``;
-        fine-tuning when their log-loss has not fallen for more than ``n_iter_no_change`` passes, and goes back to the best pass.
+        Hold out ``validation_fraction`` of the samples, stratified. EM stops by their accuracy, see ``PSKEMClassifier``;
+        discriminative training when their log-loss has not fallen for more than ``n_iter_no_change`` iterations.
     validation_fraction : float, default=0.1
         Of the rows, for ``early_stopping`` and ``temperature``.
     %(n_iter_no_change)s
@@ -99,13 +105,18 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
         The same before it: what ``score_samples`` and ``sample`` are of.
     temperature_ : float
         T.
+    background_ : float
+        e, the share of p(c|x) that is p(c).
     strength_ : float
-        Of the fine-tuning that was kept.
+        Strength of the discriminative training that was kept; infinity without any.
     conditional_log_likelihood_ : ndarray of shape (n_discriminative_iter_,)
         Mean over the rows trained on of log p(c|x) at the temperature before fine-tuning, in nats: after each pass, or with
         "adam" as its steps came to each row.
     n_discriminative_iter_ : int
-        Passes of fine-tuning.
+        Iterations of discriminative training.
+    best_discriminative_iter_ : int
+        Iteration that was kept. With held-out samples it is the one with their least log-loss: of all iterations with "ebw" or
+        early stopping, else of the last one and the start. 0 is the start.
     %(log_likelihood_)s
         Of EM.
     %(n_iter_)s
@@ -124,6 +135,9 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
     ``class_log_density``, ``predict_joint_log_proba`` and ``responsibilities`` are of the mixtures after fine-tuning, without the
     temperature: so the softmax of ``predict_joint_log_proba`` is not ``predict_proba``. ``score_samples`` and ``sample`` are of the
     mixtures before it.
+
+    Training has log p(x|c) / T + log p(c) as its logits: a rare class begins with little probability, and its samples with large
+    gradients. Predictions divide log p(c) by T too, so that the temperature of the start moves no decision.
 
     It is fitted in NumPy alone: arrays on a GPU, Dask collections and files are refused. Rows with missing values count in EM
     and in the temperature; fine-tuning goes by the others, of which each class needs one.
@@ -151,7 +165,7 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
         "discriminative_iter": [Interval(Integral, 0, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "strength": [Interval(Real, 0, np.inf, closed="both"), StrOptions({"auto"})],
+        "strength": [Interval(Real, 0, np.inf, closed="both"), StrOptions({"auto"}), None],
         "smoothing": [Interval(Real, 0, 1, closed="left")],
         "feature_noise": [Interval(Real, 0, None, closed="left")],
         "temperature": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
@@ -160,9 +174,11 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
     _saved: ClassVar[Mapping[str, Any]] = {
         **PSKEMClassifier._saved,
         "temperature_": Array(least=POSITIVE),
+        "background_": Array(least=0, most=1),
         "strength_": Array(least=0, most=np.inf),
         "generative_blocks_": MIXTURES,
         "n_discriminative_iter_": count("n_discriminative_iter"),
+        "best_discriminative_iter_": count(),
         "conditional_log_likelihood_": curve("n_discriminative_iter"),
         "_tuned": flag(),
     }
@@ -191,7 +207,7 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
         batch_size: int = 500,
         learning_rate: float = 0.01,
         feature_noise: float = 0.0,
-        strength: float | str = 0.0,
+        strength: float | str | None = None,
         smoothing: float = 0.0,
         temperature: float | str = "auto",
         early_stopping: bool = False,
@@ -272,17 +288,16 @@ class DiscriminativePSKEMClassifier(FineTuned, PSKEMClassifier):
 
     @by_blocks
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
-        """log p(c|x) of the tempered product, in proportion to p(c) p(x|c)^(1/T), shape (n_samples, n_classes)."""
-        return log_softmax(self._logits(X), axis=1)
+        """log p(c|x) of the tempered product, with its background, shape (n_samples, n_classes)."""
+        return tempered(
+            self.predict_joint_log_proba(X), self._log_prior(), self.temperature_, self.background_
+        )
 
     @by_blocks
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The class of largest posterior, shape (n_samples,)."""
-        logits = self._logits(X)
-        return self.classes_[logits.argmax(axis=1)]
-
-    def _logits(self, X: ArrayLike) -> np.ndarray:
-        return self.class_log_density(X) / self.temperature_ + self._log_prior()
+        codes = self.predict_log_proba(X).argmax(axis=1)
+        return self.classes_[codes]
 
     # Densities of rows, which fine-tuning leaves alone
 

@@ -62,13 +62,17 @@ class GaussianMixturePath(
         The chosen mixture, fitted to all rows.
     results_ : dict of list
         By column, ready for a DataFrame, one entry per mixture: "covariance_type", "n_components", "n_parameters",
-        "objective", "converged", "bic", "aic", "icl" and "held_out" (NaN without).
+        "objective", "converged", "admissible", "bic", "aic", "icl" and "held_out" (NaN without). A mixture that cannot be
+        fitted, for example with more components than distinct samples, has NaN in all of them.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Notes
     -----
-    A mixture that did not converge is not chosen. Criteria on the rows that were fitted, and held-out rows, are in the
+    A mixture that did not converge is not chosen, nor one that is not admissible. It is admissible if each component has as many
+    distinct samples, counted by responsibility, as its covariance needs: the number of features plus one for "full", two for
+    "diag" and "spherical". The one covariance of "tied" needs as many in all as there are features and components. Repeated
+    samples alone give a component any likelihood: such a maximum is spurious. A single component is always admissible. Criteria on the rows that were fitted, and held-out rows, are in the
     same results, but only one of the two kinds is known in one fit.
 
     Examples
@@ -131,7 +135,8 @@ class GaussianMixturePath(
         ------
         ValueError
             No sizes or types to choose from, arrays as the estimator's ``init``, too few rows left by
-            ``validation_fraction``, weights whose sum overflows, or none of the mixtures converged, beside what ``GaussianMixture`` refuses.
+            ``validation_fraction``, weights whose sum overflows, or none of the mixtures can be fitted, converged or is
+            admissible, beside what ``GaussianMixture`` refuses.
         """
         self._validate_params()
         sizes, types = self._choices()
@@ -160,39 +165,57 @@ class GaussianMixturePath(
         else:
             test = np.zeros(len(rows), dtype=bool)
             n_test = max(1, round(self.validation_fraction * len(rows)))
-            if len(rows) - n_test < max(sizes):
+            if len(rows) - n_test < min(sizes):
                 raise ValueError(
                     f"validation_fraction={self.validation_fraction} of {len(rows)} rows leaves {len(rows) - n_test}, too few "
-                    f"for {max(sizes)} components"
+                    f"for {min(sizes)} components"
                 )
             test[check_random_state(seed).permutation(len(rows))[:n_test]] = True
             train = ~test
         fitted, held_out = (rows[train], weights[train]), (rows[test], weights[test])
 
+        distinct = np.unique(fitted[0], axis=0)
+        errors: list[ValueError] = []
+
         def path(covariance_type: str) -> list[GaussianMixture]:
             models: list[GaussianMixture] = []
+            last = None
             first = types.index(covariance_type) * len(sizes)
             for number, (K, start) in enumerate(zip(sizes, seeds(seed, len(sizes)), strict=True), first):
                 model = clone(estimator)
                 model.set_params(n_components=K, covariance_type=covariance_type, random_state=start)
                 with progress.task("mixture", number):
-                    models.append(_best_fit(model, models[-1] if models else None, *fitted))
+                    try:
+                        last = model = _best_fit(model, last, *fitted)
+                    except ValueError as error:
+                        errors.append(error)
+                models.append(model)
             return models
 
         with Workers(self.n_jobs) as workers:
             models = [model for of_type in workers.map(path, types) for model in of_type]
-        entries = [_entry(model, *held_out, self.criterion == "held_out") for model in models]
+        if len(errors) == len(models):
+            raise ValueError(
+                f"none of the {len(models)} mixtures can be fitted; one failed with: {min(map(str, errors))}"
+            )
+        entries = [_entry(model, distinct, *held_out, self.criterion == "held_out") for model in models]
         self.results_ = {name: [entry[name] for entry in entries] for name in entries[0]}
         values = np.array(self.results_[self.criterion])
         if self.criterion != "held_out":
             values = -values
-        converged = np.array(self.results_["converged"]) | (estimator.tol == 0)
-        if not converged.any():
+        eligible = np.isfinite(values) & (np.array(self.results_["converged"]) | (estimator.tol == 0))
+        if not eligible.any():
             raise ValueError(
                 f"none of the {len(models)} mixtures converged in max_iter={estimator.max_iter} passes: increase "
                 "max_iter or tol of the estimator"
             )
-        best = models[int(np.where(converged, values, -np.inf).argmax())]
+        eligible &= np.array(self.results_["admissible"])
+        if not eligible.any():
+            raise ValueError(
+                f"none of the {len(models)} mixtures is admissible: each has a component that rests on too few distinct "
+                f"samples, of which there are {len(distinct)}; add smaller numbers to n_components"
+            )
+        best = models[int(np.where(eligible, values, -np.inf).argmax())]
         if self.criterion == "held_out":
             start = best.weights_, best.means_, best.covariances_
             best = _quietly(clone(best).set_params(init=start), rows, weights)
@@ -281,15 +304,36 @@ def split(mixture: GaussianMixture, n_components: int) -> tuple[np.ndarray, np.n
     return start.weights[:, 0], start.means, start.covariances
 
 
-def _entry(model: GaussianMixture, rows: np.ndarray, weights: np.ndarray, held_out: bool) -> dict[str, Any]:
-    """What is known of a mixture, by rows it was fitted to or by rows that were held out."""
+def _admissible(model: GaussianMixture, distinct: np.ndarray) -> bool:
+    """True if each covariance rests on as many distinct samples as it needs, so that the fit is no spurious maximum.
+
+    A sample counts by its responsibility. One Gaussian has no spurious maximum.
+    """
+    K, (n, m) = model.n_components, distinct.shape
+    if K == 1 or model.covariance_type == "tied":
+        return K == 1 or n >= K + m
+    needed = m + 1 if model.covariance_type == "full" else 2
+    return bool((model.predict_proba(distinct).sum(axis=0) > needed - 0.01).all())
+
+
+def _entry(
+    model: GaussianMixture, distinct: np.ndarray, rows: np.ndarray, weights: np.ndarray, held_out: bool
+) -> dict[str, Any]:
+    """Results of a mixture, by samples it was fitted to or by samples that were held out; NaN if it was not fitted."""
     entry: dict[str, Any] = {
         "covariance_type": model.covariance_type,
         "n_components": model.n_components,
+        **dict.fromkeys(("n_parameters", "objective"), np.nan),
+        **dict.fromkeys(("converged", "admissible"), False),
+        **dict.fromkeys(("bic", "aic", "icl", "held_out"), np.nan),
+    }
+    if not hasattr(model, "lower_bound_"):
+        return entry
+    entry |= {
         "n_parameters": model.n_parameters_,
         "objective": model.lower_bound_,
         "converged": model.converged_,
-        **dict.fromkeys(("bic", "aic", "icl", "held_out"), np.nan),
+        "admissible": _admissible(model, distinct),
     }
     if held_out:
         return entry | {"held_out": model.score(rows, sample_weight=weights)}

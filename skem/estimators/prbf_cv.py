@@ -85,7 +85,7 @@ class PRBFClassifierCV(ChoosingClassifier):
     best_score_ : float
         Mean score of it over splits.
     scores_ : ndarray of shape (n_sharings, n_splits)
-        Score of each of ``sharings``, in the order given.
+        Score of each of ``sharings``, in the order given; NaN where it cannot be fitted.
     best_estimator_ : PRBFClassifier
         Fitted to all rows along the same path, as far as ``sharing_``.
     classes_, class_prior_ : ndarray of shape (n_classes,)
@@ -95,7 +95,7 @@ class PRBFClassifierCV(ChoosingClassifier):
     Raises
     ------
     ValueError
-        From ``fit``: no lambda, or one given twice; with ``per_pair`` a class that a split does not train on; beside
+        From ``fit``: no lambda, one given twice, or none that can be fitted in every split; with ``per_pair`` a class that a split does not train on; beside
         what ``PRBFClassifier`` refuses.
 
     Examples
@@ -149,19 +149,30 @@ class PRBFClassifierCV(ChoosingClassifier):
             _refuse_missing_classes(rows, [train for train, _ in splits], first.classes_)
         scorer = log_posterior if self.scoring is None else check_scoring(estimator, scoring=self.scoring)
 
-        def path(number: int) -> tuple[PRBFClassifier, list[float]]:
+        errors: list[ValueError] = []
+
+        def path(number: int) -> tuple[PRBFClassifier | None, list[float]]:
             train, test = (rows.take(indices) for indices in splits[number])
+            models: list[PRBFClassifier] = []
             with progress.task("split", number):
-                models = list(sharing_path(estimator, train.X, train.y, self.sharings, train.weights))
-            return models[0], [test.score(scorer, model) for model in models]
+                try:
+                    models.extend(sharing_path(estimator, train.X, train.y, self.sharings, train.weights))
+                except ValueError as error:
+                    errors.append(error)
+            scores = [test.score(scorer, model) for model in models]
+            return models[0] if models else None, scores + [np.nan] * (len(self.sharings) - len(models))
 
         with Workers(self.n_jobs) as workers:
             starts, columns = zip(*workers.map(path, range(len(splits))), strict=True)
             order = np.argsort(np.argsort(-np.asarray(self.sharings, dtype=float)))
             self.scores_ = np.transpose(columns)[order]
             means = self.scores_.mean(axis=1)
-            self.sharing_: float | np.ndarray = float(self.sharings[int(means.argmax())])
-            self.best_score_ = float(means.max())
+            if np.isnan(means).all():
+                raise ValueError(
+                    f"none of the {len(means)} sharings can be fitted in every split: {min(map(str, errors))}"
+                )
+            self.sharing_: float | np.ndarray = float(self.sharings[int(np.nanargmax(means))])
+            self.best_score_ = float(np.nanmax(means))
 
             def mean_score(sharing: np.ndarray) -> float:
                 def score(r: int) -> float:
@@ -169,7 +180,10 @@ class PRBFClassifierCV(ChoosingClassifier):
                     model = copy.copy(starts[r]).set_params(sharing=sharing)
                     return test.score(scorer, model.fit(train.X, train.y, train.weights))
 
-                return float(np.mean(workers.map(score, range(len(splits)))))
+                try:
+                    return float(np.mean(workers.map(score, range(len(splits)))))
+                except ValueError:  # as a single lambda that cannot be fitted
+                    return np.nan
 
             if self.per_pair:
                 self._refine(mean_score, len(first.classes_))

@@ -79,7 +79,7 @@ class PSKEMClassifierCV(ChoosingClassifier):
         Before fine-tuning, where the estimator has any.
     results_ : dict of list
         By column, ready for a DataFrame, one entry per model in the order of fits: "n_blocks", "n_components", "reg_covar"
-        and "held_out", the mean log posterior. See ``skem.plots.criterion_by_components``.
+        and "held_out", the mean log posterior, NaN where a model cannot be fitted. See ``skem.plots.criterion_by_components``.
     n_iter_ : int
         Passes of the last fit, of ``best_estimator_``.
     classes_, class_prior_ : ndarray of shape (n_classes,)
@@ -89,7 +89,7 @@ class PSKEMClassifierCV(ChoosingClassifier):
     Raises
     ------
     ValueError
-        From ``fit``: nothing to choose from; an estimator with ``sharing`` or with arrays as its ``init``; beside what the
+        From ``fit``: nothing to choose from, or nothing that can be fitted; an estimator with ``sharing`` or with arrays as its ``init``; beside what the
         estimator refuses.
 
     Examples
@@ -157,6 +157,10 @@ class PSKEMClassifierCV(ChoosingClassifier):
         for n_blocks in numbers:
             if not search.path(n_blocks):
                 break
+        if not search.best_steps:
+            raise ValueError(
+                f"none of the {len(search.entries)} candidates can be fitted; the last one failed with: {search.error}"
+            ) from search.error
         self.results_ = {
             name: [entry[name] for entry in search.entries]
             for name in ("n_blocks", "n_components", "reg_covar", "held_out")
@@ -218,7 +222,7 @@ Step = dict[str, Any]
 
 @dataclass(frozen=True)
 class _Trial:
-    """Models of one step, a split each, their mean score, and the steps that lead to them."""
+    """Models of one step, a split each, their mean score, and the steps that lead to them; without models if impossible."""
 
     score: float
     steps: list[Step]
@@ -239,6 +243,7 @@ class _Search:
         self.entries: list[Step] = []
         self.best_score = -np.inf
         self.best_steps: list[Step] = []
+        self.error: ValueError | None = None
 
     def path(self, n_blocks: int) -> bool:
         """Follow the path of a number of blocks as long as it gains; whether it has the best model so far."""
@@ -250,12 +255,11 @@ class _Search:
             step = {"n_blocks": n_blocks, "n_components": K, "reg_covar": ridge}
             trial = self._trial(step, best)
             if best is not None and trial.score <= best.score:
-                try:
-                    trial = self._trial(step, None)  # a split can be an unlucky one
-                except ValueError:  # the start needs more rows than a class has
-                    break
+                trial = self._trial(step, None)  # a split can be an unlucky one
                 if trial.score <= best.score:
                     break
+            if not trial.models:
+                continue
             trials = [self._trial({**step, "reg_covar": other}, trial) for other in others]
             best = max([trial, *trials], key=lambda trial: trial.score)
             ridge = best.steps[-1]["reg_covar"]
@@ -269,12 +273,18 @@ class _Search:
         return self.ridges[max(i - 1, 0) : i] + self.ridges[i + 1 : i + 2]
 
     def _trial(self, step: Step, before: _Trial | None) -> _Trial:
-        """The models of a step, each from the one before on its split."""
+        """The models of a step, each from the one before on its split; none, and a score of NaN, if one cannot be fitted."""
         with self.progress.task("model", len(self.entries)):
-            models = [
-                _fitted(self.estimator, step, None if before is None else before.models[s], train)
-                for s, (train, _) in enumerate(self.splits)
-            ]
+            try:
+                models = [
+                    _fitted(self.estimator, step, None if before is None else before.models[s], train)
+                    for s, (train, _) in enumerate(self.splits)
+                ]
+            except ValueError as error:
+                self.error, models = error, []
+        if not models:
+            self.entries.append(step | {"held_out": np.nan})
+            return _Trial(-np.inf, [], [])
         scores = [
             test.score(log_posterior, model) for model, (_, test) in zip(models, self.splits, strict=True)
         ]
@@ -304,6 +314,7 @@ def _fitted(estimator: Any, step: Step, before: Any, rows: UserRows) -> Any:
 def _quietly(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", "n_components=.* distinct training samples", UserWarning)
         return model.fit(X, y, sample_weight)
 
 

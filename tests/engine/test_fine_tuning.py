@@ -30,7 +30,7 @@ def draw_mixture(rng, m, name, K=4, L=3):
     return Mixture(weights / weights.sum(axis=0), rng.normal(size=(K, m)), covariances)
 
 
-def problem(seed, name, *, strength=0.0, smoothing=0.0, n=60, n_jobs=1):
+def problem(seed, name, *, strength=0.0, smoothing=0.0, background=0.0, n=60, n_jobs=1):
     rng = np.random.default_rng(seed)
     codes = np.arange(n) % 3
     X = rng.normal(size=(n, 4)) + 0.7 * codes[:, None]
@@ -45,6 +45,7 @@ def problem(seed, name, *, strength=0.0, smoothing=0.0, n=60, n_jobs=1):
         dtype=np.dtype(np.float64),
         beta=0.6,
         smoothing=smoothing,
+        background=background,
         strength=strength,
         log_prior=np.log([0.5, 0.3, 0.2]),
         workers=Workers(n_jobs),
@@ -79,7 +80,11 @@ def criterion(tuning, mixtures, name):
     log_proba = log_softmax(logits, axis=1)
     targets = np.full(log_proba.shape, tuning.smoothing / 3)
     targets[np.arange(len(X)), rows.codes] += 1 - tuning.smoothing
-    mean = rows.weights @ (targets * log_proba).sum(axis=1) / rows.total_weight
+    with np.errstate(divide="ignore"):
+        bounded = np.logaddexp(
+            np.log1p(-tuning.background) + log_proba, np.log(tuning.background) + tuning.log_prior
+        )
+    mean = rows.weights @ (targets * bounded).sum(axis=1) / rows.total_weight
     return mean - tuning.strength * tuning.beta * divergence
 
 
@@ -97,7 +102,7 @@ def test_free_parameters_are_those_of_the_mixture(name):
 
 @every_type
 def test_gradients_agree_with_finite_differences(name):
-    tuning, mixtures = problem(1, name, strength=0.2, smoothing=0.1)
+    tuning, mixtures = problem(1, name, strength=0.2, smoothing=0.1, background=0.05)
     rng = np.random.default_rng(2)
     free = [FreeParameters.of(mixture, tuning.covariance_type) for mixture in mixtures]
     # Away from the start, where the divergence has a gradient too.
@@ -133,9 +138,10 @@ def assert_valid(mixture, name):
     name=st.sampled_from(list(COVARIANCE_TYPES)),
     strength=st.sampled_from([0.0, 0.01, 1.0, 100.0]),
     smoothing=st.sampled_from([0.0, 0.2]),
+    background=st.sampled_from([0.0, 0.01]),
 )
-def test_the_criterion_never_falls_in_closed_form(seed, name, strength, smoothing):
-    tuning, mixtures = problem(seed, name, strength=strength, smoothing=smoothing)
+def test_the_criterion_never_falls_in_closed_form(seed, name, strength, smoothing, background):
+    tuning, mixtures = problem(seed, name, strength=strength, smoothing=smoothing, background=background)
     worth = [criterion(tuning, mixtures, name)]
     for state in extended_baum_welch.passes(tuning, mixtures, 5):
         for mixture in state.mixtures:

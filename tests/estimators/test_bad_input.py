@@ -5,9 +5,11 @@ import warnings
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from reference import equal_classes
 
 from skem import (
+    DiscriminativePSKEMClassifier,
     GaussianMixture,
     MDAClassifier,
     PRBFClassifier,
@@ -65,13 +67,41 @@ def test_fewer_components_than_classes_to_reserve_them_for(Classifier, init):
 
 
 @pytest.mark.parametrize("init", ["class", "class_kmeans"])
-def test_more_components_asked_for_than_rows_of_a_class(init):
-    X, y = equal_classes(n=10)
+def test_a_class_is_given_no_more_components_than_distinct_samples(init):
+    X, y = equal_classes(n=12)
     labels = np.array(["cat", "dog"])[y]
     labels[1:7] = "cat"
-    words = f'init="{init}" draws 3 components from 2 rows of class \'dog\': .*n_components, or init="sample"'
-    assert_refused(words, SKEMClassifier(6, init=init), X, labels)
-    SKEMClassifier(6, init="sample", max_iter=1).fit(X, labels)
+    X[labels == "dog"] = X[-2:][np.arange((labels == "dog").sum()) % 2]
+    words = "n_components=7 reserves 3 components for class 'dog', which has 2 distinct training samples; 6 components"
+    with pytest.warns(UserWarning, match=words):
+        model = SKEMClassifier(7, init=init, max_iter=1, warm_start=True, random_state=0).fit(X, labels)
+    assert_array_equal((model.weights_ > 0).sum(axis=0), [4, 2])
+    assert model.fit(X, labels).n_components_ == 6
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert SKEMClassifier(init=init, max_iter=1).fit(X, labels).n_components_ < 20
+        SKEMClassifier(6, init="sample", max_iter=1).fit(X, labels)
+
+
+def test_components_of_a_rare_class_are_its_own_under_sharing():
+    X, y = equal_classes(n=12)
+    y[1:9] = 0
+    with pytest.warns(UserWarning, match="reserves 4 components for class 1, which has 2"):
+        model = PRBFClassifier(8, sharing=0.0, max_iter=2, random_state=0).fit(X, y)
+    assert [len(group) for group in model.groups_] == [4, 2]
+    assert_array_equal((model.weights_ > 0).sum(axis=0), [4, 2])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [PSKEMClassifier(early_stopping=True), DiscriminativePSKEMClassifier(strength="auto")],
+    ids=["early_stopping", "auto"],
+)
+def test_a_class_with_one_sample_is_named_where_samples_are_held_out(model):
+    X, y = equal_classes(n=40)
+    labels = np.where(y == 0, "setosa", "versicolor").astype(object)
+    labels[-1] = "virginica"
+    assert_refused("validation_fraction: class 'virginica' has one sample", model, X, labels)
 
 
 @pytest.mark.parametrize("init", ["sample", "kmeans"])

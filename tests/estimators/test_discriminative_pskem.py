@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import log_softmax, logsumexp
 from sklearn.base import clone
-from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.datasets import load_digits, load_iris, load_wine, make_classification
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
@@ -71,24 +71,84 @@ def test_the_same_block_three_times_is_three_times_as_hot(iris):
         DiscriminativePSKEMClassifier(init=[start] * n, arrangement=[[0, 1]] * n, **options).fit(X, y)
         for n in (1, 3)
     )
-    assert_allclose(three.temperature_, 3 * one.temperature_, rtol=1e-6)
-    assert_allclose(three.predict_log_proba(X), one.predict_log_proba(X), atol=1e-6)
+    assert_allclose(three.temperature_, 3 * one.temperature_, rtol=0.1)
+    assert_allclose(three.predict_proba(X), one.predict_proba(X), atol=0.03)
 
 
-def test_the_temperature_has_the_least_log_loss():
+@pytest.fixture
+def evidence():
+    """log p(x, c) of 500 samples and three classes, log p(c), the classes and weights."""
     rng = np.random.default_rng(0)
-    log_density, codes = rng.normal(scale=5, size=(500, 3)), rng.integers(3, size=500)
-    log_density[np.arange(500), codes] += 4
-    log_prior, weights = np.log([0.5, 0.3, 0.2]), rng.uniform(size=500)
+    log_joint, codes = rng.normal(scale=5, size=(500, 3)), rng.integers(3, size=500)
+    log_joint[np.arange(500), codes] += 4
+    return log_joint, np.log([0.5, 0.3, 0.2]), codes, rng.uniform(size=500)
+
+
+def test_the_temperature_has_the_least_log_loss(evidence):
+    log_joint, log_prior, codes, weights = evidence
 
     def loss(temperature):
-        log_proba = log_softmax(log_density / temperature + log_prior, axis=1)
+        log_proba = log_softmax(log_joint / temperature, axis=1)
         return -np.average(log_proba[np.arange(500), codes], weights=weights)
 
-    fitted = fitted_temperature(log_density, log_prior, codes, weights, 0.0)
-    assert loss(fitted) < min(loss(fitted * factor) for factor in (0.1, 0.99, 1.01, 10))
-    right = np.eye(3)[codes] * 10
-    assert np.isfinite(fitted_temperature(right, log_prior, codes, weights, 0.0))
+    fitted = fitted_temperature(log_joint, log_prior, codes, weights, 0.0)
+    assert loss(fitted) < min(loss(fitted * factor) for factor in (0.1, 0.9, 1.1, 10))
+
+
+def test_one_far_sample_hardly_moves_the_temperature(evidence):
+    log_joint, log_prior, codes, weights = evidence
+    fitted = fitted_temperature(*evidence, 1e-3)
+    wrong = np.vstack([log_joint, np.eye(3)[[0]] * 1e5])
+    far = fitted_temperature(wrong, log_prior, np.append(codes, 1), np.append(weights, 1.0), 1e-3)
+    assert_allclose(far, fitted, rtol=0.05)
+
+
+def test_samples_without_a_mistake_leave_the_temperature_near_one(evidence):
+    """One class alone and no mistake: each temperature down to zero, or up to infinity, explains them."""
+    log_prior, codes = np.log([0.999, 0.001]), np.zeros(300, dtype=int)
+    right = np.array([[0.0, -30.0]]) + log_prior
+    fitted = fitted_temperature(np.tile(right, (300, 1)), log_prior, codes, np.ones(300), 1 / 3001)
+    assert_allclose(fitted, 1.0, rtol=0.1)
+
+
+# Rare classes and far samples
+
+
+def test_rare_classes_are_predicted():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3000, 3)), np.zeros(3000, dtype=int)
+    X[:3] += 5
+    y[:3] = 1
+    model = DiscriminativePSKEMClassifier(random_state=0, max_iter=10, discriminative_iter=3).fit(X, y)
+    assert (model.predict(X) == y).all()
+
+
+def test_it_is_no_worse_than_its_start_on_raw_digits():
+    """Pixels that are nearly constant put a few samples thousands of nats off."""
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(1).permutation(len(y))
+    train, test = order[:1200], order[1200:]
+    options = {"max_iter": 10, "random_state": 0}
+    model = DiscriminativePSKEMClassifier(discriminative_iter=5, **options).fit(X[train], y[train])
+    pskem = PSKEMClassifier(**options).fit(X[train], y[train])
+    assert model.score(X[test], y[test]) > pskem.score(X[test], y[test]) - 0.01
+    assert log_loss(y[test], model.predict_proba(X[test])) < 0.5
+
+
+def test_the_iteration_of_least_held_out_log_loss_is_kept(monkeypatch):
+    """Components of a rare class in 20 dimensions fit its samples without a mistake, and new ones badly."""
+    losses, log_loss_of = [], DiscriminativePSKEMClassifier._log_loss
+
+    def spy(model, held_out):
+        losses.append(log_loss_of(model, held_out))
+        return losses[-1]
+
+    monkeypatch.setattr(DiscriminativePSKEMClassifier, "_log_loss", spy)
+    X, y = make_classification(1200, n_informative=10, weights=[0.95], random_state=0)
+    model = DiscriminativePSKEMClassifier(validation_fraction=0.3, discriminative_iter=5, random_state=0)
+    model.fit(X, y)
+    assert model.n_discriminative_iter_ == 5
+    assert model.best_discriminative_iter_ == int(np.argmin(losses[:6])) < 5
 
 
 # Nothing, and next to nothing
@@ -121,7 +181,7 @@ def test_infinite_strength_is_the_start_to_the_last_bit(iris, optimizer):
 
 def test_rows_trained_on_do_not_make_it_surer():
     X, y = load_wine(return_X_y=True)  # told apart without a mistake, and too few rows to hold any out
-    assert quick(strength=0.0).fit(X, y).temperature_ == 1.0
+    assert quick(strength=0.0).fit(X, y).temperature_ >= 1.0
 
 
 # Densities
@@ -140,7 +200,7 @@ def test_densities_of_rows_are_those_of_the_start(iris, optimizer):
 def test_probabilities_are_of_the_tempered_product(iris):
     X, y = iris
     model = quick(temperature=4.0, class_prior=[0.5, 0.3, 0.2]).fit(X, y)
-    expected = log_softmax(model.class_log_density(X) / 4.0 + np.log([0.5, 0.3, 0.2]), axis=1)
+    expected = log_softmax((model.class_log_density(X) + np.log([0.5, 0.3, 0.2])) / 4.0, axis=1)
     assert_allclose(model.predict_log_proba(X), expected, atol=1e-12)
     assert_array_equal(model.predict(X), expected.argmax(axis=1))
 
@@ -156,7 +216,7 @@ def test_a_class_that_cannot_be_has_no_part_in_the_temperature(digits):
     tempered = model.predict_log_proba(X_test[seen])
     codes = (y_test[seen] == 5).astype(int)[:, None]
     losses = [-np.take_along_axis(found, codes, axis=1).mean() for found in (at_one, tempered)]
-    assert losses[1] <= 1.02 * losses[0]
+    assert max(losses) < 0.05
 
 
 # Every kind of mixture

@@ -124,6 +124,33 @@ def test_more_components_from_fewer(covariance_type, standardize):
     assert more.lower_bound_ > model.lower_bound_
 
 
+@pytest.mark.parametrize("criterion", ["bic", "held_out"])
+def test_impossible_sizes_are_noted_and_left_out(criterion):
+    path = GaussianMixturePath(criterion=criterion, random_state=0).fit(X[:6])
+    table = pd.DataFrame(path.results_)
+    fitted = table["n_components"] <= len(X[:6]) - (criterion == "held_out")
+    assert len(table) == 24
+    assert_array_equal(table["objective"].isna(), ~fitted)
+    assert not table.loc[~fitted, ["converged", "admissible"]].to_numpy().any()
+    assert np.isfinite(path.score(X))
+
+
+def test_three_distinct_samples_are_one_component():
+    path = GaussianMixturePath(random_state=0).fit(np.repeat(X[[0, 60, 120]], 20, axis=0))
+    assert path.best_estimator_.n_components == 1
+
+
+def test_identical_samples_are_no_cluster():
+    """A component that collapses onto them has any likelihood."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 6])
+    X = np.vstack([X, np.repeat(X[:1], 10, axis=0)])
+    path = GaussianMixturePath(GaussianMixture(init="kmeans"), random_state=0).fit(X)
+    table = pd.DataFrame(path.results_)
+    assert path.best_estimator_.n_components == 2
+    assert table.loc[table["bic"].idxmin(), "admissible"] == False  # noqa: E712 (a NumPy boolean)
+
+
 def test_standardised_paths_do_not_depend_on_units():
     units = np.array([1e-40, 1.0, 1e6, 1e120])
     estimator = GaussianMixture(standardize=True, tol=1e-6, max_iter=500)
@@ -149,14 +176,18 @@ def test_standardised_paths_do_not_depend_on_units():
         ),
         ({"criterion": "mdl"}, "'criterion'"),
         (
-            {"criterion": "held_out", "validation_fraction": 0.99},
+            {"criterion": "held_out", "validation_fraction": 0.99, "n_components": [3, 4]},
             "validation_fraction=0.99 of 150 rows leaves 2",
         ),
         (
             {"estimator": GaussianMixture(2, init=(np.ones(2) / 2, X[:2], [np.eye(4)] * 2))},
             "estimator: its init must be a word",
         ),
-        ({"n_components": [200]}, "n_components=200 components from n_samples=150 rows"),
+        (
+            {"n_components": [200]},
+            "none of the 4 mixtures can be fitted; .*n_components=200 components from n_samples=150 rows",
+        ),
+        ({"n_components": [149], "covariance_types": ["tied"]}, "none of the 1 mixtures is admissible"),
         (
             {"estimator": GaussianMixture(max_iter=1, tol=1e-9)},
             "none of the 24 mixtures converged in max_iter=1 passes: increase",

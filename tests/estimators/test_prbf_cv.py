@@ -82,3 +82,24 @@ def test_bad_lambdas_of_an_average():
         PRBFEnsemble(sharings=(0.5, 2.0)).fit(X, y)
     with pytest.raises(ValueError, match=r"lambda 0\.5 is given more than once"):
         PRBFClassifierCV(sharings=(0.5, 0, 0.5)).fit(X, y)
+
+
+def test_a_lambda_that_cannot_be_fitted_has_no_score_and_is_not_chosen(monkeypatch):
+    X, y = overlapping_classes(9, n=(30, 30, 30))
+    fit = PRBFClassifier.fit
+
+    def without_small_ones(self, *args):
+        if self.sharing < 0.5:
+            raise ValueError("not this one")
+        return fit(self, *args)
+
+    monkeypatch.setattr(PRBFClassifier, "fit", without_small_ones)
+    estimator = PRBFClassifier(3, max_iter=3, random_state=0)
+    model = PRBFClassifierCV(estimator, sharings=(0.2, 1.0, 0.5), cv=2).fit(X, y)
+    assert_array_equal(np.isnan(model.scores_), [[True, True], [False, False], [False, False]])
+    assert model.sharing_ in (0.5, 1.0)
+    alone = [(np.flatnonzero(y == 0), np.flatnonzero(y == 1))]
+    with pytest.raises(
+        ValueError, match=r"none of the 1 sharings can be fitted in every split: .*two classes"
+    ):
+        PRBFClassifierCV(estimator, sharings=(1.0,), cv=alone).fit(X, y)

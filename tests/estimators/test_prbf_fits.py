@@ -107,7 +107,7 @@ def bad(message, **params):
         bad("must be a list of kernel numbers", groups=[[0, -1], [2], [3]]),
         bad(
             "draws 51 components from 50 rows of class 2: too few; give a smaller n_components, or init",
-            n_components=153,
+            groups=[range(51), range(51, 102), range(102, 153)],
         ),
         bad("'init' parameter of PRBFClassifier", init="uniform"),
         bad(

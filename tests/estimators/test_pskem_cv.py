@@ -123,6 +123,39 @@ def test_other_estimators(estimator, n_blocks):
     assert model.score(X, y) > 0.85
 
 
+def rare_class(n=300):
+    """Four classes, the first with 21 samples."""
+    rng = np.random.default_rng(0)
+    y = np.r_[np.zeros(21, dtype=int), rng.integers(1, 4, n - 21)]
+    return rng.normal(size=(n, 3)) + y[:, None], y
+
+
+QUICK = {"n_blocks": [1], "reg_covar": [0.1], "max_iter": 3, "cv": 2, "random_state": 0}
+
+
+def test_impossible_candidates_are_noted_and_left_out():
+    X, y = rare_class()
+    model = PSKEMClassifierCV(n_components=[2, 3, 4], **QUICK).fit(X, y)
+    assert_array_equal(np.isnan(model.results_["held_out"]), [True, True, False])
+    assert model.best_params_["n_components"] == 4
+    with pytest.raises(
+        ValueError, match=r"none of the 2 candidates can be fitted; .*fewer than the 4 classes"
+    ):
+        PSKEMClassifierCV(n_components=[2, 3], **QUICK).fit(X, y)
+
+
+@pytest.mark.filterwarnings("error::UserWarning")
+def test_a_rare_class_limits_its_own_components_only():
+    X, y = rare_class()
+    model = PSKEMClassifierCV(n_components=[96], **QUICK).fit(X, y)
+    with pytest.warns(UserWarning, match="n_components=96 reserves 24 components for class 0, which has 21"):
+        fitted = DiscriminativePSKEMClassifier(
+            **model.best_params_, discriminative_iter=1, random_state=0
+        ).fit(X, y)
+    assert fitted.n_components_ == 21 + 3 * 24
+    assert_array_equal((fitted.blocks_[0].weights > 0).sum(axis=0), [21, 24, 24, 24])
+
+
 def test_weights_count_in_fits_and_scores():
     X, y = WINE
     weights = np.random.default_rng(0).integers(0, 3, len(y))

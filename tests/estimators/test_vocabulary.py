@@ -254,7 +254,7 @@ def test_components_per_class_that_cannot_be(n_components, options, message):
 def test_a_warm_start_keeps_the_components_of_each_class():
     model = skem.SKEMClassifier([1, 3, 2], warm_start=True, max_iter=2, random_state=0).fit(X, y)
     assert [len(group) for group in model.fit(X, y).groups_] == [1, 3, 2]
-    with pytest.raises(ValueError, match=r"per class changed from \[1, 3, 2\] to \[3, 1, 2\]"):
+    with pytest.raises(ValueError, match=r"n_components changed from \[1, 3, 2\] to \[3, 1, 2\]"):
         model.set_params(n_components=[3, 1, 2]).fit(X, y)
 
 
