@@ -9,6 +9,7 @@ threads, and none holds the interpreter's lock.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
-from skem.engine import numba_cache
+from skem.engine.compile_cache import TolerantCache
 from skem.engine.interrupts import sigint, uninterrupted
 from skem.engine.parameters import DIAGONAL, MATRICES, SPHERICAL
 
@@ -50,7 +51,10 @@ reduction = _part("contract", "nsz", "reassoc")
 def entry(function: Callable) -> Callable:
     """Decorator of what the engine calls; of a part, too. Ctrl-C waits, since a first call compiles, or loads what was compiled."""
     function = getattr(function, "py_func", function)
-    dispatcher = numba_cache.cached(function, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "nsz"}}
+    dispatcher = njit(**options)(function)
+    with suppress(RuntimeError, OSError):  # neither this folder nor the user's cache can be written to
+        dispatcher._cache = TolerantCache(function)
 
     @uninterrupted
     def call(*arguments):

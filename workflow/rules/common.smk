@@ -6,6 +6,9 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
+# Figures are files. The backend of a notebook would end the import of Matplotlib, in each job, too.
+os.environ["MPLBACKEND"] = "agg"
+
 from skem.repro import environment, files, papers
 from skem.repro.code_hash import code_of
 from skem.repro.config import command_line, documents, experiments, feasible, schemas

@@ -1,17 +1,15 @@
 """Accuracy against pass, a panel for each data set, and the tidy table it is drawn from."""
 
-import matplotlib
 import pandas as pd
 
 from skem.engine import threads
-from skem.repro.drawing import STYLE, save
+from skem.repro.drawing import save, style
 from skem.repro.files import plain_errors, read_table, write_table
 from skem.repro.ledger.stated_claims import claim
 from skem.repro.tables import passes
 
-matplotlib.use("Agg")
 threads.limit_process(1)
-with plain_errors(), matplotlib.rc_context(STYLE):
+with plain_errors(), style():
     claims = pd.read_csv(snakemake.input.claims, dtype=str, keep_default_na=False)
     parts = []
     for dataset, path in zip(snakemake.params.datasets, snakemake.input.history, strict=True):

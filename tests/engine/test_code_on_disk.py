@@ -9,36 +9,37 @@ from pathlib import Path
 
 import pytest
 
-from skem.engine import numba_cache
+from skem.engine import compile_cache
 
-ENGINE = Path(numba_cache.__file__).parent
+ENGINE = Path(compile_cache.__file__).parent
 
 
 def test_what_a_compiled_module_imports_of_the_library_is_part_of_the_key():
-    for name in numba_cache.MODULES:
+    for name in compile_cache.MODULES:
         tree = ast.parse((ENGINE / f"{name}.py").read_text(encoding="utf-8"))
         found = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
         of_ours = {module.rsplit(".", 1)[1] for module in found if module.startswith("skem.engine.")}
-        assert of_ours <= {*numba_cache.MODULES, "interrupts"}, name
+        assert of_ours <= {*compile_cache.MODULES, "interrupts", "compile_cache"}, name
     compiled = [path.stem for path in ENGINE.glob("*.py") if "\n@entry\n" in path.read_text(encoding="utf-8")]
-    assert set(compiled) <= set(numba_cache.MODULES)
+    assert set(compiled) <= set(compile_cache.MODULES)
 
 
 @pytest.fixture
 def load(tmp_path, monkeypatch):
     """Import a package of two compiled modules again: as another process would, or another revision."""
-    shutil.copy(numba_cache.__file__, tmp_path)
+    shutil.copy(compile_cache.__file__, tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    for name in numba_cache.MODULES:
+    for name in compile_cache.MODULES:
         (tmp_path / f"{name}.py").touch()
     (tmp_path / "components.py").write_text(
-        "from kernels import CONSTANT\nfrom numba_cache import cached\n\n\n"
-        "def function(x):\n    return x + CONSTANT\n\n\nfunction = cached(function)\n"
+        "from compile_cache import TolerantCache\nfrom kernels import CONSTANT\nfrom numba import njit\n\n\n"
+        "def python(x):\n    return x + CONSTANT\n\n\n"
+        "function = njit(python)\nfunction._cache = TolerantCache(python)\n"
     )
 
     def again(constant):
         (tmp_path / "kernels.py").write_text(f"CONSTANT = {constant}\n")
-        for name in ("numba_cache", "kernels", "components"):
+        for name in ("compile_cache", "kernels", "components"):
             sys.modules.pop(name, None)
             importlib.invalidate_caches()
         # Not Python's own cache, which tells files of one size and second apart by neither.
@@ -46,7 +47,7 @@ def load(tmp_path, monkeypatch):
         return importlib.import_module("components").function
 
     yield again
-    for name in ("numba_cache", "kernels", "components"):
+    for name in ("compile_cache", "kernels", "components"):
         sys.modules.pop(name, None)
 
 
@@ -75,13 +76,13 @@ def test_two_processes_that_compile_at_once_keep_their_own_code(load, tmp_path, 
 
 
 def test_only_what_old_revisions_left_is_deleted(tmp_path):
-    key, old = numba_cache.code_key(), 1.0
+    key, old = compile_cache.code_key(), 1.0
     names = [f"kernels.f.{key}-1.py311.nbi", "kernels.f.0123-1.py311.1-1.nbc", "of_others.f-1.py311.nbi"]
     for name in names:
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (old, old))
     (tmp_path / "kernels.f.4567-1.py311.nbi").touch()  # of a branch that was just left
-    numba_cache.delete_outdated.__wrapped__(str(tmp_path))
+    compile_cache.delete_outdated.__wrapped__(str(tmp_path))
     assert {path.name for path in tmp_path.iterdir()} == {
         names[0],
         names[2],
