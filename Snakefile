@@ -1,7 +1,26 @@
 # Reproduces the papers on shared-kernel mixtures: snakemake --cores all
+import os
+import sys
+from pathlib import Path
+
 from snakemake.utils import min_version
 
 min_version("9.20")
+
+# The library of this checkout runs, whichever is installed: here, in jobs, and in the processes that they start.
+CHECKOUT = str(Path(workflow.basedir).resolve())
+sys.path.insert(0, CHECKOUT)
+if os.environ.get("PYTHONPATH", "").split(os.pathsep)[0] != CHECKOUT:
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [CHECKOUT, os.environ.get("PYTHONPATH")]))
+import skem
+
+if Path(skem.__file__).resolve().parent != Path(CHECKOUT, "skem"):
+    print(
+        f"error: the library that was imported is {Path(skem.__file__).parent}, not {CHECKOUT}/skem of this checkout: "
+        "call snakemake in the folder of this checkout, with neither in PYTHONPATH",
+        file=sys.stderr,
+    )
+    sys.exit(1)
 
 
 include: "workflow/rules/common.smk"
@@ -89,6 +108,19 @@ rule all:
         "results/configuration.yaml",
 
 
+def refuse_fewer_runs():
+    """A reference is not replaced by one of fewer runs without a word."""
+    reference = Path("results/reference/configuration.yaml")
+    before = documents.read_mapping(reference if reference.exists() else "config/config.yaml")["runs"]
+    fewer = [name for name in DATASETS if config["runs"][name] < before.get(name, 0)]
+    if fewer:
+        stop(
+            "fewer runs than the reference has: "
+            + ", ".join(f"{name} {config['runs'][name]}, not {before[name]}" for name in fewer)
+            + "; add --configfile config/paper.yaml, or --config reference=anyway to make it the reference nevertheless"
+        )
+
+
 rule reference:
     """Copy what a finished run wrote to results/reference/, which is committed."""
     input:
@@ -96,6 +128,7 @@ rule reference:
         FIGURES,
         "results/environment.json",
     params:
+        anyway="reference" in config,
         # What is there of these.
         others=[f"results/tables/{name}_summary.csv" for name in REPRODUCED]
         + [
@@ -124,7 +157,10 @@ onstart:
         workflow.scheduler.job_rate_limiter = None
     if workflow.is_main_process:
         files.clean_up("results")
+        if "reference" in workflow.dag_settings.targets and "reference" not in config:
+            refuse_fewer_runs()
 
 
 onsuccess:
+    record_environment()
     show_results()

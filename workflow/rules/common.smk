@@ -9,7 +9,7 @@ from pathlib import Path
 # Figures are files. The backend of a notebook would end the import of Matplotlib, in each job, too.
 os.environ["MPLBACKEND"] = "agg"
 
-from skem.repro import environment, files, papers
+from skem.repro import environment, files, papers, records
 from skem.repro.code_hash import code_of
 from skem.repro.config import command_line, documents, experiments, feasible, schemas
 from skem.repro.ledger import stated_claims, summary
@@ -95,6 +95,14 @@ EVIDENCE, DRAWN, REFERENCE_TOO = {}, {}, []
 PRIORITY = {"fashion_mnist": 3, "cifar10": 2, "mnist": 1, "mnist_half": 1, "mnist_half_image": 1}
 
 
+if workflow.is_main_process:
+    records.keep_beside()
+    for path in records.find_unfinished():
+        print(
+            f"warning: {path} is empty or truncated; it is made again if this run needs it", file=sys.stderr
+        )
+
+
 wildcard_constraints:
     dataset="[a-z0-9_]+",
     source="[a-z0-9_]+",
@@ -128,6 +136,15 @@ def work_of(wildcards):
     """What a script needs to know of these settings."""
     spec = config["features"][wildcards.dataset]
     return [asdict(setting.work(spec)) for setting in unit_of(wildcards)]
+
+
+def record_environment():
+    """The environment of the results, of which this run has made some."""
+    path = Path("results/environment.json")
+    if path.exists() and (found := environment.of_results()) != files.read_json(path):
+        files.write_json(path, found)
+        if said := environment.mixture(found):
+            print(f"warning: {said}; {path} lists them", file=sys.stderr)
 
 
 def show_results():

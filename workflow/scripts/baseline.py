@@ -1,6 +1,7 @@
 """Fit baselines, their hyper-parameters chosen on validation rows or their presets, and record what they are worth."""
 
 from skem.engine import threads
+from skem.repro import environment
 from skem.repro.files import plain_errors
 from skem.repro.training import feature_store, rivals
 from skem.repro.training.histories import Histories
@@ -27,3 +28,4 @@ with plain_errors():
             )
         )
     found.write(snakemake.output.history, snakemake.output.seconds, snakemake.output.predictions)
+    environment.record(snakemake.output)

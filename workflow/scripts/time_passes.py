@@ -22,3 +22,4 @@ with plain_errors():
             for p, s in enumerate(seconds, start=2)
         ]
     write_table(snakemake.output[0], rows)
+    environment.record(snakemake.output)

@@ -1,6 +1,7 @@
 """Fit the settings of a unit on a block of runs, and record every pass."""
 
 from skem.engine import threads
+from skem.repro import environment
 from skem.repro.files import plain_errors
 from skem.repro.training import feature_store, passes
 from skem.repro.training.histories import Histories
@@ -16,3 +17,4 @@ with plain_errors():
     if features:
         found = passes.fit_settings(unit, features, runs, snakemake.params.seed, snakemake.threads)
     found.write(snakemake.output.history, snakemake.output.seconds, snakemake.output.predictions)
+    environment.record(snakemake.output)
