@@ -22,6 +22,10 @@ def copy(folder, datasets=tuple(FOLDS)):
             shutil.copytree(source, folder / part, ignore=ignore)
         else:
             shutil.copy(source, folder / part)
+    # The library that is installed lacks it, so whatever runs that one fails.
+    (folder / "skem" / "of_this_copy.py").touch()
+    for path in (folder / "workflow").glob("scripts/*.py"):
+        path.write_text(f"{path.read_text(encoding='utf-8')}\nimport skem.of_this_copy\n", encoding="utf-8")
     path = folder / "config" / "experiments" / "table1.yaml"
     experiment = yaml.safe_load(path.read_text(encoding="utf-8"))
     entries = experiment["data_sets"] = {name: experiment["data_sets"][name] for name in FOLDS}
@@ -53,11 +57,15 @@ def copy(folder, datasets=tuple(FOLDS)):
 
 
 def start(folder, *args, **env):
-    environment = {k: v for k, v in os.environ.items() if k not in env} | {k: v for k, v in env.items() if v}
+    """Snakemake as a user calls it: by its command, with nothing to say where the library is."""
+    removed = {"PYTHONPATH", *env}
+    environment = {k: v for k, v in os.environ.items() if k not in removed} | {
+        k: v for k, v in env.items() if v
+    }
     return subprocess.Popen(
-        [sys.executable, "-m", "snakemake", "--configfile", "tiny.yaml", *args],
+        [Path(sys.executable).with_name("snakemake"), "--configfile", "tiny.yaml", *args],
         cwd=folder,
-        env=environment | {"PYTHONPATH": str(folder), "SKEM_OFFLINE": "1"},
+        env=environment | {"SKEM_OFFLINE": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

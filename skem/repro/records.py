@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import shutil
 from base64 import urlsafe_b64encode
-from contextlib import suppress
 from pathlib import Path
 from zipfile import is_zipfile
 
@@ -23,15 +22,20 @@ def keep_beside(results: str | Path = "results", snakemake: str | Path = ".snake
     """
     for kind in ("metadata", "incomplete"):
         kept, link = Path(results, "records", kind), Path(snakemake, kind)
-        if not link.is_symlink():
-            kept.mkdir(parents=True, exist_ok=True)
-            link.parent.mkdir(parents=True, exist_ok=True)
-            with suppress(OSError):
-                if link.is_dir():  # of an earlier version, or copied by what does not copy links
-                    shutil.copytree(link, kept, copy_function=_copy_missing, dirs_exist_ok=True)
-                    shutil.rmtree(link)
-                link.symlink_to(os.path.relpath(kept, link.parent))
-        kept.mkdir(parents=True, exist_ok=True)  # who removed results/ removed what the link names
+        kept.mkdir(parents=True, exist_ok=True)
+        if link.is_symlink():
+            continue
+        new = link.with_name(f"{kind}-{os.getpid()}")
+        new.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            new.symlink_to(os.path.relpath(kept, link.parent))
+        except OSError:
+            link.mkdir(exist_ok=True)
+            continue
+        if link.is_dir():  # of an earlier version, or copied by what does not copy links
+            shutil.copytree(link, kept, copy_function=_copy_missing, dirs_exist_ok=True)
+            shutil.rmtree(link)
+        new.replace(link)
 
 
 def find_unfinished(results: str | Path = "results", snakemake: str | Path = ".snakemake") -> list[str]:
