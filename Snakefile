@@ -14,7 +14,7 @@ if os.environ.get("PYTHONPATH", "").split(os.pathsep)[0] != CHECKOUT:
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [CHECKOUT, os.environ.get("PYTHONPATH")]))
 import skem
 
-if Path(skem.__file__).resolve().parent != Path(CHECKOUT, "skem"):
+if Path(skem.__file__).resolve().parent != Path(CHECKOUT, "skem").resolve():
     print(
         f"error: the library that was imported is {Path(skem.__file__).parent}, not {CHECKOUT}/skem of this checkout: "
         "call snakemake in the folder of this checkout, with neither in PYTHONPATH",

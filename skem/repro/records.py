@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 from base64 import urlsafe_b64encode
+from functools import cache
 from pathlib import Path
 from zipfile import is_zipfile
 
@@ -98,6 +99,11 @@ def _is_whole(path: str) -> bool:
 def _record(folder: Path, path: str) -> Path:
     """Where Snakemake records a file."""
     name = urlsafe_b64encode(path.encode()).decode()
-    size = os.pathconf(folder, "PC_NAME_MAX") - 1 if hasattr(os, "pathconf") else 254
+    size = _longest_name(folder) - 1
     *parts, last = (name[i : i + size] for i in range(0, len(name), size))
     return folder.joinpath(*(f"@{part}" for part in parts), last)
+
+
+@cache
+def _longest_name(folder: Path) -> int:
+    return os.pathconf(folder, "PC_NAME_MAX") if hasattr(os, "pathconf") else 255
