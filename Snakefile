@@ -69,7 +69,6 @@ localrules:
     recompute,
     # the gate's decisions, reports and what all depends on
     regress_plan,
-    regress_unchanged,
     regress,
     regress_update,
     findings,
@@ -115,6 +114,19 @@ rule reference:
         "copying tables and figures to results/reference"
     script:
         "workflow/scripts/reference.py"
+
+
+# Checked here, where all rules are known: Snakemake's own message is a traceback.
+try:
+    targets.check(
+        TARGETS,
+        list(workflow.rules),
+        makes,
+        {"dataset": DATASETS, "source": SOURCES, "experiment": REPRODUCED, "figure": DRAWN},
+        {path.stem for path in Path("config/experiments").glob("*.yaml")} - set(EXPERIMENTS),
+    )
+except documents.ConfigurationError as error:
+    stop(error)
 
 
 onstart:

@@ -9,9 +9,12 @@ from pathlib import Path
 # Figures are files. The backend of a notebook would end the import of Matplotlib, in each job, too.
 os.environ["MPLBACKEND"] = "agg"
 
+from snakemake import cli
+from snakemake.rules import Wildcards
+
 from skem.repro import environment, files, papers
 from skem.repro.code_hash import code_of
-from skem.repro.config import command_line, documents, experiments, feasible, schemas
+from skem.repro.config import command_line, documents, experiments, feasible, schemas, targets
 from skem.repro.ledger import stated_claims, summary
 from skem.repro.training import feature_store
 
@@ -20,6 +23,9 @@ SCHEMAS = Path("workflow/schemas")
 CONFIG_FILES = ["config/config.yaml", *map(os.path.relpath, workflow.config_settings.configfiles or [])]
 # Files, and what --config gave.
 GIVEN = [*CONFIG_FILES, dict(workflow.config_settings.config)]
+
+# Snakemake has targets only once all rules are read.
+TARGETS = cli.get_argument_parser().parse_known_args(sys.argv[1:])[0].targets if workflow.is_main_process else []
 
 
 def stop(error):
@@ -30,6 +36,8 @@ def stop(error):
     raise WorkflowError(str(error))
 
 
+if Path.cwd() != Path(workflow.basedir).resolve():
+    stop(f"the workflow runs in its own folder: cd {workflow.basedir}, and leave out -s and --directory")
 try:
     if workflow.is_main_process:
         command_line.loadable("config/config.yaml")
@@ -128,6 +136,21 @@ def work_of(wildcards):
     """What a script needs to know of these settings."""
     spec = config["features"][wildcards.dataset]
     return [asdict(setting.work(spec)) for setting in unit_of(wildcards)]
+
+
+def makes(maker, target):
+    """Whether a rule makes a target, and has all that the names in its path stand for."""
+    if not maker.is_producer(target):
+        return False
+    wildcards = maker.get_wildcards(target)
+    try:
+        maker.expand_input(wildcards)
+        for value in maker.params:
+            if callable(value):
+                value(Wildcards(fromdict=wildcards))
+    except Exception as error:  # Snakemake wraps that of an input function
+        return not isinstance(error.__context__ or error, LookupError)
+    return True
 
 
 def show_results():

@@ -85,6 +85,8 @@ rule frontier_table:
     output:
         scores="results/frontier/tables/{dataset}.csv",
         seconds="results/frontier/tables/{dataset}.seconds.csv",
+    wildcard_constraints:
+        dataset="|".join(FRONTIER["tables"]["data_sets"]),
     params:
         methods=FRONTIER["tables"]["methods"],
         setup={name: FRONTIER["tables"][name] for name in ("n_folds", "max_rows")},
