@@ -20,6 +20,7 @@ for paper in papers.names():
 include: "workflow/rules/papers.smk"
 include: "workflow/rules/peers.smk"
 include: "workflow/rules/frontier.smk"
+include: "workflow/rules/own_table.smk"
 include: "workflow/rules/regress.smk"
 include: "workflow/rules/report.smk"
 
@@ -115,6 +116,10 @@ rule reference:
     script:
         "workflow/scripts/reference.py"
 
+
+# A table of the user's own is all that a run without targets is about.
+if "table" in config:
+    workflow.default_target = "compare"
 
 # Checked here, where all rules are known: Snakemake's own message is a traceback.
 try:

@@ -17,7 +17,7 @@ rule configuration:
     output:
         "results/configuration.yaml",
     params:
-        config={key: value for key, value in config.items() if key != "of"},
+        config={key: value for key, value in config.items() if key not in ("of", "table", "label")},
         code=code("configuration"),
     message:
         "recording the configuration"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +25,22 @@ def trials_of(
     for trial in splits.trials(work.dataset, work.spec, features, list(rows), list(runs), root):
         start = splits.seed(root, work.dataset, trial.run, trial.fold, "start")
         yield views.view(trial, work.record["n_features"], work.record["n_blocks"], work.spec, start), start
+
+
+def attempt(keys: dict[str, Any], fit: Callable[[], Rows]) -> Rows:
+    """The rows of a fit; if it fails, one row with its keys and the error in one line, so that other methods go on."""
+    try:
+        return fit()
+    except OSError:  # such as a full disk, which is no fault of the method
+        raise
+    except Exception as error:
+        if os.environ.get("SKEM_TRACEBACK"):
+            raise
+        words = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        print(
+            f"warning: {' '.join(map(str, keys.values()))} failed, and is left out: {words}", file=sys.stderr
+        )
+        return [keys | {"error": words}]
 
 
 @dataclass
