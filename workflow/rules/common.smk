@@ -170,6 +170,9 @@ def show_results():
     absent = [source for source in SOURCES if failed(source)]
     if absent:
         print(f"Not available, and left out: {', '.join(absent)}; results/data/*.json say why.")
+    for path in map(Path, (f"results/failed/{dataset}.csv" for dataset in DATASETS)):
+        if path.exists() and (count := len(files.read_table(path))):
+            print(f"Failed on {path.stem}, and left out: {count}; {path} says why.")
     print("\n".join(str(path) for path in made if path.suffix in (".md", ".svg")))
     print(f"{seconds / 60:.1f} minutes on {workflow.cores} cores")
     finished = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
