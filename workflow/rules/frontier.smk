@@ -1,4 +1,4 @@
-# Is the classifier worth choosing? Not part of a default run: snakemake --cores 2 frontier
+# Is the classifier worth choosing? Not part of a default run: snakemake frontier --cores 2
 from skem.repro.frontier import settings as frontier_settings
 from skem.repro.frontier.tabular import BUNDLED
 
