@@ -39,6 +39,7 @@ for paper in papers.names():
 include: "workflow/rules/papers.smk"
 include: "workflow/rules/peers.smk"
 include: "workflow/rules/frontier.smk"
+include: "workflow/rules/own_table.smk"
 include: "workflow/rules/regress.smk"
 include: "workflow/rules/report.smk"
 
@@ -88,7 +89,6 @@ localrules:
     recompute,
     # the gate's decisions, reports and what all depends on
     regress_plan,
-    regress_unchanged,
     regress,
     regress_update,
     findings,
@@ -150,6 +150,26 @@ rule reference:
         "workflow/scripts/reference.py"
 
 
+if "reference" in TARGETS and "reference" not in config:
+    refuse_fewer_runs()
+
+# A table of the user's own is all that a run without targets is about.
+if "table" in config:
+    workflow.default_target = "compare"
+
+# Checked here, where all rules are known: Snakemake's own message is a traceback.
+try:
+    targets.check(
+        TARGETS,
+        list(workflow.rules),
+        makes,
+        {"dataset": DATASETS, "source": SOURCES, "experiment": REPRODUCED, "figure": DRAWN},
+        {path.stem for path in Path("config/experiments").glob("*.yaml")} - set(EXPERIMENTS),
+    )
+except documents.ConfigurationError as error:
+    stop(error)
+
+
 onstart:
     # Because of its limit of jobs per second Snakemake wakes up every second, once more for each job that has ended,
     # and looks at all that remain: sixty jobs on, half a core did nothing else (snakemake/snakemake#2967).
@@ -157,8 +177,6 @@ onstart:
         workflow.scheduler.job_rate_limiter = None
     if workflow.is_main_process:
         files.clean_up("results")
-        if "reference" in workflow.dag_settings.targets and "reference" not in config:
-            refuse_fewer_runs()
 
 
 onsuccess:

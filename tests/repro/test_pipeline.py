@@ -94,6 +94,18 @@ def test_a_run_leaves_tables_and_figures(done):
     )
 
 
+def test_a_method_that_fails_is_a_row_that_says_so_and_others_go_on(done):
+    folder, output = done
+    text = (folder / "results/tables/table1.md").read_text(encoding="utf-8")
+    for dataset in available(folder):
+        failed = read_table(folder / f"results/failed/{dataset}.csv")
+        assert failed[["method", "setting"]].to_numpy().tolist() == [["qda", "default"]]
+        assert "reg_param" in failed["error"].iloc[0]
+        assert f"Failed on {dataset}, and left out: 1; results/failed/{dataset}.csv says why." in output
+        assert f"QDA (default) on {dataset.title()}: InvalidParameterError: The 'reg_param'" in text
+        assert next(line for line in text.splitlines() if line.startswith("| QDA ")).count("failed")
+
+
 @pytest.mark.parametrize("dataset", FOLDS)
 def test_the_history_has_every_pass_of_every_fold(done, dataset):
     history = read_table(done[0] / f"results/history/{dataset}.csv")

@@ -20,6 +20,8 @@ if workflow.is_main_process:
 rule fetch_data:
     output:
         "results/data/{source}.json",
+    wildcard_constraints:
+        source="|".join(documents.read_mapping("config/datasets.yaml")),
     priority: lambda wildcards: 20 + PRIORITY.get(wildcards.source, 0)
     params:
         sha256=lambda wildcards: documents.read("config/datasets.yaml")[wildcards.source]["sha256"],

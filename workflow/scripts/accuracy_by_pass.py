@@ -17,10 +17,12 @@ with plain_errors(), style():
         setting = entry["paper"]["setting"]
         method = next(name for name, how in entry["methods"].items() if setting in how.get("settings", {}))
         history = read_table(path)
+        own = history
         if len(history):
             own = history[(history["method"] == method) & (history["setting"] == setting)]
+        if len(own):
             curves = passes.by_pass(own)
-        else:  # not available
+        else:  # not available, or failed
             none = dict.fromkeys(("pass", "accuracy", "low", "high"), float("nan"))
             curves = pd.DataFrame([{"curve": ""} | none])
         paper = claim(claims, entry["paper"]["accuracy"])
