@@ -1,7 +1,26 @@
 # Reproduces the papers on shared-kernel mixtures: snakemake --cores all
+import os
+import sys
+from pathlib import Path
+
 from snakemake.utils import min_version
 
 min_version("9.20")
+
+# The library of this checkout runs, whichever is installed: here, in jobs, and in the processes that they start.
+CHECKOUT = str(Path(workflow.basedir).resolve())
+sys.path.insert(0, CHECKOUT)
+if os.environ.get("PYTHONPATH", "").split(os.pathsep)[0] != CHECKOUT:
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [CHECKOUT, os.environ.get("PYTHONPATH")]))
+import skem
+
+if Path(skem.__file__).resolve().parent != Path(CHECKOUT, "skem").resolve():
+    print(
+        f"error: the library that was imported is {Path(skem.__file__).parent}, not {CHECKOUT}/skem of this checkout: "
+        "call snakemake in the folder of this checkout, with neither in PYTHONPATH",
+        file=sys.stderr,
+    )
+    sys.exit(1)
 
 
 include: "workflow/rules/common.smk"
@@ -20,6 +39,7 @@ for paper in papers.names():
 include: "workflow/rules/papers.smk"
 include: "workflow/rules/peers.smk"
 include: "workflow/rules/frontier.smk"
+include: "workflow/rules/own_table.smk"
 include: "workflow/rules/regress.smk"
 include: "workflow/rules/report.smk"
 
@@ -69,7 +89,6 @@ localrules:
     recompute,
     # the gate's decisions, reports and what all depends on
     regress_plan,
-    regress_unchanged,
     regress,
     regress_update,
     findings,
@@ -89,6 +108,19 @@ rule all:
         "results/configuration.yaml",
 
 
+def refuse_fewer_runs():
+    """A reference is not replaced by one of fewer runs without a word."""
+    reference = Path("results/reference/configuration.yaml")
+    before = documents.read_mapping(reference if reference.exists() else "config/config.yaml")["runs"]
+    fewer = [name for name in DATASETS if config["runs"][name] < before.get(name, 0)]
+    if fewer:
+        stop(
+            "fewer runs than the reference has: "
+            + ", ".join(f"{name} {config['runs'][name]}, not {before[name]}" for name in fewer)
+            + "; add --configfile config/paper.yaml, or --config reference=anyway to make it the reference nevertheless"
+        )
+
+
 rule reference:
     """Copy what a finished run wrote to results/reference/, which is committed."""
     input:
@@ -96,6 +128,7 @@ rule reference:
         FIGURES,
         "results/environment.json",
     params:
+        anyway="reference" in config,
         # What is there of these.
         others=[f"results/tables/{name}_summary.csv" for name in REPRODUCED]
         + [
@@ -117,6 +150,26 @@ rule reference:
         "workflow/scripts/reference.py"
 
 
+if "reference" in TARGETS and "reference" not in config:
+    refuse_fewer_runs()
+
+# A table of the user's own is all that a run without targets is about.
+if "table" in config:
+    workflow.default_target = "compare"
+
+# Checked here, where all rules are known: Snakemake's own message is a traceback.
+try:
+    targets.check(
+        TARGETS,
+        list(workflow.rules),
+        makes,
+        {"dataset": DATASETS, "source": SOURCES, "experiment": REPRODUCED, "figure": DRAWN},
+        {path.stem for path in Path("config/experiments").glob("*.yaml")} - set(EXPERIMENTS),
+    )
+except documents.ConfigurationError as error:
+    stop(error)
+
+
 onstart:
     # Because of its limit of jobs per second Snakemake wakes up every second, once more for each job that has ended,
     # and looks at all that remain: sixty jobs on, half a core did nothing else (snakemake/snakemake#2967).
@@ -127,4 +180,5 @@ onstart:
 
 
 onsuccess:
+    record_environment()
     show_results()

@@ -8,7 +8,7 @@ Environment
 -----------
 SKEM_DATA_HOME : where verified arrays are kept; by default the user's cache folder.
 SKEM_DATA_MIRROR : a folder with raw files, ``$SKEM_DATA_MIRROR/<data set>/<file>``.
-SKEM_OFFLINE : set to 1, only the cache and the mirror folder are used.
+SKEM_OFFLINE : set to 1 (or true, yes, on), only the cache and the mirror folder are used.
 
 Examples
 --------

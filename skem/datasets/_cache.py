@@ -217,8 +217,10 @@ def _advice(name: str) -> str:
     mirror = os.environ.get("SKEM_DATA_MIRROR")
     choose = "" if mirror else " (set SKEM_DATA_MIRROR to a folder of your choice)"
     root = Path(mirror).expanduser().absolute() if mirror else "$SKEM_DATA_MIRROR"
-    lines = [f"To put it there by hand, place one of these in {root}/{name}/{choose}:"]
-    lines += [f"  - {', '.join(files)}" for files, _ in _sources.accepted(spec)]
+    accepted = [f"  - {', '.join(files)}" for files, _ in _sources.accepted(spec)]
+    if not accepted:
+        return f"Place its table, rows of numbers that end in a class label, in {root}/{name}/{choose}."
+    lines = [f"To put it there by hand, place one of these in {root}/{name}/{choose}:", *accepted]
     lines += ["They can be had from:"]
     lines += [f"  - {file['url']}" for source in spec["sources"] for file in source.get("files", ())]
     return "\n".join(lines)

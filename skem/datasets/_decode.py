@@ -143,6 +143,23 @@ def _cifar_binary(blobs: list[bytes], spec: dict[str, Any]) -> Arrays:
     return rows[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), rows[:, 0]
 
 
+def _cifar_pickled(blobs: list[bytes], spec: dict[str, Any]) -> Arrays:
+    """Six pickles of Python 2, each with the pixels as one string and a list of labels; none of them is executed."""
+    pixels, labels = [], []
+    for blob in blobs:
+        last, own = None, []
+        for code, value, _ in pickletools.genops(blob):
+            if "STRING" in code.name:
+                if len(value) > 32 * 32 * 3:
+                    pixels.append(np.frombuffer(value.encode("latin-1"), np.uint8))
+                last = value
+            elif code.name == "BININT1" and last == "labels":
+                own.append(value)
+        labels.append(np.array(own))
+    images = np.concatenate(pixels).reshape(-1, 3, 32, 32)
+    return images.transpose(0, 2, 3, 1), np.concatenate(labels)
+
+
 def _cifar_png(blobs: list[bytes], spec: dict[str, Any]) -> Arrays:
     """Six RGB images, each row of which is one 32 x 32 picture, then two lists of labels."""
     from PIL import Image
@@ -233,6 +250,7 @@ _DECODERS: dict[str, tuple[str, Callable[[list[bytes], dict[str, Any]], Arrays]]
     "idx": ("IDX files", _idx),
     "digits_csv": ("CSV tables of labels and pixels", _digits_csv),
     "cifar_binary": ("CIFAR's binary files", _cifar_binary),
+    "cifar_pickled": ("CIFAR's pickled batches", _cifar_pickled),
     "cifar_png": ("pictures and lists of labels", _cifar_png),
     "pickled_frame": ("pickled tables", _pickled_frame),
     "table": ("a table of rows of numbers that end in a label", _table),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import fnmatch
+import glob
 import hashlib
 import os
 import re
@@ -16,7 +17,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -64,7 +65,7 @@ def attempts(
     progress : bool
         Show on standard error what is being downloaded.
     """
-    offline = os.environ.get("SKEM_OFFLINE", "0") not in ("", "0")
+    offline = _is_on("SKEM_OFFLINE")
     for number, source in enumerate(spec["sources"]):
         if source["kind"] == "mirror":
             yield from _mirror(name, spec)
@@ -76,6 +77,16 @@ def attempts(
             yield _words(source), partial(_fail, "skipped, because SKEM_OFFLINE is set")
         else:
             yield _words(source), partial(_deliver, source, spec, work / str(number), progress)
+
+
+def _is_on(variable: str) -> bool:
+    """The value of an environment variable that is a switch."""
+    value = os.environ.get(variable, "").strip().lower()
+    if value in ("1", "true", "yes", "on"):
+        return True
+    if value in ("", "0", "false", "no", "off"):
+        return False
+    raise ValueError(f"{variable} is {value!r}; allowed: 1, true, yes or on, and 0, false, no or off")
 
 
 def _deliver(source: dict[str, Any], spec: dict[str, Any], folder: Path, progress: bool) -> Arrays:
@@ -104,10 +115,13 @@ def _words(source: dict[str, Any]) -> str:
 # --------------------------------------------------------------------------------------- the mirror folder
 
 
-def accepted(spec: dict[str, Any]) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
+def accepted(
+    spec: dict[str, Any], present: Iterable[str] = ()
+) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
     """What a mirror folder may hold: file names that belong together, and the source they stand for.
 
-    Loose files are named without ``.gz``; either form is accepted.
+    Loose files are named without ``.gz``; either form is accepted. A data set without any other source may be a table in any
+    of the files that are ``present``.
     """
     options: dict[tuple[str, ...], dict[str, Any]] = {}
     for source in spec["sources"]:
@@ -119,6 +133,8 @@ def accepted(spec: dict[str, Any]) -> list[tuple[tuple[str, ...], dict[str, Any]
         loose = source.get("members", delivered)
         loose = tuple(PurePosixPath(member).name.removesuffix(".gz") for member in loose)
         options.setdefault(loose, {"decoder": source["decoder"]})
+    if all(source["kind"] == "mirror" for source in spec["sources"]):
+        options = {(glob.escape(file),): {"decoder": "table"} for file in present}
     return list(options.items())
 
 
@@ -127,25 +143,43 @@ def _mirror(name: str, spec: dict[str, Any]) -> Iterator[tuple[str, Callable[[],
     if not root:
         yield "mirror folder", partial(_fail, "SKEM_DATA_MIRROR is not set")
         return
-    folder = Path(root).expanduser().absolute() / name
-    try:
-        present = sorted(path.name for path in folder.iterdir() if path.is_file())
-    except FileNotFoundError:
-        present = []
-    except OSError as error:
-        yield "mirror folder", partial(_fail, f"$SKEM_DATA_MIRROR/{name} cannot be read: {error.strerror}")
-        return
+    top = Path(root).expanduser().absolute()
     found = False
-    for wanted, source in accepted(spec):
-        files = [_match(present, file) for file in wanted]
-        if None in files:
+    for folder in _folders(top, name):
+        try:
+            present = sorted(path.name for path in folder.iterdir() if path.is_file())
+        except FileNotFoundError:
             continue
-        found = True
-        more = ", ..." if len(files) > 1 else ""
-        paths = [folder / str(file) for file in files]
-        yield f"mirror folder ({files[0]}{more})", partial(_decode, paths, source, spec)
+        except OSError as error:
+            found, place = True, f"$SKEM_DATA_MIRROR/{folder.relative_to(top)}"
+            yield "mirror folder", partial(_fail, f"{place} cannot be read: {error.strerror}")
+            continue
+        for wanted, source in accepted(spec, present if folder != top else ()):
+            files = [_match(present, file) for file in wanted]
+            if None in files:
+                continue
+            found = True
+            shown = (folder / str(files[0])).relative_to(top).as_posix().removeprefix(f"{name}/")
+            more = ", ..." if len(files) > 1 else ""
+            paths = [folder / str(file) for file in files]
+            yield f"mirror folder ({shown}{more})", partial(_decode, paths, source, spec)
     if not found:
         yield "mirror folder", partial(_fail, f"$SKEM_DATA_MIRROR/{name} has no file of this data set")
+
+
+def _folders(top: Path, name: str) -> Iterator[Path]:
+    """Folders that may hold a data set: its own, those of a similar name such as MNIST/raw, and the mirror folder itself."""
+    yield top / name
+
+    def letters(text: str) -> str:
+        return re.sub("[^a-z0-9]", "", text.lower())
+
+    for pattern in ("*", "*/*", "*/*/*"):
+        for folder in sorted(top.glob(pattern)):
+            first = folder.relative_to(top).parts[0]
+            if letters(first).startswith(letters(name)) and folder != top / name and folder.is_dir():
+                yield folder
+    yield top
 
 
 def _match(present: list[str], wanted: str) -> str | None:

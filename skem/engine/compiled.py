@@ -5,6 +5,7 @@ Ctrl-C waits meanwhile. In the middle of an import it would leave half of numba 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import cache, wraps
 from typing import Any
@@ -20,12 +21,26 @@ def _whole(load: Callable[[], Any]) -> Any:
     return module
 
 
+def _check_numba() -> None:
+    """Refuse environment variables under which numba does not start, or does not compile, before half of it is imported."""
+    threads = os.environ.get("NUMBA_NUM_THREADS", "1")
+    if threads.strip().lstrip("+-").isdigit() and int(threads) < 1:
+        raise RuntimeError(f"NUMBA_NUM_THREADS={threads}: numba needs at least 1 thread; unset the variable")
+    from numba import config
+
+    if config.DISABLE_JIT:
+        raise RuntimeError(
+            "NUMBA_DISABLE_JIT is set: the loops of skem need numba's compiler; unset the variable"
+        )
+
+
 def _once(load: Callable[[], Any]) -> Callable[[], Any]:
     """Decorator of what imports a module and returns it."""
 
     @cache
     @wraps(load)
     def module() -> Any:
+        _check_numba()
         with single_threaded():
             return _whole(load)
 

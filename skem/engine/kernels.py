@@ -4,12 +4,12 @@ See ``compiled`` for how this module is imported. What numba compiles is kept on
 Rows are worked on in blocks whose quadratic features stay in the processor's second cache, and these in tiles that stay in
 the first; few components do without quadratic features. A tile holds rows of one class. No loop depends on the number of
 threads, and none holds the interpreter's lock.
-All parts stand in one file, because numba tells what is out of date on disk by the file of an entry alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
+from skem.engine.compile_cache import TolerantCache
 from skem.engine.interrupts import sigint, uninterrupted
 from skem.engine.parameters import DIAGONAL, MATRICES, SPHERICAL
 
@@ -51,10 +52,9 @@ def entry(function: Callable) -> Callable:
     """Decorator of what the engine calls; of a part, too. Ctrl-C waits, since a first call compiles, or loads what was compiled."""
     function = getattr(function, "py_func", function)
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "nsz"}}
-    try:
-        dispatcher = njit(cache=True, **options)(function)
-    except RuntimeError:  # neither this folder nor the user's cache can be written to
-        dispatcher = njit(**options)(function)
+    dispatcher = njit(**options)(function)
+    with suppress(RuntimeError, OSError):  # neither this folder nor the user's cache can be written to
+        dispatcher._cache = TolerantCache(function)
 
     @uninterrupted
     def call(*arguments):

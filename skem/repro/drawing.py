@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from io import StringIO
@@ -24,6 +25,17 @@ STYLE = {
     "svg.hashsalt": "skem",  # the same file for the same numbers
 }
 """Our own look; `skem.plots` takes whatever is set."""
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw in `STYLE` over Matplotlib's defaults, whatever a user's matplotlibrc sets."""
+    import matplotlib
+
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(STYLE)
+        yield
 
 
 Tables = Mapping[str, pd.DataFrame]

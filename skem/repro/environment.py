@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import subprocess
+from collections import Counter
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from threadpoolctl import threadpool_info
+
+from skem.repro.files import read_json, write_json
+
+ROOT = Path(__file__).resolve().parents[2]
+"""The checkout."""
+
+RECORDS = Path("results/records/environment")
+"""A file per job that computed something: the environment of its first output."""
+
+NUMERIC = ("numpy", "scipy", "scikit-learn", "numba")
+"""Packages whose versions change results."""
 
 PACKAGES = (
     *("pskem", "numpy", "scipy", "scikit-learn", "joblib"),
@@ -25,7 +39,8 @@ def describe() -> dict[str, Any]:
         {key: library.get(key) for key in ("user_api", "internal_api", "version", "architecture")}
         for library in threadpool_info()
     ]
-    return {
+    commit, no_commit = commit_of(ROOT)
+    found = {
         "machine": {
             "processor": _processor(),
             "cores": os.cpu_count(),
@@ -38,7 +53,62 @@ def describe() -> dict[str, Any]:
         "environment": {
             name: os.environ[name] for name in ("OPENBLAS_CORETYPE", "MKL_CBWR") if name in os.environ
         },
-        "commit": _commit(),
+        "commit": commit,
+    }
+    return found if commit else found | {"no_commit": no_commit}
+
+
+def record(outputs: Sequence[str]) -> None:
+    """Record the environment in which a job made its outputs, paths from the checkout."""
+    write_json(RECORDS / f"{outputs[0]}.json", describe())
+
+
+def of_results() -> dict[str, Any]:
+    """The environment of the results as `describe` has it, from the records of their jobs.
+
+    Results of several environments have a key more, ``mixture``: one entry per environment, with its number of results. The
+    rest is then about the most frequent environment. Without results it is about this process.
+    """
+    found: dict[str, list[dict[str, Any]]] = {}
+    for path in sorted(RECORDS.rglob("*.json")):
+        if path.relative_to(RECORDS).with_suffix("").exists():
+            one = read_json(path)
+            found.setdefault(json.dumps(_numeric(one), sort_keys=True), []).append(one)
+    if not found:
+        return describe()
+    most, *others = sorted(found.values(), key=len, reverse=True)
+    # Commits differ where some results were made again; what they are made of is checked by their code.
+    commits = Counter(one["commit"] for one in most if one["commit"])
+    environment = most[-1] | {"commit": ", ".join(sorted(commits)) or None}
+    if others:
+        environment["mixture"] = [_numeric(same[0]) | {"results": len(same)} for same in (most, *others)]
+    return environment
+
+
+def mixture(environment: dict[str, Any]) -> str | None:
+    """A line on results of several environments; None if they have one."""
+    if "mixture" not in environment:
+        return None
+    parts = [f"{one['results']} of {one['processor']}, {versions(one)}" for one in environment["mixture"]]
+    return f"results of {len(parts)} environments: {'; '.join(parts)}"
+
+
+def versions(environment: dict[str, Any]) -> str:
+    """The versions that results depend on, in a line."""
+    packages = (f"{name} {environment['packages'][name]}" for name in NUMERIC)
+    return f"Python {environment['python']}, {', '.join(packages)}"
+
+
+def _numeric(environment: dict[str, Any]) -> dict[str, Any]:
+    """What results depend on."""
+    machine = environment["machine"]
+    system, *_, instructions = machine["system"].split()
+    return {
+        "processor": machine["processor"],
+        "system": f"{system} {instructions}",
+        "python": environment["python"],
+        "packages": {name: environment["packages"][name] for name in NUMERIC},
+        "environment": environment["environment"],
     }
 
 
@@ -70,16 +140,30 @@ def _memory_gib() -> float | None:
         return None
 
 
-def _commit() -> str | None:
-    """The commit of the checkout, with "-dirty" where files differ from it."""
+def commit_of(root: Path) -> tuple[str | None, str]:
+    """The commit of a checkout, with "-dirty" where files differ from it; else None and the reason."""
     try:
-        done = subprocess.run(
-            ["git", "describe", "--always", "--dirty", "--abbrev=12", "--match="],
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=10,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.strip() or None
+        top = Path(_git(root, "rev-parse", "--show-toplevel")).resolve()
+        if top != root:
+            return None, f"{root} is no git checkout; the repository in {top} is another one"
+        return _git(root, "describe", "--always", "--dirty", "--abbrev=12", "--match="), ""
+    except FileNotFoundError:
+        return None, "git is not installed"
+    except subprocess.CalledProcessError as error:
+        if "safe.directory" in error.stderr:
+            return None, (
+                f"{root} belongs to another user, so git does not read it: "
+                f"git config --global --add safe.directory {root}"
+            )
+        return None, f"{root} is no git checkout"
+    except (OSError, subprocess.SubprocessError) as error:
+        return None, f"git failed: {error}"
+
+
+def _git(root: Path, *arguments: str) -> str:
+    command = ["git", *arguments]
+    environment = os.environ | {"LC_ALL": "C"}
+    done = subprocess.run(
+        command, cwd=root, env=environment, capture_output=True, text=True, check=True, timeout=10
+    )
+    return done.stdout.strip()

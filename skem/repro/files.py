@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
@@ -115,7 +116,8 @@ def write_json(path: str | os.PathLike[str], content: Any) -> None:
 
 def read_json(path: str | os.PathLike[str]) -> Any:
     """Read what `write_json` wrote."""
-    return json.loads(Path(path).read_text(encoding="utf-8"))
+    with _naming_damage(path, ValueError):
+        return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
 def write_table(path: str | os.PathLike[str], rows: pd.DataFrame | list[dict[str, Any]]) -> None:
@@ -130,6 +132,12 @@ def write_arrays(path: str | os.PathLike[str], arrays: dict[str, np.ndarray]) ->
 
 def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
     """Read what `write_table` wrote; a table without rows or columns is an empty one."""
+    with _naming_damage(path, EOFError), open(path, "rb") as file:
+        if not file.seek(0, os.SEEK_END):
+            raise EOFError("it is empty")
+        file.seek(-1, os.SEEK_END)
+        if file.read() != b"\n":
+            raise EOFError("its last line has no end")
     try:
         # A setting may be called 1e-3, or NA, and stays so.
         columns = pd.read_csv(path, nrows=0).columns
@@ -146,8 +154,21 @@ def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
 
 def read_arrays(path: str | os.PathLike[str], prefixes: Sequence[str] = ("",)) -> dict[str, np.ndarray]:
     """Read what `write_arrays` wrote, only arrays whose names begin so; pickled objects are refused."""
-    with np.load(path, allow_pickle=False) as arrays:
+    with (
+        _naming_damage(path, BadZipFile, EOFError, ValueError),
+        np.load(path, allow_pickle=False) as arrays,
+    ):
         return {name: arrays[name] for name in arrays.files if name.startswith(tuple(prefixes))}
+
+
+@contextmanager
+def _naming_damage(path: str | os.PathLike[str], *kinds: type[Exception]) -> Iterator[None]:
+    try:
+        yield
+    except kinds as error:
+        raise ValueError(
+            f"{path} is damaged ({error}): delete it, and the next run makes it again"
+        ) from error
 
 
 @contextmanager

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pictures import FILES, FORMS, PICTURES, fill, is_right, raw_files, snapshot
+from pictures import FILES, FORMS, PICTURES, fill, is_right, raw_files, snapshot, spec_of
 
 from skem import datasets
-from skem.datasets import _known, _sources
+from skem.datasets import _decode, _known, _sources
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,6 +24,61 @@ def test_mirror_takes_every_form(mirror, form):
     assert record["reasons"] == []
     assert record["source"].startswith("mirror folder (")
     assert is_right(datasets.load("pictures"))
+
+
+@pytest.mark.parametrize("layout", ["Pictures/raw", "PICTURES", "pictures/a/b", "."])
+def test_mirror_finds_common_layouts(mirror, layout):
+    folder = mirror.parent / layout
+    folder.mkdir(parents=True, exist_ok=True)
+    fill(folder, raw_files())
+    record = datasets.fetch("pictures", progress=False)
+    assert record["available"], record["reasons"]
+    assert record["source"].startswith("mirror folder (")
+    assert is_right(datasets.load("pictures"))
+
+
+def test_a_mirror_alone_is_a_source(mirror):
+    table = np.array([[1.5, 2.0], [3.0, -4.0], [0.5, 1.0]])
+    entries = _known.entries()
+    entries["pictures"] = spec_of(table, np.array([0, 1, 0]), [], target_names=["a", "b"])
+    with pytest.raises(datasets.DatasetNotAvailable, match=r"Place its table, rows of numbers"):
+        datasets.load("pictures")
+    fill(mirror, {"READ[ME": b"nothing", "some table.csv": b"x,z,label\n1.5,2,a\n3,-4,b\n0.5,1,a\n"})
+    np.testing.assert_array_equal(datasets.load("pictures").data, table)
+
+
+def test_batches_of_cifar_as_torchvision_has_them():
+    """Pickles of Python 2, as CIFAR's authors wrote them."""
+    rng = np.random.default_rng(0)
+    images, labels = rng.integers(0, 256, (4, 32, 32, 3), dtype=np.uint8), np.array([9, 0, 3, 1])
+
+    def batch(rows):
+        pixels = images[rows].transpose(0, 3, 1, 2).tobytes()
+        integers = b"".join(b"K" + bytes([label]) for label in labels[rows])
+        shape = b"K\x02M\x00\x0c\x86"  # (2, 3072)
+        return (
+            b"\x80\x02}q\x01(U\x0bbatch_labelq\x02U\x06labelsq\x03U\x06labelsq\x04]q\x05(" + integers + b"e"
+            b"U\x04dataq\x06cnumpy.core.multiarray\n_reconstruct\n(" + shape + b"T"
+            + len(pixels).to_bytes(4, "little") + pixels + b"tRu."
+        )  # fmt: skip
+
+    data, target = _decode._cifar_pickled([batch(slice(2)), batch(slice(2, 4))], {})
+    np.testing.assert_array_equal(data, images)
+    np.testing.assert_array_equal(target, labels)
+
+
+@pytest.mark.parametrize(
+    ("value", "offline"), [("", 0), ("0", 0), ("false", 0), ("No", 0), ("1", 1), ("TRUE", 1)]
+)
+def test_the_switch_for_working_offline(monkeypatch, value, offline):
+    monkeypatch.setenv("SKEM_OFFLINE", value)
+    assert _sources._is_on("SKEM_OFFLINE") == bool(offline)
+
+
+def test_a_switch_set_to_nonsense_is_refused(monkeypatch):
+    monkeypatch.setenv("SKEM_OFFLINE", "maybe")
+    with pytest.raises(ValueError, match="SKEM_OFFLINE is 'maybe'; allowed: 1, true"):
+        datasets.fetch("rice")
 
 
 @pytest.mark.parametrize(

@@ -259,10 +259,11 @@ def test_what_is_kept_of_a_figure_draws_it_again(name):
     assert np.atleast_1d(DRAWN[name][0](table)).size
 
 
-def test_the_same_table_gives_the_same_files(tmp_path):
+def test_the_same_table_gives_the_same_files_whatever_the_user_has_set(tmp_path):
     draw, table = DRAWN["figure5"]
-    for folder in ("one", "two"):
-        with plt.rc_context(drawing.STYLE):
+    of_a_user = {"text.usetex": True, "font.size": 20, "lines.linewidth": 5, "savefig.bbox": "tight"}
+    for folder, settings in (("one", {}), ("two", of_a_user)):
+        with plt.rc_context(settings), drawing.style():
             drawing.save(
                 draw(table), [tmp_path / folder / f"figure.{kind}" for kind in ("svg", "pdf", "png")]
             )

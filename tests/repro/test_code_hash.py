@@ -27,7 +27,6 @@ WITHOUT = {
     "regress_times": "runs anew every time",
     "regress_times_update": "runs anew every time",
     "regress_processes": "runs anew every time",
-    "regress_unchanged": "runs anew every time",
     "regress_update": "runs anew every time",
 }
 """Rules that need no hash of their code, and why."""

@@ -285,3 +285,20 @@ def test_what_a_user_can_mend_is_one_line(error, monkeypatch):
 def test_a_bug_keeps_its_traceback():
     with pytest.raises(KeyError), plain_errors():
         raise KeyError("a bug")
+
+
+@pytest.mark.parametrize("size", [0, 3])
+@pytest.mark.parametrize(
+    ("suffix", "write", "content", "read"),
+    [
+        ("json", files.write_json, {"a": 1}, files.read_json),
+        ("csv", files.write_table, [{"a": 1}], files.read_table),
+        ("npz", files.write_arrays, {"a": np.zeros(3)}, files.read_arrays),
+    ],
+)
+def test_an_empty_or_truncated_file_is_named_with_the_way_out(tmp_path, suffix, write, content, read, size):
+    path = tmp_path / f"a.{suffix}"
+    write(path, content)
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(ValueError, match=rf"a\.{suffix} is damaged .*: delete it"):
+        read(path)

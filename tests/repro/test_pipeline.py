@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -21,12 +20,16 @@ from skem.repro import files
 from skem.repro.files import read_arrays, read_table
 
 
-def wanted(folder, **env):
-    """What a dry run would do, from its table of jobs."""
-    code, output = run(folder, "-n", "--cores", "2", **env)
+def jobs_of(output):
+    """The rules that a dry run would run, from its table of jobs."""
+    return set(re.findall(r"^([a-z_]+) +\d+$", output, flags=re.MULTILINE)) - {"total", "all"}
+
+
+def wanted(folder, *args, **env):
+    """What a dry run would do."""
+    code, output = run(folder, "-n", "--cores", "2", *args, **env)
     assert code == 0, output
-    jobs = dict(re.findall(r"^([a-z_]+) +(\d+)$", output, flags=re.MULTILINE))
-    return set(jobs) - {"total", "all"}
+    return jobs_of(output)
 
 
 def contents(folder, *patterns):
@@ -51,17 +54,18 @@ def done(tmp_path_factory):
     return folder, output
 
 
-def test_the_copy_runs_its_own_library(done):
-    """Else the tests below would edit one library and run another."""
-    found = subprocess.run(
-        [sys.executable, "-c", "import skem; print(skem.__file__)"],
-        cwd="/",
-        env=os.environ | {"PYTHONPATH": str(done[0])},
-        capture_output=True,
-        text=True,
-        check=True,
+def test_another_library_is_refused_with_both_paths(tmp_path):
+    folder = copy(tmp_path)
+    start = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import skem; from snakemake.cli import main; main(['-n'])"
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", start], cwd=folder, env=environment, capture_output=True, text=True
     )
-    assert Path(found.stdout.strip()).parent == done[0] / "skem"
+    assert done.returncode == 1
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert str(ROOT / "skem") in line
+    assert str(folder / "skem") in line
+    assert "Traceback" not in done.stderr
 
 
 def test_a_run_leaves_tables_and_figures(done):
@@ -88,6 +92,18 @@ def test_a_run_leaves_tables_and_figures(done):
     assert (
         json.loads((folder / "results/environment.json").read_text())["packages"]["numpy"] == np.__version__
     )
+
+
+def test_a_method_that_fails_is_a_row_that_says_so_and_others_go_on(done):
+    folder, output = done
+    text = (folder / "results/tables/table1.md").read_text(encoding="utf-8")
+    for dataset in available(folder):
+        failed = read_table(folder / f"results/failed/{dataset}.csv")
+        assert failed[["method", "setting"]].to_numpy().tolist() == [["qda", "default"]]
+        assert "reg_param" in failed["error"].iloc[0]
+        assert f"Failed on {dataset}, and left out: 1; results/failed/{dataset}.csv says why." in output
+        assert f"QDA (default) on {dataset.title()}: InvalidParameterError: The 'reg_param'" in text
+        assert next(line for line in text.splitlines() if line.startswith("| QDA ")).count("failed")
 
 
 @pytest.mark.parametrize("dataset", FOLDS)
@@ -183,6 +199,67 @@ def test_editing_the_library_reruns_what_it_changes(done, module, jobs):
         assert found == jobs if everything else found >= jobs | {"fetch_data"}
     finally:
         path.write_text(text, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def copied(done, tmp_path_factory):
+    """A finished folder, copied as `cp -r` does: everything has another time, in any order."""
+    folder = tmp_path_factory.mktemp("copied") / "skem"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(done[0], folder, symlinks=True, ignore=ignored, copy_function=shutil.copyfile)
+    for path in (folder / "workflow").rglob("*.*"):
+        path.touch()
+    if not available(folder):
+        pytest.skip("without data everything is tried again")
+    return folder
+
+
+def trained_by(folder, *args):
+    """The available data sets on which a dry run would train or time, and what it says."""
+    code, output = run(folder, "-n", "--cores", "2", *args)
+    assert code == 0, output
+    return set(re.findall(r": (?:training|timing) .* on (\w+)", output)) & available(folder), output
+
+
+def test_a_copy_of_a_finished_folder_trains_nothing(copied):
+    assert trained_by(copied)[0] == set()
+
+
+def test_removing_snakemakes_folder_disarms_nothing(copied):
+    shutil.rmtree(copied / ".snakemake")
+    assert trained_by(copied)[0] == set()
+    assert trained_by(copied, "--config", "seed=1")[0] == available(copied)
+
+
+def test_empty_and_truncated_files_are_named_and_made_again(copied):
+    name = sorted(available(copied))[0]
+    features = copied / f"results/features/{name}/table.npz"
+    kept = {path: path.read_bytes() for path in (features, copied / f"results/data/{name}.json")}
+    features.write_bytes(kept[features][:100])
+    (copied / f"results/data/{name}.json").write_bytes(b"")
+    code, output = run(copied, "-n", "--cores", "2")
+    assert code == 0, output
+    for path, content in kept.items():
+        assert f"warning: {path.relative_to(copied)} is empty or truncated" in output
+        path.write_bytes(content)
+    assert {f"fetching {name}", f"features of {name}, table"} <= set(re.findall("Job .*: (.*)", output))
+
+
+def test_results_without_a_record_are_made_again(copied):
+    shutil.rmtree(copied / "results/records")
+    left = copied / "results/regress/accuracy/rice.json"
+    left.parent.mkdir(parents=True)
+    left.write_text("{}\n")
+    fitted, output = trained_by(copied, "--config", "gate=accuracy", "--", "all", "regress")
+    assert fitted == available(copied)
+    assert "fitting rice for the gate" in output
+
+
+def test_a_small_run_is_no_reference(done):
+    code, output = run(done[0], "--cores", "1", "--", "reference")
+    assert code != 0
+    assert "error: fewer runs than the reference has: rice 2, not 5" in output
+    assert not (done[0] / "results/reference").exists()
 
 
 def test_the_report_shows_what_is_there_and_trains_nothing(done):

@@ -35,3 +35,11 @@ def test_a_script_asks_the_library_for_what_it_has(script):
             wanted.add((modules[node.value.id], node.attr))
     assert wanted
     assert [f"{module.__name__}.{name}" for module, name in wanted if not hasattr(module, name)] == []
+
+
+def test_a_script_that_computes_records_its_environment():
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "workflow/scripts").glob("*.py")}
+    computing = {name for name, text in texts.items() if "limit_process" in text and "drawing" not in text}
+    recording = {name for name, text in texts.items() if "environment.record(snakemake.output)" in text}
+    assert {"features", "train", "baseline"} <= recording
+    assert computing - recording == {"regress_accuracy"}  # whose reference names its own

@@ -20,7 +20,7 @@ PROFILE = (
     *("--profile", "profiles/slurm", "--cores", str(os.cpu_count())),
     *("--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks", "5"),
 )
-OF_TIME = re.compile(r"timing|seconds|run\.json$")
+OF_TIME = re.compile(r"timing|seconds|run\.json$|^results/records/")
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -6,9 +6,15 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from skem.repro import environment, files, papers
+# Figures are files. The backend of a notebook would end the import of Matplotlib, in each job, too.
+os.environ["MPLBACKEND"] = "agg"
+
+from snakemake import cli
+from snakemake.rules import Wildcards
+
+from skem.repro import environment, files, papers, records
 from skem.repro.code_hash import code_of
-from skem.repro.config import command_line, documents, experiments, feasible, schemas
+from skem.repro.config import command_line, documents, experiments, feasible, schemas, targets
 from skem.repro.ledger import stated_claims, summary
 from skem.repro.training import feature_store
 
@@ -17,6 +23,11 @@ SCHEMAS = Path("workflow/schemas")
 CONFIG_FILES = ["config/config.yaml", *map(os.path.relpath, workflow.config_settings.configfiles or [])]
 # Files, and what --config gave.
 GIVEN = [*CONFIG_FILES, dict(workflow.config_settings.config)]
+
+# Snakemake has targets only once all rules are read.
+TARGETS = (
+    cli.get_argument_parser().parse_known_args(sys.argv[1:])[0].targets if workflow.is_main_process else []
+)
 
 
 def stop(error):
@@ -27,6 +38,8 @@ def stop(error):
     raise WorkflowError(str(error))
 
 
+if Path.cwd() != Path(workflow.basedir).resolve():
+    stop(f"the workflow runs in its own folder: cd {workflow.basedir}, and leave out -s and --directory")
 try:
     if workflow.is_main_process:
         command_line.loadable("config/config.yaml")
@@ -92,6 +105,14 @@ EVIDENCE, DRAWN, REFERENCE_TOO = {}, {}, []
 PRIORITY = {"fashion_mnist": 3, "cifar10": 2, "mnist": 1, "mnist_half": 1, "mnist_half_image": 1}
 
 
+if workflow.is_main_process:
+    records.keep_beside()
+    for path in records.find_unfinished():
+        print(
+            f"warning: {path} is empty or truncated; it is made again if this run needs it", file=sys.stderr
+        )
+
+
 wildcard_constraints:
     dataset="[a-z0-9_]+",
     source="[a-z0-9_]+",
@@ -127,6 +148,30 @@ def work_of(wildcards):
     return [asdict(setting.work(spec)) for setting in unit_of(wildcards)]
 
 
+def record_environment():
+    """The environment of the results, of which this run has made some."""
+    path = Path("results/environment.json")
+    if path.exists() and (found := environment.of_results()) != files.read_json(path):
+        files.write_json(path, found)
+        if said := environment.mixture(found):
+            print(f"warning: {said}; {path} lists them", file=sys.stderr)
+
+
+def makes(maker, target):
+    """Whether a rule makes a target, and has all that the names in its path stand for."""
+    if not maker.is_producer(target):
+        return False
+    wildcards = maker.get_wildcards(target)
+    try:
+        maker.expand_input(wildcards)
+        for value in maker.params:
+            if callable(value):
+                value(Wildcards(fromdict=wildcards))
+    except Exception as error:  # Snakemake wraps that of an input function
+        return not isinstance(error.__context__ or error, LookupError)
+    return True
+
+
 def show_results():
     """The tables of this run in the terminal, the verdicts, where everything is, and how long it took."""
     shown = [Path(f"results/tables/{name}.md") for name in REPRODUCED]
@@ -144,6 +189,9 @@ def show_results():
     absent = [source for source in SOURCES if failed(source)]
     if absent:
         print(f"Not available, and left out: {', '.join(absent)}; results/data/*.json say why.")
+    for path in map(Path, (f"results/failed/{dataset}.csv" for dataset in DATASETS)):
+        if path.exists() and (count := len(files.read_table(path))):
+            print(f"Failed on {path.stem}, and left out: {count}; {path} says why.")
     print("\n".join(str(path) for path in made if path.suffix in (".md", ".svg")))
     print(f"{seconds / 60:.1f} minutes on {workflow.cores} cores")
     finished = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())

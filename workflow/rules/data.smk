@@ -4,17 +4,27 @@
 def failed(source):
     """Whether the last run wrote down that a data set could not be had."""
     path = Path("results/data", f"{source}.json")
-    return path.exists() and not json.loads(path.read_text(encoding="utf-8"))["available"]
+    try:
+        return path.exists() and not files.read_json(path)["available"]
+    except ValueError:
+        return False  # damaged, and named already
+
+
+if workflow.is_main_process:
+    # Unavailable data sets are tried again by the next run.
+    for path in Path("results/data").glob("*.json"):
+        if failed(path.stem):
+            records.mark_unfinished(path.as_posix())
 
 
 rule fetch_data:
     output:
         "results/data/{source}.json",
+    wildcard_constraints:
+        source="|".join(documents.read_mapping("config/datasets.yaml")),
     priority: lambda wildcards: 20 + PRIORITY.get(wildcards.source, 0)
     params:
         sha256=lambda wildcards: documents.read("config/datasets.yaml")[wildcards.source]["sha256"],
-        # What could not be had is tried again by the next run.
-        again=lambda wildcards: STARTED if failed(wildcards.source) else None,
     message:
         "fetching {wildcards.source}"
     script:
@@ -33,9 +43,8 @@ rule fetch:
 rule environment:
     output:
         "results/environment.json",
+    # Results are made after it: a run that ends well writes it again.
     params:
-        # Looked up again when something of it changes.
-        now=environment.describe(),
         code=code("environment"),
     message:
         "recording machine and versions"

@@ -1,4 +1,4 @@
-# Is the classifier worth choosing? Not part of a default run: snakemake --cores 2 frontier
+# Is the classifier worth choosing? Not part of a default run: snakemake frontier --cores 2
 from skem.repro.frontier import settings as frontier_settings
 from skem.repro.frontier.tabular import BUNDLED
 
@@ -85,6 +85,8 @@ rule frontier_table:
     output:
         scores="results/frontier/tables/{dataset}.csv",
         seconds="results/frontier/tables/{dataset}.seconds.csv",
+    wildcard_constraints:
+        dataset="|".join(FRONTIER["tables"]["data_sets"]),
     params:
         methods=FRONTIER["tables"]["methods"],
         setup={name: FRONTIER["tables"][name] for name in ("n_folds", "max_rows")},

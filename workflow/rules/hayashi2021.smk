@@ -1,4 +1,4 @@
-# Hayashi and Uchida (2021). Not part of a default run: snakemake --cores 2 hayashi, and with PyTorch hayashi_images
+# Hayashi and Uchida (2021). Not part of a default run: snakemake hayashi --cores 2, and with PyTorch hayashi_images
 from dataclasses import replace
 from itertools import product
 

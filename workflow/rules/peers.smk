@@ -1,4 +1,4 @@
-# EM by others on identical work. Not part of a default run: snakemake --cores all peers
+# EM by others on identical work. Not part of a default run: snakemake peers --cores all
 import shlex
 
 from skem.repro.peers.processor import WITHOUT_AVX512

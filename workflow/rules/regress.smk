@@ -1,5 +1,6 @@
-# The regression gate: snakemake --cores all regress, or regress --config base=main. Measured anew every time. Times
+# The regression gate: snakemake regress --cores all, or regress --config base=main. Measured anew every time. Times
 # stand beside those of the base or, where none is given, of the commit that the reference is of.
+from skem.repro.gate import revisions
 
 REFERENCE = "results/reference/regress.json"
 
@@ -22,7 +23,10 @@ try:
         SCHEMAS / "experiment.yaml",
         {"features": GATE_FEATURES, "runs": GATE["accuracy"]["runs"], "grids": "all"},
     )
-except documents.ConfigurationError as error:
+    # A reference names its commit, so uncommitted changes are refused before anything is measured.
+    if "regress_update" in TARGETS:
+        revisions.refuse_changes()
+except ValueError as error:
     stop(error)
 
 
@@ -140,19 +144,9 @@ rule regress:
         "../scripts/regress.py"
 
 
-rule regress_unchanged:
-    """A reference names the commit it is of."""
-    output:
-        temp("results/regress/commit.txt"),
-    params:
-        again=STARTED,
-    script:
-        "../scripts/regress_unchanged.py"
-
-
 use rule regress_times as regress_times_update with:
     input:
-        plan="results/regress/commit.txt",
+        plan=[],
     output:
         "results/regress/times_update.csv",
     params:

@@ -1,4 +1,4 @@
-# Sanderson and Curtin (2017). Not part of a default run: snakemake --cores 2 sanderson
+# Sanderson and Curtin (2017). Not part of a default run: snakemake sanderson --cores 2
 
 SANDERSON = PAPER_SETTINGS["sanderson2017"]
 try:

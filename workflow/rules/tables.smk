@@ -52,6 +52,9 @@ rule table:
             for dataset in datasets_of(wildcards.experiment)
             for path in histories(type("W", (), {"dataset": dataset}))
         ],
+        failed=lambda wildcards: expand(
+            "results/failed/{dataset}.csv", dataset=datasets_of(wildcards.experiment)
+        ),
         claims="config/claims.csv",
     output:
         csv="results/tables/{experiment}.csv",

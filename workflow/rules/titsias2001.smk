@@ -1,4 +1,4 @@
-# Titsias and Likas (2001). Not part of a default run: snakemake --cores 2 titsias
+# Titsias and Likas (2001). Not part of a default run: snakemake titsias --cores 2
 
 TITSIAS = PAPER_SETTINGS["titsias2001"]
 TITSIAS_ERRORS = [

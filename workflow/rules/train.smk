@@ -132,6 +132,7 @@ rule history:
     output:
         history="results/history/{dataset}.csv",
         seconds="results/timings/{dataset}.csv",
+        failed="results/failed/{dataset}.csv",
     params:
         code=code("history"),
     message:

@@ -1,17 +1,15 @@
 """Accuracy against pass, a panel for each data set, and the tidy table it is drawn from."""
 
-import matplotlib
 import pandas as pd
 
 from skem.engine import threads
-from skem.repro.drawing import STYLE, save
+from skem.repro.drawing import save, style
 from skem.repro.files import plain_errors, read_table, write_table
 from skem.repro.ledger.stated_claims import claim
 from skem.repro.tables import passes
 
-matplotlib.use("Agg")
 threads.limit_process(1)
-with plain_errors(), matplotlib.rc_context(STYLE):
+with plain_errors(), style():
     claims = pd.read_csv(snakemake.input.claims, dtype=str, keep_default_na=False)
     parts = []
     for dataset, path in zip(snakemake.params.datasets, snakemake.input.history, strict=True):
@@ -19,10 +17,12 @@ with plain_errors(), matplotlib.rc_context(STYLE):
         setting = entry["paper"]["setting"]
         method = next(name for name, how in entry["methods"].items() if setting in how.get("settings", {}))
         history = read_table(path)
+        own = history
         if len(history):
             own = history[(history["method"] == method) & (history["setting"] == setting)]
+        if len(own):
             curves = passes.by_pass(own)
-        else:  # not available
+        else:  # not available, or failed
             none = dict.fromkeys(("pass", "accuracy", "low", "high"), float("nan"))
             curves = pd.DataFrame([{"curve": ""} | none])
         paper = claim(claims, entry["paper"]["accuracy"])

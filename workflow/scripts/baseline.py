@@ -1,6 +1,9 @@
 """Fit baselines, their hyper-parameters chosen on validation rows or their presets, and record what they are worth."""
 
+from functools import partial
+
 from skem.engine import threads
+from skem.repro import environment
 from skem.repro.files import plain_errors
 from skem.repro.training import feature_store, rivals
 from skem.repro.training.histories import Histories
@@ -11,19 +14,22 @@ with plain_errors():
     kind = "all" if params.preset else "part"
     features = feature_store.read(snakemake.input, params.spec, [kind], params.runs)
     found = Histories()
+    dataset = snakemake.wildcards.dataset
     for method in params.methods if features else []:
-        found.add(
-            rivals.fit_baseline(
-                method,
-                snakemake.wildcards.dataset,
-                params.spec,
-                features,
-                params.runs,
-                params.seed,
-                preset=params.preset,
-                n_features=params.n_features,
-                max_rows=params.max_rows.get(method),
-                select_rows=params.select_rows,
-            )
+        keys = {"dataset": dataset, "method": method, "setting": "preset" if params.preset else "default"}
+        fit = partial(
+            rivals.fit_baseline,
+            method,
+            dataset,
+            params.spec,
+            features,
+            params.runs,
+            params.seed,
+            preset=params.preset,
+            n_features=params.n_features,
+            max_rows=params.max_rows.get(method),
+            select_rows=params.select_rows,
         )
+        found.attempt(keys, fit)
     found.write(snakemake.output.history, snakemake.output.seconds, snakemake.output.predictions)
+    environment.record(snakemake.output)

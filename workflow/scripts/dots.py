@@ -1,14 +1,11 @@
 """Every accuracy of the papers against ours, as a figure and the table that it is drawn from."""
 
-import matplotlib
-
 from skem.repro import papers
-from skem.repro.drawing import STYLE, save
+from skem.repro.drawing import save, style
 from skem.repro.files import plain_errors, write_table
 from skem.repro.ledger import dots, summary
 
-matplotlib.use("Agg")
-with plain_errors(), matplotlib.rc_context(STYLE):
+with plain_errors(), style():
     table = dots.rows(summary.read(snakemake.input[0]))
     paths = [path for path in snakemake.output if path != snakemake.output.csv]
     save(dots.draw(table, papers.titles("config")), paths)

@@ -2,16 +2,13 @@
 
 from pathlib import Path
 
-import matplotlib
-
 from skem.engine import threads
 from skem.repro import papers
-from skem.repro.drawing import STYLE, save
+from skem.repro.drawing import save, style
 from skem.repro.files import plain_errors, read_table, write_table
 
-matplotlib.use("Agg")
 threads.limit_process(1)
-with plain_errors(), matplotlib.rc_context(STYLE):
+with plain_errors(), style():
     settings = snakemake.params.settings
     figure = papers.load(snakemake.params.paper).FIGURES[snakemake.wildcards.figure]
     rows = figure.rows({Path(path).stem: read_table(path) for path in snakemake.input}, settings)

@@ -2,15 +2,13 @@
 
 from pathlib import Path
 
-import matplotlib
 import pandas as pd
 
 from skem.engine import threads
-from skem.repro.drawing import STYLE, save
+from skem.repro.drawing import save, style
 from skem.repro.files import plain_errors, read_table, write_table, write_text
 from skem.repro.frontier import figures, summary
 
-matplotlib.use("Agg")
 threads.limit_process(1)
 
 
@@ -46,7 +44,7 @@ with plain_errors():
     together_placed = [part.assign(measure=measure) for measure, part in placed.items()]
     write_table(outputs["tables/frontier_ranks.csv"], pd.concat(together_placed, ignore_index=True))
 
-    with matplotlib.rc_context(STYLE):
+    with style():
         steps = {name: entry["steps"] for name, entry in images["data_sets"].items()}
         # One method alone is no comparison.
         both = (

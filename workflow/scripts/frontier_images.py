@@ -1,6 +1,7 @@
 """One method on all training images of a data set, several times where it draws at random."""
 
 from skem.engine import threads
+from skem.repro import environment
 from skem.repro.files import plain_errors, read_arrays, write_arrays, write_table
 from skem.repro.frontier import images
 
@@ -23,3 +24,4 @@ with plain_errors():
     write_table(snakemake.output.scores, scores)
     write_table(snakemake.output.seconds, seconds)
     write_arrays(snakemake.output.predictions, predictions)
+    environment.record(snakemake.output)

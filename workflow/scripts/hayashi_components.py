@@ -3,6 +3,7 @@
 import pandas as pd
 
 from skem.engine import threads
+from skem.repro import environment
 from skem.repro.files import plain_errors, write_table
 from skem.repro.papers.hayashi2021 import errors
 from skem.repro.training import splits
@@ -14,3 +15,4 @@ with plain_errors():
         snakemake.params.setup, snakemake.params.model, int(snakemake.wildcards.run), seed
     )
     write_table(snakemake.output[0], pd.DataFrame(rows))
+    environment.record(snakemake.output)

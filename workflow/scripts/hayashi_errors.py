@@ -1,13 +1,13 @@
 """Error and weights of every method on some splits of a data set."""
 
-import json
 from itertools import islice
 from pathlib import Path
 
 import pandas as pd
 
 from skem.engine import threads
-from skem.repro.files import plain_errors, write_table
+from skem.repro import environment
+from skem.repro.files import plain_errors, read_json, write_table
 from skem.repro.papers.hayashi2021 import benchmark, errors
 from skem.repro.training import splits
 
@@ -15,7 +15,7 @@ threads.limit_process(1)
 with plain_errors():
     entry, name = snakemake.params.entry, snakemake.wildcards.dataset
     rows = []
-    available = json.loads(Path(snakemake.input.data).read_text(encoding="utf-8"))["available"]
+    available = read_json(snakemake.input.data)["available"]
     if available or snakemake.input.benchmark:
         begin, end = int(snakemake.wildcards.begin), snakemake.params.end
         if snakemake.input.benchmark:
@@ -29,3 +29,4 @@ with plain_errors():
             which = {"dataset": name, "run": run, "benchmark": bool(snakemake.input.benchmark)}
             rows += [which | row for row in found]
     write_table(snakemake.output[0], pd.DataFrame(rows))
+    environment.record(snakemake.output)

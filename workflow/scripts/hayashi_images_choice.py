@@ -1,9 +1,7 @@
 """Strength of the L1 penalty and schedule of the sparse layer, on validation rows of a data set."""
 
-import json
-from pathlib import Path
-
-from skem.repro.files import plain_errors, write_table
+from skem.repro import environment
+from skem.repro.files import plain_errors, read_json, write_table
 from skem.repro.training import splits
 
 with plain_errors():
@@ -11,7 +9,8 @@ with plain_errors():
 
     images.repeatable()
     rows = []
-    if json.loads(Path(snakemake.input[0]).read_text(encoding="utf-8"))["available"]:
+    if read_json(snakemake.input[0])["available"]:
         seed = splits.seed(snakemake.params.seed, "hayashi2021", snakemake.wildcards.dataset, "choice")
         rows = images.choices(snakemake.params.stated, snakemake.params.entry, seed)
     write_table(snakemake.output[0], rows)
+    environment.record(snakemake.output)

@@ -1,18 +1,16 @@
 """The engines' tables as one CSV and as Markdown, and the figure of their scaling."""
 
-import matplotlib
 import pandas as pd
 
 from skem import plots
 from skem.engine import threads
-from skem.repro.drawing import STYLE, save
+from skem.repro.drawing import save, style
 from skem.repro.files import plain_errors, read_table, write_table, write_text
 from skem.repro.ledger.stated_claims import claim
 from skem.repro.peers import tables
 
-matplotlib.use("Agg")
 threads.limit_process(1)
-with plain_errors(), matplotlib.rc_context(STYLE):
+with plain_errors(), style():
     sizes, scaling, supervised, beside = (
         pd.concat([read_table(path) for path in snakemake.input[name]], ignore_index=True)
         for name in ("sizes", "scaling", "supervised", "beside")

@@ -1,20 +1,40 @@
-"""Copy tables, figures and the record of the machine to the committed folder, with the exact versions."""
+"""Copy a finished run to the committed folder, with the record of the machine and the exact versions: checked first, copied last."""
 
 import shutil
-import subprocess
-import sys
+from importlib.metadata import distributions
 from pathlib import Path
 
-from skem.repro.files import plain_errors, write_text
+from skem.repro import environment
+from skem.repro.files import plain_errors, write_json, write_text
 
 with plain_errors():
     results, reference = Path("results"), Path("results/reference")
-    for path in map(Path, [*snakemake.input, *snakemake.params.others]):
-        if path.exists():
-            target = reference / path.relative_to(results)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, target)
-    freeze = [sys.executable, "-m", "pip", "freeze", "--exclude-editable"]
-    versions = subprocess.run(freeze, capture_output=True, text=True, check=True).stdout
+    found = environment.of_results()
+    if said := environment.mixture(found):
+        fault = f"{said}. A reference has one: delete the results of the others, and make them again"
+    elif environment.versions(found) != (now := environment.versions(environment.describe())):
+        fault = (
+            f"the results are of {environment.versions(found)}; this is {now}: call it where they were made"
+        )
+    else:
+        fault = None
+    if fault and not snakemake.params.anyway:
+        raise ValueError(f"{fault}, or add --config reference=anyway")
+    # Not pip's list: environments of uv have no pip. What has a URL is a checkout.
+    installed = {(one.name, one.version) for one in distributions() if not one.read_text("direct_url.json")}
+    lines = [
+        f"{name}=={version}\n" for name, version in installed if name not in ("pip", "setuptools", "wheel")
+    ]
+    versions = "".join(sorted(lines, key=str.lower))
+    paths = [
+        path
+        for path in map(Path, [*snakemake.input, *snakemake.params.others])
+        if path.exists() and path.name != "environment.json"
+    ]
+    for path in paths:
+        target = reference / path.relative_to(results)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
+    write_json(reference / "environment.json", found)
     write_text(reference / "requirements.lock", versions)
     print(f"copied to {reference}; review with git diff, then commit")

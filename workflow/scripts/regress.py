@@ -9,6 +9,7 @@ import pandas as pd
 
 from skem import plots
 from skem.repro import environment
+from skem.repro.drawing import style
 from skem.repro.files import plain_errors, read_table, write, write_table, write_text
 from skem.repro.gate import comparison, revisions, verdicts
 
@@ -57,8 +58,9 @@ with plain_errors():
         "versions": ", ".join(f"{name} {version}" for name, version in platform["packages"].items()),
     }
     history = verdicts.append_history(snakemake.params.history, table, labels)
-    figure = plots.regression_history(history).figure
-    write(snakemake.params.figure, lambda file: figure.savefig(file, format="svg"))
+    with style():
+        figure = plots.regression_history(history).figure
+        write(snakemake.params.figure, lambda file: figure.savefig(file, format="svg"))
     print(
         f"\n{title}.\n\n{told}\n\n{snakemake.params.md}\n{snakemake.params.history}\n{snakemake.params.figure}"
     )

@@ -1,10 +1,7 @@
 """Fit what the gate compares, for one data set; without data, an empty record."""
 
-import json
-from pathlib import Path
-
 from skem.engine import threads
-from skem.repro.files import plain_errors, write_json
+from skem.repro.files import plain_errors, read_json, write_json
 from skem.repro.gate import cases
 from skem.repro.training import feature_store
 from skem.repro.training.features import prepare
@@ -15,7 +12,7 @@ with plain_errors():
     dataset, work = snakemake.wildcards.dataset, snakemake.params.work
     spec, root = work["spec"], work["seed"]
     record = {}
-    if json.loads(Path(snakemake.input[0]).read_text(encoding="utf-8"))["available"]:
+    if read_json(snakemake.input[0])["available"]:
         settings = [Setting(**setting) for setting in work["settings"]]
         rows = [kind for setting in settings for kind in setting.rows]
         names = dict.fromkeys(feature_store.names(spec, rows, list(range(work["runs"]))))

@@ -67,7 +67,7 @@ def time_round(number, sides, pairs, wanted=None):
 
 with plain_errors():
     base = {}
-    if snakemake.input.plan.endswith(".json"):
+    if snakemake.input.plan:
         base = json.loads(Path(snakemake.input.plan).read_text(encoding="utf-8")).get("base", {})
     here = (sys.executable, ".")
     there = (base.get("python"), base.get("path"))

@@ -1,12 +1,10 @@
 """Fits of a data set of Table 1, and of all folds but one where they are asked for."""
 
-import json
-from pathlib import Path
-
 import pandas as pd
 
 from skem.engine import threads
-from skem.repro.files import plain_errors, write_table
+from skem.repro import environment
+from skem.repro.files import plain_errors, read_json, write_table
 from skem.repro.papers.sanderson2017 import data, fits
 from skem.repro.peers import from_kmeans
 from skem.repro.peers.engines import mean_log_likelihood
@@ -16,7 +14,7 @@ threads.limit_process(1)
 with plain_errors():
     params, dataset = snakemake.params, snakemake.wildcards.dataset
     rows = []
-    if all(json.loads(Path(path).read_text(encoding="utf-8"))["available"] for path in snakemake.input):
+    if all(read_json(path)["available"] for path in snakemake.input):
         X = data.rows(params.entry, splits.seed(params.seed, dataset), params.n_rows)
         request = from_kmeans.Request(
             params.entry["n_components"],
@@ -35,3 +33,4 @@ with plain_errors():
         else:
             rows = fits.by_ridge(dataset, X, params.setup, request, engines, mean_log_likelihood)
     write_table(snakemake.output[0], pd.DataFrame(rows))
+    environment.record(snakemake.output)

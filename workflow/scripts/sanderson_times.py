@@ -1,12 +1,9 @@
 """Seconds of whole fits of a data set, or of all that is measured on the rows of Figure 2. Runs alone."""
 
-import json
-from pathlib import Path
-
 import pandas as pd
 
 from skem.repro import environment
-from skem.repro.files import plain_errors, write_table
+from skem.repro.files import plain_errors, read_json, write_table
 from skem.repro.papers.sanderson2017 import data, times
 from skem.repro.peers import from_kmeans
 from skem.repro.peers.engines import draw
@@ -16,7 +13,7 @@ with plain_errors():
     params, setup = snakemake.params, snakemake.params.setup
     seed = splits.seed(params.seed, "sanderson2017", "times")
     rows, others = [], []
-    if all(json.loads(Path(path).read_text(encoding="utf-8"))["available"] for path in snakemake.input):
+    if all(read_json(path)["available"] for path in snakemake.input):
         if params.work == "fits":
             X = data.rows(params.entry, splits.seed(params.seed, snakemake.wildcards.dataset), params.n_rows)
         else:
@@ -44,3 +41,4 @@ with plain_errors():
             others.append({"about": "exp", "dataset": rows[0]["dataset"], "round": round, "seconds": seconds})
     write_table(snakemake.output.fits, pd.DataFrame(rows))
     write_table(snakemake.output.others, pd.DataFrame(others))
+    environment.record(snakemake.output)

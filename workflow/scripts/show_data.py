@@ -1,8 +1,6 @@
 """Print what data there is."""
 
-import json
-from pathlib import Path
-
 from skem import datasets
+from skem.repro.files import read_json
 
-print(datasets.format_table(json.loads(Path(path).read_text(encoding="utf-8")) for path in snakemake.input))
+print(datasets.format_table(read_json(path) for path in snakemake.input))

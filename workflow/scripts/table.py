@@ -29,13 +29,15 @@ with plain_errors():
                 found |= {name.removeprefix(f"{method}:"): array for name, array in arrays.items()}
         return found
 
+    failures = pd.concat(map(read_table, snakemake.input.failed), ignore_index=True)
     table = accuracy.accuracy_table(experiment, history, predictions, claims)
-    rivals = accuracy.rivals_table(history)
+    rivals = accuracy.rivals_table(history, failures)
     left_out = sorted(set(baselines.names()) - set(snakemake.params.baselines["names"]))
     remarks = ""
     if left_out:
         missing = ", ".join(accuracy.NAMES.get(name, name) for name in left_out)
         remarks = f"Left out to save time: {missing}; config/paper.yaml has them."
+    remarks = "\n\n".join(filter(None, [remarks, accuracy.failures_in_words(failures)]))
     measured = [summarise(table) for table in history.values() if len(table)]
     write_table(snakemake.output.summary, pd.concat(measured, ignore_index=True) if measured else [])
     parts = accuracy.parts(table, rivals)

@@ -14,11 +14,14 @@ with plain_errors():
     for work in unit if features else ():
         trial, start = next(histories.trials_of(work, features, ["all"], [0], snakemake.params.seed))
         labels = work.labels()
-        seconds = passes.seconds_per_pass(
-            trial, work.record["model"], work.params, start, snakemake.params.passes
-        )
-        rows += [
-            labels | {"pass": p, "threads": 1, "seconds": s, "node": node}
-            for p, s in enumerate(seconds, start=2)
-        ]
+        model, n_passes = work.record["model"], snakemake.params.passes
+
+        def timed(trial=trial, start=start, work=work, labels=labels, model=model, n_passes=n_passes):
+            seconds = passes.seconds_per_pass(trial, model, work.params, start, n_passes)
+            more = {"threads": 1, "node": node}
+            return [labels | more | {"pass": p, "seconds": s} for p, s in enumerate(seconds, start=2)]
+
+        # A setting that fails has no times; its failure is recorded where it is trained.
+        rows += [row for row in histories.attempt({"timing": work.name}, timed) if "error" not in row]
     write_table(snakemake.output[0], rows)
+    environment.record(snakemake.output)

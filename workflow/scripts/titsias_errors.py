@@ -1,12 +1,10 @@
 """Errors of every method with some numbers of kernels; where lambda is chosen, of the ways to choose it."""
 
-import json
-from pathlib import Path
-
 import pandas as pd
 
 from skem.engine import threads
-from skem.repro.files import plain_errors, write_table
+from skem.repro import environment
+from skem.repro.files import plain_errors, read_json, write_table
 from skem.repro.papers.titsias2001 import errors
 from skem.repro.training import splits
 
@@ -14,7 +12,7 @@ threads.limit_process(1)
 with plain_errors():
     entry, setup, root = snakemake.params.entry, snakemake.params.setup, snakemake.params.seed
     rows = []
-    if json.loads(Path(snakemake.input[0]).read_text(encoding="utf-8"))["available"]:
+    if read_json(snakemake.input[0])["available"]:
         m = entry["n_components"] if "validation_fraction" in setup else int(snakemake.wildcards.m)
         for trial in errors.folds(
             entry["source"], entry["scale"], setup["n_folds"], range(setup["repetitions"]), root
@@ -31,3 +29,4 @@ with plain_errors():
     keys = ["dataset", "n_components", "method", "run", "fold"]
     write_table(snakemake.output.seconds, table[[*keys, "seconds"]] if rows else table)
     write_table(snakemake.output.errors, table.drop(columns="seconds", errors="ignore"))
+    environment.record(snakemake.output)

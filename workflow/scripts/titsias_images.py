@@ -4,6 +4,7 @@ import numpy as np
 
 from skem import PSKEMClassifier
 from skem.engine import threads
+from skem.repro import environment
 from skem.repro.files import plain_errors, write_table
 from skem.repro.training import feature_store, splits
 
@@ -30,3 +31,4 @@ with plain_errors():
                 row |= {"sharing": np.nan if sharing is None else sharing, "pass": fitted.n_iter_}
                 rows.append(row | {"accuracy": 100 * float(right.mean())})
     write_table(snakemake.output[0], rows)
+    environment.record(snakemake.output)

@@ -1,6 +1,9 @@
 """Fit the settings of a unit on a block of runs, and record every pass."""
 
+from functools import partial
+
 from skem.engine import threads
+from skem.repro import environment
 from skem.repro.files import plain_errors
 from skem.repro.training import feature_store, passes
 from skem.repro.training.histories import Histories
@@ -13,6 +16,9 @@ with plain_errors():
     rows = [kind for work in unit for kind in work.rows]
     features = feature_store.read(snakemake.input, unit[0].spec, rows, runs)
     found = Histories()
-    if features:
-        found = passes.fit_settings(unit, features, runs, snakemake.params.seed, snakemake.threads)
+    for work in unit if features else []:
+        keys = {"dataset": work.dataset, "method": work.method, "setting": work.name}
+        fit = partial(passes.fit_setting, work, features, runs, snakemake.params.seed, snakemake.threads)
+        found.attempt(keys, partial(fit, keep=len(unit) == 1))
     found.write(snakemake.output.history, snakemake.output.seconds, snakemake.output.predictions)
+    environment.record(snakemake.output)

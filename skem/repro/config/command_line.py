@@ -40,12 +40,20 @@ def refuse_unreadable(arguments: Sequence[str]) -> None:
     given = parser.parse_known_args(arguments)[0]
     faults: list[str] = []
     for path in given.configfile:
-        with gathered(faults):
+        own: list[str] = []
+        with gathered(own):
             loadable(path)
+        is_target = own and Path(path).suffix not in (".yaml", ".yml", ".json")
+        faults += [f"{fault}{_advice_on_targets(path)}" if is_target else fault for fault in own]
     for entry in given.config:
-        faults += [f"{COMMAND_LINE}: {fault}" for fault in _faults_of_entry(entry)]
+        advice = "" if "=" in entry else _advice_on_targets(entry)
+        faults += [f"{COMMAND_LINE}: {fault}{advice}" for fault in _faults_of_entry(entry)]
     if faults:
         sys.exit("error: " + "\n       ".join(dict.fromkeys(faults)))
+
+
+def _advice_on_targets(word: str) -> str:
+    return f"; a target goes first, as in snakemake {word[:80]} --cores 2 --configfile FILE, or last after --"
 
 
 def loadable(path: str | Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -53,6 +54,9 @@ MOST_DIGITS = 30
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """Ten times faster where PyYAML was built with libyaml, as its wheels are; building the DAG reads some twenty files."""
+
+_UNUSUAL_NUMBER = re.compile(r"[-+]?(0[0-9xXbBoO]|[0-9.]*[_:])")
+"""Octal, hexadecimal, binary and sexagesimal numbers, and digits in groups."""
 
 _STANDARD = "tag:yaml.org,2002:"
 _TYPES = {_STANDARD + name for name in ("str", "int", "float", "bool", "null", "seq", "map")}
@@ -227,7 +231,12 @@ def _ambiguities(root: yaml.Node, loader: Any) -> Iterator[tuple[int, str]]:
                 )
             elif not node.tag.endswith(":str"):
                 try:
-                    loader.construct_object(node)
+                    value = loader.construct_object(node)
+                    if node.tag.endswith((":int", ":float")) and _UNUSUAL_NUMBER.match(node.value):
+                        yield (
+                            line,
+                            f"{name} is {node.value[:80]!r}, which YAML takes for {value}; write {value}, or put it in quotes",
+                        )
                 except (LookupError, ValueError, ArithmeticError, AttributeError, yaml.YAMLError):
                     yield line, f"{name} is {node.value[:80]!r}, which is no {_shown(node.tag)}"
         elif id(node) not in seen:

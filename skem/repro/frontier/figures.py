@@ -111,3 +111,29 @@ def critical_differences(
             ax.annotate(str(tick), (tick, 0.15), ha="center", va="bottom", fontsize=6)
         ax.axis("off")
     return axes
+
+
+def accuracy_and_log_loss(table: pd.DataFrame, names: Mapping[str, str]) -> Any:
+    """Two panels with a line per method that did not fail: accuracy and log-loss, with their intervals.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As ``own_table.summary`` returns it.
+    names : mapping
+        Of methods, to be read.
+    """
+    shown = table[table["error"].isna()].iloc[::-1]
+    axes = plt.subplots(
+        1, 2, figsize=(7.2, 0.25 * len(shown) + 1.2), layout="constrained", sharey=True, squeeze=False
+    )[1][0]
+    labels = [names[method] for method in shown["method"]]
+    for ax, value, low, high, label in (
+        (axes[0], "accuracy", "low", "high", "accuracy (%)"),
+        (axes[1], "log_loss", "log_loss_low", "log_loss_high", "log-loss (nats)"),
+    ):
+        bars = [shown[value] - shown[low], shown[high] - shown[value]]
+        ax.errorbar(shown[value], labels, xerr=bars, fmt="o", markersize=4, capsize=2, linewidth=1.0)
+        ax.set_xlabel(label)
+        ax.grid(axis="x", alpha=0.3)
+    return axes

@@ -87,8 +87,11 @@ def of_seconds(seconds: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_tables(scores: pd.DataFrame) -> pd.DataFrame:
-    """Means over folds, by data set and method: accuracy (%), log_loss, calibration_error (%)."""
+    """Means over folds, by data set and method: accuracy (%), log_loss, calibration_error (%); and ``error`` if one failed."""
     measures = ["accuracy", "log_loss", "calibration_error"]
+    if "error" in scores:
+        means = scores.groupby(["dataset", "method"], sort=False)[measures].mean()
+        return means.join(scores.groupby(["dataset", "method"])["error"].first()).reset_index()
     return scores.groupby(["dataset", "method"], sort=False)[measures].mean().reset_index()
 
 
@@ -187,6 +190,11 @@ def tables_markdown(
         text += [
             f"**By data set, {label}**",
             shown.reset_index().to_markdown(index=False, disable_numparse=True),
+        ]
+    if "error" in table:
+        text += [
+            f"{names[row['method']]} failed on {row['dataset']}: {row['error']}"
+            for row in table[table["error"].notna()].to_dict("records")
         ]
     return "\n\n".join(text) + "\n"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 from skem import datasets
 from skem.repro.frontier import contestants
 from skem.repro.training.baselines import stratified_rows
+from skem.repro.training.histories import attempt
 from skem.repro.training.splits import seed
 
 BUNDLED = {
@@ -62,17 +64,30 @@ def fit(
     Returns
     -------
     scores, seconds : list of dict
-        One row per fold and method.
+        One row per fold and method. A method that failed has one row of scores, with ``error``.
     """
     X, y = load(name, setup["max_rows"], root)
-    scores, seconds = [], []
-    for fold, (train, test) in enumerate(folds(name, y, setup["n_folds"], root)):
-        for label, method in methods.items():
+    scores: list[dict[str, Any]] = []
+    seconds: list[dict[str, Any]] = []
+    splits = list(enumerate(folds(name, y, setup["n_folds"], root)))
+
+    def measured(label: str, method: Mapping[str, Any]) -> list[dict[str, Any]]:
+        rows, times = [], []
+        for fold, (train, test) in splits:
             estimator = contestants.make(
                 method["model"], method.get("params", {}), seed(root, name, fold, "frontier")
             )
             found, spent, _ = contestants.measure(estimator, (X[train], y[train]), (X[test], y[test]))
             keys = {"dataset": name, "method": label, "fold": fold}
-            scores.append(keys | {"n_train": len(train), "n_test": len(test)} | found)
-            seconds.append(keys | spent)
-    return scores, seconds
+            rows.append(keys | {"n_train": len(train), "n_test": len(test)} | found)
+            times.append(keys | spent)
+        seconds.extend(times)
+        return rows
+
+    for label, method in methods.items():
+        scores += attempt({"dataset": name, "method": label}, partial(measured, label, method))
+    return sorted(scores, key=_fold), sorted(seconds, key=_fold)
+
+
+def _fold(row: Mapping[str, Any]) -> int:
+    return int(row.get("fold", 0))

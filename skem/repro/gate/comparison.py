@@ -65,7 +65,7 @@ def read_reference(path: str | Path) -> dict[str, Any]:
     path = Path(path)
     if not path.exists():
         raise RegressionError(
-            f"there is no {path}: make it with snakemake --cores all regress_update, and commit it"
+            f"there is no {path}: make it with snakemake regress_update --cores all, and commit it"
         )
     try:
         reference = json.loads(path.read_text(encoding="utf-8"))
@@ -77,7 +77,7 @@ def read_reference(path: str | Path) -> dict[str, Any]:
     if schema != SCHEMA:
         raise RegressionError(
             f"{path} has layout {schema}, this version reads {SCHEMA}: "
-            "make it anew with snakemake --cores all regress_update"
+            "make it anew with snakemake regress_update --cores all"
         )
     return reference
 
@@ -160,7 +160,7 @@ def compare_accuracy(reference: Record, measured: Record, same_platform: bool) -
         elif len(before) != len(now):
             raise RegressionError(
                 f"{case}: {len(now)} runs, the reference has {len(before)}: "
-                "make it anew with snakemake --cores all regress_update"
+                "make it anew with snakemake regress_update --cores all"
             )
         else:
             row["change"] = float((now - before).mean())
@@ -294,7 +294,7 @@ def _paired(case: object, part: pd.DataFrame) -> pd.DataFrame:
     for side, missing in wide.isna().sum().items():
         if missing:
             raise RegressionError(
-                f"{case}: {missing} of {len(wide)} times of {side} are missing: run snakemake --cores all regress again"
+                f"{case}: {missing} of {len(wide)} times of {side} are missing: run snakemake regress --cores all again"
             )
     return wide
 

@@ -44,6 +44,21 @@ def changed_files() -> list[str]:
     return [line[2:].strip() for line in lines]
 
 
+def refuse_changes() -> None:
+    """Refuse to make a reference of files that no commit has.
+
+    Raises
+    ------
+    ValueError
+    """
+    changed = changed_files()
+    if changed:
+        shown = f"{', '.join(changed[:5])}{' and others' if len(changed) > 5 else ''}"
+        raise ValueError(
+            f"uncommitted changes in {shown}: commit them first, so that the reference can name its commit"
+        )
+
+
 def check_out(revision: str, folder: str | Path) -> dict[str, Any]:
     """A worktree of a revision, and a Python that has what it depends on.
 

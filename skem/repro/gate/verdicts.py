@@ -25,12 +25,12 @@ def summary(table: pd.DataFrame) -> str:
         text.append(to_markdown(shown))
     if failed(table):
         text.append(
-            "Something got worse, or is no longer measured. If that is meant: snakemake --cores all regress_update, "
+            "Something got worse, or is no longer measured. If that is meant: snakemake regress_update --cores all, "
             "and commit results/reference/regress.json with the reason."
         )
     elif shown["verdict"].isin(["better", "faster", "new", "changed"]).any():
         text.append(
-            "Nothing got worse. To hold on to what changed: snakemake --cores all regress_update, "
+            "Nothing got worse. To hold on to what changed: snakemake regress_update --cores all, "
             "and commit results/reference/regress.json."
         )
     else:

@@ -123,7 +123,7 @@ class Results:
         if not any(self.folder.glob("tables/*.md")) and not (self.folder / "claims.csv").exists():
             raise ValueError(
                 f"{self.folder} has neither tables nor verdicts to report; `snakemake --cores all` makes them, "
-                "and `snakemake --cores all report` then makes the report"
+                "and `snakemake report --cores all` then makes the report"
             )
 
     def _text(self, name: str) -> str | None:
@@ -275,7 +275,7 @@ class Results:
         return [self._figure(name, f"figures/{name}", name, gap) for name in names]
 
     def peers_figure(self) -> Part:
-        gap = Gap("Not part of this run", "snakemake --cores all peers")
+        gap = Gap("Not part of this run", "snakemake peers --cores all")
         return self._figure("peers", "peers", "peers", gap)
 
     @cached_property

@@ -54,12 +54,17 @@ def accuracy_table(
             "paper_accuracy": claim(claims, paper["accuracy"]),
             "paper_best_method": paper["best_method"],
             "paper_best_accuracy": claim(claims, paper["best"]),
-            "available": len(history[dataset]) > 0,
+            "available": _was_trained(history[dataset], paper["setting"]),
         }
         if row["available"]:
             row |= _measured(dataset, entry, history[dataset], predictions)
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _was_trained(history: pd.DataFrame, setting: str) -> bool:
+    """False where the data are unavailable, or where the paper's setting failed."""
+    return len(history) > 0 and bool((history["setting"] == setting).any())
 
 
 def timing_table(
@@ -205,8 +210,21 @@ def _rival_rows(history: pd.DataFrame) -> pd.DataFrame:
     return history[history["method"].isin(baselines.reported()) & (history["setting"] == "default")]
 
 
-def rivals_table(history: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Test accuracy in percent, with its interval, of every conventional method on every data set, tidy."""
+def failures_in_words(failures: pd.DataFrame) -> str:
+    """A sentence for the settings that failed, empty if none did."""
+    told = [
+        f"{NAMES.get(row['method'], row['method'])} ({row['setting']}) on "
+        f"{NAMES.get(row['dataset'], row['dataset'])}: {row['error']}"
+        for row in failures.to_dict("records")
+    ]
+    return f"Failed, and left out: {'; '.join(told)}." if told else ""
+
+
+def rivals_table(history: Mapping[str, pd.DataFrame], failures: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Test accuracy in percent, with its interval, of every conventional method on every data set, tidy.
+
+    A method that failed has no accuracy.
+    """
     rows = []
     for dataset, table in history.items():
         if not len(table):
@@ -221,10 +239,16 @@ def rivals_table(history: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
             rows.append(
                 row | {"log_loss": _weighted(own, "test_log_loss"), "n_train": int(own["n_train"].max())}
             )
+    rows += [
+        {"dataset": row["dataset"], "method": row["method"], "accuracy": np.nan}
+        for row in ([] if failures is None else failures.to_dict("records"))
+        if row["method"] in baselines.names() and row["setting"] == "default"
+    ]
     return pd.DataFrame(rows)
 
 
 MISSING = "not available"
+"""Data that no source has, or a setting that failed; then a remark says why."""
 
 
 def parts(table: pd.DataFrame, rivals: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -272,7 +296,10 @@ def parts(table: pd.DataFrame, rivals: pd.DataFrame) -> dict[str, pd.DataFrame]:
     wide = pd.DataFrame()
     if len(rivals):
         shown = {
-            (row["method"], row["dataset"]): f"{row['accuracy']:.2f}" for row in rivals.to_dict("records")
+            (row["method"], row["dataset"]): "failed"
+            if np.isnan(row["accuracy"])
+            else f"{row['accuracy']:.2f}"
+            for row in rivals.to_dict("records")
         }
         columns = [row["dataset"] for row in records if row["available"]]
         wide = pd.DataFrame(

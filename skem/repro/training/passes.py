@@ -200,15 +200,23 @@ def fit_settings(
     """
     found = Histories()
     for work in unit:
-        labels = work.labels()
-        keys = {key: labels[key] for key in ("dataset", "method", "setting")}
-        for trial, start in trials_of(work, features, work.rows, runs, root):
-            params = dict(work.params)
-            if work.record["model"] in MODELS:
-                params["n_jobs"] = n_jobs
-            history, seconds, predicted = train(trial, work.record["model"], params, start)
-            found.history += [labels | row for row in history]
-            found.seconds += [keys | row for row in seconds]
-            if len(unit) == 1:
-                found.keep(trial, predicted)
+        found.add(fit_setting(work, features, runs, root, n_jobs, keep=len(unit) == 1))
+    return found
+
+
+def fit_setting(
+    work: Work, features: dict[str, Arrays], runs: Sequence[int], root: int, n_jobs: int, *, keep: bool
+) -> Histories:
+    """Fit one setting, as `fit_settings` does; predictions are kept if ``keep``."""
+    found, labels = Histories(), work.labels()
+    keys = {key: labels[key] for key in ("dataset", "method", "setting")}
+    for trial, start in trials_of(work, features, work.rows, runs, root):
+        params = dict(work.params)
+        if work.record["model"] in MODELS:
+            params["n_jobs"] = n_jobs
+        history, seconds, predicted = train(trial, work.record["model"], params, start)
+        found.history += [labels | row for row in history]
+        found.seconds += [keys | row for row in seconds]
+        if keep:
+            found.keep(trial, predicted)
     return found

@@ -262,6 +262,8 @@ def checkout(tmp_path, monkeypatch):
 def test_a_base_revision_becomes_a_worktree(checkout):
     (checkout / "new.py").write_text("")
     assert revisions.changed_files() == ["new.py"]
+    with pytest.raises(ValueError, match=r"uncommitted changes in new\.py: commit them first"):
+        revisions.refuse_changes()
     assert revisions.is_here("HEAD")
     base = revisions.check_out("HEAD", "results/regress")
     assert base["commit"] == revisions.head()

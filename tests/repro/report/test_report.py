@@ -237,7 +237,7 @@ def test_what_is_missing_leaves_a_gap_that_says_how_to_have_it(gappy):
         f"This run has not finished: Figure 5: how many components the classes share. To have it: {again}",
         "Not part of this run: Protocols on rice and ionosphere. To have it: "
         f"{again} --config 'experiments=[table1, mda, arrangements, starts, audit]'",
-        "Not part of this run: Other engines on the same work. To have it: snakemake --cores all peers",
+        "Not part of this run: Other engines on the same work. To have it: snakemake peers --cores all",
         "Machine and versions are not written down: results/environment.json is missing. To have it: "
         "snakemake --cores all",
     ):

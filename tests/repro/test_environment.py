@@ -1,0 +1,116 @@
+"""On what machine and of which commit results are, and what becomes a reference."""
+
+import json
+import runpy
+import subprocess
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from checkouts import ROOT
+
+from skem.repro import environment
+from skem.repro.files import write_json, write_text
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """Make a result and the record of its environment, in a folder of results that is empty at first."""
+    monkeypatch.chdir(tmp_path)
+
+    def make(name, **versions):
+        write_text(f"results/{name}.csv", "a\n1\n")
+        environment.record([f"results/{name}.csv"])
+        path = environment.RECORDS / f"results/{name}.csv.json"
+        record = json.loads(path.read_text())
+        write_json(path, record | {"packages": record["packages"] | versions})
+
+    return make
+
+
+def test_results_are_of_the_environment_that_made_them(made):
+    made("runs/a", numpy="1.0")
+    found = environment.of_results()
+    assert found["packages"]["numpy"] == "1.0" != np.__version__
+    assert environment.mixture(found) is None
+
+
+def test_results_of_several_environments_are_a_mixture(made, tmp_path):
+    made("runs/a")
+    made("runs/b", matplotlib="1.0")  # draws, and changes no number
+    made("runs/c", numpy="1.0")
+    found = environment.of_results()
+    assert [one["results"] for one in found["mixture"]] == [2, 1]
+    assert found["packages"]["numpy"] == np.__version__
+    assert "results of 2 environments: 2 of " in environment.mixture(found)
+    (tmp_path / "results/runs/c.csv").unlink()
+    assert environment.mixture(environment.of_results()) is None
+
+
+def reference(**params):
+    snakemake = SimpleNamespace(
+        input=["results/environment.json", "results/runs/a.csv"],
+        params=SimpleNamespace(**{"anyway": False, "others": ["results/none.csv"]} | params),
+    )
+    runpy.run_path(str(ROOT / "workflow/scripts/reference.py"), {"snakemake": snakemake})
+
+
+def test_a_reference_has_results_record_and_versions(made, tmp_path):
+    made("runs/a")
+    reference()
+    folder = tmp_path / "results/reference"
+    assert (folder / "runs/a.csv").read_text() == "a\n1\n"
+    assert json.loads((folder / "environment.json").read_text()) == environment.of_results()
+    assert f"numpy=={np.__version__}\n" in (folder / "requirements.lock").read_text()
+
+
+@pytest.mark.parametrize(
+    ("results", "message"),
+    [
+        ({"runs/a": {}, "runs/b": {"scipy": "1.0"}}, "results of 2 environments: .*scipy 1.0"),
+        ({"runs/a": {"numpy": "1.0"}}, f"the results are of .*numpy 1.0.*; this is .*numpy {np.__version__}"),
+    ],
+)
+def test_no_reference_of_what_its_record_would_not_name(made, tmp_path, results, message):
+    for name, versions in results.items():
+        made(name, **versions)
+    with pytest.raises(SystemExit, match=message):
+        reference()
+    assert not (tmp_path / "results/reference").exists()
+    reference(anyway=True)
+    assert (tmp_path / "results/reference/runs/a.csv").exists()
+
+
+def repository(folder):
+    folder.mkdir(exist_ok=True)
+    write_text(folder / "file", "")
+    author = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    for command in (["init", "--quiet"], ["add", "."], [*author, "commit", "--quiet", "--message=a"]):
+        subprocess.run(["git", *command], cwd=folder, check=True)
+    return folder
+
+
+def test_a_commit_is_that_of_the_checkout_itself(tmp_path):
+    folder = repository(tmp_path.resolve() / "repository")
+    commit, _ = environment.commit_of(folder)
+    assert len(commit) == 12
+    (folder / "file").write_text("changed")
+    assert environment.commit_of(folder)[0] == f"{commit}-dirty"
+    unpacked = folder / "unpacked"
+    unpacked.mkdir()
+    assert environment.commit_of(unpacked) == (
+        None,
+        f"{unpacked} is no git checkout; the repository in {folder} is another one",
+    )
+
+
+def test_why_there_is_no_commit_is_recorded(tmp_path, monkeypatch):
+    assert environment.commit_of(tmp_path.resolve()) == (None, f"{tmp_path.resolve()} is no git checkout")
+    folder = repository(tmp_path.resolve() / "repository")
+    monkeypatch.setattr(environment, "ROOT", folder)
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # as in a container
+    found = environment.describe()
+    assert found["commit"] is None
+    assert f"git config --global --add safe.directory {folder}" in found["no_commit"]
+    monkeypatch.setenv("PATH", "")
+    assert environment.describe()["no_commit"] == "git is not installed"

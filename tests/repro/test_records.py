@@ -1,0 +1,86 @@
+"""Records of what results were made of."""
+
+import numpy as np
+import pytest
+
+from skem.repro import records
+from skem.repro.files import write_arrays, write_json, write_table
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_table("results/a.csv", [{"a": 1}])
+    write_table("results/reference/a.csv", [{"a": 1}])
+    return tmp_path
+
+
+def record(path):
+    where = records._record(records.Path(".snakemake/metadata"), path)
+    where.parent.mkdir(parents=True, exist_ok=True)
+    where.write_text("{}")
+
+
+def unfinished():
+    """The results that Snakemake would make again."""
+    damaged = records.find_unfinished()
+    marks = records.Path(".snakemake/incomplete")
+    found = [
+        path for path in records._files(records.Path("results")) if records._record(marks, path).exists()
+    ]
+    return sorted(found), damaged
+
+
+def test_records_are_in_the_folder_of_results(project):
+    records.keep_beside()
+    record("results/a.csv")
+    assert unfinished() == ([], [])
+    (project / ".snakemake").rename(project / "gone")
+    records.keep_beside()
+    assert unfinished() == ([], [])
+
+
+def test_records_of_earlier_versions_are_taken_along(project):
+    (project / ".snakemake/metadata").mkdir(parents=True)
+    record("results/a.csv")
+    records.keep_beside()
+    assert unfinished() == ([], [])
+    assert len(list((project / "results/records/metadata").iterdir())) == 1
+
+
+def test_a_disk_without_links_keeps_records_as_snakemake_does(project, monkeypatch):
+    def refuse(*_):
+        raise OSError("no links here")
+
+    monkeypatch.setattr(records.Path, "symlink_to", refuse)
+    records.keep_beside()
+    record("results/a.csv")
+    records.keep_beside()
+    assert unfinished() == ([], [])
+
+
+def test_a_result_without_a_record_is_unfinished(project):
+    records.keep_beside()
+    assert unfinished() == (["results/a.csv"], [])
+
+
+def test_removed_results_leave_no_record(project):
+    records.keep_beside()
+    record("results/a.csv")
+    (project / "results").rename(project / "gone")
+    records.keep_beside()
+    assert unfinished() == ([], [])
+
+
+@pytest.mark.parametrize("size", [0, 1, -1])
+@pytest.mark.parametrize("suffix", ["csv", "json", "npz"])
+def test_empty_and_truncated_results_are_found(project, suffix, size):
+    path = f"results/b.{suffix}"
+    write = {"csv": write_table, "json": write_json, "npz": write_arrays}[suffix]
+    write(path, {"npz": {"a": np.zeros(3)}}.get(suffix, [{"a": 1}]))
+    records.keep_beside()
+    for name in ("results/a.csv", path):
+        record(name)
+    assert unfinished() == ([], [])
+    (project / path).write_bytes((project / path).read_bytes()[:size])
+    assert unfinished() == ([path], [path])

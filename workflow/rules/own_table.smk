@@ -1,0 +1,35 @@
+# A table of the user's own: snakemake --cores 2 --config table=mine.csv
+OWN = Path(str(config.get("table", "no_table")))
+OWN_STEM = "".join(c if c.isalnum() or c in "-_" else "_" for c in OWN.stem)
+
+if "compare" in TARGETS and "table" not in config:
+    stop("compare needs a file: snakemake compare --cores 2 --config table=FILE.csv")
+if "table" in config and not OWN.is_file():
+    stop(f"--config table={OWN}: there is no such file")
+if "label" in config and "table" not in config:
+    stop("label names a column of a table; add table=FILE.csv after --config")
+
+
+rule compare:
+    input:
+        lambda wildcards: [str(OWN)],
+    output:
+        csv=f"results/own/{OWN_STEM}.csv",
+        md=f"results/own/{OWN_STEM}.md",
+        predictions=f"results/own/{OWN_STEM}_predictions.csv",
+        svg=f"results/own/{OWN_STEM}.svg",
+        pdf=f"results/own/{OWN_STEM}.pdf",
+        png=f"results/own/{OWN_STEM}.png",
+    threads: 1
+    params:
+        label=config.get("label"),
+        methods=FRONTIER["tables"]["methods"],
+        names=FRONTIER["names"],
+        setup={name: FRONTIER["tables"][name] for name in ("n_folds", "max_rows")},
+        title=OWN.stem,
+        seed=SEED,
+        code=code("own_table"),
+    message:
+        f"comparing classifiers on {OWN}"
+    script:
+        "../scripts/own_table.py"
