@@ -6,6 +6,8 @@ if "compare" in TARGETS and "table" not in config:
     stop("compare needs a file: snakemake compare --cores 2 --config table=FILE.csv")
 if "table" in config and not OWN.is_file():
     stop(f"--config table={OWN}: there is no such file")
+if "{" in str(OWN) or "}" in str(OWN):
+    stop(f"--config table={OWN}: Snakemake reads braces as wildcards; rename the file or its folder")
 if "label" in config and "table" not in config:
     stop("label names a column of a table; add table=FILE.csv after --config")
 
@@ -22,14 +24,14 @@ rule compare:
         png=f"results/own/{OWN_STEM}.png",
     threads: 1
     params:
-        label=config.get("label"),
+        label=lambda wildcards: config.get("label"),
         methods=FRONTIER["tables"]["methods"],
         names=FRONTIER["names"],
         setup={name: FRONTIER["tables"][name] for name in ("n_folds", "max_rows")},
-        title=OWN.stem,
+        title=lambda wildcards: OWN.stem,
         seed=SEED,
         code=code("own_table"),
     message:
-        f"comparing classifiers on {OWN}"
+        "comparing classifiers on a table"
     script:
         "../scripts/own_table.py"
