@@ -25,7 +25,9 @@ CONFIG_FILES = ["config/config.yaml", *map(os.path.relpath, workflow.config_sett
 GIVEN = [*CONFIG_FILES, dict(workflow.config_settings.config)]
 
 # Snakemake has targets only once all rules are read.
-TARGETS = cli.get_argument_parser().parse_known_args(sys.argv[1:])[0].targets if workflow.is_main_process else []
+TARGETS = (
+    cli.get_argument_parser().parse_known_args(sys.argv[1:])[0].targets if workflow.is_main_process else []
+)
 
 
 def stop(error):

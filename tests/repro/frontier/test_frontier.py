@@ -142,6 +142,17 @@ def test_every_method_sees_the_same_folds_and_nothing_but_the_seed_decides():
     assert {row["n_train"] + row["n_test"] for row in scores} == {120}
 
 
+def test_a_method_that_fails_on_a_table_is_named_and_the_others_go_on():
+    methods = {"lda": {"model": "lda"}, "qda": {"model": "qda", "params": {"reg_param": -1.0}}}
+    scores, seconds = tabular.fit("iris", methods, {"n_folds": 3, "max_rows": 150}, 1)
+    assert [row["method"] for row in seconds] == ["lda"] * 3
+    means = summary.of_tables(pd.DataFrame(scores))
+    assert means.set_index("method")["accuracy"].notna().to_dict() == {"lda": True, "qda": False}
+    placed = {name: summary.ranks(means, name, True) for name in ("accuracy", "log_loss")}
+    text = summary.tables_markdown(means, placed, {"lda": "LDA", "qda": "QDA"}, "")
+    assert "QDA failed on iris: InvalidParameterError: The 'reg_param'" in text
+
+
 def test_the_committed_tables_are_those_of_the_committed_values():
     reference, document = ROOT / "results/reference", settings.read(CONFIG, SCHEMA, SOURCES)
     values = {
