@@ -118,6 +118,7 @@ def test_images_are_held_against_the_machine():
         scores, seconds, found = images.fit("digits", name, entry, features, 2, 0)
         assert len(scores) == len(seconds) == len(found) == (1 if name == "svm_rbf" else 2)
         rows, predicted = rows + scores, predicted | {("digits", name): found}
+    rows.append({"dataset": "digits", "method": "broken", "error": "ValueError: no"})
     values = summary.beside_machine(pd.DataFrame(rows), predicted, {"digits": features["y_test"]})
     table = summary.of_images(values).set_index("method")
     accuracy = [100 * np.mean(found == features["y_test"]) for found in predicted["digits", "paper"]]
@@ -129,6 +130,9 @@ def test_images_are_held_against_the_machine():
         np.mean(accuracy) - 100 * np.mean(machine == features["y_test"])
     )
     assert np.isnan(table.loc["svm_rbf", "gain"])
+    names = {"svm_rbf": "SVM", "paper": "PSKEM", "broken": "a broken one"}
+    text = summary.images_markdown(table.reset_index(), names, {"digits": "Digits"}, "")
+    assert "| a broken one | failed: ValueError: no" in text
 
 
 def test_every_method_sees_the_same_folds_and_nothing_but_the_seed_decides():
