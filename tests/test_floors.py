@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import skem
 
@@ -72,3 +74,10 @@ def test_public_names_are_there():
 def test_every_test_file_stands_in_a_room_of_the_library():
     for folder in {path.parent for path in Path(ROOT, "tests").rglob("test_*.py")}:
         assert (ROOT / "skem" / folder.relative_to(ROOT / "tests")).is_dir(), folder
+
+
+def test_the_pipeline_extra_has_what_snakemakes_own_report_imports():
+    """pytest brings Pygments, so a run of the report here would not tell."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = {Requirement(text).name for text in project["optional-dependencies"]["pipeline"]}
+    assert "pygments" in names

@@ -149,7 +149,7 @@ def _cifar_pickled(blobs: list[bytes], spec: dict[str, Any]) -> Arrays:
     for blob in blobs:
         last, own = None, []
         for code, value, _ in pickletools.genops(blob):
-            if "STRING" in code.name:
+            if "STRING" in code.name and isinstance(value, str):
                 if len(value) > 32 * 32 * 3:
                     pixels.append(np.frombuffer(value.encode("latin-1"), np.uint8))
                 last = value

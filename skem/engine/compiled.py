@@ -28,7 +28,7 @@ def _check_numba() -> None:
         raise RuntimeError(f"NUMBA_NUM_THREADS={threads}: numba needs at least 1 thread; unset the variable")
     from numba import config
 
-    if config.DISABLE_JIT:
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
         raise RuntimeError(
             "NUMBA_DISABLE_JIT is set: the loops of skem need numba's compiler; unset the variable"
         )

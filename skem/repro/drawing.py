@@ -34,7 +34,7 @@ def style() -> Iterator[None]:
 
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(STYLE)
+        matplotlib.rcParams.update(STYLE)  # type: ignore[arg-type]
         yield
 
 

@@ -292,6 +292,22 @@ def test_snakemakes_own_report_has_captions_and_categories(done):
         assert words in html
 
 
+def test_a_table_of_the_users_own_takes_one_command(done):
+    folder, rng = done[0], np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.repeat(["a kind", "b"], 30)
+    X[y == "b"] += 2
+    pd.DataFrame(X, columns=["x", "z"]).assign(kind=y).to_csv(folder / "my own.csv", index=False)
+    code, output = run(folder, "--cores", "1", "--config", "table=my own.csv")
+    assert code == 0, output
+    text = (folder / "results/own/my_own.md").read_text(encoding="utf-8")
+    assert text in output
+    assert "60 samples, 2 features, 2 classes. Protocol: nested, 5-fold cross-validation" in text
+    table = read_table(folder / "results/own/my_own.csv")
+    assert table["accuracy"].between(70, 100).all()
+    assert len(read_table(folder / "results/own/my_own_predictions.csv")) == 60 * len(table)
+    assert (folder / "results/own/my_own.svg").read_bytes().startswith(b"<?xml")
+
+
 def trained(folder):
     return len(list((folder / "results").glob("runs/*/*/*/*-*.npz")))
 

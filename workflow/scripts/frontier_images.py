@@ -4,6 +4,7 @@ from skem.engine import threads
 from skem.repro import environment
 from skem.repro.files import plain_errors, read_arrays, write_arrays, write_table
 from skem.repro.frontier import images
+from skem.repro.training.histories import attempt
 
 threads.limit_process(1)
 with plain_errors():
@@ -11,16 +12,22 @@ with plain_errors():
     scores, seconds, predictions = [], [], {}
     if arrays:
         names = snakemake.wildcards
-        scores, seconds, predicted = images.fit(
-            names.dataset,
-            names.method,
-            snakemake.params.entry,
-            arrays,
-            snakemake.params.runs,
-            snakemake.params.seed,
-            snakemake.params.windows,
-        )
-        predictions = {"predicted": predicted, "y_test": arrays["y_test"]}
+
+        def fit():
+            found, spent, predicted = images.fit(
+                names.dataset,
+                names.method,
+                snakemake.params.entry,
+                arrays,
+                snakemake.params.runs,
+                snakemake.params.seed,
+                snakemake.params.windows,
+            )
+            seconds.extend(spent)
+            predictions.update(predicted=predicted, y_test=arrays["y_test"])
+            return found
+
+        scores = attempt({"dataset": names.dataset, "method": names.method}, fit)
     write_table(snakemake.output.scores, scores)
     write_table(snakemake.output.seconds, seconds)
     write_arrays(snakemake.output.predictions, predictions)

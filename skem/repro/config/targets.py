@@ -57,8 +57,7 @@ def _outputs(rule: Any, values: Mapping[str, Collection[str]]) -> Iterator[str]:
     for pattern in map(str, rule.output):
         wildcards = list(dict.fromkeys(_WILDCARD.findall(pattern)))
         for chosen in product(*(values.get(name, ()) for name in wildcards)):
-            by_name = dict(zip(wildcards, chosen, strict=True))
-            path = _WILDCARD.sub(lambda found, by_name=by_name: by_name[found[1]], pattern)
+            path = _WILDCARD.sub(r"{\1}", pattern).format(**dict(zip(wildcards, chosen, strict=True)))
             if rule.is_producer(path):
                 yield path
 

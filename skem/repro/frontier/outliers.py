@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.svm import SVC
 
 from skem.repro.frontier import images
 from skem.repro.training.baselines import stratified_rows
+from skem.repro.training.histories import attempt
 from skem.repro.training.splits import Arrays, seed
 
 SVM_ROWS = 10_000
@@ -66,7 +68,7 @@ def compare(
     Returns
     -------
     list of dict
-        dataset, method, score, n_train, auroc.
+        dataset, method, score, n_train, auroc; of a method that failed, dataset, method and ``error``.
     """
     random_state = seed(root, dataset, 0, "frontier")
     X, y = features["X_train"], features["y_train"]
@@ -79,15 +81,21 @@ def compare(
         ("isolation_forest", IsolationForest(random_state=random_state), ["density"], slice(None)),
         ("svm_rbf", make_pipeline(StandardScaler(), SVC(C=5.0)), ["margin"], some),
     ]
-    table = []
-    for label, estimator, scores, rows in fits:
+
+    def measured(label: str, estimator: BaseEstimator, scores: list[str], rows: Any) -> list[dict[str, Any]]:
         columns = slice(methods.get(label, {}).get("n_features"))
-        fitted = estimator.fit(X[rows, columns], y[rows])
+        fitted, found = estimator.fit(X[rows, columns], y[rows]), []
         for score in scores:
             both = [SCORES[score](fitted, features[part][:, columns]) for part in ("X_test", "X_outside")]
             keys = {"dataset": dataset, "method": label, "score": score, "n_train": len(y[rows])}
-            table.append(keys | {"auroc": auroc(*both)})
-    return table
+            found.append(keys | {"auroc": auroc(*both)})
+        return found
+
+    return [
+        row
+        for how in fits
+        for row in attempt({"dataset": dataset, "method": how[0]}, partial(measured, *how))
+    ]
 
 
 def to_markdown(table: pd.DataFrame, names: Mapping[str, str], titles: Mapping[str, str], notes: str) -> str:
@@ -99,7 +107,12 @@ def to_markdown(table: pd.DataFrame, names: Mapping[str, str], titles: Mapping[s
         for (method, score), row in wide.iterrows()
     ]
     shown = pd.DataFrame(lines).to_markdown(index=False, disable_numparse=True)
-    return f"# Rows of another data set\n\n{notes}\n\n{shown}\n"
+    failed = [
+        f"{names[row['method']]} failed on {titles[row['dataset']]}: {row['error']}"
+        for row in table.to_dict("records")
+        if isinstance(row.get("error"), str)
+    ]
+    return "\n\n".join(["# Rows of another data set", notes, shown, *failed]) + "\n"
 
 
 WORDS = {

@@ -62,11 +62,14 @@ def of_images(scores: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         dataset, method, n_runs; accuracy with its interval (low, high; test rows and runs together), log_loss,
-        calibration_error (means); gain over `MACHINE` (points) and the p of McNemar's exact test in the first run.
+        calibration_error (means); ``error`` instead of all of these if the method failed; gain over `MACHINE` (points) and the p of McNemar's exact test in the first run.
     """
     machines = scores[scores["method"] == MACHINE].set_index("dataset")["accuracy"]
     rows = []
     for (dataset, method), own in scores.groupby(["dataset", "method"], sort=False):
+        if "error" in own and own["error"].notna().any():
+            rows.append({"dataset": dataset, "method": method, "error": own["error"].dropna().iloc[0]})
+            continue
         mean, low, high = protocols.interval(own["accuracy"] / 100, int(own["n_test"].iloc[0]))
         row = {"dataset": dataset, "method": method, "n_runs": len(own)}
         row |= {"accuracy": 100 * mean, "low": 100 * low, "high": 100 * high}
@@ -130,13 +133,15 @@ def images_markdown(
         lines = [
             {
                 "method": names[row["method"]],
-                "accuracy, %": f"{row['accuracy']:.2f} [{row['low']:.2f}, {row['high']:.2f}]",
+                "accuracy, %": f"failed: {row['error']}"
+                if isinstance(row.get("error"), str)
+                else f"{row['accuracy']:.2f} [{row['low']:.2f}, {row['high']:.2f}]",
                 "against the SVM": ""
                 if np.isnan(row["gain"])
                 else f"{row['gain']:+.2f} (p = {row['p']:.2g})",
                 "log-loss": _shown(row["log_loss"], 3),
                 "calibration error, %": _shown(row["calibration_error"], 1),
-                "runs": row["n_runs"],
+                "runs": _shown(row["n_runs"], 0),
             }
             for row in own.to_dict("records")
         ]

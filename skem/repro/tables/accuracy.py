@@ -248,7 +248,6 @@ def rivals_table(history: Mapping[str, pd.DataFrame], failures: pd.DataFrame | N
 
 
 MISSING = "not available"
-"""Data that no source has, or a setting that failed; then a remark says why."""
 
 
 def parts(table: pd.DataFrame, rivals: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -51,6 +51,58 @@ def test_the_command_says_it_in_one_line(name, content, words, tmp_path):
     assert "Traceback" not in done.stdout + done.stderr
 
 
+def snakemake(folder, *arguments, **environment):
+    """The last line on standard error, as a user has it who installed the project; nothing is run."""
+    variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | environment
+    command = [sys.executable, "-m", "snakemake", *arguments, "-n", "--cores", "1"]
+    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True)
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stderr
+
+
+def test_targets_that_no_rule_makes_are_named_with_what_was_meant():
+    """Also with the backend of a notebook that is not installed."""
+    targets = {
+        "results/history/ric.csv": "did you mean results/history/rice.csv",
+        "results/tables/mda.csv": "add --config 'experiments=[mda]'",
+        "results/timings/rice/skem/none.csv": "no rule makes this target",
+        "sandersn": "did you mean sanderson?",
+        "history": "makes several files; name one, such as results/history/",
+    }
+    code, errors = snakemake(ROOT, *targets, "results/data/rice.json", MPLBACKEND="inline")
+    assert code == 1
+    lines = errors[errors.index("error: ") + len("error: ") :].splitlines()
+    for line, (target, words) in zip(lines, targets.items(), strict=True):
+        assert line.strip().startswith(f"{target}: ")
+        assert words in line
+
+
+def test_another_folder_is_refused_in_one_line(tmp_path):
+    code, errors = snakemake(tmp_path, "-s", str(ROOT / "Snakefile"))
+    assert code == 1
+    assert f"error: the workflow runs in its own folder: cd {ROOT}, " in errors
+
+
+def test_a_table_that_is_not_there_is_refused_in_one_line(tmp_path):
+    code, errors = snakemake(ROOT, "--config", f"table={tmp_path}/no.csv")
+    assert (code, errors.splitlines()[-1]) == (
+        1,
+        f"error: --config table={tmp_path}/no.csv: there is no such file",
+    )
+
+
+def test_a_target_after_an_option_is_told_where_to_go():
+    for arguments in (
+        ["--configfile", "config/paper.yaml", "sanderson"],
+        ["--config", "seed=1", "sanderson"],
+    ):
+        with pytest.raises(
+            SystemExit, match=r"a target goes first, as in snakemake sanderson --cores 2"
+        ) as caught:
+            command_line.refuse_unreadable(arguments)
+        assert len(str(caught.value).splitlines()) == 1
+
+
 def test_overlays_that_snakemake_cannot_read_are_named(tmp_path):
     """And arguments: it looks at both before the Snakefile, and would not say what is at fault."""
     shutil.copytree(ROOT / "profiles", tmp_path / "profiles")

@@ -118,6 +118,7 @@ def test_images_are_held_against_the_machine():
         scores, seconds, found = images.fit("digits", name, entry, features, 2, 0)
         assert len(scores) == len(seconds) == len(found) == (1 if name == "svm_rbf" else 2)
         rows, predicted = rows + scores, predicted | {("digits", name): found}
+    rows.append({"dataset": "digits", "method": "broken", "error": "ValueError: no"})
     values = summary.beside_machine(pd.DataFrame(rows), predicted, {"digits": features["y_test"]})
     table = summary.of_images(values).set_index("method")
     accuracy = [100 * np.mean(found == features["y_test"]) for found in predicted["digits", "paper"]]
@@ -129,6 +130,9 @@ def test_images_are_held_against_the_machine():
         np.mean(accuracy) - 100 * np.mean(machine == features["y_test"])
     )
     assert np.isnan(table.loc["svm_rbf", "gain"])
+    names = {"svm_rbf": "SVM", "paper": "PSKEM", "broken": "a broken one"}
+    text = summary.images_markdown(table.reset_index(), names, {"digits": "Digits"}, "")
+    assert "| a broken one | failed: ValueError: no" in text
 
 
 def test_every_method_sees_the_same_folds_and_nothing_but_the_seed_decides():
@@ -140,6 +144,17 @@ def test_every_method_sees_the_same_folds_and_nothing_but_the_seed_decides():
     assert sorted(scores, key=key) == sorted(again, key=key)
     assert len(scores) == len(seconds) == 6
     assert {row["n_train"] + row["n_test"] for row in scores} == {120}
+
+
+def test_a_method_that_fails_on_a_table_is_named_and_the_others_go_on():
+    methods = {"lda": {"model": "lda"}, "qda": {"model": "qda", "params": {"reg_param": -1.0}}}
+    scores, seconds = tabular.fit("iris", methods, {"n_folds": 3, "max_rows": 150}, 1)
+    assert [row["method"] for row in seconds] == ["lda"] * 3
+    means = summary.of_tables(pd.DataFrame(scores))
+    assert means.set_index("method")["accuracy"].notna().to_dict() == {"lda": True, "qda": False}
+    placed = {name: summary.ranks(means, name, True) for name in ("accuracy", "log_loss")}
+    text = summary.tables_markdown(means, placed, {"lda": "LDA", "qda": "QDA"}, "")
+    assert "QDA failed on iris: InvalidParameterError: The 'reg_param'" in text
 
 
 def test_the_committed_tables_are_those_of_the_committed_values():
