@@ -363,7 +363,7 @@ def faults_of_fit(model, X, y, sample_weight):
             if not np.array_equal(results["predict"], model.labels_):
                 found.append("labels are not those of the nearest centres")
     for warning in caught:
-        parts = ("least populated class", "dropped all weights", "singular")
+        parts = ("least populated class", "dropped all weights", "singular", "distinct training samples")
         announced = any(part in str(warning.message) for part in parts)
         if not (issubclass(warning.category, ConvergenceWarning) or announced):
             found.append(f"{warning.category.__name__}: {warning.message}")

@@ -86,10 +86,9 @@ for i in $(seq "$clean"); do
     busy=()
 done
 
-replace skem/engine/parts.py '            added = workers.map(lambda chunk: step.of_chunk(rows, chunk, read, scratch), chunks)' \
-    '            work = lambda chunk: step.of_chunk(rows, chunk, read, scratch)
-            list(workers.map(work, chunks[: len(chunks) * 3 // 20]))
-            added = workers.map(work, chunks)'
+replace skem/engine/parts.py '            chunks = step.chunks(rows)' \
+    '            chunks = step.chunks(rows)
+            workers.map(lambda chunk: step.of_chunk(rows, chunk, read, scratch), chunks[: len(chunks) * 3 // 20])'
 for i in $(seq "$faulty"); do
     gate "slower $i" quiet fails gate=timing
 done

@@ -16,6 +16,7 @@ from skem.engine.threads import single_threaded
 
 @uninterrupted
 def _whole(load: Callable[[], Any]) -> Any:
+    _check_numba()
     module = load()
     sigint.handle_waiting()
     return module
@@ -40,7 +41,6 @@ def _once(load: Callable[[], Any]) -> Callable[[], Any]:
     @cache
     @wraps(load)
     def module() -> Any:
-        _check_numba()
         with single_threaded():
             return _whole(load)
 

@@ -24,6 +24,7 @@ WITHOUT = {
     "regress": "compares, and always runs",
     "regress_plan": "runs anew every time",
     "regress_accuracy": "runs anew every time",
+    "regress_estimators": "runs anew every time",
     "regress_times": "runs anew every time",
     "regress_times_update": "runs anew every time",
     "regress_processes": "runs anew every time",
