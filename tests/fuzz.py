@@ -35,6 +35,8 @@ REFUSALS = (
     "no stratified split",
     "n_splits=",
     "least populated class",
+    "has one sample, and to hold out samples",
+    "a minimum of 2 is required",
     "too little to learn from",
     "has a value of feature",
     "no value at all",
