@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from skem.engine import em, missing_em, partition, sharing
 from skem.engine.covariances import COVARIANCE_TYPES
+from skem.engine.masked import refuse_masked
 from skem.engine.parameters import Mixture
 from skem.engine.problem import ACTIVE_ROWS
 from skem.engine.rows import Features
@@ -173,7 +174,7 @@ class SharedKernelClassifier(
             rows, held_out = rows.split(self.validation_fraction, random_states[0])
         self._measure(rows)
         known = self._known()
-        requested = str(self.n_components_ if self.n_components is None else self.n_components)
+        requested = self._requested_components()
         if goes_on:
             requested = self._fitted_with.get("n_components", requested)
         self._fitted_with = self._structure() | {"n_components": requested}
@@ -275,6 +276,7 @@ class SharedKernelClassifier(
                         f"out; the classes are {labels}"
                     )
             given = [given[label] for label in labels]
+        refuse_masked("class_prior", given)
         try:
             prior = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError):  # words

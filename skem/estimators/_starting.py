@@ -61,6 +61,10 @@ class Starting(Units):
         numbers = self._per_class()
         return self.n_components if numbers is None else sum(numbers)  # type: ignore[return-value]
 
+    def _requested_components(self) -> str:
+        """``n_components``, equal for a dictionary, a sequence and NumPy integers that mean the same."""
+        return str(self._per_class() or self.n_components or self.n_components_)
+
     def _refuse_changes(self, n_features: int, classes: np.ndarray) -> None:
         """Raise ValueError where the last fit is none that a warm start can go on from."""
         wanted = {
@@ -70,7 +74,7 @@ class Starting(Units):
         }
         if self.n_components is not None:
             before = self._fitted_with.get("n_components", str(self.n_components_))
-            wanted["n_components"] = str(self.n_components), before
+            wanted["n_components"] = self._requested_components(), before
         for name, (now, before) in wanted.items():
             if now != before:
                 raise ValueError(

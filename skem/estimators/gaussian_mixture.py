@@ -203,9 +203,9 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
         self._validate_params()
         progress = Progress(self, self._n_starts() * self.max_iter, X, sample_weight=sample_weight)
         with all_or_nothing(self), single_threaded():
-            self._fit(X, sample_weight, progress)
+            stop = self._fit(X, sample_weight, progress)
             progress.end()
-        if self.max_iter:
+        if self.max_iter and not stop:
             warn_unless_converged(self)
         return self
 
@@ -214,7 +214,8 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
         drawn = isinstance(self.init, str) and not (self.warm_start and hasattr(self, "means_"))
         return self.n_init if drawn else 1
 
-    def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None, progress: Progress) -> None:
+    def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None, progress: Progress) -> bool:
+        """Fit from each start; True if a callback ended the fit."""
         previous = self._mixture() if self.warm_start and hasattr(self, "means_") else None
         rows: LabelledRows | RowsElsewhere
         incomplete, n_samples = False, None
@@ -256,7 +257,7 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
             goes_on=previous is not None,
             em_passes=missing_em.passes if incomplete else em.passes,
         )
-        fits, whole = [], None
+        fits, whole, stop = [], None, False
         if previous is None and not isinstance(self.init, tuple):
             whole = missing_em.filled(parts.whole) if incomplete else parts.whole
         for number in range(self._n_starts()):
@@ -273,6 +274,7 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
         self.n_samples_seen_ = rows.n_rows
         warn_if_singular(self, best.n_singular)
         self.__dict__.pop("_in_batches", None)
+        return stop
 
     def _keep(self, record: Record) -> None:
         fitted = self._to_input_units(record.mixtures[0], np.arange(len(self._shift)))

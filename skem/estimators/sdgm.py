@@ -299,7 +299,8 @@ class SDGMClassifier(
                 "standardize=True, or a larger max_precision",
                 stacklevel=3,
             )
-        warn_unless_converged(self)
+        if not task.stop:
+            warn_unless_converged(self)
 
     def _refuse_classes(self, codes: np.ndarray) -> None:
         if len(self.classes_) < 2:
