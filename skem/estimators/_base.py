@@ -108,7 +108,7 @@ class SharedKernelClassifier(
             read chunk by chunk. Dask arrays and data frames stay on their workers, and ``skem.datasets.ParquetRows`` are read
             one row group at a time, but not by ``DiscriminativePSKEMClassifier``. An array of another library is worked on where
             it is, on a GPU for example, under scikit-learn's ``array_api_dispatch``; what is fitted is there, too. NaN, in
-            NumPy arrays, is a missing value, as is a masked entry: EM then goes by what is there, in float64 (Ghahramani and
+            NumPy arrays, is a missing value, as is a masked entry: EM then uses the observed values, in float64 (Ghahramani and
             Jordan 1994), as if values were missing at random; starts from rows take the mean over the class.
         y : array-like of shape (n_samples,)
             Class labels, of at least two classes; with rows of Dask or of files, a column of the same or an array.

@@ -150,8 +150,9 @@ class Starting(Units):
         if self.n_components is not None:
             c = int(np.argmax(np.subtract(sizes, filled)))
             warnings.warn(
-                f"n_components={self.n_components} reserves {sizes[c]} components for class {self.classes_.tolist()[c]!r}, which has "
-                f"{filled[c]} distinct training samples; {sum(filled)} components are fitted in all. "
+                f"n_components={self.n_components} reserves {sizes[c]} components for class "
+                f"{self.classes_.tolist()[c]!r}, which has {filled[c]} distinct training samples; {sum(filled)} components are "
+                "fitted in all. "
                 'Set a smaller n_components, or init="sample" to draw from all classes together',
                 UserWarning,
                 stacklevel=2,

@@ -99,9 +99,10 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
     Notes
     -----
     A component that loses all its rows keeps its place with weight zero. A covariance that turns singular stays as it
-    was; where the ridge is lost in rounding only, it is raised until it just is not, if that is better. A warning says
-    so where a fit ends like that. A constant column and identical rows are harmless with reg_covar > 0. Rows may lie far from zero, and narrow components far
-    apart: only digits that the input lacks are lost. A fit that is interrupted or fails leaves the estimator as it was.
+    was; where the ridge is lost in rounding only, it is raised until it just is not, if that is better. A fit that ends like
+    that warns. A constant column and identical rows are harmless with reg_covar > 0. Rows may lie far from zero, and narrow
+    components far apart: only digits that the input lacks are lost. A fit that is interrupted or fails leaves the estimator
+    as it was.
 
     The ridge takes part in the E-step too, so that the objective does not fall; scikit-learn adds it in the
     M-step alone. With reg_covar=0 both do the same passes, with 1e-6 almost.
@@ -183,8 +184,8 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
             ``numpy.memmap`` is read chunk by chunk. Dask arrays and data frames stay on their workers, and
             ``skem.datasets.ParquetRows`` are read one row group at a time. An array of another library is worked on where it is,
             on a GPU for example, under scikit-learn's ``array_api_dispatch``; what is fitted is there, too. NaN, in NumPy
-            arrays, is a missing value, as is a masked entry: EM then goes by what is there, in float64 (Ghahramani and Jordan 1994), as if values were
-            missing at random; k-means, where it starts, takes the mean.
+            arrays, is a missing value, as is a masked entry: EM then uses the observed values, in float64 (Ghahramani and
+            Jordan 1994), as if values were missing at random; k-means, where it starts, takes the mean.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative; a row of weight two counts as two rows. Only their ratios matter. A row of weight zero, or up to

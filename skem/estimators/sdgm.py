@@ -32,7 +32,7 @@ from skem.estimators._training import warn_unless_converged
 from skem.estimators._units import all_or_nothing
 
 LARGEST_WEIGHT = 1e100
-"""Of a weight in a file: its product with a feature or kernel is finite."""
+"""Largest weight in a file: its product with a feature or kernel is finite."""
 
 LARGEST_CURVATURE = 1e290
 """Of the weights of all rows times the largest square of a feature or kernel: sums of such products are finite."""
