@@ -18,6 +18,7 @@ from skem.engine import em, missing_em, partition, sharing
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.masked import refuse_masked
 from skem.engine.parameters import Mixture
+from skem.engine.parts import Parts
 from skem.engine.problem import ACTIVE_ROWS
 from skem.engine.rows import Features
 from skem.engine.threads import single_threaded
@@ -178,8 +179,9 @@ class SharedKernelClassifier(
         if goes_on:
             requested = self._fitted_with.get("n_components", requested)
         self._fitted_with = self._structure() | {"n_components": requested}
-        log_sharing = self._log_sharing(self._reserve(rows))
-        training = self._training(rows, log_sharing)
+        parts = rows.parts(self._shift, self._scale)
+        log_sharing = self._log_sharing(self._reserve(parts))
+        training = self._training(rows, parts, log_sharing)
         for name in ("validation_scores_", "best_validation_score_"):
             self.__dict__.pop(name, None)
         yield from self._passes(training, known, held_out, random_states)
@@ -288,10 +290,12 @@ class SharedKernelClassifier(
             )
         return prior / prior.sum()
 
-    def _training(self, rows: LabelledRows | RowsElsewhere, log_sharing: np.ndarray | None) -> Training:
+    def _training(
+        self, rows: LabelledRows | RowsElsewhere, parts: Parts, log_sharing: np.ndarray | None
+    ) -> Training:
         # Rows elsewhere have been refused where they miss values.
         incomplete = isinstance(rows, LabelledRows) and has_missing(rows.X)
-        parts, e_step = rows.parts(self._shift, self._scale), e_step_of(self)
+        e_step = e_step_of(self)
         if incomplete and e_step is not None:
             raise ValueError("X has missing values (NaN), which are taken in NumPy arrays only")
         if isinstance(rows, LabelledRows) and incomplete:
