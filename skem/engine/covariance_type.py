@@ -67,7 +67,7 @@ class CovarianceType(ABC):
     def maximise(
         self, moments: Moments, previous: np.ndarray, ridge: float, floor: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """P_k = S_k + r I (Pulford 2022, eq. 18), no eigenvalue below ``floor``; which components are in doubt, and singular, (K,).
+        """P_k = S_k + r I (Pulford 2022, eq. 18), no eigenvalue below ``floor``; two masks (K,): components in doubt, and singular.
 
         Raising eigenvalues to the floor is the exact M-step under that constraint. What turned singular stays as it
         was in ``previous``, or see ``keep_regular``. In doubt is a difference with less than three digits above the

@@ -80,7 +80,7 @@ class LogDensity:
     natural : tuple, optional
         What `components.next_parameters` found for these arguments.
     parameters : tuple of ndarray, optional
-        What `CovarianceType.natural` returns, where it is known.
+        Result of `CovarianceType.natural`, if it is known.
 
     Attributes
     ----------

@@ -248,7 +248,7 @@ def _m_step(
 def _maximise(
     problem: Problem, statistics: SufficientStatistics, previous: Mixture
 ) -> tuple[Mixture, np.ndarray, int]:
-    """Eqs. 16-18 (32 for a tied covariance), the components, (K,), that the result is in doubt about, and how many are singular.
+    """Eqs. 16-18 (32 for a tied covariance), the mask (K,) of components in doubt, and the number of singular ones.
 
     A component without rows keeps its place with weight zero; a covariance that turned singular is kept
     while its mean moves on, which still cannot lower the objective. In doubt is a component so narrow, and so far

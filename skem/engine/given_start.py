@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skem.engine.covariance_type import CovarianceType
+from skem.engine.masked import refuse_masked
 from skem.engine.parameters import Mixture
 
 
@@ -65,13 +66,15 @@ def checked_mixture(
         K and m, or None for as many as the means have; and L, or None where weights have shape (K,).
     covariance_type : CovarianceType
     whose : str
-        What an array is called in errors, with its name in place of {}.
+        Name of an array in error messages, with {} for "weights", "means" or "covariances".
 
     Raises
     ------
     ValueError
         As `checked_start`.
     """
+    for name, array in zip(("weights", "means", "covariances"), arrays, strict=True):
+        refuse_masked(whose.format(name), array)
     weights, means, covariances = (np.array(array, dtype=np.float64) for array in arrays)
     K, m, L = sizes
     if means.ndim != 2:
@@ -104,6 +107,7 @@ def checked_means(means: ArrayLike, n_components: int | None, n_features: int) -
     ValueError
         Another shape, or values that are not finite.
     """
+    refuse_masked("init: means", means)
     try:
         array = np.array(means, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -124,6 +128,7 @@ def checked_labels(labels: ArrayLike, n_components: int, n_samples: int) -> np.n
     ValueError
         Another shape, or labels other than 0 to K - 1.
     """
+    refuse_masked("init: labels", labels)
     array = np.asarray(labels)
     if array.shape != (n_samples,):
         raise ValueError(f"init: labels must have shape ({n_samples},), one per sample; got {array.shape}")

@@ -354,7 +354,7 @@ class PartsElsewhere:
         drawn = _sample(np.diff(self._borders, axis=1))
         which, numbers = zip(*((p, n) for p, n in enumerate(drawn) if len(n)), strict=True)
         parts = [self._parts[part] for part in which]
-        found = self._executor.map(_rows_as_given, parts, numbers)
+        found = self._executor.map(rows_as_given, parts, numbers)
         X = np.concatenate([X for X, _, _ in found])
         weights = np.concatenate([weights for _, weights, _ in found])
         codes = np.concatenate([codes for _, _, codes in found])
@@ -363,7 +363,7 @@ class PartsElsewhere:
         return sort_by_class(X, codes, weights, self._shift, self.scale, n_classes=self.n_classes)
 
 
-def _rows_as_given(rows: Rows, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def rows_as_given(rows: Rows, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Some rows of a part, in input units, their weights and their classes."""
     features = rows.features
     X = features.X[numbers if features.order is None else features.order[numbers]]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skem.engine.masked import refuse_masked
 from skem.engine.parameters import Mixture
 
 
@@ -116,6 +117,7 @@ def check_lambdas(sharing: ArrayLike, n_classes: int) -> np.ndarray:
     ValueError
         If a lambda is NaN or outside [0, 1], the shape is wrong, or the diagonal is not one.
     """
+    refuse_masked("sharing", sharing)
     lambdas = np.asarray(sharing, dtype=np.float64)
     wrong = ~((lambdas >= 0) & (lambdas <= 1))
     if wrong.any():

@@ -16,7 +16,9 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from skem.engine import em, missing_em, partition, sharing
 from skem.engine.covariances import COVARIANCE_TYPES
+from skem.engine.masked import refuse_masked
 from skem.engine.parameters import Mixture
+from skem.engine.parts import Parts
 from skem.engine.problem import ACTIVE_ROWS
 from skem.engine.rows import Features
 from skem.engine.threads import single_threaded
@@ -107,7 +109,7 @@ class SharedKernelClassifier(
             read chunk by chunk. Dask arrays and data frames stay on their workers, and ``skem.datasets.ParquetRows`` are read
             one row group at a time, but not by ``DiscriminativePSKEMClassifier``. An array of another library is worked on where
             it is, on a GPU for example, under scikit-learn's ``array_api_dispatch``; what is fitted is there, too. NaN, in
-            NumPy arrays, is a missing value, as is a masked entry: EM then goes by what is there, in float64 (Ghahramani and
+            NumPy arrays, is a missing value, as is a masked entry: EM then uses the observed values, in float64 (Ghahramani and
             Jordan 1994), as if values were missing at random; starts from rows take the mean over the class.
         y : array-like of shape (n_samples,)
             Class labels, of at least two classes; with rows of Dask or of files, a column of the same or an array.
@@ -173,12 +175,13 @@ class SharedKernelClassifier(
             rows, held_out = rows.split(self.validation_fraction, random_states[0])
         self._measure(rows)
         known = self._known()
-        requested = str(self.n_components_ if self.n_components is None else self.n_components)
+        requested = self._requested_components()
         if goes_on:
             requested = self._fitted_with.get("n_components", requested)
         self._fitted_with = self._structure() | {"n_components": requested}
-        log_sharing = self._log_sharing(self._reserve(rows))
-        training = self._training(rows, log_sharing)
+        parts = rows.parts(self._shift, self._scale)
+        log_sharing = self._log_sharing(self._reserve(parts))
+        training = self._training(rows, parts, log_sharing)
         for name in ("validation_scores_", "best_validation_score_"):
             self.__dict__.pop(name, None)
         yield from self._passes(training, known, held_out, random_states)
@@ -275,6 +278,7 @@ class SharedKernelClassifier(
                         f"out; the classes are {labels}"
                     )
             given = [given[label] for label in labels]
+        refuse_masked("class_prior", given)
         try:
             prior = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError):  # words
@@ -286,10 +290,12 @@ class SharedKernelClassifier(
             )
         return prior / prior.sum()
 
-    def _training(self, rows: LabelledRows | RowsElsewhere, log_sharing: np.ndarray | None) -> Training:
+    def _training(
+        self, rows: LabelledRows | RowsElsewhere, parts: Parts, log_sharing: np.ndarray | None
+    ) -> Training:
         # Rows elsewhere have been refused where they miss values.
         incomplete = isinstance(rows, LabelledRows) and has_missing(rows.X)
-        parts, e_step = rows.parts(self._shift, self._scale), e_step_of(self)
+        e_step = e_step_of(self)
         if incomplete and e_step is not None:
             raise ValueError("X has missing values (NaN), which are taken in NumPy arrays only")
         if isinstance(rows, LabelledRows) and incomplete:

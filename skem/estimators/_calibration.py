@@ -32,7 +32,7 @@ def fitted_temperature(
     background: float,
     expected: float = 1.0,
 ) -> float:
-    """The temperature T of the least log-loss of `tempered` probabilities, given a prior on log T (Guo et al. 2017, section 4.2).
+    """Fit the temperature T of `tempered` probabilities by log-loss and a prior on log T (Guo et al. 2017, section 4.2).
 
     Samples of classes whose prior is zero take no part: their log-loss is infinite at any temperature.
 

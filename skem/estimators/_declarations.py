@@ -66,9 +66,9 @@ class Array:
     total : float or None
         Sum along the first axis.
     distinct : bool
-        Whether the elements must be distinct and in increasing order.
+        True if the elements must be distinct and in increasing order.
     optional : bool
-        Whether a fitted model may lack the attribute.
+        True if a fitted model may lack the attribute.
     """
 
     shape: str = ""

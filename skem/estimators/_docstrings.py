@@ -26,12 +26,12 @@ groups : sequence of n_classes lists of int, or None
 init : {"class", "class_kmeans", "sample", "kmeans", "k-means++", "uniform"}, dict or arrays
     Where EM starts. "class" and "class_kmeans" reserve n_components / n_classes components for each class (the first ones
     get one more, and no class more than it has distinct samples) and start them from rows, or k-means, of that class; a
-    weight that starts at zero stays zero, so no component is ever shared (with ``sharing``, all classes start with the same weights). Fewer components than classes
-    are an error, but for a single one, which all classes share. "sample", "kmeans" and "k-means++" (its seeds alone) start
-    all classes from all rows with equal weights. "uniform" is the paper's: means uniform on [-init_spread, init_spread],
-    covariances init_scale^2 I, weights 1/K (section 3.1). Arrays are a tuple (weights (K, L), means (K, m), covariances)
-    in input units. ``{"means": array (K, n_features)}`` has these means, equal weights, and the covariance of samples about
-    the nearest mean.
+    weight that starts at zero stays zero, so no component is ever shared (with ``sharing``, all classes start with the same
+    weights). Fewer components than classes are an error, but for a single one, which all classes share. "sample", "kmeans"
+    and "k-means++" (its seeds alone) start all classes from all rows with equal weights. "uniform" is the paper's: means
+    uniform on [-init_spread, init_spread], covariances init_scale^2 I, weights 1/K (section 3.1). Arrays are a tuple
+    (weights (K, L), means (K, m), covariances) in input units. ``{"means": array (K, n_features)}`` has these means, equal
+    weights, and the covariance of samples about the nearest mean.
 n_init : int
     Fits from that many starts; the one with the best ``objective_`` at its end is kept. Arrays, and a warm start, are one
     start.
@@ -43,7 +43,7 @@ standardize : bool
 reg_covar : float
     Ridge r added to each covariance's diagonal; training maximises the likelihood of
     log N(x; mu, P) - r/2 tr(P^-1), which this ridge is the exact M-step of.
-    Where the covariance of all samples is singular even so, because features are constant or linear combinations of others
+    If the covariance of all samples is singular even so, because features are constant, are linear combinations of others
     or outnumber the samples, training warns and uses 1e-6 of the features' mean variance.
 class_prior : {"uniform", "empirical"}, dict or array-like of shape (n_classes,)
     p(c): the same for all classes, or their shares of the weighted rows, or given: by label in a dict, or in the order of

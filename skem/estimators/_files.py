@@ -125,7 +125,7 @@ def read_archive(stream: BinaryIO, class_name: str) -> tuple[dict[str, np.ndarra
     Raises
     ------
     Exception
-        For content that is no archive, is cut off, or belongs to another class or version. ``reading`` makes it a ValueError.
+        Content that is no archive, is cut off, or belongs to another class or version. ``reading`` makes it a ValueError.
     """
     try:
         arrays = _arrays(stream)

@@ -210,7 +210,7 @@ class MixtureFiles(Saving, MixtureDensities):
         Parameters
         ----------
         file : str, path-like or binary file object
-            Of a file object, all that is left to read.
+            A file object is read from its position to its end.
 
         Raises
         ------

@@ -92,7 +92,7 @@ class MixtureStarts(MixtureFiles):
         return start
 
     def _clusters(self, rows: Rows, random_state: np.random.RandomState, workers: Workers) -> np.ndarray:
-        """The cluster of each row, (n,): after a few iterations of k-means from some seeds, or by the given mean nearest to it."""
+        """The cluster of each sample, (n,): after a few iterations of k-means, or by the nearest of the given means."""
         X = rows.features.X
         if self.metric == "mahalanobis":
             shift, scale, _ = metric_units(X, rows.weights, self.metric)

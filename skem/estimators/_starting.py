@@ -14,10 +14,9 @@ from skem.engine import sharing, starts
 from skem.engine.given_start import checked_means, checked_start
 from skem.engine.missing_em import filled
 from skem.engine.parameters import Mixture
-from skem.engine.parts import Parts
+from skem.engine.parts import Parts, rows_as_given
+from skem.engine.rows import Rows
 from skem.estimators._checking import has_missing
-from skem.estimators._elsewhere import RowsElsewhere
-from skem.estimators._training import LabelledRows
 from skem.estimators._units import Units
 
 STARTS = tuple(starts.STARTS)
@@ -61,6 +60,10 @@ class Starting(Units):
         numbers = self._per_class()
         return self.n_components if numbers is None else sum(numbers)  # type: ignore[return-value]
 
+    def _requested_components(self) -> str:
+        """``n_components``, equal for a dictionary, a sequence and NumPy integers that mean the same."""
+        return str(self._per_class() or self.n_components or self.n_components_)
+
     def _refuse_changes(self, n_features: int, classes: np.ndarray) -> None:
         """Raise ValueError where the last fit is none that a warm start can go on from."""
         wanted = {
@@ -70,7 +73,7 @@ class Starting(Units):
         }
         if self.n_components is not None:
             before = self._fitted_with.get("n_components", str(self.n_components_))
-            wanted["n_components"] = str(self.n_components), before
+            wanted["n_components"] = self._requested_components(), before
         for name, (now, before) in wanted.items():
             if now != before:
                 raise ValueError(
@@ -124,7 +127,7 @@ class Starting(Units):
             (self._given_means()[:, columns] - self._shift[columns]) / self._scale[columns]
         )
 
-    def _reserve(self, rows: LabelledRows | RowsElsewhere) -> list[np.ndarray] | None:
+    def _reserve(self, parts: Parts) -> list[np.ndarray] | None:
         """The components of each class, where they are not equal groups; sets ``n_components_``.
 
         ``n_components`` has their numbers, but no class gets more components than it has distinct samples, where ``init`` draws
@@ -137,17 +140,18 @@ class Starting(Units):
         given = None if numbers is None else sharing.consecutive_groups(numbers)
         if not by_class or self.groups is not None:
             return given
-        if not isinstance(rows, LabelledRows) or not isinstance(rows.X, np.ndarray):
+        if not isinstance(parts.whole.features.X, np.ndarray):
             return given
         sizes = numbers or [len(group) for group in np.array_split(np.arange(K), L)]
-        filled = [_n_distinct(rows.X, np.flatnonzero(rows.codes == c), size) for c, size in enumerate(sizes)]
+        filled = [_n_distinct(parts.whole, c, size) for c, size in enumerate(sizes)]
         if filled == sizes:
             return given
         if self.n_components is not None:
             c = int(np.argmax(np.subtract(sizes, filled)))
             warnings.warn(
-                f"n_components={self.n_components} reserves {sizes[c]} components for class {self.classes_.tolist()[c]!r}, which has "
-                f"{filled[c]} distinct training samples; {sum(filled)} components are fitted in all. "
+                f"n_components={self.n_components} reserves {sizes[c]} components for class "
+                f"{self.classes_.tolist()[c]!r}, which has {filled[c]} distinct training samples; {sum(filled)} components are "
+                "fitted in all. "
                 'Set a smaller n_components, or init="sample" to draw from all classes together',
                 UserWarning,
                 stacklevel=2,
@@ -225,11 +229,11 @@ class Starting(Units):
         return sharing.opened(mixture, groups)
 
 
-def _n_distinct(X: np.ndarray, indices: np.ndarray, most: int) -> int:
-    """The number of distinct samples among some, counted up to ``most``."""
-    n = 0
-    for some in (indices[: 4 * most], indices):  # the first ones are usually enough
-        n = min(len(np.unique(X[some], axis=0)), most)
+def _n_distinct(rows: Rows, code: int, most: int) -> int:
+    """The number of distinct samples of a class, counted up to ``most``."""
+    n, numbers = 0, np.arange(rows.borders[code], rows.borders[code + 1])
+    for some in (numbers[: 4 * most], numbers):  # the first ones are usually enough
+        n = min(len(np.unique(rows_as_given(rows, some)[0], axis=0)), most)
         if n == most:
             break
     return n

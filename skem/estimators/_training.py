@@ -221,8 +221,9 @@ class LabelledRows:
         counts = np.bincount(self.codes)
         if counts.min() < 2:
             raise ValueError(
-                f"validation_fraction: class {self.classes.tolist()[counts.argmin()]!r} has one sample, and to hold out samples each class "
-                'needs two; add samples, leave the class out, or set early_stopping=False and no strength="auto"'
+                f"validation_fraction: class {self.classes.tolist()[counts.argmin()]!r} has one sample, and to hold out "
+                "samples each class needs two; add samples, leave the class out, or set early_stopping=False and no "
+                'strength="auto"'
             )
         splitter = StratifiedShuffleSplit(1, test_size=fraction, random_state=random_state)
         try:

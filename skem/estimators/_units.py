@@ -43,11 +43,11 @@ LEAST_VARIANCE = 1e-200
 """Of a feature, relative to the features' mean variance: components a hundred digits narrower still have a precision."""
 
 MEASURED_SAMPLES = 1000
-"""Beyond the number of features, to tell whether these are linearly dependent."""
+"""Samples, beyond the number of features, that show whether these are linearly dependent."""
 
 
 class _FittedBlocks(NamedTuple):
-    """The blocks of a fitted estimator, and what they were made from: covariances with their `_checksums`, and copies of the rest."""
+    """The blocks of a fitted estimator, and their parameters: covariances with `_checksums`, and copies of the rest."""
 
     fitted_type: str
     covariances: list[np.ndarray]
@@ -69,7 +69,7 @@ _last_blocks: WeakKeyDictionary[Any, _FittedBlocks] = WeakKeyDictionary()
 
 
 def _checksums(array: np.ndarray) -> np.ndarray:
-    """Sums over the last axis that show where an array was changed in place; of numbers as integers, so that no digit is lost."""
+    """Sums over the last axis, which show edits in place; the bits of numbers are summed as integers, so no digit is lost."""
     return np.ascontiguousarray(array, dtype=np.float64).view(np.uint64).sum(axis=-1)
 
 
@@ -235,7 +235,7 @@ class Units:
                 )
 
     def _blocks_of(self, mixtures: Sequence[Mixture], blocks: Sequence[np.ndarray]) -> list[Block]:
-        """The fitted blocks in the engine's units: those of the last call, factors included, while the parameters are the same."""
+        """The fitted blocks in the engine's units; with unchanged parameters those of the last call, factors included."""
         covariances = [mixture.covariances for mixture in mixtures]
         small = [array for mixture in mixtures for array in (mixture.weights, mixture.means)]
         state = [self._shift, self._scale, *blocks, *small, *map(_checksums, covariances)]

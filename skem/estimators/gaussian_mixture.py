@@ -99,9 +99,10 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
     Notes
     -----
     A component that loses all its rows keeps its place with weight zero. A covariance that turns singular stays as it
-    was; where the ridge is lost in rounding only, it is raised until it just is not, if that is better. A warning says
-    so where a fit ends like that. A constant column and identical rows are harmless with reg_covar > 0. Rows may lie far from zero, and narrow components far
-    apart: only digits that the input lacks are lost. A fit that is interrupted or fails leaves the estimator as it was.
+    was; where the ridge is lost in rounding only, it is raised until it just is not, if that is better. A fit that ends like
+    that warns. A constant column and identical rows are harmless with reg_covar > 0. Rows may lie far from zero, and narrow
+    components far apart: only digits that the input lacks are lost. A fit that is interrupted or fails leaves the estimator
+    as it was.
 
     The ridge takes part in the E-step too, so that the objective does not fall; scikit-learn adds it in the
     M-step alone. With reg_covar=0 both do the same passes, with 1e-6 almost.
@@ -183,8 +184,8 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
             ``numpy.memmap`` is read chunk by chunk. Dask arrays and data frames stay on their workers, and
             ``skem.datasets.ParquetRows`` are read one row group at a time. An array of another library is worked on where it is,
             on a GPU for example, under scikit-learn's ``array_api_dispatch``; what is fitted is there, too. NaN, in NumPy
-            arrays, is a missing value, as is a masked entry: EM then goes by what is there, in float64 (Ghahramani and Jordan 1994), as if values were
-            missing at random; k-means, where it starts, takes the mean.
+            arrays, is a missing value, as is a masked entry: EM then uses the observed values, in float64 (Ghahramani and
+            Jordan 1994), as if values were missing at random; k-means, where it starts, takes the mean.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative; a row of weight two counts as two rows. Only their ratios matter. A row of weight zero, or up to
@@ -203,9 +204,9 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
         self._validate_params()
         progress = Progress(self, self._n_starts() * self.max_iter, X, sample_weight=sample_weight)
         with all_or_nothing(self), single_threaded():
-            self._fit(X, sample_weight, progress)
+            stop = self._fit(X, sample_weight, progress)
             progress.end()
-        if self.max_iter:
+        if self.max_iter and not stop:
             warn_unless_converged(self)
         return self
 
@@ -214,7 +215,8 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
         drawn = isinstance(self.init, str) and not (self.warm_start and hasattr(self, "means_"))
         return self.n_init if drawn else 1
 
-    def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None, progress: Progress) -> None:
+    def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None, progress: Progress) -> bool:
+        """Fit from each start; True if a callback ended the fit."""
         previous = self._mixture() if self.warm_start and hasattr(self, "means_") else None
         rows: LabelledRows | RowsElsewhere
         incomplete, n_samples = False, None
@@ -256,7 +258,7 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
             goes_on=previous is not None,
             em_passes=missing_em.passes if incomplete else em.passes,
         )
-        fits, whole = [], None
+        fits, whole, stop = [], None, False
         if previous is None and not isinstance(self.init, tuple):
             whole = missing_em.filled(parts.whole) if incomplete else parts.whole
         for number in range(self._n_starts()):
@@ -273,6 +275,7 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
         self.n_samples_seen_ = rows.n_rows
         warn_if_singular(self, best.n_singular)
         self.__dict__.pop("_in_batches", None)
+        return stop
 
     def _keep(self, record: Record) -> None:
         fitted = self._to_input_units(record.mixtures[0], np.arange(len(self._shift)))

@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine.kmeans import Clusters, NearestCentres, lloyd
+from skem.engine.masked import refuse_masked
 from skem.engine.rows import Features, Rows
 from skem.engine.seeds import SEEDS, SeedRequest
 from skem.engine.threads import Workers, single_threaded
@@ -231,6 +232,7 @@ class KMeans(
     def _seeds(self, request: SeedRequest) -> np.ndarray:
         if isinstance(self.init, str):
             return SEEDS[self.init](request)
+        refuse_masked("init: centres", self.init)
         try:
             centres = np.array(self.init, dtype=np.float64)
         except (TypeError, ValueError) as error:

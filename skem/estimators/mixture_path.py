@@ -72,8 +72,9 @@ class GaussianMixturePath(
     A mixture that did not converge is not chosen, nor one that is not admissible. It is admissible if each component has as many
     distinct samples, counted by responsibility, as its covariance needs: the number of features plus one for "full", two for
     "diag" and "spherical". The one covariance of "tied" needs as many in all as there are features and components. Repeated
-    samples alone give a component any likelihood: such a maximum is spurious. A single component is always admissible. Criteria on the rows that were fitted, and held-out rows, are in the
-    same results, but only one of the two kinds is known in one fit.
+    samples alone give a component any likelihood: such a maximum is spurious. A single component is always admissible.
+    Criteria on the rows that were fitted, and held-out rows, are in the same results, but only one of the two kinds is known
+    in one fit. Mixtures may be fitted side by side, so a callback observes them and cannot end the search.
 
     Examples
     --------

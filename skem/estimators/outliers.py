@@ -44,8 +44,8 @@ class DensityOutlierDetector(CheckedParameters, OutlierMixin, BaseEstimator):
 
     Notes
     -----
-    Densities are higher on the samples of their fit than on new ones. With many parameters for the samples far more new samples than
-    ``contamination`` are outliers, unless the threshold comes from held-out samples.
+    Densities are higher on the samples of their fit than on new ones. With many parameters for the samples, far more new
+    samples than ``contamination`` are outliers, unless the threshold comes from held-out samples.
 
     Samples with missing values are refused. Their densities are those of fewer features, in other units, and cannot be compared
     with one threshold.

@@ -95,8 +95,8 @@ class PRBFClassifierCV(ChoosingClassifier):
     Raises
     ------
     ValueError
-        From ``fit``: no lambda, one given twice, or none that can be fitted in every split; with ``per_pair`` a class that a split does not train on; beside
-        what ``PRBFClassifier`` refuses.
+        From ``fit``: no lambda, one given twice, or none that can be fitted in every split; with ``per_pair`` a class that a
+        split does not train on; beside what ``PRBFClassifier`` refuses.
 
     Examples
     --------

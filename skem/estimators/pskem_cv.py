@@ -89,8 +89,8 @@ class PSKEMClassifierCV(ChoosingClassifier):
     Raises
     ------
     ValueError
-        From ``fit``: nothing to choose from, or nothing that can be fitted; an estimator with ``sharing`` or with arrays as its ``init``; beside what the
-        estimator refuses.
+        From ``fit``: nothing to choose from, or nothing that can be fitted; an estimator with ``sharing`` or with arrays as
+        its ``init``; beside what the estimator refuses.
 
     Examples
     --------

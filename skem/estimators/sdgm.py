@@ -32,7 +32,7 @@ from skem.estimators._training import warn_unless_converged
 from skem.estimators._units import all_or_nothing
 
 LARGEST_WEIGHT = 1e100
-"""Of a weight in a file: its product with a feature or kernel is finite."""
+"""Largest weight in a file: its product with a feature or kernel is finite."""
 
 LARGEST_CURVATURE = 1e290
 """Of the weights of all rows times the largest square of a feature or kernel: sums of such products are finite."""
@@ -299,7 +299,8 @@ class SDGMClassifier(
                 "standardize=True, or a larger max_precision",
                 stacklevel=3,
             )
-        warn_unless_converged(self)
+        if not task.stop:
+            warn_unless_converged(self)
 
     def _refuse_classes(self, codes: np.ndarray) -> None:
         if len(self.classes_) < 2:

@@ -1,5 +1,7 @@
 """What callbacks of scikit-learn are told of a fit."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -92,7 +94,10 @@ def test_callbacks_follow_mixtures_clusters_and_sparse_models(model):
     assert_array_equal(observed.predict(X), model.fit(X, y).predict(X))
     for n_iter in (2, 4):
         assert_array_equal(recorder.seen[n_iter - 1], model.set_params(max_iter=n_iter).fit(X, y).predict(X))
-    assert clone(model).set_params(max_iter=9).set_callbacks(Predictions(stop_after=2)).fit(X, y).n_iter_ == 2
+    stopped = clone(model).set_params(max_iter=9, tol=1e-12).set_callbacks(Predictions(stop_after=2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # max_iter did not end the fit
+        assert stopped.fit(X, y).n_iter_ == 2
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,27 @@ def test_masked_weights_are_refused_without_classes(model):
         model.fit(X).score(X, sample_weight=weights)
 
 
+START = [np.full(3, 1 / 3), X[::50], np.tile(np.eye(4), (3, 1, 1))]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        skem.GaussianMixture(3, init={"means": MASKED[::50]}),
+        skem.GaussianMixture(3, init={"labels": np.ma.masked_equal(y, 2)}),
+        skem.GaussianMixture(3, init=(np.ma.masked_less(START[0], 1), *START[1:])),
+        skem.SKEMClassifier(3, init={"means": MASKED[::50]}),
+        skem.KMeans(3, init=MASKED[::50]),
+        skem.SKEMClassifier(6, class_prior=np.ma.masked_less(START[0], 1)),
+        skem.SKEMClassifier(6, sharing=np.ma.masked_equal(np.eye(3), 0)),
+    ],
+    ids=["means", "labels", "tuple", "means of classes", "centres", "class_prior", "sharing"],
+)
+def test_masked_parameters_are_refused(model):
+    with pytest.raises(ValueError, match="masked entries"):
+        model.fit(X, y)
+
+
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
 def test_missing_labels_are_named(missing):
     labels = np.array(["a", "b", "c"], dtype=object)[y]

@@ -18,6 +18,17 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 every_type = pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
 
 
+def test_a_warm_start_from_a_file_has_the_same_numbers_of_components(tmp_path):
+    numbers = dict.fromkeys(np.unique(SPECIES), 2)  # NumPy integers as labels, which a file has as Python's
+    model = SKEMClassifier(numbers, warm_start=True, max_iter=1, random_state=0).fit(X, SPECIES)
+    model.save(tmp_path / "model.npz")
+    loaded = SKEMClassifier.load(tmp_path / "model.npz").fit(X, SPECIES)
+    model.set_params(n_components=[2, 2, 2]).fit(X, SPECIES)
+    assert_allclose(loaded.blocks_[0].means, model.blocks_[0].means, rtol=0)
+    with pytest.raises(ValueError, match=r"n_components changed from \[2, 2, 2\] to \[2, 2, 3\]"):
+        loaded.set_params(n_components=[2, 2, 3]).fit(X, SPECIES)
+
+
 @pytest.mark.parametrize("Estimator", [GaussianMixture, SKEMClassifier])
 def test_a_loop_of_warm_starts_converges_as_one_fit(Estimator):
     options = {"tol": 1e-3, "random_state": 0}
