@@ -100,7 +100,7 @@ def versions(environment: dict[str, Any]) -> str:
 
 
 def _numeric(environment: dict[str, Any]) -> dict[str, Any]:
-    """What results depend on."""
+    """The part of an environment that results depend on."""
     machine = environment["machine"]
     system, *_, instructions = machine["system"].split()
     return {

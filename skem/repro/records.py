@@ -1,4 +1,4 @@
-"""What each result was made of (parameters, code, inputs and their checksums): Snakemake's records, beside the results.
+"""Snakemake's records of each result (parameters, code, inputs and their checksums), beside the results.
 
 Snakemake keeps them in .snakemake, which people delete to get rid of a lock, and takes a file without a record for finished.
 """
@@ -29,7 +29,7 @@ def keep_beside(results: str | Path = "results", snakemake: str | Path = ".snake
         new = link.with_name(f"{kind}-{os.getpid()}")
         new.parent.mkdir(parents=True, exist_ok=True)
         try:
-            new.symlink_to(os.path.relpath(kept, link.parent))
+            new.symlink_to(os.path.relpath(kept.absolute(), link.parent.resolve()))
         except OSError:
             link.mkdir(exist_ok=True)
             continue
@@ -85,7 +85,7 @@ def _files(results: Path) -> list[str]:
 
 
 def _is_whole(path: str) -> bool:
-    """Whether a file has an end: all texts that jobs write end with a line."""
+    """True if a file has an end: all texts that jobs write end with a line."""
     with open(path, "rb") as file:
         if path.endswith(".npz"):
             return is_zipfile(file)
@@ -97,7 +97,7 @@ def _is_whole(path: str) -> bool:
 
 
 def _record(folder: Path, path: str) -> Path:
-    """Where Snakemake records a file."""
+    """The path of Snakemake's record of a file."""
     name = urlsafe_b64encode(path.encode()).decode()
     size = _longest_name(folder) - 1
     *parts, last = (name[i : i + size] for i in range(0, len(name), size))
