@@ -174,10 +174,10 @@ def _folders(top: Path, name: str) -> Iterator[Path]:
     def letters(text: str) -> str:
         return re.sub("[^a-z0-9]", "", text.lower())
 
-    for pattern in ("*", "*/*", "*/*/*"):
-        for folder in sorted(top.glob(pattern)):
-            first = folder.relative_to(top).parts[0]
-            if letters(first).startswith(letters(name)) and folder != top / name and folder.is_dir():
+    similar = [first for first in sorted(top.glob("*")) if letters(first.name).startswith(letters(name))]
+    for first in similar:
+        for folder in (first, *sorted(first.glob("*")), *sorted(first.glob("*/*"))):
+            if folder != top / name and folder.is_dir():
                 yield folder
     yield top
 

@@ -29,7 +29,7 @@ def keep_beside(results: str | Path = "results", snakemake: str | Path = ".snake
         new = link.with_name(f"{kind}-{os.getpid()}")
         new.parent.mkdir(parents=True, exist_ok=True)
         try:
-            new.symlink_to(os.path.relpath(kept, link.parent))
+            new.symlink_to(os.path.relpath(kept.absolute(), link.parent.resolve()))
         except OSError:
             link.mkdir(exist_ok=True)
             continue

@@ -40,6 +40,14 @@ def test_records_are_in_the_folder_of_results(project):
     assert unfinished() == ([], [])
 
 
+def test_records_follow_where_snakemakes_folder_is_a_link(project, tmp_path_factory):
+    (project / ".snakemake").symlink_to(tmp_path_factory.mktemp("scratch"))
+    records.keep_beside()
+    record("results/a.csv")
+    assert unfinished() == ([], [])
+    assert len(list((project / "results/records/metadata").iterdir())) == 1
+
+
 def test_records_of_earlier_versions_are_taken_along(project):
     (project / ".snakemake/metadata").mkdir(parents=True)
     record("results/a.csv")

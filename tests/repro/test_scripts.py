@@ -42,4 +42,7 @@ def test_a_script_that_computes_records_its_environment():
     computing = {name for name, text in texts.items() if "limit_process" in text and "drawing" not in text}
     recording = {name for name, text in texts.items() if "environment.record(snakemake.output)" in text}
     assert {"features", "train", "baseline"} <= recording
-    assert computing - recording == {"regress_accuracy", "regress_estimators"}  # whose reference names its own
+    assert computing - recording == {
+        "regress_accuracy",
+        "regress_estimators",
+    }  # whose reference names its own

@@ -158,7 +158,7 @@ def record_environment():
 
 
 def makes(maker, target):
-    """Whether a rule makes a target, and has all that the names in its path stand for."""
+    """True if a rule makes a target, and has all that the names in its path stand for."""
     if not maker.is_producer(target):
         return False
     wildcards = maker.get_wildcards(target)

@@ -24,7 +24,7 @@ rule compare:
         png=f"results/own/{OWN_STEM}.png",
     threads: 1
     params:
-        label=lambda wildcards: config.get("label"),
+        label=lambda wildcards: str(config["label"]) if "label" in config else None,
         methods=FRONTIER["tables"]["methods"],
         names=FRONTIER["names"],
         setup={name: FRONTIER["tables"][name] for name in ("n_folds", "max_rows")},

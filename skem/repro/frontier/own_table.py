@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -87,7 +88,8 @@ def _cells(path: Path) -> tuple[list[int], list[str], list[list[str]]]:
         try:
             first = file.readline()
             file.seek(0)
-            separator = max(",;\t", key=first.count)
+            unquoted = re.sub('"[^"]*"', "", first)
+            separator = next((mark for mark in "\t;" if mark in unquoted), ",")
             reader = csv.reader(file, delimiter=separator, skipinitialspace=True, strict=True)
             rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(row)]
         except csv.Error as error:

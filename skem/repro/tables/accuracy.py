@@ -214,7 +214,7 @@ def failures_in_words(failures: pd.DataFrame) -> str:
     """A sentence for the settings that failed, empty if none did."""
     told = [
         f"{NAMES.get(row['method'], row['method'])} ({row['setting']}) on "
-        f"{NAMES.get(row['dataset'], row['dataset'])}: {row['error']}"
+        f"{NAMES.get(row['dataset'], row['dataset'])}: {row['error'].rstrip('.')}"
         for row in failures.to_dict("records")
     ]
     return f"Failed, and left out: {'; '.join(told)}." if told else ""

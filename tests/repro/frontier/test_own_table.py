@@ -24,14 +24,14 @@ def read(folder, text, **more):
 @pytest.mark.parametrize(
     "text",
     [
-        'x,"z, in cm",kind\n1,2,big one\n-.5,1e3,small\n1,2,big one\n-.5,1e3,small\n',
-        '\ufeff"x"; "z, in cm"; "kind"\r\n1,0;2;big one\r\n\r\n-0,5;1e3;small\r\n1;2;big one\r\n-,5;1e3; small \r\n',
-        "x\tz, in cm\tkind\n1\t2\tbig one\n-.5\t1e3\tsmall\n1\t2\tbig one\n-.5\t1e3\tsmall",
+        'x,"z, in cm, at noon",kind\n1,2,big one\n-.5,1e3,small\n1,2,big one\n-.5,1e3,small\n',
+        '\ufeff"x"; "z, in cm, at noon"; "kind"\r\n1,0;2;big one\r\n\r\n-0,5;1e3;small\r\n1;2;big one\r\n-,5;1e3; small \r\n',
+        "x\tz, in cm, at noon\tkind\n1\t2\tbig one\n-.5\t1e3\tsmall\n1\t2\tbig one\n-.5\t1e3\tsmall",
     ],
 )
 def test_commas_semicolons_and_tabs_with_quotes_blanks_and_decimal_commas(text, tmp_path):
     X, y = read(tmp_path, text)
-    assert list(X) == ["x", "z, in cm"]
+    assert list(X) == ["x", "z, in cm, at noon"]
     np.testing.assert_array_equal(X, [[1, 2], [-0.5, 1000]] * 2)
     assert list(y) == ["big one", "small"] * 2
 

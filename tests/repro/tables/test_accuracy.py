@@ -265,3 +265,12 @@ def test_latex_escapes_what_latex_would_trip_over(both):
     assert r"my\_data" in text
     assert not re.search(r"(?<!\\)[%_#]", text)
     assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 3
+
+
+def test_failures_are_one_sentence():
+    failures = pd.DataFrame(
+        {"dataset": "rice", "method": ["lda", "qda"], "setting": "default", "error": ["ValueError: a.", "b"]}
+    )
+    assert accuracy.failures_in_words(failures) == (
+        "Failed, and left out: LDA (default) on Rice: ValueError: a; QDA (default) on Rice: b."
+    )
