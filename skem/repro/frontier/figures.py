@@ -128,12 +128,14 @@ def accuracy_and_log_loss(table: pd.DataFrame, names: Mapping[str, str]) -> Any:
         1, 2, figsize=(7.2, 0.25 * len(shown) + 1.2), layout="constrained", sharey=True, squeeze=False
     )[1][0]
     labels = [names[method] for method in shown["method"]]
-    for ax, value, low, high, label in (
-        (axes[0], "accuracy", "low", "high", "accuracy (%)"),
-        (axes[1], "log_loss", "log_loss_low", "log_loss_high", "log-loss (nats)"),
+    for ax, value, low, high, most, label in (
+        (axes[0], "accuracy", "low", "high", 100.0, "accuracy (%)"),
+        (axes[1], "log_loss", "log_loss_low", "log_loss_high", np.inf, "log-loss (nats)"),
     ):
-        bars = [shown[value] - shown[low], shown[high] - shown[value]]
+        bars = [shown[value] - shown[low].clip(lower=0.0), shown[high].clip(upper=most) - shown[value]]
         ax.errorbar(shown[value], labels, xerr=bars, fmt="o", markersize=4, capsize=2, linewidth=1.0)
         ax.set_xlabel(label)
         ax.grid(axis="x", alpha=0.3)
+    # One method with zero probabilities would hide the differences between all others.
+    axes[1].set_xscale("log")
     return axes
