@@ -158,8 +158,8 @@ CASES: dict[str, Callable[[Digits], dict[str, float]]] = {
 }
 
 
-def measure() -> Record:
-    """Fit every case.
+def measure(prefix: str = "") -> Record:
+    """Fit every case whose name begins with ``prefix``.
 
     Returns
     -------
@@ -170,6 +170,7 @@ def measure() -> Record:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         for name, case in CASES.items():
-            fits = [case(Digits.split(run)) for run in range(RUNS)]
-            record[f"digits/{name}"] = {quantity: [fit[quantity] for fit in fits] for quantity in fits[0]}
+            if name.startswith(prefix):
+                fits = [case(Digits.split(run)) for run in range(RUNS)]
+                record[f"digits/{name}"] = {quantity: [fit[quantity] for fit in fits] for quantity in fits[0]}
     return record
