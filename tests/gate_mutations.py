@@ -27,9 +27,9 @@ print(json.dumps(estimators.measure(sys.argv[1])))
 """
 # Small fits by the beginning of their names, file below skem, its text, the replacement.
 MUTATIONS = [
-    ("k-means", "engine/kernels.py", "p = p * r + 1 / 24.0\n", "p = p * r + 1 / 24.00001\n"),
+    ("mixture/path", "engine/kernels.py", "p = p * r + 1 / 24.0\n", "p = p * r + 1 / 24.00001\n"),
     (
-        "k-means",
+        "mixture/path",
         "engine/kernels.py",
         "p = p * r + np.float32(1 / 24.0)",
         "p = p * r + np.float32(1 / 24.001)",
@@ -56,6 +56,7 @@ MUTATIONS = [
     ("sdgm", "engine/softmax_mixture.py", "CONJUGATE_ITER = 10", "CONJUGATE_ITER = 2"),
     ("sdgm", "engine/sparse_bayes.py", "LEAST_SHARE = 1e-8", "LEAST_SHARE = 0.3"),
     (
+        "k-means",
         "engine/seeds.py",
         "np.arange(len(request.rows.weights)), 0.5)",
         "np.arange(len(request.rows.weights)), 0.3)",
