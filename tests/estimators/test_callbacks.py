@@ -69,7 +69,7 @@ def test_callbacks_see_every_pass(Classifier):
 
 
 class Predictions(Recorder):
-    """What the model predicts after each task."""
+    """Predictions of the model after each task."""
 
     def on_fit_task_end(self, estimator, context, *, X=None, fitted_estimator=None):
         if context.parent is not None:

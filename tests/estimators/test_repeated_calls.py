@@ -50,7 +50,7 @@ def test_a_warm_start_on_other_samples_starts_from_their_objective():
 
 
 def assert_predicts_as_its_parameters(model):
-    """Whether the samples are few or many."""
+    """Few samples and many have the densities of the public parameters."""
     given = GaussianMixture.from_parameters(
         model.weights_, model.means_, model.covariances_, covariance_type=model.covariance_type
     )

@@ -26,7 +26,7 @@ def jobs_of(output):
 
 
 def wanted(folder, *args, **env):
-    """What a dry run would do."""
+    """The jobs that a dry run lists."""
     code, output = run(folder, "-n", "--cores", "2", *args, **env)
     assert code == 0, output
     return jobs_of(output)

@@ -1,4 +1,4 @@
-# The regression gate: snakemake regress --cores all, or regress --config base=main. Measured anew every time. Times
+# The regression gate: snakemake regress --cores all, or regress --config base=main. Measured again every time. Times
 # stand beside those of the base or, where none is given, of the commit that the reference is of.
 from skem.repro.gate import revisions
 

@@ -77,7 +77,7 @@ def read_reference(path: str | Path) -> dict[str, Any]:
     if schema != SCHEMA:
         raise RegressionError(
             f"{path} has layout {schema}, this version reads {SCHEMA}: "
-            "make it anew with snakemake regress_update --cores all"
+            "make it again with snakemake regress_update --cores all"
         )
     return reference
 
@@ -160,7 +160,7 @@ def compare_accuracy(reference: Record, measured: Record, same_platform: bool) -
         elif len(before) != len(now):
             raise RegressionError(
                 f"{case}: {len(now)} runs, the reference has {len(before)}: "
-                "make it anew with snakemake regress_update --cores all"
+                "make it again with snakemake regress_update --cores all"
             )
         else:
             row["change"] = float((now - before).mean())

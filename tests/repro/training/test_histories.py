@@ -1,4 +1,4 @@
-"""What becomes of fits that fail."""
+"""Fits that fail."""
 
 import pandas as pd
 import pytest
