@@ -73,8 +73,8 @@ def test_every_rule_carries_the_hash_of_the_script_that_it_runs(rules):
         name: code_of(ROOT / path, ROOT) for name, ((path,), _, _) in rules.items() if name not in WITHOUT
     }
     assert set(WITHOUT) <= set(rules)
-    anew = {name for name, reason in WITHOUT.items() if reason == "runs again every time"}
-    assert anew == {name for name, (_, _, again) in rules.items() if again}
+    repeated = {name for name, reason in WITHOUT.items() if reason == "runs again every time"}
+    assert repeated == {name for name, (_, _, again) in rules.items() if again}
 
 
 # What it covers
