@@ -130,9 +130,9 @@ def draw_model(rng, seed):
             sharing = rng.choice([None, 0.0, 0.3])
             return skem.PSKEMClassifier(n_blocks=int(rng.integers(1, 4)), sharing=sharing, **common)
         if family == "tuned":
-            optimizer = str(rng.choice(["ebw", "adam"]))
-            tuning = {"optimizer": optimizer, "discriminative_iter": 3, "batch_size": 20}
-            return skem.DiscriminativePSKEMClassifier(n_blocks=int(rng.integers(1, 4)), **tuning, **common)
+            batch_size = [None, 20][int(rng.integers(2))]
+            options = {"discriminative_iter": 3, "batch_size": batch_size}
+            return skem.DiscriminativePSKEMClassifier(n_blocks=int(rng.integers(1, 4)), **options, **common)
         del common["covariance_type"]
         return skem.MDAClassifier(n_blocks=int(rng.integers(1, 3)), **common)
     prbf = skem.PRBFClassifier(

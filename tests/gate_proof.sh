@@ -86,15 +86,15 @@ for i in $(seq "$clean"); do
     busy=()
 done
 
-replace skem/engine/parts.py '            chunks = step.chunks(rows)' \
-    '            chunks = step.chunks(rows)
-            workers.map(lambda chunk: step.of_chunk(rows, chunk, read, scratch), chunks[: len(chunks) * 3 // 20])'
+replace skem/engine/parts.py '        chunks = step.chunks(rows)' \
+    '        chunks = step.chunks(rows)
+        workers.map(lambda chunk: step.of_chunk(rows, chunk, read, scratch[1]), chunks[: len(chunks) * 3 // 20])'
 for i in $(seq "$faulty"); do
     gate "slower $i" quiet fails gate=timing
 done
 git checkout --quiet skem
 
-replace skem/engine/class_density.py '    return result.T' \
+replace skem/engine/density.py '    return result.T' \
     '    result = result.T
     result[::333] = result[::333, ::-1].copy()
     return result'

@@ -1,95 +1,133 @@
-"""The mixture that clusters of rows make."""
+"""Means and covariances of clusters (Sanderson and Curtin 2017, eqs. 5-7 with hard assignments)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from skem.engine.covariance_type import CovarianceType
-from skem.engine.moments import Moments
-from skem.engine.parameters import Mixture
-from skem.engine.rows import Chunk, Rows
-from skem.engine.threads import Workers
-
-CHUNK_ROWS = 8192
-"""Rows per chunk: enough for several of each cluster."""
+from skem.engine.covariances import CovarianceType
+from skem.engine.linalg import regularity
+from skem.engine.parameters import EPS, Mixture
+from skem.engine.samples import Samples
 
 VARIANCE_FLOOR = 1e-6
-"""Least variance of what stands in for a singular covariance, relative to the mean variance of the features."""
+"""Least variance of initial covariances, relative to the mean variance of the features."""
 
 
-def of_clusters(
-    rows: Rows,
-    labels: np.ndarray,
-    n_components: int,
-    covariance_type: CovarianceType,
-    workers: Workers,
-    ridge: float,
+def _sums(x: np.ndarray, weights: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Weighted sum of the rows of x (n, m) of each cluster, shape (K, m)."""
+    sums = [np.bincount(labels, weights=weights * feature, minlength=n_clusters) for feature in x.T]
+    return np.stack(sums, axis=1)
+
+
+def mean_square(samples: Samples) -> float:
+    """Weighted mean of the squared features."""
+    squares = samples.sum(lambda chunk: samples.weights[chunk] @ samples.internal(chunk) ** 2)
+    return float(np.mean(squares / samples.weights.sum()))
+
+
+def means_of(samples: Samples, labels: np.ndarray, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
+    """Mean (K, m) and weight (K,) of each cluster (eqs. 5 and 6)."""
+    counts = np.bincount(labels, weights=samples.weights, minlength=n_clusters)
+    sums = samples.sum(
+        lambda chunk: _sums(samples.internal(chunk), samples.weights[chunk], labels[chunk], n_clusters)
+    )
+    return sums / counts[:, None], counts
+
+
+def pooled_scatter(samples: Samples, means: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Sum of w (x - mu)(x - mu)^T over samples, mu the mean of a sample's cluster: shape (m, m)."""
+
+    def of_chunk(chunk: slice) -> np.ndarray:
+        deviations = samples.internal(chunk) - means[labels[chunk]]
+        return (deviations.T * samples.weights[chunk]) @ deviations
+
+    return samples.sum(of_chunk)
+
+
+def _scatters(samples: Samples, means: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Scatter matrix of each cluster about its mean (eq. 7), shape (K, m, m)."""
+    K, m = means.shape
+
+    def of_chunk(chunk: slice) -> np.ndarray:
+        order = np.argsort(labels[chunk], kind="stable")
+        borders = np.searchsorted(labels[chunk][order], np.arange(K + 1))
+        x, weights, scatters = (
+            samples.internal(chunk)[order],
+            samples.weights[chunk][order],
+            np.zeros((K, m, m)),
+        )
+        for k in np.flatnonzero(np.diff(borders)):
+            own = slice(borders[k], borders[k + 1])
+            deviations = x[own] - means[k]
+            scatters[k] = (deviations.T * weights[own]) @ deviations
+        return scatters
+
+    return samples.sum(of_chunk)
+
+
+def _squares(samples: Samples, means: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Diagonals of the scatter matrices, shape (K, m)."""
+
+    def of_chunk(chunk: slice) -> np.ndarray:
+        deviations = samples.internal(chunk) - means[labels[chunk]]
+        return _sums(deviations**2, samples.weights[chunk], labels[chunk], len(means))
+
+    return samples.sum(of_chunk)
+
+
+_SCATTERS: dict[str, Callable[[Samples, np.ndarray, np.ndarray], np.ndarray]] = {
+    "full": _scatters,
+    "tied": lambda *arguments: pooled_scatter(*arguments)[None],
+    "diag": _squares,
+    "spherical": _squares,
+}
+
+
+def mixture_of_clusters(
+    samples: Samples, labels: np.ndarray, n_clusters: int, covariance_type: CovarianceType, ridge: float
 ) -> Mixture:
-    """Sizes, means and covariances of clusters (Sanderson and Curtin 2017, eqs. 5-7 with hard assignments).
+    """Weights, means and covariances of clusters.
 
-    A cluster whose covariance is singular gets that of all clusters together, about their means.
+    A singular covariance is replaced by that of all clusters together, about their means.
 
     Parameters
     ----------
-    rows : Rows
-        Of one class.
-    labels : ndarray of int, shape (N,)
-        The cluster of each row, each with at least one row.
-    n_components : int
+    samples : Samples
+    labels : ndarray of int, shape (n,)
+        Cluster of each sample; each cluster has at least one.
+    n_clusters : int
         K.
     covariance_type : CovarianceType
-    workers : Workers
     ridge : float
-        Added to the covariances, as the M-step does.
+        Covariance regularisation, added to the variances.
     """
-    columns = np.arange(rows.features.X.shape[1])
-    m, K = len(columns), n_components
-    read = rows.features.reader(columns, np.dtype(np.float64))
-    chunks = rows.chunks(CHUNK_ROWS)
-
-    def sums(chunk: Chunk) -> tuple[np.ndarray, float]:
-        x, first = read(chunk.rows)
-        w, of_rows = rows.weights[chunk.rows], labels[chunk.rows]
-        x = x[:, first : first + len(w)]
-        of_clusters = [np.bincount(of_rows, weights=w * feature, minlength=K) for feature in x]
-        return np.stack(of_clusters, axis=1), float((w * x**2).sum())
-
-    counts, variance = np.bincount(labels, weights=rows.weights, minlength=K), 0.0
-    totals = np.zeros((K, m))
-    with workers.imap(sums, chunks) as by_chunk:
-        for of_chunk, of_squares in by_chunk:
-            totals += of_chunk
-            variance += of_squares / (m * rows.total_weight)
-    means = totals / counts[:, None]
-
-    def squares(chunk: Chunk) -> np.ndarray:
-        x, first = read(chunk.rows)
-        of_rows = labels[chunk.rows]
-        order = np.argsort(of_rows, kind="stable")
-        w, borders = rows.weights[chunk.rows][order], np.searchsorted(of_rows[order], np.arange(K + 1))
-        x = x[:, first + order]
-        phi = np.zeros((K, covariance_type.n_quadratic(m)))
-        for k in np.flatnonzero(np.diff(borders)).tolist():
-            rows_of_k = slice(borders[k], borders[k + 1])
-            phi[k] = covariance_type.weighted_sums(x[:, rows_of_k], means[k], w[rows_of_k])
-        return phi
-
-    phi = np.zeros((K, covariance_type.n_quadratic(m)))
-    with workers.imap(squares, chunks) as sums_of_squares:
-        for of_chunk in sums_of_squares:
-            phi += of_chunk
-
-    linear, nowhere = covariance_type.linear(m), np.zeros(K, dtype=int)
-
-    def moments(phi: np.ndarray, counts: np.ndarray, means: np.ndarray) -> Moments:
-        return Moments(phi / counts[:, None], phi[:, linear] / counts[:, None], means, counts)
-
-    # Identical rows have no variance to be relative to.
-    variance = variance or 1.0
-    ball = covariance_type.of_groups(variance * np.eye(m)[None], nowhere[:1])
-    together = moments(phi.sum(axis=0, keepdims=True), counts.sum(keepdims=True), np.zeros((1, m)))
-    pooled, *_ = covariance_type.maximise(together, ball, VARIANCE_FLOOR * variance)
-    pooled = np.broadcast_to(pooled, covariance_type.shapes(K, m)[0])
-    covariances, *_ = covariance_type.maximise(moments(phi, counts, means), pooled, 0.0)
-    covariances = covariances + covariance_type.of_groups(ridge * np.eye(m)[None], nowhere)
-    return Mixture((counts / counts.sum())[:, None], means, covariances)
+    means, counts = means_of(samples, labels, n_clusters)
+    m, total = means.shape[1], counts.sum()
+    scatter, squares = _SCATTERS[covariance_type.name](samples, means, labels), means**2
+    if covariance_type.name == "tied":
+        squares, counts_of_scatter = (counts @ squares / total)[None], counts.sum(keepdims=True)
+    else:
+        counts_of_scatter = counts
+    floor = VARIANCE_FLOOR * (mean_square(samples) or 1.0)  # Identical samples have no variance.
+    if scatter.ndim == 3:
+        own = scatter / counts_of_scatter[:, None, None]
+        variances = np.diagonal(own, axis1=1, axis2=2)
+        rounding = EPS * (variances + squares)
+        regular = regularity(own) & (variances > 4 * rounding).all(axis=1)
+        pooled = scatter.sum(axis=0) / total + floor * np.eye(m)
+        matrices = np.where(regular[:, None, None], own, pooled) + ridge * np.eye(m)
+        covariances = covariance_type.compress(matrices)
+    else:
+        variances = scatter / counts[:, None]
+        own, rounding, pooled = (
+            covariance_type.to_engine(array, np.ones(m))
+            for array in (
+                variances,
+                EPS * (variances + squares),
+                scatter.sum(axis=0, keepdims=True) / total + floor,
+            )
+        )
+        covariances = np.where(own > 4 * rounding, own, pooled) + ridge
+    return Mixture((counts / total)[:, None], means, covariances)

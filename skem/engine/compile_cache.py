@@ -20,7 +20,7 @@ import llvmlite
 import numba
 from numba.core.caching import FunctionCache
 
-MODULES = ("kernels", "components", "factors", "nearest", "pass_loop", "parameters")
+MODULES = ("kernels", "matrices", "nearest", "parameters")
 """Modules of this folder that are compiled, or whose constants are."""
 
 OUTDATED = 30 * 24 * 60 * 60

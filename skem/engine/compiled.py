@@ -1,7 +1,4 @@
-"""The modules that numba compiles, imported where they are first needed: that takes a third of a second.
-
-Ctrl-C waits meanwhile. In the middle of an import it would leave half of numba behind, and every later fit would fail.
-"""
+"""Modules compiled by numba, imported on first use: an import takes a third of a second, in which Ctrl-C is deferred."""
 
 from __future__ import annotations
 
@@ -10,16 +7,7 @@ from collections.abc import Callable
 from functools import cache, wraps
 from typing import Any
 
-from skem.engine.interrupts import sigint, uninterrupted
 from skem.engine.threads import single_threaded
-
-
-@uninterrupted
-def _whole(load: Callable[[], Any]) -> Any:
-    _check_numba()
-    module = load()
-    sigint.handle_waiting()
-    return module
 
 
 def _check_numba() -> None:
@@ -42,7 +30,8 @@ def _once(load: Callable[[], Any]) -> Callable[[], Any]:
     @wraps(load)
     def module() -> Any:
         with single_threaded():
-            return _whole(load)
+            _check_numba()
+            return load()
 
     return module
 
@@ -56,27 +45,11 @@ def kernels() -> Any:
 
 
 @_once
-def pass_loop() -> Any:
-    """Several passes on little data."""
-    from skem.engine import pass_loop
+def matrices() -> Any:
+    """Factors of many small matrices, and the M-step."""
+    from skem.engine import matrices
 
-    return pass_loop
-
-
-@_once
-def factors() -> Any:
-    """What fine-tuning does with the factors of precisions."""
-    from skem.engine import factors
-
-    return factors
-
-
-@_once
-def components() -> Any:
-    """What every pass does with the parameters of components, and factors of many small matrices."""
-    from skem.engine import components
-
-    return components
+    return matrices
 
 
 @_once

@@ -1,98 +1,200 @@
-"""The covariance types: full, tied, diagonal and spherical."""
+"""The covariance types: full, tied, diagonal and spherical.
+
+Each knows its M-step (Pulford 2022, eqs. 16 to 18, and 32 for tied), its Gaussians, and the form that users give and get.
+"""
 
 from __future__ import annotations
 
-from functools import cache
-from typing import ClassVar
+from abc import ABC, abstractmethod
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from skem.engine import compiled
-from skem.engine.covariance_type import CovarianceType
-from skem.engine.linalg import DIGITS, EPS, LEAST_ROUNDING, LOG_2PI, SINGULAR, keep_regular, regularity
-from skem.engine.moments import Moments
-from skem.engine.parameters import DIAGONAL, MATRICES, SPHERICAL
-
-DIRECTLY = 48
-"""Components up to which an E-step does not make phi. Measured with 4 to 100 features: 16 components then take .5 to .8 of the
-time with AVX2, .5 to 1.1 with AVX-512, 48 take .8 to 1.1, and 200 take .9 to 1.2 and .7 to 1.4."""
+from skem.engine.linalg import factorised, keep_regular, regularity
+from skem.engine.parameters import DIGITS, EPS, LOG_2PI, SINGULAR, Gaussians, Mixture, Statistics
 
 
-@cache
-def _places(m: int) -> tuple[np.ndarray, np.ndarray]:
-    """Where in phi each feature stands, (m,), and the product that belongs to each element of an (m, m) matrix, (m * m,)."""
-    linear = np.cumsum(np.arange(m + 1, 1, -1)) - np.arange(m + 1, 1, -1)
-    i, j = np.triu_indices(m)
-    products = np.empty((m, m), dtype=int)
-    products[i, j] = products[j, i] = linear[i] + 1 + j - i
-    return linear, products.ravel()
+class Constraints(NamedTuple):
+    """Constraints of the M-step.
+
+    Attributes
+    ----------
+    ridge : float
+        r, which is added to every variance: the penalty is r/2 tr(P^-1).
+    floor : float
+        Least variance in any direction. Raising eigenvalues to it is the exact M-step under that constraint.
+    least : float
+        Expected samples below which a pair of a component and a class is dropped.
+    """
+
+    ridge: float = 0.0
+    floor: float = 0.0
+    least: float = 0.0
+
+
+class Maximised(NamedTuple):
+    """The result of an M-step.
+
+    Attributes
+    ----------
+    mixture : Mixture
+    log_weights : ndarray of shape (K, L)
+    gaussians : Gaussians
+    n_singular : int
+        Components whose covariance is not that of their samples, which is singular.
+    exact : bool
+        True if all variances have three digits.
+    """
+
+    mixture: Mixture
+    log_weights: np.ndarray
+    gaussians: Gaussians
+    n_singular: int
+    exact: bool
+
+
+class CovarianceType(ABC):
+    """A type of covariance, without state. K components have their covariances in one array."""
+
+    name: ClassVar[str]
+    diagonal: ClassVar[bool]
+
+    # Densities and the M-step
+
+    @abstractmethod
+    def n_products(self, m: int) -> int:
+        """Multiply-adds of a density per sample, for m features."""
+
+    @abstractmethod
+    def gaussians(self, means: np.ndarray, covariances: np.ndarray) -> Gaussians:
+        """Components in the form that densities are computed from.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            A covariance that is not positive definite.
+        """
+
+    @abstractmethod
+    def scatter_shape(self, K: int, m: int) -> tuple[int, ...]:
+        """The shape of ``Statistics.scatter``."""
+
+    @abstractmethod
+    def scatter(self, matrices: np.ndarray) -> np.ndarray:
+        """Scatter matrices (K, m, m) in the form of ``Statistics.scatter``."""
+
+    @abstractmethod
+    def m_step(self, statistics: Statistics, previous: Mixture, constraints: Constraints) -> Maximised:
+        """The parameters that maximise the expected log-likelihood.
+
+        A component without samples keeps its place with weight zero. A covariance that turned singular stays as it was while
+        its mean moves on, which cannot lower the objective; or see `linalg.keep_regular`.
+        """
+
+    # Arrays of covariances
+
+    @abstractmethod
+    def n_parameters(self, K: int, m: int) -> int:
+        """Free parameters of the covariances of K components of m features."""
+
+    @abstractmethod
+    def shapes(self, K: int, m: int) -> list[tuple[int, ...]]:
+        """The shapes that covariances given by a user may have; the first is the engine's."""
+
+    @abstractmethod
+    def regular(self, covariances: np.ndarray) -> bool:
+        """True if every covariance is symmetric and positive definite."""
+
+    @abstractmethod
+    def compress(self, covariances: np.ndarray) -> np.ndarray:
+        """From (K, m, m) matrices to the array of this type."""
+
+    @abstractmethod
+    def dense(self, covariances: np.ndarray, n_components: int, m: int) -> np.ndarray:
+        """From the array of this type to (K, m, m) matrices."""
+
+    def of_groups(self, covariances: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        """The array of this type for components of which number k has the matrix ``covariances[groups[k]]``."""
+        return self.compress(covariances)[groups]
+
+    @abstractmethod
+    def rescaled(self, covariances: np.ndarray, factor: np.ndarray) -> np.ndarray:
+        """The covariances of x * factor, for a factor per feature, shape (m,)."""
+
+    def to_engine(self, covariances: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """The covariances of x / scale, from those of x in one of the `shapes`; ``scale`` has shape (m,).
+
+        Raises
+        ------
+        ValueError
+            Several covariances that differ, for a type that has one.
+        """
+        return self.rescaled(covariances, 1.0 / scale)
+
+    def to_input(self, covariances: np.ndarray, scale: np.ndarray, same_scale: bool) -> np.ndarray:
+        """The covariances of x * scale, from those of x; ``same_scale`` if that of all features is the same."""
+        return self.rescaled(covariances, scale)
 
 
 class Matrices(CovarianceType):
-    """With matrices as covariances: phi(x) = [x_i, x_i x_j for j >= i] for each i, and 1; H = 1 + m + m(m+1)/2.
+    """With matrices as covariances."""
 
-    In this order the terms of w . phi that cancel stand beside each other: in float32 their sum is exact to a third or half
-    a digit more than with all features first.
-    """
+    diagonal: ClassVar[bool] = False
 
-    family: ClassVar[int] = MATRICES
-
-    def n_quadratic(self, m: int) -> int:
+    def n_products(self, m: int) -> int:
         return 1 + m + m * (m + 1) // 2
 
-    def natural(self, means: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        m = means.shape[1]
-        matrices = np.ascontiguousarray(covariances)
-        w, traces, definite = compiled.components().natural_parameters(
-            np.ascontiguousarray(means),
-            matrices if matrices.ndim == 3 else matrices[None],
-            m * LOG_2PI,
-        )
-        if not definite:
+    def gaussians(self, means: np.ndarray, covariances: np.ndarray) -> Gaussians:
+        means, m = np.ascontiguousarray(means), means.shape[1]
+        matrices = np.ascontiguousarray(covariances).reshape(-1, m, m)
+        gaussians, *_ = factorised(means, matrices, np.zeros((len(matrices), m)), EPS)
+        if not np.isfinite(gaussians.whiteners).all():
             raise np.linalg.LinAlgError("a covariance is not positive definite")
-        return w, traces
+        return gaussians
 
-    def factors(self, covariances: np.ndarray, components: np.ndarray, m: int) -> np.ndarray:
-        return np.linalg.cholesky(covariances[components])
-
-    def linear(self, m: int) -> np.ndarray:
-        return _places(m)[0]
-
-    def made_for(self, k: int) -> int | None:
-        return self.family if k > DIRECTLY else None
-
-    def of_scatter(self, matrices: np.ndarray) -> np.ndarray:
-        K, m = matrices.shape[:2]
-        sums = np.zeros((K, self.n_quadratic(m)))
-        sums[:, _places(m)[1]] = matrices.reshape(K, m * m)
-        return sums
-
-    def _scatter(self, moments: Moments, ridge: float) -> tuple[np.ndarray, np.ndarray]:
-        """S_k + r I (eq. 18), shape (K, m, m), S_k = sum_n w_nk (x_n - mu_k) (x_n - mu_k)^T / sum_n w_nk; and its rounding."""
-        offsets, means = np.ascontiguousarray(moments.offsets), np.ascontiguousarray(moments.means)
-        return compiled.components().scatter(
-            moments.phi, offsets, means, moments.eps, EPS, LEAST_ROUNDING, ridge
-        )
-
-    def _floored(self, covariances: np.ndarray, floor: float) -> np.ndarray:
-        """The covariances with eigenvalues of at least ``floor``."""
-        values, vectors = np.linalg.eigh(covariances)
-        low = values[..., 0] < floor
-        if not low.any():
-            return covariances
-        raised = (vectors * np.maximum(values, floor)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
-        return np.where(low[..., None, None], raised, covariances)
+    def _regularised(
+        self,
+        means: np.ndarray,
+        covariances: np.ndarray,
+        previous: np.ndarray,
+        rounding: np.ndarray,
+        constraints: Constraints,
+    ) -> tuple[np.ndarray, Gaussians, np.ndarray, bool]:
+        """Covariances (G, m, m) that are regular, their Gaussians, the indices of those that were not, and if all were exact."""
+        ridge, m = constraints.ridge, means.shape[1]
+        if constraints.floor > ridge:
+            covariances = _floored(covariances, constraints.floor)
+        gaussians, regular, all_regular, exact = factorised(means, covariances, rounding, SINGULAR)
+        if all_regular:
+            return covariances, gaussians, np.empty(0, dtype=int), exact
+        largest_variance = np.einsum("kii->ki", covariances).max()
+        # A ridge well above rounding leaves no doubt.
+        if ridge > max(4 * m * EPS * largest_variance, DIGITS * rounding.max()):
+            regular |= np.isfinite(gaussians.whiteners).all(axis=(1, 2))
+        covariances = keep_regular(covariances, regular, previous, np.full(len(regular), ridge > 0))
+        return covariances, self.gaussians(means, covariances), np.flatnonzero(~regular), False
 
     def dense(self, covariances: np.ndarray, n_components: int, m: int) -> np.ndarray:
         return np.broadcast_to(covariances, (n_components, m, m))
 
     def regular(self, covariances: np.ndarray) -> bool:
         symmetric = np.allclose(covariances, np.swapaxes(covariances, -1, -2))
-        # A ridge may be all that EM has left of a direction, of less than the digits that rows alone must leave.
-        return bool(symmetric and regularity(covariances, singular=EPS)[0].all())
+        # A ridge may be all that EM has left of a direction, of less than the digits that samples alone must leave.
+        return bool(symmetric and regularity(covariances, singular=EPS).all())
 
     def rescaled(self, covariances: np.ndarray, factor: np.ndarray) -> np.ndarray:
         return covariances * (factor[:, None] * factor)
+
+
+def _floored(covariances: np.ndarray, floor: float) -> np.ndarray:
+    """The covariances with eigenvalues of at least ``floor``."""
+    values, vectors = np.linalg.eigh(covariances)
+    low = values[..., 0] < floor
+    if not low.any():
+        return covariances
+    raised = (vectors * np.maximum(values, floor)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+    return np.where(low[..., None, None], raised, covariances)
 
 
 class Full(Matrices):
@@ -100,18 +202,21 @@ class Full(Matrices):
 
     name: ClassVar[str] = "full"
 
-    def maximise(
-        self, moments: Moments, previous: np.ndarray, ridge: float, floor: float = 0.0
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        covariances, rounding = self._scatter(moments, ridge)
-        if floor > ridge:
-            covariances = self._floored(covariances, floor)
-        regular, doubtful = compiled.components().trusted(
-            covariances, rounding, moments.counts, ridge, SINGULAR, EPS, DIGITS
+    def scatter_shape(self, K: int, m: int) -> tuple[int, ...]:
+        return K, m, m
+
+    def scatter(self, matrices: np.ndarray) -> np.ndarray:
+        return matrices
+
+    def m_step(self, statistics: Statistics, previous: Mixture, constraints: Constraints) -> Maximised:
+        weights, log_weights, means, n_k, rounding, covariances = _maximised(
+            statistics, previous, constraints, previous.covariances.copy()
         )
-        alive = moments.counts > 0
-        covariances = keep_regular(covariances, regular, previous, alive & (ridge > 0))
-        return covariances, doubtful, alive & ~regular
+        covariances, gaussians, singular, exact = self._regularised(
+            means, covariances, previous.covariances, rounding, constraints
+        )
+        n_singular = int(np.count_nonzero(n_k[singular]))
+        return Maximised(Mixture(weights, means, covariances), log_weights, gaussians, n_singular, exact)
 
     def n_parameters(self, K: int, m: int) -> int:
         return K * m * (m + 1) // 2
@@ -128,24 +233,28 @@ class Tied(Matrices):
 
     name: ClassVar[str] = "tied"
 
-    def factors(self, covariances: np.ndarray, components: np.ndarray, m: int) -> np.ndarray:
-        return np.broadcast_to(np.linalg.cholesky(covariances), (len(components), m, m))
+    def scatter_shape(self, K: int, m: int) -> tuple[int, ...]:
+        return 1, m, m
 
-    def maximise(
-        self, moments: Moments, previous: np.ndarray, ridge: float, floor: float = 0.0
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """P = sum_k n_k S_k / N + r I (eq. 32 in place of eq. 18), shape (m, m)."""
-        (scatter, rounding), share = self._scatter(moments, 0.0), moments.counts / moments.counts.sum()
-        rounding = share @ rounding
-        pooled = np.einsum("k,kij->ij", moments.counts, scatter) / moments.counts.sum()
-        pooled[np.diag_indices_from(pooled)] += ridge
-        if floor > ridge:
-            pooled = self._floored(pooled, floor)
-        definite, exact = regularity(pooled, rounding)
-        regular = np.asarray(definite & (pooled.diagonal() > 4 * rounding).all())
-        alive = moments.counts > 0
-        pooled = keep_regular(pooled, regular, previous, np.asarray(ridge > 0))
-        return pooled, alive & ~exact, alive & ~regular
+    def scatter(self, matrices: np.ndarray) -> np.ndarray:
+        return matrices.sum(axis=0, keepdims=True)
+
+    def m_step(self, statistics: Statistics, previous: Mixture, constraints: Constraints) -> Maximised:
+        """P = sum_k n_k S_k / N + r I (eq. 32 in place of eq. 18)."""
+        weights, log_weights, means, n_k, rounding, _ = _maximised(
+            statistics, previous, constraints, np.empty(statistics.scatter.shape)
+        )
+        shifts = means - previous.means
+        pooled = (statistics.scatter - (shifts.T * n_k) @ shifts) / n_k.sum() + constraints.ridge * np.eye(
+            len(shifts.T)
+        )
+        shared_rounding = (n_k @ rounding / n_k.sum())[None]
+        covariances, gaussians, singular, exact = self._regularised(
+            means, pooled, previous.covariances[None], shared_rounding, constraints
+        )
+        n_singular = int(np.count_nonzero(n_k)) if len(singular) else 0
+        mixture = Mixture(weights, means, covariances[0])
+        return Maximised(mixture, log_weights, gaussians, n_singular, exact)
 
     def n_parameters(self, K: int, m: int) -> int:
         return m * (m + 1) // 2
@@ -167,53 +276,75 @@ class Tied(Matrices):
         return super().to_engine(covariances, scale)
 
 
-class Variances(CovarianceType):
-    """With variances as covariances."""
+def _maximised(
+    statistics: Statistics, previous: Mixture, constraints: Constraints, covariances: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    """Weights, log-weights, means, n_k, rounding and the array of covariances, overwritten; see `matrices.m_step`."""
+    counts, means = statistics.counts, np.ascontiguousarray(previous.means)
+    weights, log_weights, rounding = np.empty(counts.shape), np.empty(counts.shape), np.empty(means.shape)
+    new, shifts, n_k = np.empty(means.shape), np.empty(means.shape), np.empty(len(means))
+    out = weights, log_weights, new, shifts, n_k, rounding, covariances
+    limits = float(constraints.least), statistics.eps, float(constraints.ridge)
+    compiled.matrices().m_step((counts, statistics.offsets), statistics.scatter, means, limits, out)
+    return weights, log_weights, new, n_k, rounding, covariances
 
-    def factors(self, covariances: np.ndarray, components: np.ndarray, m: int) -> np.ndarray:
-        return np.sqrt(covariances[components].reshape(len(components), -1, 1))
+
+class Variances(CovarianceType):
+    """With variances as covariances, (K, m) or (K,)."""
+
+    diagonal: ClassVar[bool] = True
+
+    def gaussians(self, means: np.ndarray, covariances: np.ndarray) -> Gaussians:
+        deviations = np.sqrt(covariances.reshape(len(means), -1) * np.ones(means.shape[1]))
+        if not (deviations > 0).all():
+            raise np.linalg.LinAlgError("a variance is not positive")
+        whiteners, m = 1.0 / deviations, means.shape[1]
+        log_scales = -0.5 * m * LOG_2PI - np.log(deviations).sum(axis=1)
+        traces = (whiteners**2).sum(axis=1)
+        sizes = np.abs(means) * whiteners + 4.0
+        sensitivities = max(4.0, m**0.5) * np.hypot.reduce(sizes, axis=1)  # squares may overflow
+        means = np.ascontiguousarray(means)
+        return Gaussians(means, whiteners, whiteners * means, log_scales, traces, sensitivities)
+
+    def scatter_shape(self, K: int, m: int) -> tuple[int, ...]:
+        return K, m
+
+    def scatter(self, matrices: np.ndarray) -> np.ndarray:
+        return np.diagonal(matrices, axis1=1, axis2=2).copy()
+
+    @abstractmethod
+    def _pool(self, variances: np.ndarray) -> np.ndarray:
+        """The variances of this type from those of each component and feature, (K, m)."""
+
+    def m_step(self, statistics: Statistics, previous: Mixture, constraints: Constraints) -> Maximised:
+        weights, log_weights, means, n_k, rounding, variances = _maximised(
+            statistics, previous, constraints, np.zeros(previous.means.shape)
+        )
+        used, variances = n_k > 0, self._pool(variances)
+        variances = np.maximum(variances, constraints.floor)
+        rounding = self._pool(rounding)
+        kept = used if variances.ndim == 1 else used[:, None]
+        regular = variances > 4 * rounding
+        singular = (kept & ~regular).reshape(len(means), -1).any(axis=1)
+        exact = not (kept & (variances < DIGITS * rounding)).any()
+        mixture = Mixture(weights, means, np.where(kept & regular, variances, previous.covariances))
+        gaussians = self.gaussians(means, mixture.covariances)
+        return Maximised(mixture, log_weights, gaussians, int(singular.sum()), exact)
 
     def regular(self, covariances: np.ndarray) -> bool:
         return bool((covariances > 0).all())
 
 
 class Diagonal(Variances):
-    """One variance per component and feature; phi(x) = [x, x^2, 1], H = 2m + 1."""
+    """One variance per component and feature."""
 
     name: ClassVar[str] = "diag"
-    family: ClassVar[int] = DIAGONAL
 
-    def n_quadratic(self, m: int) -> int:
+    def n_products(self, m: int) -> int:
         return 1 + 2 * m
 
-    def natural(self, means: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        m = means.shape[1]
-        precisions = 1.0 / covariances
-        w = np.empty((len(means), 1 + 2 * m))
-        w[:, -1] = -0.5 * (
-            m * LOG_2PI + np.log(covariances).sum(axis=1) + (means**2 * precisions).sum(axis=1)
-        )
-        w[:, :m] = means * precisions
-        w[:, m:-1] = -0.5 * precisions
-        return w, precisions.sum(axis=1)
-
-    def of_scatter(self, matrices: np.ndarray) -> np.ndarray:
-        variances = np.diagonal(matrices, axis1=1, axis2=2)
-        return np.hstack([np.zeros_like(variances), variances, np.zeros((len(matrices), 1))])
-
-    def maximise(
-        self, moments: Moments, previous: np.ndarray, ridge: float, floor: float = 0.0
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        alive = (moments.counts > 0)[:, None]
-        variances = moments.phi[:, moments.offsets.shape[1] : -1] - moments.offsets**2
-        rounding = moments.rounding(variances)
-        variances += ridge
-        if floor > ridge:
-            variances = np.maximum(variances, floor)
-        doubtful = alive & (variances < DIGITS * rounding)
-        regular = variances > 4 * rounding
-        singular = (alive & ~regular).any(axis=1)
-        return np.where(alive & regular, variances, previous), doubtful.any(axis=1), singular
+    def _pool(self, variances: np.ndarray) -> np.ndarray:
+        return variances
 
     def n_parameters(self, K: int, m: int) -> int:
         return K * m
@@ -232,40 +363,15 @@ class Diagonal(Variances):
 
 
 class Spherical(Variances):
-    """One variance per component; phi(x) = [x, |x|^2, 1], H = m + 2."""
+    """One variance per component."""
 
     name: ClassVar[str] = "spherical"
-    family: ClassVar[int] = SPHERICAL
 
-    def n_quadratic(self, m: int) -> int:
+    def n_products(self, m: int) -> int:
         return m + 2
 
-    def natural(self, means: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        m = means.shape[1]
-        w = np.empty((len(means), m + 2))
-        w[:, -1] = -0.5 * (m * (LOG_2PI + np.log(covariances)) + (means**2).sum(axis=1) / covariances)
-        w[:, :m] = means / covariances[:, None]
-        w[:, m] = -0.5 / covariances
-        return w, m / covariances
-
-    def of_scatter(self, matrices: np.ndarray) -> np.ndarray:
-        K, m = matrices.shape[:2]
-        sums = np.zeros((K, m + 2))
-        sums[:, m] = np.trace(matrices, axis1=1, axis2=2)
-        return sums
-
-    def maximise(
-        self, moments: Moments, previous: np.ndarray, ridge: float, floor: float = 0.0
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        alive, m = moments.counts > 0, moments.offsets.shape[1]
-        variances = (moments.phi[:, m] - (moments.offsets**2).sum(axis=1)) / m
-        rounding = moments.rounding(variances[:, None]).mean(axis=1)
-        variances += ridge
-        if floor > ridge:
-            variances = np.maximum(variances, floor)
-        doubtful = alive & (variances < DIGITS * rounding)
-        regular = variances > 4 * rounding
-        return np.where(alive & regular, variances, previous), doubtful, alive & ~regular
+    def _pool(self, variances: np.ndarray) -> np.ndarray:
+        return variances.mean(axis=1)
 
     def n_parameters(self, K: int, m: int) -> int:
         return K

@@ -1,325 +1,255 @@
-"""log N(x; mu_k, P_k) as a matrix product, exact enough or in another way.
+"""Log-densities of samples under Gaussians and mixtures: log N(x; mu, P) = c - |U (x - mu)|^2 / 2, with U = L^-1 and P = L L^T.
 
-Each pass bounds or measures the rounding error of its log-densities, see ``rounding``. A component where that is
-``MAX_ERROR`` nats or more is local: centred on its own mean and whitened, it keeps the digits that the rows have. Where
-that takes longer than float64 for all (`many_local`), or is not exact enough either, the block goes on in float64.
-
-The quadratic features serve all components at once, but have to be made. Where a chunk of rows needs only few
-components, they are not.
+Components with one covariance are whitened once: z = U x, and what is left are unit Gaussians about U mu_k.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from skem.engine import compiled
-from skem.engine.linalg import Whitening
-from skem.engine.parameters import Mixture
-from skem.engine.rounding import MAX_ERROR, Measurement, RoundingBound
+from skem.engine.covariances import CovarianceType
+from skem.engine.parameters import FLOAT64, LEAST32, LEAST64, SAFE64, Gaussians, Mixture, Statistics
+from skem.engine.rows import Features
+from skem.engine.threads import Scratch, Workers, single_threaded
 
-LOCAL_CALLS = 70
-"""Quadratic features that take as long as what a local component takes beyond one that is not."""
-
-LEAST_MEASURED = 2**23
-"""Rows times components times quadratic features up to which float64 takes the place of measuring errors in float32. Where
-errors had to be measured in most passes (8 to 36 features, 4 to 40 components, with AVX-512), a pass in float32 took 1.3 to 6
-times as long as one in float64 from 1 to 7 million on, and .7 to 1.3 times as long at 14 million."""
-
-Joint = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""What `components.joint_terms` returns."""
-
-Natural = tuple[np.ndarray, tuple[Any, ...], Joint | None]
-"""What `components.next_parameters` returns but for the parameters: w, less the penalties, the terms, and where it is of use the joint."""
-
-_NO_INDICES = np.arange(0)
-_FLOAT64 = np.dtype(np.float64)
-
-LEAST_LOG_RATIO: dict[np.dtype, float] = {np.dtype(np.float32): -80.0, np.dtype(np.float64): -700.0}
-"""Log of a density over the largest one of its row up to which it counts as zero. A little below, numbers are subnormal: a
-matrix product with one of them in ten takes fifty times as long."""
-
-LEAST_SUM: dict[np.dtype, float] = {
-    dtype: float(np.exp(least)) / float(np.finfo(dtype).eps) for dtype, least in LEAST_LOG_RATIO.items()
+LEAST_SUM = {
+    np.dtype(np.float32): float(np.exp(LEAST32) / np.finfo(np.float32).eps),
+    np.dtype(np.float64): float(np.exp(LEAST64) / np.finfo(np.float64).eps),
 }
-"""Sums of such ratios down to which what counts as zero is lost in rounding."""
+"""Sums of densities over the largest down to which those that count as zero are lost in rounding, see `kernels.log_sum_exp`."""
 
-LEAST = {dtype: (dtype.type(least), LEAST_SUM[dtype]) for dtype, least in LEAST_LOG_RATIO.items()}
-"""Both, as `kernels.e_step` takes them."""
+
+class Whitening(NamedTuple):
+    """z = U (x - centre), of components that share one covariance: U (m, m), lower triangular, and U centre (m,)."""
+
+    whitener: np.ndarray
+    shift: np.ndarray
+
+    def __call__(self, x: np.ndarray, first: int, n: int, scratch: np.ndarray) -> np.ndarray:
+        """Whitened samples (m, n) of the columns ``first`` to ``first + n`` of x, in its type."""
+        z = np.empty((len(x), n), x.dtype)
+        compiled.kernels().whiten((x, first), tuple(a.astype(x.dtype) for a in self), z, scratch)
+        return z
+
+
+KernelArrays = tuple[np.ndarray, ...]
+"""Gaussians as the kernels take them."""
+
+
+def kernel_arrays(gaussians: Gaussians, dtype: np.dtype) -> tuple[Whitening | None, KernelArrays]:
+    """The arrays that densities are computed with in a type, and how samples are whitened before, if at all."""
+    means, U, shifts = gaussians.means, gaussians.whiteners, gaussians.shifts
+    whitening, any_narrow, narrow = None, False, np.zeros(len(means), dtype=bool)
+    if U.ndim == 3 and len(U) < len(means):
+        centre = shifts.mean(axis=0)
+        whitening = Whitening(U[0], centre)
+        means = shifts = shifts - centre
+        U = np.ones(means.shape)
+    elif dtype == FLOAT64:
+        safe = gaussians.sensitivities < SAFE64
+        if not safe.all():
+            any_narrow, narrow = True, ~safe
+    if dtype != FLOAT64:
+        means, U, shifts = (array.astype(dtype) for array in (means, U, shifts))
+    origins = means
+    if any_narrow:
+        origins, shifts = np.where(narrow[:, None], 0.0, means), np.where(narrow[:, None], 0.0, shifts)
+    return whitening, (means, origins, U, shifts, narrow)
+
+
+def scratch_of(scratch: Scratch, n_joint: int, m: int, dtype: np.dtype) -> np.ndarray:
+    """Memory for the kernels."""
+    kernels = compiled.kernels()
+    rows = kernels.scratch_rows(n_joint, m)
+    return scratch.empty(rows * kernels.TILE, dtype).reshape(rows, kernels.TILE)
+
+
+def zero_sums(K: int, C: int, scatter_shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Counts, offsets and scatter as the kernels take them: with an even number of features."""
+    even = scatter_shape[-1] + scatter_shape[-1] % 2
+    shape = (scatter_shape[0], *[even] * (len(scatter_shape) - 1))
+    return np.zeros((K, C)), np.zeros((K, even)), np.zeros(shape)
+
+
+def statistics_of(sums: tuple[np.ndarray, np.ndarray, np.ndarray], m: int, dtype: np.dtype) -> Statistics:
+    """Sums of the kernels as `Statistics` of m features."""
+    counts, offsets, scatter = sums
+    if offsets.shape[1] != m:
+        offsets = np.ascontiguousarray(offsets[:, :m])
+        scatter = np.ascontiguousarray(scatter[:, :m] if scatter.ndim == 2 else scatter[:, :m, :m])
+    return Statistics(counts, offsets, scatter, dtype=dtype)
+
+
+def about(means: np.ndarray, sums: Statistics) -> Statistics:
+    """Sums about the means from those about means rounded to the type of the sums.
+
+    With d = rounded - mean: sum r (x - mean) = o + n d, and sum r (x - mean) (x - mean)^T = S + o d^T + d o^T + n d d^T.
+    """
+    d, n, o = means.astype(sums.dtype) - means, sums.counts.sum(axis=1, keepdims=True), sums.offsets
+    if sums.scatter.ndim == 2:
+        sums.scatter = sums.scatter + (2.0 * o + n * d) * d
+    elif len(sums.scatter) == len(means):
+        o_d = o[:, :, None] * d[:, None, :]
+        sums.scatter = sums.scatter + o_d + o_d.transpose(0, 2, 1) + (n * d)[:, :, None] * d[:, None, :]
+    else:
+        sums.scatter = sums.scatter + (o.T @ d + d.T @ o + (n * d).T @ d)
+    sums.offsets = o + n * d
+    return sums
+
+
+def log_normal(x: np.ndarray, gaussians: Gaussians) -> np.ndarray:
+    """log N(x; mu_k, P_k), (K, n) in the type of x (m, n)."""
+    whitening, arrays = kernel_arrays(gaussians, x.dtype)
+    x = np.ascontiguousarray(x)
+    scratch = scratch_of(Scratch(), 1, len(x), x.dtype)
+    if whitening is not None:
+        x = whitening(x, 0, x.shape[1], scratch)
+    result = np.empty((len(gaussians.means), x.shape[1]), x.dtype)
+    compiled.kernels().log_normal((x, 0), arrays, gaussians.log_scales, result, scratch)
+    return result
+
+
+def weighted_sums(
+    x: np.ndarray, means: np.ndarray, responsibilities: np.ndarray, covariance_type: CovarianceType
+) -> Statistics:
+    """Sums about the means over samples x (m, n), weighted by ``responsibilities`` (K, n), which may be negative; counts are (K, 1)."""
+    sums = zero_sums(len(means), 1, covariance_type.scatter_shape(*means.shape))
+    compiled.kernels().weighted_sums(
+        np.ascontiguousarray(x),
+        np.ascontiguousarray(means, dtype=x.dtype),
+        np.ascontiguousarray(responsibilities, dtype=x.dtype),
+        sums,
+        scratch_of(Scratch(), 1, len(x), x.dtype),
+    )
+    statistics = statistics_of(sums, len(x), x.dtype)
+    return statistics if x.dtype == FLOAT64 else about(means, statistics)
 
 
 def log_sum_exp(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Turn (k, n) log-densities into exp(. - max over k) in place; return log sum_k exp, in float64, and the max, (n,)."""
-    return compiled.kernels().log_sum_exp(log_joint, log_joint.dtype.type(LEAST_LOG_RATIO[log_joint.dtype]))
+    """Turn (K, n) log-densities into exp(. - max over k) in place; return log sum_k exp, in float64, and the max, (n,)."""
+    kernels, n = compiled.kernels(), log_joint.shape[1]
+    largest, log_total = np.empty(n, log_joint.dtype), np.empty(n)
+    kernels.log_sum_exp(log_joint, largest, log_total, np.empty((2, kernels.TILE), log_joint.dtype))
+    return log_total, largest
 
 
-def many_local(local: np.ndarray, n_quadratic: int) -> bool:
-    """Whether float64 for all components takes less time than float32 with these local ones, of a mask (K,)."""
-    # Measured with 8 to 36 features, all types, with and without AVX-512: borders are .8 to 1.3 times this.
-    return bool(local.sum() * (n_quadratic + LOCAL_CALLS) > 0.75 * len(local) * n_quadratic)
+@dataclass(frozen=True)
+class Block:
+    """A fitted mixture and the features it is of; its factors are made once, when they are first used.
 
-
-class LogDensity:
-    """log N(x; mu_k, P_k) - penalty_k of all components, exact enough for features up to a given size.
-
-    Parameters
+    Attributes
     ----------
+    columns : ndarray of int, shape (m,)
     mixture : Mixture
-    bound : RoundingBound
-        Of the features of the rows it will be used on.
-    dtype : numpy dtype
-        In which to compute if that is exact enough.
-    ridge : float
-        r of the penalty r/2 tr(P^-1).
-    local : ndarray of bool, shape (K,), optional
-        Components to centre and whiten in any case.
-    log_sharing : ndarray of shape (K, C), optional
-        As for `LogJoint`.
-    natural : tuple, optional
-        What `components.next_parameters` found for these arguments.
-    parameters : tuple of ndarray, optional
-        Result of `CovarianceType.natural`, if it is known.
-
-    Attributes
-    ----------
-    w : ndarray of shape (K, H)
-        Of each component, less ``common``; zero for local ones.
-    common : ndarray of shape (H,)
-    log_weights : ndarray of shape (K, L)
-        log pi_kc.
-    all_active : bool
-        Whether every class uses every component.
-    penalties : ndarray of shape (K,)
-    local : ndarray of int
-        The components to centre and whiten.
-    dtype : numpy dtype
-        In which to compute.
-    joint : tuple or None
-        Where it is known, what `components.joint_terms` makes of all components and classes.
+    covariance_type : CovarianceType
     """
 
-    joint: Joint | None
+    columns: np.ndarray
+    mixture: Mixture
+    covariance_type: CovarianceType
 
-    def __init__(
-        self,
-        mixture: Mixture,
-        bound: RoundingBound,
-        dtype: np.dtype,
-        *,
-        ridge: float = 0.0,
-        local: np.ndarray | bool = False,
-        log_sharing: np.ndarray | None = None,
-        natural: Natural | None = None,
-        parameters: tuple[np.ndarray, np.ndarray] | None = None,
-    ) -> None:
-        self.covariance_type = bound.covariance_type
-        self.mixture = mixture
-        self.dtype = np.dtype(dtype)
-        self._whitenings: dict[int, tuple[Whitening, Whitening]] = {}
-        components, largest = compiled.components(), bound.largest_features
-        local = np.zeros(len(mixture.means), dtype=bool) if isinstance(local, bool) else local
-        if natural is not None:
-            w, terms, self.joint = natural
-        else:
-            # What all components have in common does not move a responsibility: without it the rest is exact
-            # to one more digit, which is what breaks the symmetry of a start with all components nearly equal.
-            # Weighted, so that a component nobody uses, or a narrow one with much larger numbers, does not spoil the others.
-            w, precision_traces = parameters or self.covariance_type.natural(
-                mixture.means, mixture.covariances
-            )
-            weights = np.ascontiguousarray(mixture.weights)
-            terms, self.joint = components.apart(w, precision_traces, ridge, weights, local, largest), None
-        self.log_weights, self.all_active, self.penalties, self.w, self.common, of_all, of_rest = terms
-        if not bound.suffices(of_all, _FLOAT64):
-            nothing = np.zeros(w.shape[1])
-            local = local | ~(bound.errors(w, nothing, _FLOAT64)[0] < MAX_ERROR[_FLOAT64])
-            weights = np.ascontiguousarray(mixture.weights)
-            terms = components.apart(w, np.zeros(len(w)), 0.0, weights, local, largest)
-            *_, self.w, self.common, _, of_rest = terms
-            self.joint = None
-        if self.dtype != _FLOAT64:
-            local_in_float32 = self._local_in_float32(bound, w, of_rest, local, log_sharing)
-            if local_in_float32 is None:
-                self.dtype = _FLOAT64
-            else:
-                local = local_in_float32
-        self.local = local.nonzero()[0] if True in local.tolist() else _NO_INDICES
-        # What is common stays as it is, and so do the errors of the others.
-        if len(self.local):
-            self.w[self.local] = 0.0
+    @cached_property
+    def gaussians(self) -> Gaussians:
+        return self.covariance_type.gaussians(self.mixture.means, self.mixture.covariances)
 
-    def _local_in_float32(
-        self,
-        bound: RoundingBound,
-        w: np.ndarray,
-        largest: tuple[float, float],
-        local: np.ndarray,
-        log_sharing: np.ndarray | None,
-    ) -> np.ndarray | None:
-        """The components to be local so that float32 is exact enough for all, (K,); None where it is not, or they are many."""
-        limit, known, some_local = MAX_ERROR[self.dtype], bound.known, True in local.tolist()
-        if not some_local and bound.suffices(largest, self.dtype):
-            return local
-        bounds, fine = bound.errors(w, self.common, self.dtype)
-        if fine and not some_local:
-            return local
-        suspects = ~local & ~(bounds < limit)
-        if bound.n_rows * w.size <= LEAST_MEASURED:
-            return None
-        if many_local(local, w.shape[1]) or not (local | (bounds < np.inf)).all():
-            return None
-        if not known.a_pass_later():
-            return None
-        largest_penalty = float(self.penalties.max())
-        if log_sharing is not None:
-            largest_penalty -= float(log_sharing.min(initial=0.0, where=self.mixture.weights > 0))
-        measurement = cache(
-            lambda: Measurement(
-                bound,
-                self.mixture,
-                self.w,
-                self.common,
-                self.log_normal,
-                np.flatnonzero(local),
-                largest_penalty,
-            )
-        )
-
-        def too_coarse(which: np.ndarray, of_local: bool) -> np.ndarray:
-            """Those of some components whose error is too large one way or the other."""
-            with np.errstate(all="ignore"):  # what overflows is an error that is too large
-                unsure = which[~(known.errors(which, bounds, of_local) < limit)]
-                if not len(unsure):
-                    return unsure
-                errors = (measurement().of_local if of_local else measurement().of_products)(unsure)
-                known.learn(unsure, bounds, of_local, errors)
-            return unsure[~(errors < limit)]
-
-        local = local.copy()
-        local[too_coarse(np.flatnonzero(suspects), False)] = True
-        exact = not (many_local(local, w.shape[1]) or len(too_coarse(np.flatnonzero(local), True)))
-        known.pause(not exact and bound.few_rows(len(w)))
-        return local if exact else None
-
-    def log_normal(self, k: int, x: np.ndarray) -> np.ndarray:
-        """log N(x; mu_k, P_k) - penalty_k of one component by whitening, (n,), in the type of x, (m, n)."""
-        return self.whitening(k, x.dtype).log_normal(x)
-
-    def whitening(self, k: int, dtype: np.dtype) -> Whitening:
-        """What `log_normal` computes with for one component."""
-        if k not in self._whitenings:
-            mean = self.mixture.means[k]
-            factors = self.covariance_type.factors(self.mixture.covariances, np.array([k]), len(mean))
-            exact = Whitening.of(mean, factors[0], self.penalties[k])
-            self._whitenings[k] = exact, exact if self.dtype == np.float64 else exact.rounded(self.dtype)
-        exact, rounded = self._whitenings[k]
-        return exact if dtype == np.float64 else rounded
-
-    def origins(self, local: np.ndarray | bool, centres: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """About which an E-step takes its sums, (K, m): zero, but for the components of a mask (K,), which is returned too.
-
-        Those are about ``centres``, by default their means; parameters as for `em`.
-        """
-        means = self.mixture.means
-        centred, origins = np.zeros(len(means), dtype=bool), np.zeros(means.shape)
-        if len(self.local):
-            # In float32 most local components are sharp only, not too narrow for sums about zero.
-            centred[self.local if self.dtype == np.float64 else local] = True
-            # Rounded to the type of the rows, which is then what they are taken about.
-            origins[centred] = (means if centres is None else centres)[centred].astype(self.dtype)
-        return origins, centred
+    def log_normal(self, features: Features, chunk: slice) -> np.ndarray:
+        """log N(x; mu_k, P_k) of a chunk of samples, (K, n), in float32 where samples are and that is exact enough."""
+        dtype = features.X.dtype
+        if dtype != FLOAT64:
+            extent = float(features.extent[self.columns].max())
+            if not self.gaussians.is_float32_safe(self.mixture.weights, extent):
+                dtype = FLOAT64
+        return log_normal(features.read(self.columns, chunk, dtype), self.gaussians)
 
 
-class LogJoint:
-    """log pi_kc + log N(x; mu_k, P_k) - penalty_k of some components, made once for all chunks of the same classes.
+def class_log_density(
+    features: Features, blocks: Sequence[Block], workers: Workers, log_volumes: Sequence[float]
+) -> np.ndarray:
+    """log p(x|c) summed over blocks, Pulford 2022, eqs. 1 and 36.
 
     Parameters
     ----------
-    density : LogDensity
-    components : ndarray of int, shape (k,), or slice(None)
-    log_weights : ndarray of shape (k, C)
-        log pi_kc for each of the C classes, ``log_sharing`` included.
-    log_sharing : ndarray of shape (k, C), optional
-        What training takes off a component's log-weight in a class, at most zero: a penalty like the ridge's.
-    joint : tuple, optional
-        What `components.joint_terms` made of these arguments.
+    features : Features
+        In the units of the mixtures.
+    blocks : sequence of Block
+    workers : Workers
+    log_volumes : sequence of float
+        Subtracted from the log-density of each block.
 
-    Attributes
-    ----------
-    components
-        As given.
-    family : int or None
-        What phi is; None where the E-step does not make it.
-    w : ndarray of shape (k + 1, H)
-        Of the components, with the log-weights of a single class, and of what they have in common.
-    terms : tuple of ndarray
-        What `kernels.e_step` has to know of the components: log-weights still to be added, (k, C), what it takes to
-        undo the penalties but for a factor, (k, C), and log of that factor, (C,).
-    local, numbers : ndarray of int, shape (l,)
-        Which of ``components`` are centred and whitened by themselves, and their numbers among all.
+    Returns
+    -------
+    ndarray of shape (n, L), float64, one class after the other in memory
     """
+    _refuse_far(features)
+    densities = [(block, ClassMixtures(block.mixture)) for block in blocks]
+    # A class after the other: what is done with classes next, column by column, is several times faster.
+    result = np.zeros((blocks[0].mixture.weights.shape[1], len(features.X)))
 
-    def __init__(
-        self,
-        density: LogDensity,
-        components: np.ndarray | slice,
-        log_weights: np.ndarray,
-        log_sharing: np.ndarray | None = None,
-        joint: Joint | None = None,
-    ) -> None:
-        self._density, self.components = density, components
-        self._log_weights = log_weights
-        self._penalties = density.penalties[components, None]
-        if log_sharing is not None:
-            # A component that a class does not use has nothing to say, whatever its penalty.
-            self._penalties = np.where(log_weights > -np.inf, self._penalties - log_sharing, -np.inf)
-        self.local = self.numbers = _NO_INDICES
-        if len(density.local):
-            numbers = np.arange(len(density.w))[components]
-            self.local = np.flatnonzero(np.isin(numbers, density.local))
-            self.numbers = numbers[self.local]
-        self.family = density.covariance_type.made_for(len(log_weights))
-        # log sum_k pi_k N_k = log sum_k pi_k N_k e^-pen_k + log sum_k w_k e^pen_k: the last factor, scaled.
-        log_weights = np.ascontiguousarray(log_weights)
-        made: Joint = joint or compiled.components().joint_terms(
-            density.w[components], density.common, log_weights, self._penalties
-        )
-        self.w, relief, largest_penalty = made
-        self.terms = log_weights, relief, largest_penalty
+    def add(chunk: slice) -> None:
+        total = result[:, chunk]
+        total -= sum(log_volumes)
+        for block, classes in densities:
+            total += classes(block.log_normal(features, chunk))
 
-    def of_local(self, x: np.ndarray) -> np.ndarray:
-        """What `__call__` finds for the local components, with what it leaves out: shape (l, n), in float64."""
-        result = np.empty((len(self.local), x.shape[1]))
-        x = np.ascontiguousarray(x)
-        one_class = self._log_weights.shape[1] == 1
-        for i, (place, k) in enumerate(zip(self.local, self.numbers.tolist(), strict=True)):
-            result[i] = self._density.log_normal(k, x) + (self._log_weights[place, 0] if one_class else 0.0)
+    workers.map(add, features.chunks)
+    return result.T
+
+
+def fill_log_density(
+    result: np.ndarray,
+    function: Callable[[np.ndarray], np.ndarray],
+    features: Features,
+    block: Block,
+    workers: Workers,
+) -> None:
+    """Fill ``result`` (n, ...) with ``function(log_normal)`` of each chunk of samples, for log N(x; mu_k, P_k) of shape (K, n_chunk)."""
+    _refuse_far(features)
+
+    def fill(chunk: slice) -> None:
+        result[chunk] = function(block.log_normal(features, chunk))
+
+    workers.map(fill, features.chunks)
+
+
+def _refuse_far(features: Features) -> None:
+    """Raise ValueError for samples too far out for their squares."""
+    with single_threaded():
+        features.extent  # noqa: B018
+
+
+class ClassMixtures:
+    """From log N(x; mu_k, P_k) of a chunk to log p(x|c), for one block."""
+
+    def __init__(self, mixture: Mixture) -> None:
+        self._weights = mixture.weights
+        K, L = mixture.weights.shape
+        self._active = [np.flatnonzero(mixture.weights[:, c]) for c in range(L)]
+        self._log_weights = [np.log(mixture.weights[active, c]) for c, active in enumerate(self._active)]
+        self._few_active = sum(map(len, self._active)) <= 2 * K
+
+    def _exact(self, log_density: np.ndarray, c: int) -> np.ndarray:
+        joint = log_density[self._active[c]] + self._log_weights[c].astype(log_density.dtype)[:, None]
+        return log_sum_exp(joint)[0]
+
+    def __call__(self, log_density: np.ndarray) -> np.ndarray:
+        """For log-densities of components, (K, n): those of classes, (L, n), in float64."""
+        if self._few_active:
+            return np.stack([self._exact(log_density, c) for c in range(len(self._active))])
+        # One exponential per component serves all classes, but for samples a class finds all but impossible.
+        density = log_density.copy()
+        _, largest = log_sum_exp(density)
+        mixed = self._weights.T.astype(density.dtype) @ density
+        least = LEAST_SUM[density.dtype]
+        impossible = mixed < least if mixed.min() < least else None
+        with np.errstate(divide="ignore"):
+            result = np.log(mixed, out=mixed) + largest.astype(np.float64)
+        if impossible is not None:
+            for c in np.flatnonzero(impossible.any(axis=1)).tolist():
+                result[c, impossible[c]] = self._exact(log_density[:, impossible[c]], c)
         return result
-
-    def __call__(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Log joint densities, (k, n), and what was left out of them per row, (n,), to be added to each.
-
-        Those of several classes are without the log-weights. ``x`` has shape (m, n).
-        """
-        log_joint = compiled.kernels().linear_forms(np.ascontiguousarray(x), self.w, self.family)
-        log_joint, common = log_joint[:-1], log_joint[-1]
-        if len(self.local):
-            log_joint[self.local] = self.of_local(x) - common
-        return log_joint, common
-
-    def without_penalties(self, x: np.ndarray, codes: np.ndarray | int = 0) -> np.ndarray:
-        """log p(x|c) of rows, (n,), computed without the penalties of ridge and sharing.
-
-        Parameters
-        ----------
-        x : ndarray of shape (m, n)
-        codes : ndarray of int, shape (n,), or 0
-            The class of each row, where there are several.
-        """
-        log_weights = self._log_weights + self._penalties
-        joint, common = LogJoint(self._density, self.components, log_weights)(x)
-        if log_weights.shape[1] > 1:
-            joint += log_weights.astype(joint.dtype).take(codes, axis=1)
-        return log_sum_exp(joint)[0] + common

@@ -1,57 +1,58 @@
-"""Supervised EM over class-sorted chunks, as a generator of immutable states, one per pass.
+"""Supervised EM over class-sorted chunks, as a generator of immutable states, one per iteration.
 
-The E-step (Pulford 2022, eq. 15) and the sums of the M-step (eqs. 16-18) are two matrix products per chunk
-of rows. A chunk holds rows of one class (but of small data all rows), so it needs only the components that
-class still uses: the class's *active set*. A pair (component, class) leaves it for good when its expected
-count falls below ``ACTIVE_ROWS`` rows, and a pass gets cheaper as EM separates the classes. Leaving out n
-rows' worth of a pair costs about n nats in that pass; but a pair that only a far-off row uses may grow back
-from 1e-12 rows to one within a few passes, and from 1e-20 too, so the limit lies where none did.
+With r_nk = p(k | x_n, c_n), the E-step (Pulford 2022, eq. 15) leaves sums about the present means,
 
-The ridge is part of the model: with ``ridge`` = r, training uses log N(x; mu, P) - r/2 tr(P^-1), for which
-P = S + r I *is* the M-step. The penalised log-likelihood, the ``objective``, therefore never falls but by rounding: that
-of log-densities (``rounding.MAX_ERROR``) and that of covariances, which have three digits in any direction or stay as
-they were. Where sums in float32 do not have as many, they are taken once more about the component's own mean, and so in
-all passes that follow; where that is so of many components, in float64.
+    s0 = sum r,   s1 = sum r (x - mu),   S = sum r (x - mu) (x - mu)^T
 
-A component may be reserved, in part, for a class: ``log_sharing`` is added to its log-weights in the other classes in
-the E-step and nowhere else (Titsias and Likas 2001, eqs. 27-37). It is one more penalty of the same kind.
+and the M-step (eqs. 16 to 18) is
+
+    pi_kc = s0_kc / sum_k s0_kc,   mu <- mu + s1/s0,   P <- S/s0 - (s1/s0) (s1/s0)^T + r I
+
+A chunk holds samples of one class (but of little data all of them), so it needs only the components that class still uses: its
+*active set*. A pair (component, class) leaves it for good when its expected count falls below ``ACTIVE_ROWS`` samples, and an
+iteration gets cheaper as EM separates the classes. Leaving out n samples' worth of a pair costs about n nats in that iteration;
+but a pair that only a far-off sample uses may grow back from 1e-20 samples to one within a few iterations.
+
+The ridge is part of the model: with ``ridge`` = r, training uses log N(x; mu, P) - r/2 tr(P^-1), for which P = S + r I *is* the
+M-step. The penalised log-likelihood, the ``objective``, therefore never falls but by rounding. A component may be reserved, in
+part, for a class: ``log_sharing`` is added to its log-weights in the other classes in the E-step and nowhere else (Titsias and
+Likas 2001, eqs. 27 to 37). It is one more penalty of the same kind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from skem.engine import compiled
-from skem.engine.compiled_passes import CompiledPasses
-from skem.engine.density import LogDensity, Natural, many_local
-from skem.engine.e_step import EStep
-from skem.engine.moments import Moments, SufficientStatistics
-from skem.engine.parameters import Mixture
-from skem.engine.problem import Problem
-
-_FLOAT64 = np.dtype(np.float64)
+from skem.engine.covariances import Maximised
+from skem.engine.density import KernelArrays, about, kernel_arrays, scratch_of, statistics_of, zero_sums
+from skem.engine.parameters import FLOAT64, Mixture, Statistics
+from skem.engine.problem import Problem, chunks
+from skem.engine.rows import Chunk, Reader, Rows
+from skem.engine.threads import Scratch
 
 
 class State(NamedTuple):
-    """What is known after a pass.
+    """The result of one iteration.
 
     Attributes
     ----------
     n_passes : int
-        Passes done, p.
+        Iterations done.
     mixture : Mixture
-        The parameters after pass p.
+        The parameters after this iteration.
     log_likelihood : float
-        Weighted mean over rows of log p(x|c) under these parameters, in nats.
+        Weighted mean over samples of log p(x|c) under these parameters, in nats.
     objective : float
         The same with the penalised densities; what EM maximises.
     dtype : numpy dtype
-        In which the log-densities were computed.
+        Type of the log-densities.
     first_objective : float
-        The objective of the parameters before the first pass.
+        The objective of the parameters before the first iteration.
     n_singular : int
         Components whose covariance was singular in the M-step, and so is not what their samples have.
     """
@@ -65,198 +66,190 @@ class State(NamedTuple):
     n_singular: int = 0
 
 
-def passes(problem: Problem, max_iter: int) -> Iterator[State]:
-    """Yield the state after each of ``max_iter`` passes of supervised EM on one block of features."""
-    mixture, none = problem.start, np.zeros(len(problem.start.means), dtype=bool)
-    dtype, local = problem.parts.dtype, none
-    statistics, little, p = _statistics(problem, mixture, dtype), CompiledPasses.of(problem), 0
-    first = statistics.objective
-    while p < max_iter:
-        if little is not None and True not in local.tolist():
-            done = little(mixture, statistics, dtype, max_iter - p)
-            for mixture, log_likelihood, objective in done:
-                p += 1
-                yield State(p, mixture, log_likelihood, objective, statistics.dtype, first)
-            if done:
-                continue
-        p += 1
-        natural, n_singular, usual = None, 0, _usual_m_step(problem, statistics, mixture, local)
-        if usual is not None:
-            mixture, natural = usual
-        else:
-            mixture, doubtful, in_doubt_in_float32, n_singular = _m_step(problem, statistics, mixture, local)
-            # Densities that float32 does not suffice for today it may suffice for tomorrow.
-            dtype = _FLOAT64 if in_doubt_in_float32 else dtype
-            # In float32 what was in doubt once will be again; taken about its own mean its scatter is not.
-            local = local | doubtful if dtype != _FLOAT64 else none
-        statistics = _statistics(problem, mixture, dtype, natural, with_sums=p < max_iter, local=local)
-        if statistics.dtype == _FLOAT64:
-            local = none
-        log_likelihood, objective = statistics.log_likelihood, statistics.objective
-        yield State(p, mixture, log_likelihood, objective, statistics.dtype, first, n_singular)
+def iterations(problem: Problem, max_iter: int) -> Iterator[State]:
+    """Yield the state after each of ``max_iter`` iterations of supervised EM on one block of features."""
+    total, parameters = problem.parts.total_weight, initial(problem)
+    statistics = e_step(problem, parameters)
+    first = statistics.objective / total
+    for iteration in range(1, max_iter + 1):
+        parameters = m_step(problem, statistics, parameters)
+        statistics = e_step(problem, parameters, with_sums=iteration < max_iter)
+        yield State(
+            iteration,
+            parameters.mixture,
+            statistics.log_likelihood / total,
+            statistics.objective / total,
+            statistics.dtype,
+            first,
+            parameters.n_singular,
+        )
 
 
-def statistics(problem: Problem, mixture: Mixture) -> SufficientStatistics:
-    """What an E-step on the rows of a problem leaves under other parameters than those it starts with."""
-    return _statistics(problem, mixture, problem.parts.dtype)
+def initial(problem: Problem) -> Maximised:
+    """The initial parameters, as if an M-step had found them."""
+    start = problem.start
+    with np.errstate(divide="ignore"):
+        log_weights = np.log(start.weights)
+    gaussians = problem.covariance_type.gaussians(start.means, start.covariances)
+    return Maximised(start, np.ascontiguousarray(log_weights), gaussians, 0, True)
 
 
 def is_singular(problem: Problem) -> bool:
-    """True if the covariance of all samples is singular, with the regularisation of a problem; it has one component."""
-    start = problem.start
-    return _m_step(problem, statistics(problem, start), start, np.zeros(1, dtype=bool))[-1] > 0
+    """True if the covariance of all samples is singular, with the regularisation of a problem of one component."""
+    start = initial(problem)
+    return m_step(problem, e_step(problem, start), start).n_singular > 0
 
 
-# The E-step
+def m_step(problem: Problem, statistics: Statistics, parameters: Maximised) -> Maximised:
+    """The parameters (eqs. 16 to 18) after an E-step under ``parameters``, which is repeated in float64 if variances lost their digits."""
+    found = problem.covariance_type.m_step(statistics, parameters.mixture, problem.constraints)
+    if found.exact or statistics.dtype == FLOAT64:
+        return found
+    return m_step(problem, e_step(problem, parameters, dtype=FLOAT64), parameters)
 
 
-def _statistics(
-    problem: Problem, mixture: Mixture, dtype: np.dtype, natural: Natural | None = None, **options: Any
-) -> SufficientStatistics:
-    """What an E-step leaves: that of the problem, if it brings one, or this one; arguments as in `_EStep`."""
-    if problem.e_step is not None:
-        return problem.e_step(problem, mixture, dtype, **options)
-    return _EStep(problem, mixture, dtype, natural, **options).statistics()
+def e_step(
+    problem: Problem, parameters: Maximised, *, with_sums: bool = True, dtype: np.dtype | None = None
+) -> Statistics:
+    """The sums over all samples in a type, by default in float32 where samples are and that is exact enough."""
+    extents = problem.parts.extent  # refuses features too far out
+    if dtype is None:
+        dtype = problem.parts.dtype
+        if dtype != FLOAT64:
+            extent = float(extents[problem.columns].max())
+            safe = parameters.gaussians.is_float32_safe(parameters.mixture.weights, extent)
+            dtype = dtype if safe and parameters.exact else FLOAT64
+    return problem.parts.fold(EStep(problem, parameters, dtype, with_sums), problem.workers)
 
 
-class _EStep:
-    """The E-step under one set of parameters.
+class _ClassModel(NamedTuple):
+    """The components that some classes use, as `kernels.e_step` takes them; ``components`` is None for all."""
+
+    components: np.ndarray | None
+    arrays: KernelArrays
+    log_scales: np.ndarray
+    log_weights: np.ndarray
+    penalties: np.ndarray
+
+
+class EStep:
+    """The E-step under one set of parameters. It holds no samples and can be pickled: it goes to where the samples are.
 
     Parameters
     ----------
     problem : Problem
-    mixture : Mixture
+        Only its model is kept.
+    parameters : Maximised
     dtype : numpy dtype
-        In which to compute if that is exact enough.
-    natural : tuple, optional
-        As for `LogDensity`.
+        Type of the computation.
     with_sums : bool
-        Whether an M-step follows.
-    local : ndarray of bool, shape (K,), optional
-        Components to centre and whiten by themselves in any case.
-    centres : ndarray of shape (K, m), optional
-        About which to take the sums of these components, and no others. By default theirs are about their means, and those of
-        all others about zero.
+        True if an M-step follows.
+
+    Attributes
+    ----------
+    gaussians : Gaussians
+    log_weights : ndarray of shape (K, L)
+    penalties : ndarray of shape (K, L) or (K, 1)
+        Subtracted from log-densities in the objective.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        mixture: Mixture,
-        dtype: np.dtype,
-        natural: Natural | None = None,
-        *,
-        with_sums: bool = True,
-        local: np.ndarray | bool = False,
-        centres: np.ndarray | None = None,
-    ) -> None:
-        density = LogDensity(
-            mixture,
-            problem.rounding_bound,
-            dtype,
-            ridge=problem.ridge,
-            local=local,
-            log_sharing=problem.log_sharing,
-            natural=natural,
+    def __init__(self, problem: Problem, parameters: Maximised, dtype: np.dtype, with_sums: bool) -> None:
+        self.columns, self.dtype, self._with_sums = problem.columns, dtype, with_sums
+        gaussians = self.gaussians = parameters.gaussians
+        self._whitening, arrays = kernel_arrays(gaussians, dtype)
+        self._means = gaussians.means if self._whitening is None else gaussians.shifts - self._whitening.shift
+        penalties = (0.5 * problem.ridge * gaussians.traces)[:, None]
+        if problem.log_sharing is not None:
+            penalties = penalties - problem.log_sharing
+        self.log_weights, self.penalties = parameters.log_weights, penalties
+        self._model = _ClassModel(None, arrays, gaussians.log_scales, parameters.log_weights, penalties)
+        K, m = gaussians.means.shape
+        self._n_products = K * problem.covariance_type.n_products(m)
+        self._scatter_shape = problem.covariance_type.scatter_shape(K, m)
+        self._models: dict[tuple[int, int], _ClassModel] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        # They are made again sooner than sent.
+        return vars(self) | {"_models": {}}
+
+    def chunks(self, rows: Rows) -> list[Chunk]:
+        """The chunks of a part; the models of their classes are made here, by one thread."""
+        of_part = chunks(rows, self._n_products)
+        for chunk in of_part:
+            self._model_of(chunk.classes)
+        return of_part
+
+    def _model_of(self, classes: slice) -> _ClassModel:
+        key = classes.start, classes.stop
+        if key not in self._models:
+            self._models[key] = self._new_model(classes)
+        return self._models[key]
+
+    def _new_model(self, classes: slice) -> _ClassModel:
+        whole = self._model
+        if classes.stop - classes.start == whole.log_weights.shape[1]:
+            return whole
+        log_weights = np.ascontiguousarray(whole.log_weights[:, classes])
+        penalties = whole.penalties
+        if penalties.shape[1] > 1:
+            penalties = np.ascontiguousarray(penalties[:, classes])
+        active = (log_weights > -np.inf).any(axis=1)
+        if active.all():
+            return whole._replace(log_weights=log_weights, penalties=penalties)
+        k = np.flatnonzero(active)
+        arrays = tuple(array[k] for array in whole.arrays)
+        return _ClassModel(k, arrays, whole.log_scales[k], log_weights[k], penalties[k])
+
+    def of_chunk(self, rows: Rows, chunk: Chunk, read: Reader, scratch: Scratch) -> tuple[slice, Statistics]:
+        """The classes of a chunk of samples, and the sums over it, for the components of these classes."""
+        model, weights, (x, first) = self._model_of(chunk.classes), rows.weights[chunk.rows], read(chunk.rows)
+        (k, C), m = model.log_weights.shape, len(x)
+        memory, kernels = scratch_of(scratch, k, m, x.dtype), compiled.kernels()
+        if self._whitening is not None:
+            x, first = self._whitening(x, first, len(weights), memory), 0
+        first_size, *shape = self._scatter_shape
+        sums = zero_sums(k, C, (min(first_size, k) if self._with_sums else 0, *shape))
+        samples, memory_of_class = (x, first, chunk.borders, weights), np.empty((2, k))
+        log_likelihood, objective, exact = kernels.e_step(
+            samples,
+            model.arrays,
+            (model.log_scales, model.log_weights, model.penalties, memory_of_class),
+            sums,
+            memory,
         )
-        self._problem, self._density = problem, density
-        self._origins, centred = density.origins(local, centres)
-        self._step = EStep(
-            problem,
-            density,
-            origins=self._origins,
-            centred=centred,
-            with_sums=with_sums,
-            only_centred=centres is not None,
-        )
+        if not exact:
+            # The components that carry a sample without the penalties have none of it with them.
+            without = model.log_scales, model.log_weights, np.zeros((k, 1)), memory_of_class
+            none = zero_sums(k, C, (0, *shape))
+            log_likelihood, *_ = kernels.e_step(samples, model.arrays, without, none, memory)
+        statistics = statistics_of(sums, m, self.dtype)
+        statistics.log_likelihood, statistics.objective = log_likelihood, objective
+        return chunk.classes, statistics
 
-    def statistics(self) -> SufficientStatistics:
-        """The sums over all rows, and the mean log-likelihood and objective."""
-        sums = self._problem.fold(self._step)
-        n = self._problem.parts.total_weight
-        return SufficientStatistics(
-            sums.counts,
-            sums.sums,
-            self._origins,
-            self._density.dtype,
-            sums.log_likelihood / n,
-            sums.objective / n,
-        )
+    def total(self, values: Iterable[tuple[slice, Statistics]]) -> Statistics:
+        """The sums of a part from those of its chunks, in order, in the coordinates of the features."""
+        values, whole = iter(values), self._model
+        classes, total = next(values)
+        if self._model_of(classes) is not whole:
+            values = chain([(classes, total)], values)
+            counts, offsets = np.zeros(whole.log_weights.shape), np.zeros(whole.arrays[0].shape)
+            total = Statistics(counts, offsets, np.zeros(self._scatter_shape), dtype=self.dtype)
+        for classes, added in values:
+            model = self._model_of(classes)
+            total.log_likelihood += added.log_likelihood
+            total.objective += added.objective
+            if self._with_sums:
+                k = slice(None) if model.components is None else model.components
+                total.counts[k, classes] += added.counts
+                total.offsets[k] += added.offsets
+                total.scatter[k if len(total.scatter) > 1 else slice(None)] += added.scatter
+        return self._in_feature_coordinates(total) if self._with_sums else total
 
-
-# The M-step
-
-
-def _covariances(
-    problem: Problem, moments: Moments, previous: Mixture
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """P_k = sum_n w_nk (x_n - mu_k) (x_n - mu_k)^T / sum_n w_nk (eq. 18) + r I; which are in doubt, and singular, (K,)."""
-    return problem.covariance_type.maximise(
-        moments, previous.covariances, problem.ridge, problem.variance_floor
-    )
-
-
-def _of_expectations(
-    problem: Problem, statistics: SufficientStatistics, previous: Mixture
-) -> tuple[Any, ...]:
-    """The arguments of `components.expectations`."""
-    means = np.ascontiguousarray(previous.means)
-    return statistics.counts, statistics.sums, statistics.origins, means, problem.linear, problem.active_rows
-
-
-def _usual_m_step(
-    problem: Problem, statistics: SufficientStatistics, previous: Mixture, local: np.ndarray
-) -> tuple[Mixture, Natural] | None:
-    """The next parameters and what `LogDensity` asks for, where each component has a matrix and none is in doubt."""
-    if not problem.usual:
-        return None
-    usual, parameters, w, terms, joint = compiled.components().next_parameters(
-        *_of_expectations(problem, statistics, previous),
-        problem.ridge,
-        statistics.eps,
-        local,
-        problem.rounding_bound.largest_features,
-        problem.one_joint,
-        problem.constants,
-    )
-    return (Mixture(*parameters), (w, terms, joint if problem.one_joint else None)) if usual else None
-
-
-def _m_step(
-    problem: Problem, statistics: SufficientStatistics, previous: Mixture, local: np.ndarray
-) -> tuple[Mixture, np.ndarray, bool, int]:
-    """The next parameters, whose sums were in doubt, (K,), and whether of too many in float32, so that float64 is needed.
-
-    Last the number of singular components. Those of ``local`` were taken about their own means already.
-    """
-    mixture, doubtful, _ = _maximise(problem, statistics, previous)
-    if True not in doubtful.tolist():  # several times faster than NumPy's any
-        return mixture, doubtful, False, 0
-    redone = doubtful | local
-    dtype = statistics.dtype
-    if dtype != _FLOAT64 and many_local(redone, statistics.sums.shape[1]):
-        in_float64 = _statistics(problem, previous, _FLOAT64)
-        mixture, doubtful, _, n_singular = _m_step(problem, in_float64, previous, np.zeros_like(local))
-        return mixture, doubtful, True, n_singular
-    # Its scatter once more, about its new mean: from there nothing is lost.
-    about_means = _statistics(problem, previous, dtype, local=redone, centres=mixture.means)
-    statistics.replace(doubtful, about_means)
-    mixture, _, n_singular = _maximise(problem, statistics, previous)
-    return mixture, doubtful, False, n_singular
-
-
-def _maximise(
-    problem: Problem, statistics: SufficientStatistics, previous: Mixture
-) -> tuple[Mixture, np.ndarray, int]:
-    """Eqs. 16-18 (32 for a tied covariance), the mask (K,) of components in doubt, and the number of singular ones.
-
-    A component without rows keeps its place with weight zero; a covariance that turned singular is kept
-    while its mean moves on, which still cannot lower the objective. In doubt is a component so narrow, and so far
-    from where its sums were taken about, that little or nothing is left of its scatter.
-    """
-    weights, means, phi, offsets, n_k = compiled.components().expectations(
-        *_of_expectations(problem, statistics, previous)
-    )
-    moments = Moments(phi, offsets, means, n_k, statistics.eps)
-    covariances, doubtful, singular = _covariances(problem, moments, previous)
-    return Mixture(weights, means, covariances), doubtful, int(singular.sum())
+    def _in_feature_coordinates(self, sums: Statistics) -> Statistics:
+        """The sums about the means themselves; of whitened samples, x - mu = L (z - U mu)."""
+        if self.dtype != FLOAT64:
+            sums = about(self._means, sums)
+        if self._whitening is not None:
+            L = np.linalg.inv(self._whitening.whitener)
+            sums.offsets, sums.scatter = sums.offsets @ L.T, L @ sums.scatter @ L.T
+        return sums

@@ -1,109 +1,197 @@
-"""Fine-tuning in closed form: extended Baum-Welch, the M-step of training by mutual information.
+"""Extended Baum-Welch: the M-step of training by mutual information (Gopalakrishnan et al. 1991; Normandin 1991).
 
-To the signed sums of all rows are added D times those that the present parameters stand for (Gopalakrishnan et al. 1991;
-Normandin 1991): D times the expected phi and counts of a row drawn from them. With the sum in place of those of EM, the
-M-step is one of EM. Where D is large it is a short step along the gradient, which raises the criterion; D grows until the
-step does, and is less in the pass after one that did.
+The sums of an M-step of EM are replaced by signed sums plus D times the expected sums of a sample drawn from the present
+mixture. A large D is a short step along the gradient, which raises the objective.
+
+Steps on batches replaced Adam on Cholesky factors: their accuracies are alike, in half the iterations. Accuracy in % and log-loss in
+nats on 10,000 held-out images, trained on 50,000 (CIFAR-10: 5,000 and 20,000), batches of 500:
+
+=============  ============  ==================  ============  ===========================
+data set       EM            Adam, 6 iterations  batches       learning rate, iterations
+=============  ============  ==================  ============  ===========================
+MNIST          98.67, 0.047  98.92, 0.033        98.94, 0.037  0.05, 4
+Fashion-MNIST  88.58, 0.333  90.23, 0.278        90.29, 0.286  0.15, 3
+CIFAR-10       52.88, 1.397  54.34, 1.332        54.62, 1.315  0.1, 3
+=============  ============  ==================  ============  ===========================
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from skem.engine.conditional import ConditionalModel, SignedSums
-from skem.engine.fine_tuning import FineTuning, TunedState, complete_data_sums
-from skem.engine.free_parameters import ClassWeights
-from skem.engine.moments import Moments
-from skem.engine.parameters import Mixture
+from skem.engine.covariances import Constraints
+from skem.engine.discriminative import Block, Objective, TrainingState
+from skem.engine.parameters import Gaussians, Mixture, Statistics
 
-FIRST_GROWTH, GREATER, LESS, LARGEST_GROWTH = 1.0, 2.0, 0.7, 1e6
-"""D over beta, of the first pass; what it is multiplied by where a step fails, and after one; and where that ends."""
+FIRST_D, GREATER, LESS, LARGEST_D = 1.0, 2.0, 0.7, 1e6
+"""D over beta of the first iteration, its factor after a step that fails and after one that succeeds, and its upper limit."""
 
-LEAST_VARIANCE = 0.1
-"""What has to be left of a component's variance after a step, in every direction."""
+LEAST_SHARE = 0.1
+"""Least share of a variance in any direction, or on batches of a weight, that remains after a step."""
 
 
-def passes(tuning: FineTuning, mixtures: Sequence[Mixture], n_passes: int) -> Iterator[TunedState]:
-    """Yield the state after each pass, from some mixtures. The criterion does not fall from one to the next."""
-    present, model = list(mixtures), tuning.model(mixtures)
-    indices, total = np.arange(len(tuning.rows.codes)), tuning.rows.total_weight
-    pulls, growth = tuning.pulls(model), FIRST_GROWTH
+def line_search(objective: Objective, mixtures: Sequence[Mixture], max_iter: int) -> Iterator[TrainingState]:
+    """Yield the state after each iteration of one step on all samples, from some mixtures.
 
-    def evaluated(candidates: Sequence[Mixture]) -> tuple[float, float, list[SignedSums]]:
-        """The criterion, the mean of log p(c|x), and the gradient of the criterion in natural parameters."""
-        penalty = 0.0
-        for block, mixture, pull in zip(model.blocks, candidates, pulls, strict=True):
-            parameters = tuning.natural(mixture, block.weights)
-            block.use(parameters)
-            penalty += sum(float((one * other).sum()) for one, other in zip(pull, parameters, strict=True))
-        criterion, log_likelihood, signed = model.criterion(tuning.rows, indices)
-        gradient = [
-            SignedSums(*(one / total + other for one, other in zip(sums, pull, strict=True)))
-            for sums, pull in zip(signed, pulls, strict=True)
-        ]
-        return criterion / total + penalty, log_likelihood / total, gradient
+    D grows until the objective rises, and shrinks after a step, so the objective never falls.
+    """
+    present, blocks = list(mixtures), objective.blocks(mixtures)
+    indices, D = np.arange(len(objective.rows.codes)), FIRST_D
+
+    def evaluated(candidates: Sequence[Mixture]) -> tuple[float, float, list[Statistics]]:
+        """The objective, the mean of log q(c|x), and the gradient of the objective."""
+        penalty, pulls = 0.0, []
+        for block, mixture, start in zip(blocks, candidates, objective.start, strict=True):
+            gaussians = objective.covariance_type.gaussians(mixture.means, mixture.covariances)
+            block.use(mixture.weights, gaussians)
+            pulls.append(objective.expected_sums(start, objective.strength, mixture.means))
+            penalty += _expected_log_density(pulls[-1], mixture.weights, block.gaussians)
+        value, log_likelihood, gradient = objective.mean(blocks, indices)
+        return value + penalty, log_likelihood, [a + b for a, b in zip(gradient, pulls, strict=True)]
 
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        criterion, log_likelihood, gradient = evaluated(present)
-    for _ in range(n_passes):
+        value, log_likelihood, gradient = evaluated(present)
+    for _ in range(max_iter):
         while True:
-            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                candidates = _candidates(tuning, model, present, gradient, growth)
-                if candidates is not None:
-                    new = evaluated(candidates)
-                    if new[0] > criterion:
-                        break
-            growth *= GREATER
-            if not growth < LARGEST_GROWTH:
-                yield TunedState(present, log_likelihood, finished=True, overflown=not np.isfinite(criterion))
+            with (
+                suppress(np.linalg.LinAlgError),
+                np.errstate(over="ignore", invalid="ignore", divide="ignore"),
+            ):
+                candidates = [_maximised(objective, *pair, D) for pair in zip(present, gradient, strict=True)]
+                if (new := evaluated(candidates))[0] > value:
+                    break
+            D *= GREATER
+            if not D < LARGEST_D:
+                yield TrainingState(present, log_likelihood, True, overflown=not np.isfinite(value))
                 return
-        present, (criterion, log_likelihood, gradient) = candidates, new
-        growth *= LESS
-        yield TunedState(present, log_likelihood)
+        present, (value, log_likelihood, gradient) = candidates, new
+        D *= LESS
+        yield TrainingState(present, log_likelihood)
 
 
-def _candidates(
-    tuning: FineTuning,
-    model: ConditionalModel,
-    present: Sequence[Mixture],
-    gradient: Sequence[SignedSums],
-    growth: float,
-) -> list[Mixture] | None:
-    """The next mixtures with this growth constant; None where one of them is none."""
-    shares = growth * tuning.beta * tuning.class_shares
-    candidates = []
-    for block, mixture, added in zip(model.blocks, present, gradient, strict=True):
-        kept = complete_data_sums(mixture, shares, block.weights, tuning.covariance_type)
-        sums, counts = added.sums + kept.sums, added.counts + kept.counts
-        candidate = _maximised(tuning, mixture, sums, counts, block.weights)
-        if candidate is None:
-            return None
-        candidates.append(candidate)
-    return candidates
+def _expected_log_density(sums: Statistics, weights: np.ndarray, gaussians: Gaussians) -> float:
+    """sum_kc n_kc log pi_kc + sum_k n_k E[log N(x; mu_k, P_k)], from expected sums about the means."""
+    used, U, S = weights > 0, gaussians.whiteners, sums.scatter
+    squares = (U @ S * U).sum() if U.ndim == 3 else (U**2 * S).sum()
+    of_weights = sums.counts[used] @ np.log(weights[used])
+    return float(of_weights + sums.counts.sum(axis=1) @ gaussians.log_scales - 0.5 * squares)
 
 
-def _maximised(
-    tuning: FineTuning, mixture: Mixture, sums: np.ndarray, counts: np.ndarray, weights: ClassWeights
-) -> Mixture | None:
-    """The M-step of EM (Pulford 2022, eqs. 16-18) on sums of phi (K, H) and counts (A,); None where they are of no mixture."""
-    used = mixture.weights.sum(axis=1) > 0
-    n_k, covariance_type = np.where(used, sums[:, -1], 0.0), tuning.covariance_type
-    if not (counts > 0).all() or not (n_k[used] > 0).all():
-        return None
-    phi = sums / np.where(used, n_k, 1.0)[:, None]
-    means = np.where(used[:, None], phi[:, covariance_type.linear(mixture.means.shape[1])], mixture.means)
-    covariances, *_ = covariance_type.maximise(
-        Moments(phi, means, means, n_k), mixture.covariances, ridge=0.0
-    )
-    # A step that leaves a tenth of a variance at most is too long, whatever it gains on these rows.
+def _maximised(objective: Objective, mixture: Mixture, gradient: Statistics, D: float) -> Mixture:
+    """The M-step of EM (Pulford 2022, eqs. 16 to 18) on the sums for D; LinAlgError if the step is too long."""
+    sums = gradient + objective.expected_sums(mixture, D, mixture.means)
+    if not (sums.counts[mixture.weights > 0] > 0).all():
+        raise np.linalg.LinAlgError("a count is not positive")
+    candidate = objective.covariance_type.m_step(sums, mixture, Constraints()).mixture
     new, old = (
-        np.array(covariance_type.dense(each, *means.shape)) for each in (covariances, mixture.covariances)
+        np.array(objective.covariance_type.dense(each.covariances, *mixture.means.shape))
+        for each in (candidate, mixture)
     )
-    try:
-        np.linalg.cholesky(new - LEAST_VARIANCE * old)
-    except np.linalg.LinAlgError:
-        return None
-    of_pairs = weights.of(counts)
-    return Mixture(of_pairs / of_pairs.sum(axis=0), means, covariances)
+    np.linalg.cholesky(new - LEAST_SHARE * old)
+    return candidate
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Steps on batches.
+
+    Attributes
+    ----------
+    max_iter : int
+        Iterations, over which the steps fall to zero along half a cosine.
+    batch_size : int
+    learning_rate : float
+        Largest step of a component in its Fisher metric, at most 0.5, with which covariances stay positive definite.
+    noise : float
+        Standard deviation of Gaussian noise that is added to the features, in units of theirs.
+    random_state : RandomState
+        Source of the order of samples and of the noise.
+    """
+
+    max_iter: int
+    batch_size: int
+    learning_rate: float
+    noise: float
+    random_state: np.random.RandomState
+
+
+def on_batches(
+    objective: Objective, mixtures: Sequence[Mixture], schedule: Schedule
+) -> Iterator[TrainingState]:
+    """Yield the state after each iteration of one step per batch, from some mixtures."""
+    rows, random_state, present = objective.rows, schedule.random_state, list(mixtures)
+    blocks, last = objective.blocks(mixtures), present
+    spread = np.sqrt(np.var(rows.features.X, axis=0, dtype=np.float64)) / rows.features.scale
+    n, n_steps = len(rows.codes), 0
+    total_steps = schedule.max_iter * -(-n // schedule.batch_size)
+    for _ in range(schedule.max_iter):
+        order, log_likelihood = random_state.permutation(n), 0.0
+        for begin in range(0, n, schedule.batch_size):
+            batch, noise = order[begin : begin + schedule.batch_size], None
+            if schedule.noise > 0:
+                noise = random_state.standard_normal((len(spread), len(batch)))
+                noise *= schedule.noise * spread[:, None]
+            decay = 0.5 * (1.0 + np.cos(np.pi * n_steps / total_steps))
+            n_steps += 1
+            step = partial(_step, objective, schedule.learning_rate, decay)
+            try:
+                with np.errstate(all="ignore"):
+                    _, mean, gradient = objective.mean(blocks, batch, noise)
+                    steps = list(zip(blocks, present, objective.start, gradient, strict=True))
+                    present = objective.workers.map(step, steps)
+            except np.linalg.LinAlgError:
+                yield TrainingState(last, np.nan, True, overflown=True)
+                return
+            log_likelihood += mean * float(rows.weights[batch].sum())
+        last = present
+        yield TrainingState(last, log_likelihood / rows.total_weight)
+
+
+def _step(
+    objective: Objective, rate: float, decay: float, arguments: tuple[Block, Mixture, Mixture, Statistics]
+) -> Mixture:
+    """A step of one feature block on a batch; LinAlgError if it overflows.
+
+    D of component k is beta max(1, |g_k| / rate) / decay, with |g_k| the length of its gradient. So no component moves by
+    more than the learning rate, and a far sample cannot break it.
+    """
+    block, mixture, start, sums = arguments
+    if objective.strength:
+        sums = sums + objective.expected_sums(start, objective.strength, mixture.means)
+    expected = objective.expected_sums(mixture, 1.0, mixture.means)
+    lengths = _lengths(sums, expected, block.gaussians.whiteners)
+    if not np.isfinite(lengths).all():
+        raise np.linalg.LinAlgError("the gradient overflowed")
+    steps = decay * rate / np.maximum(lengths, rate)
+    added = Statistics(
+        # A class may have few samples of a component, and keeps a share of their weight.
+        np.maximum(steps[:, None] * sums.counts, (LEAST_SHARE - 1.0) * expected.counts),
+        steps[:, None] * sums.offsets,
+        steps.reshape(-1, *[1] * (sums.scatter.ndim - 1)) * sums.scatter,
+    )
+    maximised = objective.covariance_type.m_step(expected + added, mixture, Constraints())
+    block.use(maximised.mixture.weights, maximised.gaussians)
+    return maximised.mixture
+
+
+def _lengths(sums: Statistics, expected: Statistics, U: np.ndarray) -> np.ndarray:
+    """Length of each component's gradient in its Fisher metric, relative to its expected samples: (K,), or (1,) for a tied mixture."""
+    g_k, n_k = (each.counts.sum(axis=1) for each in (sums, expected))
+    n_k = np.where(n_k > 0, n_k, 1.0)
+    if U.ndim == 3:
+        shifts, scatter = (U @ sums.offsets[:, :, None])[:, :, 0], U @ sums.scatter @ np.swapaxes(U, 1, 2)
+    else:
+        shifts, scatter = U * sums.offsets, U**2 * sums.scatter
+    unit = np.eye(U.shape[1]) if U.ndim == 3 else np.ones((1, U.shape[1]))
+    squares = (sums.counts**2 / np.where(expected.counts > 0, expected.counts, 1.0)).sum(axis=1) / n_k
+    squares += (shifts**2).sum(axis=1) / n_k**2
+    if len(scatter) < len(n_k):
+        squares = np.array([n_k @ squares / n_k.sum()])
+        g_k, n_k = np.array([g_k.sum()]), np.array([n_k.sum()])
+    excess = (scatter.reshape(len(n_k), *unit.shape) - g_k[:, None, None] * unit).reshape(len(n_k), -1)
+    return np.sqrt(squares + 0.5 * (excess**2).sum(axis=1) / n_k**2)

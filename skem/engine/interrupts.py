@@ -1,68 +1,48 @@
-"""Ctrl-C at the right moment.
+"""Ctrl-C at safe points.
 
-It is an exception between any two instructions of the main thread, in the middle of setting a limit or of ending a thread,
-too. So it waits while a function runs that has to be finished, and is handled at its end.
+Python raises KeyboardInterrupt between any two instructions of the main thread: while a limit is set, a thread ends, or half of
+numba is imported, after which every later fit fails. So SIGINT is noted during a fit, and handled at the next safe point.
 """
-
-from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable
-from types import CodeType, FrameType
-from typing import Any, TypeVar
+from types import FrameType
+from typing import Any
 
-Result = TypeVar("Result")
-
-
-def in_main_thread() -> bool:
-    """Whether this is the thread that gets the signals."""
-    return threading.current_thread() is threading.main_thread()
+_handler: Any = None
+_noted = False
 
 
-_uninterrupted: set[CodeType] = set()
+def _note(number: int, frame: FrameType | None) -> None:
+    global _noted
+    _noted = True
 
 
-def uninterrupted(function: Callable[..., Result]) -> Callable[..., Result]:
-    """Decorator of what Ctrl-C has to wait for, within `single_threaded`; it ends with `sigint.handle_waiting`."""
-    _uninterrupted.add(function.__code__)
-    return function
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()  # No other thread receives signals.
 
 
-class _Interrupts:
-    """Stands between SIGINT and its handler: what comes in an `uninterrupted` function is handled at its end."""
-
-    def __init__(self) -> None:
-        self._handler: Any = None
-        self._waiting = False
-
-    def take(self) -> None:
-        """From now on. Nothing comes in between: Python looks up the handler of a signal when it handles it."""
-        handler = signal.getsignal(signal.SIGINT)
-        if callable(handler) and handler != self.handle:
-            self._handler, self._waiting = handler, False
-            signal.signal(signal.SIGINT, self.handle)
-
-    def let_go(self) -> None:
-        """Give SIGINT its handler back."""
-        if signal.getsignal(signal.SIGINT) == self.handle:
-            signal.signal(signal.SIGINT, self._handler)
-
-    def handle(self, number: int, frame: FrameType | None) -> None:
-        """Handle SIGINT, or keep it until it can be."""
-        caller = frame
-        while caller is not None and caller.f_code not in _uninterrupted:
-            caller = caller.f_back
-        if caller is None:
-            self._handler(number, frame)
-        else:
-            self._waiting = True
-
-    def handle_waiting(self) -> None:
-        """Handle what came meanwhile; nothing of other threads, which get no signals."""
-        if self._waiting and in_main_thread():
-            self._waiting = False
-            self._handler(signal.SIGINT, None)
+def defer() -> None:
+    """Note SIGINT from now on."""
+    global _handler, _noted
+    handler = signal.getsignal(signal.SIGINT)
+    if _in_main_thread() and callable(handler) and handler is not _note:
+        _handler, _noted = handler, False
+        signal.signal(signal.SIGINT, _note)
 
 
-sigint = _Interrupts()
+def resume() -> bool:
+    """Give SIGINT back to its handler, and return True if it was deferred; the handler may have changed meanwhile."""
+    deferred = _in_main_thread() and signal.getsignal(signal.SIGINT) is _note
+    if deferred:
+        signal.signal(signal.SIGINT, _handler)
+        safe_point()
+    return deferred
+
+
+def safe_point() -> None:
+    """Handle a SIGINT that was noted."""
+    global _noted
+    if _noted and _in_main_thread():
+        _noted = False
+        _handler(signal.SIGINT, None)

@@ -1,9 +1,8 @@
-"""The E-step's loops, compiled: where NumPy would read memory once per operation, or hold the interpreter per call.
+"""Compiled loops over samples: whitening, the softmax over components, and sums about the components' means.
 
-See ``compiled`` for how this module is imported. What numba compiles is kept on disk.
-Rows are worked on in blocks whose quadratic features stay in the processor's second cache, and these in tiles that stay in
-the first; few components do without quadratic features. A tile holds rows of one class. No loop depends on the number of
-threads, and none holds the interpreter's lock.
+Samples are columns of x (m, N). They are worked on in tiles whose features, densities and sums stay in the first cache, and
+loops over the samples of a tile are innermost, so that they vectorise. No loop depends on the number of threads, and none
+holds the interpreter's lock. ``compiled`` imports this module; numba keeps the machine code on disk.
 """
 
 from __future__ import annotations
@@ -18,55 +17,55 @@ from numba import njit, types
 from numba.extending import overload
 
 from skem.engine.compile_cache import TolerantCache
-from skem.engine.interrupts import sigint, uninterrupted
-from skem.engine.parameters import DIAGONAL, MATRICES, SPHERICAL
+from skem.engine.interrupts import safe_point
+from skem.engine.parameters import LEAST32, LEAST64
 
-TILE, LEAST_TILE, TILE_BYTES = 384, 192, 2**15
-"""Rows per tile. Those of matrices have so many bytes, but not less than the least rows. Measured from 192 to 512 rows of 4 to
-64 features, in both types, with AVX2 and with AVX-512: never far from the best."""
+TILE = 256
+"""Samples per tile. Measured from 128 to 384: 256 and 384 are alike, 128 is slower in float32."""
 
 LANES = 16
-"""Rows that tiles of matrices are filled up to a multiple of, with zeros: the most numbers that are worked on at once."""
-
-BLOCK = 512
-"""Rows whose quadratic features are made at a time. Measured from 256 to 3072 with 15 to 64 features: more, and they wait
-for memory, which takes a third longer."""
+"""Samples that tiles are filled up to a multiple of, with zeros: the most numbers in one vector register."""
 
 
 def _part(*fastmath: str) -> Callable[[Callable], Any]:
-    """Decorator of what entries are made of.
+    """Decorator of a function that entries are made of.
 
-    It is part of their code: called, a function compiled in this process would not be the one that is read from disk with
-    its caller, and these sum in another order.
+    It is inlined: called, it would be compiled again in a process that reads its caller from disk, and sum in another order.
     """
-    return njit(nogil=True, error_model="numpy", fastmath=set(fastmath), forceinline=True)
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": set(fastmath)}
+    # Python does not call it, and wrappers take long to compile.
+    options |= {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return njit(**options)
 
 
 # Products and sums may be fused, so results depend on the processor, as those of BLAS do.
 compiled = _part("contract", "nsz")
-# Sums in any order, for reductions over rows.
+# Sums in any order, for reductions over samples.
 reduction = _part("contract", "nsz", "reassoc")
 
 
 def entry(function: Callable) -> Callable:
-    """Decorator of what the engine calls; of a part, too. Ctrl-C waits, since a first call compiles, or loads what was compiled."""
+    """Decorator of a function that Python calls; each call is a safe point for Ctrl-C."""
     function = getattr(function, "py_func", function)
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "nsz"}}
-    dispatcher = njit(**options)(function)
+    dispatcher = njit(**options | {"no_cfunc_wrapper": True})(function)
     with suppress(RuntimeError, OSError):  # neither this folder nor the user's cache can be written to
         dispatcher._cache = TolerantCache(function)
 
-    @uninterrupted
     def call(*arguments):
-        result = dispatcher(*arguments)
-        sigint.handle_waiting()
-        return result
+        safe_point()
+        return dispatcher(*arguments)
 
     call.dispatcher = dispatcher  # type: ignore[attr-defined]
     return wraps(function)(call)
 
 
 # exp(x) = 2^n exp(r), |r| <= log(2) / 2: NumPy's is scalar in float64 on processors without AVX-512.
+
+_EXP64 = tuple(
+    1.0 / n for n in (6227020800, 479001600, 39916800, 3628800, 362880, 40320, 5040, 720, 120, 24, 6, 2, 1, 1)
+)
+_EXP32 = tuple(np.float32(1.0 / n) for n in (5040, 720, 120, 24, 6, 2, 1, 1))
 
 
 def _exp(x):
@@ -78,20 +77,9 @@ def _exp64(x):
     shifted = x * 1.4426950408889634 + 6755399441055744.0
     n = shifted - 6755399441055744.0
     r = (x - n * 0.6931471803691238) - n * 1.9082149292705877e-10
-    p = 1 / 6227020800.0
-    p = p * r + 1 / 479001600.0
-    p = p * r + 1 / 39916800.0
-    p = p * r + 1 / 3628800.0
-    p = p * r + 1 / 362880.0
-    p = p * r + 1 / 40320.0
-    p = p * r + 1 / 5040.0
-    p = p * r + 1 / 720.0
-    p = p * r + 1 / 120.0
-    p = p * r + 1 / 24.0
-    p = p * r + 1 / 6.0
-    p = p * r + 0.5
-    p = p * r + 1.0
-    p = p * r + 1.0
+    p = 0.0
+    for coefficient in _EXP64:
+        p = p * r + coefficient
     exponent = np.int64(np.float64(shifted).view(np.int64)) << np.int64(52)
     return np.int64(np.float64(p).view(np.int64) + exponent).view(np.float64)
 
@@ -100,14 +88,9 @@ def _exp32(x):
     shifted = x * np.float32(1.4426950408889634) + np.float32(12582912.0)
     n = shifted - np.float32(12582912.0)
     r = (x - n * np.float32(0.693359375)) + n * np.float32(2.12194440e-4)
-    p = np.float32(1 / 5040.0)
-    p = p * r + np.float32(1 / 720.0)
-    p = p * r + np.float32(1 / 120.0)
-    p = p * r + np.float32(1 / 24.0)
-    p = p * r + np.float32(1 / 6.0)
-    p = p * r + np.float32(0.5)
-    p = p * r + np.float32(1.0)
-    p = p * r + np.float32(1.0)
+    p = np.float32(0)
+    for coefficient in _EXP32:
+        p = p * r + coefficient
     exponent = np.int32(np.int32(np.float32(shifted).view(np.int32)) << np.int32(23))
     return np.int32(np.float32(p).view(np.int32) + exponent).view(np.float32)
 
@@ -117,7 +100,10 @@ def _exp_of(x):
     return _exp32 if x == types.float32 else _exp64
 
 
-@_part("contract", "nsz")
+_LOG64 = tuple(1.0 / n for n in (21, 19, 17, 15, 13, 11, 9, 7, 5, 3))
+
+
+@compiled
 def _log(x):
     """log of a number to two units in the last place: the C library's takes one at a time."""
     bits = np.float64(x).view(np.uint64)
@@ -128,721 +114,478 @@ def _log(x):
     # log((1 + s) / (1 - s)) = 2 (s + s^3 / 3 + s^5 / 5 + ...), |s| < .172
     s = (rest - 1.0) / (rest + 1.0)
     z = s * s
-    p = 1 / 21.0
-    p = p * z + 1 / 19.0
-    p = p * z + 1 / 17.0
-    p = p * z + 1 / 15.0
-    p = p * z + 1 / 13.0
-    p = p * z + 1 / 11.0
-    p = p * z + 1 / 9.0
-    p = p * z + 1 / 7.0
-    p = p * z + 1 / 5.0
-    p = p * z + 1 / 3.0
+    p = 0.0
+    for coefficient in _LOG64:
+        p = p * z + coefficient
     result = n * 0.6931471803691238 + (2.0 * s + (2.0 * s * z * p + n * 1.9082149292705877e-10))
     result = result if x > 0.0 else -np.inf
     return result if x < np.inf else np.float64(x)
 
 
-# Loops over the rows of a tile, columns ``s`` to ``s + n`` of an array. Unsigned, an index needs no test for a negative one,
-# and arrays are not sliced, which would count references.
-
-
-# Four components at a time: what they add to is read and written once, not four times.
-
-
 @compiled
-def _maximum(joint, i, s, largest):
-    for t in range(np.uintp(largest.size)):
-        number = joint[i, s + t]
-        largest[t] = number if number > largest[t] else largest[t]
-
-
-@compiled
-def _maximum_of_four(joint, i, s, largest):
-    for t in range(np.uintp(largest.size)):
-        a, b, c, d = joint[i, s + t], joint[i + 1, s + t], joint[i + 2, s + t], joint[i + 3, s + t]
-        a = b if b > a else a
-        c = d if d > c else c
-        a = c if c > a else a
-        largest[t] = a if a > largest[t] else largest[t]
-
-
-@compiled
-def _density_ratio(log_density, largest, least, zero):
-    log_ratio = log_density - largest
-    density = _exp(log_ratio if log_ratio > least else least)
-    return density if log_ratio > least else zero
-
-
-@compiled
-def _exponentiate(joint, i, s, largest, least, relief, c, total, relieved):
-    """Turn log-densities into densities over the largest, and add them up, also times ``relief``."""
-    zero, factor = joint.dtype.type(0), joint.dtype.type(relief[i, c])
-    for t in range(np.uintp(largest.size)):
-        density = _density_ratio(joint[i, s + t], largest[t], least, zero)
-        joint[i, s + t] = density
-        total[t] += density
-        relieved[t] += density * factor
-
-
-@compiled
-def _exponentiate_four(joint, i, s, largest, least, relief, c, total, relieved):
-    """The same of four components."""
-    number = joint.dtype.type
-    zero, f0, f1 = number(0), number(relief[i, c]), number(relief[i + 1, c])
-    f2, f3 = number(relief[i + 2, c]), number(relief[i + 3, c])
-    for t in range(np.uintp(largest.size)):
-        d0 = _density_ratio(joint[i, s + t], largest[t], least, zero)
-        d1 = _density_ratio(joint[i + 1, s + t], largest[t], least, zero)
-        d2 = _density_ratio(joint[i + 2, s + t], largest[t], least, zero)
-        d3 = _density_ratio(joint[i + 3, s + t], largest[t], least, zero)
-        joint[i, s + t], joint[i + 1, s + t], joint[i + 2, s + t], joint[i + 3, s + t] = d0, d1, d2, d3
-        total[t] += (d0 + d1) + (d2 + d3)
-        relieved[t] += (d0 * f0 + d1 * f1) + (d2 * f2 + d3 * f3)
-
-
-@compiled
-def _softmax(joint, k, s, least, relief, c, total, relieved, largest):
-    """Densities of the first k components over the largest of each row, in place of log-densities."""
-    for t in range(np.uintp(largest.size)):
-        largest[t] = joint[0, s + t]
-        total[t] = 0
-        relieved[t] = 0
-    fours = k // 4 * 4
-    for i in range(0, fours, 4):
-        _maximum_of_four(joint, i, s, largest)
-    for i in range(max(fours, 1), k):
-        _maximum(joint, i, s, largest)
-    for i in range(0, fours, 4):
-        _exponentiate_four(joint, i, s, largest, least, relief, c, total, relieved)
-    for i in range(fours, k):
-        _exponentiate(joint, i, s, largest, least, relief, c, total, relieved)
-
-
-@compiled
-def _log_densities(largest, total, relieved, common, penalty, least_ratio, log_likelihood, objective, s):
-    """Log-densities of a tile's rows, with the penalties and without; where the latter underflow they are NaN."""
-    for t in range(np.uintp(total.size)):
-        objective[s + t] = _log(np.float64(total[t])) + np.float64(largest[t]) + np.float64(common[t])
-        log_likelihood[s + t] = objective[s + t]
-    if penalty == 0:
-        return 0
-    underflown = 0
-    for t in range(np.uintp(total.size)):
-        ratio = np.float64(relieved[t]) / np.float64(total[t])
-        lost = ratio < least_ratio
-        log_likelihood[s + t] = np.nan if lost else log_likelihood[s + t] + (penalty + _log(ratio))
-        underflown += lost
-    return underflown
-
-
-@reduction
-def _weigh(joint, k, s, factor, counts, c):
-    """Multiply densities by a factor per row, and add their sums over rows to the counts of several classes."""
-    for i in range(k):
-        for t in range(np.uintp(factor.size)):
-            joint[i, s + t] *= factor[t]
-        if counts.shape[1] > 1:
-            count = 0.0
-            for t in range(np.uintp(factor.size)):
-                count += joint[i, s + t]
-            counts[i, c] += count
-
-
-@reduction
-def _sum(numbers, n):
-    total = 0.0
-    for t in range(np.uintp(n)):
-        total += numbers[t]
-    return total
-
-
-@reduction
-def _product(a, b):
-    total = 0.0
-    for t in range(np.uintp(a.size)):
-        total += a[t] * b[t]
-    return total
-
-
-@compiled
-def _add(joint, k, s, n, log_weights, c):
-    for i in range(k):
-        log_weight = joint.dtype.type(log_weights[i, c])
-        for t in range(np.uintp(n)):
-            joint[i, s + t] += log_weight
-
-
-@compiled
-def _features(x, s, n, family, phi):
-    """phi of the columns s to s + n of x."""
-    m, h = len(x), 0
-    for i in range(m):
-        for t in range(np.uintp(n)):
-            phi[h, t] = x[i, s + t]
-        h += 1
-        if family == MATRICES:
-            for j in range(i, m):
-                for t in range(np.uintp(n)):
-                    phi[h, t] = x[i, s + t] * x[j, s + t]
-                h += 1
-    if family == DIAGONAL:
-        for i in range(m):
-            for t in range(np.uintp(n)):
-                phi[h, t] = x[i, s + t] * x[i, s + t]
-            h += 1
-    if family == SPHERICAL:
-        for t in range(np.uintp(n)):
-            phi[h, t] = 0
-        for i in range(m):
-            for t in range(np.uintp(n)):
-                phi[h, t] += x[i, s + t] * x[i, s + t]
-        h += 1
-    for t in range(np.uintp(n)):
-        phi[h, t] = 1
-
-
-# The same without making phi, for matrices. Features are taken in pairs: loops then multiply more than they load. An odd
-# number of them gets one more, of ones, whose products are the features themselves.
-
-
-@compiled
-def _tile_rows(m, itemsize):
-    """T, the rows of a tile of matrices."""
-    return min(TILE, max(LEAST_TILE, TILE_BYTES // (m * itemsize) // LANES * LANES))
-
-
-@compiled
-def _tile(m, T, memory):
-    """``memory`` for the features of a tile, (m, T), or one more, and behind it for sums that are not finished, (2, T)."""
-    even = m + m % 2
-    tile = memory[: even * T].reshape((even, T))
-    tile[m:] = 1
-    return tile, memory[even * T : (even + 2) * T].reshape((2, T))
-
-
-@compiled
-def _fill(x, s, n, tile):
-    """Copy the columns s to s + n of x to a tile, and zeros up to a multiple of LANES, which is returned."""
+def _load(x, first, n, tile):
+    """Copy n samples to a tile, and zeros up to a multiple of LANES, which is returned."""
     filled = (n + LANES - 1) // LANES * LANES
+    s = np.uintp(first)
     for i in range(len(x)):
         for t in range(np.uintp(n)):
             tile[i, t] = x[i, s + t]
         for t in range(n, filled):
             tile[i, t] = 0
-    return filled
+    return np.uintp(filled)
+
+
+# Log-densities. Features run in pairs, since loops then multiply more than they load; an odd number has one more, of zeros.
 
 
 @compiled
-def _as_matrices(w, m, dtype):
-    """w . [x_i, x_i x_j, 1] as matrices: coefficients of x_i x_j for j >= i, and in the last row those of x_i and of 1.
-
-    With an odd number of features the last row is zero.
-    """
-    even = m + m % 2
-    matrices = np.zeros((len(w), even + 1, even + 1), dtype)
-    for k in range(len(w)):
-        h = 0
-        for i in range(m):
-            if even == m:
-                matrices[k, even, i] = w[k, h]
-            else:
-                matrices[k, i, m] = w[k, h]
-            for j in range(i, m):
-                matrices[k, i, j] = w[k, h + 1 + j - i]
-            h += m - i + 1
-        matrices[k, m, m] = w[k, h]
-    return matrices
+def _centre(tile, mean, n, centred):
+    for i in range(len(mean)):
+        c = mean[i]
+        for t in range(n):
+            centred[i, t] = tile[i, t] - c
 
 
 @compiled
-def _add_matrices(matrices, m, sums):
-    """The way back: add them to ``sums`` of shape (k, H)."""
-    even = m + m % 2
-    for k in range(len(sums)):
-        h = 0
-        for i in range(m):
-            sums[k, h] += matrices[k, even, i] if even == m else matrices[k, i, m]
-            for j in range(i, m):
-                sums[k, h + 1 + j - i] += matrices[k, i, j]
-            h += m - i + 1
-        sums[k, h] += matrices[k, m, m]
-
-
-@compiled
-def _quadratic_forms(x, matrices, n, partial, result):
-    """w . phi(x) of n rows for each w."""
-    even = len(x)
-    for k in range(len(matrices)):
-        constant = matrices[k, even, even]
-        for t in range(np.uintp(n)):
-            result[k, t] = constant
-        for i in range(0, even, 2):
-            u, v = matrices[k, even, i], matrices[k, even, i + 1]
-            for t in range(np.uintp(n)):
-                partial[0, t] = u
-                partial[1, t] = v
-            j = i + 2
-            while j + 4 <= even:
-                u0, u1, u2, u3 = (
-                    matrices[k, i, j],
-                    matrices[k, i, j + 1],
-                    matrices[k, i, j + 2],
-                    matrices[k, i, j + 3],
-                )
-                v0, v1, v2, v3 = (
-                    matrices[k, i + 1, j],
-                    matrices[k, i + 1, j + 1],
-                    matrices[k, i + 1, j + 2],
-                    matrices[k, i + 1, j + 3],
-                )
-                for t in range(np.uintp(n)):
-                    first, second = partial[0, t], partial[1, t]
-                    first = first + u0 * x[j, t] + u1 * x[j + 1, t] + u2 * x[j + 2, t] + u3 * x[j + 3, t]
-                    second = second + v0 * x[j, t] + v1 * x[j + 1, t] + v2 * x[j + 2, t] + v3 * x[j + 3, t]
-                    partial[0, t], partial[1, t] = first, second
+def _squares(tile, U, shift, n, z, out):
+    """|U x - shift|^2 of each sample, for triangular U, or diagonal U, a vector. ``z`` (2 or e, T) keeps the last rows of U x - shift."""
+    m, zero, one = len(shift), tile.dtype.type(0), tile.dtype.type(1)
+    for t in range(n):
+        out[t] = 0
+    for i in range(0, m, 2):
+        second = i + 1 < m
+        h, b0, factor = i + 1 if second else i, shift[i], one if second else zero
+        b1 = shift[h]
+        if U.ndim == 1:
+            u0, u1 = U[i], U[h]
+            for t in range(n):
+                z0, z1 = u0 * tile[i, t] - b0, factor * (u1 * tile[i + 1, t] - b1)
+                out[t] += z0 * z0 + z1 * z1
+        else:
+            r = i if len(z) > 2 else 0
+            u0, v0, v1 = U[i, i], U[h, i], U[h, h]
+            for t in range(n):
+                z[r, t] = u0 * tile[i, t] - b0
+                z[r + 1, t] = v0 * tile[i, t] + v1 * tile[i + 1, t] - b1
+            j = 0
+            while j + 4 <= i:
+                u0, u1, u2, u3 = U[i, j], U[i, j + 1], U[i, j + 2], U[i, j + 3]
+                v0, v1, v2, v3 = U[h, j], U[h, j + 1], U[h, j + 2], U[h, j + 3]
+                for t in range(n):
+                    x0, x1, x2, x3 = tile[j, t], tile[j + 1, t], tile[j + 2, t], tile[j + 3, t]
+                    z[r, t] += u0 * x0 + u1 * x1 + u2 * x2 + u3 * x3
+                    z[r + 1, t] += v0 * x0 + v1 * x1 + v2 * x2 + v3 * x3
                 j += 4
-            if j < even:
-                u0, u1, v0, v1 = (
-                    matrices[k, i, j],
-                    matrices[k, i, j + 1],
-                    matrices[k, i + 1, j],
-                    matrices[k, i + 1, j + 1],
-                )
-                for t in range(np.uintp(n)):
-                    partial[0, t] = partial[0, t] + u0 * x[j, t] + u1 * x[j + 1, t]
-                    partial[1, t] = partial[1, t] + v0 * x[j, t] + v1 * x[j + 1, t]
-            u0, u1, v1 = matrices[k, i, i], matrices[k, i, i + 1], matrices[k, i + 1, i + 1]
-            for t in range(np.uintp(n)):
-                first, second = x[i, t], x[i + 1, t]
-                of_first = partial[0, t] + u0 * first + u1 * second
-                of_second = partial[1, t] + v1 * second
-                result[k, t] = result[k, t] + of_first * first + of_second * second
+            if j < i:
+                u0, u1, v0, v1 = U[i, j], U[i, j + 1], U[h, j], U[h, j + 1]
+                for t in range(n):
+                    x0, x1 = tile[j, t], tile[j + 1, t]
+                    z[r, t] += u0 * x0 + u1 * x1
+                    z[r + 1, t] += v0 * x0 + v1 * x1
+            for t in range(n):
+                out[t] += z[r, t] * z[r, t] + factor * z[r + 1, t] * z[r + 1, t]
+
+
+# The softmax
+
+
+@compiled
+def _exponentiate(joint, n, largest, least, factor, total, relieved):
+    """Turn log-densities into densities over the largest, and add them up, also times ``factor``."""
+    zero = joint.dtype.type(0)
+    for t in range(n):
+        log_ratio = joint[t] - largest[t]
+        density = _exp(log_ratio if log_ratio > least else least)
+        density = density if log_ratio > least else zero
+        joint[t] = density
+        total[t] += density
+        relieved[t] += density * factor
 
 
 @reduction
-def _add_sums(x, responsibilities, k, n, partial, with_ones, matrices):
-    """Add the products of features, weighted and summed over n rows, to ``matrices``; and the features and weights.
+def _log_densities(per_sample, weights, begin, n, penalties):
+    """Weighted sums of log p(x|c) without the penalties and with them, and how many of the former are lost in rounding.
 
-    Those of the latter are products already where x has a feature of ones.
+    ``penalties`` are the least of a class, which densities do not have, how far the largest is above it, and a limit.
     """
-    even, zero = len(x), x.dtype.type(0)
-    for c in range(k):
-        if not with_ones:
-            s0 = zero
-            for t in range(np.uintp(n)):
-                s0 += responsibilities[c, t]
-            matrices[c, even, even] += s0
-        for i in range(0, even, 2):
-            u0, v0, u1, u2, v2 = zero, zero, zero, zero, zero
-            if with_ones:
-                for t in range(np.uintp(n)):
-                    first, second = responsibilities[c, t] * x[i, t], responsibilities[c, t] * x[i + 1, t]
-                    partial[0, t], partial[1, t] = first, second
-                    u1 += first * x[i, t]
-                    u2 += first * x[i + 1, t]
-                    v2 += second * x[i + 1, t]
+    largest, total, relieved = per_sample[0], per_sample[1], per_sample[2]
+    least_penalty, spread, least_ratio = penalties
+    objective, weight, relief, n_lost, s = 0.0, 0.0, 0.0, 0, np.uintp(begin)
+    for t in range(n):
+        objective += weights[s + t] * (_log(np.float64(total[t])) + np.float64(largest[t]))
+        weight += weights[s + t]
+    if spread != 0:
+        # log sum_k p_k = log sum_k p_k e^-pen_k + log sum_k r_k e^pen_k
+        for t in range(n):
+            ratio = np.float64(relieved[t]) / np.float64(total[t])
+            n_lost += ratio < least_ratio
+            relief += weights[s + t] * (spread + _log(ratio))
+    return objective + relief, objective - least_penalty * weight, n_lost
+
+
+# Sums about the means
+
+
+@reduction
+def _sum(values, n):
+    total = values.dtype.type(0)
+    for t in range(n):
+        total += values[t]
+    return total
+
+
+@reduction
+def _add_sums(tile, mean, r, n, w, offset, scatter):
+    """Add sum r (x - mu) to ``offset``, and sum r (x - mu) x^T to the upper triangle of ``scatter``.
+
+    A ``scatter`` with one dimension takes sum r (x - mu)^2.
+    """
+    m, even, zero = len(mean), len(offset), tile.dtype.type(0)
+    for i in range(0, even, 2):
+        o0, o1, s00, s01, s11 = zero, zero, zero, zero, zero
+        c0, c1 = mean[i], mean[i + 1 if i + 1 < m else i]
+        for t in range(n):
+            x0, x1 = tile[i, t], tile[i + 1, t]
+            w0, w1 = r[t] * (x0 - c0), r[t] * (x1 - c1)
+            o0 += w0
+            o1 += w1
+            if scatter.ndim == 1:
+                s00 += w0 * (x0 - c0)
+                s11 += w1 * (x1 - c1)
             else:
-                for t in range(np.uintp(n)):
-                    first, second = responsibilities[c, t] * x[i, t], responsibilities[c, t] * x[i + 1, t]
-                    partial[0, t], partial[1, t] = first, second
-                    u0 += first
-                    v0 += second
-                    u1 += first * x[i, t]
-                    u2 += first * x[i + 1, t]
-                    v2 += second * x[i + 1, t]
-                matrices[c, even, i] += u0
-                matrices[c, even, i + 1] += v0
-            matrices[c, i, i] += u1
-            matrices[c, i, i + 1] += u2
-            matrices[c, i + 1, i + 1] += v2
+                w[0, t], w[1, t] = w0, w1
+                s00 += w0 * x0
+                s01 += w0 * x1
+                s11 += w1 * x1
+        offset[i] += o0
+        offset[i + 1] += o1
+        if scatter.ndim == 1:
+            scatter[i] += s00
+            scatter[i + 1] += s11
+        else:
+            scatter[i, i] += s00
+            scatter[i, i + 1] += s01
+            scatter[i + 1, i + 1] += s11
             j = i + 2
             while j + 4 <= even:
                 u0, u1, u2, u3, v0, v1, v2, v3 = zero, zero, zero, zero, zero, zero, zero, zero
-                for t in range(np.uintp(n)):
-                    u0 += partial[0, t] * x[j, t]
-                    u1 += partial[0, t] * x[j + 1, t]
-                    u2 += partial[0, t] * x[j + 2, t]
-                    u3 += partial[0, t] * x[j + 3, t]
-                    v0 += partial[1, t] * x[j, t]
-                    v1 += partial[1, t] * x[j + 1, t]
-                    v2 += partial[1, t] * x[j + 2, t]
-                    v3 += partial[1, t] * x[j + 3, t]
-                matrices[c, i, j] += u0
-                matrices[c, i, j + 1] += u1
-                matrices[c, i, j + 2] += u2
-                matrices[c, i, j + 3] += u3
-                matrices[c, i + 1, j] += v0
-                matrices[c, i + 1, j + 1] += v1
-                matrices[c, i + 1, j + 2] += v2
-                matrices[c, i + 1, j + 3] += v3
+                for t in range(n):
+                    x0, x1, x2, x3 = tile[j, t], tile[j + 1, t], tile[j + 2, t], tile[j + 3, t]
+                    u0 += w[0, t] * x0
+                    u1 += w[0, t] * x1
+                    u2 += w[0, t] * x2
+                    u3 += w[0, t] * x3
+                    v0 += w[1, t] * x0
+                    v1 += w[1, t] * x1
+                    v2 += w[1, t] * x2
+                    v3 += w[1, t] * x3
+                scatter[i, j] += u0
+                scatter[i, j + 1] += u1
+                scatter[i, j + 2] += u2
+                scatter[i, j + 3] += u3
+                scatter[i + 1, j] += v0
+                scatter[i + 1, j + 1] += v1
+                scatter[i + 1, j + 2] += v2
+                scatter[i + 1, j + 3] += v3
                 j += 4
             if j < even:
                 u0, u1, v0, v1 = zero, zero, zero, zero
-                for t in range(np.uintp(n)):
-                    u0 += partial[0, t] * x[j, t]
-                    u1 += partial[0, t] * x[j + 1, t]
-                    v0 += partial[1, t] * x[j, t]
-                    v1 += partial[1, t] * x[j + 1, t]
-                matrices[c, i, j] += u0
-                matrices[c, i, j + 1] += u1
-                matrices[c, i + 1, j] += v0
-                matrices[c, i + 1, j + 1] += v1
+                for t in range(n):
+                    x0, x1 = tile[j, t], tile[j + 1, t]
+                    u0 += w[0, t] * x0
+                    u1 += w[0, t] * x1
+                    v0 += w[1, t] * x0
+                    v1 += w[1, t] * x1
+                scatter[i, j] += u0
+                scatter[i, j + 1] += u1
+                scatter[i + 1, j] += v0
+                scatter[i + 1, j + 1] += v1
 
 
-@reduction
-def _add_squares(x, weights, m, n, sums):
-    """Add m features, their squares and ones, weighted and summed over n rows, to ``sums`` of shape (1, 2m + 1)."""
-    for i in range(m):
-        first, second = x.dtype.type(0), x.dtype.type(0)
-        for t in range(np.uintp(n)):
-            weighted = weights[0, t] * x[i, t]
-            first += weighted
-            second += weighted * x[i, t]
-        sums[0, i] += first
-        sums[0, m + i] += second
-    total = x.dtype.type(0)
-    for t in range(np.uintp(n)):
-        total += weights[0, t]
-    sums[0, 2 * m] += total
+@compiled
+def _symmetrise(origins, offsets, scatter):
+    """Turn sum r (x - mu) x^T of all components into sum r (x - mu) (x - mu)^T, less what is centred already."""
+    K, m = origins.shape
+    if scatter.ndim == 3:
+        for k in range(K):
+            g = k if len(scatter) > 1 else 0
+            for i in range(m):
+                for j in range(i, m):
+                    scatter[g, i, j] -= offsets[k, i] * origins[k, j]
+        for g in range(len(scatter)):
+            for i in range(m):
+                for j in range(i):
+                    scatter[g, i, j] = scatter[g, j, i]
 
 
-# What the engine calls
+# Entries. Arguments that belong together are tuples:
+#   gaussians  means (K, m); the same again, but zero for narrow components; whiteners U, (K, m, m) or (K, m); U mu (K, m), but zero
+#              for narrow components; all in the type of x; and the mask (K,) of narrow components: where U x and U mu would cancel
+#   sums       counts (K, C), offsets (K, e) and scatter (K, e, e), (1, e, e) or (K, e), float64, zero before; e is m or m + 1, even
+#   scratch    memory of shape (`scratch_rows`, TILE), of the type of x
+# Nothing is allocated here: NumPy does that sooner, and for each kind of array numba would compile a function.
+
+
+def scratch_rows(n_joint, m):
+    """Rows of the memory that an entry works in, for m features and densities of ``n_joint`` components."""
+    return n_joint + 2 * (m + m % 2) + 5
+
+
+@compiled
+def _memory(n_joint, m, scratch):
+    """Joint densities; a tile; a centred tile; two whitened features; and three numbers per sample."""
+    even = m + m % 2
+    tile, last = scratch[n_joint : n_joint + even], n_joint + 2 * even
+    for t in range(TILE):
+        scratch[n_joint + even - 1, t] = 0
+        scratch[last - 1, t] = 0
+    return tile, scratch[n_joint + even : last], scratch[last : last + 2], scratch[last + 2 : last + 5]
 
 
 @entry
-def log_sum_exp(joint, least):
-    """Turn (k, n) log-densities into densities over the largest of each row, in place.
-
-    Returns
-    -------
-    log_total : ndarray of shape (n,), float64
-        log sum_k exp.
-    largest : ndarray of shape (n,)
-    """
-    k, n = joint.shape
-    largest, log_total = np.empty(n, joint.dtype), np.empty(n)
-    total, relieved = np.empty(TILE, joint.dtype), np.empty(TILE, joint.dtype)
-    relief = np.ones((k, 1))
-    for s in range(np.uintp(0), np.uintp(n), np.uintp(TILE)):
-        e = min(s + TILE, n)
-        _softmax(joint, k, s, least, relief, 0, total[: e - s], relieved[: e - s], largest[s:e])
-        for t in range(e - s):
-            log_total[s + t] = _log(np.float64(total[t])) + np.float64(largest[s + t])
-    return log_total, largest
-
-
-@entry
-def e_step(
-    x,
-    first,
-    w,
-    family,
-    mixture,
-    rows,
-    least,
-    memory,
-    local,
-    log_likelihood,
-    objective,
-    counts,
-    sums,
-):
-    """The E-step on rows sorted by class, and the sums that the M-step needs.
+def e_step(samples, gaussians, mixture, sums, scratch):
+    """The E-step (Pulford 2022, eq. 15) on samples sorted by class, and the sums for eqs. 16 to 18.
 
     Parameters
     ----------
-    x : ndarray of shape (m, N)
-    first : int
-        The first of n columns of ``x``, which are the rows.
-    w : ndarray of shape (k + 1, H)
-        log N(x; mu_k, P_k) - penalty_k = w_k . phi(x), less what all have in common, which is last. Where there is one class
-        the log-weights are in it.
-    family : int or None
-        What phi is. None: that of matrices, but not to be made, for few components. What is not asked for is not compiled.
-    mixture : tuple of log_weights (k, C), relief (k, C) and penalty (C,)
-        What is still to be added for several classes; exp(penalty_kc - penalty_c); the largest penalty of each class.
-    rows : tuple of borders (C + 1,) and sample_weights (n,)
-        Class c has the rows from borders[c] to borders[c + 1].
-    least : tuple of two numbers
-        Log of a density over the largest up to which it is zero, and the least sum of such ratios that is not lost.
-    memory : ndarray of `memory_size` elements
-        To work in.
-    local : tuple of places (l,) and numbers (l, n), float64
-        Which components are given, and what w . phi(x) is for them, the common part included; overwritten with their
-        responsibilities times the rows' weights.
-    log_likelihood, objective : ndarray of shape (n,), float64
-        Overwritten with log p(x|c), without the penalties and with them.
-    counts : ndarray of shape (k, C), float64
-        Where there are several classes, the sums of responsibilities over the rows of each are added.
-    sums : ndarray of shape (k, H), float64
-        phi(x) weighted by responsibilities is added; with no rows nothing is.
+    samples : tuple
+        x (m, N), the first of n columns, ``borders`` (C + 1,) and sample weights (n,). Class c has the samples from
+        borders[c] to borders[c + 1].
+    gaussians : tuple
+    mixture : tuple
+        log N(mu_k; mu_k, P_k) (K,), log-weights (K, C), -inf where a class does not use a component, penalties (K, C) or (K, 1), and
+        memory (2, K), float64.
+    sums : tuple
+        With an empty scatter there are none.
+    scratch : ndarray
 
     Returns
     -------
-    tuple of int and two floats
-        How many of ``log_likelihood`` are NaN, because their largest densities have penalties that others have not; and the
-        sums of ``log_likelihood`` and ``objective``, weighted.
+    log_likelihood, objective : float
+        Weighted sums of log p(x|c) without and with the penalties.
+    exact : bool
+        False if the first is not: the components that carry a sample have none of it with the penalties.
     """
-    log_weights, relief, penalty = mixture
-    borders, sample_weights = rows
-    places, given = local
-    k, H, m, N, number = len(w) - 1, w.shape[1], len(x), len(sample_weights), x.dtype.type
-    total, relieved, largest = memory[:TILE], memory[TILE : 2 * TILE], memory[2 * TILE : 3 * TILE]
-    memory = memory[3 * TILE :]
-    if family is None:
-        block = _tile_rows(m, x.itemsize)
-        joint = memory[: (k + 1) * block].reshape((k + 1, block))
-        tile, partial = _tile(m, block, memory[(k + 1) * block :])
-        matrices, of_products = _as_matrices(w, m, x.dtype), np.zeros((k, len(tile) + 1, len(tile) + 1))
-    else:
-        block, rounded = min(N, BLOCK), w.astype(x.dtype)
-    underflown = 0
-    for s in range(0, N, block):
-        n = min(block, N - s)
-        if family is None:
-            filled = _fill(x, np.uintp(first + s), n, tile)
-            _quadratic_forms(tile, matrices, filled, partial, joint)
-        else:
-            joint, free = memory[: (k + 1) * n].reshape((k + 1, n)), memory[(k + 1) * n :]
-            phi = free[: H * n].reshape((H, n))
-            _features(x, np.uintp(first + s), n, family, phi)
-            np.dot(rounded, phi, joint)
-        for i, place in enumerate(places):
-            for t in range(n):
-                joint[place, t] = given[i, s + t] - joint[k, t]
-        for c in range(len(penalty)):
-            for begin in range(max(s, borders[c]), min(s + n, borders[c + 1]), TILE):
-                size = min(TILE, s + n - begin, borders[c + 1] - begin)
-                at, row = np.uintp(begin - s), np.uintp(begin)
-                tot, rel, high = total[:size], relieved[:size], largest[:size]
-                if len(penalty) > 1:
-                    _add(joint, k, at, size, log_weights, c)
-                _softmax(joint, k, at, least[0], relief, c, tot, rel, high)
-                underflown += _log_densities(
-                    high,
-                    tot,
-                    rel,
-                    joint[k, at : at + size],
-                    penalty[c],
-                    least[1],
-                    log_likelihood,
-                    objective,
-                    row,
-                )
-                if len(sums) or len(places):
-                    for t in range(np.uintp(size)):
-                        tot[t] = number(sample_weights[row + t]) / tot[t]
-                    _weigh(joint, k, at, tot, counts, c)
-        for i, place in enumerate(places):
-            for t in range(n):
-                given[i, s + t] = joint[place, t]
-        if len(sums):
-            if family is None:
-                for i in range(k):
-                    for t in range(n, filled):
-                        joint[i, t] = 0
-                _add_sums(tile, joint, k, filled, partial, m % 2 == 1, of_products)
-            else:
-                responsibilities = memory[: k * n].reshape((k, n))
-                product = free[H * n : H * (n + k)].reshape((k, H))
-                np.dot(responsibilities, phi.T, product)
-                for i in range(k):
-                    for h in range(np.uintp(H)):
-                        sums[i, h] += product[i, h]
-    if family is None:
-        _add_matrices(of_products, m, sums)
-    return underflown, _product(sample_weights, log_likelihood), _product(sample_weights, objective)
-
-
-def memory_size(k, H, m, n, family):
-    """Elements of the memory that `e_step` works in."""
-    if family is None:
-        return (k + m + 7) * TILE
-    n = min(n, BLOCK)
-    return 3 * TILE + (k + 1) * n + H * (n + k)
+    x, first, borders, sample_weights = samples
+    means, origins, U, shifts, narrow = gaussians
+    log_scales, log_weights, penalties, of_class = mixture
+    counts, offsets, scatter = sums
+    (K, C), number, with_sums, n_scatter = log_weights.shape, x.dtype.type, len(scatter) > 0, len(scatter)
+    tile, centred, z, per_sample = _memory(K, len(x), scratch)
+    largest, total, relieved = per_sample[0], per_sample[1], per_sample[2]
+    least = number(LEAST32 if x.itemsize == 4 else LEAST64)
+    # In a smaller sum the densities that count as zero would show.
+    least_ratio = np.exp(np.float64(least)) / (1.2e-7 if x.itemsize == 4 else 2.3e-16)
+    constants, reliefs = of_class[0], of_class[1]
+    log_likelihood, objective, exact = 0.0, 0.0, True
+    for c in range(C):
+        p, least_penalty, penalty = c if penalties.shape[1] > 1 else 0, np.inf, -np.inf
+        for k in range(K):
+            if log_weights[k, c] > -np.inf:
+                least_penalty = penalties[k, p] if penalties[k, p] < least_penalty else least_penalty
+                penalty = penalties[k, p] if penalties[k, p] > penalty else penalty
+        for k in range(K):
+            constants[k], reliefs[k] = -np.inf, 0.0
+            if log_weights[k, c] > -np.inf:
+                # A penalty that all have is subtracted at the end: a large one would leave no digits of the rest.
+                constants[k] = log_scales[k] + log_weights[k, c] - (penalties[k, p] - least_penalty)
+                reliefs[k] = np.exp(penalties[k, p] - penalty)
+        for begin in range(borders[c], borders[c + 1], TILE):
+            n = borders[c + 1] - begin if borders[c + 1] - begin < TILE else TILE
+            filled = _load(x, first + begin, n, tile)
+            for t in range(filled):
+                largest[t] = -np.inf
+                total[t] = 0
+                relieved[t] = 0
+            for k in range(K):
+                if constants[k] > -np.inf:
+                    if narrow[k]:
+                        _centre(tile, means[k], filled, centred)
+                    _squares(centred if narrow[k] else tile, U[k], shifts[k], filled, z, scratch[k])
+                    constant = number(constants[k])
+                    for t in range(filled):
+                        value = constant - number(0.5) * scratch[k, t]
+                        scratch[k, t] = value
+                        largest[t] = value if value > largest[t] else largest[t]
+            for k in range(K):
+                if constants[k] > -np.inf:
+                    _exponentiate(scratch[k], filled, largest, least, number(reliefs[k]), total, relieved)
+            limits = least_penalty, penalty - least_penalty, least_ratio
+            added = _log_densities(per_sample, sample_weights, begin, np.uintp(n), limits)
+            log_likelihood += added[0]
+            objective += added[1]
+            exact &= added[2] == 0
+            if with_sums:
+                for t in range(np.uintp(n)):
+                    total[t] = number(sample_weights[np.uintp(begin) + t]) / total[t]
+                for t in range(n, filled):
+                    total[t] = 0
+                for k in range(K):
+                    if constants[k] > -np.inf:
+                        for t in range(filled):
+                            scratch[k, t] *= total[t]
+                        counts[k, c] += _sum(scratch[k], filled)
+                        if narrow[k]:
+                            _centre(tile, means[k], filled, centred)
+                        g = k if n_scatter > 1 else 0
+                        source = centred if narrow[k] else tile
+                        _add_sums(source, origins[k], scratch[k], filled, z, offsets[k], scatter[g])
+    if with_sums:
+        _symmetrise(origins, offsets, scatter)
+    return log_likelihood, objective, exact
 
 
 @entry
-def linear_forms(x, w, family):
-    """w . phi(x) of (m, n) features for each row of ``w`` (k, H), shape (k, n); arguments as above."""
-    (k, H), (m, N) = w.shape, x.shape
-    result = np.empty((k, N), x.dtype)
-    if family is None:
-        block, matrices = _tile_rows(m, x.itemsize), _as_matrices(w, m, x.dtype)
-        memory = np.empty((k + m + 3) * block, x.dtype)
-        forms = memory[: k * block].reshape((k, block))
-        tile, partial = _tile(m, block, memory[k * block :])
-    else:
-        block, rounded = min(N, BLOCK), w.astype(x.dtype)
-        memory = np.empty((k + H) * block, x.dtype)
-    for s in range(0, N, block):
-        n = min(block, N - s)
-        if family is None:
-            _quadratic_forms(tile, matrices, _fill(x, np.uintp(s), n, tile), partial, forms)
-        else:
-            forms = memory[: k * n].reshape((k, n))
-            phi = memory[k * n : (k + H) * n].reshape((H, n))
-            _features(x, np.uintp(s), n, family, phi)
-            np.dot(rounded, phi, forms)
-        for i in range(k):
-            for t in range(n):
-                result[i, s + t] = forms[i, t]
-    return result
+def log_normal(samples, gaussians, log_scales, result, scratch):
+    """log N(x; mu_k, P_k), written to ``result`` (K, n) in its type; ``samples`` are x (m, N) and the first of n columns."""
+    x, first = samples
+    means, _, U, shifts, narrow = gaussians
+    K, n_samples = result.shape
+    tile, centred, z, _ = _memory(1, len(x), scratch)
+    for begin in range(0, n_samples, TILE):
+        n = n_samples - begin if n_samples - begin < TILE else TILE
+        filled = _load(x, first + begin, n, tile)
+        for k in range(K):
+            if narrow[k]:
+                _centre(tile, means[k], filled, centred)
+            _squares(centred if narrow[k] else tile, U[k], shifts[k], filled, z, scratch[0])
+            constant = log_scales[k]
+            for t in range(np.uintp(n)):
+                result[k, np.uintp(begin) + t] = constant - 0.5 * scratch[0, t]
 
 
 @entry
-def squared_distances(x, origin, rest, inverse):
-    """|L^-1 (x - origin) - rest|^2 of (m, n) features, for a lower triangular ``inverse``, L^-1."""
-    (m, n), zero = x.shape, x.dtype.type(0)
-    tile, partial, result = np.empty((m, TILE), x.dtype), np.empty(TILE, x.dtype), np.empty(n, x.dtype)
-    for begin in range(0, n, TILE):
-        s, size = np.uintp(begin), np.uintp(min(TILE, n - begin))
-        for t in range(size):
-            result[s + t] = zero
+def weighted_sums(x, means, responsibilities, sums, scratch):
+    """Sums over samples about the means (K, m), weighted by ``responsibilities`` (K, n), which may be negative; all in the type of x."""
+    counts, offsets, scatter = sums
+    n_samples, K, r = x.shape[1], len(means), scratch[0]
+    tile, _, w, _ = _memory(1, len(x), scratch)
+    for begin in range(0, n_samples, TILE):
+        n = n_samples - begin if n_samples - begin < TILE else TILE
+        filled = _load(x, begin, n, tile)
+        for k in range(K):
+            for t in range(np.uintp(n)):
+                r[t] = responsibilities[k, np.uintp(begin) + t]
+            for t in range(n, filled):
+                r[t] = 0
+            counts[k, 0] += _sum(r, filled)
+            _add_sums(tile, means[k], r, filled, w, offsets[k], scatter[k if len(scatter) > 1 else 0])
+    _symmetrise(means, offsets, scatter)
+
+
+@entry
+def whiten(samples, gaussian, result, scratch):
+    """U (x - mu) of n columns of x (m, N), written to ``result`` (m, n), for triangular U, (m, m), and U mu, (m,)."""
+    x, first = samples
+    U, shift = gaussian
+    m, n_samples = result.shape
+    tile, z, _, _ = _memory(1, m, scratch)
+    for begin in range(0, n_samples, TILE):
+        n = n_samples - begin if n_samples - begin < TILE else TILE
+        filled = _load(x, first + begin, n, tile)
+        # With two features z would keep the last two, which are all.
+        _squares(tile, U, shift, filled, z, scratch[0])
         for i in range(m):
-            for t in range(size):
-                tile[i, t] = x[i, s + t] - origin[i]
-                partial[t] = -rest[i]
-            j = 0
-            while j + 4 <= i + 1:
-                u0, u1, u2, u3 = inverse[i, j], inverse[i, j + 1], inverse[i, j + 2], inverse[i, j + 3]
-                for t in range(size):
-                    partial[t] += (u0 * tile[j, t] + u1 * tile[j + 1, t]) + (
-                        u2 * tile[j + 2, t] + u3 * tile[j + 3, t]
-                    )
-                j += 4
-            while j <= i:
-                u0 = inverse[i, j]
-                for t in range(size):
-                    partial[t] += u0 * tile[j, t]
-                j += 1
-            for t in range(size):
-                result[s + t] += partial[t] * partial[t]
-    return result
+            for t in range(np.uintp(n)):
+                result[i, np.uintp(begin) + t] = z[i, t]
 
 
 @entry
-def scaled_distances(x, origin, rest, inverse):
-    """|inverse (x - origin) - rest|^2 of (m, n) features, for the reciprocal deviations ``inverse`` of shape (m,)."""
-    (m, n), zero = x.shape, x.dtype.type(0)
-    result = np.empty(n, x.dtype)
-    for begin in range(0, n, TILE):
-        s, size = np.uintp(begin), np.uintp(min(TILE, n - begin))
-        for t in range(size):
-            result[s + t] = zero
-        for i in range(m):
-            u, v, c = inverse[i], rest[i], origin[i]
-            for t in range(size):
-                z = u * (x[i, s + t] - c) - v
-                result[s + t] += z * z
-    return result
-
-
-@entry
-def weighted_sums(x, origin, weights, family):
-    """phi(x - origin) of (m, n) features, (H,), weighted by ``weights`` (n,) and summed over rows, without making phi."""
-    m, N = x.shape
-    rows, part = _tile_rows(m, x.itemsize), np.empty((1, TILE), x.dtype)
-    tile, partial = _tile(m, rows, np.empty((m + 3) * rows, x.dtype))
-    of_products = np.zeros((1, len(tile) + 1, len(tile) + 1))
-    sums = np.zeros((1, 1 + m + m * (m + 1) // 2 if family == MATRICES else 1 + 2 * m))
-    for begin in range(0, N, rows):
-        s, size = np.uintp(begin), np.uintp(min(rows, N - begin))
-        for t in range(size):
-            part[0, t] = weights[s + t]
-        for i in range(m):
-            for t in range(size):
-                tile[i, t] = x[i, s + t] - origin[i]
-        if family == MATRICES:
-            _add_sums(tile, part, 1, size, partial, m % 2 == 1, of_products)
-        else:
-            _add_squares(tile, part, m, size, sums)
-    if family == MATRICES:
-        _add_matrices(of_products, m, sums)
-    elif family == SPHERICAL:
-        sums[0, m] = sums[0, m : 2 * m].sum()
-        sums[0, m + 1] = sums[0, 2 * m]
-    return sums[0, : m + 2] if family == SPHERICAL else sums[0]
-
-
-@entry
-def quadratic_features(x, family, phi):
-    """phi(x) of (m, n) features, written to ``phi``, (H, n)."""
-    _features(x, np.uintp(0), x.shape[1], family, phi)
-
-
-@entry
-def class_log_densities(joint, components, borders, log_weights, least, result):
-    """log sum_k pi_kc exp(joint_k) of each class, written to ``result``, (L, n).
+def log_sum_exp(joint, largest, log_total, scratch):
+    """Turn (K, n) log-densities into densities over the largest of each sample, in place.
 
     Parameters
     ----------
     joint : ndarray of shape (K, n)
-        Log-densities of components.
-    components : ndarray of int, shape (A,)
-        The component of each pair of a component and a class.
-    borders : ndarray of int, shape (L + 1,)
-        Class c has the pairs borders[c] to borders[c + 1].
-    log_weights : ndarray of shape (A,)
-        log pi of each pair.
-    least : number
-        Log of a density over the largest of its row up to which it counts as zero.
-    result : ndarray of shape (L, n)
+    largest : ndarray of shape (n,), of the type of ``joint``
+        Overwritten.
+    log_total : ndarray of shape (n,), float64
+        Overwritten with log sum_k exp.
+    scratch : ndarray of shape (2, TILE)
     """
-    n, zero = joint.shape[1], joint.dtype.type(0)
-    largest, total = np.empty(TILE, joint.dtype), np.empty(TILE, joint.dtype)
-    for begin in range(0, n, TILE):
-        s, size = np.uintp(begin), np.uintp(min(TILE, n - begin))
+    K, n_samples = joint.shape
+    one = joint.dtype.type(1)
+    least = joint.dtype.type(LEAST32 if joint.itemsize == 4 else LEAST64)
+    total, relieved = scratch[0], scratch[1]
+    for begin in range(0, n_samples, TILE):
+        s = np.uintp(begin)
+        n = np.uintp(n_samples - begin if n_samples - begin < TILE else TILE)
+        for t in range(n):
+            largest[s + t] = joint[0, s + t]
+            total[t] = 0
+            relieved[t] = 0
+        for k in range(1, K):
+            for t in range(n):
+                largest[s + t] = joint[k, s + t] if joint[k, s + t] > largest[s + t] else largest[s + t]
+        for k in range(K):
+            _exponentiate(joint[k, s : s + n], n, largest[s : s + n], least, one, total, relieved)
+        for t in range(n):
+            log_total[s + t] = _log(np.float64(total[t])) + np.float64(largest[s + t])
+
+
+# Discriminative training. ``pairs`` of a component and a class, one class after the other, are: components (A,), the borders (L + 1,)
+# of classes among them, and log pi (A,).
+
+
+@entry
+def class_log_densities(joint, pairs, result, scratch):
+    """log sum_k pi_kc exp(joint_k) of each class, written to ``result`` (L, n), for log-densities (K, n); ``scratch`` is (2, TILE)."""
+    components, borders, log_weights = pairs
+    n_samples, zero, largest, total = joint.shape[1], joint.dtype.type(0), scratch[0], scratch[1]
+    least = joint.dtype.type(LEAST32 if joint.itemsize == 4 else LEAST64)
+    for begin in range(0, n_samples, TILE):
+        s = np.uintp(begin)
+        n = np.uintp(n_samples - begin if n_samples - begin < TILE else TILE)
         for c in range(len(borders) - 1):
-            for t in range(size):
+            for t in range(n):
                 largest[t] = -np.inf
                 total[t] = zero
             for a in range(borders[c], borders[c + 1]):
                 k, log_weight = components[a], log_weights[a]
-                for t in range(size):
-                    number = joint[k, s + t] + log_weight
-                    largest[t] = number if number > largest[t] else largest[t]
+                for t in range(n):
+                    value = joint[k, s + t] + log_weight
+                    largest[t] = value if value > largest[t] else largest[t]
             for a in range(borders[c], borders[c + 1]):
                 k, log_weight = components[a], log_weights[a]
-                for t in range(size):
+                for t in range(n):
                     log_ratio = joint[k, s + t] + log_weight - largest[t]
                     density = _exp(log_ratio if log_ratio > least else least)
                     total[t] += density if log_ratio > least else zero
-            for t in range(size):
+            for t in range(n):
                 result[c, s + t] = _log(np.float64(total[t])) + np.float64(largest[t])
 
 
 @entry
-def signed_responsibilities(
-    joint, components, borders, log_weights, least, log_densities, errors, signed, counts
-):
-    """What each row adds to a component of each class, with the sign and size of an error per class.
+def signed_responsibilities(joint, pairs, classes, out, scratch):
+    """Responsibilities of the components in each class, times an error of the class.
 
     Parameters
     ----------
-    joint, components, borders, log_weights, least
+    joint, pairs
         As above.
-    log_densities : ndarray of shape (L, n)
-        What `class_log_densities` made of them.
-    errors : ndarray of shape (L, n)
-    signed : ndarray of shape (K, n)
-        Set to sum_c errors_c r_kc, with r_kc the responsibility of component k in class c.
-    counts : ndarray of shape (A,), float64
-        The sums of errors_c r_kc over rows are added, for each pair.
+    classes : tuple
+        The result of `class_log_densities`, and errors, (L, n) each, of the type of ``joint``.
+    out : tuple
+        Overwritten: sum_c errors_c r_kc (K, n), and its sums over samples for each pair (A,), float64.
+    scratch : ndarray of shape (2, TILE)
     """
-    n, zero = joint.shape[1], joint.dtype.type(0)
-    shares = np.empty(TILE, joint.dtype)
-    signed[:] = zero
-    for begin in range(0, n, TILE):
-        s, size = np.uintp(begin), np.uintp(min(TILE, n - begin))
+    components, borders, log_weights = pairs
+    (log_densities, errors), (signed, counts), shares = classes, out, scratch[0]
+    n_samples, zero = joint.shape[1], joint.dtype.type(0)
+    least = joint.dtype.type(LEAST32 if joint.itemsize == 4 else LEAST64)
+    for begin in range(0, n_samples, TILE):
+        s = np.uintp(begin)
+        n = np.uintp(n_samples - begin if n_samples - begin < TILE else TILE)
+        for k in range(len(joint)):
+            for t in range(n):
+                signed[k, s + t] = zero
         for c in range(len(borders) - 1):
             for a in range(borders[c], borders[c + 1]):
                 k, log_weight = components[a], log_weights[a]
-                for t in range(size):
+                for t in range(n):
                     log_ratio = joint[k, s + t] + log_weight - log_densities[c, s + t]
                     log_ratio = log_ratio if log_ratio < zero else zero
                     density = _exp(log_ratio if log_ratio > least else least)
                     shares[t] = errors[c, s + t] * density if log_ratio > least else zero
                     signed[k, s + t] += shares[t]
-                counts[a] += _sum(shares, size)
+                counts[a] += _sum(shares, n)

@@ -1,9 +1,4 @@
-"""k-means: Lloyd's iterations over chunks of rows, one matrix product each, summed in the order of the chunks.
-
-It is EM with hard assignments (Sanderson and Curtin 2017, eqs. 5, 6 and 19). Squared distances |x - c|^2 are compared
-without their |x|^2, so that the product of rows and centres takes most of the time. It is one of float32 wherever that
-decides as float64 does.
-"""
+"""k-means by Lloyd's iterations: EM with hard assignments (Sanderson and Curtin 2017, eqs. 5, 6 and 19)."""
 
 from __future__ import annotations
 
@@ -13,31 +8,28 @@ from dataclasses import dataclass
 import numpy as np
 
 from skem.engine import compiled
-from skem.engine.linalg import DIGITS, EPS
-from skem.engine.rows import Chunk, Rows
-from skem.engine.threads import Workers, single_threaded
+from skem.engine.parameters import DIGITS, EPS
+from skem.engine.samples import Samples
+from skem.engine.threads import single_threaded
 
-CHUNK_ROWS = 8192
-"""Rows per chunk: a constant, so that results do not depend on the machine. Fewer, and calls from Python take longer."""
-
-EXACT_SHARE = 0.5
-"""Where float32 was not enough for a larger share of the rows, it is not tried again."""
+LEAST_GAP = 1e-30
+"""Least difference of two squared distances in float32: smaller squares may underflow."""
 
 
 @dataclass(frozen=True)
 class Clusters:
-    """What k-means ends with.
+    """Result of k-means.
 
     Attributes
     ----------
     centres : ndarray of shape (K, m)
-        In the units of the rows.
-    labels : ndarray of int32, shape (N,)
-        The centre nearest to each row.
+        In the units of the samples.
+    labels : ndarray of int32, shape (n,)
+        Index of the centre nearest to each sample.
     inertia : float
-        Weighted sum of squared distances between rows and their centres.
+        Weighted sum of squared distances between samples and their centres.
     n_iter : int
-        The last one, in which no row changes its centre, counts as well.
+        Number of iterations. The last one, in which no sample changes its centre, counts as well.
     """
 
     centres: np.ndarray
@@ -46,168 +38,135 @@ class Clusters:
     n_iter: int
 
 
-class NearestCentres:
-    """Rows and the centres they are assigned to.
+def assign(samples: Samples, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Assign each sample to the nearest of ``centres`` (K, m), the first of several.
 
-    Parameters
-    ----------
-    rows : Rows
-        Of one class.
-    workers : Workers
-        Who works on the chunks; the result does not depend on how many they are.
+    Distances are computed in float32, and again in float64 where the rounding of float32 may decide.
 
-    Attributes
-    ----------
-    labels : ndarray of int32, shape (N,)
-        The centre of each row; at first there is none.
+    Returns
+    -------
+    labels : ndarray of int32, shape (n,)
+    sums : ndarray of shape (K, m + 1)
+        Weighted sums of the samples of each centre, and their weights.
     """
+    loop, (K, m), shift, scale = compiled.nearest(), centres.shape, samples.shift, samples.scale
+    padded = np.zeros((K, -(-m // loop.FEATURES) * loop.FEATURES))
+    padded[:, :m] = centres
+    with np.errstate(over="ignore"):
+        in_float32 = padded.astype(np.float32)
+    # With u = 2^-24, a difference x - c is off by u (|x| + |c|), which is at most u (|x - c| + 2 |c|), and a sum of m squares
+    # by m + 3 units u. For each of two distances; a hundredth more covers terms of second order.
+    limits = 2.02 * 2.0**-24 * (m + 8), 2 * float(np.linalg.norm(centres, axis=1).max()), LEAST_GAP
+    labels, inverse = np.empty(len(samples.weights), dtype=np.int32), 1.0 / scale
 
-    def __init__(self, rows: Rows, workers: Workers) -> None:
-        self._rows, self._workers = rows, workers
-        self._chunks = rows.chunks(CHUNK_ROWS)
-        self._exactly = False
-        self.labels = np.full(len(rows.weights), -1, dtype=np.int32)
+    def of_chunk(chunk: slice) -> np.ndarray:
+        x, weights, own = samples.original(chunk), samples.weights[chunk], labels[chunk]
+        sums, tile = np.zeros((K, m + 1)), np.zeros((padded.shape[1] + 4, loop.TILE), np.float32)
+        loop.assign((x, weights, shift, inverse), in_float32, limits, tile, (own, sums))
+        undecided = np.flatnonzero(own < 0)
+        if len(undecided):
+            rest, found = (x[undecided], weights[undecided], shift, inverse), own[undecided]
+            loop.assign(rest, padded, (0.0, 0.0, 0.0), tile.astype(np.float64), (found, sums))
+            own[undecided] = found
+        return sums
 
-    def assign(self, centres: np.ndarray) -> tuple[int, np.ndarray]:
-        """Assign each row to the nearest of ``centres`` (K, m), the first of several.
+    sums = samples.sum(of_chunk)
+    sums[:, :-1] /= scale
+    return labels, sums
 
-        Returns
-        -------
-        changed : int
-            How many rows had another one.
-        sums : ndarray of shape (K, m + 1)
-            The weighted sums of the rows of each centre, and their weights.
-        """
-        features, centres = self._rows.features, np.ascontiguousarray(centres)
 
-        def assign(chunk: Chunk) -> tuple[int, int, np.ndarray, np.ndarray]:
-            x, weights, labels = self._chunk(chunk)
-            sums, counts = np.zeros(centres.shape), np.zeros(len(centres))
-            changed, n_close = compiled.nearest().assign(
-                x,
-                features.shift,
-                features.scale,
-                centres,
-                weights,
-                labels,
-                sums,
-                counts,
-                self._exactly,
-            )
-            return changed, n_close, sums, counts
+def squared_distances(samples: Samples, chunk: slice, centres: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Squared distance of each sample of a chunk to its centre, shape (n_chunk,), in float64."""
+    squares, units = np.empty(len(labels)), (samples.shift, samples.scale)
+    centres = np.ascontiguousarray(centres)
+    compiled.nearest().squared_distances(samples.original(chunk), units, centres, labels, squares)
+    return squares
 
-        changed, n_close, sums, counts = 0, 0, np.zeros(centres.shape), np.zeros(len(centres))
-        with self._workers.imap(assign, self._chunks) as by_chunk:
-            for of_chunk in by_chunk:
-                changed, n_close = changed + of_chunk[0], n_close + of_chunk[1]
-                sums += of_chunk[2]
-                counts += of_chunk[3]
-        self._exactly |= n_close > EXACT_SHARE * len(self.labels)
-        return changed, np.concatenate([sums / features.scale, counts[:, None]], axis=1)
 
-    def _chunk(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Its rows as they are, their weights and their labels."""
-        return (
-            self._rows.features.original(chunk.rows),
-            self._rows.weights[chunk.rows],
-            self.labels[chunk.rows],
+def _to_own_centres(samples: Samples, centres: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Squared distance of each sample to its centre, shape (n,)."""
+    return np.concatenate(
+        samples.map(lambda chunk: squared_distances(samples, chunk, centres, labels[chunk]))
+    )
+
+
+def inertia(samples: Samples, centres: np.ndarray, labels: np.ndarray) -> float:
+    """Weighted sum of squared distances between samples and their centres."""
+    return float(samples.weights @ _to_own_centres(samples, centres, labels))
+
+
+def _far_samples(samples: Samples, centres: np.ndarray, labels: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """The farthest sample of each centre with several distinct samples, that of the most popular centre first.
+
+    Raises
+    ------
+    ValueError
+        No centre has several distinct samples.
+    """
+    squares = _to_own_centres(samples, centres, labels)
+    order = np.lexsort((-squares, labels))
+    used, first = np.unique(labels[order], return_index=True)
+    farthest = order[first]
+    distinct = squares[farthest] > (DIGITS * EPS) ** 2 * (samples.extent**2).sum()
+    if not distinct.any():
+        raise ValueError(
+            f"{len(centres)} clusters of {len(used)} distinct rows: give a smaller number of clusters or components"
         )
-
-    def inertia(self, centres: np.ndarray) -> float:
-        """Weighted sum of squared distances between the rows and their centres."""
-        return self._deviations(centres)[0]
-
-    def far_rows(self, centres: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """The farthest row of each centre that has several distinct rows, the most popular centre's first.
-
-        Raises
-        ------
-        ValueError
-            Where there is no such centre.
-        """
-        _, farthest, places = self._deviations(centres)
-        extent = self._rows.features.extent
-        distinct = farthest > (DIGITS * EPS) ** 2 * (extent**2).sum()
-        if not distinct.any():
-            raise ValueError(
-                f"{len(centres)} clusters of {np.count_nonzero(counts)} distinct rows: give a smaller number of "
-                "clusters or components"
-            )
-        order = np.argsort(-counts, kind="stable")
-        chosen = places[order[distinct[order]]]
-        return self._rows.features.read(np.arange(len(extent)), chosen).T
-
-    def _deviations(self, centres: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """The inertia, and the largest squared distance of a row of each centre, and which row that is, (K,)."""
-        K, features, centres = len(centres), self._rows.features, np.ascontiguousarray(centres)
-
-        def deviate(chunk: Chunk) -> tuple[float, np.ndarray, np.ndarray]:
-            x, weights, labels = self._chunk(chunk)
-            farthest, places = np.zeros(K), np.zeros(K, dtype=np.intp)
-            total = compiled.nearest().deviations(
-                x, features.shift, features.scale, centres, weights, labels, farthest, places
-            )
-            return total, farthest, places + chunk.rows.start
-
-        total, farthest, places = 0.0, np.zeros(K), np.zeros(K, dtype=np.intp)
-        with self._workers.imap(deviate, self._chunks) as by_chunk:
-            for of_chunk, distances, rows in by_chunk:
-                total += of_chunk
-                farther = distances > farthest
-                farthest[farther], places[farther] = distances[farther], rows[farther]
-        return total, farthest, places
+    by_popularity = np.argsort(-counts[used[distinct]], kind="stable")
+    return samples.at(farthest[distinct][by_popularity])
 
 
 def lloyd(
-    rows: Rows,
+    samples: Samples,
     centres: np.ndarray,
-    workers: Workers,
     *,
     max_iter: int,
     tol: float = 0.0,
     observe: Callable[[np.ndarray], bool] | None = None,
 ) -> Clusters:
-    """Lloyd's iterations from given centres, (K, m) in the units of ``rows``.
+    """Run Lloyd's iterations.
 
-    A centre that loses all its rows moves to the farthest row of the most popular centre; several of them to those of
-    the most popular ones.
+    A centre that loses all its samples moves to the farthest sample of the most popular centre; several of them move to
+    those of the most popular centres.
 
     Parameters
     ----------
-    rows : Rows
-        Of one class.
+    samples : Samples
     centres : ndarray of shape (K, m)
-    workers : Workers
+        Initial centres, in the units of the samples.
     max_iter : int
-        The most iterations; with none, rows are assigned to the centres as they are.
+        Maximum number of iterations. With zero, samples are assigned to the initial centres.
     tol : float
-        Stop where the sum of the centres' squared moves is no more than this, in squared units of ``rows``. It stops in
-        any case where no row changes its centre.
+        Stop where the sum of the centres' squared moves is no more than this, in squared units of the samples. The
+        iterations stop in any case where no sample changes its centre.
     observe : callable, optional
         Called with the centres after each iteration that moves them; True ends the iterations.
 
     Raises
     ------
     ValueError
-        Where there are more centres than distinct rows.
+        More centres than distinct samples.
     """
     with single_threaded():
-        nearest = NearestCentres(rows, workers)
-        n_iter, moved = 0, np.inf
+        labels, n_iter, moved = None, 0, np.inf
         while True:
-            changed, sums = nearest.assign(centres)
-            counts = sums[:, -1:]
-            means = np.where(counts > 0, sums[:, :-1] / np.where(counts > 0, counts, 1.0), centres)
+            previous_labels = labels
+            labels, sums = assign(samples, centres)
+            unchanged = previous_labels is not None and np.array_equal(labels, previous_labels)
+            counts = sums[:, -1]
             empty = np.flatnonzero(counts == 0)
-            # At the end only centres without rows move, but not for ever.
+            means = np.where(
+                counts[:, None] > 0, sums[:, :-1] / np.where(counts > 0, counts, 1.0)[:, None], centres
+            )
+            # After the last iteration only centres without samples move, and not for ever.
             if len(empty) and n_iter < max_iter + len(centres):
                 means = means if n_iter < max_iter else centres.copy()
-                far_rows = nearest.far_rows(centres, counts[:, 0])[: len(empty)]
-                means[empty[: len(far_rows)]] = far_rows
-            elif changed == 0 or moved <= tol or n_iter >= max_iter:
+                far_samples = _far_samples(samples, centres, labels, counts)[: len(empty)]
+                means[empty[: len(far_samples)]] = far_samples
+            elif unchanged or moved <= tol or n_iter >= max_iter:
                 break
             centres, moved, n_iter = means, float(((means - centres) ** 2).sum()), n_iter + 1
             if observe is not None and observe(centres):
                 max_iter = min(max_iter, n_iter)
-        n_iter += changed == 0 and moved > tol
-        return Clusters(centres, nearest.labels, nearest.inertia(centres), min(n_iter, max_iter))
+        n_iter += unchanged and moved > tol
+        return Clusters(centres, labels, inertia(samples, centres, labels), min(n_iter, max_iter))

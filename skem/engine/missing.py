@@ -15,11 +15,10 @@ from functools import cached_property
 import numpy as np
 from scipy.special import logsumexp
 
-from skem.engine import class_density, compiled
-from skem.engine.class_density import Block, ClassMixtures
-from skem.engine.covariance_type import CovarianceType
-from skem.engine.linalg import LOG_2PI
-from skem.engine.parameters import Mixture
+from skem.engine import compiled, density
+from skem.engine.covariances import CovarianceType
+from skem.engine.density import Block, ClassMixtures
+from skem.engine.parameters import LOG_2PI, Mixture
 from skem.engine.rows import MAX_EXTENT, Features
 from skem.engine.threads import Workers
 
@@ -87,7 +86,7 @@ class Regression:
 
     def __init__(self, means: np.ndarray, covariances: np.ndarray, observed: np.ndarray) -> None:
         self._means, self._covariances, self._observed = means, covariances, observed
-        self._factors = compiled.components().marginal_factors(
+        self._factors = compiled.matrices().marginal_factors(
             np.ascontiguousarray(covariances), np.flatnonzero(observed)
         )
         self._roots = np.diagonal(self._factors, axis1=1, axis2=2)
@@ -98,7 +97,7 @@ class Regression:
     def _whitened(self) -> np.ndarray:
         """L^-1 P_oh, shape (K, o, h)."""
         cross = np.ascontiguousarray(self._covariances[:, self._observed][:, :, ~self._observed])
-        compiled.components().whiten(self._factors, cross)
+        compiled.matrices().solve_lower(self._factors, cross)
         return cross
 
     @cached_property
@@ -112,7 +111,7 @@ class Regression:
         """As `log_density`; and x_o - mu_o, whitened and as it is, (K, o, n) each."""
         offsets = x.T[self._observed] - self._means[:, self._observed, None]
         z = offsets.copy()
-        compiled.components().whiten(self._factors, z)
+        compiled.matrices().solve_lower(self._factors, z)
         log_scale = 0.5 * z.shape[1] * LOG_2PI + np.log(self._roots).sum(axis=1)
         return -0.5 * np.einsum("kon,kon->kn", z, z) - log_scale[:, None], z, offsets
 
@@ -149,7 +148,7 @@ def log_densities(features: Features, block: Block, workers: Workers) -> np.ndar
 
 
 def class_log_density(features: Features, blocks: Sequence[Block], workers: Workers) -> np.ndarray:
-    """log p(x_o|c) summed over blocks, in input units: that of ``class_density``, but for rows that miss something.
+    """log p(x_o|c) summed over blocks, in input units: that of ``density``, but for rows that miss something.
 
     Returns
     -------
@@ -162,7 +161,7 @@ def class_log_density(features: Features, blocks: Sequence[Block], workers: Work
     if not incomplete.all():
         complete = Features(X[~incomplete], None, features.shift, features.scale)
         log_volumes = [float(log_scale[block.columns].sum()) for block in blocks]
-        result[~incomplete] = class_density.class_log_density(complete, blocks, workers, log_volumes)
+        result[~incomplete] = density.class_log_density(complete, blocks, workers, log_volumes)
     for block in blocks:
         dense, classes = dense_covariances(block.mixture, block.covariance_type), ClassMixtures(block.mixture)
 
@@ -172,8 +171,7 @@ def class_log_density(features: Features, blocks: Sequence[Block], workers: Work
             regression = Regression(block.mixture.means, dense, group.observed)
             log_density = regression.log_density(features.read(block.columns, group.rows).T)
             volume = log_scale[block.columns[group.observed]].sum()
-            of_classes, common = classes(log_density, np.full(len(group.rows), -volume))
-            result[group.rows] += (of_classes + common).T
+            result[group.rows] += (classes(log_density) - volume).T
 
         workers.map(add, groups(features, block.columns, np.flatnonzero(incomplete)))
     return result

@@ -12,12 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skem.engine import compiled
 from skem.engine.density import log_sum_exp
 from skem.engine.em import State
 from skem.engine.missing import Regression, dense_covariances, groups
-from skem.engine.moments import Moments
-from skem.engine.parameters import Mixture
+from skem.engine.parameters import Mixture, Statistics
 from skem.engine.problem import Problem
 from skem.engine.rows import Features, Rows
 
@@ -63,22 +61,24 @@ def _class_groups(rows: Rows, columns: np.ndarray) -> list[_ClassGroup]:
     ]
 
 
-def passes(problem: Problem, max_iter: int) -> Iterator[State]:
-    """Yield the state after each of ``max_iter`` passes of EM on one block of features, as ``em.passes`` does."""
+def iterations(problem: Problem, max_iter: int) -> Iterator[State]:
+    """Yield the state after each of ``max_iter`` iterations of EM on one block of features, as ``em.iterations`` does."""
     rows, columns = problem.parts.all_rows, problem.columns
     of_patterns, total = _class_groups(rows, columns), rows.total_weight
     # What is missing has no volume; whoever asks takes that of all features.
     log_scale = np.log(rows.features.scale[columns])
     volume = log_scale.sum() - sum(g.weights.sum() * log_scale[g.observed].sum() for g in of_patterns) / total
     mixture = problem.start
-    statistics = _Statistics(problem, mixture, of_patterns)
+    statistics = _e_step(problem, mixture, of_patterns)
     first = statistics.objective / total + volume
-    for p in range(1, max_iter + 1):
-        mixture, n_singular = statistics.maximise(problem)
-        statistics = _Statistics(problem, mixture, of_patterns)
+    for iteration in range(1, max_iter + 1):
+        mixture, _, _, n_singular, _ = problem.covariance_type.m_step(
+            statistics, mixture, problem.constraints
+        )
+        statistics = _e_step(problem, mixture, of_patterns)
         log_likelihood = statistics.log_likelihood / total + volume
         objective = statistics.objective / total + volume
-        yield State(p, mixture, log_likelihood, objective, np.dtype(np.float64), first, n_singular)
+        yield State(iteration, mixture, log_likelihood, objective, statistics.dtype, first, n_singular)
 
 
 class _GroupSums(NamedTuple):
@@ -133,40 +133,21 @@ class _ClassMixture(NamedTuple):
         )
 
 
-class _Statistics:
-    """The E-step: counts (K, L), sums of x - mu_k and of its products, and likelihoods."""
-
-    def __init__(self, problem: Problem, mixture: Mixture, of_patterns: list[_ClassGroup]) -> None:
-        self._mixture = mixture
-        (K, m), L = mixture.means.shape, mixture.weights.shape[1]
-        classes = _class_mixtures(problem, mixture)
-        self.log_likelihood = self.objective = 0.0
-        self._counts, self._offsets, self._scatter = np.zeros((K, L)), np.zeros((K, m)), np.zeros((K, m, m))
-        with problem.workers.imap(lambda group: classes[group.code].expect(group), of_patterns) as sums:
-            for group, added in zip(of_patterns, sums, strict=True):
-                components = classes[group.code].components
-                self.log_likelihood += added.log_likelihood
-                self.objective += added.objective
-                self._counts[components, group.code] += added.counts
-                self._offsets[components] += added.offsets
-                self._scatter[components] += added.scatter
-
-    def maximise(self, problem: Problem) -> tuple[Mixture, int]:
-        """The M-step (Pulford 2022, eqs. 16-18), and how many components are singular.
-
-        A component without rows stays as it was, with weight zero.
-        """
-        previous, covariance_type = self._mixture, problem.covariance_type
-        sums = covariance_type.of_scatter(self._scatter)
-        sums[:, problem.linear] = self._offsets
-        sums[:, -1] = self._counts.sum(axis=1)
-        weights, means, phi, offsets, n_k = compiled.components().expectations(
-            self._counts.copy(), sums, previous.means, previous.means, problem.linear, problem.active_rows
-        )
-        covariances, _, singular = covariance_type.maximise(
-            Moments(phi, offsets, means, n_k), previous.covariances, problem.ridge, problem.variance_floor
-        )
-        return Mixture(weights, means, covariances), int(singular.sum())
+def _e_step(problem: Problem, mixture: Mixture, of_patterns: list[_ClassGroup]) -> Statistics:
+    """Sums about the means over all samples."""
+    (K, m), L = mixture.means.shape, mixture.weights.shape[1]
+    classes, scatter = _class_mixtures(problem, mixture), np.zeros((K, m, m))
+    total = Statistics(np.zeros((K, L)), np.zeros((K, m)), scatter)
+    with problem.workers.imap(lambda group: classes[group.code].expect(group), of_patterns) as sums:
+        for group, added in zip(of_patterns, sums, strict=True):
+            components = classes[group.code].components
+            total.log_likelihood += added.log_likelihood
+            total.objective += added.objective
+            total.counts[components, group.code] += added.counts
+            total.offsets[components] += added.offsets
+            scatter[components] += added.scatter
+    total.scatter = problem.covariance_type.scatter(scatter)
+    return total
 
 
 def _class_mixtures(problem: Problem, mixture: Mixture) -> list[_ClassMixture]:

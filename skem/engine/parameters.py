@@ -1,13 +1,27 @@
-"""The parameters of a mixture."""
+"""The records that the engine exchanges, and the constants of its numerics."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 import numpy as np
 
-MATRICES, DIAGONAL, SPHERICAL = range(3)
-"""What phi(x) consists of: [x_i, x_i x_j for j >= i] for each i, and 1; [x, x^2, 1]; [x, |x|^2, 1]."""
+FLOAT64 = np.dtype(np.float64)
+LOG_2PI = 1.8378770664093453
+EPS = 2.0**-52
+"""Spacing of float64 at one."""
+
+DIGITS = 1e3
+"""A difference of two terms has three digits where it is so many times larger than the rounding of the terms."""
+
+SINGULAR = DIGITS * EPS
+"""A covariance is singular if a pivot, the variance of a feature given the features before it, is at most this times m times the
+sum of c_j^2 var_j; c_j are the coefficients of that prediction, and 1 for the feature itself. Fewer than three digits of the
+inverse would be right."""
+
+LEAST_ROUNDING = 1e-284
+"""Of a variance, so that none underflows. EM with missing values makes that of a constant feature less in every iteration."""
 
 
 @dataclass(frozen=True)
@@ -28,3 +42,92 @@ class Mixture:
     weights: np.ndarray
     means: np.ndarray
     covariances: np.ndarray
+
+
+class Gaussians(NamedTuple):
+    """Components in the form that densities are computed from: z = U (x - mu), log N(x; mu, P) = log_scale - |z|^2 / 2.
+
+    Attributes
+    ----------
+    means : ndarray of shape (K, m)
+    whiteners : ndarray
+        U = L^-1 of P = L L^T: (K, m, m) full, (1, m, m) tied, (K, m) diagonal and spherical.
+    shifts : ndarray of shape (K, m)
+        U mu.
+    log_scales : ndarray of shape (K,)
+        log N(mu_k; mu_k, P_k).
+    traces : ndarray of shape (K,)
+        tr(P_k^-1).
+    sensitivities : ndarray of shape (K,)
+        max(4, sqrt(m)) || |U| (|mu| + 4 sigma) ||: error of z in units of the relative rounding of features, for samples of the
+        component. Sums of m terms lose sqrt(m); of few terms the roundings of x, U, U mu and the result are the larger part.
+    """
+
+    means: np.ndarray
+    whiteners: np.ndarray
+    shifts: np.ndarray
+    log_scales: np.ndarray
+    traces: np.ndarray
+    sensitivities: np.ndarray
+
+    def is_float32_safe(self, weights: np.ndarray, extent: float) -> bool:
+        """True if log-densities are exact enough in float32, of the components with a weight (K, L), for features up to ``extent``."""
+        far = self.traces * max(
+            1.0, self.means.shape[1] * extent**2
+        )  # at least |U x|^2 and the largest element of U
+        safe = (self.sensitivities < SAFE32) & (far < LARGEST32)
+        return bool(safe.all() or safe[weights.any(axis=1)].all())
+
+
+LARGEST32 = 1e36
+"""Of |U x|^2, so that no square overflows in float32."""
+
+SAFE32, SAFE64 = 1e-4 * 2.0**24, 1e-8 * 2.0**53
+"""Sensitivities up to which z is off by less than 1e-4 in float32, and 1e-8 in float64. Promised are 1e-3 + 1e-6 |log p| nats in
+float32 and 1e-6 (1 + |log p|) in float64; `tests/digits.py` measures errors over the promise."""
+
+
+LEAST32, LEAST64 = -80.0, -700.0
+"""Log of a density over the largest one of its sample up to which it counts as zero, in float32 and float64. A little below, numbers
+are subnormal, and products with them take fifty times as long."""
+
+
+@dataclass
+class Statistics:
+    """Sums over samples that an E-step leaves, about the means of the mixture before the M-step.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (K, L)
+        n_kc = sum r, the expected samples of each component in each class.
+    offsets : ndarray of shape (K, m)
+        sum r (x - mu).
+    scatter : ndarray
+        sum r (x - mu) (x - mu)^T: (K, m, m) full; (1, m, m) tied, summed over components; its diagonal, (K, m), diagonal and spherical.
+    log_likelihood, objective : float
+        Weighted sums of log p(x|c), without and with the penalties, in nats.
+    dtype : numpy dtype
+        Type that the sums of a tile were taken in.
+    """
+
+    counts: np.ndarray
+    offsets: np.ndarray
+    scatter: np.ndarray
+    log_likelihood: float = 0.0
+    objective: float = 0.0
+    dtype: np.dtype = FLOAT64
+
+    @property
+    def eps(self) -> float:
+        """Rounding of the type of the sums."""
+        return EPS if self.dtype.itemsize == 8 else 2.0**-23
+
+    def __add__(self, other: Self) -> Statistics:
+        return Statistics(
+            self.counts + other.counts,
+            self.offsets + other.offsets,
+            self.scatter + other.scatter,
+            self.log_likelihood + other.log_likelihood,
+            self.objective + other.objective,
+            self.dtype,
+        )

@@ -1,72 +1,22 @@
-"""Where k-means starts: a registry of ways to draw its first centres from the rows.
+"""Initial centres of k-means: a registry of ways to choose them among the samples.
 
-What is drawn at random is weighted by the sample weights and does not depend on the order of the rows: a row of weight
-two is the same as two rows. The static ways draw nothing, and go by the order of the rows.
+Random choices are weighted by the sample weights and do not depend on the order of the samples: a sample of weight two
+equals two samples. The static ways follow the order of the samples.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from skem.engine import compiled
-from skem.engine.kmeans import CHUNK_ROWS
-from skem.engine.rows import Chunk, Rows
-from skem.engine.threads import Workers
+from skem.engine.kmeans import squared_distances
+from skem.engine.samples import Samples
 
-
-@dataclass(frozen=True)
-class SeedRequest:
-    """What seeds are drawn from.
-
-    Attributes
-    ----------
-    rows : Rows
-        Of one class.
-    n_clusters : int
-        K.
-    random_state : RandomState
-    workers : Workers
-    """
-
-    rows: Rows
-    n_clusters: int
-    random_state: np.random.RandomState
-    workers: Workers
-
-    @property
-    def columns(self) -> np.ndarray:
-        return np.arange(self.rows.features.X.shape[1])
-
-    def row(self, n: int) -> np.ndarray:
-        """The features of row number n, shape (1, m)."""
-        return self.rows.features.read(self.columns, slice(n, n + 1)).T
-
-    @cached_property
-    def order(self) -> np.ndarray:
-        """The rows by their projections on a random direction, shape (N,): what they are decides it, not where they stand."""
-        direction = self.random_state.standard_normal(len(self.columns))
-        # Not a matrix product: its rounding depends on where in the array a row stands.
-        projections = [
-            (self.rows.features.read(self.columns, chunk.rows) * direction[:, None]).sum(axis=0)
-            for chunk in self.rows.chunks(CHUNK_ROWS)
-        ]
-        return np.argsort(np.concatenate(projections), kind="stable")
-
-    def draw(self, weights: np.ndarray, size: int) -> np.ndarray:
-        """Numbers of rows drawn with probabilities proportional to ``weights`` (N,)."""
-        edges = np.cumsum(weights[self.order])
-        steps = self.random_state.uniform(size=size) * edges[-1]
-        return self.order[np.searchsorted(edges, steps, side="right").clip(max=len(edges) - 1)]
-
-
-Seeds = Callable[[SeedRequest], np.ndarray]
+Seeds = Callable[[Samples, int, np.random.RandomState], np.ndarray]
 
 SEEDS: dict[str, Seeds] = {}
-"""Give the first centres, (K, m) in the units of the rows, by the name that users give."""
+"""Functions of samples, number of clusters K and random state, by their public names. They return centres (K, m)."""
 
 
 def _register(name: str) -> Callable[[Seeds], Seeds]:
@@ -77,92 +27,98 @@ def _register(name: str) -> Callable[[Seeds], Seeds]:
     return register
 
 
-def _at_steps(request: SeedRequest, order: np.ndarray, offset: float) -> np.ndarray:
-    """Rows at equal steps along their cumulated weights."""
-    edges = np.cumsum(request.rows.weights[order])
-    steps = (np.arange(request.n_clusters) + offset) / request.n_clusters * edges[-1]
-    chosen = order[np.searchsorted(edges, steps, side="right").clip(max=len(order) - 1)]
-    return np.concatenate([request.row(n) for n in chosen.tolist()])
+def _random_order(samples: Samples, random_state: np.random.RandomState) -> np.ndarray:
+    """Indices of the samples by their projections on a random direction, (n,): independent of the samples' order."""
+    direction = random_state.standard_normal(len(samples.scale))
+    # Not a matrix product: its rounding depends on the position of a sample.
+    projections = samples.map(lambda chunk: (samples.internal(chunk) * direction).sum(axis=1))
+    return np.argsort(np.concatenate(projections), kind="stable")
+
+
+def _at_shares(order: np.ndarray, weights: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Indices of the samples at these shares, from 0 to 1, of the cumulated weights (n,)."""
+    edges = np.cumsum(weights[order])
+    return order[np.searchsorted(edges, shares * edges[-1], side="right").clip(max=len(edges) - 1)]
 
 
 @_register("static_subset")
-def _static_subset(request: SeedRequest) -> np.ndarray:
-    return _at_steps(request, np.arange(len(request.rows.weights)), 0.5)
+def _static_subset(samples: Samples, n_clusters: int, random_state: np.random.RandomState) -> np.ndarray:
+    order, shares = np.arange(len(samples.weights)), (np.arange(n_clusters) + 0.5) / n_clusters
+    return samples.at(_at_shares(order, samples.weights, shares))
 
 
 @_register("random_subset")
-def _random_subset(request: SeedRequest) -> np.ndarray:
-    """Systematic sampling: distinct rows where there are enough of them."""
-    order = request.order
-    return _at_steps(request, order, request.random_state.uniform())
+def random_subset(samples: Samples, n_clusters: int, random_state: np.random.RandomState) -> np.ndarray:
+    """Draw by systematic sampling: distinct samples where there are enough of them."""
+    order = _random_order(samples, random_state)
+    shares = (np.arange(n_clusters) + random_state.uniform()) / n_clusters
+    return samples.at(_at_shares(order, samples.weights, shares))
 
 
-class _Closest:
-    """The squared distance of each row to the closest of the seeds so far."""
+class _Nearest:
+    """Squared distance of each sample to the nearest seed so far, in ``squares`` (n,)."""
 
-    def __init__(self, request: SeedRequest, seed: np.ndarray) -> None:
-        rows = request.rows
-        self._features, self._weights, self._workers = rows.features, rows.weights, request.workers
-        self._chunks = rows.chunks(CHUNK_ROWS)
-        self.squares = np.full(len(rows.weights), np.inf)
+    def __init__(self, samples: Samples, seed: np.ndarray) -> None:
+        self._samples, self.squares = samples, np.full(len(samples.weights), np.inf)
         self.add(seed)
 
-    def _closer(self, chunk: Chunk, candidates: np.ndarray) -> np.ndarray:
-        x, squares = self._features.original(chunk.rows), self.squares[chunk.rows]
-        closest = np.empty((len(candidates), len(squares)))
-        compiled.nearest().closer(x, self._features.shift, self._features.scale, candidates, squares, closest)
-        return closest
+    def _with(self, candidate: np.ndarray, chunk: slice) -> np.ndarray:
+        """The squared distances of a chunk if a candidate became a seed."""
+        squares = self.squares[chunk]
+        first = np.zeros(len(squares), dtype=np.int32)
+        return np.minimum(squares, squared_distances(self._samples, chunk, candidate[None], first))
 
     def add(self, seed: np.ndarray) -> None:
-        """Take in one more seed, shape (1, m)."""
+        def of_chunk(chunk: slice) -> None:
+            self.squares[chunk] = self._with(seed, chunk)
 
-        def add(chunk: Chunk) -> None:
-            self.squares[chunk.rows] = self._closer(chunk, seed)[0]
+        self._samples.map(of_chunk)
 
-        self._workers.map(add, self._chunks)
-
-    def with_each(self, candidates: np.ndarray) -> np.ndarray:
-        """The weighted sum of the squared distances once a candidate is a seed, of each of them: shape (q,)."""
-
-        def total(chunk: Chunk) -> np.ndarray:
-            return self._closer(chunk, candidates) @ self._weights[chunk.rows]
-
-        return sum(self._workers.map(total, self._chunks), start=np.zeros(len(candidates)))
+    def inertia(self, candidates: np.ndarray) -> np.ndarray:
+        """Weighted sum of the squared distances if a candidate became a seed, for each of them: shape (q,)."""
+        weights = self._samples.weights
+        return self._samples.sum(
+            lambda chunk: np.array([weights[chunk] @ self._with(c, chunk) for c in candidates])
+        )
 
 
 @_register("k-means++")
-def _kmeans_plusplus(request: SeedRequest) -> np.ndarray:
-    """Of a few rows drawn by their squared distances, the one that leaves the least (Arthur and Vassilvitskii 2007)."""
-    n_candidates = 2 + int(np.log(request.n_clusters))
-    seeds = [request.row(int(request.draw(request.rows.weights, 1)[0]))]
-    closest = _Closest(request, seeds[0])
-    while len(seeds) < request.n_clusters:
-        potential = request.rows.weights * closest.squares
-        if not potential.any():  # no distinct row is left, which k-means will find out
-            return np.concatenate(seeds + seeds[:1] * (request.n_clusters - len(seeds)))
-        drawn = request.draw(potential, n_candidates)
-        candidates = np.concatenate([request.row(n) for n in drawn.tolist()])
-        best = int(closest.with_each(candidates).argmin())
-        seeds.append(candidates[best : best + 1])
-        closest.add(seeds[-1])
-    return np.concatenate(seeds)
+def kmeans_plusplus(samples: Samples, n_clusters: int, random_state: np.random.RandomState) -> np.ndarray:
+    """Draw a few samples by their squared distances and take the best, repeatedly (Arthur and Vassilvitskii 2007)."""
+    order, n_candidates = _random_order(samples, random_state), 2 + int(np.log(n_clusters))
+
+    def drawn(weights: np.ndarray, size: int) -> np.ndarray:
+        return samples.at(_at_shares(order, weights, random_state.uniform(size=size)))
+
+    seeds = [drawn(samples.weights, 1)[0]]
+    nearest = _Nearest(samples, seeds[0])
+    while len(seeds) < n_clusters:
+        potential = samples.weights * nearest.squares
+        if not potential.any():  # No distinct sample is left.
+            return np.stack(seeds + seeds[:1] * (n_clusters - len(seeds)))
+        candidates = drawn(potential, n_candidates)
+        seeds.append(candidates[nearest.inertia(candidates).argmin()])
+        nearest.add(seeds[-1])
+    return np.stack(seeds)
 
 
-def _spread(request: SeedRequest, first: int) -> np.ndarray:
-    """The row farthest from all seeds so far, again and again."""
-    seeds = [request.row(first)]
-    closest = _Closest(request, seeds[0])
-    while len(seeds) < request.n_clusters:
-        seeds.append(request.row(int(closest.squares.argmax())))
-        closest.add(seeds[-1])
-    return np.concatenate(seeds)
+def _spread(samples: Samples, n_clusters: int, first: int) -> np.ndarray:
+    """Take the sample farthest from all seeds so far, repeatedly, beginning with the index ``first``."""
+    seeds = [samples.at(np.array([first]))[0]]
+    nearest = _Nearest(samples, seeds[0])
+    while len(seeds) < n_clusters:
+        seeds.append(samples.at(np.array([nearest.squares.argmax()]))[0])
+        nearest.add(seeds[-1])
+    return np.stack(seeds)
 
 
 @_register("static_spread")
-def _static_spread(request: SeedRequest) -> np.ndarray:
-    return _spread(request, 0)
+def _static_spread(samples: Samples, n_clusters: int, random_state: np.random.RandomState) -> np.ndarray:
+    return _spread(samples, n_clusters, 0)
 
 
 @_register("random_spread")
-def _random_spread(request: SeedRequest) -> np.ndarray:
-    return _spread(request, int(request.draw(request.rows.weights, 1)[0]))
+def _random_spread(samples: Samples, n_clusters: int, random_state: np.random.RandomState) -> np.ndarray:
+    order = _random_order(samples, random_state)
+    first = _at_shares(order, samples.weights, random_state.uniform(size=1))
+    return _spread(samples, n_clusters, int(first[0]))

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import blas, cho_factor
 
-from skem.engine.linalg import EPS
+from skem.engine.parameters import EPS
+from skem.engine.threads import go_on
 
 ARMIJO = 1e-4
 """A step has to gain this share of what the gradient promises."""
@@ -84,6 +85,7 @@ class Designs:
         # 1 - p as a sum over the others: where p is nearly one, their difference would be rounding, and the matrix indefinite.
         others = probabilities @ (1.0 - np.eye(probabilities.shape[1]))
         for s, part in enumerate(self.slices):
+            go_on()
             # Not what is above plus the rest, for the same reason.
             spread = np.sqrt(weights * probabilities[:, s] * others[:, s])
             root = self.columns[:, part] * spread[:, None]
@@ -198,6 +200,7 @@ class NewtonSteps:
         norm = float(left @ direction)
         enough = 1e-4 * max(min(norm, norm * norm), DECREMENT)
         for _ in range(CONJUGATE_ITER):
+            go_on()
             if norm <= enough:
                 return found
             moved = self._product(probabilities, direction)
@@ -237,6 +240,7 @@ def maximise_expectation(
     if value_from_zeros > value:
         coef, value, known = zeros, value_from_zeros, from_zeros
     for _ in range(NEWTON_ITER):
+        go_on()
         probabilities = np.exp(known)
         residuals = rows.weights[:, None] * (responsibilities - probabilities)
         gradient = designs.gradient(residuals) - coef

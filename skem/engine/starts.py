@@ -1,53 +1,58 @@
-"""Where the first parameters come from: a registry of starts.
+"""Initial parameters of classifiers: a registry of initialisations.
 
-Everything drawn from the data is weighted by the sample weights and does not depend on the order of the
-rows: a row of weight two is the same as two rows.
+Random choices are weighted by the sample weights and do not depend on the order of the samples: a sample of weight two
+equals two samples.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
-from sklearn.cluster import KMeans, kmeans_plusplus
-from sklearn.metrics import pairwise_distances_argmin
 
-from skem.engine.covariance_type import CovarianceType
-from skem.engine.linalg import SINGULAR
-from skem.engine.parameters import Mixture
-from skem.engine.rows import CHUNK_ROWS, Rows
+from skem.engine.clusters import VARIANCE_FLOOR, mean_square, means_of, pooled_scatter
+from skem.engine.covariances import CovarianceType
+from skem.engine.kmeans import assign, lloyd
+from skem.engine.parameters import SINGULAR, Mixture
+from skem.engine.rows import Rows
+from skem.engine.samples import Samples
+from skem.engine.seeds import kmeans_plusplus, random_subset
+from skem.engine.threads import Workers
 
-VARIANCE_FLOOR = 1e-6
-"""Least variance of a start taken from rows, relative to the mean variance of the features."""
+MAX_ITER, TOL = 300, 1e-4
+"""Largest number of iterations of k-means, and the least sum of squared moves relative to the mean variance, as
+scikit-learn's ``KMeans`` has them by default."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What a start for one block is made from.
+    """Data and options of the initialisation of one feature block.
 
     Attributes
     ----------
     rows : Rows
+        Training samples.
     columns : ndarray of int, shape (m,)
-        The features of the block.
+        Features of the block.
     n_components : int
         K.
     covariance_type : CovarianceType
     random_state : RandomState
+    workers : Workers
     ridge : float
-        Added to covariances taken from rows, as the M-step does.
+        Covariance regularisation, added to the variances of samples.
     strict : bool
-        Whether too few rows to draw distinct ones is an error; else some components start as equal copies.
+        True if fewer samples than components are an error; else some components are equal copies.
     spread, width : float
-        For "uniform": means from U[-spread, spread] about ``centre`` and P = width^2 I, in the units of ``rows``.
+        Of "uniform": means from U[-spread, spread] about ``centre`` and P = width^2 I, in the units of ``rows``.
     centre : ndarray of shape (m,) or float
-        Where the origin of the uniform start lies, in the units of ``rows``.
+        Centre of the means of "uniform", in the units of ``rows``.
     groups : list of ndarray of int, optional
-        The components of each class, for a start by class; else equal groups, of which the first K mod L get one more.
+        Components of each class, for an initialisation by class. By default equal groups; the first K mod L have one more.
     labels : list, optional
-        What the user calls the classes.
+        Class labels, for error messages.
     """
 
     rows: Rows
@@ -55,6 +60,7 @@ class Request:
     n_components: int
     covariance_type: CovarianceType
     random_state: np.random.RandomState
+    workers: Workers
     ridge: float = 0.0
     strict: bool = True
     spread: float = 0.0
@@ -67,161 +73,96 @@ class Request:
     def n_classes(self) -> int:
         return len(self.rows.borders) - 1
 
+    def samples(self, begin: int, stop: int) -> Samples:
+        """The samples from ``begin`` to ``stop``, with the features of the block."""
+        rows = self.rows
+        return Samples(rows.features, rows.weights[begin:stop], self.workers, self.columns, begin)
+
 
 class Start(Protocol):
-    """A way to start."""
+    """An initialisation."""
 
     @property
     def by_class(self) -> bool:
-        """Whether each class starts with components of its own."""
+        """True if each class has components of its own."""
 
     def __call__(self, request: Request) -> Mixture:
-        """The parameters EM starts from.
+        """Return the initial parameters.
 
         Raises
         ------
         ValueError
-            Too few components for the classes, or too few rows for the components.
+            Too few components for the classes, or too few samples for the components.
         """
 
 
 class _Uniform:
-    """Means drawn from a cube, balls as covariances, equal weights (Pulford 2022, section 3.1)."""
+    """Means drawn from a cube, equal balls as covariances, equal weights (Pulford 2022, section 3.1)."""
 
     by_class = False
 
     def __call__(self, request: Request) -> Mixture:
         K, m, L = request.n_components, len(request.columns), request.n_classes
         means = request.centre + request.random_state.uniform(-request.spread, request.spread, size=(K, m))
-        balls = np.broadcast_to(request.width**2 * np.eye(m), (1, m, m))
-        covariances = request.covariance_type.of_groups(balls, np.zeros(K, dtype=int))
+        ball = request.width**2 * np.eye(m)[None]
+        covariances = request.covariance_type.of_groups(ball, np.zeros(K, dtype=int))
         return Mixture(np.full((K, L), 1.0 / K), means, covariances)
 
 
 STARTS: dict[str, Start] = {"uniform": _Uniform()}
-"""By the name that users give; `_register` adds those from rows."""
+"""Initialisations by their public names; `_register` adds those from samples."""
 
 
-@dataclass(frozen=True)
-class _Group:
-    """Components that start from the same rows: those of class ``code``, or all rows.
+Draw = Callable[[Samples, int, np.random.RandomState], tuple[np.ndarray, np.ndarray | None]]
+"""Gives means (K, m) and, where the initialisation assigns samples, the index of each sample's mean (n,)."""
 
-    Attributes
-    ----------
-    request : Request
-    components : ndarray of int, shape (k,)
-    begin, stop : int
-        Where the rows are.
-    code : int or None
-    """
 
-    request: Request
+class _Group(NamedTuple):
+    """Components that are initialised from the same samples: those of class ``code``, or all samples."""
+
     components: np.ndarray
-    begin: int
-    stop: int
+    samples: Samples
     code: int | None = None
 
-    @property
-    def weights(self) -> np.ndarray:
-        """Of the rows, shape (n,)."""
-        return self.request.rows.weights[self.begin : self.stop]
-
-    def x(self) -> np.ndarray:
-        """Features of all rows, shape (n, m), in the type they have, if k-means can square distances in it."""
-        features, columns = self.request.rows.features, self.request.columns
-        narrow = features.extent[columns].max() < 1e15
-        dtype = features.X.dtype if narrow else np.dtype(np.float64)
-        return features.read(columns, slice(self.begin, self.stop), dtype).T
-
-    def chunks(self) -> Iterator[tuple[np.ndarray, np.ndarray, slice]]:
-        """Features (n, m), weights and positions, counted from the first row of the group, chunk by chunk."""
-        rows, columns = self.request.rows, self.request.columns
-        for begin in range(self.begin, self.stop, CHUNK_ROWS):
-            chunk = slice(begin, min(begin + CHUNK_ROWS, self.stop))
-            positions = slice(chunk.start - self.begin, chunk.stop - self.begin)
-            yield rows.features.read(columns, chunk).T, rows.weights[chunk], positions
-
-    def scatter(self, centres: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        """Weighted mean of (x - centre)(x - centre)^T, shape (m, m), where row n has centre ``labels[n]``."""
-        m = len(self.request.columns)
-        scatter = np.zeros((m, m))
-        for x, w, positions in self.chunks():
-            deviations = x - centres[labels[positions]]
-            scatter += (deviations.T * w) @ deviations
-        return scatter / self.weights.sum()
-
-    def scatter_about_mean(self) -> np.ndarray:
-        """Weighted covariance of the rows, shape (m, m)."""
-        mean = sum(w @ x for x, w, _ in self.chunks()) / self.weights.sum()
-        return self.scatter(mean[None], np.zeros(len(self.weights), dtype=int))
-
-    def check(self, start: str) -> None:
-        """Raise ValueError where there are fewer rows than components, and that is an error."""
-        if not self.request.strict or len(self.weights) >= len(self.components):
-            return
-        whose, other = "", ""
-        if self.request.labels and self.code is not None:
-            whose = f" of class {self.request.labels[self.code]!r}"
-            other = ', or init="sample", which draws from all classes together'
-        raise ValueError(
-            f'init="{start}" draws {len(self.components)} components from {len(self.weights)} rows{whose}: too few; '
-            f"give a smaller n_components{other}"
-        )
-
 
 @dataclass(frozen=True)
-class _Clusters:
-    """What is drawn from the rows of a group.
-
-    Attributes
-    ----------
-    means : ndarray of shape (k, m)
-    labels : ndarray of int, shape (n,), or None
-        Which of the means each row belongs to, where the start says so.
-    """
-
-    means: np.ndarray
-    labels: np.ndarray | None = None
-
-
-Draw = Callable[[_Group], _Clusters]
-
-
-@dataclass(frozen=True)
-class _FromRows:
-    """A start whose means are drawn from all rows, or those of each class from its own; covariances follow."""
+class _FromSamples:
+    """An initialisation whose means are drawn from all samples, or from those of each class; covariances follow."""
 
     name: str
     draw: Draw
     by_class: bool = False
 
     def __call__(self, request: Request) -> Mixture:
-        K, m, covariance_type = request.n_components, len(request.columns), request.covariance_type
-        groups = self._groups(request)
-        one_group = len(groups) == 1
-        weights = np.full((K, request.n_classes), 1.0 / K if one_group else 0.0)
-        means, scatters, group_of = np.empty((K, m)), [], np.empty(K, dtype=int)
+        K, m, groups = request.n_components, len(request.columns), self._groups(request)
+        weights = np.full((K, request.n_classes), 1.0 / K if len(groups) == 1 else 0.0)
+        means, covariances, group_of = np.empty((K, m)), np.empty((len(groups), m, m)), np.empty(K, dtype=int)
         for number, group in enumerate(groups):
-            group.check(self.name)
-            clusters = self.draw(group)
-            share: np.ndarray | float = 1.0 / len(group.components)
-            if clusters.labels is None:
-                scatters.append(group.scatter_about_mean())
+            components, samples, _ = group
+            self._check(request, group)
+            means[components], labels = self.draw(samples, len(components), request.random_state)
+            if labels is None:
+                everywhere = np.zeros(len(samples.weights), dtype=int)
+                about, counts = means_of(samples, everywhere, 1)
+                covariances[number] = pooled_scatter(samples, about, everywhere) / counts
+                share = np.full(len(components), 1.0 / len(components))
             else:
-                scatters.append(group.scatter(clusters.means, clusters.labels))
-                counts = np.bincount(clusters.labels, weights=group.weights, minlength=len(group.components))
-                share = counts / group.weights.sum()
-            means[group.components], group_of[group.components] = clusters.means, number
-            if not one_group:
-                weights[group.components, number] = share
-        return Mixture(weights, means, covariance_type.of_groups(_regular(scatters, request), group_of))
+                counts = np.bincount(labels, weights=samples.weights, minlength=len(components))
+                covariances[number] = pooled_scatter(samples, means[components], labels) / counts.sum()
+                share = counts / counts.sum()
+            group_of[components] = number
+            if len(groups) > 1:
+                weights[components, number] = share
+        return Mixture(
+            weights, means, request.covariance_type.of_groups(_regularised(covariances, request), group_of)
+        )
 
     def _groups(self, request: Request) -> list[_Group]:
-        """Components that start together."""
+        """Components that are initialised together."""
         K, L = request.n_components, request.n_classes
-        # One component leaves nothing to reserve: it is the same Gaussian for all classes, whatever the start.
+        # One component is the same Gaussian for all classes.
         if not self.by_class or K == 1:
-            return [_all_rows(request)]
+            return [_Group(np.arange(K), request.samples(0, request.rows.borders[-1]))]
         if K < L:
             raise ValueError(
                 f'init="{self.name}" reserves components for each class: n_components={K} is fewer '
@@ -229,90 +170,74 @@ class _FromRows:
             )
         borders = request.rows.borders.tolist()
         components = request.groups or np.array_split(np.arange(K), L)
-        return [_Group(request, components[c], borders[c], borders[c + 1], c) for c in range(L)]
+        return [_Group(components[c], request.samples(borders[c], borders[c + 1]), c) for c in range(L)]
+
+    def _check(self, request: Request, group: _Group) -> None:
+        """Raise ValueError where there are fewer samples than components, if that is an error."""
+        n, k = len(group.samples.weights), len(group.components)
+        if not request.strict or n >= k:
+            return
+        whose, other = "", ""
+        if request.labels and group.code is not None:
+            whose = f" of class {request.labels[group.code]!r}"
+            other = ', or init="sample", which draws from all classes together'
+        raise ValueError(
+            f'init="{self.name}" draws {k} components from {n} rows{whose}: too few; '
+            f"give a smaller n_components{other}"
+        )
 
 
-def _all_rows(request: Request) -> _Group:
-    return _Group(request, np.arange(request.n_components), 0, len(request.rows.weights))
-
-
-def _regular(scatters: list[np.ndarray], request: Request) -> np.ndarray:
-    """The (m, m) covariances of groups with what makes them regular added to their diagonals, shape (groups, m, m)."""
+def _regularised(covariances: np.ndarray, request: Request) -> np.ndarray:
+    """The covariances of groups (G, m, m) with larger diagonals, so that they are regular."""
     m = len(request.columns)
-    squares = sum(w @ x**2 for x, w, _ in _all_rows(request).chunks())
-    overall = float(np.mean(squares / request.rows.weights.sum()))
-    # A block of constant columns has no variance to be relative to.
+    overall = mean_square(request.samples(0, request.rows.borders[-1]))
+    # A block of constant features has no variance.
     floor = max(request.ridge, VARIANCE_FLOOR * (overall or 1.0))
-    largest = np.array([scatter.diagonal().max() for scatter in scatters])
-    # A class of little weight may spread so far that the rest is lost in its rounding.
+    largest = np.diagonal(covariances, axis1=1, axis2=2).max(axis=1)
+    # The samples of a class of little weight may be so far apart that a small floor is lost in rounding.
     floors = np.maximum(floor, 4 * m * SINGULAR * largest)
-    return np.stack(scatters) + floors[:, None, None] * np.eye(m)
+    return covariances + floors[:, None, None] * np.eye(m)
 
 
 def _register(name: str, by_class: str | None = None) -> Callable[[Draw], Draw]:
-    """Decorator of what draws the means of components from rows.
+    """Register a function that draws the means of components.
 
-    The start called ``name`` draws all components from all rows, that called ``by_class`` those of each class from the
-    rows of that class.
+    The initialisation ``name`` draws all components from all samples, ``by_class`` those of each class from its samples.
     """
 
     def register(draw: Draw) -> Draw:
-        STARTS[name] = _FromRows(name, draw)
+        STARTS[name] = _FromSamples(name, draw)
         if by_class is not None:
-            STARTS[by_class] = _FromRows(by_class, draw, by_class=True)
+            STARTS[by_class] = _FromSamples(by_class, draw, by_class=True)
         return draw
 
     return register
 
 
 @_register("sample", by_class="class")
-def _sample(group: _Group) -> _Clusters:
-    """Systematic sampling of rows with probabilities proportional to their weights.
-
-    The rows are lined up by their projection on a random direction, so the draw depends on what the rows
-    are and not on their order; equal steps along the cumulated weights give distinct rows where there are
-    enough of them.
-    """
-    request, size = group.request, len(group.components)
-    direction = request.random_state.standard_normal(len(request.columns))
-    # Not a matrix product: its rounding depends on where in the array a row stands.
-    projections = [(x * direction).sum(axis=1) for x, _, _ in group.chunks()]
-    order = np.argsort(np.concatenate(projections), kind="stable")
-    edges = np.cumsum(group.weights[order])
-    steps = (np.arange(size) + request.random_state.uniform()) / size * edges[-1]
-    chosen = group.begin + order[np.searchsorted(edges, steps, side="right").clip(max=len(order) - 1)]
-    features = request.rows.features
-    return _Clusters(np.concatenate([features.read(request.columns, slice(n, n + 1)).T for n in chosen]))
+def _sample(samples: Samples, size: int, random_state: np.random.RandomState) -> tuple[np.ndarray, None]:
+    return random_subset(samples, size, random_state), None
 
 
 @_register("kmeans", by_class="class_kmeans")
-def _kmeans(group: _Group) -> _Clusters:
-    """Lloyd's iterations from rows drawn by `_sample`."""
-    centres, x = _sample(group).means, group.x()
-    if len(np.unique(centres, axis=0)) < len(centres):
-        # Fewer distinct rows than components: k-means has nothing to add.
-        distances = ((x[:, None, :] - centres[None]) ** 2).sum(axis=2)
-        return _Clusters(centres, distances.argmin(axis=1))
-    model = KMeans(
-        len(centres), init=centres.astype(x.dtype), n_init=1, random_state=group.request.random_state
-    )
-    labels = model.fit_predict(x, sample_weight=group.weights)
-    return _Clusters(model.cluster_centers_, labels)
+def _kmeans(
+    samples: Samples, size: int, random_state: np.random.RandomState
+) -> tuple[np.ndarray, np.ndarray]:
+    """Run k-means from samples drawn as `_sample` does."""
+    centres = random_subset(samples, size, random_state)
+    if len(np.unique(centres, axis=0)) < size:  # There may be fewer distinct samples than components.
+        return centres, assign(samples, centres)[0]
+    clusters = lloyd(samples, centres, max_iter=MAX_ITER, tol=TOL * mean_square(samples))
+    return clusters.centres, clusters.labels
 
 
 @_register("k-means++")
-def _kmeans_plusplus(group: _Group) -> _Clusters:
-    """The seeds of k-means++."""
-    size, random_state = len(group.components), group.request.random_state
-    seeds, _ = kmeans_plusplus(group.x(), size, sample_weight=group.weights, random_state=random_state)
-    return _Clusters(seeds)
+def _kmeans_plusplus(
+    samples: Samples, size: int, random_state: np.random.RandomState
+) -> tuple[np.ndarray, None]:
+    return kmeans_plusplus(samples, size, random_state), None
 
 
 def from_means(means: np.ndarray) -> Start:
-    """The start with given means (K, m), equal weights, and the covariance of rows about the nearest mean."""
-
-    def draw(group: _Group) -> _Clusters:
-        x = group.x()
-        return _Clusters(means, pairwise_distances_argmin(x, means.astype(x.dtype)))
-
-    return _FromRows("means", draw)
+    """The initialisation with given means (K, m), equal weights, and the covariance of samples about the nearest mean."""
+    return _FromSamples("means", lambda samples, *_: (means, assign(samples, means)[0]))

@@ -1,89 +1,73 @@
-"""The one place that sets every thread pool.
+"""The limit of BLAS, and an ordered map over threads.
 
-The engine cuts its data into chunks and hands them to its own workers, so BLAS and OpenMP have to keep
-to one thread meanwhile: on a loaded machine two layers of threads made one pass fifty times slower.
-``threadpoolctl`` sets limits of the whole process, and two of them that overlap in time restore each other's
-values; so there is one limit here, counted and guarded by a lock. Limits of OpenMP are a thread's own, and
-so each thread sets them for itself.
-
-Ctrl-C waits where this module enters or leaves something, see ``interrupts``. The thread that needs results computes none
-of them: it hands out tasks and waits, both in single C calls of `SimpleQueue`, which an exception leaves intact.
+The engine distributes chunks of samples over its own threads, so BLAS and OpenMP keep to one thread meanwhile: with two layers
+of threads an iteration took fifty times longer on a loaded machine. Only this module sets thread pools.
 """
 
 from __future__ import annotations
 
+import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import contextmanager, suppress
 from functools import cache, partial
-from queue import SimpleQueue
-from typing import Any, Generic, Self, TypeVar
+from queue import Empty, SimpleQueue
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import OpenBLASController, ThreadpoolController, threadpool_limits
 
-from skem.engine.interrupts import in_main_thread, sigint, uninterrupted
+from skem.engine.interrupts import defer, resume, safe_point
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 CACHE_LINE = 64
-"""Bytes of a line of the cache. Vectors of AVX-512 are as long: where they lie across two lines, loops take half as long again."""
+"""Bytes of a cache line and of an AVX-512 vector. Loops over vectors that straddle two lines take 1.5 times as long."""
+
+LATENCY = 0.1
+"""Seconds after which a thread that waits for a result looks for Ctrl-C."""
 
 _lock = threading.Lock()
 _users = 0
 _limits: Any = None
-_max_workers: int | None = None
+_max_workers = sys.maxsize
 
 
 class _Thread(threading.local):
-    """Depth of `single_threaded` in this thread, the limits it set for itself, and the work it is part of."""
+    """True within `single_threaded`, and the map that this thread works for."""
 
-    depth = 0
-    limits: Any = None
-    work: _OrderedResults | None = None
+    limited = False
+    work: _OrderedMap | None = None
 
 
 _thread = _Thread()
 
 
 @cache
-def _controller() -> ThreadpoolController:
-    # Looking for the loaded libraries takes milliseconds, a pass on a small data set less.
-    return ThreadpoolController()
-
-
-@cache
-def _libraries_of_a_thread() -> ThreadpoolController:
-    """The libraries whose limits are a thread's own."""
-    return _controller().select(user_api="openmp", threading_layer="openmp")
-
-
-@cache
-def _libraries_of_the_process() -> ThreadpoolController:
-    of_a_thread = _libraries_of_a_thread().lib_controllers
-    return _controller().select(
-        filepath=[library.filepath for library in _controller().lib_controllers if library not in of_a_thread]
-    )
+def _libraries() -> tuple[ThreadpoolController, ThreadpoolController]:
+    """Libraries with limits per process, and libraries with limits per thread; the search takes milliseconds."""
+    loaded = ThreadpoolController()
+    per_thread = loaded.select(user_api="openmp", threading_layer="openmp")
+    others = [library for library in loaded.lib_controllers if library not in per_thread.lib_controllers]
+    return loaded.select(filepath=[library.filepath for library in others]), per_thread
 
 
 def _take_control() -> None:
-    """Make threadpoolctl listen to this thread: from 3.8 on, only the first thread that set OpenBLAS's limits can.
-
-    All others do so without effect, for as long as that thread lives and does not give the right away.
-    """
+    """Let any thread set OpenBLAS's limit next: since threadpoolctl 3.8 only the first thread can, until it ends."""
     if hasattr(OpenBLASController, "clear_controlling_thread"):
         OpenBLASController.clear_controlling_thread(force=True)
 
 
 class Scratch(threading.local):
-    """Memory that a thread works in again and again: what is asked for anew is handed out page by page."""
+    """Memory that each thread reuses: the system hands out new memory page by page."""
 
     _memory: np.ndarray | None = None
 
     def empty(self, size: int, dtype: np.dtype) -> np.ndarray:
-        """A vector with any content; it is the one handed out before, if that was as long. It begins with a line of the cache."""
+        """Return an uninitialised vector that begins with a cache line: the previous one if it is long enough."""
         if self._memory is None or self._memory.size < size or self._memory.dtype != dtype:
             memory = np.empty(size * dtype.itemsize + CACHE_LINE, np.uint8)
             first = -memory.ctypes.data % CACHE_LINE
@@ -91,210 +75,182 @@ class Scratch(threading.local):
         return self._memory[:size]
 
 
-class Cancelled(BaseException):
-    """Ends work whose results nobody waits for any more."""
+@contextmanager
+def single_threaded() -> Iterator[None]:
+    """Keep BLAS and OpenMP at one thread until the last user in the process leaves, and defer SIGINT in the main thread."""
+    global _users, _limits
+    if _thread.limited:
+        yield
+        return
+    defer()
+    per_process, per_thread = _libraries()
+    with _lock:
+        if _users == 0:
+            _take_control()
+            _limits = per_process.limit(limits=1)
+        _users += 1
+    limits = per_thread.limit(limits=1)
+    _thread.limited = True
+    try:
+        yield
+    finally:
+        _thread.limited = False
+        limits.restore_original_limits()
+        with _lock:
+            _users -= 1
+            if _users == 0:
+                _take_control()
+                _limits.restore_original_limits()
+                _take_control()
+        resume()
 
 
-class _SingleThreaded:
-    @uninterrupted
-    def __enter__(self) -> None:
-        global _users, _limits
-        if _thread.depth == 0:
-            if in_main_thread():
-                sigint.take()
-            with _lock:
-                if _users == 0:
-                    _take_control()
-                    _limits = _libraries_of_the_process().limit(limits=1)
-                _users += 1
-            _thread.limits = _libraries_of_a_thread().limit(limits=1)
-        _thread.depth += 1
-        try:
-            sigint.handle_waiting()
-        except BaseException:
-            self.__exit__()
-            raise
-
-    @uninterrupted
-    def __exit__(self, *exception: object) -> None:
-        global _users
-        _thread.depth -= 1
-        if _thread.depth == 0:
-            _thread.limits.restore_original_limits()
-            with _lock:
-                _users -= 1
-                if _users == 0:
-                    _take_control()
-                    _limits.restore_original_limits()
-                    _take_control()  # and give it back, to whichever thread sets limits next
-            if in_main_thread():
-                sigint.let_go()
-        sigint.handle_waiting()
-
-
-_single_threaded = _SingleThreaded()
-
-
-def single_threaded() -> AbstractContextManager[None]:
-    """Hold BLAS and OpenMP at one thread; the first caller in sets the limit, the last one out restores it."""
-    return _single_threaded
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Handle SIGINT at once within `single_threaded`: around foreign code, which has no safe points."""
+    limited, _thread.limited = _thread.limited, False
+    deferred = resume()
+    yield
+    # After an error `single_threaded` is about to end. Nothing may defer SIGINT after that, so there is no ``finally``.
+    if deferred:
+        defer()
+    _thread.limited = limited
 
 
 def limit_process(n_workers: int = 1) -> None:
-    """Keep this process to ``n_workers`` threads from now on.
-
-    BLAS and OpenMP are set to one thread, because two BLAS threads change the last bits of a result; the
-    library's own workers, which do not, may use all ``n_workers``.
-
-    Parameters
-    ----------
-    n_workers : int
-        How many threads a fit may use at most, whatever its ``n_jobs``.
-    """
+    """Limit fits to ``n_workers`` threads and BLAS to one from now on: two BLAS threads change the last bits of a result."""
     global _max_workers, _users
     if n_workers < 1:
         raise ValueError(f"n_workers must be at least 1, got {n_workers}")
     threadpool_limits(limits=1)
-    # As if this thread had entered `single_threaded` and never left: setting limits costs as much as a small product.
-    _thread.depth += 1
+    # Like `single_threaded` without an end: setting limits takes as long as a small matrix product.
+    _thread.limited, _max_workers = True, n_workers
     with _lock:
         _users += 1
-    _max_workers = n_workers
 
 
-class _OrderedResults(Generic[Item, Result]):
-    """Context manager: iterate over ``function(item)`` in the order of ``items``, computed by the threads of `Workers`.
-
-    Leaving it ends the work. So clean-up does not wait until a suspended generator is collected, which a traceback can delay.
-    """
-
-    def __init__(
-        self, function: Callable[[Item], Result], items: Sequence[Item], workers: Workers, n_threads: int
-    ) -> None:
-        self._function, self._items = function, items
-        self._workers, self._n_threads = workers, n_threads
-        self._n_begun = 0
-        self._results: dict[int, Result] = {}
-        self._ended: list[int] = []
-        self._news: SimpleQueue[None] = SimpleQueue()
-        self._error: BaseException | None = None
-        self.stopped = False
-
-    @uninterrupted
-    def __enter__(self) -> Iterator[Result]:
-        _single_threaded.__enter__()
-        return self._in_order() if self._n_threads > 1 else self._one_by_one()
-
-    def _one_by_one(self) -> Iterator[Result]:
-        for item in self._items:
-            go_on()
-            yield self._function(item)
-
-    def _in_order(self) -> Iterator[Result]:
-        tasks = self._workers.started(self._n_threads)
-        for place in range(len(self._items)):
-            while self._n_begun < min(len(self._items), place + 2 * self._n_threads):
-                tasks.put(partial(self._work, self._n_begun))
-                self._n_begun += 1  # Counted last: `__exit__` waits for every counted task.
-            while place not in self._results:
-                self._news.get()
-                if self._error is not None:
-                    raise self._error
-            yield self._results.pop(place)
-
-    def _work(self, place: int) -> None:
-        """Compute one result, in a thread of the workers."""
-        _thread.work = self
-        try:
-            if not self.stopped:
-                self._results[place] = self._function(self._items[place])
-        except BaseException as error:
-            self._error = error
-        finally:
-            _thread.work = None
-            self._ended.append(place)
-            self._news.put(None)
-
-    @uninterrupted
-    def __exit__(self, *exception: object) -> None:
-        """Begin nothing more, and wait for the running work, which ends at its next chunk or iteration."""
-        self.stopped = True
-        while len(self._ended) < self._n_begun:
-            self._news.get()
-        self._error = None  # Its traceback refers to this object.
-        _single_threaded.__exit__()
+class Cancelled(BaseException):
+    """End of a task whose result is no longer needed."""
 
 
 def go_on() -> None:
-    """Raise `Cancelled` if the results of this thread are no longer needed."""
-    if _thread.work is not None and _thread.work.stopped:
+    """Safe point of every loop: handle Ctrl-C, or raise `Cancelled` if the result is no longer needed."""
+    if _thread.work is not None and _thread.work.cancelled:
         raise Cancelled
+    safe_point()
+
+
+def _compute(function: Callable[[Item], Result], item: Item) -> Result:
+    go_on()
+    return function(item)
+
+
+class _OrderedMap:
+    """A map under way: the queue of the threads' tasks, and for each task a queue for its result or error."""
+
+    def __init__(self, function: Callable[[Any], Any], tasks: SimpleQueue[Callable[[], None] | None]) -> None:
+        self._function, self._tasks, self.cancelled = function, tasks, False
+        self._answers: deque[SimpleQueue[tuple[Any, BaseException | None]]] = deque()
+
+    def results(self, items: Sequence[Any], window: int) -> Iterator[Any]:
+        """Yield the results; at most ``window`` tasks are under way, or wait for the caller."""
+        for item in items:
+            self._answers.append(SimpleQueue())
+            self._tasks.put(partial(self._work, item, self._answers[-1]))
+            if len(self._answers) == window:
+                yield self._first()
+        while self._answers:
+            yield self._first()
+
+    def _work(self, item: Any, answer: SimpleQueue[tuple[Any, BaseException | None]]) -> None:
+        _thread.work = self
+        try:
+            answer.put((_compute(self._function, item), None))
+        except BaseException as error:
+            answer.put((None, error))
+        finally:
+            _thread.work = None
+
+    def _first(self) -> Any:
+        while True:
+            go_on()
+            with suppress(Empty):
+                result, error = self._answers[0].get(timeout=LATENCY)
+                break
+        self._answers.popleft()
+        try:
+            if error is not None:
+                raise error
+            return result
+        finally:
+            del error  # Its traceback refers to this frame.
+
+    def cancel(self) -> None:
+        """End the tasks under way at their next safe point, and wait for them."""
+        self.cancelled = True
+        for answer in self._answers:
+            answer.get()
 
 
 def _run(tasks: SimpleQueue[Callable[[], None] | None]) -> None:
-    """Run tasks until there is None."""
-    _libraries_of_a_thread().limit(limits=1)
+    """Run tasks until None arrives."""
+    _libraries()[1].limit(limits=1)
     while (task := tasks.get()) is not None:
         task()
-        del task  # A waiting thread keeps no data alive.
+        del task  # An idle thread keeps no data alive.
 
 
 class Workers:
-    """A pool of threads with an ordered map; with one worker, no pool at all.
+    """Context manager of a pool of threads with an ordered map.
 
     Parameters
     ----------
     n_jobs : int or None
-        As in scikit-learn: None is one worker, -1 one per core.
+        Number of threads as in scikit-learn: None is one, -1 one per core. A single thread is the caller's.
     """
 
     def __init__(self, n_jobs: int | None = None) -> None:
-        self.n_workers = effective_n_jobs(n_jobs)
-        if _max_workers is not None:
-            self.n_workers = min(self.n_workers, _max_workers)
+        self.n_workers = min(effective_n_jobs(n_jobs), _max_workers)
         self._tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
 
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-        """All results, as from `imap`."""
-        if len(items) == 1:  # `imap` takes 7 us more, a fiftieth of an iteration on 300 samples.
-            go_on()
-            with single_threaded():
-                return [function(items[0])]
+        """Return ``function(item)`` of all items."""
+        if (
+            len(items) == 1 and _thread.limited
+        ):  # Two context managers take a tenth of an iteration on 300 samples.
+            return [_compute(function, items[0])]
         with self.imap(function, items) as results:
-            found = list(results)
-        return found
+            return list(results)
 
-    def imap(
-        self, function: Callable[[Item], Result], items: Sequence[Item]
-    ) -> AbstractContextManager[Iterator[Result]]:
-        """Context manager of an iterator over ``function(item)`` in the order of ``items``; BLAS and OpenMP have one thread.
+    @contextmanager
+    def imap(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Iterator[Result]]:
+        """Context manager of an iterator over ``function(item)`` in the order of ``items``; its end cancels the rest.
 
-        At most two results per worker wait at any time, so memory does not grow with the items. Work within a thread of
-        workers is done by this thread, and ends in `Cancelled` once its results are no longer needed.
+        At most two results per thread wait at any time, so memory does not grow with the number of items. A task that maps
+        does so in its own thread.
         """
         n_threads = 1 if _thread.work is not None else min(self.n_workers, len(items))
-        return _OrderedResults(function, items, self, n_threads)
-
-    @uninterrupted
-    def started(self, n_threads: int) -> SimpleQueue[Callable[[], None] | None]:
-        """The tasks of the threads, of which there are at least ``n_threads`` now."""
-        while len(self._threads) < n_threads:
-            # A daemon, since a generator that nobody closes must not keep the process from ending.
-            thread = threading.Thread(target=_run, args=(self._tasks,), daemon=True)
-            thread.start()
-            self._threads.append(thread)
-        sigint.handle_waiting()
-        return self._tasks
+        with single_threaded():
+            if n_threads <= 1:
+                yield map(partial(_compute, function), items)
+                return
+            while len(self._threads) < n_threads:
+                # A generator that nobody closes must not keep the process from ending, so the thread is a daemon.
+                self._threads.append(threading.Thread(target=_run, args=(self._tasks,), daemon=True))
+                self._threads[-1].start()
+            work = _OrderedMap(function, self._tasks)
+            try:
+                yield work.results(items, 2 * n_threads)
+            finally:
+                work.cancel()
 
     def __enter__(self) -> Self:
         return self
 
-    @uninterrupted
     def __exit__(self, *exception: object) -> None:
         """End the threads."""
         for _ in self._threads:
             self._tasks.put(None)
         while self._threads:
             self._threads.pop().join()
-        sigint.handle_waiting()

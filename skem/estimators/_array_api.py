@@ -1,7 +1,7 @@
 """Arrays of other libraries than NumPy, as scikit-learn takes them under ``array_api_dispatch``.
 
-A fit is that of a twin of the estimator whose arrays are NumPy's; its E-step runs where ``X`` is, and what it has fitted then
-becomes that of the estimator, in the namespace and on the device of ``X``. Methods of a fitted estimator ask such a twin too.
+A copy of the estimator with NumPy arrays is fitted; its E-step runs on the device of ``X``. The fitted arrays then move to the
+namespace and the device of ``X``. Methods of a fitted estimator compute with such a copy, too.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from sklearn.utils._array_api import (
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine.device import Device, DeviceFeatures
-from skem.engine.device_em import EStep
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Features
 
@@ -33,7 +32,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def device_of(X: object) -> Device | None:
-    """Where ``X`` is, if it is no array of NumPy's and scikit-learn is to know of others."""
+    """The device of ``X``, if it is an array of another library than NumPy under ``array_api_dispatch``."""
     if isinstance(X, Features):
         return None
     xp, of_array_api, device = get_namespace_and_device(X)
@@ -45,20 +44,32 @@ def device_of(X: object) -> Device | None:
 
 def _place(xp: Any, device: Any) -> str:
     """A namespace and a device in words."""
-    # The name of the namespace of a compatibility layer has that of the library last.
+    # The namespace of a compatibility layer ends with the name of its library.
     return f"{xp.__name__.rsplit('.', 1)[-1]} on {device}"
 
 
 def to_numpy(value: Any) -> Any:
-    """Arrays of any namespace, in lists, tuples and mixtures too, as NumPy's; what else there is as it is."""
+    """Convert arrays to NumPy's, also within lists, tuples, dictionaries and mixtures; return other values unchanged."""
     return _moved(value, _array_to_numpy)
 
 
 def _array_to_numpy(array: Any) -> Any:
-    if isinstance(array, np.ndarray):  # the context is refused where SciPy was not told of other arrays
+    if isinstance(array, np.ndarray):  # Without SCIPY_ARRAY_API scikit-learn refuses the context.
         return array
     with config_context(array_api_dispatch=True):
         return move_to(array, xp=np, device="cpu")
+
+
+def to_host(X: Any, *others: Any) -> tuple[tuple[Any, ...], Device | None]:
+    """Training data as NumPy arrays, if ``X`` is on a device; and that device."""
+    device = device_of(X)
+    return ((X, *others) if device is None else to_numpy((X, *others))), device
+
+
+def refuse_missing_on(device: Device | None) -> None:
+    """Raise ValueError for missing values on a device."""
+    if device is not None:
+        raise ValueError("X has missing values (NaN), which are taken in NumPy arrays only")
 
 
 def namespace_of(array: Any) -> Any:
@@ -67,7 +78,7 @@ def namespace_of(array: Any) -> Any:
 
 
 def labels_of(classes: np.ndarray, codes: Any) -> Any:
-    """The classes, which are NumPy's, of codes in any namespace: there if they are numbers, else NumPy's too."""
+    """The classes of codes, in the namespace of the codes if classes are numbers, else in NumPy's."""
     if isinstance(codes, np.ndarray) or classes.dtype.kind not in "fiub":
         return classes[to_numpy(codes)]
     return namespace_of(codes).take(like(classes, codes), codes)
@@ -93,7 +104,7 @@ def _moved(value: Any, move: Callable[[Any], Any]) -> Any:
 
 
 def _with_arrays(estimator: Any, move: Callable[[Any], Any]) -> dict[str, Any]:
-    """What an estimator has fitted, arrays moved; classes stay NumPy's, since they may be words."""
+    """Fitted attributes, with arrays moved; classes stay in NumPy, since they may be words."""
     parameters = estimator.get_params(deep=False)
     return {
         name: value if name == "classes_" else _moved(value, move)
@@ -103,16 +114,16 @@ def _with_arrays(estimator: Any, move: Callable[[Any], Any]) -> dict[str, Any]:
 
 
 def on_host(estimator: Any) -> Any:
-    """The estimator, or a twin of it whose fitted arrays are NumPy's."""
+    """The estimator, or a copy with NumPy arrays if its fitted arrays are of another library."""
     if isinstance(getattr(estimator, estimator._in_namespace_of_X, np.empty(0)), np.ndarray):
         return estimator
-    twin = copy.copy(estimator)
-    twin.__dict__.update(_with_arrays(estimator, to_numpy))
-    return twin
+    model = copy.copy(estimator)
+    model.__dict__.update(_with_arrays(estimator, to_numpy))
+    return model
 
 
 def _refuse_foreign(init: Any, X: Any) -> None:
-    """Raise ValueError where the arrays of ``init`` are not where ``X`` is."""
+    """Raise ValueError if arrays of ``init`` have another namespace or device than ``X``."""
     if isinstance(init, (list, tuple, dict)):
         for element in init.values() if isinstance(init, dict) else init:
             _refuse_foreign(element, X)
@@ -124,7 +135,7 @@ def _refuse_foreign(init: Any, X: Any) -> None:
 
 
 def fits_in_namespace(fit: Method) -> Method:
-    """For ``fit``: rows of any namespace. As in scikit-learn everything follows ``X``."""
+    """Decorator of ``fit`` for samples of any namespace. As in scikit-learn everything follows ``X``."""
 
     @wraps(fit)
     def wrapper(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
@@ -132,14 +143,13 @@ def fits_in_namespace(fit: Method) -> Method:
         _refuse_foreign(getattr(self, "init", None), X)
         if device is None and on_host(self) is self:
             return fit(self, X, *args, **kwargs)
-        twin = copy.copy(on_host(self))
-        twin.init, twin._device = to_numpy(self.init), device
-        fit(twin, to_numpy(X), *to_numpy(args), **{name: to_numpy(value) for name, value in kwargs.items()})
-        del twin._device
+        model = copy.copy(on_host(self))
+        model.init = to_numpy(self.init)
+        fit(model, X, *args, **kwargs)
         move = (
             (lambda array: array) if device is None else partial(move_to, xp=device.xp, device=device.device)
         )
-        fitted = _with_arrays(twin, move)
+        fitted = _with_arrays(model, move)
         parameters = {
             name: value for name, value in vars(self).items() if name in self.get_params(deep=False)
         }
@@ -150,14 +160,8 @@ def fits_in_namespace(fit: Method) -> Method:
     return wrapper  # type: ignore[return-value]
 
 
-def e_step_of(estimator: Any) -> EStep | None:
-    """What does the E-step of a fit to rows that are on a device."""
-    device = vars(estimator).get("_device")
-    return None if device is None else EStep(device)
-
-
 def computes_in_namespace(method: Method) -> Method:
-    """For methods of the rows ``X``: computed, and answered, where ``X`` is, which has to be where the fit was."""
+    """Decorator of methods of samples ``X``, which run on its device and require the namespace and device of the fit."""
 
     @wraps(method)
     def wrapper(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
@@ -165,31 +169,31 @@ def computes_in_namespace(method: Method) -> Method:
             return method(self, X, *args, **kwargs)
         check_is_fitted(self)
         check_same_namespace(X, self, attribute=self._in_namespace_of_X, method=method.__name__)
-        device, twin = device_of(X), on_host(self)
+        device, model = device_of(X), on_host(self)
         if device is None:
-            return method(twin, X, *args, **kwargs)
-        features = twin._features(to_numpy(X))
-        return method(twin, _on_device(features, device), *args, **kwargs)
+            return method(model, X, *args, **kwargs)
+        features = model._features(to_numpy(X))
+        return method(model, _on_device(features, device), *args, **kwargs)
 
     return wrapper  # type: ignore[return-value]
 
 
 def _on_device(features: Features, device: Device) -> DeviceFeatures:
     if np.isnan(features.X.min()):
-        raise ValueError("X has missing values (NaN), which are taken in NumPy arrays only")
+        refuse_missing_on(device)
     return DeviceFeatures(features.X, None, features.shift, features.scale, device=device)
 
 
 def answers_in_namespace(method: Method) -> Method:
-    """For methods that compute in NumPy whatever they are given: answered where the fit was."""
+    """Decorator of methods that compute in NumPy; their results have the namespace and device of the fit."""
 
     @wraps(method)
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-        twin = on_host(self)
-        if twin is self:
+        model = on_host(self)
+        if model is self:
             return method(self, *args, **kwargs)
         keywords = {name: to_numpy(value) for name, value in kwargs.items()}
-        result = method(twin, *to_numpy(args), **keywords)
+        result = method(model, *to_numpy(args), **keywords)
         with config_context(array_api_dispatch=True):
             xp, _, device = get_namespace_and_device(getattr(self, self._in_namespace_of_X))
             return _moved(result, partial(move_to, xp=xp, device=device))

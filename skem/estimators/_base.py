@@ -22,17 +22,18 @@ from skem.engine.parts import Parts
 from skem.engine.problem import ACTIVE_ROWS
 from skem.engine.rows import Features
 from skem.engine.threads import single_threaded
-from skem.estimators._array_api import e_step_of, fits_in_namespace
-from skem.estimators._blocks import is_elsewhere
+from skem.estimators._array_api import fits_in_namespace, refuse_missing_on, to_host
+from skem.estimators._blocks import is_out_of_core
 from skem.estimators._callbacks import CallbackSupportMixin, Progress, follow, with_callbacks
 from skem.estimators._checking import (
     CheckedParameters,
     check_features,
     has_missing,
+    refuse_device,
     refuse_unknown_features,
 )
 from skem.estimators._classifier_files import ClassifierFiles
-from skem.estimators._elsewhere import RowsElsewhere, rows_elsewhere
+from skem.estimators._out_of_core import OutOfCoreRows, out_of_core_rows
 from skem.estimators._starting import STARTS, Starting
 from skem.estimators._training import (
     EarlyStopping,
@@ -132,7 +133,7 @@ class SharedKernelClassifier(
         self._validate_params()
         progress = Progress(self, self._most_passes(), X, y, sample_weight)
         with all_or_nothing(self), single_threaded():
-            follow(self, self.fit_passes(X, y, sample_weight), progress)
+            follow(self, self._fit_passes(X, y, sample_weight), progress)
         return self
 
     def fit_passes(
@@ -152,6 +153,12 @@ class SharedKernelClassifier(
             passes come one start after the other, ``n_iter_`` begins anew with each, and at the end the estimator is
             the best of them.
         """
+        refuse_device(self, X)
+        yield from self._fit_passes(X, y, sample_weight)
+
+    def _fit_passes(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> Generator[SharedKernelClassifier, bool | None, None]:
         self._validate_params()
         random_states = [
             np.random.RandomState(seed) for seed in seeds(self.random_state, self._n_starts() - 1)
@@ -165,7 +172,7 @@ class SharedKernelClassifier(
                 rows.n_features, self.n_blocks, self.arrangement, random_states[0], self.block_size
             )
         self.n_blocks_ = len(self.block_indices_)
-        if isinstance(rows, RowsElsewhere):
+        if isinstance(rows, OutOfCoreRows):
             if self.early_stopping:
                 raise ValueError(
                     "early_stopping holds out rows of an array in memory only: set early_stopping=False, and tol to stop by "
@@ -238,15 +245,16 @@ class SharedKernelClassifier(
 
     def _check_training_data(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> LabelledRows | RowsElsewhere:
+    ) -> LabelledRows | OutOfCoreRows:
         """The rows that have a weight; sets ``classes_`` and ``class_prior_``."""
-        rows: LabelledRows | RowsElsewhere
-        if is_elsewhere(X):
-            rows = rows_elsewhere(self, X, y, sample_weight)
+        rows: LabelledRows | OutOfCoreRows
+        if is_out_of_core(X):
+            rows = out_of_core_rows(self, X, y, sample_weight)
         else:
+            (X, y, sample_weight), device = to_host(X, y, sample_weight)
             checked, labels = check_features(self, X, missing=True, y=y)
             check_classification_targets(labels)
-            rows = LabelledRows.of(checked, np.asarray(labels), sample_weight)
+            rows = LabelledRows.of(checked, np.asarray(labels), sample_weight, device)
         if self._goes_on():
             self._refuse_changes(rows.n_features, rows.classes)
         self.classes_ = rows.classes
@@ -291,14 +299,12 @@ class SharedKernelClassifier(
         return prior / prior.sum()
 
     def _training(
-        self, rows: LabelledRows | RowsElsewhere, parts: Parts, log_sharing: np.ndarray | None
+        self, rows: LabelledRows | OutOfCoreRows, parts: Parts, log_sharing: np.ndarray | None
     ) -> Training:
-        # Rows elsewhere have been refused where they miss values.
+        # Out-of-core samples with missing values have been refused.
         incomplete = isinstance(rows, LabelledRows) and has_missing(rows.X)
-        e_step = e_step_of(self)
-        if incomplete and e_step is not None:
-            raise ValueError("X has missing values (NaN), which are taken in NumPy arrays only")
         if isinstance(rows, LabelledRows) and incomplete:
+            refuse_missing_on(rows.device)
             refuse_unknown_features(rows.X, rows.codes, self.classes_)
         if not incomplete:
             self._regularise(parts, self.block_indices_)
@@ -308,7 +314,6 @@ class SharedKernelClassifier(
             "active_rows": self._active_rows,
             "log_sharing": log_sharing,
             "variance_floor": self.variance_floor * self._mean_variance,
-            "e_step": e_step,
         }
         return Training(
             parts,
@@ -318,7 +323,7 @@ class SharedKernelClassifier(
             tol=self.tol,
             n_jobs=self.n_jobs,
             goes_on=self._goes_on(),
-            em_passes=missing_em.passes if incomplete else em.passes,
+            em_passes=missing_em.iterations if incomplete else em.iterations,
         )
 
     def _early_stopping(self, held_out: LabelledRows) -> EarlyStopping:

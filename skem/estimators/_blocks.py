@@ -1,4 +1,4 @@
-"""Rows that come in blocks, one for each part of them: what Dask collections and files have in common."""
+"""Samples in blocks, one for each part: the common form of Dask collections and files."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from skem.engine.parts import Executor
 
 
-def is_elsewhere(X: object) -> bool:
-    """Whether rows are a Dask collection, or a file such as ``skem.datasets.ParquetRows``."""
+def is_out_of_core(X: object) -> bool:
+    """True for a Dask collection, or a file such as ``skem.datasets.ParquetRows``."""
     return is_dask(X) or hasattr(X, "read_block")
 
 
@@ -20,7 +20,7 @@ def is_dask(X: object) -> bool:
 
 
 class Block(NamedTuple):
-    """Some consecutive rows as they are given: features (n, M), labels (n,) and weights (n,), if there are any."""
+    """Consecutive samples of the input: features (n, M), and optionally labels (n,) and weights (n,)."""
 
     X: np.ndarray
     labels: np.ndarray | None = None
@@ -28,22 +28,22 @@ class Block(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Blocks as an executor has them, and what is known of them without reading any.
+    """The blocks of an executor, and their properties that are known without reading them.
 
     Attributes
     ----------
     executor : Executor
     blocks : sequence
-        Of `Block`.
+        The executor's references to `Block`.
     sizes : list of int
-        Rows of each block.
+        Number of samples of each block.
     n_features : int
     dtype : numpy dtype
-        Float32 or float64, which features are to be in.
+        Type of the features, float32 or float64.
     names : object
-        What scikit-learn looks for the names of features in.
+        Table from which scikit-learn takes the names of features.
     weighted : bool
-        Whether there are sample weights.
+        True if there are sample weights.
     """
 
     executor: Executor

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
-from skem.engine.conditional import bounded_log_proba
+from skem.engine.discriminative import bounded_log_proba
 
 COLDEST, HOTTEST = 1e-2, 1e6
 

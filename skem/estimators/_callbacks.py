@@ -9,6 +9,8 @@ from typing import Any
 
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 
+from skem.engine.threads import interruptible
+
 __all__ = ["CallbackSupportMixin", "Progress", "follow", "with_callbacks"]
 
 
@@ -54,7 +56,8 @@ class Progress:
         # An estimator replaces its attributes after each iteration rather than change them, so a shallow copy of it is
         # the model as if the fit had stopped here.
         attributes = dict if name == "iteration" else None
-        task.stop = context.call_on_fit_task_end(**self._data, reconstruction_attributes=attributes)
+        with interruptible():
+            task.stop = context.call_on_fit_task_end(**self._data, reconstruction_attributes=attributes)
 
     def end(self) -> None:
         self._fit.call_on_fit_task_end(**self._data, reconstruction_attributes=dict)

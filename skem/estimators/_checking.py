@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from skem.engine.masked import refuse_masked, with_nan
 from skem.engine.parts import slices, tree
 from skem.estimators._array_api import device_of
-from skem.estimators._blocks import is_elsewhere
+from skem.estimators._blocks import is_out_of_core
 
 LEAST_WEIGHT = 1e-30
 """Share of the largest sample weight up to which a row counts as one without weight: float32 still holds its square root
@@ -53,13 +53,8 @@ def check_features(
     TypeError
         Under ``array_api_dispatch``, an array of another library than NumPy.
     """
-    refuse_elsewhere(estimator, X)
-    device = device_of(X)
-    if device is not None:
-        raise TypeError(
-            f"{type(estimator).__name__}: X is an array of {device.name}, and only fit and the predictions of mixtures and "
-            "shared-kernel classifiers are computed there: give a NumPy array"
-        )
+    refuse_out_of_core(estimator, X)
+    refuse_device(estimator, X)
     if not missing:
         refuse_masked(f"Input X of {type(estimator).__name__}", X)
     X = with_nan(X)
@@ -105,11 +100,21 @@ def check_weights(sample_weight: ArrayLike | None, X: Any) -> np.ndarray:
     return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
 
-def refuse_elsewhere(estimator: object, X: object) -> None:
-    """Raise TypeError for rows outside memory, which NumPy would read as a whole without a word."""
-    if is_elsewhere(X):
+def refuse_out_of_core(estimator: object, X: object) -> None:
+    """Raise TypeError for samples outside memory, which NumPy would silently read as a whole."""
+    if is_out_of_core(X):
         raise TypeError(
             f"{type(estimator).__name__} takes arrays in memory here, not {type(X).__name__}: give np.asarray(X) if it fits"
+        )
+
+
+def refuse_device(estimator: object, X: object) -> None:
+    """Raise TypeError under ``array_api_dispatch`` for an array of another library than NumPy."""
+    device = device_of(X)
+    if device is not None:
+        raise TypeError(
+            f"{type(estimator).__name__}: X is an array of {device.name}, and only fit and the predictions of mixtures and "
+            "shared-kernel classifiers are computed there: give a NumPy array"
         )
 
 

@@ -1,6 +1,6 @@
-"""Fits and predictions on Dask collections, with the client that is active, else with Dask's threads.
+"""Fits and predictions on Dask collections, with the active client, or else with Dask's threads.
 
-Only this module knows Dask, and it is imported where a collection is given, so where there is Dask.
+Only this module imports Dask, and it is imported only when a collection is given.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from dask import delayed
 from dask.sizeof import sizeof
 
 import skem
-from skem.engine.parts import FAN_IN, PART_ROWS
+from skem.engine.parts import FAN_IN, PART_ROWS, add
 from skem.engine.rows import Rows
+from skem.engine.threads import interruptible
 from skem.estimators._blocks import Block, Source, is_dask
 
 T = TypeVar("T")
@@ -27,7 +28,7 @@ T = TypeVar("T")
 
 @sizeof.register(Rows)
 def _size_of_rows(rows: Rows) -> int:
-    """Bytes, twice those of the features where blocks of them are kept as the engine reads them."""
+    """Size in bytes; features count twice where the engine keeps a standardised copy."""
     return rows.features.X.nbytes * (2 if rows.features.keep else 1) + rows.weights.nbytes
 
 
@@ -40,17 +41,17 @@ def _call(function: Callable[..., T], *arguments: Any) -> T:
 
 @dataclass
 class _Kept:
-    """A part that workers hold, and how to make it anew."""
+    """A part that workers hold, and the recipe to compute it again."""
 
     recipe: Any
     value: Any
 
 
 class DaskExecutor:
-    """Dask's workers, who hold the parts. A worker that dies costs time: Dask makes anew what it held."""
+    """Dask's workers, which hold the parts. If a worker dies, Dask computes its parts again."""
 
     RETRIES = 2
-    """How often work is begun again that Dask cancelled, as it does where a cluster starts anew."""
+    """Number of times that work cancelled by Dask, as at the restart of a cluster, is started again."""
 
     def __init__(self) -> None:
         self._client = _client()
@@ -63,24 +64,24 @@ class DaskExecutor:
 
         return self._compute(calls, parts)
 
-    def fold(
-        self, function: Callable[[Any], T], parts: Sequence[Any], combine: Callable[[Sequence[T]], T]
-    ) -> T:
+    def fold(self, function: Callable[[Any], Any], parts: Sequence[Any]) -> Any:
         def calls() -> list[Any]:
             work = delayed(function, traverse=False)
             level = [delayed(_call)(work, _value(part)) for part in parts]
             while len(level) > 1:
                 groups = [level[start : start + FAN_IN] for start in range(0, len(level), FAN_IN)]
-                level = [delayed(combine)(group) if len(group) > 1 else group[0] for group in groups]
+                level = [delayed(add)(group) if len(group) > 1 else group[0] for group in groups]
             return level
 
         return self._compute(calls, parts)[0]
 
+    @interruptible()
     def keep(self, function: Callable[[Any], Any], parts: Sequence[Any]) -> list[Any]:
         work = delayed(function, traverse=False)
         recipes = [delayed(_call)(work, part) for part in parts]
         return [_Kept(*both) for both in zip(recipes, dask.persist(*recipes), strict=True)]
 
+    @interruptible()
     def _compute(self, calls: Callable[[], list[Any]], parts: Sequence[Any]) -> list[Any]:
         for _ in range(self.RETRIES + 1):
             if self._gone():
@@ -106,18 +107,18 @@ def _value(part: Any) -> Any:
 
 
 def _client() -> Any:
-    """The client that Dask computes with, if it is one of ``distributed``."""
+    """The client of Dask's computations, if it is one of ``distributed``."""
     client = getattr(dask.base.get_scheduler(), "__self__", None)
     return client if hasattr(client, "run_on_scheduler") else None
 
 
 def _refuse_other_versions(estimator: object) -> None:
-    """Raise RuntimeError where a worker, or the scheduler, has no skem or another one than the client."""
+    """Raise RuntimeError if a worker, or the scheduler, has no skem or another version than the client."""
     client = _client()
     if client is None:
         return
 
-    def version() -> str | None:  # pickled as it is: it has to run where there is no skem
+    def version() -> str | None:  # Pickled by value, because it also runs without skem.
         try:
             import skem
         except ImportError:
@@ -141,12 +142,12 @@ def _refuse_other_versions(estimator: object) -> None:
 
 
 def source(estimator: object, X: Any, y: Any, sample_weight: Any) -> Source:
-    """The blocks of a collection, each of as many rows as a part has.
+    """The blocks of a collection, each as long as a part.
 
     Raises
     ------
     ValueError
-        Unknown chunk sizes; numbers of rows that differ; what is no table of numbers.
+        Unknown chunk sizes; numbers of rows that differ; collections that are no tables of numbers.
     RuntimeError
         Workers without this package, or with another version.
     """
@@ -169,7 +170,7 @@ def source(estimator: object, X: Any, y: Any, sample_weight: Any) -> Source:
 
 
 def _as_array(collection: Any, name: str, ndim: int) -> da.Array:
-    """A Dask array or frame as an array whose chunks are known."""
+    """A Dask array or frame as an array with known chunks."""
     if not isinstance(collection, da.Array):
         if not hasattr(collection, "to_dask_array"):
             raise ValueError(f"{name} must be a Dask array or data frame, got {type(collection).__name__}")
@@ -177,7 +178,7 @@ def _as_array(collection: Any, name: str, ndim: int) -> da.Array:
         if name == "X" and kinds:
             raise ValueError(f"X has columns that are no numbers, of type {', '.join(sorted(kinds))}")
         if name == "y" and not isinstance(getattr(collection, "dtype", None), np.dtype):
-            collection = collection.astype(object)  # pandas' strings and categories are none of NumPy's types
+            collection = collection.astype(object)  # NumPy has no type for pandas' strings and categories.
         collection = collection.to_dask_array(lengths=True)
     if np.isnan([size for sizes in collection.chunks for size in sizes]).any():
         raise ValueError(f"{name} has chunks of unknown sizes: call {name}.compute_chunk_sizes() first")
@@ -191,7 +192,7 @@ def _as_array(collection: Any, name: str, ndim: int) -> da.Array:
 
 
 def _aligned(column: Any, name: str, X: da.Array) -> da.Array | None:
-    """Labels or weights as an array with a value for each row of ``X``."""
+    """Labels or weights as an array with a value for each sample of ``X``."""
     if column is None:
         return None
     if not is_dask(column):
@@ -208,7 +209,7 @@ def _aligned(column: Any, name: str, X: da.Array) -> da.Array | None:
 
 
 def map_rows(estimator: Any, method: str, X: Any, *args: Any, **kwargs: Any) -> da.Array:
-    """``method`` of an estimator, as it is now, on each block of rows, lazily."""
+    """Apply a method of an estimator, in its present state, to each block of samples, lazily."""
     model = copy.copy(estimator)
     few = X._meta_nonempty if hasattr(X, "_meta_nonempty") else np.zeros((1, X.shape[1]), X.dtype)
     example = np.asarray(getattr(model, method)(few, *args, **kwargs))

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine import device, missing
-from skem.engine.class_density import class_log_density, fill_log_density
+from skem.engine.density import class_log_density, fill_log_density
 from skem.engine.parameters import Mixture
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._array_api import (
@@ -23,8 +23,8 @@ from skem.estimators._array_api import (
     namespace_of,
 )
 from skem.estimators._checking import check_n_samples, has_missing, refuse_missing_labels
-from skem.estimators._elsewhere import by_blocks
 from skem.estimators._log_odds import LogOdds
+from skem.estimators._out_of_core import by_blocks
 from skem.estimators._units import Units
 
 
@@ -149,7 +149,7 @@ class Densities(Posteriors, Units):
         log_volumes = [float(np.log(self._scale[columns]).sum()) for columns in self.block_indices_]
         with Workers(self.n_jobs) as workers:
             if isinstance(features, device.DeviceFeatures):
-                return device.class_log_density(features, blocks, workers, log_volumes)
+                return device.class_log_density(features, blocks, log_volumes)
             if has_missing(features.X):
                 return missing.class_log_density(features, blocks, workers)
             return class_log_density(features, blocks, workers, log_volumes)
@@ -186,7 +186,7 @@ class Densities(Posteriors, Units):
                     log_density = missing.log_densities(features, block, workers).T
                 else:
                     log_density = np.empty((len(mixture.means), len(features.X)))
-                    fill_log_density(log_density.T, lambda joint, _: joint.T, features, block, workers)
+                    fill_log_density(log_density.T, np.transpose, features, block, workers)
                 weights = (
                     mixture.weights @ self.class_prior_[:, None]
                     if codes is None

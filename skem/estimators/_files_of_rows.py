@@ -1,4 +1,4 @@
-"""Fits on rows of files that are read again in each pass, such as ``skem.datasets.ParquetRows``."""
+"""Fits on files that are read again in each iteration, such as ``skem.datasets.ParquetRows``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Load = Callable[[], Any]
 
 
 class FileExecutor:
-    """Threads of this process; a part is a function that reads it, and lives while it is worked on."""
+    """Threads of this process; a reference to a part is a function that reads it, and each part is dropped after its use."""
 
     def __init__(self, n_jobs: int | None) -> None:
         self._n_jobs = n_jobs
@@ -30,30 +30,28 @@ class FileExecutor:
         with Workers(self._n_jobs) as workers:
             return workers.map(call, list(zip(parts, *arguments, strict=True)))
 
-    def fold(
-        self, function: Callable[[Any], T], parts: Sequence[Load], combine: Callable[[Sequence[T]], T]
-    ) -> T:
+    def fold(self, function: Callable[[Any], Any], parts: Sequence[Load]) -> Any:
         with (
             Workers(self._n_jobs) as workers,
             workers.imap(lambda load: function(load()), parts) as results,
         ):
-            return tree(results, combine)
+            return tree(results)
 
     def keep(self, function: Callable[[Any], Any], parts: Sequence[Load]) -> list[Load]:
-        return [partial(_made, function, load) for load in parts]
+        return [partial(_load, function, load) for load in parts]
 
 
-def _made(function: Callable[[Any], Any], load: Load) -> Any:
+def _load(function: Callable[[Any], Any], load: Load) -> Any:
     return function(load())
 
 
 def source(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Source:
-    """The blocks of a file, as they are.
+    """The blocks of a file.
 
     Raises
     ------
     ValueError
-        Labels or weights for another number of rows, or in other blocks.
+        Labels or weights for another number of samples, or in other blocks.
     """
     if len(X.shape) != 2 or 0 in X.shape:
         raise ValueError(f"X must have rows and columns, got shape {X.shape}")
@@ -78,7 +76,7 @@ def source(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Source:
 
 
 def _column(values: Any, name: str, X: Any) -> Callable[[int], np.ndarray] | None:
-    """What gives the labels or weights of a block of ``X``."""
+    """A function that reads the labels or weights of a block of ``X``."""
     if values is None:
         return None
     if not hasattr(values, "read_block"):

@@ -13,10 +13,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine import device, missing
-from skem.engine.class_density import Block, class_log_density, fill_log_density
-from skem.engine.kmeans import NearestCentres
+from skem.engine.density import Block, class_log_density, fill_log_density
+from skem.engine.kmeans import assign
 from skem.engine.parameters import Mixture
-from skem.engine.rows import Features, Rows
+from skem.engine.rows import Features
+from skem.engine.samples import Samples
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._array_api import (
     answers_in_namespace,
@@ -33,8 +34,8 @@ from skem.estimators._checking import (
     mean_one,
     total_weight,
 )
-from skem.estimators._elsewhere import by_blocks
 from skem.estimators._metrics import METRICS
+from skem.estimators._out_of_core import by_blocks
 from skem.estimators._units import Units, common_scale
 
 
@@ -66,7 +67,7 @@ class MixtureDensities(Units):
             log_volume = float(np.log(self._scale).sum())
             blocks, log_volumes = [self._block()], [log_volume]
             if isinstance(features, device.DeviceFeatures):
-                return device.class_log_density(features, blocks, workers, log_volumes)[:, 0]
+                return device.class_log_density(features, blocks, log_volumes)[:, 0]
             return class_log_density(features, blocks, workers, log_volumes)[:, 0]
 
     def _block(self) -> Block:
@@ -91,10 +92,10 @@ class MixtureDensities(Units):
                 return density - ~np.isnan(features.X) @ np.log(self._scale)[:, None]
             log_volume = float(np.log(self._scale).sum())
             if isinstance(features, device.DeviceFeatures):
-                return device.component_log_density(features, block, workers) - log_volume
+                return device.component_log_density(features, block) - log_volume
 
-            def in_input_units(log_density: np.ndarray, common: np.ndarray) -> np.ndarray:
-                return (log_density.astype(np.float64) + (common - log_volume)).T
+            def in_input_units(log_density: np.ndarray) -> np.ndarray:
+                return (log_density.astype(np.float64) - log_volume).T
 
             result = np.empty((len(features.X), len(self.weights_)))
             fill_log_density(result, in_input_units, features, block, workers)
@@ -122,7 +123,7 @@ class MixtureDensities(Units):
         with np.errstate(divide="ignore"):
             log_weights = np.log(self.weights_)[:, None]
 
-        def of_chunk(log_density: np.ndarray, _: np.ndarray) -> np.ndarray:
+        def of_chunk(log_density: np.ndarray) -> np.ndarray:
             return function(softmax(log_density.astype(np.float64) + log_weights, axis=0))
 
         with Workers(self.n_jobs) as workers:
@@ -182,10 +183,8 @@ class MixtureDensities(Units):
         scale = spread if metric == "mahalanobis" else common_scale(spread)
         shift = self.weights_ @ self.means_
         with Workers(self.n_jobs) as workers, single_threaded():
-            features = Features(rows, None, shift, scale)
-            nearest = NearestCentres(Rows(features, np.ones(len(rows)), np.array([0, len(rows)])), workers)
-            nearest.assign((self.means_ - shift) / scale)
-        return nearest.labels
+            samples = Samples(Features(rows, None, shift, scale), np.ones(len(rows)), workers)
+            return assign(samples, (self.means_ - shift) / scale)[0]
 
     def _variances(self) -> np.ndarray:
         """The variance of each feature under the mixture, shape (n_features,)."""

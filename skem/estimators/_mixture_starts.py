@@ -9,19 +9,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skem.engine import starts
-from skem.engine.clusters import of_clusters
+from skem.engine.clusters import mixture_of_clusters
 from skem.engine.given_start import checked_labels, checked_means, checked_start, raise_if_any_empty
-from skem.engine.kmeans import NearestCentres, lloyd
+from skem.engine.kmeans import assign, lloyd
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Features, Rows
-from skem.engine.seeds import SEEDS, SeedRequest
+from skem.engine.samples import Samples
+from skem.engine.seeds import SEEDS
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._checking import weighted_rows
 from skem.estimators._metrics import metric_units
 from skem.estimators._mixture_files import MixtureFiles
 
 OF_CLUSTERS = {"kmeans": "random_subset"} | {name: name for name in SEEDS}
-"""Which seeds each start by k-means has."""
+"""Seeds of each initialisation by k-means."""
 
 
 class MixtureStarts(MixtureFiles):
@@ -57,7 +58,7 @@ class MixtureStarts(MixtureFiles):
         random_state: np.random.RandomState,
         labels: np.ndarray | None = None,
     ) -> Mixture:
-        """The parameters before the first pass; drawn from ``rows`` where there are neither others nor arrays."""
+        """Initial parameters: those of the last fit, or those given by ``init``, or drawn from ``rows``."""
         columns = np.arange(len(self._shift))
         if previous is not None:
             return self._to_internal(previous, columns)
@@ -71,38 +72,38 @@ class MixtureStarts(MixtureFiles):
             )
             return self._to_internal(given, columns)
         assert rows is not None
-        if self.init == "sample":
-            request = starts.Request(
-                rows=rows,
-                columns=columns,
-                n_components=self.n_components,
-                covariance_type=self._covariance_type,
-                random_state=random_state,
-                ridge=self._internal_ridge(),
-            )
-            return starts.STARTS[self.init](request)
+        ridge = self._internal_ridge()
         with Workers(self.n_jobs) as workers, single_threaded():
+            if self.init == "sample":
+                request = starts.Request(
+                    rows=rows,
+                    columns=columns,
+                    n_components=self.n_components,
+                    covariance_type=self._covariance_type,
+                    random_state=random_state,
+                    workers=workers,
+                    ridge=ridge,
+                )
+                return starts.STARTS[self.init](request)
+            samples = Samples.of(rows, workers)
             if labels is None:
-                labels = self._clusters(rows, random_state, workers)
-            ridge = self._internal_ridge()
-            start = of_clusters(rows, labels, self.n_components, self._covariance_type, workers, ridge)
+                labels = self._clusters(samples, random_state)
+            start = mixture_of_clusters(samples, labels, self.n_components, self._covariance_type, ridge)
         if isinstance(self.init, dict) and "means" in self.init:
             means = checked_means(self.init["means"], self.n_components, len(columns))
             start = replace(start, means=(means - self._shift) / self._scale)
         return start
 
-    def _clusters(self, rows: Rows, random_state: np.random.RandomState, workers: Workers) -> np.ndarray:
-        """The cluster of each sample, (n,): after a few iterations of k-means, or by the nearest of the given means."""
-        X = rows.features.X
+    def _clusters(self, samples: Samples, random_state: np.random.RandomState) -> np.ndarray:
+        """Cluster of each sample, (n,): after a few iterations of k-means, or by the nearest of the given means."""
+        X = samples.features.X
         if self.metric == "mahalanobis":
-            shift, scale, _ = metric_units(X, rows.weights, self.metric)
-            rows = Rows(Features(X, None, shift, scale, keep=True), rows.weights, rows.borders)
+            shift, scale, _ = metric_units(X, samples.weights, self.metric)
+            samples = replace(samples, features=Features(X, None, shift, scale))
         if isinstance(self.init, dict):
             means = checked_means(self.init["means"], self.n_components, X.shape[1])
-            nearest = NearestCentres(rows, workers)
-            nearest.assign((means - rows.features.shift) / rows.features.scale)
-            raise_if_any_empty(nearest.labels, self.n_components, "no sample is nearest to mean number")
-            return nearest.labels
-        seeds = SEEDS[OF_CLUSTERS[str(self.init)]]
-        centres = seeds(SeedRequest(rows, self.n_components, random_state, workers))
-        return lloyd(rows, centres, workers, max_iter=self.kmeans_iter).labels
+            labels, _ = assign(samples, (means - samples.shift) / samples.scale)
+            raise_if_any_empty(labels, self.n_components, "no sample is nearest to mean number")
+            return labels
+        centres = SEEDS[OF_CLUSTERS[str(self.init)]](samples, self.n_components, random_state)
+        return lloyd(samples, centres, max_iter=self.kmeans_iter).labels

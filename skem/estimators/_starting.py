@@ -14,13 +14,14 @@ from skem.engine import sharing, starts
 from skem.engine.given_start import checked_means, checked_start
 from skem.engine.missing_em import filled
 from skem.engine.parameters import Mixture
-from skem.engine.parts import Parts, rows_as_given
+from skem.engine.parts import Parts
 from skem.engine.rows import Rows
+from skem.engine.threads import Workers, single_threaded
 from skem.estimators._checking import has_missing
 from skem.estimators._units import Units
 
 STARTS = tuple(starts.STARTS)
-"""All words that ``init`` may be, in every class: each offers those of them that make sense there."""
+"""All words that ``init`` may be; each class offers some of them."""
 
 
 class Starting(Units):
@@ -30,6 +31,7 @@ class Starting(Units):
         n_components: int | Sequence[int] | Mapping[Any, int] | None
         init: Any
         n_init: int
+        n_jobs: int | None
         init_spread: float
         init_scale: float
         sharing: ArrayLike | None
@@ -209,21 +211,23 @@ class Starting(Units):
         groups = getattr(self, "groups_", None)
         given = self.n_components is not None or self.groups is not None
         start = starts.STARTS[self.init] if isinstance(self.init, str) else self._start_from_means(columns)
-        request = starts.Request(
-            rows=filled(parts.whole) if has_missing(parts.whole.features.X) else parts.whole,
-            columns=columns,
-            n_components=self.n_components_,
-            covariance_type=self._covariance_type,
-            spread=self.init_spread / unit,
-            width=self.init_scale / unit,
-            centre=np.zeros(len(columns)) if self.standardize else -self._shift[columns] / unit,
-            ridge=self._internal_ridge(),
-            strict=given or self.init == "k-means++",  # which cannot draw a row twice
-            random_state=random_state,
-            groups=groups,
-            labels=self.classes_.tolist(),
-        )
-        mixture = start(request)
+        with Workers(self.n_jobs) as workers, single_threaded():
+            request = starts.Request(
+                rows=filled(parts.whole) if has_missing(parts.whole.features.X) else parts.whole,
+                columns=columns,
+                n_components=self.n_components_,
+                covariance_type=self._covariance_type,
+                spread=self.init_spread / unit,
+                width=self.init_scale / unit,
+                centre=np.zeros(len(columns)) if self.standardize else -self._shift[columns] / unit,
+                ridge=self._internal_ridge(),
+                strict=given or self.init == "k-means++",  # which cannot draw a row twice
+                random_state=random_state,
+                workers=workers,
+                groups=groups,
+                labels=self.classes_.tolist(),
+            )
+            mixture = start(request)
         if self.sharing is None or groups is None or not start.by_class:
             return mixture
         return sharing.opened(mixture, groups)
@@ -233,7 +237,7 @@ def _n_distinct(rows: Rows, code: int, most: int) -> int:
     """The number of distinct samples of a class, counted up to ``most``."""
     n, numbers = 0, np.arange(rows.borders[code], rows.borders[code + 1])
     for some in (numbers[: 4 * most], numbers):  # the first ones are usually enough
-        n = min(len(np.unique(rows_as_given(rows, some)[0], axis=0)), most)
+        n = min(len(np.unique(rows.features.original(some), axis=0)), most)
         if n == most:
             break
     return n

@@ -19,6 +19,8 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils import check_random_state
 
 from skem.engine import em
+from skem.engine.device import Device
+from skem.engine.device_em import DeviceParts
 from skem.engine.parameters import Mixture
 from skem.engine.parts import Parts, PartsInMemory, slices, tree
 from skem.engine.problem import Problem
@@ -92,7 +94,7 @@ class Training:
     tol: float
     n_jobs: int | None
     goes_on: bool = False
-    em_passes: Callable[[Problem, int], Iterator[em.State]] = em.passes
+    em_passes: Callable[[Problem, int], Iterator[em.State]] = em.iterations
 
     def passes(self, starts: Sequence[Mixture]) -> Generator[Record, None, None]:
         """Yield what is known after each pass from one start, a mixture for each block in the engine's units."""
@@ -159,25 +161,36 @@ class LabelledRows:
     weights : ndarray of shape (n,)
     classes : ndarray of shape (L,)
         What the user calls the classes; none where rows have no classes, and codes of zero.
+    device : Device or None
+        Device on which the E-step runs; None is the host.
     """
 
     X: np.ndarray
     codes: np.ndarray
     weights: np.ndarray
     classes: np.ndarray
+    device: Device | None = None
 
     @classmethod
-    def of(cls, X: np.ndarray, labels: np.ndarray, sample_weight: ArrayLike | None) -> Self:
+    def of(
+        cls,
+        X: np.ndarray,
+        labels: np.ndarray,
+        sample_weight: ArrayLike | None,
+        device: Device | None = None,
+    ) -> Self:
         """Those that have a weight; see `weighted_rows`."""
         X, labels, weights = weighted_rows(X, labels, sample_weight)
         classes, codes = np.unique(labels, return_inverse=True)
-        return cls(X, codes, weights, classes)
+        return cls(X, codes, weights, classes, device)
 
     @classmethod
-    def without_classes(cls, X: np.ndarray, sample_weight: ArrayLike | None) -> Self:
-        """The same where nobody asks for classes."""
+    def without_classes(
+        cls, X: np.ndarray, sample_weight: ArrayLike | None, device: Device | None = None
+    ) -> Self:
+        """Unlabelled samples."""
         X, codes, weights = weighted_rows(X, np.zeros(len(X), dtype=np.int8), sample_weight)
-        return cls(X, codes, weights, np.zeros(0))
+        return cls(X, codes, weights, np.zeros(0), device)
 
     @property
     def n_rows(self) -> int:
@@ -204,9 +217,9 @@ class LabelledRows:
         )
 
     def parts(self, shift: np.ndarray, scale: np.ndarray) -> PartsInMemory:
-        """The same as the engine reads them."""
-        codes = self.codes if len(self.classes) else None
-        return PartsInMemory(self.X, codes, self.weights, shift, scale)
+        """The samples as the engine reads them, on the host or on the device."""
+        data = self.X, self.codes if len(self.classes) else None, self.weights, shift, scale
+        return PartsInMemory(*data) if self.device is None else DeviceParts(self.device, *data)
 
     def split(
         self, fraction: float, random_state: np.random.RandomState
@@ -232,7 +245,7 @@ class LabelledRows:
             raise ValueError(f"validation_fraction: no stratified split can be made: {error}") from error
         weights = self.weights[train] / self.weights[train].mean()
         return (
-            LabelledRows(self.X[train], self.codes[train], weights, self.classes),
+            LabelledRows(self.X[train], self.codes[train], weights, self.classes, self.device),
             LabelledRows(self.X[held_out], self.codes[held_out], self.weights[held_out], self.classes),
         )
 

@@ -14,13 +14,12 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine import em, rows
-from skem.engine.class_density import Block
 from skem.engine.clusters import VARIANCE_FLOOR
-from skem.engine.covariance_type import CovarianceType
-from skem.engine.covariances import COVARIANCE_TYPES
+from skem.engine.covariances import COVARIANCE_TYPES, CovarianceType
+from skem.engine.density import Block
 from skem.engine.given_start import checked_mixture
-from skem.engine.linalg import SINGULAR, linearly_dependent
-from skem.engine.parameters import MATRICES, SPHERICAL, Mixture
+from skem.engine.linalg import linearly_dependent
+from skem.engine.parameters import SINGULAR, Mixture
 from skem.engine.parts import Parts, add, slices, tree
 from skem.engine.problem import Problem
 from skem.engine.threads import Workers, single_threaded
@@ -181,8 +180,9 @@ class Units:
 
     def _dependent(self, parts: Parts, columns: np.ndarray) -> bool:
         """True if features are linear combinations of others, as far as a part of the samples tells."""
-        n = min(parts.n_rows, len(columns) + MEASURED_SAMPLES)
-        x, _ = parts.at(columns, np.arange(n) * parts.n_rows // n)
+        samples = parts.whole.features
+        n = min(samples.n_samples, len(columns) + MEASURED_SAMPLES)
+        x = samples.read(columns, np.arange(n) * samples.n_samples // n)
         shift = (self._shift / self._scale)[columns, None]
         return linearly_dependent(x, np.finfo(parts.dtype).eps * np.abs(x + shift).max(axis=1))
 
@@ -215,10 +215,10 @@ class Units:
         with np.errstate(over="ignore", under="ignore"):
             inside = self._to_internal(mixture, columns)
             covariances = inside.covariances
-            if self._covariance_type.family == MATRICES:
-                variances = np.diagonal(covariances, axis1=-2, axis2=-1)
-            else:
+            if self._covariance_type.diagonal:
                 variances = covariances.reshape(len(covariances), -1)
+            else:
+                variances = np.diagonal(covariances, axis1=-2, axis2=-1)
             if not (np.abs(covariances) <= LARGEST_SQUARE).all():
                 raise ValueError(
                     f"{whose.format('covariances')} are too large, or _scale too small, for float64"
@@ -227,7 +227,7 @@ class Units:
                 raise ValueError(
                     f"{whose.format('means')} are too far from _shift, or covariances too small, for float64"
                 )
-        if self._covariance_type.family == SPHERICAL:
+        if self._covariance_type.name == "spherical":
             boxes = self._covariance_type.rescaled(covariances, self._scale[columns])
             if not np.allclose(boxes, mixture.covariances.reshape(len(boxes), -1)):
                 raise ValueError(

@@ -16,20 +16,17 @@ from skem.engine import em, missing_em
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.parameters import Mixture
 from skem.engine.threads import single_threaded
-from skem.estimators._array_api import e_step_of, fits_in_namespace
-from skem.estimators._blocks import is_elsewhere
+from skem.estimators._array_api import fits_in_namespace, refuse_missing_on, to_host
+from skem.estimators._blocks import is_out_of_core
 from skem.estimators._callbacks import CallbackSupportMixin, Progress, with_callbacks
 from skem.estimators._checking import CheckedParameters, check_features, has_missing
 from skem.estimators._docstrings import documented
-from skem.estimators._elsewhere import RowsElsewhere, rows_elsewhere
 from skem.estimators._metrics import METRICS
 from skem.estimators._mixture_batches import MixtureBatches
 from skem.estimators._mixture_starts import OF_CLUSTERS
+from skem.estimators._out_of_core import OutOfCoreRows, out_of_core_rows
 from skem.estimators._training import LabelledRows, Record, Training, warn_if_singular, warn_unless_converged
 from skem.estimators._units import all_or_nothing
-
-AT_A_TIME = 8
-"""Passes of little data in one call, since nobody looks at the model between them."""
 
 
 @documented
@@ -218,14 +215,17 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
     def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None, progress: Progress) -> bool:
         """Fit from each start; True if a callback ended the fit."""
         previous = self._mixture() if self.warm_start and hasattr(self, "means_") else None
-        rows: LabelledRows | RowsElsewhere
+        rows: LabelledRows | OutOfCoreRows
         incomplete, n_samples = False, None
-        if is_elsewhere(X):
-            rows = rows_elsewhere(self, X, None, sample_weight)
+        if is_out_of_core(X):
+            rows = out_of_core_rows(self, X, None, sample_weight)
         else:
+            (X, sample_weight), device = to_host(X, sample_weight)
             checked = check_features(self, X, missing=True, ensure_min_samples=2)
-            rows = LabelledRows.without_classes(checked, sample_weight)
+            rows = LabelledRows.without_classes(checked, sample_weight, device)
             incomplete, n_samples = has_missing(rows.X), len(checked)
+            if incomplete:
+                refuse_missing_on(device)
         if rows.n_rows < self.n_components:
             raise ValueError(f"n_components={self.n_components} components from n_samples={rows.n_rows} rows")
         labels = None
@@ -235,9 +235,6 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
             fix = "set it back, or set warm_start=False"
             self._check_previous(previous, rows.n_features, "warm_start", fix)
         random_state = check_random_state(self.random_state)
-        e_step = e_step_of(self)
-        if incomplete and e_step is not None:
-            raise ValueError("X has missing values (NaN), which are taken in NumPy arrays only")
         self._measure(rows)
         columns, parts = np.arange(rows.n_features), rows.parts(self._shift, self._scale)
         if not incomplete:
@@ -249,14 +246,12 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
                 "covariance_type": self._covariance_type,
                 "ridge": self._internal_ridge(),
                 "variance_floor": self._internal_floor(),
-                "e_step": e_step,
-                "at_a_time": AT_A_TIME,
             },
             max_iter=self.max_iter,
             tol=self.tol,
             n_jobs=self.n_jobs,
             goes_on=previous is not None,
-            em_passes=missing_em.passes if incomplete else em.passes,
+            em_passes=missing_em.iterations if incomplete else em.iterations,
         )
         fits, whole, stop = [], None, False
         if previous is None and not isinstance(self.init, tuple):

@@ -15,10 +15,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from skem.engine.kmeans import Clusters, NearestCentres, lloyd
-from skem.engine.masked import refuse_masked
-from skem.engine.rows import Features, Rows
-from skem.engine.seeds import SEEDS, SeedRequest
+from skem.engine.given_start import checked_means
+from skem.engine.kmeans import Clusters, assign, inertia, lloyd
+from skem.engine.rows import Features
+from skem.engine.samples import Samples
+from skem.engine.seeds import SEEDS
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._callbacks import CallbackSupportMixin, Progress, with_callbacks
 from skem.estimators._checking import (
@@ -87,8 +88,8 @@ class KMeans(
 
     Notes
     -----
-    A cluster that loses all its rows takes the farthest row of the most popular one. Distances are compared in
-    float32 where its rounding cannot decide between two centres, and in float64 elsewhere, whatever the type of the rows.
+    A cluster that loses all its samples takes the farthest sample of the most popular cluster. Distances are compared in
+    float32, and in float64 where the rounding of float32 may decide between two centres, whatever the dtype of ``X``.
 
     Examples
     --------
@@ -190,8 +191,7 @@ class KMeans(
             raise ValueError(f"n_clusters={self.n_clusters} clusters from n_samples={len(used)} rows")
         self._shift, self._scale, mean_variance = metric_units(used, weights, self.metric)
         self._unit = float(self._scale[0]) if self.metric == "euclidean" else 1.0
-        features = Features(used, None, self._shift, self._scale, keep=True)
-        rows = Rows(features, weights, np.array([0, len(used)]))
+        features = Features(used, None, self._shift, self._scale)
         random_state = check_random_state(self.random_state)
         best: Clusters | None = None
         stop = False
@@ -204,12 +204,11 @@ class KMeans(
             return stop
 
         with Workers(self.n_jobs) as workers:
+            samples = Samples(features, weights, workers)
             for _ in range(self._n_starts()):
-                seeds = self._seeds(SeedRequest(rows, self.n_clusters, random_state, workers))
                 clusters = lloyd(
-                    rows,
-                    seeds,
-                    workers,
+                    samples,
+                    self._seeds(samples, random_state),
                     max_iter=self.max_iter,
                     tol=self.tol * mean_variance,
                     observe=observe if progress.observed else None,
@@ -221,7 +220,7 @@ class KMeans(
         assert best is not None
         self._keep_centres(best.centres)
         self.n_iter_ = best.n_iter
-        self.inertia_ = float(best.inertia * self._unit**2 * (total / rows.total_weight))
+        self.inertia_ = float(best.inertia * self._unit**2 * (total / weights.sum()))
         self.labels_ = (
             best.labels if len(used) == len(checked) else self._assign(checked, np.ones(len(checked)))[0]
         )
@@ -229,28 +228,20 @@ class KMeans(
     def _keep_centres(self, centres: np.ndarray) -> None:
         self._centres, self.cluster_centers_ = centres, centres * self._scale + self._shift
 
-    def _seeds(self, request: SeedRequest) -> np.ndarray:
+    def _seeds(self, samples: Samples, random_state: np.random.RandomState) -> np.ndarray:
+        """Initial centres in the units of the samples."""
         if isinstance(self.init, str):
-            return SEEDS[self.init](request)
-        refuse_masked("init: centres", self.init)
-        try:
-            centres = np.array(self.init, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"init: centres must be an array of numbers, got {self.init!r}") from error
-        wanted = self.n_clusters, len(self._shift)
-        if centres.shape != wanted:
-            raise ValueError(f"init: centres must have shape {wanted}, got {centres.shape}")
-        if not np.isfinite(centres).all():
-            raise ValueError("init: centres contain NaN or infinite values")
+            return SEEDS[self.init](samples, self.n_clusters, random_state)
+        centres = checked_means(self.init, self.n_clusters, len(self._shift), "init: centres")
         return (centres - self._shift) / self._scale
 
     def _assign(self, X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float]:
-        """The clusters of rows, (n,), and their inertia."""
-        features = Features(X, None, self._shift, self._scale)
+        """Cluster of each sample, (n,), and the inertia."""
+        features, centres = Features(X, None, self._shift, self._scale), self._internal_centres()
         with Workers(self.n_jobs) as workers, single_threaded():
-            nearest = NearestCentres(Rows(features, weights, np.array([0, len(X)])), workers)
-            nearest.assign(centres := self._internal_centres())
-            return nearest.labels, nearest.inertia(centres) * self._unit**2
+            samples = Samples(features, weights, workers)
+            labels, _ = assign(samples, centres)
+            return labels, inertia(samples, centres, labels) * self._unit**2
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The cluster whose centre is nearest to each row, shape (n_samples,)."""

@@ -15,7 +15,7 @@ from sklearn.model_selection import check_cv
 
 from skem.engine.threads import Workers
 from skem.estimators._callbacks import Progress
-from skem.estimators._checking import refuse_elsewhere
+from skem.estimators._checking import refuse_out_of_core
 from skem.estimators._choosing import ChoosingClassifier, UserRows, log_posterior
 from skem.estimators._training import one_seed
 from skem.estimators.prbf import SHARINGS, PRBFClassifier, check_sharings
@@ -138,7 +138,7 @@ class PRBFClassifierCV(ChoosingClassifier):
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, progress: Progress) -> None:
         check_sharings(self.sharings)
-        refuse_elsewhere(self, X)
+        refuse_out_of_core(self, X)
         estimator = PRBFClassifier() if self.estimator is None else clone(self.estimator)
         estimator.set_params(random_state=one_seed(self.random_state, estimator.random_state))
         # What can be refused is refused here, not in the middle of a split.

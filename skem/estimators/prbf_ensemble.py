@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from skem.engine.threads import Workers
 from skem.estimators._checking import CheckedParameters
 from skem.estimators._densities import Posteriors
-from skem.estimators._elsewhere import by_blocks
+from skem.estimators._out_of_core import by_blocks
 from skem.estimators._training import one_seed
 from skem.estimators._units import all_or_nothing
 from skem.estimators.prbf import SHARINGS, PRBFClassifier, check_sharings

@@ -16,10 +16,10 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils._param_validation import Interval
 
 from skem.estimators._callbacks import Progress
-from skem.estimators._checking import refuse_elsewhere
+from skem.estimators._checking import refuse_out_of_core
 from skem.estimators._choosing import ChoosingClassifier, UserRows, log_posterior
+from skem.estimators._discriminative import DiscriminativelyTrained
 from skem.estimators._docstrings import documented
-from skem.estimators._fine_tuned import FineTuned
 from skem.estimators._splitting import split_components
 from skem.estimators._training import one_seed
 from skem.estimators.mda import MDAClassifier
@@ -51,7 +51,7 @@ class PSKEMClassifierCV(ChoosingClassifier):
     estimator : PSKEMClassifier, MDAClassifier, SKEMClassifier or None, default=None
         What is fitted, but for what is chosen here and its ``max_iter``; None is ``PSKEMClassifier()``. Its ``n_init`` is
         of the first model of each path. Its ``init`` must be a word, and ``sharing`` None: see ``PRBFClassifierCV``. A
-        ``DiscriminativePSKEMClassifier`` is fine-tuned once, in the last fit to all rows; the others have its temperature.
+        ``DiscriminativePSKEMClassifier`` is trained discriminatively once, in the last fit to all rows; the others have its temperature.
     n_components : int, sequence of int or None, default=None
         The numbers K to choose from; None is 1, 2, 4, 8, 16 and 32 per class.
     n_blocks : int or sequence of int, default=(1, 2, 4)
@@ -76,7 +76,7 @@ class PSKEMClassifierCV(ChoosingClassifier):
         Its "n_blocks", "n_components" and "reg_covar".
     best_score_ : float
         Its mean log posterior of the true class over held-out rows and splits, in nats: the log-loss with its sign changed.
-        Before fine-tuning, where the estimator has any.
+        Before discriminative training, if any.
     results_ : dict of list
         By column, ready for a DataFrame, one entry per model in the order of fits: "n_blocks", "n_components", "reg_covar"
         and "held_out", the mean log posterior, NaN where a model cannot be fitted. See ``skem.plots.criterion_by_components``.
@@ -134,12 +134,12 @@ class PSKEMClassifierCV(ChoosingClassifier):
         self.random_state = random_state
 
     def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, progress: Progress) -> None:
-        refuse_elsewhere(self, X)
+        refuse_out_of_core(self, X)
         estimator = self._base()
         # What can be refused is refused here, not in the middle of a split.
         original = PSKEMClassifier() if self.estimator is None else self.estimator
         first = clone(estimator).set_params(max_iter=1, n_init=1)
-        if isinstance(original, FineTuned):
+        if isinstance(original, DiscriminativelyTrained):
             first.set_params(
                 strength=original.strength, discriminative_iter=min(original.discriminative_iter, 1)
             )
@@ -170,7 +170,7 @@ class PSKEMClassifierCV(ChoosingClassifier):
         self.best_params_ = dict(last)
         model = None
         for step in search.best_steps:
-            if step is last and isinstance(original, FineTuned):
+            if step is last and isinstance(original, DiscriminativelyTrained):
                 estimator.set_params(strength=original.strength)
             model = _fitted(estimator, step, model, rows)
         assert model is not None
@@ -190,8 +190,8 @@ class PSKEMClassifierCV(ChoosingClassifier):
             raise ValueError(
                 f"estimator: {name} with sharing={estimator.sharing!r} must be without: components change hands"
             )
-        if isinstance(estimator, FineTuned):
-            estimator.set_params(strength=np.inf)  # no fine-tuning, but the temperature
+        if isinstance(estimator, DiscriminativelyTrained):
+            estimator.set_params(strength=np.inf)  # no discriminative training, but the temperature
         return estimator.set_params(
             max_iter=self.max_iter,
             tol=max(estimator.tol, LEAST_GAIN),

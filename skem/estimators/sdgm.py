@@ -11,16 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import log_softmax, logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.cluster import KMeans
-from sklearn.metrics import euclidean_distances
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from skem.engine.kmeans import assign, lloyd
+from skem.engine.samples import Samples
 from skem.engine.softmax_mixture import LabelledRows
 from skem.engine.sparse_bayes import State, iterations, refuse_more_than_memory
-from skem.engine.threads import single_threaded
+from skem.engine.starts import MAX_ITER
+from skem.engine.threads import Workers, single_threaded
 from skem.estimators._callbacks import CallbackSupportMixin, Progress, with_callbacks
 from skem.estimators._checking import CheckedParameters, check_features, total_weight, weighted_rows
 from skem.estimators._declarations import POSITIVE, Array, Record, count, curve, flag, size, word
@@ -319,17 +320,17 @@ class SDGMClassifier(
     def _start(
         self, internal: np.ndarray, codes: np.ndarray, weights: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The class of each component, (S,), and the responsibilities of the first M-step, (n, S) (appendix C)."""
+        """Class of each component, (S,), and responsibilities of the first M-step, (n, S) (appendix C)."""
         random_state = check_random_state(self.random_state)
-        classes, parts = [], []
+        classes, parts, workers = [], [], Workers()
         for c in range(len(self.classes_)):
             mine = np.flatnonzero(codes == c)
             centres = internal[random_state.permutation(mine)[: self.n_components]]
-            if self.init == "class_kmeans" and len(centres) > 1:
-                model = KMeans(len(centres), init=centres, n_init=1)
-                labels = model.fit_predict(internal[mine], sample_weight=weights[mine])
+            samples = Samples.of_array(internal[mine], weights[mine], workers)
+            if self.init == "class_kmeans":
+                labels = lloyd(samples, centres, max_iter=MAX_ITER).labels
             else:
-                labels = euclidean_distances(internal[mine], centres).argmin(axis=1)
+                labels, _ = assign(samples, centres)
             part = np.zeros((len(codes), len(centres)))
             part[mine, labels] = 1.0
             classes += [c] * len(centres)

@@ -1,4 +1,4 @@
-"""Rows in parts: the order of their sums, and what is drawn from them."""
+"""Samples in parts: the order of their sums, and the sample that initialisations draw from."""
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skem import SKEMClassifier
 from skem.engine import parts
+from skem.engine.threads import Workers
 
 
 def level_by_level(values, combine):
@@ -48,6 +49,68 @@ def test_a_sample_has_rows_of_each_class_and_no_more_than_a_part(counts, rare):
         assert_array_equal(of_classes, totals)
     else:
         assert (of_classes >= np.minimum(totals, 1000)).all()
+
+
+class WeightedSums:
+    """A step: the sum of w x over samples of float32."""
+
+    columns, dtype = np.array([2, 0]), np.dtype(np.float32)
+
+    def chunks(self, rows):
+        return rows.chunks(100)
+
+    def of_chunk(self, rows, chunk, read, scratch):
+        x, first = read(chunk.rows)
+        w = rows.weights[chunk.rows]
+        return x[:, first : first + len(w)] @ w.astype(np.float32)
+
+    def total(self, values):
+        return sum(values)
+
+
+class InProcess:
+    """An executor whose references are the parts themselves."""
+
+    def map(self, function, parts, *arguments):
+        return list(map(function, parts, *arguments))
+
+    def fold(self, function, references):
+        return parts.tree(map(function, references))
+
+
+@pytest.mark.parametrize("n", [150, 650, 5000])
+def test_a_fold_has_the_same_bits_for_any_workers_and_storage(monkeypatch, tmp_path, n):
+    rng = np.random.default_rng(0)
+    X, codes, weights = rng.normal(size=(n, 3)), rng.integers(0, 2, n), rng.uniform(0.2, 2.0, n)
+    shift, scale, step = X.mean(axis=0), X.std(axis=0), WeightedSums()
+    monkeypatch.setattr(parts, "PART_ROWS", 200)
+    monkeypatch.setattr(parts, "FAN_IN", 3)
+
+    of_parts = []
+    for part in parts.slices(n):
+        x, w = ((X[part] - shift) / scale).astype(np.float32)[:, step.columns], weights[part]
+        of_class = [codes[part] == c for c in (0, 1)]
+        of_chunks = [
+            x[k][i : i + 100].T.copy() @ w[k][i : i + 100].astype(np.float32)
+            for k in of_class
+            for i in range(0, k.sum(), 100)
+        ]
+        of_parts.append(sum(of_chunks[1:], of_chunks[0]))
+    expected = level_by_level(of_parts, lambda values: sum(values[1:], values[0]))
+
+    np.save(tmp_path / "X.npy", X)
+    for data in (X, np.load(tmp_path / "X.npy", mmap_mode="r")):
+        in_memory = parts.PartsInMemory(data, codes, weights, shift, scale)
+        for n_jobs in (1, 2):
+            with Workers(n_jobs) as workers:
+                assert_array_equal(in_memory.fold(step, workers), expected)
+    out_of_core = parts.PartsOutOfCore(InProcess(), in_memory.parts, shift, scale)
+    assert_array_equal(out_of_core.fold(step, Workers()), expected)
+    assert (
+        (out_of_core.n_samples, out_of_core.n_classes) == (in_memory.n_samples, in_memory.n_classes) == (n, 2)
+    )
+    assert out_of_core.total_weight == in_memory.total_weight
+    assert_array_equal(out_of_core.extent, in_memory.extent)
 
 
 def test_several_parts_are_as_exact_as_one(monkeypatch):

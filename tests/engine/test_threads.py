@@ -1,5 +1,6 @@
 """The workers: results in the order of the items, little ahead of them, and an end to everything when one fails."""
 
+import contextlib
 import dis
 import signal
 import subprocess
@@ -17,7 +18,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from skem import GaussianMixture, SKEMClassifier
 from skem.engine import interrupts, threads
-from skem.engine.threads import Workers, single_threaded
+from skem.engine.threads import Workers, go_on, interruptible, single_threaded
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 7])
@@ -153,10 +154,9 @@ def test_a_thread_of_the_pool_computes_on_one():
 )
 def test_blas_is_limited_once_in_a_fit(monkeypatch, model):
     limited = []
-    limit = threads._libraries_of_the_process().limit
-    monkeypatch.setattr(
-        threads._libraries_of_the_process(), "limit", lambda **to: limited.append(to) or limit(**to)
-    )
+    per_process, _ = threads._libraries()
+    limit = per_process.limit
+    monkeypatch.setattr(per_process, "limit", lambda **to: limited.append(to) or limit(**to))
     model.set_params(random_state=0).fit(np.random.default_rng(0).normal(size=(50, 2)), np.arange(50) % 2)
     assert limited == [{"limits": 1}]
 
@@ -236,7 +236,7 @@ def test_an_interrupt_anywhere_leaves_nothing_behind():
 
     def trace(frame, event, _):
         nonlocal left
-        if frame.f_code.co_filename not in (threads.__file__, interrupts.__file__):
+        if frame.f_code.co_filename not in (threads.__file__, interrupts.__file__, contextlib.__file__):
             return None
         frame.f_trace_opcodes = True
         if event == "opcode" and frame.f_lasti in where_signals_are_handled(frame.f_code):
@@ -247,6 +247,8 @@ def test_an_interrupt_anywhere_leaves_nothing_behind():
 
     def work():
         with single_threaded(), Workers(2) as workers:
+            with interruptible():
+                workers.map(abs, range(3))
             return sum(workers.map(abs, range(5)))
 
     with threadpool_limits(2):
@@ -268,3 +270,29 @@ def test_an_interrupt_anywhere_leaves_nothing_behind():
             if left > 0:  # it was over before
                 break
     assert place > 50
+
+
+@pytest.mark.usefixtures("_sigint")
+def test_an_interrupt_is_deferred_to_a_safe_point_but_not_in_foreign_code():
+    with single_threaded():
+        signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            go_on()
+        with interruptible(), pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.usefixtures("_sigint")
+def test_a_handler_of_the_user_is_called_once_and_the_work_continues():
+    calls = []
+
+    def handler(*_):
+        calls.append("called")
+
+    signal.signal(signal.SIGINT, handler)
+    with Workers(2) as workers, workers.imap(abs, range(5)) as results:
+        signal.raise_signal(signal.SIGINT)
+        assert list(results) == list(range(5))
+        assert calls == ["called"]
+    assert signal.getsignal(signal.SIGINT) is handler
+    assert calls == ["called"]

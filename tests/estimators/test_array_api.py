@@ -18,7 +18,14 @@ from sklearn.utils.estimator_checks import (
     check_array_api_same_namespace,
 )
 
-from skem import GaussianMixture, MDAClassifier, PRBFClassifier, PSKEMClassifier, SKEMClassifier
+from skem import (
+    DiscriminativePSKEMClassifier,
+    GaussianMixture,
+    MDAClassifier,
+    PRBFClassifier,
+    PSKEMClassifier,
+    SKEMClassifier,
+)
 from skem.engine import device
 from skem.estimators import _array_api
 
@@ -33,7 +40,7 @@ def gaussians(n=1500, m=4, seed=0):
 
 
 def arrays_of(library):
-    """From a NumPy array to one of a library, under ``array_api_dispatch``."""
+    """A function from NumPy arrays to those of a library, under ``array_api_dispatch``."""
     return STRICT if library == "array_api_strict" else pytest.importorskip(library).asarray
 
 
@@ -100,8 +107,8 @@ CASES = [
 @pytest.mark.parametrize("estimator", CASES, ids=repr)
 @pytest.mark.parametrize("far", [False, True])
 def test_the_engine_fits_the_same(library, dtype, limit, estimator, far, monkeypatch):
-    # Several parts, and the rows that are left over.
-    monkeypatch.setattr(device, "PART_NUMBERS", 512 * 16)
+    # Several chunks of tiles, and the samples left over.
+    monkeypatch.setattr(device, "CPU_NUMBERS", 512 * 36)
     asarray = arrays_of(library)
     X, y = gaussians()
     weights = np.random.default_rng(1).uniform(0, 2, len(y))
@@ -126,8 +133,8 @@ def test_the_engine_fits_the_same(library, dtype, limit, estimator, far, monkeyp
 
 
 @pytest.mark.parametrize("covariance_type", ["full", "diag"])
-def test_a_narrow_component_has_its_sums_taken_about_its_mean(covariance_type):
-    """Float64 about zero would leave no digit of its scatter."""
+def test_narrow_components_far_from_zero(covariance_type):
+    """Sums about zero would leave no digit of the scatter in float64."""
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(400, 3)), 3e3 + 1e-6 * rng.normal(size=(300, 3))])
     start = (np.full(2, 0.5), X[[0, 500]], np.stack([np.eye(3)] * 2))
@@ -137,12 +144,12 @@ def test_a_narrow_component_has_its_sums_taken_about_its_mean(covariance_type):
     theirs = clone(model).set_params(init=start).fit(X)
     with config_context(array_api_dispatch=True):
         ours = model.set_params(init=tuple(map(STRICT, start))).fit(STRICT(X))
-    assert_allclose(numpy(ours.covariances_), theirs.covariances_, rtol=1e-6)
+    assert_allclose(numpy(ours.covariances_), theirs.covariances_, rtol=1e-6, atol=1e-18)
     assert np.all(numpy(ours.covariances_)[1].diagonal() < 1e-11 if covariance_type == "full" else True)
 
 
 def test_everything_follows_X():
-    """Labels may be words, and what else is given be elsewhere; answers are where X is."""
+    """Labels may be words, weights may be on another device; results are on the device of X."""
     X, y = load_wine(return_X_y=True)
     words = np.array(["a", "b", "c"])[y]
     with config_context(array_api_dispatch=True):
@@ -158,11 +165,11 @@ def test_everything_follows_X():
         assert mixture.bic(rows) == pytest.approx(theirs.bic(X))
         assert mixture.sample(3)[0].device == OTHER
         assert_array_equal(numpy(mixture.fit_predict(rows)), theirs.predict(X))
-    # Without dispatch such a model is asked with NumPy's arrays.
+    # Without dispatch such a model takes NumPy arrays.
     assert_allclose(mixture.score_samples(X), theirs.score_samples(X))
 
 
-def test_a_warm_start_goes_on_from_arrays_on_a_device():
+def test_warm_start_on_a_device():
     X, y = gaussians()
     with config_context(array_api_dispatch=True):
         ours = SKEMClassifier(6, max_iter=3, warm_start=True, random_state=0)
@@ -173,10 +180,10 @@ def test_a_warm_start_goes_on_from_arrays_on_a_device():
 
 def test_mixed_inputs_and_same_namespace_checks():
     pytest.importorskip("torch")
-    elsewhere, here = NamespaceAndDevice("array_api_strict", "device1"), NamespaceAndDevice("torch", "cpu")
+    other, here = NamespaceAndDevice("array_api_strict", "device1"), NamespaceAndDevice("torch", "cpu")
     for estimator in (GaussianMixture(2, tol=0), SKEMClassifier(6)):
         name = type(estimator).__name__
-        check_array_api_mixed_inputs(name, estimator, here, elsewhere)
+        check_array_api_mixed_inputs(name, estimator, here, other)
         check_array_api_same_namespace(name, estimator, "array_api_strict")
 
 
@@ -191,7 +198,7 @@ def refused(model, message, *rows, error=ValueError):
     assert all(vars(model)[name] is value for name, value in before.items())
 
 
-def test_a_start_of_another_namespace_or_device_is_refused_and_the_estimator_left_as_it_was():
+def test_an_initialisation_of_another_namespace_or_device_is_refused():
     X, _ = gaussians(200, 2)
     start = (np.full(2, 0.5), X[:2], np.stack([np.eye(2)] * 2))
     fitted = GaussianMixture(2, random_state=0).fit(X)
@@ -214,7 +221,7 @@ def test_means_alone_and_precisions_are_where_X_is(covariance_type):
     assert_allclose(numpy(precisions), theirs.precisions_, rtol=1e-6)
 
 
-def test_values_that_are_refused_leave_the_estimator_as_it_was():
+def test_refused_samples_leave_the_estimator_as_it_was():
     X, y = gaussians(200, 2)
     fitted = GaussianMixture(2, random_state=0).fit(X)
     missing = X.copy()
@@ -226,10 +233,14 @@ def test_values_that_are_refused_leave_the_estimator_as_it_was():
             fitted.predict(STRICT(X))
         with pytest.raises(TypeError, match=r"array of array_api_strict on .*CPU_DEVICE"):
             GaussianMixture(2).partial_fit(STRICT(X))
+        with pytest.raises(TypeError, match=r"array of array_api_strict on .*CPU_DEVICE"):
+            next(SKEMClassifier().fit_passes(STRICT(X), y))
+        with pytest.raises(TypeError, match="DiscriminativePSKEMClassifier is computed in NumPy alone"):
+            DiscriminativePSKEMClassifier().fit(STRICT(X), y)
 
 
 def test_a_device_without_float64(monkeypatch):
-    """As the GPU of a Mac: in float32, or with an error where that is not exact enough."""
+    """Such as the GPU of a Mac: computed in float32, or refused if that is not exact enough."""
     monkeypatch.setattr(_array_api, "_max_precision_float_dtype", lambda xp, _: xp.float32)
     X, _ = gaussians(900)
     X = X.astype(np.float32)
@@ -263,7 +274,7 @@ assert np.isfinite([mixture.score(X), mixture.bic(X)]).all() and mixture.predict
 
 
 def test_arrays_of_numpy_need_no_array_api():
-    """These tests set a variable that scikit-learn asks for; nobody else has to."""
+    """Users of NumPy arrays need not set SCIPY_ARRAY_API, as these tests do."""
     environment = {name: value for name, value in os.environ.items() if name != "SCIPY_ARRAY_API"}
     done = subprocess.run([sys.executable, "-c", WITHOUT], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -62,7 +62,7 @@ def parameters_of(clf):
         PSKEMClassifierCV(n_blocks=1, reg_covar=(0.03, 0.3), max_iter=3, cv=2),
         GaussianKernels(),
         DiscriminativePSKEMClassifier(),
-        DiscriminativePSKEMClassifier(optimizer="adam", discriminative_iter=3),
+        DiscriminativePSKEMClassifier(batch_size=500, discriminative_iter=3),
         SDGMClassifier(max_iter=3, em_iter=3),  # the checks ask for no more, and there are 60 of them
     ],
     ids=str,

@@ -19,8 +19,8 @@ from threadpoolctl import threadpool_info
 
 from skem import GaussianMixture, KMeans, SKEMClassifier
 from skem.datasets import ParquetRows
-from skem.engine import compiled
-from skem.engine.e_step import EStep
+from skem.engine import compiled, samples
+from skem.engine.em import EStep
 from skem.engine.missing_em import _ClassMixture
 
 N = 20_000
@@ -70,6 +70,8 @@ class Unreadable:
     def __radd__(self, other):
         raise self.error
 
+    __add__ = __radd__
+
 
 def fails(model, data, error, break_it):
     """Fit a model, break something, and fit again: this ends in the error and in nothing else."""
@@ -96,14 +98,16 @@ def fails(model, data, error, break_it):
 
 
 @pytest.mark.parametrize("Error", [KeyboardInterrupt, MemoryError])
-@pytest.mark.parametrize("place", ["add", "of_chunk"])
+@pytest.mark.parametrize("place", ["chunk", "sum"])
 @pytest.mark.parametrize(
     ("model", "name"), [(MIXTURE, "memory"), (CLASSIFIER, "memory"), (MIXTURE, "parquet"), (MIXTURE, "dask")]
 )
 def test_errors_of_an_e_step(model, name, place, Error, collections, monkeypatch):
     error = Error("no")
-    broken = failing(getattr(EStep, place), error)
-    fails(model, collections[name], error, lambda: monkeypatch.setattr(EStep, place, broken))
+    broken = failing(EStep.of_chunk, error)
+    if place == "sum":
+        broken = lambda _, rows, chunk, *memory: (chunk.classes, Unreadable(error))  # noqa: E731
+    fails(model, collections[name], error, lambda: monkeypatch.setattr(EStep, "of_chunk", broken))
 
 
 @pytest.mark.parametrize("Error", [KeyboardInterrupt, MemoryError])
@@ -120,16 +124,14 @@ def test_errors_with_missing_values(Error, collections, monkeypatch):
 
 
 @pytest.mark.parametrize("Error", [KeyboardInterrupt, MemoryError])
-def test_errors_of_k_means(Error, X, monkeypatch):
-    error, loops = Error("no"), compiled.nearest()
-    for broken in (failing(loops.assign, error), lambda *_: (Unreadable(error), 0)):
-        with monkeypatch.context() as context:
-            fails(
-                KMeans(9, **OPTIONS),
-                X,
-                error,
-                lambda broken=broken, context=context: context.setattr(loops, "assign", broken),
-            )
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [(compiled.nearest(), "assign"), (compiled.nearest(), "squared_distances"), (samples, "add")],
+)
+def test_errors_of_k_means(module, name, Error, X, monkeypatch):
+    error = Error("no")
+    broken = failing(getattr(module, name), error)
+    fails(KMeans(9, **OPTIONS), X, error, lambda: monkeypatch.setattr(module, name, broken))
 
 
 class Callback:

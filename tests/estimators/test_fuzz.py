@@ -73,7 +73,7 @@ def test_classes_with_next_to_no_ridge_in_float32(weighted):
 
 @pytest.mark.parametrize("scale", [1e-25, 1e-20, 1e20, 1e30])
 def test_weights_that_float32_cannot_hold(scale):
-    """The precision of a feature far narrower than the others overflows in float32; the fit goes on in float64."""
+    """A feature far narrower than the others is computed in float64: squares would overflow in float32."""
     rng = np.random.default_rng(3)
     X = (rng.normal(size=(200, 2)) * [1, scale]).astype(np.float32)
     y = rng.integers(0, 2, 200)

@@ -10,7 +10,7 @@ from reference import equal_classes
 from threadpoolctl import threadpool_info
 
 import skem
-from skem.engine.e_step import EStep
+from skem.engine.em import EStep
 from skem.estimators._starting import STARTS
 
 CLASSIFIERS = [skem.SKEMClassifier, skem.PSKEMClassifier, skem.MDAClassifier]

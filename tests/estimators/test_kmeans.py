@@ -12,9 +12,9 @@ from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skem import GaussianMixture, KMeans
-from skem.engine.kmeans import NearestCentres
-from skem.engine.rows import Features, Rows
-from skem.engine.seeds import SEEDS, SeedRequest
+from skem.engine.kmeans import assign
+from skem.engine.samples import Samples
+from skem.engine.seeds import SEEDS
 from skem.engine.threads import Workers
 
 X, _ = load_iris(return_X_y=True)
@@ -102,9 +102,8 @@ def test_seeds_are_what_their_names_say():
     rows = np.linspace(0, 1, 100)[:, None] ** 2
 
     def seeds(init, random_state=0, rows=rows, K=5):
-        features = Features(rows, None, np.zeros(1), np.ones(1))
-        data = Rows(features, np.ones(len(rows)), np.array([0, len(rows)]))
-        return SEEDS[init](SeedRequest(data, K, np.random.RandomState(random_state), Workers()))[:, 0]
+        samples = Samples.of_array(rows, np.ones(len(rows)), Workers())
+        return SEEDS[init](samples, K, np.random.RandomState(random_state))[:, 0]
 
     assert_allclose(seeds("static_subset"), rows[10::20, 0])
     far = [rows[0, 0]]
@@ -199,11 +198,9 @@ def test_the_order_of_arrays_in_memory_does_not_matter():
 
 
 def test_of_centres_that_are_alike_the_first_is_taken():
-    labels = NearestCentres(
-        Rows(Features(X, None, np.zeros(4), np.ones(4)), np.ones(len(X)), np.array([0, len(X)])), Workers()
-    )
-    labels.assign(np.repeat(X[[0, 60, 120]], 50, axis=0))
-    assert set(labels.labels) == {0, 50, 100}
+    samples = Samples.of_array(X, np.ones(len(X)), Workers())
+    labels, _ = assign(samples, np.repeat(X[[0, 60, 120]], 50, axis=0))
+    assert set(labels) == {0, 50, 100}
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,11 @@ from scipy.stats import multivariate_normal
 from sklearn.datasets import load_iris
 
 from skem import GaussianMixture, KMeans
-from skem.engine.clusters import of_clusters
+from skem.engine import starts
+from skem.engine.clusters import mixture_of_clusters
 from skem.engine.covariances import COVARIANCE_TYPES
-from skem.engine.rows import Features, Rows
+from skem.engine.rows import sort_by_class
+from skem.engine.samples import Samples
 from skem.engine.threads import Workers
 
 X, _ = load_iris(return_X_y=True)
@@ -36,10 +38,11 @@ def cluster_moments(rows, labels, weights, covariance_type):
 
 
 def start_from(rows, labels, weights, covariance_type, ridge):
-    features = Features(rows, None, np.zeros(rows.shape[1]), np.ones(rows.shape[1]))
-    data = Rows(features, weights, np.array([0, len(rows)]))
     with Workers(2) as workers:
-        return of_clusters(data, labels, labels.max() + 1, COVARIANCE_TYPES[covariance_type], workers, ridge)
+        samples = Samples.of_array(rows, weights, workers)
+        return mixture_of_clusters(
+            samples, labels, labels.max() + 1, COVARIANCE_TYPES[covariance_type], ridge
+        )
 
 
 @every_type
@@ -67,6 +70,34 @@ def test_a_singular_covariance_is_that_of_all_clusters_together():
     assert 0 < floor[0, 0] < 1e-4
     alone = start_from(np.ones((4, 2)), np.array([0, 0, 1, 1]), np.ones(4), "diag", 1e-3)
     assert (alone.covariances > 0).all()
+
+
+def test_k_means_of_each_class_on_a_feature_block():
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.normal(size=(300, 3)), np.arange(300) % 2, rng.uniform(0.5, 1.5, 300)
+    X[:, 2] += 10 * (np.arange(300) % 5)
+    columns = np.array([2, 0])
+    rows = sort_by_class(X, y, weights, X.mean(axis=0), X.std(axis=0))
+    request = starts.Request(
+        rows=rows,
+        columns=columns,
+        n_components=6,
+        covariance_type=COVARIANCE_TYPES["full"],
+        random_state=np.random.RandomState(0),
+        workers=Workers(),
+    )
+    start, x = starts.STARTS["class_kmeans"](request), ((X - X.mean(axis=0)) / X.std(axis=0))[:, columns]
+    for c in (0, 1):
+        own, means = y == c, start.means[3 * c : 3 * c + 3]
+        labels = cdist(x[own], means).argmin(axis=1)
+        shares, expected, _ = cluster_moments(x[own], labels, weights[own], "full")
+        assert_allclose(means, expected, atol=1e-12)
+        assert_allclose(
+            start.weights[:, c], np.r_[shares, np.zeros(3)] if c == 0 else np.r_[np.zeros(3), shares]
+        )
+        deviations = x[own] - means[labels]
+        scatter = (deviations.T * weights[own]) @ deviations / weights[own].sum()
+        assert_allclose(start.covariances[3 * c : 3 * c + 3], np.broadcast_to(scatter, (3, 2, 2)), atol=1e-5)
 
 
 @every_type

@@ -19,7 +19,7 @@ from skem import (
 )
 from skem.engine.parameters import Mixture
 from skem.estimators import pskem_cv
-from skem.estimators._fine_tuned import FineTuned
+from skem.estimators._discriminative import DiscriminativelyTrained
 from skem.estimators._splitting import split_components
 
 WINE = load_wine(return_X_y=True)
@@ -171,10 +171,10 @@ def test_weights_count_in_fits_and_scores():
 
 def test_fine_tuning_is_once_at_the_end_of_the_path_and_answers_are_its_own(monkeypatch):
     tuned = []
-    passes = FineTuned._tuning_passes
+    passes = DiscriminativelyTrained._discriminative_iterations
     monkeypatch.setattr(
-        FineTuned,
-        "_tuning_passes",
+        DiscriminativelyTrained,
+        "_discriminative_iterations",
         lambda self, *args: tuned.append(self.n_components_) or passes(self, *args),
     )
     X, y = overlapping_classes(3, n=(80, 40, 20))

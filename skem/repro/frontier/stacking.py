@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_sp
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skem.estimators._fine_tuned import LEAST_HELD_OUT
+from skem.estimators._discriminative import LEAST_HELD_OUT
 from skem.estimators.discriminative_pskem import DiscriminativePSKEMClassifier
 from skem.estimators.pskem import PSKEMClassifier
 from skem.estimators.pskem_cv import PSKEMClassifierCV
@@ -86,7 +86,7 @@ class StackedBlocks(ClassifierMixin, BaseEstimator):
 
 
 STRENGTHS = (0.0, 0.03, 0.1, 0.3, np.inf)
-"""Of fine-tuning, that are tried; infinity leaves the mixtures as EM made them."""
+"""Candidate strengths of discriminative training; infinity keeps the mixtures after EM."""
 
 FEW_ROWS = 1000
 """Fewer are held out a fifth after the other, more once."""

@@ -118,8 +118,8 @@ def _features(data: Digits, recipe) -> dict[str, float]:
 
 CASES: dict[str, Callable[[Digits], dict[str, float]]] = {
     "discriminative/ebw": lambda d: _discriminative(d),
-    "discriminative/adam": lambda d: _discriminative(
-        d, optimizer="adam", feature_noise=0.1, smoothing=0.01, strength=0.03
+    "discriminative/batches": lambda d: _discriminative(
+        d, batch_size=100, feature_noise=0.1, smoothing=0.01, strength=0.03
     ),
     "discriminative/auto": lambda d: _discriminative(d, strength="auto", covariance_type="diag"),
     "sdgm/poly2": lambda d: _sdgm(d, max_iter=30),

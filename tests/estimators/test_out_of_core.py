@@ -1,4 +1,4 @@
-"""Fits and predictions on Dask collections and parquet files: the bits of arrays in memory, and clear errors."""
+"""Fits and predictions on Dask collections and Parquet files: the bits of arrays in memory, and clear errors."""
 
 import os
 import signal
@@ -35,7 +35,7 @@ def cluster():
 
 @pytest.fixture(scope="module")
 def data():
-    """Rows, labels and weights; the first part has no row of the last class."""
+    """Samples, labels and weights; the first part has no sample of the last class."""
     rng = np.random.default_rng(0)
     y = np.minimum(rng.integers(0, 3, N), np.arange(N) // PART_ROWS + 1)
     X = (rng.normal(size=(N, M)) * [1.0, 2.0, 0.5, 1.0] + 1.5 * y[:, None]).astype(np.float32)
@@ -71,7 +71,7 @@ def assert_same_bits(one, other):
 
 
 def chunked(X, y=None, w=None):
-    """The rows as Dask arrays, in chunks that fit neither each other nor the parts."""
+    """The samples as Dask arrays, with chunks of other sizes than each other and the parts."""
     columns = [None if a is None else da.from_array(a, chunks=60_001) for a in (y, w)]
     return [da.from_array(X, chunks=(50_000, 3)), *columns]
 
@@ -97,14 +97,14 @@ def test_workers_that_are_killed_cost_time_only(cluster, data):
     workers = list(cluster.run(os.getpid).values())
     for one in model.fit_passes(*chunked(X, y)):
         if one.n_iter_ in (2, 3):
-            # One after the other: all that they held is made anew.
+            # One after the other: Dask computes all that they held again.
             os.kill(workers[one.n_iter_ - 2], signal.SIGKILL)
     assert_same_bits(model, expected)
     cluster.wait_for_workers(2)
 
 
 @pytest.mark.parametrize("init", ["class_kmeans", "sample", "k-means++"])
-def test_few_rows_start_as_in_memory(cluster, data, init):
+def test_few_samples_have_the_initialisation_of_memory(cluster, data, init):
     X, y, w = (array[-3000:] for array in data)
     model = skem.SKEMClassifier(K, init=init, max_iter=2, random_state=0)
     expected = clone(model).fit(X, y, w)
@@ -112,7 +112,7 @@ def test_few_rows_start_as_in_memory(cluster, data, init):
     assert_same_bits(clone(model).fit(da.from_array(X, chunks=(1000, M)), *columns), expected)
 
 
-def test_a_mixture_starts_from_a_sample_of_its_rows(data):
+def test_a_mixture_is_initialised_from_some_samples(data):
     X, _, w = data
     model = skem.GaussianMixture(3, random_state=0, tol=1e-4, reg_covar=1e-3)
     with dask.config.set(scheduler="threads"):
@@ -120,7 +120,7 @@ def test_a_mixture_starts_from_a_sample_of_its_rows(data):
     assert fitted.objective_[-1] == pytest.approx(model.fit(X, sample_weight=w).objective_[-1], abs=0.02)
 
 
-def test_rows_without_weight_count_as_none(data):
+def test_samples_without_weight_count_as_none(data):
     X, y, w = data
     w = np.where((y == 1) | (np.arange(N) < PART_ROWS), 0.0, w)  # a class, and all rows of a part
     with dask.config.set(scheduler="threads"):
@@ -154,7 +154,7 @@ def test_frames_keep_the_names_of_features_and_classes(cluster, frame):
     assert_array_equal(model.predict(few).compute(), model.predict(few.compute()))
 
 
-def test_partitions_may_differ_but_not_the_number_of_rows(data, frame):
+def test_partitions_may_differ_but_not_the_number_of_samples(data, frame):
     X, y, _ = data
     features = dd.from_pandas(frame[NAMES], npartitions=3)
     labels = dd.from_pandas(frame["label"], npartitions=4)
@@ -183,7 +183,7 @@ def test_predictions_are_lazy_and_those_of_each_block(data, method):
         assert lazy.shape == expected.shape
         assert lazy.dtype == expected.dtype
         assert lazy.chunks[0] == (3000, 1000)
-        one.fit(X[::-1] * 2, y)  # what is asked of a model is what it was then
+        one.fit(X[::-1] * 2, y)  # A lazy prediction keeps the model of its call.
         assert_array_equal(lazy.compute(scheduler="synchronous"), expected)
 
 
@@ -191,7 +191,7 @@ def test_predictions_are_lazy_and_those_of_each_block(data, method):
 
 
 def refused(error, match, model, *rows):
-    """A fit fails so, and leaves the estimator as it was."""
+    """A fit fails with this error, and leaves the estimator as it was."""
     before = dict(vars(model))
     with pytest.raises(error, match=match):
         model.fit(*rows)
@@ -199,7 +199,7 @@ def refused(error, match, model, *rows):
     assert all(value is before[name] for name, value in vars(model).items())
 
 
-def test_bad_rows_are_named_by_part_and_row(data):
+def test_bad_samples_are_named_by_part_and_row(data):
     X, y, w = data
     model = clone(MODELS["skem"])
     bad, negative, labels = X.copy(), w.copy(), y.astype(float)
@@ -222,7 +222,7 @@ def test_bad_rows_are_named_by_part_and_row(data):
         refused(ValueError, "at least two classes", model, *chunked(X, 0 * y))
 
 
-def test_collections_that_do_not_do(data, frame):
+def test_refused_collections(data, frame):
     X, y, w = chunked(*data)
     model = clone(MODELS["skem"])
     refused(ValueError, "unknown sizes.*compute_chunk_sizes", model, X[X[:, 0] > 0], y)
@@ -331,7 +331,7 @@ def test_a_folder_of_files_with_other_row_groups(frame, tmp_path):
     assert mixture.objective_[-1] == pytest.approx(clone(mixture).fit(few[NAMES]).objective_[-1], rel=1e-6)
 
 
-def test_files_that_do_not_do(file, frame, tmp_path):
+def test_refused_files(file, frame, tmp_path):
     X = ParquetRows(file, NAMES)
     with pytest.raises(ValueError, match="has no column 'e'"):
         ParquetRows(file, ["a", "e"])

@@ -1,8 +1,7 @@
-"""Training rows that this process does not hold: Dask collections, and files that are read part by part.
+"""Training samples outside memory: Dask collections, and files that are read part by part.
 
-They come as blocks, one for each part of the rows, that an ``Executor`` of the engine works on. All that is learned of them
-before EM starts is learned here, in three readings: what values and classes there are, how features spread, and the parts
-themselves.
+An ``Executor`` of the engine reads blocks of samples, one for each part. Before EM it reads them three times: for values and
+classes, for the moments of the features, and for the parts themselves.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, co
 
 from skem.engine import rows as _rows
 from skem.engine.masked import refuse_masked, with_nan
-from skem.engine.parts import PartsElsewhere, add, tree
-from skem.engine.rows import Features, Rows
+from skem.engine.parts import PartsOutOfCore, add, tree
+from skem.engine.rows import Rows, sort_by_class
 from skem.estimators._blocks import Block, Source, is_dask
 from skem.estimators._checking import LEAST_WEIGHT, refuse_missing_labels
 from skem.estimators._units import Spread, checked_moments
@@ -28,7 +27,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def by_blocks(method: Method) -> Method:
-    """Decorator of a method that says something about each row: of a Dask collection, lazily."""
+    """Decorator of a method with a result per sample: it is lazy for a Dask collection."""
 
     @wraps(method)
     def of_any(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
@@ -41,14 +40,14 @@ def by_blocks(method: Method) -> Method:
     return of_any  # type: ignore[return-value]
 
 
-def rows_elsewhere(estimator: object, X: Any, y: Any, sample_weight: Any) -> RowsElsewhere:
-    """The rows of a fit, read once; ``y`` is None where there are no classes.
+def out_of_core_rows(estimator: object, X: Any, y: Any, sample_weight: Any) -> OutOfCoreRows:
+    """Read the samples of a fit once; ``y`` is None for unlabelled samples.
 
     Raises
     ------
     ValueError
-        NaN or infinite features, by part and row; collections that do not fit each other, or whose sizes are unknown; what is
-        no class label; weights that are negative or all zero.
+        NaN or infinite features, by part and row; collections of different or unknown sizes; labels that are no classes; weights
+        that are negative or all zero.
     """
     refuse_masked("y", y)
     refuse_masked("sample_weight", sample_weight)
@@ -62,15 +61,15 @@ def rows_elsewhere(estimator: object, X: Any, y: Any, sample_weight: Any) -> Row
         source = _files_of_rows.source(estimator, X, y, sample_weight)
     _check_feature_names(estimator, source.names, reset=True)
     _check_n_features(estimator, np.empty((1, source.n_features)), reset=True)
-    return RowsElsewhere(type(estimator).__name__, source)
+    return OutOfCoreRows(type(estimator).__name__, source)
 
 
-# What is done to each block
+# Computations on a block
 
 
 @dataclass(frozen=True)
 class _Summary:
-    """What values there are in a block; ``fault`` says which should not be."""
+    """The values of a block, or in ``fault`` the reason to refuse them."""
 
     fault: str
     lowest: np.ndarray
@@ -117,14 +116,14 @@ def _fault_of_weights(weights: np.ndarray, first: int) -> str:
 
 @dataclass(frozen=True)
 class _Model:
-    """How the rows of a block become those of a part.
+    """Conversion of the samples of a block to those of a part.
 
     Attributes
     ----------
     dtype : numpy dtype
     classes : ndarray of shape (L,), or None
     least_weight : float
-        Up to which a row has none.
+        Sample weight up to which a sample is left out.
     mean_weight : float
     """
 
@@ -134,7 +133,7 @@ class _Model:
     mean_weight: float = 1.0
 
     def used(self, block: Block) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
-        """The rows of a block that have a weight: features, codes of their classes, and weights."""
+        """The samples of a block that have a weight: features, class codes, and weights."""
         X, codes = np.asarray(block.X).astype(self.dtype, copy=False), None
         weights = np.ones(len(X))
         labels = None if block.labels is None else column_or_1d(block.labels)
@@ -151,13 +150,13 @@ class _Model:
 
 
 def _weight(block: Block, model: _Model) -> tuple[int, float]:
-    """How many rows of a block have a weight, and the sum of these."""
+    """The number of samples of a block that have a weight, and the sum of their weights."""
     weights = model.used(block)[2]
     return len(weights), float(weights.sum())
 
 
 def _spread(block: Block, model: _Model) -> tuple[Spread, np.ndarray]:
-    """How the features of a block spread, and the total weight of each class."""
+    """The moments of the features of a block, and the total weight of each class."""
     X, codes, weights = model.used(block)
     n_classes = 1 if model.classes is None else len(model.classes)
     if codes is None:
@@ -168,25 +167,21 @@ def _spread(block: Block, model: _Model) -> tuple[Spread, np.ndarray]:
 
 
 def _part(block: Block, model: _Model, shift: np.ndarray, scale: np.ndarray, keep: bool) -> Rows:
-    """A block as a part of the rows, sorted by class, one feature after the other."""
+    """A block as a part of the samples, sorted by class."""
     X, codes, weights = model.used(block)
-    if codes is None:
-        x, borders = np.ascontiguousarray(X.T), np.array([0, len(X)])
-    else:
-        assert model.classes is not None
-        order = np.argsort(codes, kind="stable")
-        x, weights = np.ascontiguousarray(X.T[:, order]), weights[order]
-        borders = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(model.classes)))])
-    return Rows(Features(x.T, None, shift, scale, keep), weights, borders)
+    n_classes = None if model.classes is None else len(model.classes)
+    return sort_by_class(
+        np.ascontiguousarray(X), codes, weights, shift, scale, n_classes=n_classes, keep=keep
+    )
 
 
-class RowsElsewhere:
-    """The rows of a fit that have a weight, with the methods of ``LabelledRows``.
+class OutOfCoreRows:
+    """The samples of a fit that have a weight, with the methods of ``LabelledRows``.
 
     Parameters
     ----------
     name : str
-        Of the estimator.
+        Name of the estimator.
     source : Source
     """
 
@@ -209,7 +204,7 @@ class RowsElsewhere:
             self._weigh()
 
     def _weigh(self) -> None:
-        """Leave out what has no weight, and give the rest a mean of one."""
+        """Leave out samples without weight, and scale the other weights to a mean of one."""
         largest = max(summary.largest_weight for summary in self._summaries)
         if largest == 0:
             raise ValueError(f"{self._name}: sample_weight is zero in all rows")
@@ -249,9 +244,9 @@ class RowsElsewhere:
             )
         return self._spread[1]
 
-    def parts(self, shift: np.ndarray, scale: np.ndarray) -> PartsElsewhere:
-        """The same as the engine reads them."""
+    def parts(self, shift: np.ndarray, scale: np.ndarray) -> PartsOutOfCore:
+        """The samples as the engine reads them."""
         size = self.n_rows * self.n_features * self._source.dtype.itemsize
         keep = size <= _rows.KEPT_BYTES
         part = partial(_part, model=self._model, shift=shift, scale=scale, keep=keep)
-        return PartsElsewhere(self._executor, self._executor.keep(part, self._blocks), shift, scale)
+        return PartsOutOfCore(self._executor, self._executor.keep(part, self._blocks), shift, scale)

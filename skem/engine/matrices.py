@@ -1,0 +1,223 @@
+"""Many small matrices, compiled: their factors, their regularity, and the M-step. LAPACK's calls take longer than their work.
+
+``compiled`` imports this module; ``kernels`` says why all parts of an entry stand in one file.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skem.engine.kernels import compiled, entry, reduction
+from skem.engine.parameters import DIGITS, LEAST_ROUNDING, LOG_2PI
+
+
+@reduction
+def _dot(a, i, j, n):
+    """The product of rows i and j of a matrix, up to column n."""
+    total = 0.0
+    for p in range(n):
+        total += a[i, p] * a[j, p]
+    return total
+
+
+@compiled
+def _cholesky(P, L):
+    """The lower triangle of L with P = L L^T; NaN where P is not positive definite."""
+    m = len(P)
+    for j in range(m):
+        L[j, j] = np.sqrt(P[j, j] - _dot(L, j, j, j))
+        scale = 1.0 / L[j, j]
+        for i in range(j + 1, m):
+            L[i, j] = (P[i, j] - _dot(L, i, j, j)) * scale
+
+
+@compiled
+def _invert(L, inverse):
+    """The lower triangle of L^-1; above it zeros."""
+    m = len(L)
+    for i in range(m):
+        for j in range(m):
+            inverse[i, j] = 0.0
+        for p in range(i):
+            factor = L[i, p]
+            for j in range(p + 1):
+                inverse[i, j] -= factor * inverse[p, j]
+        scale = 1.0 / L[i, i]
+        for j in range(i):
+            inverse[i, j] *= scale
+        inverse[i, i] = scale
+
+
+@entry
+def factorise(means, covariances, rounding, singular, out):
+    """Whiten components, and tell which covariances are regular.
+
+    A pivot is w^T P w, with w a row of the unit lower triangular inverse, and so is its rounding: the units of the features
+    do not matter.
+
+    Parameters
+    ----------
+    means : ndarray of shape (K, m)
+    covariances : ndarray of shape (K, m, m) or (1, m, m)
+    rounding : ndarray of shape (K, m) or (1, m)
+        Rounding of the terms that each variance is the difference of.
+    singular : float
+        m times this share of a variance is lost in rounding.
+    out : tuple
+        Overwritten: memory L (m, m); whiteners U = L^-1 of P = L L^T, of the shape of ``covariances``, NaN where P is not positive
+        definite; U mu (K, m); log_scales, traces and sensitivities (K,), see ``parameters.Gaussians``; and the mask (K,) or (1,) of regular
+        covariances, whose pivots are not lost in rounding.
+
+    Returns
+    -------
+    all_regular, all_exact : bool
+        True if no pivot is lost in rounding, and if all have three digits.
+    """
+    (K, m), G = means.shape, len(covariances)
+    L, U, shifts, log_scales, traces, sensitivities, regular = out
+    all_regular, all_exact = True, True
+    for g in range(G):
+        _cholesky(covariances[g], L)
+        _invert(L, U[g])
+        log_scale, product = -0.5 * m * LOG_2PI, 1.0  # a logarithm takes ten times as long as a product
+        for i in range(m):
+            product *= L[i, i]
+            if not 1e-100 < product < 1e100 or i == m - 1:
+                log_scale -= np.log(product)
+                product = 1.0
+        log_scales[g], fine, trace = log_scale, True, 0.0
+        sharp = True
+        for i in range(m):
+            pivot, rounded_pivot = 0.0, 0.0
+            for j in range(i + 1):
+                square = U[g, i, j] * U[g, i, j]
+                trace += square
+                pivot += square * abs(covariances[g, j, j])
+                rounded_pivot += square * rounding[g, j]
+            fine &= covariances[g, i, i] > 4.0 * rounding[g, i]
+            # One that is NaN, or that overflows, is not regular.
+            fine &= m * singular * pivot < 1.0
+            sharp &= DIGITS * rounded_pivot < 1.0
+        traces[g], regular[g] = trace, fine
+        all_regular &= fine
+        all_exact &= fine and sharp
+    for k in range(K):
+        g = min(k, G - 1)
+        log_scales[k], traces[k] = log_scales[g], traces[g]
+        square = 0.0
+        for i in range(m):
+            size, shift = 0.0, 0.0
+            for j in range(i + 1):
+                size += abs(U[g, i, j]) * (abs(means[k, j]) + 4.0 * np.sqrt(covariances[g, j, j]))
+                shift += U[g, i, j] * means[k, j]
+            square += size * size
+            shifts[k, i] = shift
+        factor = np.sqrt(m) if m > 16 else 4.0
+        sensitivities[k] = factor * np.sqrt(square)
+    return all_regular, all_exact
+
+
+@compiled
+def _sum_of_squares(scatter, k, i):
+    """sum r (x_i - mu_i)^2 of component k, or of all components if they share one scatter."""
+    if scatter.ndim == 2:
+        return scatter[k, i]
+    return scatter[k if k < len(scatter) else 0, i, i]
+
+
+@entry
+def m_step(sums, scatter, previous, limits, out):
+    """The M-step (Pulford 2022, eqs. 16 to 18).
+
+    A component whose pairs with classes are all dropped keeps its mean and has weight zero; its covariance is not written.
+
+    Parameters
+    ----------
+    sums : tuple
+        Counts (K, L) and offsets (K, m), see ``parameters.Statistics``.
+    scatter : ndarray of shape (K, m, m) or (K, m)
+        With one of shape (1, m, m) no covariances are written.
+    previous : ndarray of shape (K, m)
+        The means mu_k so far.
+    limits : tuple of three floats
+        Expected samples below which a pair of a component and a class is dropped, or that share of a smaller class; the rounding of
+        the type that the sums were taken in; and the ridge r.
+    out : tuple
+        Overwritten: weights and log-weights (K, L); means and their shifts (K, m); n_k (K,), the expected samples, zero of
+        components that are not used; the rounding of variances (K, m); and S_k / n_k - E[x - mu] E[x - mu]^T + r I, (K, m, m), or its
+        diagonal, (K, m).
+    """
+    counts, offsets = sums
+    least, eps, ridge = limits
+    weights, log_weights, means, shifts, n_k, rounding, covariances = out
+    (K, L), m = counts.shape, offsets.shape[1]
+    for k in range(K):
+        n_k[k] = 0.0
+    for c in range(L):
+        total, kept = 0.0, 0.0
+        for k in range(K):
+            total += counts[k, c]
+        limit = least * total if total < 1.0 else least
+        for k in range(K):
+            weights[k, c] = counts[k, c] if counts[k, c] >= limit else 0.0
+            kept += weights[k, c]
+        for k in range(K):
+            weights[k, c] /= kept
+            log_weights[k, c] = np.log(weights[k, c])
+    n_all = 0.0
+    for k in range(K):
+        used, n = False, 0.0
+        for c in range(L):
+            used |= weights[k, c] > 0
+            n += counts[k, c]
+        n_k[k] = n if used else 0.0
+        n_all += n_k[k]
+    for k in range(K):
+        n = n_k[k] if len(scatter) == K else n_all
+        for i in range(m):
+            shift = offsets[k, i] / n_k[k] if n_k[k] > 0 else 0.0
+            shifts[k, i], means[k, i] = shift, previous[k, i] + shift
+            # Of E[(x - mu) x] and its shift, whose difference a variance is, of its sum, and of the samples themselves.
+            size = eps * abs(shift) * (abs(shift) + abs(previous[k, i]))
+            size += 0.125 * eps * _sum_of_squares(scatter, k, i) / n if n_k[k] > 0 else 0.0
+            of_samples = 2.0 * eps * previous[k, i]
+            size = of_samples * of_samples if of_samples * of_samples > size else size
+            rounding[k, i] = size if size > LEAST_ROUNDING else LEAST_ROUNDING
+    if scatter.ndim == 2:
+        for k in range(K):
+            for i in range(m):
+                if n_k[k] > 0:
+                    covariances[k, i] = scatter[k, i] / n_k[k] - shifts[k, i] * shifts[k, i] + ridge
+    elif len(scatter) == K:
+        for k in range(K):
+            if n_k[k] > 0:
+                for i in range(m):
+                    for j in range(m):
+                        covariances[k, i, j] = scatter[k, i, j] / n_k[k] - shifts[k, i] * shifts[k, j]
+                    covariances[k, i, i] += ridge
+
+
+@entry
+def marginal_factors(covariances, features):
+    """L of P_oo = L L^T of each P, (K, m, m), for the indices o of some features, (n,): shape (K, n, n); NaN where singular."""
+    K, n = len(covariances), len(features)
+    L, P = np.zeros((K, n, n)), np.empty((n, n))
+    for k in range(K):
+        for i in range(n):
+            for j in range(i + 1):
+                P[i, j] = covariances[k, features[i], features[j]]
+        _cholesky(P, L[k])
+    return L
+
+
+@entry
+def solve_lower(L, x):
+    """L^-1 x in place, for factors of shape (K, n, n) and columns of shape (K, n, N)."""
+    K, n, N = x.shape
+    for k in range(K):
+        for i in range(n):
+            for j in range(i):
+                for c in range(N):
+                    x[k, i, c] -= L[k, i, j] * x[k, j, c]
+            for c in range(N):
+                x[k, i, c] /= L[k, i, i]

@@ -1,0 +1,195 @@
+"""Discriminative training: its objective and gradient, its steps, and valid mixtures after every iteration."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.special import log_softmax, logsumexp
+from scipy.stats import multivariate_normal
+
+from skem.engine.covariances import COVARIANCE_TYPES
+from skem.engine.discriminative import Objective
+from skem.engine.extended_baum_welch import Schedule, line_search, on_batches
+from skem.engine.parameters import Mixture
+from skem.engine.rows import sort_by_class
+from skem.engine.threads import Workers
+
+every_type = pytest.mark.parametrize("name", COVARIANCE_TYPES)
+COLUMNS = [np.array([0, 1]), np.array([1, 2, 3])]
+
+
+def draw_mixture(rng, m, name, K=4, L=3):
+    """One component is all classes', the others are of some."""
+    weights = rng.random((K, L)) * (rng.random((K, L)) < 0.6)
+    weights[0] = 0.3
+    roots = rng.normal(size=(K, m, m))
+    matrices = roots @ np.swapaxes(roots, 1, 2) + 0.3 * np.eye(m)
+    covariances = COVARIANCE_TYPES[name].compress(matrices)
+    return Mixture(weights / weights.sum(axis=0), rng.normal(size=(K, m)), covariances)
+
+
+def problem(seed, name, *, strength=0.0, smoothing=0.0, background=0.0, n=60, n_jobs=1):
+    rng = np.random.default_rng(seed)
+    codes = np.arange(n) % 3
+    X = rng.normal(size=(n, 4)) + 0.7 * codes[:, None]
+    weights = rng.uniform(0.2, 1.8, size=n)
+    rows = sort_by_class(X, codes, weights / weights.mean(), np.zeros(4), np.ones(4))
+    mixtures = [draw_mixture(rng, len(columns), name) for columns in COLUMNS]
+    objective = Objective(
+        rows=rows,
+        columns=COLUMNS,
+        start=mixtures,
+        covariance_type=COVARIANCE_TYPES[name],
+        dtype=np.dtype(np.float64),
+        beta=0.6,
+        smoothing=smoothing,
+        background=background,
+        strength=strength,
+        log_prior=np.log([0.5, 0.3, 0.2]),
+        workers=Workers(n_jobs),
+    )
+    return objective, mixtures
+
+
+def normal(x, mixture, k, name):
+    dense = COVARIANCE_TYPES[name].dense(mixture.covariances, *mixture.means.shape)
+    return multivariate_normal(mixture.means[k], dense[k])
+
+
+def criterion(objective, mixtures, name):
+    """The objective, sample by sample and component by component."""
+    rows = objective.rows
+    X = rows.features.X[rows.features.order]
+    logits = np.tile(objective.log_prior, (len(X), 1))
+    divergence = 0.0
+    for columns, mixture, start in zip(objective.columns, mixtures, objective.start, strict=True):
+        K, m = mixture.means.shape
+        densities = np.stack([normal(X, mixture, k, name).logpdf(X[:, columns]) for k in range(K)])
+        with np.errstate(divide="ignore"):
+            log_weights = np.log(mixture.weights)
+        logits += objective.beta * logsumexp(densities[:, :, None] + log_weights[:, None], axis=0)
+        new, old = (COVARIANCE_TYPES[name].dense(each.covariances, K, m) for each in (mixture, start))
+        for k, c in np.argwhere(start.weights > 0):
+            d = mixture.means[k] - start.means[k]
+            ratio = np.linalg.solve(new[k], old[k])
+            kl = 0.5 * (np.trace(ratio) - m - np.linalg.slogdet(ratio)[1] + d @ np.linalg.solve(new[k], d))
+            kl += np.log(start.weights[k, c] / mixture.weights[k, c])
+            divergence += objective.class_shares[c] * start.weights[k, c] * kl
+    log_proba = log_softmax(logits, axis=1)
+    targets = np.full(log_proba.shape, objective.smoothing / 3)
+    targets[np.arange(len(X)), rows.codes] += 1 - objective.smoothing
+    with np.errstate(divide="ignore"):
+        bounded = np.logaddexp(
+            np.log1p(-objective.background) + log_proba, np.log(objective.background) + objective.log_prior
+        )
+    mean = rows.weights @ (targets * bounded).sum(axis=1) / rows.total_weight
+    return mean - objective.strength * objective.beta * divergence
+
+
+@every_type
+def test_gradients_agree_with_finite_differences(name):
+    objective, mixtures = problem(1, name, strength=0.2, smoothing=0.1, background=0.05)
+    _, moved = problem(2, name)  # away from the initialisation, where the divergence has a gradient too
+    moved = [replace(new, weights=old.weights) for new, old in zip(moved, mixtures, strict=True)]
+    _, _, sums = objective.mean(objective.blocks(moved), np.arange(60))
+    rng = np.random.default_rng(3)
+    for r, (mixture, start) in enumerate(zip(moved, mixtures, strict=True)):
+        gradient = sums[r] + objective.expected_sums(start, objective.strength, mixture.means)
+        (K, m), W = mixture.means.shape, mixture.weights
+        for _ in range(5):
+            direction, used = rng.normal(size=mixture.means.shape), W > 0
+            roots = rng.normal(size=(K, m, m))
+            growth = COVARIANCE_TYPES[name].compress(roots + np.swapaxes(roots, 1, 2))
+            of_weights = np.where(used, rng.normal(size=W.shape), 0.0)
+
+            def at(t, mixture=mixture, r=r, of_weights=of_weights, direction=direction, growth=growth):
+                weights = mixture.weights * np.exp(t * of_weights)
+                covariances = mixture.covariances + t * growth
+                near = Mixture(weights / weights.sum(axis=0), mixture.means + t * direction, covariances)
+                return criterion(objective, [*moved[:r], near, *moved[r + 1 :]], name)
+
+            P = COVARIANCE_TYPES[name].dense(mixture.covariances, K, m)
+            dP = COVARIANCE_TYPES[name].dense(growth, K, m)
+            inverse = np.linalg.inv(P)
+            of_P = inverse @ dP @ inverse
+            n_k = gradient.counts.sum(axis=1)
+            expected = np.einsum("ki,kij,kj->", direction, inverse, gradient.offsets)
+            expected += (gradient.counts * (of_weights - (W * of_weights).sum(axis=0))).sum()
+            expected -= 0.5 * n_k @ np.einsum("kij,kji->k", inverse, dP)
+            scatter = gradient.scatter
+            if scatter.ndim == 2:
+                scatter = scatter[:, :, None] * np.eye(m)
+            expected += 0.5 * (of_P[: len(scatter)] * scatter).sum()
+            step = 1e-5
+            assert_allclose(expected, (at(step) - at(-step)) / (2 * step), rtol=1e-5, atol=1e-7)
+
+
+def assert_valid(mixture, name):
+    assert (mixture.weights >= 0).all()
+    assert_allclose(mixture.weights.sum(axis=0), 1.0)
+    np.linalg.cholesky(COVARIANCE_TYPES[name].dense(mixture.covariances, *mixture.means.shape))
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    name=st.sampled_from(list(COVARIANCE_TYPES)),
+    strength=st.sampled_from([0.0, 0.01, 1.0, 100.0]),
+    smoothing=st.sampled_from([0.0, 0.2]),
+    background=st.sampled_from([0.0, 0.01]),
+)
+def test_the_criterion_never_falls_in_closed_form(seed, name, strength, smoothing, background):
+    objective, mixtures = problem(seed, name, strength=strength, smoothing=smoothing, background=background)
+    worth = [criterion(objective, mixtures, name)]
+    for state in line_search(objective, mixtures, 5):
+        for mixture in state.mixtures:
+            assert_valid(mixture, name)
+        worth.append(criterion(objective, state.mixtures, name))
+    assert np.diff(worth).min() > -1e-9
+    assert worth[-1] > worth[0] or strength == 100.0
+
+
+@every_type
+def test_batches_raise_the_criterion_and_leave_mixtures(name):
+    objective, mixtures = problem(3, name, strength=0.01)
+    schedule = Schedule(10, 7, 0.1, 0.0, np.random.RandomState(0))
+    for state in on_batches(objective, mixtures, schedule):
+        for mixture in state.mixtures:
+            assert_valid(mixture, name)
+    assert criterion(objective, state.mixtures, name) > criterion(objective, mixtures, name) + 0.02
+
+
+def test_a_stronger_pull_holds_the_mixtures_nearer_to_the_start():
+    distances = []
+    for strength in (0.1, 10.0, 1000.0):
+        objective, mixtures = problem(4, "full", strength=strength)
+        *_, state = line_search(objective, mixtures, 30)
+        moves = zip(state.mixtures, mixtures, strict=True)
+        distances.append(max(abs(mixture.means - start.means).max() for mixture, start in moves))
+    assert distances[0] > 10 * distances[1] > 100 * distances[2] > 0
+
+
+def test_overflow_keeps_the_iteration_before():
+    objective, mixtures = problem(5, "full")
+    schedule = Schedule(3, 20, 0.1, 1e200, np.random.RandomState(0))
+    states = list(on_batches(objective, mixtures, schedule))
+    assert len(states) < 3
+    assert states[-1].overflown
+    assert states[-1].finished
+    for mixture in states[-1].mixtures:
+        assert_valid(mixture, "full")
+
+
+def test_chunks_add_up(monkeypatch):
+    objective, mixtures = problem(6, "full", smoothing=0.1)
+    blocks = objective.blocks(mixtures)
+    whole = objective.mean(blocks, np.arange(60))
+    monkeypatch.setattr("skem.engine.discriminative.CHUNK_ROWS", 13)
+    parts = objective.mean(blocks, np.arange(60))
+    assert_allclose(parts[:2], whole[:2])
+    for one, other in zip(parts[2], whole[2], strict=True):
+        for attribute in ("counts", "offsets", "scatter"):
+            assert_allclose(getattr(one, attribute), getattr(other, attribute), atol=1e-12)
