@@ -3,7 +3,8 @@
 The sums of an M-step of EM are replaced by signed sums plus D times the expected sums of a sample drawn from the present
 mixture. A large D is a short step along the gradient, which raises the objective.
 
-Steps on batches replaced Adam on Cholesky factors: their accuracies are alike, in half the iterations. Accuracy in % and log-loss in
+Steps on batches replaced Adam on Cholesky factors: their accuracies are alike, in half to two thirds of the iterations; their log-loss
+is higher by 12% on MNIST and 3% on Fashion-MNIST, and lower by 1% on CIFAR-10. Accuracy in % and log-loss in
 nats on 10,000 held-out images, trained on 50,000 (CIFAR-10: 5,000 and 20,000), batches of 500:
 
 =============  ============  ==================  ============  ===========================
