@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from skem.engine import compiled
 from skem.engine.threads import Workers
 from skem.repro.peers.engines import ENGINES, LOG_LIKELIHOOD_ROWS, Start, Work, mean_log_likelihood
 
@@ -121,12 +120,12 @@ def seconds_per_pass(estimator: Any, X: NDArray[Any], y: NDArray[Any]) -> float:
 
 
 def product_rate(K: int, H: int, n_rows: int, dtype: str, n_threads: int, repeats: int = 5) -> float:
-    """Floating-point operations per second of the two matrix products of a pass alone: the limit of an engine that makes them.
+    """Floating-point operations per second of BLAS on as many operations as an iteration has: a limit to compare engines with.
 
-    Products of the shapes that ours makes of many components, (K, H) by (H, block) and (K, block) by (block, H), by as many
+    Products (K, H) by (H, block) and (K, block) by (block, H) of quadratic features, which ours does not make, by as many
     workers; the best of ``repeats``.
     """
-    block = compiled.kernels().BLOCK
+    block = 512  # fastest of 256 to 3072 with 15 to 64 features
     blocks, turns = max(n_rows // block, 4 * n_threads), 8
     rng = np.random.default_rng(0)
     phi = [rng.standard_normal((H, block)).astype(dtype) for _ in range(2 * n_threads)]
