@@ -172,7 +172,11 @@ class Matrices(CovarianceType):
         # A ridge well above rounding leaves no doubt.
         if ridge > max(4 * m * EPS * largest_variance, DIGITS * rounding.max()):
             regular |= np.isfinite(gaussians.whiteners).all(axis=(1, 2))
-        covariances = keep_regular(covariances, regular, previous, np.full(len(regular), ridge > 0))
+        raisable = np.full(len(regular), ridge > 0)
+        if len(covariances) < len(means):
+            # Samples are not centred on each component, so a variance below their rounding would leave no digit of z.
+            raisable &= (np.einsum("kii->ki", covariances) > 4 * rounding).all(axis=1)
+        covariances = keep_regular(covariances, regular, previous, raisable)
         return covariances, self.gaussians(means, covariances), np.flatnonzero(~regular), False
 
     def dense(self, covariances: np.ndarray, n_components: int, m: int) -> np.ndarray:
