@@ -248,10 +248,8 @@ class Tied(Matrices):
         weights, log_weights, means, n_k, rounding, _ = _maximised(
             statistics, previous, constraints, np.empty(statistics.scatter.shape)
         )
-        shifts = means - previous.means
-        pooled = (statistics.scatter - (shifts.T * n_k) @ shifts) / n_k.sum() + constraints.ridge * np.eye(
-            len(shifts.T)
-        )
+        shifts, ridge = means - previous.means, constraints.ridge * np.eye(means.shape[1])
+        pooled = (statistics.scatter - (shifts.T * n_k) @ shifts) / n_k.sum() + ridge
         shared_rounding = (n_k @ rounding / n_k.sum())[None]
         covariances, gaussians, singular, exact = self._regularised(
             means, pooled, previous.covariances[None], shared_rounding, constraints

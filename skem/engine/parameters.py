@@ -72,9 +72,8 @@ class Gaussians(NamedTuple):
 
     def is_float32_safe(self, weights: np.ndarray, extent: float) -> bool:
         """True if log-densities are exact enough in float32, of the components with a weight (K, L), for features up to ``extent``."""
-        far = self.traces * max(
-            1.0, self.means.shape[1] * extent**2
-        )  # at least |U x|^2 and the largest element of U
+        # At least |U x|^2, and the square of each element of U.
+        far = self.traces * max(1.0, self.means.shape[1] * extent**2)
         safe = (self.sensitivities < SAFE32) & (far < LARGEST32)
         return bool(safe.all() or safe[weights.any(axis=1)].all())
 

@@ -42,7 +42,7 @@ def tree(values: Iterable[T], combine: Callable[[Sequence[T]], T] = add) -> T:
     """Combine groups of ``FAN_IN`` consecutive values, then groups of the results, until one is left."""
     values = iter(values)
     level = [combine(group) for group in iter(lambda: list(islice(values, FAN_IN)), [])]
-    return level[0] if len(level) == 1 else tree(level, combine)
+    return tree(level, combine) if len(level) > 1 else level[0]
 
 
 class Step(Protocol):

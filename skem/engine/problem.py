@@ -63,7 +63,7 @@ class Problem:
 
     @cached_property
     def constraints(self) -> Constraints:
-        """Those of the M-step."""
+        """Constraints of the M-step."""
         return Constraints(self.ridge, self.variance_floor, self.active_rows)
 
 

@@ -125,10 +125,6 @@ class Chunk(NamedTuple):
     rows: slice
     borders: np.ndarray
 
-    @property
-    def several_classes(self) -> bool:
-        return self.classes.stop - self.classes.start > 1
-
 
 @dataclass(frozen=True)
 class Rows:

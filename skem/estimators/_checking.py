@@ -195,7 +195,11 @@ def weighted_rows(
 
 
 def mean_one(weights: np.ndarray) -> np.ndarray:
-    """Weights with mean one, whatever their size."""
+    """Weights with mean one, whatever their size; ValueError if all are zero."""
+    if not weights.any():
+        raise ValueError(
+            f"sample_weight is zero for all of {len(weights)} samples: give one of them a weight, or with cross-validation fewer splits"
+        )
     with np.errstate(over="ignore"):
         mean = tree(weights[part].sum() for part in slices(len(weights))) / len(weights)
     return weights / mean if 0 < mean < np.inf else mean_one(weights / weights.max())

@@ -5,7 +5,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 
-from skem import GaussianMixture, GaussianMixturePath, KMeans, SDGMClassifier
+from skem import (
+    GaussianMixture,
+    GaussianMixturePath,
+    KMeans,
+    PRBFClassifier,
+    PRBFClassifierCV,
+    SDGMClassifier,
+)
 
 X, SPECIES = load_iris(return_X_y=True)
 every_type = pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
@@ -106,3 +113,11 @@ def test_where_their_size_matters_weights_whose_sum_overflows_are_refused():
     ):
         with pytest.raises(ValueError, match="sample_weight: the sum of the weights overflows"):
             refused()
+
+
+def test_a_fold_without_weight_is_refused():
+    X, y = np.arange(12.0)[:, None], np.arange(12) % 2
+    weights = np.repeat([1.0, 0.0], 6)
+    search = PRBFClassifierCV(PRBFClassifier(2, max_iter=2), cv=[(np.arange(12), np.arange(6, 12))])
+    with pytest.raises(ValueError, match="sample_weight is zero for all of 6 samples"):
+        search.fit(X, y, weights)
