@@ -31,18 +31,17 @@ REFUSALS = (
     "too few",
     "fine-tuning goes by rows without missing values",
     "n_components=",
+    "n_blocks=",
     "at least one non-zero number",
-    "no stratified split",
+    "cannot be held out",
     "n_splits=",
     "least populated class",
-    "has one sample, and to hold out samples",
     "a minimum of 2 is required",
     "too little to learn from",
     "has a value of feature",
     "no value at all",
     "Input X of",
-    "clusters from n_samples=",
-    "components from n_samples=",
+    "samples with a weight",
     "divides by the standard deviation of each feature, and feature",
     "too few for 3 components",
     "none of the 12 mixtures converged",
@@ -301,7 +300,7 @@ def faults_of_fit(model, X, y, sample_weight):
                 model.fit(X, y, sample_weight)
         except ValueError as error:  # LinAlgError is one, too
             # k-means sees what is missing as the mean of its feature.
-            too_few = "distinct rows" in str(error) and (
+            too_few = "distinct samples" in str(error) and (
                 np.isnan(X).any() or n_distinct(model, X, sample_weight) < n_clusters(model)
             )
             if not (too_few or any(refusal in str(error) for refusal in REFUSALS)):

@@ -40,7 +40,7 @@ MUTATIONS = [
     ("mixture", "engine/rows.py", "CHUNK_ROWS = 3072", "CHUNK_ROWS = 1024"),
     ("skem", "engine/clusters.py", "VARIANCE_FLOOR = 1e-6", "VARIANCE_FLOOR = 1e-1"),
     ("mixture", "engine/clusters.py", "VARIANCE_FLOOR = 1e-6", "VARIANCE_FLOOR = 1e-1"),
-    ("missing", "engine/missing.py", "ROWS = 256", "ROWS = 128"),
+    ("missing", "engine/missing.py", "GROUP_SIZE = 256", "GROUP_SIZE = 128"),
     ("missing", "engine/missing_em.py", "+= 0.5 * problem.ridge", "+= 0.6 * problem.ridge"),
     ("discriminative/ebw", "engine/extended_baum_welch.py", "= 1.0, 2.0, 0.7, 1e6", "= 4.0, 2.0, 0.7, 1e6"),
     ("discriminative/ebw", "engine/extended_baum_welch.py", "= 1.0, 2.0, 0.7, 1e6", "= 1.0, 3.0, 0.7, 1e6"),
@@ -60,7 +60,7 @@ MUTATIONS = [
         "(np.arange(n_clusters) + 0.5)",
         "(np.arange(n_clusters) + 0.3)",
     ),
-    ("discriminative", "estimators/_calibration.py", "DEVIATION = 1.0", "DEVIATION = 2.0"),
+    ("discriminative", "estimators/_calibration.py", "PRIOR_STD = 1.0", "PRIOR_STD = 2.0"),
     (
         "discriminative",
         "estimators/_discriminative.py",

@@ -1,4 +1,4 @@
-"""Rows of parquet files, read one row group at a time."""
+"""Samples in Parquet files, read one row group at a time."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ if TYPE_CHECKING:
 
 
 class ParquetRows:
-    """Some columns of parquet files, for the ``fit`` of a mixture or classifier that reads them again in each pass.
+    """Columns of Parquet files, for a ``fit`` that reads them again in each iteration.
 
-    What a fit takes of memory does not grow with the rows: each thread holds one row group. Each is a part of the rows, so a
-    fit has the bits of one on the same rows in memory where all but the last of the groups have 73,728 rows
-    (``row_group_size=73_728`` of ``pyarrow.parquet.write_table``); with others it has its own, which are the same with any
-    number of threads. Groups of less than a few thousand rows take more time.
+    Memory does not grow with the number of samples: each thread holds one row group. A row group is a part of the samples. If all
+    row groups but the last have 73,728 rows (``row_group_size=73_728`` of ``pyarrow.parquet.write_table``), a fit has the same
+    bits as on an array in memory. With other row groups the last digits differ, but not between numbers of threads. Row groups
+    of less than a few thousand rows take more time.
 
     Parameters
     ----------
     paths : path, or sequence of paths
-        Files, in the order of their rows; a folder is all its ``*.parquet``, by name.
+        Files, in the order of their samples; a folder stands for all its ``*.parquet``, by name.
     columns : str or sequence of str, optional
-        One column, as labels and weights are, or several, as features are. None is all.
+        A single column, for labels or weights, or several, for features. None is all.
 
     Attributes
     ----------
     shape : tuple
-        (n,) of one column, else (n, m).
+        (n,) of a single column, else (n, m).
     dtype : numpy dtype
-        Of features: float32 where all are, else float64. Of a single column, its own.
+        Type of features: float32 if all columns are float32, else float64. A single column has its own type.
     block_sizes : list of int
-        The rows of each row group.
+        Number of rows of each row group.
 
     Raises
     ------
     ValueError
-        No file, a column that a file lacks, or one of several that is not of numbers.
+        No file, a column that a file lacks, or one of several columns that is not numeric.
 
     Examples
     --------
@@ -58,41 +58,40 @@ class ParquetRows:
     ) -> None:
         import pyarrow.parquet as pq
 
-        given = [paths] if isinstance(paths, (str, PathLike)) else list(paths)
-        self._files = [file for path in given for file in _files(Path(fspath(path)))]
-        if not self._files:
+        paths = [paths] if isinstance(paths, (str, PathLike)) else list(paths)
+        files = [file for path in paths for file in _files(Path(fspath(path)))]
+        if not files:
             raise ValueError(
-                f"ParquetRows: there is no *.parquet in {', '.join(map(str, given)) or 'no path'}"
+                f"ParquetRows: no *.parquet in {', '.join(map(str, paths)) or 'an empty list'}; give files, or a folder of files"
             )
-        self._metadata = [pq.read_metadata(file) for file in self._files]
+        metadata = [pq.read_metadata(file) for file in files]
+        schema = metadata[0].schema.to_arrow_schema()
         self._one_column = isinstance(columns, str)
-        schema = self._metadata[0].schema.to_arrow_schema()
-        names = schema.names if columns is None else [columns] if isinstance(columns, str) else list(columns)
-        for file, metadata in zip(self._files, self._metadata, strict=True):
-            lacking = [name for name in names if name not in metadata.schema.to_arrow_schema().names]
+        names = [columns] if isinstance(columns, str) else list(schema.names if columns is None else columns)
+        for file, found in zip(files, metadata, strict=True):
+            available = found.schema.to_arrow_schema().names
+            lacking = [name for name in names if name not in available]
             if lacking:
-                raise ValueError(f"ParquetRows: {file} has no column {lacking[0]!r}")
-        self.columns = names
-        self._schema = schema
+                raise ValueError(
+                    f"ParquetRows: {file} has no column {lacking[0]!r}; its columns are {', '.join(available)}"
+                )
+        self.columns, self._schema = names, schema
         dtypes = [_dtype(schema.field(name)) for name in names]
-        if not self._one_column:
-            for name, dtype in zip(names, dtypes, strict=True):
-                if dtype.kind not in "biuf":
-                    raise ValueError(
-                        f"ParquetRows: column {name!r} is of type {schema.field(name).type}, which is no number: name the "
-                        "columns that are features"
-                    )
-        single = dtypes[0] if self._one_column else None
-        narrow = all(dtype == np.float32 for dtype in dtypes)
-        self.dtype = single or np.dtype(np.float32 if narrow else np.float64)
+        for name, dtype in zip(names, dtypes, strict=True):
+            if not self._one_column and dtype.kind not in "biuf":
+                raise ValueError(
+                    f"ParquetRows: column {name!r} is of type {schema.field(name).type}, not numeric; name the columns that are "
+                    "features"
+                )
+        self.dtype = dtypes[0] if self._one_column else np.dtype(np.float64)
+        if not self._one_column and all(dtype == np.float32 for dtype in dtypes):
+            self.dtype = np.dtype(np.float32)
         self._groups = [
-            (number, group)
-            for number, metadata in enumerate(self._metadata)
-            for group in range(metadata.num_row_groups)
+            (file, found, group)
+            for file, found in zip(files, metadata, strict=True)
+            for group in range(found.num_row_groups)
         ]
-        self.block_sizes = [
-            self._metadata[number].row_group(group).num_rows for number, group in self._groups
-        ]
+        self.block_sizes: list[int] = [found.row_group(group).num_rows for _, found, group in self._groups]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -110,11 +109,11 @@ class ParquetRows:
         return pa.schema([self._schema.field(name) for name in self.columns]).empty_table()
 
     def read_block(self, block: int) -> np.ndarray:
-        """The rows of one row group: (n,) of one column, else (n, m), one feature after the other in memory."""
+        """Read one row group: (n,) of a single column, else (n, m), with each feature contiguous in memory."""
         import pyarrow.parquet as pq
 
-        number, group = self._groups[block]
-        with pq.ParquetFile(self._files[number], metadata=self._metadata[number]) as file:
+        path, metadata, group = self._groups[block]
+        with pq.ParquetFile(path, metadata=metadata) as file:
             table = file.read_row_group(group, columns=self.columns, use_threads=False)
         if self._one_column:
             return _values(table.column(0))
@@ -124,9 +123,9 @@ class ParquetRows:
         return x.T
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        """All rows, in memory."""
+        """Read all samples into memory."""
         if copy is False:
-            raise ValueError("ParquetRows: rows of a file are always copied")
+            raise ValueError("ParquetRows: samples in a file cannot be read without a copy; use copy=None")
         whole = np.concatenate([self.read_block(block) for block in range(len(self.block_sizes))])
         return whole if dtype is None else whole.astype(dtype, copy=False)
 

@@ -12,23 +12,23 @@ from skem.engine.parameters import EPS, Mixture
 from skem.engine.samples import Samples
 
 VARIANCE_FLOOR = 1e-6
-"""Least variance of initial covariances, relative to the mean variance of the features."""
+"""Minimum variance of initial covariances, relative to the mean variance of the features."""
 
 
 def _sums(x: np.ndarray, weights: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Weighted sum of the rows of x (n, m) of each cluster, shape (K, m)."""
+    """Return the weighted sum of the samples x (n, m) of each cluster, shape (K, m)."""
     sums = [np.bincount(labels, weights=weights * feature, minlength=n_clusters) for feature in x.T]
     return np.stack(sums, axis=1)
 
 
 def mean_square(samples: Samples) -> float:
-    """Weighted mean of the squared features."""
+    """Return the weighted mean of the squared features."""
     squares = samples.sum(lambda chunk: samples.weights[chunk] @ samples.internal(chunk) ** 2)
     return float(np.mean(squares / samples.weights.sum()))
 
 
 def means_of(samples: Samples, labels: np.ndarray, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean (K, m) and weight (K,) of each cluster (eqs. 5 and 6)."""
+    """Return the mean (K, m) and the weight (K,) of each cluster (eqs. 5 and 6)."""
     counts = np.bincount(labels, weights=samples.weights, minlength=n_clusters)
     sums = samples.sum(
         lambda chunk: _sums(samples.internal(chunk), samples.weights[chunk], labels[chunk], n_clusters)
@@ -37,20 +37,20 @@ def means_of(samples: Samples, labels: np.ndarray, n_clusters: int) -> tuple[np.
 
 
 def pooled_scatter(samples: Samples, means: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Sum of w (x - mu)(x - mu)^T over samples, mu the mean of a sample's cluster: shape (m, m)."""
+    """Return the sum of w (x - mu)(x - mu)^T over samples, with mu the mean of a sample's cluster; shape (m, m)."""
 
-    def of_chunk(chunk: slice) -> np.ndarray:
+    def chunk_sum(chunk: slice) -> np.ndarray:
         deviations = samples.internal(chunk) - means[labels[chunk]]
         return (deviations.T * samples.weights[chunk]) @ deviations
 
-    return samples.sum(of_chunk)
+    return samples.sum(chunk_sum)
 
 
 def _scatters(samples: Samples, means: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Scatter matrix of each cluster about its mean (eq. 7), shape (K, m, m)."""
+    """Return the scatter matrix of each cluster about its mean (eq. 7), shape (K, m, m)."""
     K, m = means.shape
 
-    def of_chunk(chunk: slice) -> np.ndarray:
+    def chunk_sum(chunk: slice) -> np.ndarray:
         order = np.argsort(labels[chunk], kind="stable")
         borders = np.searchsorted(labels[chunk][order], np.arange(K + 1))
         x, weights, scatters = (
@@ -59,22 +59,22 @@ def _scatters(samples: Samples, means: np.ndarray, labels: np.ndarray) -> np.nda
             np.zeros((K, m, m)),
         )
         for k in np.flatnonzero(np.diff(borders)):
-            own = slice(borders[k], borders[k + 1])
-            deviations = x[own] - means[k]
-            scatters[k] = (deviations.T * weights[own]) @ deviations
+            members = slice(borders[k], borders[k + 1])
+            deviations = x[members] - means[k]
+            scatters[k] = (deviations.T * weights[members]) @ deviations
         return scatters
 
-    return samples.sum(of_chunk)
+    return samples.sum(chunk_sum)
 
 
 def _squares(samples: Samples, means: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Diagonals of the scatter matrices, shape (K, m)."""
+    """Return the diagonals of the scatter matrices, shape (K, m)."""
 
-    def of_chunk(chunk: slice) -> np.ndarray:
+    def chunk_sum(chunk: slice) -> np.ndarray:
         deviations = samples.internal(chunk) - means[labels[chunk]]
         return _sums(deviations**2, samples.weights[chunk], labels[chunk], len(means))
 
-    return samples.sum(of_chunk)
+    return samples.sum(chunk_sum)
 
 
 _SCATTERS: dict[str, Callable[[Samples, np.ndarray, np.ndarray], np.ndarray]] = {
@@ -88,15 +88,15 @@ _SCATTERS: dict[str, Callable[[Samples, np.ndarray, np.ndarray], np.ndarray]] = 
 def mixture_of_clusters(
     samples: Samples, labels: np.ndarray, n_clusters: int, covariance_type: CovarianceType, ridge: float
 ) -> Mixture:
-    """Weights, means and covariances of clusters.
+    """Estimate weights, means and covariances from clusters.
 
-    A singular covariance is replaced by that of all clusters together, about their means.
+    The pooled covariance of all clusters replaces a singular one.
 
     Parameters
     ----------
     samples : Samples
     labels : ndarray of int, shape (n,)
-        Cluster of each sample; each cluster has at least one.
+        Cluster of each sample; no cluster is empty.
     n_clusters : int
         K.
     covariance_type : CovarianceType
@@ -112,16 +112,16 @@ def mixture_of_clusters(
         counts_of_scatter = counts
     floor = VARIANCE_FLOOR * (mean_square(samples) or 1.0)  # Identical samples have no variance.
     if scatter.ndim == 3:
-        own = scatter / counts_of_scatter[:, None, None]
-        variances = np.diagonal(own, axis1=1, axis2=2)
+        matrices = scatter / counts_of_scatter[:, None, None]
+        variances = np.diagonal(matrices, axis1=1, axis2=2)
         rounding = EPS * (variances + squares)
-        regular = regularity(own) & (variances > 4 * rounding).all(axis=1)
+        regular = regularity(matrices) & (variances > 4 * rounding).all(axis=1)
         pooled = scatter.sum(axis=0) / total + floor * np.eye(m)
-        matrices = np.where(regular[:, None, None], own, pooled) + ridge * np.eye(m)
+        matrices = np.where(regular[:, None, None], matrices, pooled) + ridge * np.eye(m)
         covariances = covariance_type.compress(matrices)
     else:
         variances = scatter / counts[:, None]
-        own, rounding, pooled = (
+        separate, rounding, pooled = (
             covariance_type.to_engine(array, np.ones(m))
             for array in (
                 variances,
@@ -129,5 +129,5 @@ def mixture_of_clusters(
                 scatter.sum(axis=0, keepdims=True) / total + floor,
             )
         )
-        covariances = np.where(own > 4 * rounding, own, pooled) + ridge
+        covariances = np.where(separate > 4 * rounding, separate, pooled) + ridge
     return Mixture((counts / total)[:, None], means, covariances)

@@ -203,16 +203,16 @@ def class_log_density(
 
 def fill_log_density(
     result: np.ndarray,
-    function: Callable[[np.ndarray], np.ndarray],
+    function: Callable[[np.ndarray, slice], np.ndarray],
     features: Features,
     block: Block,
     workers: Workers,
 ) -> None:
-    """Fill ``result`` (n, ...) with ``function(log_normal)`` of each chunk of samples, for log N(x; mu_k, P_k) of shape (K, n_chunk)."""
+    """Fill ``result`` (n, ...) with ``function(log_normal, chunk)`` of each chunk of samples, for log N(x; mu_k, P_k), (K, n_chunk)."""
     _refuse_far(features)
 
     def fill(chunk: slice) -> None:
-        result[chunk] = function(block.log_normal(features, chunk))
+        result[chunk] = function(block.log_normal(features, chunk), chunk)
 
     workers.map(fill, features.chunks)
 

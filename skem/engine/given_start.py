@@ -1,8 +1,7 @@
-"""Checks of initial parameters that a user gives as arrays."""
+"""Checks of parameters that a user gives as arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,25 +12,33 @@ from skem.engine.masked import refuse_masked
 from skem.engine.parameters import Mixture
 
 
-def _numbers(name: str, values: ArrayLike) -> np.ndarray:
-    """Convert to an array of float64, or raise ValueError."""
+def checked_array(name: str, values: ArrayLike, *shapes: tuple[int | str, ...]) -> np.ndarray:
+    """Convert ``values`` to float64, or raise ValueError unless they are finite and have one of the shapes.
+
+    A string in a shape, such as "K", allows any length except zero.
+    """
     refuse_masked(name, values)
     try:
-        return np.array(values, dtype=np.float64)
+        array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be an array of numbers, got {values!r}") from error
+        raise ValueError(f"{name} must be an array of numbers, got {values!r}.") from error
+    if not any(_matches(array.shape, shape) for shape in shapes):
+        allowed = " or ".join(str(shape).replace("'", "") for shape in shapes if shape)
+        number = "be a number or " if () in shapes else ""
+        raise ValueError(f"{name} must {number}have shape {allowed}, got {array.shape}.")
+    finite = np.isfinite(array)
+    if not finite.all():
+        raise ValueError(f"{name} must be finite, got {array[~finite][0]}.")
+    return array
 
 
-def _check(name: str, array: np.ndarray, shapes: Sequence[tuple[int, ...]]) -> None:
-    """Raise ValueError for an array of none of these shapes, or with values that are not finite."""
-    if array.shape not in shapes:
-        wanted = " or ".join(map(str, shapes))
-        raise ValueError(f"{name} must have shape {wanted}, got {array.shape}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} contain NaN or infinite values")
+def _matches(shape: tuple[int, ...], allowed: tuple[int | str, ...]) -> bool:
+    return len(shape) == len(allowed) and all(
+        n > 0 if isinstance(length, str) else n == length for n, length in zip(shape, allowed, strict=True)
+    )
 
 
-def checked_start(
+def checked_init(
     init: tuple | list,
     *,
     block: int,
@@ -39,13 +46,13 @@ def checked_start(
     sizes: tuple[int | None, int, int | None],
     covariance_type: CovarianceType,
 ) -> Mixture:
-    """Initial parameters of one feature block.
+    """Check the initial parameters of one feature block.
 
     Parameters
     ----------
-    init : tuple (weights, means, covariances), or a list of them, one per block
+    init : tuple (weights, means, covariances), or a list of them, one per feature block
     block, n_blocks : int
-        Index of the block and number of blocks.
+        Index of the feature block, and number of feature blocks.
     sizes : tuple
         K, or None for the number of means; m; and L, or None without classes.
     covariance_type : CovarianceType
@@ -55,88 +62,84 @@ def checked_start(
     ValueError
         Arrays of the wrong shape, NaN, weights that do not sum to one, or a covariance that is not positive definite.
     """
-    per_block = isinstance(init, list)
-    if per_block and len(init) != n_blocks:
-        wanted = f"{n_blocks} blocks" if n_blocks > 1 else "one mixture"
-        raise ValueError(
-            f"init: {len(init)} starts for {wanted}: give a tuple (weights, means, covariances) for each"
-        )
-    if not per_block and n_blocks > 1:
-        raise ValueError(
-            f"init: one start for {n_blocks} blocks; give a list of (weights, means, covariances)"
-        )
-    start = init[block] if per_block else init
-    if not isinstance(start, tuple) or len(start) != 3:
-        raise ValueError("init: a start is a tuple (weights, means, covariances)")
-    whose = f"init: {{}} of block {block}" if n_blocks > 1 else "init: {}"
-    return checked_mixture(start, sizes, covariance_type, whose)
+    mixtures = init if isinstance(init, list) else [init]
+    if len(mixtures) != n_blocks or not all(isinstance(each, tuple) and len(each) == 3 for each in mixtures):
+        wanted = "a tuple (weights, means, covariances)"
+        if n_blocks > 1:
+            wanted = f"a list of {n_blocks} tuples (weights, means, covariances), one per feature block"
+        raise ValueError(f"init must be {wanted}; got a {type(init).__name__} of length {len(init)}.")
+    pattern = f"init: {{}} of block {block}" if n_blocks > 1 else "init: {}"
+    return checked_mixture(mixtures[block], sizes, covariance_type, pattern)
 
 
 def checked_mixture(
     arrays: tuple[Any, Any, Any],
     sizes: tuple[int | None, int | None, int | None],
     covariance_type: CovarianceType,
-    whose: str = "{}",
+    pattern: str = "{}",
 ) -> Mixture:
-    """Weights, means and covariances as a mixture.
+    """Check weights, means and covariances, and return them as a mixture.
 
     Parameters
     ----------
     arrays : tuple of three array-likes
     sizes : tuple
-        K and m, or None for those of the means; and L, or None where weights have shape (K,).
+        K and m, or None for those of the means; and L, or None for weights of shape (K,).
     covariance_type : CovarianceType
-    whose : str
-        Name of an array in error messages, with {} for "weights", "means" or "covariances".
+    pattern : str
+        Format of the name of an array in error messages, with {} for "weights", "means" or "covariances".
 
     Raises
     ------
     ValueError
-        As `checked_start`.
+        As `checked_init`.
     """
-    names = [whose.format(name) for name in ("weights", "means", "covariances")]
-    weights, means, covariances = (_numbers(name, array) for name, array in zip(names, arrays, strict=True))
-    K, m, L = sizes
-    if means.ndim != 2:
-        raise ValueError(f"{names[1]} must have two dimensions, got shape {means.shape}")
-    K, m = K or len(means), m or means.shape[1]
-    _check(names[0], weights, [(K,) if L is None else (K, L)])
-    _check(names[1], means, [(K, m)])
-    _check(names[2], covariances, covariance_type.shapes(K, m))
+    names = [pattern.format(name) for name in ("weights", "means", "covariances")]
+    n_components, n_features, n_classes = sizes
+    means = checked_array(names[1], arrays[1], (n_components or "K", n_features or "m"))
+    K, m = means.shape
+    weights = checked_array(names[0], arrays[0], (K,) if n_classes is None else (K, n_classes))
+    covariances = checked_array(names[2], arrays[2], *covariance_type.shapes(K, m))
     weights = weights.reshape(K, -1)
-    if (weights < 0).any() or not np.allclose(weights.sum(axis=0), 1.0):
-        wanted = "and sum to one" if weights.shape[1] == 1 else "and sum to one in each class's column"
-        raise ValueError(f"{names[0]} must be non-negative {wanted}")
+    if (weights < 0).any():
+        raise ValueError(f"{names[0]} must be non-negative, got {weights.min():.3g}.")
+    sums = weights.sum(axis=0)
+    wrong = np.flatnonzero(~np.isclose(sums, 1.0))
+    if len(wrong):
+        column = f" in each column (class); column {wrong[0]} sums" if len(sums) > 1 else "; they sum"
+        raise ValueError(f"{names[0]} must sum to 1{column} to {sums[wrong[0]]:.6g}.")
     if not covariance_type.regular(covariances):
-        raise ValueError(f"{names[2]} must be symmetric and positive definite")
-    return Mixture(weights / weights.sum(axis=0), means, covariances)
+        raise ValueError(
+            f"{names[2]} must be symmetric and positive definite; symmetrise them, or add a multiple of the identity."
+        )
+    return Mixture(weights / sums, means, covariances)
 
 
 def checked_means(
     means: ArrayLike, n_components: int | None, n_features: int, name: str = "init: means"
 ) -> np.ndarray:
-    """Initial means, shape (K, m), or ValueError; ``name`` is that of the array in the message."""
-    array = _numbers(name, means)
-    _check(name, array, [(n_components or len(np.atleast_1d(array)), n_features)])
-    return array
+    """Check initial means of shape (K, m); ``name`` is the name of the array in the error message."""
+    return checked_array(name, means, (n_components or "K", n_features))
 
 
 def checked_labels(labels: ArrayLike, n_components: int, n_samples: int) -> np.ndarray:
-    """Component of each sample, shape (n,), or ValueError for another shape or labels other than 0 to K - 1."""
+    """Check the component of each sample, shape (n,): ValueError for another shape or labels outside 0 to K - 1."""
     refuse_masked("init: labels", labels)
     array = np.asarray(labels)
     if array.shape != (n_samples,):
-        raise ValueError(f"init: labels must have shape ({n_samples},), one per sample; got {array.shape}")
+        raise ValueError(f"init: labels must have shape ({n_samples},), one per sample, got {array.shape}.")
     if array.dtype.kind not in "iu" or not ((array >= 0) & (array < n_components)).all():
         raise ValueError(
-            f"init: labels must be whole numbers from 0 to {n_components - 1} for n_components={n_components}, "
-            f"got {np.unique(array).tolist()}"
+            f"init: labels must be integers from 0 to {n_components - 1} for n_components={n_components}, "
+            f"got {np.unique(array).tolist()}."
         )
     return array
 
 
 def raise_if_any_empty(labels: np.ndarray, n_components: int, reason: str) -> None:
-    """Raise ValueError for a component without samples; ``reason`` ends with the component's index."""
+    """Raise ValueError for a component without samples; ``reason`` ends before the index of the component."""
     empty = np.flatnonzero(np.bincount(labels, minlength=n_components) == 0)
     if len(empty):
-        raise ValueError(f"init: {reason} {empty[0]}: each of the {n_components} components needs a sample")
+        raise ValueError(
+            f"init: {reason} {empty[0]}; each of the {n_components} components needs at least one sample."
+        )

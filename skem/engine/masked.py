@@ -8,7 +8,7 @@ import numpy as np
 
 
 def with_nan(X: Any) -> Any:
-    """Replace masked entries by NaN; other input comes back as it is."""
+    """Replace masked entries by NaN; return other input unchanged."""
     if isinstance(X, (list, tuple)) and any(isinstance(row, np.ma.MaskedArray) for row in X):
         X = np.ma.stack(X)
     if not isinstance(X, np.ma.MaskedArray):
@@ -19,9 +19,9 @@ def with_nan(X: Any) -> Any:
 
 
 def refuse_masked(name: str, array: Any) -> None:
-    """Raise ValueError where an array has masked entries, which NumPy would read as if they were not masked."""
+    """Raise ValueError for masked entries, because NumPy ignores masks on conversion."""
     if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
         raise ValueError(
-            f"{name} has {np.ma.count_masked(array)} masked entries, of {array.size}, and cannot have missing values: "
-            "leave these samples out, or fill them in with numpy.ma.filled"
+            f"{name} has {np.ma.count_masked(array)} masked entries, of {array.size}, but cannot have missing values; "
+            "leave these samples out, or fill them in with numpy.ma.filled."
         )

@@ -1,9 +1,9 @@
-"""Densities of rows with missing values, which are NaN.
+"""Densities of samples with missing values, which are NaN.
 
-A row x with observed features o has log N(x_o; mu_o, P_oo) under a component, and what it misses, h, has the mean
-mu_h + P_ho P_oo^-1 (x_o - mu_o) and the covariance P_hh - P_ho P_oo^-1 P_oh given the rest. Factors are the same for all rows
-that miss the same features, so rows are grouped by these patterns, in each block of features by itself. A row that misses a
-whole block says nothing there.
+A sample x with observed features o has the log-density log N(x_o; mu_o, P_oo) under a component. Given x_o, its missing
+features h have the mean mu_h + P_ho P_oo^-1 (x_o - mu_o) and the covariance P_hh - P_ho P_oo^-1 P_oh. Samples with the same
+missing features share one factorisation, so each feature block groups samples by this pattern. A sample that misses a whole
+feature block contributes nothing there.
 """
 
 from __future__ import annotations
@@ -22,55 +22,60 @@ from skem.engine.parameters import LOG_2PI, Mixture
 from skem.engine.rows import MAX_EXTENT, Features
 from skem.engine.threads import Workers
 
-ROWS = 256
-"""Rows of a pattern that are worked on at a time."""
+GROUP_SIZE = 256
+"""Maximum number of samples of a group."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Rows that miss the same features of a block.
+    """Samples with the same missing features of a feature block.
 
     Attributes
     ----------
-    rows : ndarray of int, shape (n,)
+    indices : ndarray of int, shape (n,)
+        Indices of the samples.
     observed : ndarray of bool, shape (m,)
+        True for each feature with a value.
     """
 
-    rows: np.ndarray
+    indices: np.ndarray
     observed: np.ndarray
 
 
-def groups(features: Features, columns: np.ndarray, rows: np.ndarray | None = None) -> list[Group]:
-    """Some rows, or all, by what they miss of a block, at most ``ROWS`` in each; without those that miss all of it.
+def groups(features: Features, columns: np.ndarray, indices: np.ndarray | None = None) -> list[Group]:
+    """Group samples by their missing features of a feature block, at most ``GROUP_SIZE`` in each group.
+
+    Samples without any value in the block are left out. By default, all samples are grouped.
 
     Raises
     ------
     ValueError
-        A value too far out for its square in float64.
+        A value whose square overflows float64.
     """
-    rows = np.arange(len(features.X)) if rows is None else rows
-    X = features.X[rows if features.order is None else features.order[rows]][:, columns]
+    indices = np.arange(len(features.X)) if indices is None else indices
+    X = features.X[indices if features.order is None else features.order[indices]][:, columns]
     with np.errstate(over="ignore"):
         extent = np.abs((X - features.shift[columns]) / features.scale[columns])
     far = np.argwhere(extent >= MAX_EXTENT)
     if len(far):
         n, i = far[0]
         raise ValueError(
-            f"feature {columns[i]} is {extent[n, i]:.3g} spreads from the training mean: too far"
+            f"feature {columns[i]} is {extent[n, i]:.3g} spreads from the training mean: too far for float64; "
+            "correct this value, or leave the sample out."
         )
-    patterns, of_rows = np.unique(~np.isnan(X), axis=0, return_inverse=True)
-    order = np.argsort(of_rows.ravel(), kind="stable")
-    borders = np.searchsorted(of_rows.ravel()[order], np.arange(len(patterns) + 1))
+    patterns, pattern_numbers = np.unique(~np.isnan(X), axis=0, return_inverse=True)
+    order = np.argsort(pattern_numbers.ravel(), kind="stable")
+    borders = np.searchsorted(pattern_numbers.ravel()[order], np.arange(len(patterns) + 1))
     return [
-        Group(rows[order[begin : min(begin + ROWS, stop)]], observed)
+        Group(indices[order[begin : min(begin + GROUP_SIZE, stop)]], observed)
         for observed, start, stop in zip(patterns, borders[:-1], borders[1:], strict=True)
-        for begin in range(start, stop, ROWS)
+        for begin in range(start, stop, GROUP_SIZE)
         if observed.any()
     ]
 
 
 class Regression:
-    """The missing features of a pattern given the observed ones, under each component.
+    """Conditional distribution of the missing features given the observed ones, under each component.
 
     Parameters
     ----------
@@ -108,7 +113,7 @@ class Regression:
         return within - np.swapaxes(self._whitened, 1, 2) @ self._whitened
 
     def _log_density(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As `log_density`; and x_o - mu_o, whitened and as it is, (K, o, n) each."""
+        """Return `log_density`, and x_o - mu_o, whitened and plain, of shape (K, o, n) each."""
         offsets = x.T[self._observed] - self._means[:, self._observed, None]
         z = offsets.copy()
         compiled.matrices().solve_lower(self._factors, z)
@@ -116,11 +121,14 @@ class Regression:
         return -0.5 * np.einsum("kon,kon->kn", z, z) - log_scale[:, None], z, offsets
 
     def log_density(self, x: np.ndarray) -> np.ndarray:
-        """log N(x_o; mu_o, P_oo) of rows ``x`` (n, m), shape (K, n)."""
+        """Return log N(x_o; mu_o, P_oo) of samples ``x`` (n, m), shape (K, n)."""
         return self._log_density(x)[0]
 
     def __call__(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of rows ``x`` (n, m): log N(x_o; mu_o, P_oo), (K, n), and rows less the means, what misses predicted, (K, n, m)."""
+        """Return the log-densities of samples ``x`` (n, m), shape (K, n), and their deviations from the means (K, n, m).
+
+        Missing features have their conditional means.
+        """
         log_density, z, offsets = self._log_density(x)
         deviations = np.empty((len(self._means), *x.shape))
         deviations[:, :, self._observed] = np.swapaxes(offsets, 1, 2)
@@ -130,30 +138,32 @@ class Regression:
 
 
 def dense_covariances(mixture: Mixture, covariance_type: CovarianceType) -> np.ndarray:
-    """The covariance matrices of all components, shape (K, m, m)."""
+    """Return the covariance matrices of all components, shape (K, m, m)."""
     return np.array(covariance_type.dense(mixture.covariances, *mixture.means.shape))
 
 
 def log_densities(features: Features, block: Block, workers: Workers) -> np.ndarray:
-    """log N(x_o; mu_o, P_oo) of each row under each component, shape (N, K); zero for rows that miss the whole block."""
+    """Return log N(x_o; mu_o, P_oo) of each sample and component, shape (N, K); zero for samples that miss the block."""
     mixture, dense = block.mixture, dense_covariances(block.mixture, block.covariance_type)
     result = np.zeros((len(features.X), len(mixture.means)))
 
     def fill(group: Group) -> None:
-        x = features.read(block.columns, group.rows).T
-        result[group.rows] = Regression(mixture.means, dense, group.observed).log_density(x).T
+        x = features.read(block.columns, group.indices).T
+        result[group.indices] = Regression(mixture.means, dense, group.observed).log_density(x).T
 
     workers.map(fill, groups(features, block.columns))
     return result
 
 
 def class_log_density(features: Features, blocks: Sequence[Block], workers: Workers) -> np.ndarray:
-    """log p(x_o|c) summed over blocks, in input units: that of ``density``, but for rows that miss something.
+    """Return log p(x_o|c), summed over feature blocks, in input units.
+
+    Complete samples have the values of ``density``.
 
     Returns
     -------
     ndarray of shape (N, L)
-        A row without any value has zeros.
+        Zeros for a sample without any value.
     """
     X, log_scale = features.X, np.log(features.scale)
     incomplete = np.isnan(X).any(axis=1)
@@ -169,28 +179,28 @@ def class_log_density(features: Features, blocks: Sequence[Block], workers: Work
             group: Group, block: Block = block, dense: np.ndarray = dense, classes: ClassMixtures = classes
         ) -> None:
             regression = Regression(block.mixture.means, dense, group.observed)
-            log_density = regression.log_density(features.read(block.columns, group.rows).T)
+            log_density = regression.log_density(features.read(block.columns, group.indices).T)
             volume = log_scale[block.columns[group.observed]].sum()
-            result[group.rows] += (classes(log_density) - volume).T
+            result[group.indices] += (classes(log_density) - volume).T
 
         workers.map(add, groups(features, block.columns, np.flatnonzero(incomplete)))
     return result
 
 
 def imputed(features: Features, block: Block, workers: Workers) -> np.ndarray:
-    """The rows with the mean of what they miss given what they have, shape (N, m), in the units of the mixture of one class."""
+    """Replace missing values by their conditional means under a mixture of one class, in its units; shape (N, m)."""
     mixture, dense = block.mixture, dense_covariances(block.mixture, block.covariance_type)
     result = np.empty((len(features.X), len(block.columns)))
     with np.errstate(divide="ignore"):
         log_weights = np.log(mixture.weights)
 
     def fill(group: Group) -> None:
-        x = features.read(block.columns, group.rows).T
+        x = features.read(block.columns, group.indices).T
         log_density, deviations = Regression(mixture.means, dense, group.observed)(x)
         log_joint = log_density + log_weights
-        shares = np.exp(log_joint - logsumexp(log_joint, axis=0))
-        mean = np.einsum("kn,knm->nm", shares, deviations + mixture.means[:, None])
-        result[group.rows] = np.where(group.observed, x, mean)
+        responsibilities = np.exp(log_joint - logsumexp(log_joint, axis=0))
+        mean = np.einsum("kn,knm->nm", responsibilities, deviations + mixture.means[:, None])
+        result[group.indices] = np.where(group.observed, x, mean)
 
     workers.map(fill, groups(features, block.columns))
     return result

@@ -1,8 +1,7 @@
-"""EM on rows with missing values, which are NaN (Ghahramani and Jordan 1994).
+"""EM on samples with missing values, which are NaN (Ghahramani and Jordan 1994).
 
-The E-step takes what a row misses for its conditional mean under each component, and adds its conditional covariance to the
-scatter, see ``missing``. With nothing missing it is that of ``em``, penalties included; a class has the components that it
-has a weight on.
+The E-step replaces missing values by their conditional means under each component, and adds their conditional covariances to
+the scatter (see ``missing``). Without missing values it equals the E-step of ``em``, penalties included.
 """
 
 from __future__ import annotations
@@ -21,27 +20,26 @@ from skem.engine.rows import Features, Rows
 
 
 def filled(rows: Rows) -> Rows:
-    """The rows with the mean over their class for what is missing, which is what starts from rows take it for."""
+    """Replace missing values by the means of their class, for initialisations from samples."""
     features = rows.features
     X = np.array(features.X if features.order is None else features.X[features.order])
     for begin, stop in zip(rows.borders[:-1], rows.borders[1:], strict=True):
-        of_class, observed = X[begin:stop], ~np.isnan(X[begin:stop])
-        weights = rows.weights[begin:stop]
-        means = weights @ np.where(observed, of_class, 0.0) / (weights @ observed)
-        # Rounding is not to take them out of the range, which of a constant feature is one value.
-        least = of_class.min(axis=0, where=observed, initial=np.inf)
-        means = np.clip(means, least, of_class.max(axis=0, where=observed, initial=-np.inf))
-        X[begin:stop] = np.where(observed, of_class, means)
+        x, observed, weights = X[begin:stop], ~np.isnan(X[begin:stop]), rows.weights[begin:stop]
+        means = weights @ np.where(observed, x, 0.0) / (weights @ observed)
+        # Rounding must not move the mean of a constant feature.
+        smallest = x.min(axis=0, where=observed, initial=np.inf)
+        largest = x.max(axis=0, where=observed, initial=-np.inf)
+        X[begin:stop] = np.where(observed, x, np.clip(means, smallest, largest))
     return Rows(Features(X, None, features.shift, features.scale, keep=True), rows.weights, rows.borders)
 
 
 class _ClassGroup(NamedTuple):
-    """Rows of a class that miss the same features of a block.
+    """Samples of a class with the same missing features of a feature block.
 
     Attributes
     ----------
     code : int
-        The class.
+        Index of the class.
     observed : ndarray of bool, shape (m,)
     x : ndarray of shape (n, m)
     weights : ndarray of shape (n,)
@@ -55,44 +53,48 @@ class _ClassGroup(NamedTuple):
 
 def _class_groups(rows: Rows, columns: np.ndarray) -> list[_ClassGroup]:
     return [
-        _ClassGroup(c, group.observed, rows.features.read(columns, group.rows).T, rows.weights[group.rows])
+        _ClassGroup(
+            c, group.observed, rows.features.read(columns, group.indices).T, rows.weights[group.indices]
+        )
         for c, (begin, stop) in enumerate(zip(rows.borders[:-1], rows.borders[1:], strict=True))
         for group in groups(rows.features, columns, np.arange(begin, stop))
     ]
 
 
 def iterations(problem: Problem, max_iter: int) -> Iterator[State]:
-    """Yield the state after each of ``max_iter`` iterations of EM on one block of features, as ``em.iterations`` does."""
+    """Yield the state after each of ``max_iter`` EM iterations on one feature block, as ``em.iterations`` does."""
     rows, columns = problem.parts.all_rows, problem.columns
-    of_patterns, total = _class_groups(rows, columns), rows.total_weight
-    # What is missing has no volume; whoever asks takes that of all features.
+    class_groups, total = _class_groups(rows, columns), rows.total_weight
+    # The caller subtracts the log-volume of all features; missing ones have none, so it is added back.
     log_scale = np.log(rows.features.scale[columns])
-    volume = log_scale.sum() - sum(g.weights.sum() * log_scale[g.observed].sum() for g in of_patterns) / total
+    volume = (
+        log_scale.sum() - sum(g.weights.sum() * log_scale[g.observed].sum() for g in class_groups) / total
+    )
     mixture = problem.start
-    statistics = _e_step(problem, mixture, of_patterns)
+    statistics = _e_step(problem, mixture, class_groups)
     first = statistics.objective / total + volume
     for iteration in range(1, max_iter + 1):
         mixture, _, _, n_singular, _ = problem.covariance_type.m_step(
             statistics, mixture, problem.constraints
         )
-        statistics = _e_step(problem, mixture, of_patterns)
+        statistics = _e_step(problem, mixture, class_groups)
         log_likelihood = statistics.log_likelihood / total + volume
         objective = statistics.objective / total + volume
         yield State(iteration, mixture, log_likelihood, objective, statistics.dtype, first, n_singular)
 
 
 class _GroupSums(NamedTuple):
-    """What the rows of a group add to the statistics, over what they may miss.
+    """Expected statistics of a group, for the k components with a weight in its class.
 
     Attributes
     ----------
     log_likelihood, objective : float
     counts : ndarray of shape (k,)
-        Of the components that the class uses.
+        Sums of responsibilities.
     offsets : ndarray of shape (k, m)
-        Sums of x - mu_k.
+        Weighted sums of x - mu_k.
     scatter : ndarray of shape (k, m, m)
-        Sums of (x - mu_k) (x - mu_k)^T.
+        Weighted sums of (x - mu_k) (x - mu_k)^T.
     """
 
     log_likelihood: float
@@ -103,7 +105,7 @@ class _GroupSums(NamedTuple):
 
 
 class _ClassMixture(NamedTuple):
-    """The components that a class uses, with log-weights and penalties of shape (k, 1)."""
+    """Components with a weight in a class; log-weights and penalties have shape (k, 1)."""
 
     components: np.ndarray
     means: np.ndarray
@@ -112,15 +114,15 @@ class _ClassMixture(NamedTuple):
     penalties: np.ndarray
 
     def expect(self, group: _ClassGroup) -> _GroupSums:
-        """The E-step on the rows of a group."""
+        """Run the E-step on a group."""
         regression = Regression(self.means, self.covariances, group.observed)
         log_joint, deviations = regression(group.x)
         log_joint += self.log_weights
-        shares = log_joint - self.penalties
-        penalised, largest = log_sum_exp(shares)
-        shares *= group.weights * np.exp(largest - penalised)
-        counts = shares.sum(axis=1)
-        scatter = np.swapaxes(deviations * shares[:, :, None], 1, 2) @ deviations
+        responsibilities = log_joint - self.penalties
+        penalised, largest = log_sum_exp(responsibilities)
+        responsibilities *= group.weights * np.exp(largest - penalised)
+        counts = responsibilities.sum(axis=1)
+        scatter = np.swapaxes(deviations * responsibilities[:, :, None], 1, 2) @ deviations
         if not group.observed.all():
             missing = np.flatnonzero(~group.observed)
             scatter[:, missing[:, None], missing] += counts[:, None, None] * regression.covariances
@@ -128,18 +130,18 @@ class _ClassMixture(NamedTuple):
             float(group.weights @ log_sum_exp(log_joint)[0]),
             float(group.weights @ penalised),
             counts,
-            (shares[:, None] @ deviations)[:, 0],
+            (responsibilities[:, None] @ deviations)[:, 0],
             scatter,
         )
 
 
-def _e_step(problem: Problem, mixture: Mixture, of_patterns: list[_ClassGroup]) -> Statistics:
-    """Sums about the means over all samples."""
+def _e_step(problem: Problem, mixture: Mixture, class_groups: list[_ClassGroup]) -> Statistics:
+    """Sum the statistics about the means over all samples."""
     (K, m), L = mixture.means.shape, mixture.weights.shape[1]
     classes, scatter = _class_mixtures(problem, mixture), np.zeros((K, m, m))
     total = Statistics(np.zeros((K, L)), np.zeros((K, m)), scatter)
-    with problem.workers.imap(lambda group: classes[group.code].expect(group), of_patterns) as sums:
-        for group, added in zip(of_patterns, sums, strict=True):
+    with problem.workers.imap(lambda group: classes[group.code].expect(group), class_groups) as sums:
+        for group, added in zip(class_groups, sums, strict=True):
             components = classes[group.code].components
             total.log_likelihood += added.log_likelihood
             total.objective += added.objective

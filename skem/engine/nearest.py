@@ -1,4 +1,4 @@
-"""The compiled loop of k-means: the nearest centre of each sample, and sums of the samples of each centre."""
+"""Compiled loops of k-means: the nearest centre of each sample, and sums of the samples of each centre."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ import numpy as np
 from skem.engine.kernels import entry, reduction
 
 TILE = 128
-"""Samples per tile: with up to some 60 features they stay in the processor's first cache. Measured from 64 to 512 samples
-of 2 to 784 features: never far from the best."""
+"""Samples per tile. Up to some 60 features fit into the first-level cache. Of 64 to 512 samples with 2 to 784 features, this
+size was always close to the fastest."""
 
 FEATURES = 4
-"""Features whose squared differences are summed at a time. The number of columns of ``centres`` is a multiple of it."""
+"""Number of features whose squared differences are summed at a time; it divides the number of columns of ``centres``."""
 
 
 @entry
 def assign(samples, centres, limits, tile, results):
-    """Assign samples to their nearest centres, the first of several, and add them to the sums of these.
+    """Assign samples to their nearest centres, or to the first of several, and add them to the sums of their centres.
 
     Parameters
     ----------
     samples : tuple of x (n, m), weights (n,), shift (m,) and inverse (m,)
         The features become (x - shift) * inverse.
     centres : ndarray of shape (K, padded)
-        Centres in these units, filled up with zeros. Distances are computed in their dtype.
+        Centres in these units, padded with zeros. Their dtype is the precision of the distances.
     limits : tuple of three floats
-        Relative rounding of a distance, or zero to decide in any case; twice the largest norm of a centre; and the least
-        difference of squared distances. With d the distance to the second nearest centre and r = limits[0] * (d +
-        limits[1]), a sample is undecided unless the squared distances differ by more than r (d + r) + limits[2].
+        Relative rounding of a distance (zero decides all samples), twice the largest norm of a centre, and the minimum
+        difference of squared distances. Let d be the distance to the second nearest centre and r = limits[0] * (d +
+        limits[1]). A sample is undecided unless the squared distances differ by more than r (d + r) + limits[2].
     tile : ndarray of shape (padded + 4, TILE)
         Zeros in the dtype of the centres; overwritten.
     results : tuple of labels (n,) and sums (K, m + 1)
-        Labels are overwritten by the index of the nearest centre, or by -1 for an undecided sample. Weighted sums of x -
-        shift and, in the last column, weights of the decided samples are added to ``sums``.
+        The loop overwrites labels by the index of the nearest centre, or by -1 for an undecided sample. It adds weighted
+        sums of x - shift and, in the last column, the weights of the decided samples to ``sums``.
     """
     (x, weights, shift, inverse), (rounding, reach, least_gap), (labels, sums) = samples, limits, results
     (n_samples, m), (K, padded) = x.shape, centres.shape
@@ -58,7 +58,7 @@ def assign(samples, centres, limits, tile, results):
                         tile[i + 3, t] - d,
                     )
                     square[t] += d0 * d0 + d1 * d1 + d2 * d2 + d3 * d3
-            # As a float: all vectors then have the same length.
+            # A float index keeps all vectors at the same length.
             index = centres.dtype.type(k)
             for t in range(n):
                 s = square[t]
@@ -70,7 +70,7 @@ def assign(samples, centres, limits, tile, results):
         for t in range(n):
             distance, label = np.sqrt(np.float64(second[t])), np.int32(place[t])
             gap, r = np.float64(second[t]) - np.float64(least[t]), rounding * (distance + reach)
-            # Not the opposite comparison: after an overflow the gap is infinite or NaN.
+            # The negated comparison handles overflow, after which the gap is infinite or NaN.
             if rounding > 0 and not gap > r * (distance + r) + least_gap:
                 labels[begin + t] = -1
                 continue

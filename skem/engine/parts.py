@@ -178,16 +178,21 @@ class PartsInMemory:
 
 
 class Executor(Protocol):
-    """Computes on parts that are not in the memory of this process; ``parts`` are its own references to them."""
+    """A place where parts are outside the memory of this process; ``parts`` are its own references to them."""
 
-    def map(self, function: Callable[..., T], parts: Sequence[Any], *arguments: Sequence[Any]) -> list[T]:
-        """``function(part, ...)`` of each part, with the part's element of each of ``arguments``."""
+    def fold(self, function: Callable[..., Any], parts: Sequence[Any], *arguments: Sequence[Any]) -> Any:
+        """Return the `tree` of ``function(part, ...)``, with one element of each of ``arguments`` per part."""
 
-    def fold(self, function: Callable[[Any], Any], parts: Sequence[Any]) -> Any:
-        """`tree` of ``function(part)`` over all parts."""
 
-    def keep(self, function: Callable[[Any], Any], parts: Sequence[Any]) -> list[Any]:
-        """References to new parts, ``function(part)`` of each; they stay in the memory of their workers if it suffices."""
+def collect(
+    executor: Executor, function: Callable[..., T], parts: Sequence[Any], *arguments: Sequence[Any]
+) -> list[T]:
+    """Return ``function(part, ...)`` of each part."""
+    return executor.fold(partial(_as_list, function), parts, *arguments)
+
+
+def _as_list(function: Callable[..., T], *arguments: Any) -> list[T]:
+    return [function(*arguments)]
 
 
 def _fold_part(step: Step, rows: Rows) -> Any:
@@ -198,8 +203,8 @@ def _describe(rows: Rows) -> tuple[np.ndarray, float, np.ndarray, np.dtype]:
     return np.diff(rows.borders), rows.total_weight, rows.features.extent, rows.features.X.dtype
 
 
-def _some_samples(rows: Rows, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Some samples of a part, in input units, their classes and their weights."""
+def _take(rows: Rows, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return samples of a part in input units, their classes and their weights."""
     return rows.features.original(numbers), rows.codes[numbers], rows.weights[numbers]
 
 
@@ -218,7 +223,7 @@ class PartsOutOfCore:
         self, executor: Executor, parts: Sequence[Any], shift: np.ndarray, scale: np.ndarray
     ) -> None:
         self._executor, self._parts, self._shift, self.scale = executor, parts, shift, scale
-        counts, weights, extents, dtypes = zip(*executor.map(_describe, parts), strict=True)
+        counts, weights, extents, dtypes = zip(*collect(executor, _describe, parts), strict=True)
         self._counts, self.dtype = np.stack(counts), dtypes[0]
         self.n_classes, self.n_samples = self._counts.shape[1], int(self._counts.sum())
         self.total_weight: float = tree(weights)
@@ -230,24 +235,21 @@ class PartsOutOfCore:
     @property
     def all_rows(self) -> Rows:
         raise ValueError(
-            "this computation needs all samples in memory: give an array, not a Dask collection or files"
+            "this computation needs all samples in memory; give an array instead of a Dask collection or files"
         )
 
     @cached_property
     def whole(self) -> Rows:
-        """All samples, or ``PART_ROWS`` of them: of each class its share, but a few hundred of small ones."""
-        drawn = [
-            (part, numbers)
-            for part, numbers in zip(self._parts, _sample(self._counts), strict=True)
-            if len(numbers)
-        ]
-        found = self._executor.map(_some_samples, *zip(*drawn, strict=True))
-        X, codes, weights = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        """All samples, or a stratified sample of ``PART_ROWS`` in which small classes have more than their share."""
+        numbers = _draw(self._counts)
+        drawn = [(part, chosen) for part, chosen in zip(self._parts, numbers, strict=True) if len(chosen)]
+        samples = collect(self._executor, _take, *zip(*drawn, strict=True))
+        X, codes, weights = (np.concatenate(arrays) for arrays in zip(*samples, strict=True))
         weights *= (self._counts.sum(axis=0) / np.bincount(codes, minlength=self.n_classes))[codes]
         return sort_by_class(X, codes, weights, self._shift, self.scale, n_classes=self.n_classes)
 
 
-def _sample(counts: np.ndarray) -> list[np.ndarray]:
+def _draw(counts: np.ndarray) -> list[np.ndarray]:
     """Draw at most ``PART_ROWS`` samples and return their numbers in each part.
 
     ``counts`` (P, L) are the samples of each class in each part. The samples of a class are divided into runs of equal length,
@@ -259,7 +261,7 @@ def _sample(counts: np.ndarray) -> list[np.ndarray]:
     if n <= PART_ROWS:
         sizes = totals
     rng = np.random.default_rng(0)
-    # Where the samples of a class begin in each part, and how many of them earlier parts have.
+    # First sample of each class in each part, and number of its samples in earlier parts.
     begins, before = np.cumsum(counts, axis=1) - counts, np.cumsum(counts, axis=0) - counts
     parts, numbers = [], []
     for c, (size, total) in enumerate(zip(sizes.tolist(), totals.tolist(), strict=True)):
@@ -267,8 +269,7 @@ def _sample(counts: np.ndarray) -> list[np.ndarray]:
         if size < total:
             places = np.unique((places + rng.uniform(size=size)) * (total / size)).astype(np.intp)
             places = np.unique(places.clip(max=total - 1))
-        part = np.searchsorted(before[:, c], places, side="right") - 1
-        parts.append(part)
-        numbers.append(places - before[part, c] + begins[part, c])
-    of_parts, all_numbers = np.concatenate(parts), np.concatenate(numbers)
-    return [all_numbers[of_parts == part] for part in range(len(counts))]
+        parts.append(np.searchsorted(before[:, c], places, side="right") - 1)
+        numbers.append(places - before[parts[-1], c] + begins[parts[-1], c])
+    part, number = np.concatenate(parts), np.concatenate(numbers)
+    return [number[part == p] for p in range(len(counts))]

@@ -61,6 +61,10 @@ class Features:
             )
         return extent
 
+    @cached_property
+    def _keeps_blocks(self) -> bool:
+        return self.keep and self.X.nbytes <= KEPT_BYTES and not _mapped(self.X)
+
     @property
     def n_samples(self) -> int:
         return len(self.X) if self.order is None else len(self.order)
@@ -90,7 +94,7 @@ class Features:
         Where the block is not kept, the function reads into ``scratch``, so the next call in the same thread overwrites it.
         """
         scratch = scratch or Scratch()
-        if not self.keep or self.X.nbytes > KEPT_BYTES or _mapped(self.X):
+        if not self._keeps_blocks:
 
             def read(rows: slice) -> tuple[np.ndarray, int]:
                 X = self._rows(rows)
@@ -143,6 +147,10 @@ class Rows:
     weights: np.ndarray
     borders: np.ndarray
     _chunks: dict[int, list[Chunk]] = field(default_factory=dict, repr=False)
+
+    def __sizeof__(self) -> int:
+        """Size in bytes, by which Dask's workers spill; features count twice if a standardised copy is kept."""
+        return self.features.X.nbytes * (2 if self.features.keep else 1) + self.weights.nbytes
 
     @cached_property
     def total_weight(self) -> float:

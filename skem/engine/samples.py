@@ -1,4 +1,4 @@
-"""Samples as k-means and initialisations read them: chunk by chunk, with some of their features."""
+"""Chunks of samples with some of their features, for k-means and initialisations."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from skem.engine.rows import Features, Rows
 from skem.engine.threads import Workers
 
 CHUNK_SAMPLES = 8192
-"""Samples per chunk. A constant, so that results do not depend on the machine; with fewer, Python's calls take longer."""
+"""Samples per chunk. A constant makes results independent of the machine; with fewer samples, Python overhead dominates."""
 
 
 @dataclass(frozen=True)
 class Samples:
-    """Some features of consecutive samples, and the threads that read them.
+    """Some features of consecutive samples, and the threads that process them.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Samples:
     weights : ndarray of shape (n,)
     workers : Workers
     columns : ndarray of int, shape (m,), or None
-        None takes all features.
+        Indices of the features, or None for all.
     begin : int
         Index in ``features`` of the first sample.
     """
@@ -40,12 +40,12 @@ class Samples:
 
     @classmethod
     def of(cls, rows: Rows, workers: Workers) -> Samples:
-        """All features of the samples of all classes."""
+        """Take all features of the samples of all classes."""
         return cls(rows.features, rows.weights, workers)
 
     @classmethod
     def of_array(cls, X: np.ndarray, weights: np.ndarray, workers: Workers) -> Samples:
-        """The samples of an array, in its units."""
+        """Take the samples of an array, in its units."""
         m = X.shape[1]
         return cls(Features(X, None, np.zeros(m), np.ones(m)), weights, workers)
 
@@ -71,26 +71,26 @@ class Samples:
         return array if self.columns is None else array.take(self.columns, axis=-1)
 
     def original(self, chunk: slice) -> np.ndarray:
-        """Samples in input units and their own dtype, shape (n, m), in C order."""
+        """Return samples in input units and dtype, shape (n, m), in C order."""
         rows = slice(self.begin + chunk.start, self.begin + chunk.stop)
         return self._of_columns(self.features.original(rows))
 
     def internal(self, chunk: slice) -> np.ndarray:
-        """Samples in the engine's units, shape (n, m), in float64."""
+        """Return samples in the engine's units, shape (n, m), in float64."""
         x = self.original(chunk) - self.shift
-        x /= self.scale  # In place: new pages of memory take longer than the division.
+        x /= self.scale  # In place, because new memory pages take longer than the division.
         return x
 
     def at(self, indices: np.ndarray) -> np.ndarray:
-        """The samples of these indices in the engine's units, shape (k, m)."""
+        """Return the samples of these indices in the engine's units, shape (k, m)."""
         columns = np.arange(len(self.features.scale)) if self.columns is None else self.columns
         return self.features.read(columns, self.begin + indices).T
 
     def map(self, function: Callable[[slice], Any]) -> list[Any]:
-        """``function(chunk)`` for all chunks."""
+        """Return ``function(chunk)`` for all chunks."""
         return self.workers.map(function, self.chunks)
 
     def sum(self, function: Callable[[slice], Any]) -> Any:
-        """Sum of ``function(chunk)`` over all chunks, added in their order."""
+        """Return the sum of ``function(chunk)`` over all chunks, added in order."""
         with self.workers.imap(function, self.chunks) as results:
             return reduce(add, results)

@@ -1,7 +1,7 @@
-"""Initial centres of k-means: a registry of ways to choose them among the samples.
+"""Initial centres of k-means: a registry of choices among the samples.
 
-Random choices are weighted by the sample weights and do not depend on the order of the samples: a sample of weight two
-equals two samples. The static ways follow the order of the samples.
+Random choices are weighted by the sample weights and do not depend on the order of the samples. A sample of weight two
+equals two samples. The static choices depend on the order of the samples.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from skem.engine.samples import Samples
 Seeds = Callable[[Samples, int, np.random.RandomState], np.ndarray]
 
 SEEDS: dict[str, Seeds] = {}
-"""Functions of samples, number of clusters K and random state, by their public names. They return centres (K, m)."""
+"""Functions of samples, number of clusters K and random state that return centres (K, m), by their public names."""
 
 
 def _register(name: str) -> Callable[[Seeds], Seeds]:
@@ -28,15 +28,15 @@ def _register(name: str) -> Callable[[Seeds], Seeds]:
 
 
 def _random_order(samples: Samples, random_state: np.random.RandomState) -> np.ndarray:
-    """Indices of the samples by their projections on a random direction, (n,): independent of the samples' order."""
+    """Sort the samples by their projections on a random direction, which do not depend on their order; shape (n,)."""
     direction = random_state.standard_normal(len(samples.scale))
-    # Not a matrix product: its rounding depends on the position of a sample.
+    # The rounding of a matrix product would depend on the position of a sample.
     projections = samples.map(lambda chunk: (samples.internal(chunk) * direction).sum(axis=1))
     return np.argsort(np.concatenate(projections), kind="stable")
 
 
 def _at_shares(order: np.ndarray, weights: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Indices of the samples at these shares, from 0 to 1, of the cumulated weights (n,)."""
+    """Return the indices of the samples at these shares, from 0 to 1, of the cumulative weights."""
     edges = np.cumsum(weights[order])
     return order[np.searchsorted(edges, shares * edges[-1], side="right").clip(max=len(edges) - 1)]
 
@@ -49,7 +49,7 @@ def _static_subset(samples: Samples, n_clusters: int, random_state: np.random.Ra
 
 @_register("random_subset")
 def random_subset(samples: Samples, n_clusters: int, random_state: np.random.RandomState) -> np.ndarray:
-    """Draw by systematic sampling: distinct samples where there are enough of them."""
+    """Draw by systematic sampling: distinct samples if there are enough of them."""
     order = _random_order(samples, random_state)
     shares = (np.arange(n_clusters) + random_state.uniform()) / n_clusters
     return samples.at(_at_shares(order, samples.weights, shares))
@@ -63,19 +63,19 @@ class _Nearest:
         self.add(seed)
 
     def _with(self, candidate: np.ndarray, chunk: slice) -> np.ndarray:
-        """The squared distances of a chunk if a candidate became a seed."""
+        """Return the squared distances of a chunk after adding a candidate to the seeds."""
         squares = self.squares[chunk]
         first = np.zeros(len(squares), dtype=np.int32)
         return np.minimum(squares, squared_distances(self._samples, chunk, candidate[None], first))
 
     def add(self, seed: np.ndarray) -> None:
-        def of_chunk(chunk: slice) -> None:
+        def update(chunk: slice) -> None:
             self.squares[chunk] = self._with(seed, chunk)
 
-        self._samples.map(of_chunk)
+        self._samples.map(update)
 
     def inertia(self, candidates: np.ndarray) -> np.ndarray:
-        """Weighted sum of the squared distances if a candidate became a seed, for each of them: shape (q,)."""
+        """Return the weighted sum of squared distances after adding each of the candidates, shape (q,)."""
         weights = self._samples.weights
         return self._samples.sum(
             lambda chunk: np.array([weights[chunk] @ self._with(c, chunk) for c in candidates])
@@ -84,26 +84,26 @@ class _Nearest:
 
 @_register("k-means++")
 def kmeans_plusplus(samples: Samples, n_clusters: int, random_state: np.random.RandomState) -> np.ndarray:
-    """Draw a few samples by their squared distances and take the best, repeatedly (Arthur and Vassilvitskii 2007)."""
+    """Repeatedly draw candidates by squared distance and keep the best one (Arthur and Vassilvitskii 2007)."""
     order, n_candidates = _random_order(samples, random_state), 2 + int(np.log(n_clusters))
 
-    def drawn(weights: np.ndarray, size: int) -> np.ndarray:
+    def draw(weights: np.ndarray, size: int) -> np.ndarray:
         return samples.at(_at_shares(order, weights, random_state.uniform(size=size)))
 
-    seeds = [drawn(samples.weights, 1)[0]]
+    seeds = [draw(samples.weights, 1)[0]]
     nearest = _Nearest(samples, seeds[0])
     while len(seeds) < n_clusters:
         potential = samples.weights * nearest.squares
         if not potential.any():  # No distinct sample is left.
             return np.stack(seeds + seeds[:1] * (n_clusters - len(seeds)))
-        candidates = drawn(potential, n_candidates)
+        candidates = draw(potential, n_candidates)
         seeds.append(candidates[nearest.inertia(candidates).argmin()])
         nearest.add(seeds[-1])
     return np.stack(seeds)
 
 
 def _spread(samples: Samples, n_clusters: int, first: int) -> np.ndarray:
-    """Take the sample farthest from all seeds so far, repeatedly, beginning with the index ``first``."""
+    """Repeatedly take the sample farthest from all seeds so far, starting with index ``first``."""
     seeds = [samples.at(np.array([first]))[0]]
     nearest = _Nearest(samples, seeds[0])
     while len(seeds) < n_clusters:

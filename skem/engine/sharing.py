@@ -1,7 +1,7 @@
-"""How far each class may use the kernels of the others (Titsias and Likas 2001, section III).
+"""Components reserved for classes, in part (Titsias and Likas 2001, section III).
 
-Kernels are grouped by class. In training, the weight of kernel j in class k counts lambda times where j is of another
-class's group: a penalty on log pi_jk, which is all that the engine sees of it.
+Each class has a group of components. In training, lambda multiplies the weights of the components of other groups: a penalty
+on log pi_jk, and the engine handles it as such.
 """
 
 from __future__ import annotations
@@ -14,140 +14,143 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skem.engine.masked import refuse_masked
+from skem.engine.given_start import checked_array
 from skem.engine.parameters import Mixture
 
 
 def equal_groups(n_components: int, n_classes: int) -> list[np.ndarray]:
-    """One group of consecutive kernels per class; the first K mod L classes get one more. All share a single kernel.
+    """Return consecutive groups of equal size, one per class; the first K mod L have one component more.
+
+    All classes share a single component.
 
     Raises
     ------
     ValueError
-        If there are fewer kernels than classes.
+        Fewer components than classes.
     """
     if n_components == 1:
         return [np.arange(1)] * n_classes
     if n_components < n_classes:
         raise ValueError(
-            f"n_components={n_components} leaves a class without kernels: at least {n_classes}, one per class, or a single one for all"
+            f"n_components={n_components} is less than the number of classes, {n_classes}; use at least {n_classes}, 1 for all "
+            'classes together, or init="sample" without sharing.'
         )
     return np.array_split(np.arange(n_components), n_classes)
 
 
 def components_per_class(numbers: Mapping[Any, int] | Sequence[int], classes: np.ndarray) -> list[int]:
-    """The number of kernels of each class, in the order of ``classes``, from a sequence or by label.
+    """Return the number of components of each class, in the order of ``classes``, from a sequence or by label.
 
     Raises
     ------
     ValueError
-        If a class has no number or a number no class, or one is not whole or less than one.
+        A missing or superfluous number, or one that is no integer of at least 1.
     """
     labels = classes.tolist()
     if isinstance(numbers, Mapping):
-        if numbers.keys() != set(labels):
-            unknown = [label for label in numbers if label not in labels]
-            missing = [label for label in labels if label not in numbers]
-            problem = (
-                f"no number for class {missing[0]!r}"
-                if missing
-                else f"a number for {unknown[0]!r}, which is no class"
-            )
-            raise ValueError(f"n_components has {problem}: give one for each of the classes {labels}")
+        missing = [label for label in labels if label not in numbers]
+        unknown = [label for label in numbers if label not in labels]
+        if missing or unknown:
+            problem = f"lacks class {missing[0]!r}" if missing else f"has the unknown class {unknown[0]!r}"
+            raise ValueError(f"n_components {problem}; give a number for each of the classes {labels}.")
         numbers = [numbers[label] for label in labels]
     if np.shape(numbers) != (len(labels),):
         raise ValueError(
-            f"n_components has shape {np.shape(numbers)}: give one number for each of the {len(labels)} classes {labels}"
+            f"n_components has shape {np.shape(numbers)}; give one number for each of the {len(labels)} classes {labels}."
         )
     for label, number in zip(labels, numbers, strict=True):
         if not isinstance(number, Integral) or isinstance(number, bool) or number < 1:
             raise ValueError(
-                f"n_components of class {label!r} must be a whole number, at least 1; got {number!r}"
+                f"n_components of class {label!r} must be an integer of at least 1; got {number!r}."
             )
     return [int(number) for number in numbers]
 
 
 def consecutive_groups(numbers: Sequence[int]) -> list[np.ndarray]:
-    """Groups of consecutive kernels, of these sizes."""
+    """Return groups of consecutive components, of these sizes."""
     return np.split(np.arange(sum(numbers)), np.cumsum(numbers)[:-1])
 
 
 def check_groups(
     groups: Sequence[Sequence[int]], n_components: int | None, classes: np.ndarray
 ) -> list[np.ndarray]:
-    """The kernels of each class, in the order of ``classes``, as arrays of indices.
+    """Return the components of each class, in the order of ``classes``, as arrays of indices.
 
     Raises
     ------
     ValueError
-        If there are not as many groups as classes, one is empty, two overlap, or they are not all of 0 to K - 1.
+        Another number of groups than of classes, an empty group, groups that overlap, or a component without a group.
     """
     if len(groups) != len(classes):
-        raise ValueError(f"groups: {len(groups)} groups for {len(classes)} classes: one is needed for each")
-    owners: dict[int, object] = {}
+        raise ValueError(
+            f"groups has {len(groups)} lists for {len(classes)} classes; give one list per class."
+        )
+    class_of: dict[int, object] = {}
     checked = []
     for group, label in zip(groups, classes.tolist(), strict=True):
         indices = np.asarray(group)
         if not indices.size:
-            raise ValueError(f"groups: class {label!r} has no kernels; give it at least one")
+            raise ValueError(f"groups: class {label!r} has no components; give it at least one.")
         if indices.ndim != 1 or not np.issubdtype(indices.dtype, np.integer) or indices.min() < 0:
-            raise ValueError(f"groups: that of class {label!r} must be a list of kernel numbers from 0")
+            raise ValueError(
+                f"groups: class {label!r} needs a list of component indices from 0; got {group!r}."
+            )
         for j in indices.tolist():
-            if j in owners:
+            if j in class_of:
                 raise ValueError(
-                    f"groups: kernel {j} is given to class {owners[j]!r} and again to class {label!r}; "
-                    "groups must not overlap"
+                    f"groups: component {j} belongs to class {class_of[j]!r} and to class {label!r}; name it once."
                 )
-            owners[j] = label
+            class_of[j] = label
         checked.append(indices)
-    K = n_components or len(owners)
-    if len(owners) != K or max(owners) >= K:
+    K = n_components or len(class_of)
+    unassigned = sorted(set(range(K)) - class_of.keys())
+    if unassigned:
         raise ValueError(
-            f"groups: {len(owners)} kernels up to number {max(owners)} are named, but n_components is {K}: "
-            f"each of 0 to {K - 1} needs a class"
+            f"groups: component {unassigned[0]} has no class; assign each of the components 0 to {K - 1}."
+        )
+    if max(class_of) >= K:
+        raise ValueError(
+            f"groups: component {max(class_of)} exceeds n_components={K}; use indices from 0 to {K - 1}."
         )
     return checked
 
 
 def check_lambdas(sharing: ArrayLike, n_classes: int) -> np.ndarray:
-    """lambda by group (row) and class (column), shape (L, L), from one number or such a matrix; ones on the diagonal.
+    """Return lambda by group (row) and class (column), shape (L, L), from one number or such a matrix.
 
     Raises
     ------
     ValueError
-        If a lambda is NaN or outside [0, 1], the shape is wrong, or the diagonal is not one.
+        A lambda that is NaN or outside [0, 1], a wrong shape, or a diagonal other than one.
     """
-    refuse_masked("sharing", sharing)
-    lambdas = np.asarray(sharing, dtype=np.float64)
-    wrong = ~((lambdas >= 0) & (lambdas <= 1))
+    lambdas = checked_array("sharing", sharing, (), (n_classes, n_classes))
+    wrong = (lambdas < 0) | (lambdas > 1)
     if wrong.any():
-        raise ValueError(f"sharing is {float(lambdas[wrong][0])}: lambda must lie in [0, 1]")
+        raise ValueError(f"sharing: lambda must lie in [0, 1]; got {float(lambdas[wrong][0])}.")
     if lambdas.ndim == 0:
         lambdas = np.full((n_classes, n_classes), float(lambdas))
         np.fill_diagonal(lambdas, 1.0)
-    if lambdas.shape != (n_classes, n_classes):
-        raise ValueError(
-            f"sharing must be one number or have shape ({n_classes}, {n_classes}), a lambda for the kernels of "
-            f"each class in each class; got {lambdas.shape}"
-        )
     if not (np.diag(lambdas) == 1).all():
-        raise ValueError("sharing: the diagonal must be 1, a class uses its own kernels in full")
+        raise ValueError(
+            f"sharing must have ones on the diagonal, lambda of each class for its own components; got "
+            f"{np.diag(lambdas).tolist()}."
+        )
     return lambdas
 
 
 def log_sharing(lambdas: np.ndarray, groups: list[np.ndarray]) -> np.ndarray:
-    """log lambda of each kernel in each class, shape (K, L)."""
-    per_kernel = np.zeros((max(map(max, groups)) + 1, len(groups)))
+    """Return log lambda of each component in each class, shape (K, L)."""
+    by_component = np.zeros((max(map(max, groups)) + 1, len(groups)))
     for group, row in zip(groups, lambdas, strict=True):
-        per_kernel[group] = np.maximum(per_kernel[group], row)
+        by_component[group] = np.maximum(by_component[group], row)
     with np.errstate(divide="ignore"):
-        return np.log(per_kernel)
+        return np.log(by_component)
 
 
-def opened(mixture: Mixture, groups: list[np.ndarray]) -> Mixture:
-    """A start by class with the same weights for all classes, so that every class may use every kernel.
+def pool_class_weights(mixture: Mixture, groups: list[np.ndarray]) -> Mixture:
+    """Give all classes the same weights, so that each class may use every component of an initialisation by class.
 
-    A kernel's weight is its share of its group times the group's share of all kernels.
+    The weight of a component is its share of its group times the group's share of all components.
     """
     weights = np.empty(len(mixture.weights))
     for c, group in enumerate(groups):
@@ -155,15 +158,17 @@ def opened(mixture: Mixture, groups: list[np.ndarray]) -> Mixture:
     return replace(mixture, weights=np.repeat(weights[:, None], len(groups), axis=1))
 
 
-def closed(mixture: Mixture, log_lambdas: np.ndarray, refill: bool = False) -> Mixture:
-    """Weights of zero where lambda is zero, eq. (28): EM keeps them.
+def zero_excluded_weights(
+    mixture: Mixture, log_lambdas: np.ndarray, classes: np.ndarray, refill: bool = False
+) -> Mixture:
+    """Set weights to zero where lambda is zero (eq. 28); EM keeps them.
 
-    A class that this leaves without a kernel gets all those it may use, with equal weights, if ``refill``.
+    With ``refill``, a class without remaining weight gets equal weights on all components with lambda above zero.
 
     Raises
     ------
     ValueError
-        If it leaves a class without a kernel else.
+        A class without remaining weight, unless ``refill`` is set.
     """
     usable = log_lambdas > -np.inf
     weights = np.where(usable, mixture.weights, 0.0)
@@ -172,9 +177,10 @@ def closed(mixture: Mixture, log_lambdas: np.ndarray, refill: bool = False) -> M
         weights = np.where(total > 0, weights, usable / usable.sum(axis=0))
         total = weights.sum(axis=0)
     if not (total > 0).all():
+        label = classes.tolist()[int(np.argmin(total))]
         raise ValueError(
-            f"sharing: class number {int(np.argmin(total))} starts with no weight on a kernel it may use; "
-            "give it some in init, or a lambda above 0"
+            f"sharing: lambda is 0 for all components with a weight in class {label!r}; change the weights in init, or use a "
+            "lambda above 0."
         )
-    # A class that loses nothing keeps its weights to the last bit.
+    # Without changes, no division: weights stay equal to the last bit.
     return replace(mixture, weights=np.where(total == mixture.weights.sum(axis=0), weights, weights / total))

@@ -9,8 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_solve, qr
 
+from skem.engine.kmeans import assign, lloyd
 from skem.engine.memory import available_memory
+from skem.engine.samples import Samples
 from skem.engine.softmax_mixture import Designs, LabelledRows, factor_of_precision, posterior_mode
+from skem.engine.starts import MAX_ITER
+from skem.engine.threads import Workers
 
 LEAST_SHARE = 1e-8
 """A component whose share of its class is less than this has gone."""
@@ -110,6 +114,23 @@ class State:
     pi: np.ndarray
     objective: float
     converged: bool
+
+
+def initial_responsibilities(
+    internal: np.ndarray, samples: LabelledRows, by_kmeans: bool, random_state: np.random.RandomState
+) -> np.ndarray:
+    """Responsibilities of the first M-step, shape (n, S): samples belong to a component of their class (appendix C).
+
+    Centres are samples drawn from the class; samples belong to the nearest centre, before or after k-means.
+    """
+    responsibilities, workers = np.zeros((len(internal), len(samples.component_classes))), Workers()
+    for c, n_components in enumerate(np.bincount(samples.component_classes)):
+        members = np.flatnonzero(samples.codes == c)
+        centres = internal[random_state.permutation(members)[:n_components]]
+        points = Samples.of_array(internal[members], samples.weights[members], workers)
+        labels = lloyd(points, centres, max_iter=MAX_ITER).labels if by_kmeans else assign(points, centres)[0]
+        responsibilities[members, np.flatnonzero(samples.component_classes == c)[labels]] = 1.0
+    return responsibilities
 
 
 def iterations(

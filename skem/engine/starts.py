@@ -1,6 +1,6 @@
 """Initial parameters of classifiers: a registry of initialisations.
 
-Random choices are weighted by the sample weights and do not depend on the order of the samples: a sample of weight two
+Random choices are weighted by the sample weights and do not depend on the order of the samples. A sample of weight two
 equals two samples.
 """
 
@@ -19,11 +19,12 @@ from skem.engine.parameters import SINGULAR, Mixture
 from skem.engine.rows import Rows
 from skem.engine.samples import Samples
 from skem.engine.seeds import kmeans_plusplus, random_subset
+from skem.engine.sharing import equal_groups
 from skem.engine.threads import Workers
 
 MAX_ITER, TOL = 300, 1e-4
-"""Largest number of iterations of k-means, and the least sum of squared moves relative to the mean variance, as
-scikit-learn's ``KMeans`` has them by default."""
+"""Maximum number of k-means iterations, and minimum sum of squared moves relative to the mean variance: the defaults of
+scikit-learn's ``KMeans``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,13 +45,13 @@ class Request:
     ridge : float
         Covariance regularisation, added to the variances of samples.
     strict : bool
-        True if fewer samples than components are an error; else some components are equal copies.
+        True if fewer samples than components are an error. Otherwise some components are duplicates.
     spread, width : float
-        Of "uniform": means from U[-spread, spread] about ``centre`` and P = width^2 I, in the units of ``rows``.
+        Options of "uniform": means from U[-spread, spread] about ``centre`` and P = width^2 I, in the units of ``rows``.
     centre : ndarray of shape (m,) or float
-        Centre of the means of "uniform", in the units of ``rows``.
+        Option of "uniform": centre of the means, in the units of ``rows``.
     groups : list of ndarray of int, optional
-        Components of each class, for an initialisation by class. By default equal groups; the first K mod L have one more.
+        Components of each class, for an initialisation by class. The default is `equal_groups`.
     labels : list, optional
         Class labels, for error messages.
     """
@@ -74,17 +75,17 @@ class Request:
         return len(self.rows.borders) - 1
 
     def samples(self, begin: int, stop: int) -> Samples:
-        """The samples from ``begin`` to ``stop``, with the features of the block."""
+        """Return the samples from ``begin`` to ``stop``, with the features of the block."""
         rows = self.rows
         return Samples(rows.features, rows.weights[begin:stop], self.workers, self.columns, begin)
 
 
-class Start(Protocol):
-    """An initialisation."""
+class Initialisation(Protocol):
+    """Choice of initial parameters."""
 
     @property
     def by_class(self) -> bool:
-        """True if each class has components of its own."""
+        """True if components are reserved for classes."""
 
     def __call__(self, request: Request) -> Mixture:
         """Return the initial parameters.
@@ -97,7 +98,7 @@ class Start(Protocol):
 
 
 class _Uniform:
-    """Means drawn from a cube, equal balls as covariances, equal weights (Pulford 2022, section 3.1)."""
+    """Means drawn from a cube, equal spherical covariances, equal weights (Pulford 2022, section 3.1)."""
 
     by_class = False
 
@@ -109,16 +110,15 @@ class _Uniform:
         return Mixture(np.full((K, L), 1.0 / K), means, covariances)
 
 
-STARTS: dict[str, Start] = {"uniform": _Uniform()}
+INITIALISATIONS: dict[str, Initialisation] = {"uniform": _Uniform()}
 """Initialisations by their public names; `_register` adds those from samples."""
 
-
 Draw = Callable[[Samples, int, np.random.RandomState], tuple[np.ndarray, np.ndarray | None]]
-"""Gives means (K, m) and, where the initialisation assigns samples, the index of each sample's mean (n,)."""
+"""Function that returns means (K, m) and, if it assigns samples to them, the index of each sample's mean (n,)."""
 
 
 class _Group(NamedTuple):
-    """Components that are initialised from the same samples: those of class ``code``, or all samples."""
+    """Components initialised from the same samples: those of class ``code``, or all samples."""
 
     components: np.ndarray
     samples: Samples
@@ -127,7 +127,7 @@ class _Group(NamedTuple):
 
 @dataclass(frozen=True)
 class _FromSamples:
-    """An initialisation whose means are drawn from all samples, or from those of each class; covariances follow."""
+    """Initialisation that draws means from all samples, or from those of each class, and estimates covariances."""
 
     name: str
     draw: Draw
@@ -142,59 +142,53 @@ class _FromSamples:
             self._check(request, group)
             means[components], labels = self.draw(samples, len(components), request.random_state)
             if labels is None:
-                everywhere = np.zeros(len(samples.weights), dtype=int)
-                about, counts = means_of(samples, everywhere, 1)
-                covariances[number] = pooled_scatter(samples, about, everywhere) / counts
-                share = np.full(len(components), 1.0 / len(components))
+                one_cluster = np.zeros(len(samples.weights), dtype=int)
+                centre, counts = means_of(samples, one_cluster, 1)
+                covariances[number] = pooled_scatter(samples, centre, one_cluster) / counts
+                shares = np.full(len(components), 1.0 / len(components))
             else:
                 counts = np.bincount(labels, weights=samples.weights, minlength=len(components))
                 covariances[number] = pooled_scatter(samples, means[components], labels) / counts.sum()
-                share = counts / counts.sum()
+                shares = counts / counts.sum()
             group_of[components] = number
             if len(groups) > 1:
-                weights[components, number] = share
+                weights[components, number] = shares
         return Mixture(
             weights, means, request.covariance_type.of_groups(_regularised(covariances, request), group_of)
         )
 
     def _groups(self, request: Request) -> list[_Group]:
-        """Components that are initialised together."""
-        K, L = request.n_components, request.n_classes
-        # One component is the same Gaussian for all classes.
+        """Return the groups of components with common samples."""
+        K, L, borders = request.n_components, request.n_classes, request.rows.borders.tolist()
+        # All classes share a single component.
         if not self.by_class or K == 1:
-            return [_Group(np.arange(K), request.samples(0, request.rows.borders[-1]))]
-        if K < L:
-            raise ValueError(
-                f'init="{self.name}" reserves components for each class: n_components={K} is fewer '
-                f"than the {L} classes"
-            )
-        borders = request.rows.borders.tolist()
-        components = request.groups or np.array_split(np.arange(K), L)
+            return [_Group(np.arange(K), request.samples(0, borders[-1]))]
+        components = request.groups or equal_groups(K, L)
         return [_Group(components[c], request.samples(borders[c], borders[c + 1]), c) for c in range(L)]
 
     def _check(self, request: Request, group: _Group) -> None:
-        """Raise ValueError where there are fewer samples than components, if that is an error."""
+        """Raise ValueError if there are fewer samples than components and ``strict`` is set."""
         n, k = len(group.samples.weights), len(group.components)
         if not request.strict or n >= k:
             return
-        whose, other = "", ""
+        of_class = alternative = ""
         if request.labels and group.code is not None:
-            whose = f" of class {request.labels[group.code]!r}"
-            other = ', or init="sample", which draws from all classes together'
+            of_class = f" of class {request.labels[group.code]!r}"
+            alternative = ', or init="sample", which draws from all classes'
         raise ValueError(
-            f'init="{self.name}" draws {k} components from {n} rows{whose}: too few; '
-            f"give a smaller n_components{other}"
+            f'init="{self.name}" draws {k} components from {n} samples{of_class}, which are too few; use a smaller n_components'
+            f"{alternative}."
         )
 
 
 def _regularised(covariances: np.ndarray, request: Request) -> np.ndarray:
-    """The covariances of groups (G, m, m) with larger diagonals, so that they are regular."""
+    """Enlarge the diagonals of covariances (G, m, m) so that they are regular."""
     m = len(request.columns)
     overall = mean_square(request.samples(0, request.rows.borders[-1]))
-    # A block of constant features has no variance.
+    # Constant features have no variance.
     floor = max(request.ridge, VARIANCE_FLOOR * (overall or 1.0))
     largest = np.diagonal(covariances, axis1=1, axis2=2).max(axis=1)
-    # The samples of a class of little weight may be so far apart that a small floor is lost in rounding.
+    # Samples of a class of little weight may be far apart, and rounding then cancels a small floor.
     floors = np.maximum(floor, 4 * m * SINGULAR * largest)
     return covariances + floors[:, None, None] * np.eye(m)
 
@@ -202,13 +196,13 @@ def _regularised(covariances: np.ndarray, request: Request) -> np.ndarray:
 def _register(name: str, by_class: str | None = None) -> Callable[[Draw], Draw]:
     """Register a function that draws the means of components.
 
-    The initialisation ``name`` draws all components from all samples, ``by_class`` those of each class from its samples.
+    The initialisation ``name`` draws from all samples, ``by_class`` from the samples of each class.
     """
 
     def register(draw: Draw) -> Draw:
-        STARTS[name] = _FromSamples(name, draw)
+        INITIALISATIONS[name] = _FromSamples(name, draw)
         if by_class is not None:
-            STARTS[by_class] = _FromSamples(by_class, draw, by_class=True)
+            INITIALISATIONS[by_class] = _FromSamples(by_class, draw, by_class=True)
         return draw
 
     return register
@@ -223,9 +217,9 @@ def _sample(samples: Samples, size: int, random_state: np.random.RandomState) ->
 def _kmeans(
     samples: Samples, size: int, random_state: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Run k-means from samples drawn as `_sample` does."""
+    """Run k-means from the samples of `_sample`."""
     centres = random_subset(samples, size, random_state)
-    if len(np.unique(centres, axis=0)) < size:  # There may be fewer distinct samples than components.
+    if len(np.unique(centres, axis=0)) < size:  # Fewer distinct samples than components.
         return centres, assign(samples, centres)[0]
     clusters = lloyd(samples, centres, max_iter=MAX_ITER, tol=TOL * mean_square(samples))
     return clusters.centres, clusters.labels
@@ -238,6 +232,6 @@ def _kmeans_plusplus(
     return kmeans_plusplus(samples, size, random_state), None
 
 
-def from_means(means: np.ndarray) -> Start:
-    """The initialisation with given means (K, m), equal weights, and the covariance of samples about the nearest mean."""
+def from_means(means: np.ndarray) -> Initialisation:
+    """Return the initialisation with these means (K, m), equal weights, and the covariance about the nearest mean."""
     return _FromSamples("means", lambda samples, *_: (means, assign(samples, means)[0]))

@@ -1,30 +1,26 @@
 """Arrays of other libraries than NumPy, as scikit-learn takes them under ``array_api_dispatch``.
 
-A copy of the estimator with NumPy arrays is fitted; its E-step runs on the device of ``X``. The fitted arrays then move to the
-namespace and the device of ``X``. Methods of a fitted estimator compute with such a copy, too.
+A fitted model keeps its parameters in NumPy. Its E-step and densities run on the device of ``X``; public arrays and results are
+in the namespace and on the device of the ``X`` of ``fit``.
 """
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import fields
-from functools import partial, wraps
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from sklearn import config_context
 from sklearn.utils._array_api import (
     _is_numpy_namespace,
     _max_precision_float_dtype,
-    check_same_namespace,
     get_namespace,
     get_namespace_and_device,
     move_to,
 )
-from sklearn.utils.validation import check_is_fitted
 
-from skem.engine.device import Device, DeviceFeatures
+from skem.engine.device import Device
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Features
 
@@ -60,16 +56,12 @@ def _array_to_numpy(array: Any) -> Any:
         return move_to(array, xp=np, device="cpu")
 
 
-def to_host(X: Any, *others: Any) -> tuple[tuple[Any, ...], Device | None]:
-    """Training data as NumPy arrays, if ``X`` is on a device; and that device."""
-    device = device_of(X)
-    return ((X, *others) if device is None else to_numpy((X, *others))), device
-
-
-def refuse_missing_on(device: Device | None) -> None:
+def raise_missing_on(device: Device) -> NoReturn:
     """Raise ValueError for missing values on a device."""
-    if device is not None:
-        raise ValueError("X has missing values (NaN), which are taken in NumPy arrays only")
+    raise ValueError(
+        f"X is an array of {device.name} with missing values (NaN), which are allowed in NumPy arrays only: "
+        "convert X, or fill them in"
+    )
 
 
 def namespace_of(array: Any) -> Any:
@@ -103,30 +95,11 @@ def _moved(value: Any, move: Callable[[Any], Any]) -> Any:
     return move(value) if hasattr(value, "__dlpack__") and numbers else value
 
 
-def _with_arrays(estimator: Any, move: Callable[[Any], Any]) -> dict[str, Any]:
-    """Fitted attributes, with arrays moved; classes stay in NumPy, since they may be words."""
-    parameters = estimator.get_params(deep=False)
-    return {
-        name: value if name == "classes_" else _moved(value, move)
-        for name, value in vars(estimator).items()
-        if name not in parameters
-    }
-
-
-def on_host(estimator: Any) -> Any:
-    """The estimator, or a copy with NumPy arrays if its fitted arrays are of another library."""
-    if isinstance(getattr(estimator, estimator._in_namespace_of_X, np.empty(0)), np.ndarray):
-        return estimator
-    model = copy.copy(estimator)
-    model.__dict__.update(_with_arrays(estimator, to_numpy))
-    return model
-
-
-def _refuse_foreign(init: Any, X: Any) -> None:
+def refuse_foreign(init: Any, X: Any) -> None:
     """Raise ValueError if arrays of ``init`` have another namespace or device than ``X``."""
     if isinstance(init, (list, tuple, dict)):
         for element in init.values() if isinstance(init, dict) else init:
-            _refuse_foreign(element, X)
+            refuse_foreign(element, X)
     elif hasattr(init, "__dlpack__"):
         where = [get_namespace_and_device(array)[::2] for array in (X, init)]
         if where[0] != where[1] and not all(_is_numpy_namespace(xp) for xp, _ in where):
@@ -134,68 +107,27 @@ def _refuse_foreign(init: Any, X: Any) -> None:
             raise ValueError(f"init: its arrays must be where X is, but X is of {of_X} and init of {of_init}")
 
 
-def fits_in_namespace(fit: Method) -> Method:
-    """Decorator of ``fit`` for samples of any namespace. As in scikit-learn everything follows ``X``."""
-
-    @wraps(fit)
-    def wrapper(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        device = device_of(X)
-        _refuse_foreign(getattr(self, "init", None), X)
-        if device is None and on_host(self) is self:
-            return fit(self, X, *args, **kwargs)
-        model = copy.copy(on_host(self))
-        model.init = to_numpy(self.init)
-        fit(model, X, *args, **kwargs)
-        move = (
-            (lambda array: array) if device is None else partial(move_to, xp=device.xp, device=device.device)
-        )
-        fitted = _with_arrays(model, move)
-        parameters = {
-            name: value for name, value in vars(self).items() if name in self.get_params(deep=False)
-        }
-        self.__dict__.clear()
-        self.__dict__.update(parameters | fitted)
-        return self
-
-    return wrapper  # type: ignore[return-value]
+# Fitted models
 
 
-def computes_in_namespace(method: Method) -> Method:
-    """Decorator of methods of samples ``X``, which run on its device and require the namespace and device of the fit."""
-
-    @wraps(method)
-    def wrapper(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(X, Features):
-            return method(self, X, *args, **kwargs)
-        check_is_fitted(self)
-        check_same_namespace(X, self, attribute=self._in_namespace_of_X, method=method.__name__)
-        device, model = device_of(X), on_host(self)
-        if device is None:
-            return method(model, X, *args, **kwargs)
-        features = model._features(to_numpy(X))
-        return method(model, _on_device(features, device), *args, **kwargs)
-
-    return wrapper  # type: ignore[return-value]
+def move_to_place_of(estimator: Any, X: Any) -> None:
+    """Move the public arrays that ``fit`` stored to where ``X`` is; arrays of a `FittedMixture` follow when they are read."""
+    vars(estimator).pop("_anchor", None)
+    device = device_of(X)
+    if device is not None:
+        estimator._anchor = move_to(np.zeros(1, np.float32), xp=device.xp, device=device.device)
+        parameters = estimator.get_params(deep=False)
+        for name, value in vars(estimator).copy().items():
+            if name.endswith("_") and name != "classes_" and name not in parameters:
+                setattr(estimator, name, in_place(estimator, value))
 
 
-def _on_device(features: Features, device: Device) -> DeviceFeatures:
-    if np.isnan(features.X.min()):
-        refuse_missing_on(device)
-    return DeviceFeatures(features.X, None, features.shift, features.scale, device=device)
-
-
-def answers_in_namespace(method: Method) -> Method:
-    """Decorator of methods that compute in NumPy; their results have the namespace and device of the fit."""
-
-    @wraps(method)
-    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-        model = on_host(self)
-        if model is self:
-            return method(self, *args, **kwargs)
-        keywords = {name: to_numpy(value) for name, value in kwargs.items()}
-        result = method(model, *to_numpy(args), **keywords)
-        with config_context(array_api_dispatch=True):
-            xp, _, device = get_namespace_and_device(getattr(self, self._in_namespace_of_X))
-            return _moved(result, partial(move_to, xp=xp, device=device))
-
-    return wrapper  # type: ignore[return-value]
+def in_place(estimator: Any, value: Any) -> Any:
+    """NumPy arrays, also in lists, tuples and mixtures, in the namespace and on the device of the fit."""
+    anchor = vars(estimator).get("_anchor")
+    if anchor is None:
+        return value
+    with config_context(array_api_dispatch=True):
+        xp, _, device = get_namespace_and_device(anchor)
+        # A copy: other libraries do not share read-only memory.
+        return _moved(value, lambda array: move_to(np.array(array), xp=xp, device=device))

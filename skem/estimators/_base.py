@@ -1,102 +1,147 @@
-"""What the classifiers share: from parameters and rows to a fit, in the order of things."""
+"""The base class of the shared-kernel classifiers: training and predictions."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from numbers import Integral, Real
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import log_softmax, logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
 
-from skem.engine import em, missing_em, partition, sharing
+from skem.engine import partition
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.masked import refuse_masked
 from skem.engine.parameters import Mixture
-from skem.engine.parts import Parts
 from skem.engine.problem import ACTIVE_ROWS
 from skem.engine.rows import Features
-from skem.engine.threads import single_threaded
-from skem.estimators._array_api import fits_in_namespace, refuse_missing_on, to_host
-from skem.estimators._blocks import is_out_of_core
-from skem.estimators._callbacks import CallbackSupportMixin, Progress, follow, with_callbacks
+from skem.estimators._array_api import (
+    in_place,
+    labels_of,
+    like,
+    move_to_place_of,
+    namespace_of,
+    refuse_foreign,
+    to_numpy,
+)
+from skem.estimators._callbacks import CallbackSupportMixin, Progress, Unobserved, fitting, with_callbacks
 from skem.estimators._checking import (
-    CheckedParameters,
     check_features,
-    has_missing,
+    check_n_samples,
+    integers,
+    numbers,
     refuse_device,
+    refuse_missing_labels,
     refuse_unknown_features,
 )
-from skem.estimators._classifier_files import ClassifierFiles
-from skem.estimators._out_of_core import OutOfCoreRows, out_of_core_rows
-from skem.estimators._starting import STARTS, Starting
-from skem.estimators._training import (
-    EarlyStopping,
-    LabelledRows,
-    Record,
-    Training,
-    seeds,
-    warn_if_singular,
-    warn_unless_converged,
+from skem.estimators._components import (
+    INITIALISATIONS,
+    allocate,
+    initial_mixtures,
+    numbers_per_class,
 )
-from skem.estimators._units import all_or_nothing
+from skem.estimators._files import load, save
+from skem.estimators._fitted import FittedMixture
+from skem.estimators._log_odds import decision_function
+from skem.estimators._methods import computed_on_host, per_sample
+from skem.estimators._samples import TrainingSamples, training_samples
+from skem.estimators._state import attributes_of, expect, take, take_classes, take_features, take_list
+from skem.estimators._training import Iteration, Training, fit_iterations, seeds
 
-OF_ONE_START = (
-    *("blocks_", "log_likelihood_", "objective_", "n_iter_", "best_iter_", "converged_", "dtype_used_"),
-    *("validation_scores_", "best_validation_score_", "_n_singular"),
-)
-"""What passes leave, and the best of several starts has."""
+
+def fitted_attribute(name: str, doc: str, owner: str = "_fitted") -> Any:
+    """A public attribute that is one of a `FittedMixture`."""
+
+    def get(self: Any) -> Any:
+        return in_place(self, getattr(getattr(self, owner), name))
+
+    def assign(self: Any, values: Sequence[Any]) -> None:
+        setattr(self, owner, replace(getattr(self, owner), **{name: tuple(to_numpy(list(values)))}))
+
+    return property(get, assign, doc=doc)
 
 
-class SharedKernelClassifier(
-    CheckedParameters, Starting, ClassifierFiles, CallbackSupportMixin, ClassifierMixin, BaseEstimator
-):
-    """What the four classifiers share: blocks of features, one shared-kernel mixture each.
+def only_block(name: str, doc: str) -> Any:
+    """A public array of a model with one feature block."""
 
-    Inside, features are centred and scaled; everything public is in input units.
-    """
+    def get(self: Any) -> Any:
+        if not hasattr(self, "_fitted"):
+            raise NotFittedError(f"{type(self).__name__} is not fitted: {name}_ is known after fit")
+        if len(self._fitted.mixtures) != 1:
+            raise AttributeError(f"{type(self).__name__} has no attribute '{name}_': see blocks_")
+        return in_place(self, getattr(self._fitted.mixtures[0], name))
+
+    return property(get, doc=doc)
+
+
+class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+    """Classifier with one shared-kernel mixture per feature block."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), "array-like", dict, None],
-        "n_blocks": [Interval(Integral, 1, None, closed="left")],
-        "block_size": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": [integers(1), "array-like", dict, None],
+        "n_blocks": [integers(1)],
+        "block_size": [integers(1), None],
         "arrangement": [StrOptions(set(partition.ARRANGEMENTS)), list, tuple, np.ndarray],
         "covariance_type": [StrOptions(set(COVARIANCE_TYPES))],
-        "init": [StrOptions(set(STARTS)), list, tuple, dict],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "init_spread": [Interval(Real, 0, None, closed="left")],
-        "init_scale": [Interval(Real, 0, None, closed="neither")],
+        "init": [StrOptions(set(INITIALISATIONS)), list, tuple, dict],
+        "n_init": [integers(1)],
+        "init_spread": [numbers(0)],
+        "init_scale": [numbers(0, closed="neither")],
         "standardize": ["boolean"],
-        "reg_covar": [Interval(Real, 0, None, closed="left")],
+        "reg_covar": [numbers(0)],
         "class_prior": [StrOptions({"uniform", "empirical"}), "array-like", dict],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [integers(1)],
+        "tol": [numbers(0)],
         "early_stopping": ["boolean"],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+        "validation_fraction": [numbers(0, 1, closed="neither")],
+        "n_iter_no_change": [integers(1)],
         "warm_start": ["boolean"],
-        "sharing": [Real, "array-like", None],
+        "sharing": [numbers(-np.inf), "array-like", None],
         "groups": ["array-like", None],
-        "variance_floor": [Interval(Real, 0, None, closed="left")],
-        "n_jobs": [Integral, None],
+        "variance_floor": [numbers(0)],
+        "n_jobs": [integers(), None],
         "random_state": ["random_state"],
     }
 
-    # What some of the classifiers do not offer as a parameter.
+    # Parameters that only some of the classifiers have.
     n_blocks = 1
     arrangement: str | Sequence[Sequence[int]] = "sequential"
     block_size: int | None = None
     covariance_type = "full"
     variance_floor = 0.0
+    early_stopping = False
+    init_spread = init_scale = 1.0
 
-    _active_rows = ACTIVE_ROWS  # 0 for exact passes, to measure what active sets are worth
+    n_components: int | Sequence[int] | Mapping[Any, int] | None
+    init: Any
+    n_init: int
+    standardize: bool
+    reg_covar: float
+    class_prior: Any
+    max_iter: int
+    tol: float
+    validation_fraction: float
+    n_iter_no_change: int
+    warm_start: bool
+    sharing: Any
+    groups: Any
+    n_jobs: int | None
+    random_state: int | np.random.RandomState | None
 
-    @fits_in_namespace
+    _fitted: FittedMixture
+    _active_rows = ACTIVE_ROWS  # 0 for exact iterations, to measure what active sets save
+    _placed_attribute = "class_prior_"
+    _returns_lists = False  # True if responsibilities are a list even for one block
+
+    # Training
+
     @with_callbacks
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -106,17 +151,18 @@ class SharedKernelClassifier(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Float32 input is computed in float32 as long as that is exact enough, see ``dtype_used_``. A ``numpy.memmap`` is
-            read chunk by chunk. Dask arrays and data frames stay on their workers, and ``skem.datasets.ParquetRows`` are read
-            one row group at a time, but not by ``DiscriminativePSKEMClassifier``. An array of another library is worked on where
-            it is, on a GPU for example, under scikit-learn's ``array_api_dispatch``; what is fitted is there, too. NaN, in
-            NumPy arrays, is a missing value, as is a masked entry: EM then uses the observed values, in float64 (Ghahramani and
-            Jordan 1994), as if values were missing at random; starts from rows take the mean over the class.
+            Training samples. Float32 input is computed in float32 as long as that is exact enough, see ``dtype_used_``. A
+            ``numpy.memmap`` is read chunk by chunk. Dask arrays and data frames stay on their workers, and
+            ``skem.datasets.ParquetRows`` are read one row group at a time, but not by ``DiscriminativePSKEMClassifier``. An array
+            of another library is computed where it is, on a GPU for example, under scikit-learn's ``array_api_dispatch``;
+            fitted arrays are there, too. NaN, in NumPy arrays, is a missing value, as is a masked entry: EM then uses the
+            observed values, in float64 (Ghahramani and Jordan 1994), as if values were missing at random; initialisations
+            replace missing values by the mean of the class.
         y : array-like of shape (n_samples,)
-            Class labels, of at least two classes; with rows of Dask or of files, a column of the same or an array.
+            Class labels, of at least two classes; for Dask collections and files, one of their columns or an array.
         sample_weight : array-like of shape (n_samples,), optional
-            Non-negative; a row of weight two counts as two rows. Only their ratios matter. A row of weight zero, or up to
-            1e-30 of the largest weight, counts as none: a class that has weights of zero only is not in ``classes_``.
+            Non-negative weights; a sample of weight two counts as two samples. Only their ratios matter. A sample of weight
+            zero, or up to 1e-30 of the largest weight, is left out, and a class without other samples is not in ``classes_``.
 
         Returns
         -------
@@ -125,21 +171,24 @@ class SharedKernelClassifier(
         Raises
         ------
         ValueError
-            Infinite values; a row, or a feature in a class, with no value at all; one class only among rows with a weight; a
-            class with next to no weight; blocks that do not fit the features; a start that needs more rows than there are;
-            given arrays of the wrong shape; lambda that is NaN or outside [0, 1]; groups without ``sharing``, or that
-            overlap, or leave out a component or a class.
+            Infinite values; a sample, or a feature in a class, without any value; only one class among samples with a
+            weight; a class with next to no weight; blocks that do not fit the features; an initialisation that needs more
+            samples; given arrays of the wrong shape; lambda that is NaN or outside [0, 1]; groups without
+            ``sharing``, or that overlap, or leave out a component or a class.
         """
         self._validate_params()
-        progress = Progress(self, self._most_passes(), X, y, sample_weight)
-        with all_or_nothing(self), single_threaded():
-            follow(self, self._fit_passes(X, y, sample_weight), progress)
+        refuse_foreign(self.init, X)
+        with fitting(self, self._max_iterations(), X, y, sample_weight) as progress:
+            with closing(self._iterations(X, y, sample_weight, progress)) as iterations:
+                for _ in iterations:
+                    pass
+            move_to_place_of(self, X)
         return self
 
     def fit_passes(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Generator[SharedKernelClassifier, bool | None, None]:
-        """Fit, and yield the estimator itself after every pass, ready to predict: for learning curves.
+        """Fit, and yield the estimator after each iteration, ready to predict. Use it for learning curves.
 
         Parameters
         ----------
@@ -149,130 +198,134 @@ class SharedKernelClassifier(
         Yields
         ------
         self
-            Fitted with the passes so far. Sending True into the generator ends the fit. With ``n_init`` starts their
-            passes come one start after the other, ``n_iter_`` begins anew with each, and at the end the estimator is
-            the best of them.
+            Estimator after the iterations so far. Sending True into the generator ends the fit. With several
+            initialisations (``n_init``) their iterations follow one another, and ``n_iter_`` begins at one with each. At the
+            end, the estimator is that of the best initialisation.
         """
         refuse_device(self, X)
-        yield from self._fit_passes(X, y, sample_weight)
-
-    def _fit_passes(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> Generator[SharedKernelClassifier, bool | None, None]:
         self._validate_params()
-        random_states = [
-            np.random.RandomState(seed) for seed in seeds(self.random_state, self._n_starts() - 1)
-        ]
+        yield from self._iterations(X, y, sample_weight, Unobserved(), eager=True)
+
+    def _iterations(
+        self, X: Any, y: Any, sample_weight: Any, progress: Progress | Unobserved, *, eager: bool = False
+    ) -> Generator[SharedKernelClassifier, bool | None, None]:
+        """Train; yield the estimator after each iteration, which has to be fitted then if ``eager``."""
+        random_states = [np.random.RandomState(seed) for seed in seeds(self.random_state, self._n_init() - 1)]
         random_states.insert(0, check_random_state(self.random_state))
-        goes_on = self._goes_on()
-        rows, held_out = self._check_training_data(X, y, sample_weight), None
-        if not goes_on:
-            self.n_components_ = self._total_components() or max(20, 3 * len(self.classes_))
-            self.block_indices_ = partition.blocks(
-                rows.n_features, self.n_blocks, self.arrangement, random_states[0], self.block_size
-            )
-        self.n_blocks_ = len(self.block_indices_)
-        if isinstance(rows, OutOfCoreRows):
-            if self.early_stopping:
-                raise ValueError(
-                    "early_stopping holds out rows of an array in memory only: set early_stopping=False, and tol to stop by "
-                    "the training rows"
-                )
-        elif self._holds_out(rows.codes):
-            rows, held_out = rows.split(self.validation_fraction, random_states[0])
-        self._measure(rows)
-        known = self._known()
-        requested = self._requested_components()
-        if goes_on:
-            requested = self._fitted_with.get("n_components", requested)
-        self._fitted_with = self._structure() | {"n_components": requested}
-        parts = rows.parts(self._shift, self._scale)
-        log_sharing = self._log_sharing(self._reserve(parts))
-        training = self._training(rows, parts, log_sharing)
-        for name in ("validation_scores_", "best_validation_score_"):
-            self.__dict__.pop(name, None)
-        yield from self._passes(training, known, held_out, random_states)
-
-    def _passes(
-        self,
-        training: Training,
-        known: list[Mixture] | None,
-        held_out: LabelledRows | None,
-        random_states: list[np.random.RandomState],
-    ) -> Generator[SharedKernelClassifier, bool | None, bool | None]:
-        """The passes of EM, of one start after the other; returns whether the caller wants no more of them."""
-        log_sharing, goes_on = training.options["log_sharing"], self._goes_on()
-        best: tuple[float, dict[str, Any]] | None = None
-        for random_state in random_states:
-            with single_threaded():
-                start = self._start(training.parts, known, random_state)
-            if log_sharing is not None:
-                start = [sharing.closed(mixture, log_sharing, refill=goes_on) for mixture in start]
-            stopping = (
-                self._early_stopping(held_out) if held_out is not None and self.early_stopping else None
-            )
-            stop = yield from self._follow(training.passes(start), stopping)
-            worth = self.objective_[-1] if stopping is None else -stopping.go_back()
-            if best is None or worth > best[0]:
-                best = worth, {name: vars(self)[name] for name in OF_ONE_START if name in vars(self)}
-            if stop:
-                break
-        assert best is not None
-        self.__dict__.update(best[1])
-        warn_if_singular(self, self.__dict__.pop("_n_singular"))
-        if not stop:
-            warn_unless_converged(self)
-        return stop
-
-    # How many passes there are, for callbacks
-
-    def _n_phases(self) -> int:
-        """Starts, and what else has passes of its own."""
-        return self._n_starts()
-
-    def _most_passes(self) -> int:
-        return self._n_starts() * self.max_iter
-
-    def _phase_ends(self) -> bool:
-        """Whether the pass that the estimator is at is the last one of its phase."""
-        return self.converged_ or self.n_iter_ == self.max_iter
-
-    # Training, one step each
-
-    def _holds_out(self, codes: np.ndarray) -> bool:
-        """Whether some of the rows, whose classes are given, are not for EM."""
-        return self.early_stopping
-
-    def _check_training_data(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> LabelledRows | OutOfCoreRows:
-        """The rows that have a weight; sets ``classes_`` and ``class_prior_``."""
-        rows: LabelledRows | OutOfCoreRows
-        if is_out_of_core(X):
-            rows = out_of_core_rows(self, X, y, sample_weight)
-        else:
-            (X, y, sample_weight), device = to_host(X, y, sample_weight)
-            checked, labels = check_features(self, X, missing=True, y=y)
-            check_classification_targets(labels)
-            rows = LabelledRows.of(checked, np.asarray(labels), sample_weight, device)
-        if self._goes_on():
-            self._refuse_changes(rows.n_features, rows.classes)
-        self.classes_ = rows.classes
+        samples = training_samples(self, X, y, sample_weight, labelled=True)
+        previous = self._fitted if self._is_continued() else None
+        if previous is not None:
+            self._check_unchanged(previous, samples)
+        self.classes_ = samples.classes
         if len(self.classes_) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least two classes, and the rows with a weight are of one class only: "
+                f"{type(self).__name__} needs at least two classes, and the samples with a weight are of one class only: "
                 f"{self.classes_.tolist()[0]!r}"
             )
-        self.class_prior_ = self._resolve_class_prior(rows.class_weights(), rows.total_weight())
-        return rows
+        self.class_prior_ = self._resolve_class_prior(samples.class_weights() / samples.total_weight())
+        if previous is None:
+            options = self.n_blocks, self.arrangement, random_states[0], self.block_size
+            columns: Sequence[np.ndarray] = partition.blocks(samples.n_features, *options)
+        else:
+            columns = previous.columns
+        held_out = None
+        if isinstance(samples, TrainingSamples):
+            if self._holds_out(samples.codes):
+                samples, held_out = samples.split(self.validation_fraction, random_states[0])
+        elif self.early_stopping:
+            raise ValueError(
+                f"early_stopping=True holds out samples of arrays in memory only, and X is a {type(X).__name__}: set "
+                "early_stopping=False, and tol to stop by the training samples"
+            )
+        training = Training.of(self, samples, columns, held_out, continued=previous is not None)
+        if isinstance(samples, TrainingSamples) and training.incomplete:
+            refuse_unknown_features(samples.X, samples.codes, self.classes_)
+        components = allocate(self, training.parts, columns, previous)
+        training = replace(training, log_sharing=components.log_sharing, active_rows=self._active_rows)
+        for name in ("groups_", "validation_scores_", "best_validation_score_"):
+            self.__dict__.pop(name, None)
+        self.n_blocks_, self.n_components_ = len(columns), components.number
+        if components.groups is not None:
+            self.groups_ = components.groups
+        if previous is None:
+            self._fitted_with = self._structure() | {"n_components": self._requested_components()}
+        generators, stopped = iter(random_states), False
 
-    def _resolve_class_prior(self, class_weights: np.ndarray, total_weight: float) -> np.ndarray:
+        def initialise() -> list[Mixture]:
+            return initial_mixtures(self, training, components, next(generators))
+
+        if self._runs_em():
+            stopped = yield from fit_iterations(self, training, initialise, progress, eager=eager)
+        yield from self._train_further(training, random_states[0], progress, stopped)
+
+    def _runs_em(self) -> bool:
+        return True
+
+    def _train_further(
+        self,
+        training: Training,
+        random_state: np.random.RandomState,
+        progress: Progress | Unobserved,
+        stopped: bool,
+    ) -> Iterator[Any]:
+        """Train after EM, unless it was ``stopped``; yield the estimator after each iteration."""
+        return iter(())
+
+    def _store(self, training: Training, iteration: Iteration) -> None:
+        """Set the fitted attributes; they are replaced after each iteration, never changed in place."""
+        self._fitted = training.fitted(iteration.mixtures)
+        self.log_likelihood_ = np.array(iteration.log_likelihood)
+        self.objective_ = np.array(iteration.objective)
+        self.n_iter_ = self.best_iter_ = len(iteration.objective)
+        self.converged_, self.dtype_used_ = iteration.converged, iteration.dtype
+
+    def _holds_out(self, codes: np.ndarray) -> bool:
+        """True if some of the samples, of these classes, are held out."""
+        return self.early_stopping
+
+    def _is_continued(self) -> bool:
+        return self.warm_start and hasattr(self, "_fitted")
+
+    def _n_init(self) -> int:
+        """Number of initialisations: given arrays, and the last fit, are one."""
+        return self.n_init if isinstance(self.init, str) and not self._is_continued() else 1
+
+    def _max_iterations(self) -> int:
+        return self._n_init() * self.max_iter
+
+    def _structure(self) -> dict[str, str]:
+        """The parameters that a warm start cannot change."""
+        names = ("covariance_type", "n_blocks", "arrangement", "block_size", "groups")
+        return {name: str(getattr(self, name)) for name in names}
+
+    def _requested_components(self, classes: np.ndarray | None = None) -> str:
+        """``n_components``, equal for a dictionary, a sequence and NumPy integers of the same meaning."""
+        classes = self.classes_ if classes is None else classes
+        return str(numbers_per_class(self, classes) or self.n_components or self.n_components_)
+
+    def _check_unchanged(self, previous: FittedMixture, samples: Any) -> None:
+        """Raise ValueError if a warm start cannot continue the last fit."""
+        wanted = {
+            "classes": (samples.classes.tolist(), self.classes_.tolist()),
+            "the number of features": (samples.n_features, len(previous.units.shift)),
+            **{name: (now, self._fitted_with[name]) for name, now in self._structure().items()},
+        }
+        if self.n_components is not None:
+            before = self._fitted_with.get("n_components", str(self.n_components_))
+            wanted["n_components"] = self._requested_components(samples.classes), before
+        for name, (now, last) in wanted.items():
+            if now != last:
+                raise ValueError(
+                    f"warm_start: {name} changed from {last} to {now} since the last fit: set it back, or set "
+                    "warm_start=False"
+                )
+
+    def _resolve_class_prior(self, shares: np.ndarray) -> np.ndarray:
+        """p(c), (L,), for the shares of the classes in the weighted samples."""
         n_classes = len(self.classes_)
         if isinstance(self.class_prior, str):
-            if self.class_prior == "uniform":
-                return np.full(n_classes, 1.0 / n_classes)
-            return class_weights / total_weight
-        given, order = self.class_prior, "in the order of classes_"
+            return np.full(n_classes, 1.0 / n_classes) if self.class_prior == "uniform" else shares
+        given, order = to_numpy(self.class_prior), "in the order of classes_"
         if isinstance(given, dict):
             labels, order = self.classes_.tolist(), "one for each label"
             for label in [*labels, *given]:
@@ -298,65 +351,235 @@ class SharedKernelClassifier(
             )
         return prior / prior.sum()
 
-    def _training(
-        self, rows: LabelledRows | OutOfCoreRows, parts: Parts, log_sharing: np.ndarray | None
-    ) -> Training:
-        # Out-of-core samples with missing values have been refused.
-        incomplete = isinstance(rows, LabelledRows) and has_missing(rows.X)
-        if isinstance(rows, LabelledRows) and incomplete:
-            refuse_missing_on(rows.device)
-            refuse_unknown_features(rows.X, rows.codes, self.classes_)
-        if not incomplete:
-            self._regularise(parts, self.block_indices_)
-        model = {
-            "covariance_type": self._covariance_type,
-            "ridge": self._internal_ridge(),
-            "active_rows": self._active_rows,
-            "log_sharing": log_sharing,
-            "variance_floor": self.variance_floor * self._mean_variance,
-        }
-        return Training(
-            parts,
-            self.block_indices_,
-            model,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            n_jobs=self.n_jobs,
-            goes_on=self._goes_on(),
-            em_passes=missing_em.iterations if incomplete else em.iterations,
+    # Fitted parameters, in input units
+
+    blocks_ = fitted_attribute("mixtures", "Mixture of each feature block.")
+    block_indices_ = fitted_attribute("columns", "Features of each block.")
+    weights_ = only_block("weights", "pi_kc, shape (n_components, n_classes); for a model with one block.")
+    means_ = only_block("means", "mu_k, shape (n_components, n_features); for a model with one block.")
+    covariances_ = only_block(
+        "covariances", "P_k, shaped by the covariance type; for a model with one block."
+    )
+
+    # Densities and predictions
+
+    def _features(self, X: ArrayLike, keep: bool = False) -> Features:
+        """Checked samples in the engine's units; ``keep`` if they are read many times."""
+        check_is_fitted(self)
+        checked = check_features(self, X, missing=True, empty_rows=True, reset=False)
+        return self._fitted.features(checked, keep)
+
+    @per_sample
+    def class_log_density(self, X: ArrayLike) -> np.ndarray:
+        """log p(x|c), summed over blocks (Pulford 2022, eqs. 1 and 36).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            NaN is a missing value: the density is then that of the other features, by the marginals of each block. It is zero
+            for a sample without any value.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In nats, per unit of volume in input units.
+        """
+        return self._fitted.class_log_density(X, self.n_jobs)
+
+    @per_sample
+    def predict_joint_log_proba(self, X: ArrayLike) -> np.ndarray:
+        """log p(x, c) = log p(x|c) + log of the class prior, shape (n_samples, n_classes)."""
+        log_density = self.class_log_density(X)
+        return log_density + like(self._log_prior(), log_density)
+
+    def _log_prior(self) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            return np.log(to_numpy(self.class_prior_))
+
+    @per_sample
+    def score_samples(self, X: ArrayLike) -> np.ndarray:
+        """log p(x), shape (n_samples,)."""
+        return logsumexp(self.predict_joint_log_proba(X), axis=1)
+
+    @per_sample
+    def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
+        """log p(c|x), shape (n_samples, n_classes)."""
+        return log_softmax(self.predict_joint_log_proba(X), axis=1)
+
+    @per_sample
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+        """p(c|x), shape (n_samples, n_classes). A product over dependent blocks is overconfident."""
+        log_proba = self.predict_log_proba(X)
+        return namespace_of(log_proba).exp(log_proba)
+
+    @per_sample
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """The class of largest posterior (Pulford 2022, eqs. 33 and 34), shape (n_samples,)."""
+        joint = self.predict_joint_log_proba(X)
+        return labels_of(self.classes_, namespace_of(joint).argmax(joint, axis=1))
+
+    decision_function = per_sample(decision_function)
+
+    @computed_on_host
+    def responsibilities(self, X: ArrayLike, y: ArrayLike | None = None) -> np.ndarray | list[np.ndarray]:
+        """Probability of each component given the sample and its class, Pr(z = k | x, c) (Pulford 2022, eq. 15).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            NaN is a missing value.
+        y : array-like of shape (n_samples,), optional
+            Classes of the samples; without them the result is Pr(z = k | x), averaged over classes by the class prior.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Each row sums to one. A list of such arrays, one per block, from ``PSKEMClassifier``, and from ``MDAClassifier`` with
+            several blocks.
+        """
+        features = self._features(X)
+        codes = None if y is None else self._encode(y, len(features.X))
+        prior = to_numpy(self.class_prior_)[:, None]
+        per_block = []
+        for r, mixture in enumerate(self._fitted.mixtures):
+
+            def weights(chunk: slice, of_classes: np.ndarray = mixture.weights) -> np.ndarray:
+                return of_classes @ prior if codes is None else of_classes[:, codes[chunk]]
+
+            per_block.append(self._fitted.responsibilities(features, weights, self.n_jobs, block=r))
+        return per_block if self._returns_lists or len(per_block) > 1 else per_block[0]
+
+    def _encode(self, y: ArrayLike, n: int) -> np.ndarray:
+        """Indices of the classes of labels ``y`` (n,)."""
+        refuse_missing_labels(y)
+        y = np.asarray(y)
+        if y.shape != (n,):
+            raise ValueError(f"y must have shape ({n},), got {y.shape}")
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            raise ValueError(
+                f"y has the classes {unknown.tolist()}, which were not in the training data; the classes are "
+                f"{self.classes_.tolist()}"
+            )
+        return np.searchsorted(self.classes_, y)
+
+    @computed_on_host
+    def sample(
+        self,
+        n_samples: int = 1,
+        y: ArrayLike | None = None,
+        *,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Draw samples from the model; blocks are independent given the class (Pulford 2022, eq. 35).
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of samples; unused if ``y`` has several labels.
+        y : array-like of shape (n_samples,) or one label, optional
+            The classes to draw from; without them they are drawn from the class prior.
+        random_state : int, RandomState instance or None, default=None
+            None uses the random state of the estimator. Two calls with the same seed draw the same samples.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+        y : ndarray of shape (n_samples,)
+
+        Raises
+        ------
+        TypeError, ValueError
+            A number of samples that is not whole, or less than one; blocks that overlap or leave features out, which do not
+            define a distribution of all features.
+        """
+        fitted = self._fitted
+        features = np.concatenate(fitted.columns)
+        if len(features) != self.n_features_in_ or len(np.unique(features)) != self.n_features_in_:
+            raise ValueError("sample: the blocks must hold every feature exactly once, see block_indices_")
+        rng = check_random_state(self.random_state if random_state is None else random_state)
+        if y is None or np.ndim(y) == 0:
+            check_n_samples(n_samples)
+        if y is None:
+            codes = rng.choice(len(self.classes_), size=n_samples, p=to_numpy(self.class_prior_))
+        else:
+            labels: Any = np.full(n_samples, y) if np.ndim(y) == 0 else y
+            codes = self._encode(labels, len(labels))
+        X = np.empty((len(codes), self.n_features_in_))
+        for r, (columns, mixture) in enumerate(zip(fitted.columns, fitted.mixtures, strict=True)):
+            edges = np.cumsum(mixture.weights, axis=0)
+            edges /= edges[-1]
+            components = (rng.uniform(size=len(codes)) >= edges[:, codes]).sum(axis=0)
+            X[:, columns] = fitted.sample(components, r, rng)
+        return X, self.classes_[codes]
+
+    # Files
+
+    save = save
+    load: Any = classmethod(load)
+
+    def _state(self) -> dict[str, Any]:
+        names = "classes_", "class_prior_", "n_components_", "groups_", "n_blocks_"
+        histories = "n_iter_", "log_likelihood_", "objective_", "best_iter_", "converged_", "dtype_used_"
+        return (
+            attributes_of(self, *names)
+            | {"block_indices_": list(self._fitted.columns), "blocks_": list(self._fitted.mixtures)}
+            | self._fitted.units_state()
+            | attributes_of(self, "_fitted_with", *histories, "validation_scores_", "best_validation_score_")
         )
 
-    def _early_stopping(self, held_out: LabelledRows) -> EarlyStopping:
-        features = Features(held_out.X, None, self._shift, self._scale, keep=True)
-        return EarlyStopping(self, features, held_out.codes, held_out.weights)
+    def _set_state(self, state: dict[str, Any]) -> None:
+        m, self.classes_ = take_features(state, self), take_classes(state)
+        self.class_prior_ = take(state, "class_prior_", (len(self.classes_),), least=0)
+        if not np.isclose(self.class_prior_.sum(), 1.0):
+            raise ValueError(f"class_prior_ must sum to one, got {self.class_prior_}")
+        K = self.n_components_ = take(state, "n_components_", kind="integer", least=1)
+        if "groups_" in state:
+            self.groups_ = take_list(state, "groups_", len(self.classes_))
+            for c, group in enumerate(self.groups_):
+                expect(f"groups_.{c}", group, (None,), "integer", least=0, most=K - 1)
+        R = self.n_blocks_ = take(state, "n_blocks_", kind="integer", least=1)
+        columns = take_list(state, "block_indices_", R)
+        for r, block in enumerate(columns):
+            expect(f"block_indices_.{r}", block, (None,), "integer", least=0, most=m - 1)
+        mixtures = self._take_mixtures(state, "blocks_", columns)
+        self._fitted = FittedMixture.of_state(state, mixtures, columns, self.standardize, "blocks_.*.{}")
+        expect("_shift", self._fitted.units.shift, (m,))
+        self._fitted_with = state.pop("_fitted_with", None)
+        if not isinstance(self._fitted_with, dict) or not set(self._structure()) <= set(self._fitted_with):
+            raise ValueError(f"_fitted_with must be a mapping with {', '.join(self._structure())}")
+        for name, text in self._fitted_with.items():
+            expect(f"_fitted_with.{name}", text, kind="word")
+        n_iter = self.n_iter_ = take(state, "n_iter_", kind="integer", least=0)
+        self.best_iter_ = take(state, "best_iter_", kind="integer", least=0)
+        self.log_likelihood_ = take(state, "log_likelihood_", (n_iter,), least=-np.inf, most=np.inf)
+        self.objective_ = take(state, "objective_", (n_iter,), least=-np.inf, most=np.inf)
+        self.converged_ = take(state, "converged_", kind="boolean")
+        self.dtype_used_ = take(state, "dtype_used_", kind="word", words=("float32", "float64"))
+        if "validation_scores_" in state:
+            self.validation_scores_ = take_list(state, "validation_scores_")
+            for i, score in enumerate(self.validation_scores_):
+                expect(f"validation_scores_.{i}", score)
+        if "best_validation_score_" in state:
+            self.best_validation_score_ = take(state, "best_validation_score_")
+        state.pop("_least_ridge", None)  # in files of earlier versions
 
-    def _follow(
-        self, passes: Generator[Record, None, None], stopping: EarlyStopping | None
-    ) -> Generator[SharedKernelClassifier, bool | None, bool | None]:
-        """The passes from one start; returns whether the caller wants no more of them."""
-        stop = None
-        with closing(passes):
-            for record in passes:
-                self._keep(record)
-                if stopping is not None and stopping.has_enough():
-                    self.converged_ = True
-                stop = yield self
-                if stop or self.converged_:
-                    break
-        return stop
-
-    def _keep(self, record: Record) -> None:
-        """Make the estimator that of one pass; attributes are replaced, never changed in place."""
-        self.n_iter_ = self.best_iter_ = record.n_passes
-        self.blocks_ = [
-            self._to_input_units(mixture, columns)
-            for mixture, columns in zip(record.mixtures, self.block_indices_, strict=True)
-        ]
-        self.log_likelihood_, self.objective_ = record.log_likelihood, record.objective
-        self.dtype_used_, self.converged_ = record.dtype, record.converged
-        self._n_singular = record.n_singular
+    def _take_mixtures(
+        self, state: dict[str, Any], name: str, columns: Sequence[np.ndarray]
+    ) -> list[Mixture]:
+        """A mixture for each block, with arrays of matching shapes."""
+        mixtures = take_list(state, name, len(columns))
+        for r, (mixture, block) in enumerate(zip(mixtures, columns, strict=True)):
+            if not isinstance(mixture, Mixture):
+                raise ValueError(f"{name}.{r} must be a Mixture, got {type(mixture).__name__}")
+            K, L = self.n_components_, len(self.classes_)
+            expect(f"{name}.{r}.weights", mixture.weights, (K, L), least=0)
+            expect(f"{name}.{r}.means", mixture.means, (K, len(block)))
+            expect(f"{name}.{r}.covariances", mixture.covariances, np.shape(mixture.covariances))
+        return mixtures
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.array_api_support = True
+        tags.input_tags.allow_nan = True
         return tags

@@ -2,16 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 
-from skem.engine.threads import interruptible
+from skem.engine.threads import interruptible, single_threaded
 
-__all__ = ["CallbackSupportMixin", "Progress", "follow", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "Progress", "Unobserved", "fitting", "with_callbacks"]
+
+
+@contextmanager
+def all_or_nothing(estimator: object) -> Iterator[None]:
+    """Restore the attributes of an estimator if its fit fails or is interrupted."""
+    before = estimator.__dict__.copy()
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__ = before  # In one step, which nothing can interrupt.
+        raise
+
+
+@contextmanager
+def fitting(
+    estimator: Any,
+    max_tasks: int | None,
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    parallel: bool = False,
+) -> Iterator[Progress]:
+    """The context of every ``fit``: BLAS with one thread, callbacks, and the estimator as it was if the fit fails.
+
+    Parameters are those of `Progress`. With ``parallel``, for fits of other estimators, BLAS is left to these.
+    """
+    progress = Progress(estimator, max_tasks, X, y, sample_weight, parallel=parallel)
+    with all_or_nothing(estimator), nullcontext() if parallel else single_threaded():
+        yield progress
+        progress.end()
 
 
 class Progress:
@@ -70,20 +101,11 @@ class Task:
     stop: bool = False
 
 
-def follow(estimator: Any, passes: Generator[Any, bool | None, None], progress: Progress) -> None:
-    """Run a fit of a ``SharedKernelClassifier`` to its end and report each iteration to its callbacks.
+class Unobserved:
+    """The progress of a fit that reports to no callback."""
 
-    ``passes`` yields after each iteration, of one phase after the other; sending it True ends the fit.
-    """
-    n_phases, stop = estimator._n_phases(), None
-    with closing(passes):
-        while True:
-            with progress.task() as task:
-                passes.send(stop)
-            stop = task.stop
-            n_phases -= estimator._phase_ends()
-            if stop or n_phases == 0:
-                break
-        with suppress(StopIteration):
-            passes.send(stop)
-    progress.end()
+    observed = False
+
+    @contextmanager
+    def task(self) -> Iterator[Task]:
+        yield Task()

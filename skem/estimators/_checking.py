@@ -1,78 +1,131 @@
-"""What parameters and training data have to be before anything is learned from them."""
+"""Checks of parameters, features, labels and sample weights."""
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar
+from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils._missing import is_pandas_na, is_scalar_nan
-from sklearn.utils._param_validation import InvalidParameterError, make_constraint
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils._param_validation import Interval as _Interval
+from sklearn.utils.validation import _check_sample_weight, _get_feature_names, validate_data
 
 from skem.engine.masked import refuse_masked, with_nan
 from skem.engine.parts import slices, tree
 from skem.estimators._array_api import device_of
-from skem.estimators._blocks import is_out_of_core
 
 LEAST_WEIGHT = 1e-30
-"""Share of the largest sample weight up to which a row counts as one without weight: float32 still holds its square root
-times what a component may take of it."""
+"""Share of the largest sample weight up to which a sample counts as one without weight: float32 still holds the square root of
+this share, times the responsibility of a component."""
 
 
-class CheckedParameters:
-    """For estimators with ``_parameter_constraints``: True and False are no numbers."""
+class Interval(_Interval):
+    """Numbers in an interval; True and False are no numbers."""
 
-    if TYPE_CHECKING:
-        _parameter_constraints: ClassVar[dict[str, list[Any]]]
+    def is_satisfied_by(self, val: Any) -> bool:
+        return not isinstance(val, (bool, np.bool_)) and super().is_satisfied_by(val)
 
-    def _validate_params(self) -> None:
-        for name, allowed in self._parameter_constraints.items():
-            value = getattr(self, name, None)
-            if isinstance(value, (bool, np.bool_)) and "boolean" not in allowed:
-                words = " or ".join(str(make_constraint(constraint)) for constraint in allowed)
-                raise InvalidParameterError(
-                    f"The {name!r} parameter of {type(self).__name__} must be {words}. Got {value} instead."
-                )
-        super()._validate_params()  # type: ignore[misc]
+
+def integers(least: int | None = None) -> Interval:
+    """Constraint on a parameter: an integer of at least ``least``."""
+    return Interval(Integral, least, None, closed="left" if least is not None else "neither")
+
+
+def numbers(least: float, below: float | None = None, *, closed: str = "left") -> Interval:
+    """Constraint on a parameter: a number in an interval, by default from ``least`` on."""
+    return Interval(Real, least, below, closed=closed)
 
 
 def check_features(
     estimator: Any, X: ArrayLike, *, missing: bool = False, empty_rows: bool = False, **check: object
 ) -> Any:
-    """The features as an array of floats, float32 or float64; with ``y`` among the checks, a pair with the labels.
+    """Features as an array of float32 or float64; with ``y`` among the checks, a pair with the labels.
 
-    With ``missing`` a NaN, or a masked entry, is a missing value.
+    Parameters
+    ----------
+    estimator : estimator
+    X : array-like of shape (n_samples, n_features)
+    missing : bool
+        True if NaN, and a masked entry, is a missing value.
+    empty_rows : bool
+        True if a sample may miss all values.
+    **check
+        Options of ``sklearn.utils.validation.validate_data``.
 
     Raises
     ------
     ValueError
-        What ``sklearn.utils.validation.validate_data`` refuses; NaN and infinite values by their number; with ``missing``
-        rows without any value, but not with ``empty_rows``; without it, masked entries; labels that are missing.
+        Errors of ``validate_data``; a column of text, by its name; NaN and infinite values, by their number; samples without
+        any value; masked entries; missing labels.
     TypeError
-        Under ``array_api_dispatch``, an array of another library than NumPy.
+        Samples outside memory, or under ``array_api_dispatch`` of another library than NumPy.
     """
     refuse_out_of_core(estimator, X)
     refuse_device(estimator, X)
+    name = f"Input X of {type(estimator).__name__}"
     if not missing:
-        refuse_masked(f"Input X of {type(estimator).__name__}", X)
+        refuse_masked(name, X)
     X = with_nan(X)
     if check.get("y") is not None:
         refuse_missing_labels(check["y"])
-    checked = validate_data(estimator, X, dtype=[np.float64, np.float32], ensure_all_finite=False, **check)
-    rows = checked[0] if "y" in check else checked
-    if missing and has_missing(rows):
-        refuse_infinite(estimator, rows)
-        if not empty_rows:
-            refuse_empty_rows(estimator, rows)
-    else:
-        refuse_non_finite(estimator, rows)
+    try:
+        checked = validate_data(
+            estimator, X, dtype=[np.float64, np.float32], ensure_all_finite=False, **check
+        )
+    except ValueError:
+        raise_if_text(X)
+        raise
+    features = checked[0] if "y" in check else checked
+    _check_values(name, features, missing, empty_rows)
     return checked
 
 
+def _check_values(name: str, X: np.ndarray, missing: bool, empty_rows: bool) -> None:
+    """Raise ValueError for infinite values, and for missing ones unless these are allowed."""
+    # The sum is finite only if all values are, or if it overflows.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(X.sum(dtype=np.float64)):
+            return
+    nan, infinite = int(np.isnan(X).sum()), int(np.isinf(X).sum())
+    if infinite or (nan and not missing):
+        raise ValueError(
+            f"{name} contains {nan} NaN and {infinite} infinity values, of {X.size}: correct these values, or leave the "
+            "samples out"
+        )
+    if nan and not empty_rows:
+        empty = np.flatnonzero(np.isnan(X).all(axis=1))
+        if len(empty):
+            raise ValueError(
+                f"{name}: {len(empty)} rows have no value at all, the first is row {empty[0]}: leave them out"
+            )
+
+
+def raise_if_text(X: ArrayLike) -> None:
+    """Raise ValueError for the first column with text that is not a number."""
+    table, names = np.asarray(X, dtype=object), _get_feature_names(X)
+    for j, column in enumerate(table.T if table.ndim == 2 else ()):
+        text = next(
+            (value for value in column if isinstance(value, (str, bytes)) and not _is_number(value)), None
+        )
+        if text is not None:
+            name = f"column with index {j}" if names is None else f"column {names[j]!r} (index {j})"
+            raise ValueError(
+                f"The {name} of X holds text such as {text!r}; "
+                "encode it as numbers (e.g. by OneHotEncoder), or leave it out."
+            ) from None
+
+
+def _is_number(text: str | bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def refuse_missing_labels(y: Any, first_row: int = 0) -> None:
-    """Raise ValueError where a label is masked, None, NaN or pandas.NA; ``first_row`` is the number of the first label."""
+    """Raise ValueError for a label that is masked, None, NaN or pandas.NA; ``first_row`` is the number of the first label."""
     refuse_masked("y", y)
     labels = np.asarray(y).ravel()
     if labels.dtype.kind == "O" and {*map(type, labels)} <= {str, int, bool}:  # faster than to look at each
@@ -100,6 +153,15 @@ def check_weights(sample_weight: ArrayLike | None, X: Any) -> np.ndarray:
     return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
 
+def is_dask(X: object) -> bool:
+    return hasattr(X, "__dask_graph__")
+
+
+def is_out_of_core(X: object) -> bool:
+    """True for a Dask collection, or a file such as ``skem.datasets.ParquetRows``."""
+    return is_dask(X) or hasattr(X, "read_block")
+
+
 def refuse_out_of_core(estimator: object, X: object) -> None:
     """Raise TypeError for samples outside memory, which NumPy would silently read as a whole."""
     if is_out_of_core(X):
@@ -119,55 +181,24 @@ def refuse_device(estimator: object, X: object) -> None:
 
 
 def has_missing(X: np.ndarray) -> bool:
-    """Whether a value is NaN; no array as large as ``X`` is made for it."""
+    """True if a value is NaN, without an array as large as ``X``."""
     return bool(np.isnan(X.min()))
 
 
-def refuse_infinite(estimator: object, X: np.ndarray) -> None:
-    """Raise ValueError with the number of infinite values, if there are any."""
-    if np.isinf(X).any():
-        raise ValueError(
-            f"Input X of {type(estimator).__name__} contains {int(np.isinf(X).sum())} infinity values, of {X.size}"
-        )
-
-
-def refuse_empty_rows(estimator: object, X: np.ndarray) -> None:
-    """Raise ValueError where a row has no value at all."""
-    empty = np.flatnonzero(np.isnan(X).all(axis=1))
-    if len(empty):
-        raise ValueError(
-            f"Input X of {type(estimator).__name__}: {len(empty)} rows have no value at all, the first is row {empty[0]}: "
-            "leave them out"
-        )
-
-
 def refuse_unknown_features(X: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:
-    """Raise ValueError where a class, by its code, has no value of a feature at all."""
+    """Raise ValueError for a class that has no value of a feature; ``codes`` are indices of ``classes``."""
     missing = np.isnan(X)
     for c, label in enumerate(classes.tolist()):
         for j in np.flatnonzero(missing[codes == c].all(axis=0)):
             raise ValueError(
-                f"no training row of class {label!r} has a value of feature {j}: leave the feature out, or the class"
+                f"no training sample of class {label!r} has a value of feature {j}: leave the feature out, or the class"
             )
 
 
-def refuse_non_finite(estimator: object, X: np.ndarray) -> None:
-    """Raise ValueError with the number of NaN and infinite values, if there are any."""
-    # The sum is finite only if all values are, or overflowed: then look at each of them.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(X.sum(dtype=np.float64)):
-            return
-    nan, infinite = int(np.isnan(X).sum()), int(np.isinf(X).sum())
-    if nan or infinite:
-        raise ValueError(
-            f"Input X of {type(estimator).__name__} contains {nan} NaN and {infinite} infinity values, of {X.size}"
-        )
-
-
-def weighted_rows(
+def weighted_samples(
     X: np.ndarray, labels: np.ndarray, sample_weight: ArrayLike | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The rows that have a weight, their labels, and their weights with mean one.
+    """Samples that have a weight, their labels, and their weights with a mean of one.
 
     Parameters
     ----------
@@ -187,18 +218,19 @@ def weighted_rows(
         lost = np.setdiff1d(labels[weights > 0], labels[used]).tolist()
         if lost:
             raise ValueError(
-                f"sample_weight: no row of class {lost[0]!r} has more than {LEAST_WEIGHT:g} of the largest weight, "
-                "too little to learn from: give its rows more weight, or none"
+                f"sample_weight: no sample of class {lost[0]!r} has more than {LEAST_WEIGHT:g} of the largest weight, "
+                "too little to learn from: give its samples more weight, or none"
             )
         X, labels, weights = X[used], labels[used], weights[used]
     return X, labels, mean_one(weights)
 
 
 def mean_one(weights: np.ndarray) -> np.ndarray:
-    """Weights with mean one, whatever their size; ValueError if all are zero."""
+    """Scale weights to a mean of one; ValueError if all are zero."""
     if not weights.any():
         raise ValueError(
-            f"sample_weight is zero for all of {len(weights)} samples: give one of them a weight, or with cross-validation fewer splits"
+            f"sample_weight is zero for all of {len(weights)} samples: give one of them a weight, or use fewer splits in "
+            "cross-validation"
         )
     with np.errstate(over="ignore"):
         mean = tree(weights[part].sum() for part in slices(len(weights))) / len(weights)
@@ -206,13 +238,7 @@ def mean_one(weights: np.ndarray) -> np.ndarray:
 
 
 def total_weight(n_samples: int, sample_weight: ArrayLike | None) -> float:
-    """The sum of the weights, for where their size matters and not only their ratios.
-
-    Raises
-    ------
-    ValueError
-        Where it overflows.
-    """
+    """Sum of the weights, if their size matters and not only their ratios; ValueError if it overflows."""
     if sample_weight is None:
         return float(n_samples)
     with np.errstate(over="ignore"):
@@ -223,12 +249,7 @@ def total_weight(n_samples: int, sample_weight: ArrayLike | None) -> float:
 
 
 def check_n_samples(n_samples: object) -> None:
-    """Refuse what is no number of rows to draw.
-
-    Raises
-    ------
-    TypeError, ValueError
-    """
+    """Raise TypeError or ValueError for a number of samples to draw that is not a positive integer."""
     if not isinstance(n_samples, Integral) or isinstance(n_samples, bool):
         raise TypeError(f"sample: n_samples must be a whole number, got {n_samples!r}")
     if n_samples < 1:

@@ -1,4 +1,4 @@
-"""What the weights of an SDGM belong to: second-order features, or a kernel with training rows."""
+"""Features that the weights of an SDGM multiply: second-order features, or a kernel with training samples."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from skem.engine.quadratic import kernel_scales, quadratic_features
 from skem.engine.sparse_bayes import Basis
+from skem.estimators._files import storable
+from skem.estimators._state import POSITIVE, expect
 from skem.estimators._units import refuse_extreme
 
 Kernel = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 FARTHEST = 1e70
-"""A row farther out is taken for one here in the same direction, so that its squares and their sums are finite."""
+"""Largest scaled feature. A sample farther out moves here along its direction, so that sums of its squares are finite."""
 
 LARGEST = 1e100
-"""Of a column: products of two, summed over rows, have to be finite."""
+"""Largest element of a column; sums over samples of products of two such elements are finite."""
 
 
+@storable
 @dataclass(frozen=True)
 class FeatureMap:
-    """From features in input units to the columns that weights multiply; the first of them is one throughout.
+    """Map from features in input units to the columns that weights multiply; the first column is constant.
 
     Attributes
     ----------
@@ -31,6 +34,7 @@ class FeatureMap:
     kernel : {"poly2", "rbf"} or callable
     gamma : float
     shift, scale : ndarray of shape (m,)
+        Features are (X - shift) / scale inside.
     """
 
     form: str
@@ -50,7 +54,7 @@ class FeatureMap:
         gamma: float | str,
         standardize: bool,
     ) -> FeatureMap:
-        """What follows from the training rows: their units, and gamma from their variances.
+        """Take units, and gamma for "scale", from the variances of training samples.
 
         Raises
         ------
@@ -62,7 +66,7 @@ class FeatureMap:
             variances = np.average((X - mean) ** 2, axis=0, weights=weights)
         refuse_extreme(variances, lambda: (X.min(axis=0), X.max(axis=0)))
         deviations = np.sqrt(variances)
-        # Rounding of the mean leaves a constant column with a deviation that is not zero.
+        # The rounding of the mean gives a constant feature a standard deviation above zero.
         deviations[np.ptp(X, axis=0) == 0] = 0.0
         if standardize:
             shift = np.where(deviations > 0, mean, X[0])
@@ -74,15 +78,23 @@ class FeatureMap:
             gamma = 1.0 / spread if spread > 0 else 1.0
         return cls(form, kernel, float(gamma), shift, scale)
 
+    def check(self, n_features: int) -> None:
+        """Raise ValueError if the parts, read from a file, make no map of so many features."""
+        expect("_map.form", self.form, kind="word", words=("dual", "primal"))
+        expect("_map.kernel", self.kernel, kind="word", words=("poly2", "rbf"))
+        expect("_map.gamma", self.gamma, least=POSITIVE)
+        expect("_map.shift", self.shift, (n_features,))
+        expect("_map.scale", self.scale, (n_features,), least=POSITIVE)
+
     def internal(self, X: np.ndarray) -> np.ndarray:
-        """Centred and scaled."""
+        """Centre and scale features, and bring far samples nearer."""
         with np.errstate(over="ignore"):
             internal = np.clip((X - self.shift) / self.scale, -1e300, 1e300)
         farthest = np.abs(internal).max(axis=1, keepdims=True)
         return internal / np.maximum(farthest / FARTHEST, 1.0)
 
     def columns(self, internal: np.ndarray, support: np.ndarray | None = None) -> np.ndarray:
-        """The columns of these rows, shape (n, H), in the dual form for these support rows."""
+        """Columns of these samples, shape (n, H); in the dual form the kernel with the support samples."""
         if self.form == "primal":
             return quadratic_features(internal)
         assert support is not None
@@ -99,26 +111,24 @@ class FeatureMap:
         assert callable(self.kernel)
         gram = np.asarray(self.kernel(internal, support), dtype=np.float64)
         if gram.shape != shape:
-            raise ValueError(f"the kernel gave an array of shape {gram.shape} instead of {shape}")
+            raise ValueError(f"kernel(X, Y) must have shape {shape}, got {gram.shape}")
         if not np.isfinite(gram).all():
-            raise ValueError("the kernel gave values that are not finite")
+            raise ValueError("kernel(X, Y) must be finite, got NaN or infinite values")
         return gram
 
     def n_columns(self, internal: np.ndarray) -> int:
-        """H, for these distinct training rows."""
+        """H, for these distinct training samples."""
         return n_quadratic(internal.shape[1]) if self.form == "primal" else 1 + len(internal)
 
     def rank(self, internal: np.ndarray, solver: str) -> int:
-        """Of the columns, as far as it is known and the solver is to use it."""
-        reducible = self.form == "dual" and self.kernel == "poly2" and solver != "direct"
-        return (
-            min(n_quadratic(internal.shape[1]), self.n_columns(internal))
-            if reducible
-            else self.n_columns(internal)
-        )
+        """Number of columns that the solver works with."""
+        n_columns = self.n_columns(internal)
+        if self.form == "dual" and self.kernel == "poly2" and solver != "direct":
+            return min(n_quadratic(internal.shape[1]), n_columns)
+        return n_columns
 
     def basis(self, internal: np.ndarray, indices: np.ndarray, solver: str) -> Basis:
-        """The columns of rows, as indices of these distinct training rows; factorised where that makes them fewer.
+        """Columns of training samples, given as indices of distinct ones; factorised where the rank is smaller.
 
         Raises
         ------
@@ -129,7 +139,7 @@ class FeatureMap:
         if self.form == "dual" and callable(self.kernel):
             gram = columns[:, 1:]
             if not np.allclose(gram, gram.T, rtol=1e-8, atol=1e-10 * np.abs(gram).max()):
-                raise ValueError("the kernel is not symmetric: kernel(X, X) differs from its transpose")
+                raise ValueError("kernel(X, X) must be symmetric, and differs from its transpose")
         if np.abs(columns).max() > LARGEST:
             raise ValueError("features are too large for their squares in float64: set standardize=True")
         if self.rank(internal, solver) == columns.shape[1]:

@@ -1,7 +1,8 @@
-"""Fitted models in files: npz archives in which nothing is pickled.
+"""Fitted models in files: ``save`` and ``load``, npz archives in which nothing is pickled.
 
-An archive has arrays and one text of JSON: the class, the version of the format, parameters and fitted attributes.
-Arrays are stored uncompressed, so that none can be larger than the file.
+An archive holds arrays and one JSON text: the class, the version of the format, parameters and fitted attributes. A class
+assigns ``save`` and ``classmethod(load)``, and implements two methods. ``_state()`` returns the fitted attributes by name.
+``_set_state(state)`` removes them from ``state``, checks and sets them, see ``_state``.
 """
 
 from __future__ import annotations
@@ -12,105 +13,109 @@ import io
 import json
 import os
 import secrets
+import time
 import zipfile
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+from skem.engine.parameters import Mixture
+from skem.estimators._array_api import to_numpy
+from skem.estimators._state import LABEL_KINDS
 
-FORMAT = "skem."
-"""What the format of an archive begins with; the name of the class follows."""
-
-VERSION = 1
-"""Version of the format of the archives written here."""
-
+Record = TypeVar("Record", bound=type)
 File = str | os.PathLike[str] | BinaryIO
 """A path, or a file object opened in binary mode."""
 
+FORMAT, VERSION = "skem.", 1
+"""Start of the name of the format, before the class name, and version of the archives written by `save`."""
 
-def write_archive(
-    file: File, class_name: str, arrays: Mapping[str, Any], settings: Mapping[str, Any]
-) -> None:
-    """Write named arrays, and settings that JSON can hold; a file of that name is replaced at once or not at all.
+RECORDS: dict[str, type] = {"Mixture": Mixture}
+"""Dataclasses that a file may hold, by name; `storable` adds one."""
+
+STALE = 3600.0
+"""Age in seconds from which on a temporary file was left by a killed process. A save takes seconds."""
+
+
+def save(self: Any, file: File) -> None:
+    """Write the fitted model to a file, an npz archive in which nothing is pickled.
+
+    Parameters that are random states or functions are left out. An existing file is replaced at once or not at all. A
+    killed process can leave a temporary file beside it, which a save an hour later removes.
+
+    Parameters
+    ----------
+    file : str, path-like or binary file object
 
     Raises
     ------
     OSError
         A folder that is missing or not writable, a name that is too long, a full disk. The error names ``file``.
+    ValueError
+        A value that cannot be stored without pickle: class labels other than numbers, strings and booleans, or a function
+        that the fitted model needs. Assigned parameters or attributes that ``load`` would refuse.
     """
-    text = json.dumps({"format": FORMAT + class_name, "version": VERSION, **settings})
-    contents: dict[str, Any] = {name: np.asarray(value) for name, value in arrays.items()}
-    contents["settings"] = np.array(text)
-    if hasattr(file, "write"):
-        stream = io.BytesIO()
-        np.savez(stream, **contents)
-        file.write(stream.getbuffer())
-    else:
-        _replace(Path(file), contents)
-
-
-def _replace(path: Path, contents: dict[str, Any]) -> None:
-    """Write an archive beside ``path``, then rename it.
-
-    The file beside is locked while it is written. A lock ends with its process, so a file that is not locked was left by
-    a killed one, and the next save to ``path`` removes it.
-    """
-    start = f".skem.{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}."
-    # Not by tempfile, whose files only their owner may read.
-    new = path.parent / f"{start}{secrets.token_hex(8)}"
+    check_is_fitted(self)
+    cls, given, state = type(self), self.get_params(deep=False), to_numpy(self._state())
+    arrays: dict[str, np.ndarray] = {}
+    params = {}
+    for name, value in given.items():
+        with contextlib.suppress(ValueError):
+            params[name] = _pack(value, f"params.{name}", arrays)
     try:
-        for left in path.parent.glob(f"{start}*"):
-            with contextlib.suppress(OSError), open(left, "r+b") as file:
-                _lock(file)
-                left.unlink()
-        with open(new, "xb") as file:
-            with contextlib.suppress(OSError):  # a file system without locks
-                _lock(file)
-            np.savez(file, **contents)
-            file.flush()
-            if fcntl is None:
-                file.close()  # Windows does not rename an open file
-            os.replace(new, path)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            new.unlink()
-        if isinstance(error, OSError) and error.errno is not None:
-            raise OSError(error.errno, error.strerror, str(path)) from error
-        raise
+        attributes = {name: _pack(value, name, arrays) for name, value in state.items()}
+        _restored(cls, given, state)
+    except ValueError as error:
+        raise ValueError(f"{cls.__name__} cannot be saved: {error}") from error
+    settings = {"format": FORMAT + cls.__name__, "version": VERSION, "params": params}
+    content = io.BytesIO()
+    np.savez(content, **arrays, settings=np.array(json.dumps(settings | {"attributes": attributes})))  # type: ignore[arg-type]
+    if hasattr(file, "write"):
+        file.write(content.getbuffer())
+    else:
+        _replace(Path(file), content.getbuffer())
 
 
-def _lock(file: BinaryIO) -> None:
-    """Lock a file as long as it is open; OSError if another process has it locked. Windows never deletes an open file."""
-    if fcntl is not None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+def load(cls: Any, file: File) -> Any:
+    """Read the model of a file that ``save`` wrote, to the bit.
 
+    Parameters
+    ----------
+    file : str, path-like or binary file object
+        A file object is read from its position to its end.
 
-@contextlib.contextmanager
-def reading(file: File, class_name: str) -> Iterator[BinaryIO]:
-    """Open a file to read; any error that its content causes becomes a ValueError that names it.
+    Returns
+    -------
+    estimator
+        Fitted. Parameters that the file does not hold have their defaults.
 
     Raises
     ------
     OSError
         A file that cannot be opened.
     TypeError
-        A file object opened as text.
+        A file object opened in text mode.
+    ValueError
+        Any other fault: no archive, a cut or damaged one, another class or a later version, or arrays that make no model.
+        Each array is checked for its type, its shape against the others, and its range.
     """
+    with reading(file, cls.__name__) as stream:
+        return read_model(cls, stream)
+
+
+@contextlib.contextmanager
+def reading(file: File, class_name: str) -> Iterator[BinaryIO]:
+    """Open a file, and turn every error that its content causes into a ValueError that names the file."""
+    name: object = file
     if hasattr(file, "read"):
-        content = file.read()
+        name, content = getattr(file, "name", "file"), file.read()
         if not isinstance(content, bytes):
             raise TypeError(f"load: open the file in binary mode; read() returned {type(content).__name__}")
-        name: object = getattr(file, "name", "file")
-        opened: BinaryIO = io.BytesIO(content)
-    else:
-        name, opened = file, open(file, "rb")  # noqa: SIM115 closed below
-    with opened as stream:
+    with io.BytesIO(content) if hasattr(file, "read") else open(file, "rb") as stream:
         try:
             yield stream
         # Damaged bytes raise errors of all kinds in zipfile, json and NumPy, RecursionError and MemoryError among them.
@@ -119,55 +124,133 @@ def reading(file: File, class_name: str) -> Iterator[BinaryIO]:
             raise ValueError(f"{name}: no {class_name}: {reason}") from error
 
 
-def read_archive(stream: BinaryIO, class_name: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The arrays and settings of an archive that ``write_archive`` wrote for this class.
-
-    Raises
-    ------
-    Exception
-        Content that is no archive, is cut off, or belongs to another class or version. ``reading`` makes it a ValueError.
-    """
+def read_model(cls: Any, stream: BinaryIO) -> Any:
+    """Read a model from an archive; any exception means that it holds none, see `reading`."""
     try:
-        arrays = _arrays(stream)
+        arrays = _read_arrays(stream)
         settings = json.loads(str(arrays.pop("settings")))
-        start, found = settings["format"][: len(FORMAT)], settings.pop("format")[len(FORMAT) :]
-        version = settings.pop("version")
+        start, saved = settings["format"][: len(FORMAT)], settings["format"][len(FORMAT) :]
         if start != FORMAT:
             raise ValueError(f"the format is {start!r}")
+        version = settings["version"]
     except Exception as error:
-        raise ValueError(
-            f"not saved by skem, or damaged or cut off ({type(error).__name__}: {str(error)[:200]})"
-        ) from error
-    if found != class_name:
-        raise ValueError(f"the file holds a fitted {found}: read it with {found}.load")
+        reason = f"{type(error).__name__}: {str(error)[:200]}"
+        raise ValueError(f"not saved by skem, or damaged or cut off ({reason})") from error
+    if saved != cls.__name__:
+        raise ValueError(f"the file holds a fitted {saved}: read it with {saved}.load")
     if version != VERSION:
         raise ValueError(f"version {version} of the format; this skem reads version {VERSION}")
-    return arrays, settings
+    params, state = (
+        {name: _unpack(value, arrays) for name, value in settings[part].items()}
+        for part in ("params", "attributes")
+    )
+    return _restored(cls, params, state)
 
 
-def _arrays(stream: BinaryIO) -> dict[str, np.ndarray]:
-    """The arrays of an npz archive by name, in native byte order."""
+def _restored(cls: Any, params: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
+    """Make a fitted estimator; ValueError where parameters or attributes are wrong, missing or unknown."""
+    model = cls(**params)
+    model._validate_params()
+    remaining = dict(state)
+    model._set_state(remaining)
+    for name in remaining:
+        raise ValueError(f"{name} is not an attribute of a fitted {cls.__name__}")
+    return model
+
+
+def storable(cls: Record) -> Record:
+    """Decorate a dataclass that a file may hold."""
+    RECORDS[cls.__name__] = cls
+    return cls
+
+
+def _pack(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
+    """Convert a value to JSON, and put its arrays into ``arrays`` as ``name`` or ``name.part``.
+
+    Numbers, words, None and lists stay as they are. Any other value becomes a dictionary with one key, its kind: an array by
+    its name in the archive, an array of objects by its elements, a tuple, a mapping, or a dataclass.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    if isinstance(value, (list, tuple)):
+        elements = [_pack(element, f"{name}.{i}", arrays) for i, element in enumerate(value)]
+        return elements if isinstance(value, list) else {"tuple": elements}
+    if isinstance(value, Mapping) and not all(isinstance(key, str) for key in value):
+        # JSON has no keys but text, and class labels may be numbers.
+        return {"pairs": _pack([list(pair) for pair in value.items()], name, arrays)}
+    if isinstance(value, Mapping):
+        return {"mapping": {key: _pack(part, f"{name}.{key}", arrays) for key, part in value.items()}}
+    if isinstance(value, np.ndarray) and value.dtype.kind in LABEL_KINDS:
+        arrays[name] = value
+        return {"array": name}
+    if isinstance(value, np.ndarray):
+        return {"objects": [_pack(element, f"an element of {name}", arrays) for element in value.tolist()]}
+    if type(value) in RECORDS.values():
+        parts = {field.name: getattr(value, field.name) for field in fields(value)}
+        return {type(value).__name__: _pack(parts, name, arrays)["mapping"]}
+    raise ValueError(f"{name} is a {type(value).__name__}, and nothing is pickled")
+
+
+def _unpack(packed: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+    """Convert back what `_pack` returned."""
+    if isinstance(packed, list):
+        return [_unpack(element, arrays) for element in packed]
+    if not isinstance(packed, dict):
+        return packed
+    ((kind, content),) = packed.items()
+    if kind == "array":
+        return arrays[content]
+    if kind == "tuple":
+        return tuple(_unpack(content, arrays))
+    if kind == "pairs":
+        return dict(_unpack(content, arrays))
+    if kind == "objects":
+        objects = np.empty(len(content), dtype=object)
+        objects[:] = _unpack(content, arrays)
+        return objects
+    parts = {name: _unpack(part, arrays) for name, part in content.items()}
+    return parts if kind == "mapping" else RECORDS[kind](**parts)
+
+
+def _read_arrays(stream: BinaryIO) -> dict[str, np.ndarray]:
+    """Read the arrays of an npz archive by name, in native byte order."""
     length = stream.seek(0, io.SEEK_END)
     with zipfile.ZipFile(stream) as archive:
         entries = archive.infolist()
+        # Otherwise a small file could fill the memory.
         if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
             raise ValueError("arrays are compressed")
         if sum(entry.file_size for entry in entries) > length:
             raise ValueError("arrays are larger than the file")
-        return {entry.filename.removesuffix(".npy"): _array(archive.read(entry)) for entry in entries}
+        arrays = {}
+        for entry in entries:
+            # Read as a whole, so that zipfile compares the checksum.
+            array = np.lib.format.read_array(io.BytesIO(archive.read(entry)), allow_pickle=False)
+            if not array.itemsize:
+                raise ValueError(f"an array of {array.size} empty elements")
+            native = array.dtype.newbyteorder("=")
+            arrays[entry.filename.removesuffix(".npy")] = array.astype(native, copy=False)
+        return arrays
 
 
-def _array(content: bytes) -> np.ndarray:
-    """An array in the npy format; nothing is allocated before its declared size is that of the content."""
-    stream = io.BytesIO(content)
-    version = np.lib.format.read_magic(stream)
-    read_header = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }[version]
-    shape, fortran_order, dtype = read_header(stream, max_header_size=10_000)
-    flat = np.frombuffer(content, dtype, offset=stream.tell())
-    if min(shape, default=0) < 0:
-        raise ValueError(f"an array of shape {shape}")
-    array = flat.reshape(shape, order="F" if fortran_order else "C")
-    return array.astype(dtype.newbyteorder("="), order="K", copy=True)
+def _replace(path: Path, content: memoryview) -> None:
+    """Write a file beside ``path``, then rename it."""
+    prefix = f".skem.{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}."
+    # Not by tempfile, whose files only their owner may read.
+    beside = path.parent / f"{prefix}{secrets.token_hex(8)}"
+    try:
+        for other in path.parent.glob(f"{prefix}*"):
+            with contextlib.suppress(OSError):
+                if other.stat().st_mtime < time.time() - STALE:
+                    other.unlink()
+        with open(beside, "xb") as file:
+            file.write(content)
+        os.replace(beside, path)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        if isinstance(error, OSError) and error.errno is not None:
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise

@@ -1,8 +1,11 @@
-"""Scores of classes that order samples as probabilities do, without ties."""
+"""Log-odds of classes: scores that order samples as probabilities do, without ties.
+
+A classifier with ``predict_log_proba`` assigns `decision_function`.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,22 +48,15 @@ def log_odds(log_proba: Any) -> Any:
     return xp.sign(odds) * (xp.clip(size, 0.0, RESOLVED) + xp.log1p(excess))
 
 
-class LogOdds:
-    """``decision_function`` of classifiers that have ``predict_log_proba``."""
+def decision_function(self: Any, X: ArrayLike) -> Any:
+    """Log-odds log p(c|x) - log(1 - p(c|x)) in nats, which order samples as probabilities do, without ties.
 
-    if TYPE_CHECKING:
+    Probabilities round to one from log-odds of 36 on. Beyond 36 the excess is compressed: log-odds d become
+    36 + log(1 + d - 36). The order stays, and a few extreme samples do not dominate a calibration.
 
-        def predict_log_proba(self, X: ArrayLike) -> np.ndarray: ...
-
-    def decision_function(self, X: ArrayLike) -> np.ndarray:
-        """Log-odds log p(c|x) - log(1 - p(c|x)) in nats, which order samples as probabilities do, without ties.
-
-        Probabilities round to one from log-odds of 36 on. Beyond 36 the excess is compressed: log-odds d become
-        36 + log(1 + d - 36). The order stays, and a few extreme samples do not dominate a calibration.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) for two classes, else (n_samples, n_classes)
-            For two classes, the log-odds of ``classes_[1]``.
-        """
-        return log_odds(self.predict_log_proba(X))
+    Returns
+    -------
+    ndarray of shape (n_samples,) for two classes, else (n_samples, n_classes)
+        For two classes, the log-odds of ``classes_[1]``.
+    """
+    return log_odds(self.predict_log_proba(X))

@@ -1,4 +1,4 @@
-"""The distances that clusters are made by, as units in which they are Euclidean."""
+"""Distances of clusters, as units in which they are Euclidean."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ import numpy as np
 from skem.estimators._units import common_scale, feature_moments
 
 METRICS = ("euclidean", "mahalanobis")
-"""Of all features as they are, or each in units of its standard deviation (Sanderson and Curtin 2017, eq. 20)."""
+"""Distances of features in input units, or in units of their standard deviations (Sanderson and Curtin 2017, eq. 20)."""
 
 
 def metric_units(X: np.ndarray, weights: np.ndarray, metric: str) -> tuple[np.ndarray, np.ndarray, float]:
-    """The shift and scale, (m,) each, with which distances between rows (X - shift) / scale are those of the metric.
+    """Choose units in which the metric is the Euclidean distance, up to the factor ``scale[0]`` for "euclidean".
 
-    Euclidean ones are so but for one factor, ``scale[0]``. Third comes the mean variance of the features in these units.
+    Returns
+    -------
+    shift, scale : ndarray of shape (m,)
+        Samples are (X - shift) / scale in these units.
+    mean_variance : float
+        Mean variance of the features in these units.
 
     Raises
     ------
@@ -25,7 +30,7 @@ def metric_units(X: np.ndarray, weights: np.ndarray, metric: str) -> tuple[np.nd
     if metric == "euclidean":
         scale = common_scale(spread)
         return shift, scale, float(np.mean((spread / scale) ** 2))
-    # Of many rows the rounding of the mean may be more than a few digits.
+    # With many samples the rounding of the mean may reach more than a few digits.
     for j in np.flatnonzero(spread <= 1e-6 * np.abs(shift)):
         if not constant[j] and X[:, j].min() < X[:, j].max():
             continue

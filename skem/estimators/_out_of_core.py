@@ -1,252 +1,445 @@
 """Training samples outside memory: Dask collections, and files that are read part by part.
 
-An ``Executor`` of the engine reads blocks of samples, one for each part. Before EM it reads them three times: for values and
-classes, for the moments of the features, and for the parts themselves.
+A block is a part of the samples as the user gave them. An executor applies functions to blocks where these are: on Dask's workers,
+or in threads that read a file. Before EM it does so to check and summarise blocks, for the moments of the features, for the
+sizes of classes, and for the samples that initialisations draw from.
 """
 
 from __future__ import annotations
 
+import copy
+import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial, wraps
-from typing import Any, TypeVar
+from concurrent.futures import CancelledError
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_feature_names, _check_n_features, column_or_1d
+from sklearn.utils.validation import _check_feature_names, column_or_1d
 
 from skem.engine import rows as _rows
 from skem.engine.masked import refuse_masked, with_nan
-from skem.engine.parts import PartsOutOfCore, add, tree
+from skem.engine.parts import PART_ROWS, PartsOutOfCore, add, collect, tree
 from skem.engine.rows import Rows, sort_by_class
-from skem.estimators._blocks import Block, Source, is_dask
-from skem.estimators._checking import LEAST_WEIGHT, refuse_missing_labels
-from skem.estimators._units import Spread, checked_moments
+from skem.engine.threads import Workers, interruptible
+from skem.estimators._checking import LEAST_WEIGHT, is_dask, is_out_of_core, refuse_missing_labels
+from skem.estimators._units import Moments, checked_moments
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    import dask.array as da
 
+__all__ = ["OutOfCoreSamples", "is_out_of_core", "map_blocks", "out_of_core_samples"]
 
-def by_blocks(method: Method) -> Method:
-    """Decorator of a method with a result per sample: it is lazy for a Dask collection."""
-
-    @wraps(method)
-    def of_any(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        if not is_dask(X):
-            return method(self, X, *args, **kwargs)
-        from skem.estimators import _dask
-
-        return _dask.map_rows(self, method.__name__, X, *args, **kwargs)
-
-    return of_any  # type: ignore[return-value]
+Function = Callable[..., Any]
+Values = Sequence[Any]
+Method = TypeVar("Method", bound=Function)
 
 
-def out_of_core_rows(estimator: object, X: Any, y: Any, sample_weight: Any) -> OutOfCoreRows:
-    """Read the samples of a fit once; ``y`` is None for unlabelled samples.
+def out_of_core_samples(estimator: Any, X: Any, y: Any, sample_weight: Any) -> OutOfCoreSamples:
+    """Check the samples of a fit; ``y`` is None for unlabelled samples.
 
     Raises
     ------
     ValueError
         NaN or infinite features, by part and row; collections of different or unknown sizes; labels that are no classes; weights
         that are negative or all zero.
+    RuntimeError
+        Dask workers without this package, or with another version.
     """
     refuse_masked("y", y)
     refuse_masked("sample_weight", sample_weight)
+    name = type(estimator).__name__
+    executor: DaskWorkers | FileReaders
     if is_dask(X):
-        from skem.estimators import _dask
-
-        source = _dask.source(estimator, X, y, sample_weight)
+        executor, table = DaskWorkers(name), getattr(X, "_meta", None)
+        X = _dask_array(X, "X")
     else:
-        from skem.estimators import _files_of_rows
-
-        source = _files_of_rows.source(estimator, X, y, sample_weight)
-    _check_feature_names(estimator, source.names, reset=True)
-    _check_n_features(estimator, np.empty((1, source.n_features)), reset=True)
-    return OutOfCoreRows(type(estimator).__name__, source)
-
-
-# Computations on a block
+        executor, table = FileReaders(estimator.n_jobs), X.empty_table
+    if len(X.shape) != 2 or 0 in X.shape:
+        raise ValueError(f"X must have samples and features, got shape {X.shape}")
+    _check_feature_names(estimator, table, reset=True)
+    estimator.n_features_in_ = X.shape[1]
+    return OutOfCoreSamples(name, executor, executor.blocks(X, y, sample_weight), X.shape[1], X.dtype)
 
 
-@dataclass(frozen=True)
-class _Summary:
-    """The values of a block, or in ``fault`` the reason to refuse them."""
-
-    fault: str
-    lowest: np.ndarray
-    highest: np.ndarray
-    first_row: np.ndarray
-    labels: np.ndarray
-    largest_weight: float
+def _check_length(values: Any, name: str, X: Any) -> None:
+    if values.shape != (len(X),):
+        raise ValueError(
+            f"X has {len(X)} samples and {name} has shape {values.shape}; give {name} one value for each sample"
+        )
 
 
-def _summary(block: Block, first: int, dtype: np.dtype) -> _Summary:
-    X = np.asarray(with_nan(block.X))
-    weights = np.ones(1) if block.weights is None else np.asarray(with_nan(block.weights))
-    labels, fault = np.zeros(0), _fault_of_weights(weights, first)
-    if not fault:
-        try:
-            X = X.astype(dtype, copy=False)
-            if block.labels is not None:
-                refuse_missing_labels(block.labels, first)
-                labels = column_or_1d(block.labels)
-                check_classification_targets(labels)
-                labels = np.unique(labels[np.broadcast_to(weights > 0, labels.shape)])
-        except (TypeError, ValueError) as error:
-            fault = str(error)
-    if not fault:
-        finite = np.isfinite(X)
-        if not finite.all():
-            row = first + int(np.flatnonzero(~finite.all(axis=1))[0])
-            nan = int(np.isnan(X).sum())
-            infinite = X.size - nan - int(finite.sum())
-            fault = f"{nan} NaN and {infinite} infinity values, the first of them in row {row}"
-    if fault:
-        nothing = np.zeros(0)
-        return _Summary(fault, nothing, nothing, nothing, nothing, 0.0)
-    return _Summary("", X.min(axis=0), X.max(axis=0), X[0].copy(), labels, float(weights.max()))
+# Functions of a block
 
 
-def _fault_of_weights(weights: np.ndarray, first: int) -> str:
-    wrong = ~(np.isfinite(weights) & (weights >= 0))
-    if not wrong.any():
-        return ""
-    row = int(np.flatnonzero(wrong)[0])
-    return f"sample_weight {weights[row]} in row {first + row}, which has to be a number from zero on"
+class Block(NamedTuple):
+    """Consecutive samples, from number ``first`` on: features (n, M), and optionally labels (n,) and weights (n,)."""
+
+    first: int
+    X: np.ndarray
+    labels: np.ndarray | None
+    weights: np.ndarray | None
 
 
-@dataclass(frozen=True)
-class _Model:
-    """Conversion of the samples of a block to those of a part.
+Samples = tuple[np.ndarray, np.ndarray | None, np.ndarray]
+"""Features, labels or codes of classes, or None for unlabelled samples, and weights."""
 
-    Attributes
-    ----------
-    dtype : numpy dtype
-    classes : ndarray of shape (L,), or None
-    least_weight : float
-        Sample weight up to which a sample is left out.
-    mean_weight : float
+
+def _arrays(block: Block, dtype: np.dtype) -> Samples:
+    X = np.asarray(with_nan(block.X)).astype(dtype, copy=False)
+    labels = None if block.labels is None else column_or_1d(block.labels)
+    weights = np.ones(len(X)) if block.weights is None else np.asarray(with_nan(block.weights), np.float64)
+    return X, labels, weights
+
+
+def _samples(
+    block: Block,
+    dtype: np.dtype,
+    least_weight: float,
+    classes: np.ndarray | None = None,
+    mean_weight: float = 1.0,
+) -> Samples:
+    """Return the samples of a block with weights above ``least_weight``; given ``classes``, labels become their indices."""
+    X, labels, weights = _arrays(block, dtype)
+    used = weights > least_weight
+    if not used.all():
+        X, labels, weights = X[used], None if labels is None else labels[used], weights[used]
+    if classes is not None and labels is not None:
+        labels = np.searchsorted(classes, labels)
+    return X, labels, weights / mean_weight
+
+
+def _summarise(block: Block, dtype: np.dtype, least_weight: float) -> tuple[Any, ...] | str | None:
+    """Check a block, and summarise its samples that have a weight.
+
+    Returns
+    -------
+    tuple, or str, or None
+        Number of samples; total, smallest and largest weight; first sample; smallest and largest values of the features; classes.
+        None if no sample has a weight. If the block is refused, the reason.
     """
-
-    dtype: np.dtype
-    classes: np.ndarray | None
-    least_weight: float = -np.inf
-    mean_weight: float = 1.0
-
-    def used(self, block: Block) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
-        """The samples of a block that have a weight: features, class codes, and weights."""
-        X, codes = np.asarray(block.X).astype(self.dtype, copy=False), None
-        weights = np.ones(len(X))
-        labels = None if block.labels is None else column_or_1d(block.labels)
-        if block.weights is not None:
-            weights = np.asarray(block.weights, dtype=np.float64)
-            used = weights > self.least_weight
-            if not used.all():
-                X, weights = X[used], weights[used]
-                labels = None if labels is None else labels[used]
-            weights = weights / self.mean_weight
-        if labels is not None and self.classes is not None:
-            codes = np.searchsorted(self.classes, labels)
-        return X, codes, weights
+    try:
+        _check(block, dtype)
+        X, labels, weights = _samples(block, dtype, least_weight)
+        classes = np.zeros(0) if labels is None else np.unique(labels)
+    except (TypeError, ValueError) as error:
+        return f"rows {block.first} to {block.first + len(block.X) - 1}: {error}"
+    if not len(X):
+        return None
+    totals = len(X), weights.sum(), weights.min(), weights.max()
+    return *totals, X[0].copy(), X.min(axis=0), X.max(axis=0), classes
 
 
-def _weight(block: Block, model: _Model) -> tuple[int, float]:
-    """The number of samples of a block that have a weight, and the sum of their weights."""
-    weights = model.used(block)[2]
-    return len(weights), float(weights.sum())
+def _check(block: Block, dtype: np.dtype) -> None:
+    X, labels, weights = _arrays(block, dtype)
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        row = wrong.argmax()
+        raise ValueError(
+            f"sample_weight {weights[row]} in row {block.first + row}; weights must be finite and not negative"
+        )
+    if labels is not None:
+        refuse_missing_labels(block.labels, block.first)
+        check_classification_targets(labels)
+    finite = np.isfinite(X)
+    if not finite.all():
+        n_missing, row = np.isnan(X).sum(), finite.all(axis=1).argmin()
+        raise ValueError(
+            f"X has {n_missing} NaN and {(~finite).sum() - n_missing} infinite values, the first in row {block.first + row}; "
+            "samples outside memory must be finite: leave these out, or fill in their values"
+        )
 
 
-def _spread(block: Block, model: _Model) -> tuple[Spread, np.ndarray]:
-    """The moments of the features of a block, and the total weight of each class."""
-    X, codes, weights = model.used(block)
-    n_classes = 1 if model.classes is None else len(model.classes)
-    if codes is None:
-        codes = np.zeros(len(X), dtype=np.intp)
-    return Spread.of(np.ascontiguousarray(X), weights), np.bincount(
-        codes, weights=weights, minlength=n_classes
-    )
+def _measure(samples: Samples, n_classes: int) -> tuple[Moments, np.ndarray]:
+    """Return the moments of the features, and the total weight of each class."""
+    X, codes, weights = samples
+    spread = Moments.of(np.ascontiguousarray(X), weights)
+    return spread, np.zeros(0) if codes is None else np.bincount(codes, weights, n_classes)
 
 
-def _part(block: Block, model: _Model, shift: np.ndarray, scale: np.ndarray, keep: bool) -> Rows:
-    """A block as a part of the samples, sorted by class."""
-    X, codes, weights = model.used(block)
-    n_classes = None if model.classes is None else len(model.classes)
-    return sort_by_class(
-        np.ascontiguousarray(X), codes, weights, shift, scale, n_classes=n_classes, keep=keep
-    )
+def _part(samples: Samples, shift: np.ndarray, scale: np.ndarray, n_classes: int, keep: bool) -> Rows:
+    """Sort samples by class."""
+    X, codes, weights = samples
+    X = np.ascontiguousarray(X)
+    return sort_by_class(X, codes, weights, shift, scale, n_classes=n_classes, keep=keep)
 
 
-class OutOfCoreRows:
-    """The samples of a fit that have a weight, with the methods of ``LabelledRows``.
+class OutOfCoreSamples:
+    """Samples of a fit that have a weight, with the methods of samples in memory.
 
     Parameters
     ----------
     name : str
         Name of the estimator.
-    source : Source
+    executor : DaskWorkers or FileReaders
+    blocks : sequence
+        The executor's references to `Block`.
+    n_features : int
+    dtype : numpy dtype
+        Type of the features; all but float32 are converted to float64.
     """
 
-    def __init__(self, name: str, source: Source) -> None:
-        self._name, self._source, self._executor = name, source, source.executor
-        self._blocks = list(source.blocks)
-        firsts = (np.cumsum(source.sizes) - source.sizes).tolist()
-        self._summaries = self._executor.map(partial(_summary, dtype=source.dtype), self._blocks, firsts)
-        for number, (summary, first, size) in enumerate(
-            zip(self._summaries, firsts, source.sizes, strict=True)
-        ):
-            if summary.fault:
-                raise ValueError(
-                    f"{name}: part {number} of the training data, rows {first} to {first + size - 1}: {summary.fault}"
-                )
-        self.n_rows, self.n_features = sum(source.sizes), source.n_features
-        self.classes = np.unique(np.concatenate([summary.labels for summary in self._summaries]))
-        self._model = _Model(source.dtype, self.classes if len(self.classes) else None)
-        if source.weighted:
-            self._weigh()
+    incomplete = False  # missing values are refused
 
-    def _weigh(self) -> None:
-        """Leave out samples without weight, and scale the other weights to a mean of one."""
-        largest = max(summary.largest_weight for summary in self._summaries)
-        if largest == 0:
-            raise ValueError(f"{self._name}: sample_weight is zero in all rows")
-        model = _Model(self._model.dtype, self._model.classes, LEAST_WEIGHT * largest)
-        counted = self._executor.map(partial(_weight, model=model), self._blocks)
-        self._blocks = [block for block, (n, _) in zip(self._blocks, counted, strict=True) if n]
-        self.n_rows = sum(n for n, _ in counted)
-        mean = tree(weight for n, weight in counted if n) / self.n_rows
-        if not np.isfinite(mean):
-            raise ValueError(f"{self._name}: the sum of sample_weight is too large for float64")
-        self._model = _Model(model.dtype, model.classes, model.least_weight, mean)
+    def __init__(
+        self, name: str, executor: DaskWorkers | FileReaders, blocks: Values, n_features: int, dtype: Any
+    ) -> None:
+        self._name, self._executor, self.n_features = name, executor, n_features
+        self._dtype = np.dtype(np.float32 if dtype == np.float32 else np.float64)
+        blocks, mean_weight, smallest, largest = self._summarise(blocks, 0.0)
+        least_weight = LEAST_WEIGHT * largest
+        if smallest <= least_weight:
+            classes = self.classes
+            blocks, mean_weight, *_ = self._summarise(blocks, least_weight)
+            lost = np.setdiff1d(classes, self.classes).tolist()
+            if lost:
+                raise ValueError(
+                    f"{name}: no sample of class {lost[0]!r} has a sample_weight above {LEAST_WEIGHT:g} of the largest; "
+                    "increase these weights, or set them to zero to leave the class out"
+                )
+        if not np.isfinite(mean_weight):
+            raise ValueError(
+                f"{name}: the sum of sample_weight exceeds float64; divide the weights by a constant"
+            )
+        samples = partial(_samples, dtype=self._dtype, least_weight=least_weight)
+        self._samples = executor.apply(
+            partial(samples, classes=self.classes, mean_weight=mean_weight), blocks
+        )
+
+    def _summarise(self, blocks: Values, least_weight: float) -> tuple[list[Any], float, float, float]:
+        """Set attributes of the samples with larger weights.
+
+        Returns
+        -------
+        blocks : list
+            Blocks with such samples.
+        mean_weight, smallest_weight, largest_weight : float
+        """
+        summarise = partial(_summarise, dtype=self._dtype, least_weight=least_weight)
+        summaries = collect(self._executor, summarise, blocks)
+        for number, fault in enumerate(summaries):
+            if isinstance(fault, str):
+                raise ValueError(f"{self._name}: part {number} of the training data, {fault}")
+        used = [(block, *summary) for block, summary in zip(blocks, summaries, strict=True) if summary]
+        if not used:
+            raise ValueError(
+                f"{self._name}: sample_weight is zero for all samples; give at least one a weight"
+            )
+        found, sizes, totals, smallest, largest, first, lowest, highest, classes = zip(*used, strict=True)
+        self.n_samples, self.classes = sum(sizes), np.unique(np.concatenate(classes))
+        self._first_sample, self._range = first[0], (np.min(lowest, axis=0), np.max(highest, axis=0))
+        return list(found), tree(totals) / self.n_samples, min(smallest), max(largest)
 
     @cached_property
-    def _spread(self) -> tuple[Spread, np.ndarray]:
-        def both(parts: Sequence[tuple[Spread, np.ndarray]]) -> tuple[Spread, np.ndarray]:
-            return Spread.of_all([spread for spread, _ in parts]), add([weights for _, weights in parts])
-
-        return tree(self._executor.map(partial(_spread, model=self._model), self._blocks), both)
+    def _measured(self) -> tuple[Moments, np.ndarray]:
+        """The moments of the features, and the total weight of each class."""
+        measure = partial(_measure, n_classes=len(self.classes))
+        spreads, class_weights = zip(*collect(self._executor, measure, self._samples), strict=True)
+        return tree(spreads, Moments.combined), tree(class_weights)
 
     def moments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return checked_moments(self._spread[0], self._summaries[0].first_row, self._source.dtype, self.range)
+        return checked_moments(self._measured[0], self._first_sample, self._dtype, self.range)
 
     def total_weight(self) -> float:
-        return self._spread[0].weight
-
-    def range(self) -> tuple[np.ndarray, np.ndarray]:
-        lowest = np.min([summary.lowest for summary in self._summaries], axis=0)
-        return lowest, np.max([summary.highest for summary in self._summaries], axis=0)
+        return self._measured[0].weight
 
     def class_weights(self) -> np.ndarray:
-        """The total weight of each class, shape (L,)."""
-        lost = self.classes[self._spread[1] == 0].tolist()
-        if lost:
-            raise ValueError(
-                f"sample_weight: no row of class {lost[0]!r} has more than {LEAST_WEIGHT:g} of the largest weight, "
-                "too little to learn from: give its rows more weight, or none"
-            )
-        return self._spread[1]
+        """Total weight of each class, shape (L,)."""
+        return self._measured[1]
+
+    def range(self) -> tuple[np.ndarray, np.ndarray]:
+        return self._range
 
     def parts(self, shift: np.ndarray, scale: np.ndarray) -> PartsOutOfCore:
         """The samples as the engine reads them."""
-        size = self.n_rows * self.n_features * self._source.dtype.itemsize
-        keep = size <= _rows.KEPT_BYTES
-        part = partial(_part, model=self._model, shift=shift, scale=scale, keep=keep)
-        return PartsOutOfCore(self._executor, self._executor.keep(part, self._blocks), shift, scale)
+        keep = self.n_samples * self.n_features * self._dtype.itemsize <= _rows.KEPT_BYTES
+        part = partial(_part, shift=shift, scale=scale, n_classes=len(self.classes), keep=keep)
+        parts = self._executor.keep(self._executor.apply(part, self._samples))
+        return PartsOutOfCore(self._executor, parts, shift, scale)
+
+
+# Files
+
+
+class FileReaders:
+    """Threads of this process. A reference is a function that reads a block, which is dropped after its use."""
+
+    def __init__(self, n_jobs: int | None) -> None:
+        self._n_jobs = n_jobs
+
+    def blocks(self, X: Any, y: Any, sample_weight: Any) -> list[Any]:
+        """References to the blocks of a file that are not empty."""
+        ends = np.cumsum(X.block_sizes)
+        columns = [X.read_block]
+        for name, values in ("y", y), ("sample_weight", sample_weight):
+            if values is None:
+                columns.append(lambda number: None)
+                continue
+            values = values if hasattr(values, "read_block") else np.asarray(values)
+            _check_length(values, name, X)
+            if isinstance(values, np.ndarray):
+                columns.append(np.split(values, ends[:-1]).__getitem__)
+            elif values.block_sizes == X.block_sizes:
+                columns.append(values.read_block)
+            else:
+                raise ValueError(f"{name} has other row groups than X; read both from the same files")
+
+        def read(number: int) -> Block:
+            first = ends[number] - X.block_sizes[number]
+            return Block(first, *(read_column(number) for read_column in columns))
+
+        return [partial(read, number) for number, size in enumerate(X.block_sizes) if size]
+
+    def apply(self, function: Function, parts: Values, *arguments: Values) -> list[Any]:
+        """References to ``function(part, ...)``."""
+
+        def call(read: Callable[[], Any], *others: Any) -> Any:
+            return function(read(), *others)
+
+        return [partial(call, *values) for values in zip(parts, *arguments, strict=True)]
+
+    def fold(self, function: Function, parts: Values, *arguments: Values) -> Any:
+        calls = self.apply(function, parts, *arguments)
+        with Workers(self._n_jobs) as workers, workers.imap(operator.call, calls) as values:
+            return tree(values)
+
+    def keep(self, parts: list[Any]) -> list[Any]:
+        """The parts as they are: files are read in each iteration."""
+        return parts
+
+
+# Dask, which is imported for a collection only
+
+
+class DaskWorkers:
+    """Workers of the active Dask client, or else Dask's threads. A reference is a ``Delayed``.
+
+    Parameters
+    ----------
+    name : str
+        Name of the estimator.
+    """
+
+    def __init__(self, name: str) -> None:
+        from dask.base import get_scheduler
+
+        client = getattr(get_scheduler(), "__self__", None)
+        self._client = client if hasattr(client, "run_on_scheduler") else None
+        if self._client is not None:
+            _refuse_other_versions(name, self._client)
+
+    def blocks(self, X: da.Array, y: Any, sample_weight: Any) -> list[Any]:
+        """References to the blocks of a collection, each as long as a part."""
+        import dask.array as da
+        from dask import delayed
+
+        X = X.rechunk((PART_ROWS, -1))
+        sizes = X.chunks[0]
+        columns = [(np.cumsum(sizes) - sizes).tolist(), X.to_delayed()[:, 0]]
+        for name, values in ("y", y), ("sample_weight", sample_weight):
+            if values is None:
+                columns.append([None] * len(sizes))
+                continue
+            column = _dask_array(values if is_dask(values) else da.from_array(np.asarray(values)), name)
+            _check_length(column, name, X)
+            columns.append(column.rechunk((sizes,)).to_delayed())
+        return [delayed(Block)(*block) for block in zip(*columns, strict=True)]
+
+    def apply(self, function: Function, parts: Values, *arguments: Values) -> list[Any]:
+        """References to ``function(part, ...)``."""
+        from dask import delayed
+
+        work = delayed(function, traverse=False)  # A task of its own, so that it is sent once.
+        return [delayed(operator.call)(work, *call) for call in zip(parts, *arguments, strict=True)]
+
+    def fold(self, function: Function, parts: Values, *arguments: Values) -> Any:
+        from dask import compute, delayed
+
+        return self._run(compute, tree(self.apply(function, parts, *arguments), delayed(add)))[0]
+
+    def keep(self, parts: list[Any]) -> list[Any]:
+        """References to the values of parts, in the memory of workers; Dask computes those of a worker that dies again."""
+        from dask import persist
+
+        return list(self._run(persist, *parts))
+
+    @interruptible()
+    def _run(self, compute: Function, *tasks: Any) -> Any:
+        gone = RuntimeError(
+            "the Dask client went away during the fit, or its cluster was restarted: connect another client and fit again"
+        )
+        if self._client is not None and self._client.status != "running":
+            raise gone
+        try:
+            return compute(*tasks)
+        except CancelledError as error:
+            raise gone from error
+
+
+def _refuse_other_versions(name: str, client: Any) -> None:
+    """Raise RuntimeError if a worker, or the scheduler, has no skem or another version than this process."""
+
+    def version() -> str:  # Pickled by value, because it also runs without skem.
+        try:
+            import skem
+        except ImportError:
+            return "no skem"
+        return f"skem {skem.__version__}"
+
+    versions = {f"worker {address}": found for address, found in client.run(version).items()}
+    if not versions:
+        raise RuntimeError(f"{name}: the Dask cluster has no workers; start some, and fit again")
+    versions["the scheduler"] = client.run_on_scheduler(version)
+    for place, found in versions.items():
+        if found != version():
+            raise RuntimeError(
+                f"{name}: {place} has {found} and this process {version()}; install the same package everywhere"
+            )
+
+
+def _dask_array(values: Any, name: str) -> da.Array:
+    """Convert a Dask array or frame to an array with known chunks; a single column of labels or weights has one dimension."""
+    import dask.array as da
+
+    is_array = isinstance(values, da.Array)
+    if not (is_array or hasattr(type(values), "to_dask_array")):
+        raise ValueError(f"{name} must be a Dask array or data frame, got {type(values).__name__}")
+    dtypes = np.atleast_1d(values.dtype if is_array else values._meta.dtypes)
+    words = sorted({str(dtype) for dtype in dtypes if dtype.kind not in "biuf"})
+    if name != "y" and words:
+        raise ValueError(f"{name} must be numeric, got type {', '.join(words)}; select or encode the columns")
+    if not is_array:
+        if name == "y" and not isinstance(getattr(values, "dtype", None), np.dtype):
+            values = values.astype(object)  # NumPy has no type for pandas' strings and categories.
+        values = values.to_dask_array(lengths=True)
+    if np.isnan([size for sizes in values.chunks for size in sizes]).any():
+        raise ValueError(f"{name} has chunks of unknown sizes; call {name}.compute_chunk_sizes() first")
+    return values[:, 0] if name != "X" and values.shape[1:] == (1,) else values
+
+
+def map_blocks(
+    estimator: Any, method: str, X: Any, args: tuple[Any, ...], options: dict[str, Any]
+) -> da.Array:
+    """Apply a method of an estimator, in its present state, to each block of a Dask collection, lazily."""
+    import dask.array as da
+    from dask import delayed
+
+    model = copy.copy(estimator)
+    few = X._meta_nonempty if hasattr(X, "_meta_nonempty") else np.zeros((1, X.shape[1]), X.dtype)
+    example = _call_method(few, model, method, args, options)
+    call = {"model": delayed(model, traverse=False), "method": method, "args": args, "options": options}
+    like: dict[str, Any] = {"dtype": example.dtype, "meta": example[:0]}
+    if isinstance(X, da.Array):
+        X = X.rechunk({1: -1})
+        shape = {"chunks": (X.chunks[0], example.shape[1:])} if example.ndim > 1 else {"drop_axis": 1}
+        return X.map_blocks(_call_method, **call, **shape, **like)
+    blocks = [delayed(_call_method)(block, **call) for block in X.to_delayed()]
+    arrays = [da.from_delayed(block, (np.nan, *example.shape[1:]), **like) for block in blocks]
+    return da.concatenate(arrays, allow_unknown_chunksizes=True)
+
+
+def _call_method(
+    X: Any, model: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]
+) -> np.ndarray:
+    return np.asarray(getattr(model, method)(X, *args, **options))

@@ -1,4 +1,4 @@
-"""From a mixture to one with more components, which begins as much the same density."""
+"""Initialisation with more components than a fitted model has, and nearly the same density."""
 
 from __future__ import annotations
 
@@ -9,19 +9,10 @@ from skem.engine.parameters import Mixture
 
 
 def split_components(mixture: Mixture, covariance_type: str, n_components: int) -> Mixture:
-    """A mixture with more components.
+    """Split the heaviest component until there are enough.
 
-    The heaviest component becomes two with half of its weight each, half a standard deviation to either side along its
-    longest axis; and so on until there are enough.
-
-    Parameters
-    ----------
-    mixture : Mixture
-        In units in which its features are of one size. Of weights the mean over classes counts.
-    covariance_type : str
-        Of its covariances.
-    n_components : int
-        At least K.
+    Its two parts have half of its weight each. Their means lie half a standard deviation to either side along its longest axis.
+    The weight of a component is its mean over classes.
     """
     weights, means, covariances = mixture.weights.copy(), mixture.means, mixture.covariances
     K, m = means.shape
@@ -29,7 +20,7 @@ def split_components(mixture: Mixture, covariance_type: str, n_components: int) 
     while len(weights) < n_components:
         k = int(weights.mean(axis=1).argmax())
         values, vectors = np.linalg.eigh(dense[k])
-        # Which of the two directions is a matter of rounding.
+        # The sign of an eigenvector depends on rounding.
         axis = vectors[:, -1] * np.sign(vectors[np.abs(vectors[:, -1]).argmax(), -1])
         step = 0.5 * np.sqrt(values[-1]) * axis
         weights = np.concatenate([weights, 0.5 * weights[k : k + 1]])

@@ -1,6 +1,6 @@
-"""The one loop that trains: EM on all blocks pass by pass, until the objective gains too little.
+"""The loop that trains: for each initialisation, for each iteration of EM on all feature blocks.
 
-Also what classifiers add to it: rows held out to stop by, and several starts.
+Callbacks, early stopping and ``fit_passes`` observe it.
 """
 
 from __future__ import annotations
@@ -8,282 +8,329 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
-from operator import attrgetter
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils import check_random_state
 
-from skem.engine import em
-from skem.engine.device import Device
-from skem.engine.device_em import DeviceParts
+from skem.engine import em, missing_em
+from skem.engine.covariances import COVARIANCE_TYPES, CovarianceType
 from skem.engine.parameters import Mixture
-from skem.engine.parts import Parts, PartsInMemory, slices, tree
-from skem.engine.problem import Problem
+from skem.engine.parts import Parts
+from skem.engine.problem import ACTIVE_ROWS, Problem
 from skem.engine.rows import Features
 from skem.engine.threads import Workers, single_threaded
-from skem.estimators._checking import weighted_rows
-from skem.estimators._units import feature_moments
+from skem.estimators._callbacks import Progress, Unobserved
+from skem.estimators._fitted import FittedMixture
+from skem.estimators._out_of_core import OutOfCoreSamples
+from skem.estimators._regularisation import effective_ridge
+from skem.estimators._samples import HeldOutSamples, TrainingSamples
+from skem.estimators._units import Units
 
 
-class Record(NamedTuple):
-    """What is known after a pass, of all blocks together.
+class Iteration(NamedTuple):
+    """The result of an iteration, of all blocks together.
 
     Attributes
     ----------
-    mixtures : list of Mixture
-        The parameters of each block, in the engine's units.
-    log_likelihood, objective : ndarray of shape (n_passes,)
-        After each pass so far, summed over blocks: mean over rows in nats, per unit of volume in input units.
-    dtype : str
-        The widest type that densities are computed in.
+    states : list of em.State
+        One per block, in the engine's units.
+    log_likelihood, objective : list of float
+        After each iteration so far, summed over blocks: mean over samples in nats, per unit of volume in input units.
     converged : bool
-        Whether this pass gained less than ``tol``.
-    n_singular : int
-        Components of all blocks whose covariance was singular in the M-step.
+        True if the objective gained less than ``tol``.
+    last : bool
+        True if no iteration follows.
     """
 
-    mixtures: list[Mixture]
-    log_likelihood: np.ndarray
-    objective: np.ndarray
-    dtype: str
+    states: list[em.State]
+    log_likelihood: list[float]
+    objective: list[float]
     converged: bool
-    n_singular: int
+    last: bool
 
     @property
-    def n_passes(self) -> int:
-        return len(self.objective)
+    def mixtures(self) -> list[Mixture]:
+        return [state.mixture for state in self.states]
 
     @property
-    def lower_bound(self) -> float:
-        """The last objective; minus infinity before the first iteration."""
-        return float(self.objective[-1]) if self.n_passes else -np.inf
+    def dtype(self) -> str:
+        """The widest type that densities are computed in."""
+        return str(max((state.dtype for state in self.states), key=lambda dtype: dtype.itemsize))
+
+    @property
+    def n_singular(self) -> int:
+        """Number of components whose covariance was singular in the M-step."""
+        return sum(state.n_singular for state in self.states)
 
 
 @dataclass(frozen=True)
 class Training:
-    """All that passes of EM need beside a start.
+    """Everything that iterations of EM need except the initialisation.
 
     Attributes
     ----------
     parts : Parts
-        The rows.
-    blocks : sequence of ndarray of int
-        The features of each block.
-    options : dict
-        Of the engine's ``Problem``: the model, the same for all blocks.
+        The training samples.
+    columns : sequence of ndarray of int
+        Features of each block.
+    units : Units
+    covariance_type : CovarianceType
+    ridge, variance_floor : float
+        In the engine's units.
     max_iter : int
-        The most passes.
     tol : float
-        A pass that gains less than this is the last one: of the objective, in nats per row. Zero never stops.
+        Least gain of the objective in an iteration, in nats per sample; an iteration with less is the last. Zero never stops.
     n_jobs : int or None
-    goes_on : bool
-        True if the start is the last fit: its objective then is what the first pass has to improve on by ``tol``.
-    em_passes : callable
-        From a ``Problem`` and the most passes to the states after each.
+    log_sharing : ndarray of shape (K, L), optional
+        See ``Problem``.
+    continued : bool
+        True if the initialisation is the last fit: the first iteration then has to improve on its objective by ``tol``.
+    incomplete : bool
+        True if values are missing.
+    active_rows : float
+        See ``Problem``.
+    held_out : HeldOutSamples or None
+        Samples that select an iteration.
     """
 
     parts: Parts
-    blocks: Sequence[np.ndarray]
-    options: dict[str, Any]
+    columns: Sequence[np.ndarray]
+    units: Units
+    covariance_type: CovarianceType
+    ridge: float
+    variance_floor: float
     max_iter: int
     tol: float
     n_jobs: int | None
-    goes_on: bool = False
-    em_passes: Callable[[Problem, int], Iterator[em.State]] = em.iterations
+    log_sharing: np.ndarray | None = None
+    continued: bool = False
+    incomplete: bool = False
+    active_rows: float = ACTIVE_ROWS
+    held_out: HeldOutSamples | None = None
 
-    def passes(self, starts: Sequence[Mixture]) -> Generator[Record, None, None]:
-        """Yield what is known after each pass from one start, a mixture for each block in the engine's units."""
-        scale = self.parts.scale
-        log_scale = sum(float(np.log(scale[columns]).sum()) for columns in self.blocks)
-        history = np.empty((2, 64))
-        with Workers(self.n_jobs) as workers:
-            blocks = [
-                self.em_passes(
-                    Problem(self.parts, columns, start, workers=workers, **self.options), self.max_iter
-                )
-                for columns, start in zip(self.blocks, starts, strict=True)
-            ]
-            for p in range(self.max_iter):
-                with single_threaded():
-                    states = [next(block) for block in blocks]
-                if p == history.shape[1]:
-                    history = np.hstack([history, np.empty_like(history)])
-                history[0, p] = sum([s.log_likelihood for s in states]) - log_scale
-                history[1, p] = sum([s.objective for s in states]) - log_scale
-                # Nothing is written here again: whoever keeps a record keeps it as it was.
-                log_likelihood, objective = history[0, : p + 1], history[1, : p + 1]
-                if p:
-                    before = objective[-2]
-                else:
-                    before = sum([s.first_objective for s in states]) - log_scale if self.goes_on else -np.inf
-                converged = bool(self.tol > 0 and objective[-1] - before < self.tol)
-                dtype = max([s.dtype for s in states], key=attrgetter("itemsize")).type.__name__
-                n_singular = sum([s.n_singular for s in states])
-                mixtures = [s.mixture for s in states]
-                yield Record(mixtures, log_likelihood, objective, dtype, converged, n_singular)
-                if converged:
-                    return
+    @classmethod
+    def of(
+        cls,
+        model: Any,
+        samples: TrainingSamples | OutOfCoreSamples,
+        columns: Sequence[np.ndarray],
+        held_out: TrainingSamples | None = None,
+        *,
+        continued: bool,
+    ) -> Self:
+        """Choose units and regularisation by the training samples and the parameters of a model."""
+        units = Units.of_samples(samples, model.standardize, model.reg_covar)
+        parts, covariance_type = (
+            samples.parts(units.shift, units.scale),
+            COVARIANCE_TYPES[model.covariance_type],
+        )
+        ridge = units.ridge(model.reg_covar)
+        if not samples.incomplete:
+            ridge = effective_ridge(model, parts, columns, units, covariance_type)
+        scored = None
+        if held_out is not None:
+            features = Features(held_out.X, None, units.shift, units.scale, keep=True)
+            scored = HeldOutSamples(features, held_out.codes, held_out.weights)
+        return cls(
+            parts,
+            columns,
+            units,
+            covariance_type,
+            ridge,
+            model.variance_floor * units.mean_variance,
+            max_iter=model.max_iter,
+            tol=model.tol,
+            n_jobs=model.n_jobs,
+            continued=continued,
+            incomplete=samples.incomplete,
+            held_out=scored,
+        )
+
+    def problem(self, block: int, start: Mixture, workers: Workers) -> Problem:
+        """The engine's problem of one block."""
+        return Problem(
+            self.parts,
+            self.columns[block],
+            start,
+            self.covariance_type,
+            workers,
+            ridge=self.ridge,
+            variance_floor=self.variance_floor,
+            log_sharing=self.log_sharing,
+            active_rows=self.active_rows,
+        )
+
+    def to_engine(self, mixture: Mixture, block: int = 0) -> Mixture:
+        """Initial parameters of one block, from input units."""
+        return self.units.to_engine(mixture, self.columns[block], self.covariance_type)
+
+    def fitted(self, mixtures: Sequence[Mixture]) -> FittedMixture:
+        """The fitted model with these parameters, which are in the engine's units."""
+        return FittedMixture.of_engine(mixtures, self.columns, self.units, self.covariance_type)
+
+    def iterations(self, start: Sequence[Mixture], workers: Workers) -> Iterator[Iteration]:
+        """Yield the result of each iteration from an initialisation, a mixture per block in the engine's units."""
+        em_iterations = missing_em.iterations if self.incomplete else em.iterations
+        blocks = [
+            em_iterations(self.problem(r, mixture, workers), self.max_iter) for r, mixture in enumerate(start)
+        ]
+        log_volume = sum(map(self.units.log_volume, self.columns))
+        log_likelihood: list[float] = []
+        objective: list[float] = []
+        for iteration in range(1, self.max_iter + 1):
+            with single_threaded():
+                states = [next(block) for block in blocks]
+            if iteration == 1:
+                before = -np.inf
+                if self.continued:
+                    before = sum([state.first_objective for state in states]) - log_volume
+            log_likelihood.append(sum([state.log_likelihood for state in states]) - log_volume)
+            objective.append(sum([state.objective for state in states]) - log_volume)
+            converged = self.tol > 0 and objective[-1] - before < self.tol
+            before = objective[-1]
+            last = converged or iteration == self.max_iter
+            yield Iteration(states, log_likelihood, objective, converged, last)
+            if last:
+                return
 
 
-def warn_if_singular(estimator: Any, n_singular: int) -> None:
-    """Warn where components end with another covariance than their samples have."""
+class Selection:
+    """The iteration with the best score on held-out samples; its attributes are restored at the end.
+
+    Parameters
+    ----------
+    model : estimator
+    measure : callable
+        Returns the score of the model as it is, the larger the better.
+    names : sequence of str
+        Attributes of the model that belong to an iteration.
+    """
+
+    def __init__(self, model: Any, measure: Callable[[], float], names: Sequence[str]) -> None:
+        self._model, self._measure, self._names = model, measure, names
+        self.scores: list[float] = []
+        self.best_score, self._without_gain = -np.inf, 0
+
+    def add(self) -> bool:
+        """Score the present iteration; return True after more than ``n_iter_no_change`` iterations below the best score."""
+        score = self._measure()
+        self.scores.append(score)
+        self._without_gain = self._without_gain + 1 if score < self.best_score else 0
+        if score > self.best_score:
+            self.best_score = score
+            self._best = {name: vars(self._model)[name] for name in self._names}
+        return self._without_gain > self._model.n_iter_no_change
+
+    def restore_best(self) -> None:
+        vars(self._model).update(self._best)
+
+
+def fit_iterations(
+    model: Any,
+    training: Training,
+    initialise: Callable[[], Sequence[Mixture]],
+    progress: Progress | Unobserved,
+    *,
+    eager: bool = False,
+) -> Generator[Any, bool | None, bool]:
+    """Train a model by EM; yield it after each iteration.
+
+    Parameters
+    ----------
+    model : estimator
+        Its ``_n_init()`` is the number of initialisations, and ``_store(training, iteration)`` sets its fitted attributes.
+    training : Training
+    initialise : callable
+        Returns an initialisation, a mixture per block in the engine's units.
+    progress : Progress or Unobserved
+        Reports each iteration to callbacks.
+    eager : bool
+        True if the model has to be fitted at each ``yield``.
+
+    Returns
+    -------
+    bool
+        True if a callback, or the caller by sending True, ended the fit. The model is that of the best initialisation.
+    """
+    best_value, best, stop, selection = -np.inf, None, False, None
+    held_out = training.held_out
+    with Workers(training.n_jobs) as workers:
+        for number in range(1, model._n_init() + 1):
+            with single_threaded():
+                start = initialise()
+            if held_out is not None and model.early_stopping:
+                selection = Selection(model, partial(held_out.accuracy, model), ("_fitted", "best_iter_"))
+            iterations = training.iterations(start, workers)
+            finished = False
+            while not (finished or stop):
+                with progress.task() as task:
+                    iteration = next(iterations)
+                    finished = iteration.last
+                    if finished or eager or selection or progress.observed:
+                        model._store(training, iteration)
+                    if selection is not None:
+                        if selection.add():
+                            model.converged_ = finished = True
+                        model.validation_scores_ = list(selection.scores)
+                        model.best_validation_score_ = selection.best_score
+                if getattr(model, "verbose", False):
+                    print(
+                        f"initialisation {number}, iteration {len(iteration.objective)}: "
+                        f"objective {iteration.objective[-1]:.6f} nats per sample"
+                    )
+                stop = bool((yield model)) or task.stop
+            value = iteration.objective[-1]
+            if held_out is not None and selection is not None:
+                selection.restore_best()
+                value = -held_out.log_loss(model)
+            if best is None or value > best_value:
+                best_value, best, n_singular = value, vars(model).copy(), iteration.n_singular
+            if stop:
+                break
+    assert best is not None
+    vars(model).update(best)
+    warn_if_singular(model, n_singular)
+    if not stop:
+        warn_unless_converged(model)
+    return stop
+
+
+# Warnings
+
+
+def warn_if_singular(model: Any, n_singular: int) -> None:
+    """Warn if components end with another covariance than their samples have."""
     if n_singular:
         warnings.warn(
-            f"{type(estimator).__name__}: {n_singular} component covariances are singular, so EM kept or raised earlier ones "
-            f"(reg_covar={estimator.reg_covar:g}): increase reg_covar, or use fewer components",
+            f"{type(model).__name__}: {n_singular} component covariances are singular, so EM kept or raised earlier ones "
+            f"(reg_covar={model.reg_covar:g}): increase reg_covar, or use fewer components",
             stacklevel=3,
         )
 
 
-def warn_unless_converged(estimator: Any) -> None:
-    """Warn where ``tol`` did not end the fit that was kept; zero never stops, and never warns."""
-    if estimator.tol > 0 and not estimator.converged_:
+def warn_unless_converged(model: Any) -> None:
+    """Warn if ``tol`` did not end the fit that was kept; zero never stops, and never warns."""
+    if model.tol > 0 and not model.converged_:
         warnings.warn(
-            f"{type(estimator).__name__} did not converge in {estimator.max_iter} passes: increase max_iter or tol",
+            f"{type(model).__name__} did not converge in {model.max_iter} iterations: increase max_iter or tol",
             ConvergenceWarning,
             stacklevel=3,
         )
 
 
-@dataclass(frozen=True)
-class LabelledRows:
-    """Rows in memory, their classes, and their weights.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n, M)
-    codes : ndarray of int, shape (n,)
-    weights : ndarray of shape (n,)
-    classes : ndarray of shape (L,)
-        What the user calls the classes; none where rows have no classes, and codes of zero.
-    device : Device or None
-        Device on which the E-step runs; None is the host.
-    """
-
-    X: np.ndarray
-    codes: np.ndarray
-    weights: np.ndarray
-    classes: np.ndarray
-    device: Device | None = None
-
-    @classmethod
-    def of(
-        cls,
-        X: np.ndarray,
-        labels: np.ndarray,
-        sample_weight: ArrayLike | None,
-        device: Device | None = None,
-    ) -> Self:
-        """Those that have a weight; see `weighted_rows`."""
-        X, labels, weights = weighted_rows(X, labels, sample_weight)
-        classes, codes = np.unique(labels, return_inverse=True)
-        return cls(X, codes, weights, classes, device)
-
-    @classmethod
-    def without_classes(
-        cls, X: np.ndarray, sample_weight: ArrayLike | None, device: Device | None = None
-    ) -> Self:
-        """Unlabelled samples."""
-        X, codes, weights = weighted_rows(X, np.zeros(len(X), dtype=np.int8), sample_weight)
-        return cls(X, codes, weights, np.zeros(0), device)
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.X)
-
-    @property
-    def n_features(self) -> int:
-        return self.X.shape[1]
-
-    def moments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return feature_moments(self.X, self.weights)
-
-    def total_weight(self) -> float:
-        return tree(float(self.weights[part].sum()) for part in slices(len(self.weights)))
-
-    def range(self) -> tuple[np.ndarray, np.ndarray]:
-        return np.nanmin(self.X, axis=0), np.nanmax(self.X, axis=0)
-
-    def class_weights(self) -> np.ndarray:
-        """The total weight of each class, shape (L,)."""
-        return tree(
-            np.bincount(self.codes[part], weights=self.weights[part], minlength=len(self.classes))
-            for part in slices(len(self.codes))
-        )
-
-    def parts(self, shift: np.ndarray, scale: np.ndarray) -> PartsInMemory:
-        """The samples as the engine reads them, on the host or on the device."""
-        data = self.X, self.codes if len(self.classes) else None, self.weights, shift, scale
-        return PartsInMemory(*data) if self.device is None else DeviceParts(self.device, *data)
-
-    def split(
-        self, fraction: float, random_state: np.random.RandomState
-    ) -> tuple[LabelledRows, LabelledRows]:
-        """Those to train on, with weights of mean one, and a stratified ``fraction`` to stop by.
-
-        Raises
-        ------
-        ValueError
-            Where a class has too few rows for both.
-        """
-        counts = np.bincount(self.codes)
-        if counts.min() < 2:
-            raise ValueError(
-                f"validation_fraction: class {self.classes.tolist()[counts.argmin()]!r} has one sample, and to hold out "
-                "samples each class needs two; add samples, leave the class out, or set early_stopping=False and no "
-                'strength="auto"'
-            )
-        splitter = StratifiedShuffleSplit(1, test_size=fraction, random_state=random_state)
-        try:
-            train, held_out = next(splitter.split(self.X, self.codes))
-        except ValueError as error:
-            raise ValueError(f"validation_fraction: no stratified split can be made: {error}") from error
-        weights = self.weights[train] / self.weights[train].mean()
-        return (
-            LabelledRows(self.X[train], self.codes[train], weights, self.classes, self.device),
-            LabelledRows(self.X[held_out], self.codes[held_out], self.weights[held_out], self.classes),
-        )
-
-
-class EarlyStopping:
-    """When to stop by the accuracy on rows held out, and which pass to go back to: of a fit from one start."""
-
-    def __init__(self, model: Any, features: Features, codes: np.ndarray, weights: np.ndarray) -> None:
-        self._model, self._codes, self._weights = model, codes, weights
-        self._features: Any = features
-        self._best: dict[str, Any] = {}
-        self._without_gain = 0
-        model.validation_scores_, model.best_validation_score_ = [], -np.inf
-
-    def has_enough(self) -> bool:
-        """Score the pass the model is at; whether too many passes have been worse than the best one."""
-        model = self._model
-        score = model.score(self._features, model.classes_[self._codes], sample_weight=self._weights)
-        model.validation_scores_ = [*model.validation_scores_, score]
-        self._without_gain = self._without_gain + 1 if score < model.best_validation_score_ else 0
-        if score > model.best_validation_score_:
-            model.best_validation_score_ = score
-            self._best = {"blocks_": model.blocks_, "best_iter_": model.n_iter_}
-        return self._without_gain > model.n_iter_no_change
-
-    def go_back(self) -> float:
-        """Give the model its best pass; the log-loss of that one on the rows held out, in nats."""
-        self._model.__dict__.update(self._best)
-        log_proba = self._model.predict_log_proba(self._features)
-        return -float(np.average(log_proba[np.arange(len(self._codes)), self._codes], weights=self._weights))
+# Random states
 
 
 def seeds(random_state: int | np.random.RandomState | None, n: int) -> list[int]:
-    """Seeds drawn from a random state, which stays as it is where none are asked for."""
+    """Draw ``n`` seeds from a random state, which stays as it is for n = 0."""
     return check_random_state(random_state).randint(2**31 - 1, size=n).tolist() if n else []
 
 
 def one_seed(*random_states: int | np.random.RandomState | None) -> int:
-    """The first random state that is given, as a number that gives several fits the same start."""
+    """The first random state that is given, as a number that gives several fits the same initialisation."""
     given = next((state for state in random_states if state is not None), None)
     return int(given) if isinstance(given, Integral) else seeds(given, 1)[0]

@@ -2,146 +2,130 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from numbers import Integral, Real
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from skem.estimators._array_api import device_of
+from skem.estimators._base import fitted_attribute
 from skem.estimators._calibration import tempered
-from skem.estimators._classifier_files import MIXTURES
-from skem.estimators._declarations import POSITIVE, Array, count, curve, flag
-from skem.estimators._discriminative import DiscriminativelyTrained
+from skem.estimators._callbacks import Progress, Unobserved
+from skem.estimators._checking import integers, numbers, refuse_out_of_core
+from skem.estimators._discriminative import LEAST_HELD_OUT, STRENGTHS, fit_temperature, train_discriminatively
 from skem.estimators._docstrings import documented
-from skem.estimators._out_of_core import by_blocks
+from skem.estimators._fitted import FittedMixture
+from skem.estimators._methods import per_sample
+from skem.estimators._state import POSITIVE, attributes_of, take
+from skem.estimators._training import Iteration, Training
 from skem.estimators.pskem import PSKEMClassifier
 
 
 @documented
-class DiscriminativePSKEMClassifier(DiscriminativelyTrained, PSKEMClassifier):
-    """PSKEM with discriminative training: its mixtures maximise log p(c|x), and remain mixtures.
+class DiscriminativePSKEMClassifier(PSKEMClassifier):
+    """PSKEM with discriminative training: Gaussian mixtures that maximise log p(c|x).
 
-    EM fits a PSKEM, from which discriminative training starts. It maximises the mean over samples of log p(c|x), less the
-    divergence of the mixtures from that start.
+    EM fits a PSKEM, which initialises discriminative training. The latter maximises the mean of log p(c|x) over the samples,
+    minus a penalty on the divergence of the mixtures from those of EM.
 
-    Predicted probabilities are p(c|x) = (1 - e) q(c|x) + e p(c), with q(c|x) in proportion to (p(c) p(x|c))^(1/T). The
+    Predicted probabilities are p(c|x) = (1 - e) q(c|x) + e p(c), with q(c|x) proportional to (p(c) p(x|c))^(1/T). The
     background e, about one over the number of samples, bounds the influence of a sample that lies far from all components.
 
     Parameters
     ----------
-    %(n_components)s
-        Each block has as many.
-    %(n_blocks)s
-    %(arrangement)s
-    %(block_size)s
-    %(covariance_type)s
-    %(sharing)s
-        Of EM alone; weights that it leaves at zero stay zero.
-    %(groups)s
-    %(init)s
-        With several blocks, a list with one tuple per block.
-    %(n_init)s
-    %(init_spread)s
-    %(standardize)s
-    %(reg_covar)s
-        Of EM alone.
-    %(class_prior)s
-    %(max_iter)s
-        Of EM.
-    %(tol)s
-        Of EM.
-    discriminative_iter : int, default=20
-        Iterations of discriminative training; 0, with ``temperature="auto"``, is ``PSKEMClassifier`` to the last bit.
-    batch_size : int or None, default=None
-        Samples per step of extended Baum-Welch. None takes one step per iteration on all samples, and the objective never falls.
-        Batches of 500 need three or four iterations and save time with many samples; with few samples they are too few steps.
-    learning_rate : float, default=0.1
-        With batches, largest step of a component, at most 0.5, see Notes. It falls to zero along half a cosine.
-    feature_noise : float, default=0.0
-        With batches, standard deviation of Gaussian noise added to the features, in units of each one's standard deviation.
-    strength : float, "auto" or None, default=None
-        Cost of a nat of divergence from the start, of the complete data given the class, over T, beside nats of log p(c|x).
-        Infinity is the start itself, to the last bit, with a temperature. "auto" trains once with each of 0, 0.03 and 0.3, and
-        keeps the one with the least log-loss on ``validation_fraction`` of the samples, held out. None is 0 with held-out
-        samples, which limit the training, and 0.1 without any.
-    smoothing : float, default=0.0
+    sharing
+        It applies to EM only. Weights that EM leaves at zero stay zero.
+    reg_covar
+        It applies to EM only.
+    max_iter
+        ``max_iter`` and ``tol`` apply to EM only.
+    discriminative_iter : int
+        Number of iterations of discriminative training. 0 with ``temperature="auto"`` gives the results of
+        ``PSKEMClassifier``, to the last bit.
+    batch_size : int or None
+        Number of samples per step of extended Baum-Welch. None takes one step per iteration, on all samples, and the objective
+        never decreases. Batches of 500 need three or four iterations, and save time if there are many samples. With few
+        samples they take too few steps.
+    learning_rate : float
+        Largest step of a component with batches, at most 0.5 (see Notes). It falls to zero along half a cosine.
+    feature_noise : float
+        Standard deviation of Gaussian noise that is added to the features of batches, in units of each feature's standard
+        deviation.
+    strength : float, "auto" or None
+        Weight of the divergence from the mixtures of EM, relative to log p(c|x), both in nats. The divergence is that of
+        complete data given the class, divided by T. Infinity keeps the mixtures of EM, to the last bit, and fits a temperature
+        only. "auto" trains once with each of 0, 0.03 and 0.3, and keeps the strength with the lowest log-loss on held-out
+        samples (``validation_fraction``). None is 0 with held-out samples, which limit the training, and 0.1 without any.
+    smoothing : float
         Share of each target that is spread over all classes, in [0, 1).
-    temperature : float or "auto", default="auto"
-        T of the product of blocks; larger is less sure. "auto" fits it before discriminative training and after each iteration,
-        on ``validation_fraction`` of the samples, held out. Where those would be fewer than 50, it is fitted on the training
-        samples, not below one. A number holds out nothing by itself, and has no background.
-    early_stopping : bool, default=False
-        Hold out ``validation_fraction`` of the samples, stratified. EM stops by their accuracy, see ``PSKEMClassifier``;
-        discriminative training when their log-loss has not fallen for more than ``n_iter_no_change`` iterations.
-    validation_fraction : float, default=0.1
-        Of the rows, for ``early_stopping`` and ``temperature``.
-    %(n_iter_no_change)s
-    warm_start : bool, default=False
-        Continue discriminative training from the parameters of the last fit, without EM, and with its initialisation.
-    %(n_jobs)s
-        In discriminative training, feature blocks share them.
-    %(random_state)s
-        Also of the order of samples in batches.
+    temperature : float or "auto"
+        Temperature T of the product of blocks. Larger values lower the confidence of predictions. "auto" fits T before
+        discriminative training and after each iteration, on held-out samples (``validation_fraction``). If these would be
+        fewer than 50, it fits T >= 1 on the training samples. A number holds out no samples by itself, and has no background.
+    early_stopping : bool
+        Hold out ``validation_fraction`` of the samples, stratified. Their accuracy ends EM, as in ``PSKEMClassifier``.
+        Discriminative training ends when their log-loss has not fallen for more than ``n_iter_no_change`` iterations.
+    validation_fraction
+        ``strength`` and ``temperature`` use the same samples.
+    warm_start : bool
+        Continue discriminative training from the parameters of the last fit, without EM. The divergence remains that from the
+        last mixtures of EM.
+    n_jobs
+        Discriminative training has at most one thread per feature block.
+    random_state
+        It also determines the order of samples in batches.
 
     Attributes
     ----------
-    %(classes_)s
-    %(class_prior_)s
-    %(n_components_)s
-    %(groups_)s
-    %(n_blocks_)s
-    %(block_indices_)s
-    %(blocks_)s
-        After discriminative training.
+    classes_, class_prior_, n_components_, groups_, n_blocks_, block_indices_
+    blocks_
+        These are the mixtures after discriminative training.
     generative_blocks_ : list of Mixture
         Mixtures after EM, which ``score_samples`` and ``sample`` use.
     temperature_ : float
-        T.
+        Temperature T.
     background_ : float
-        e, the share of p(c|x) that is p(c).
+        Background e, the share of p(c) in p(c|x).
     strength_ : float
         Strength of the discriminative training that was kept; infinity without any.
     conditional_log_likelihood_ : ndarray of shape (n_discriminative_iter_,)
-        Mean over the training samples of log p(c|x) at the temperature before discriminative training, in nats: after each
-        iteration, or with batches before the step of each batch.
+        Mean of log p(c|x) over the training samples, in nats, at the temperature before discriminative training. It is computed
+        after each iteration, or with batches before the step of each batch.
     n_discriminative_iter_ : int
-        Iterations of discriminative training.
+        Number of iterations of discriminative training.
     best_discriminative_iter_ : int
-        Iteration that was kept. With held-out samples it is the one with their least log-loss: of all iterations on all
-        samples or with early stopping, else of the last one and the initialisation, which is 0.
-    %(log_likelihood_)s
-        Of EM.
-    %(n_iter_)s
-    %(best_iter_)s
-    %(converged_)s
-    %(dtype_used_)s
-    %(validation_scores_)s
-    %(n_features_in_)s
+        Iteration of the fitted parameters. With held-out samples it has the lowest log-loss on them: among all iterations
+        without batches or with early stopping, else among the last iteration and the initialisation, which is 0.
+    log_likelihood_, objective_
+        They are those of EM.
+    n_iter_, best_iter_, converged_, dtype_used_, validation_scores_, n_features_in_
 
     Notes
     -----
-    Extended Baum-Welch is an M-step of EM. Responsibilities are signed: a component of the class of a sample gains 1 - p(c|x), those
-    of other classes lose p(c|x). To their sums are added D times the expected sums of the present mixtures. On all samples D grows
-    until the objective rises. On batches each component has its own D, so that its parameters move by at most the learning rate in
-    their Fisher metric. Covariances stay positive definite and weights on the simplex. An objective that overflows ends the
-    training with the iteration before, and a warning.
+    Extended Baum-Welch is an M-step of EM with signed responsibilities: a component of the class of a sample gains 1 - p(c|x),
+    and those of other classes lose p(c|x). D times the expected sums of the current mixtures are added to their sums. On all
+    samples, D grows until the objective increases. On batches, each component has its own D, so that its parameters move by at
+    most the learning rate in their Fisher metric. Covariances stay positive definite and weights on the simplex. If the
+    objective overflows, training warns and returns to the iteration before.
 
-    Batches replaced Adam on Cholesky factors: they reach its accuracy on held-out images in fewer iterations, with a log-loss that
-    differs by -1% to 12%, see the user guide.
+    Batches replaced Adam on Cholesky factors. They reach its accuracy on held-out images in fewer iterations, with a log-loss
+    that differs by -1% to 12%; see the user guide.
 
-    ``class_log_density``, ``predict_joint_log_proba`` and ``responsibilities`` use the trained mixtures without the temperature, so
-    the softmax of ``predict_joint_log_proba`` is not ``predict_proba``. ``score_samples`` and ``sample`` use the mixtures after EM.
+    ``class_log_density``, ``predict_joint_log_proba`` and ``responsibilities`` use the trained mixtures without the temperature.
+    The softmax of ``predict_joint_log_proba`` is therefore not ``predict_proba``. ``score_samples`` and ``sample`` use the
+    mixtures after EM.
 
-    Training has log p(x|c) / T + log p(c) as its logits: a rare class begins with little probability, and its samples with large
-    gradients. Predictions divide log p(c) by T too, so that the temperature of the start moves no decision.
+    The logits of training are log p(x|c) / T + log p(c): a rare class begins with a low probability, and its samples have large
+    gradients. Predictions divide log p(c) by T as well, so that the initial temperature changes no decision.
 
-    It is fitted in NumPy alone: arrays on a GPU, Dask collections and files are refused. Samples with missing values count in EM
-    and in the temperature; discriminative training uses the others, of which each class needs one.
+    Training requires NumPy arrays: arrays on a GPU, Dask collections and files raise errors. EM and temperature use samples
+    with missing values. Discriminative training uses complete samples, of which each class needs one.
 
     References
     ----------
@@ -161,25 +145,13 @@ class DiscriminativePSKEMClassifier(DiscriminativelyTrained, PSKEMClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PSKEMClassifier._parameter_constraints,
-        "discriminative_iter": [Interval(Integral, 0, None, closed="left")],
-        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
-        "learning_rate": [Interval(Real, 0, 0.5, closed="right")],
-        "strength": [Interval(Real, 0, np.inf, closed="both"), StrOptions({"auto"}), None],
-        "smoothing": [Interval(Real, 0, 1, closed="left")],
-        "feature_noise": [Interval(Real, 0, None, closed="left")],
-        "temperature": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-    }
-
-    _saved: ClassVar[Mapping[str, Any]] = {
-        **PSKEMClassifier._saved,
-        "temperature_": Array(least=POSITIVE),
-        "background_": Array(least=0, most=1),
-        "strength_": Array(least=0, most=np.inf),
-        "generative_blocks_": MIXTURES,
-        "n_discriminative_iter_": count("n_discriminative_iter"),
-        "best_discriminative_iter_": count(),
-        "conditional_log_likelihood_": curve("n_discriminative_iter"),
-        "_tuned": flag(),
+        "discriminative_iter": [integers(0)],
+        "batch_size": [integers(1), None],
+        "learning_rate": [numbers(0, 0.5, closed="right")],
+        "strength": [numbers(0, np.inf, closed="both"), StrOptions({"auto"}), None],
+        "smoothing": [numbers(0, 1)],
+        "feature_noise": [numbers(0)],
+        "temperature": [StrOptions({"auto"}), numbers(0, None, closed="neither")],
     }
 
     def __init__(
@@ -260,12 +232,12 @@ class DiscriminativePSKEMClassifier(DiscriminativelyTrained, PSKEMClassifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            As for ``PSKEMClassifier``, but in NumPy alone. Samples with missing values (NaN) are left out of
-            discriminative training.
+            As for ``PSKEMClassifier``, but NumPy arrays only. Discriminative training leaves out samples with missing
+            values (NaN).
         y : array-like of shape (n_samples,)
             Class labels, of at least two classes.
         sample_weight : array-like of shape (n_samples,), optional
-            As for ``PSKEMClassifier``, of EM, discriminative training and temperature.
+            As for ``PSKEMClassifier``. EM, discriminative training and temperature use them.
 
         Returns
         -------
@@ -274,23 +246,122 @@ class DiscriminativePSKEMClassifier(DiscriminativelyTrained, PSKEMClassifier):
         Raises
         ------
         TypeError
-            Samples on a device, of Dask or of files.
+            Arrays on a device, Dask collections or files.
         ValueError
-            A class without a complete sample or with a prior of zero, beside the errors of ``PSKEMClassifier``.
+            A class without a complete sample or with a prior of zero, in addition to the errors of ``PSKEMClassifier``.
         """
+        refuse_out_of_core(self, X)
+        if device_of(X) is not None:
+            raise TypeError(f"{type(self).__name__} is computed in NumPy alone: give a NumPy array")
         super().fit(X, y, sample_weight)
         return self
 
+    # Training
+
+    _generative: FittedMixture
+
+    def _trains_discriminatively(self) -> bool:
+        return self.discriminative_iter > 0 and self.strength != np.inf
+
+    def _strengths(self) -> tuple[float | None, ...]:
+        """Strengths to try in turn; none without discriminative training."""
+        if not self._trains_discriminatively():
+            return ()
+        return STRENGTHS if isinstance(self.strength, str) else (self.strength,)
+
+    def _fits_temperature(self) -> bool:
+        return self.discriminative_iter > 0 and self.temperature == "auto"
+
+    def _holds_out(self, codes: np.ndarray) -> bool:
+        if super()._holds_out(codes) or len(self._strengths()) > 1:
+            return True
+        n_held_out = self.validation_fraction * len(codes)
+        return self._fits_temperature() and n_held_out >= max(LEAST_HELD_OUT, len(self.classes_))
+
+    def _runs_em(self) -> bool:
+        """False if a warm start continues discriminative training."""
+        return not (self._is_continued() and self._trains_discriminatively())
+
+    def _max_iterations(self) -> int:
+        em_iterations = super()._max_iterations() if self._runs_em() else 0
+        return em_iterations + len(self._strengths()) * self.discriminative_iter
+
+    def _resolve_class_prior(self, shares: np.ndarray) -> np.ndarray:
+        prior = super()._resolve_class_prior(shares)
+        if self._trains_discriminatively() and not prior.all():
+            raise ValueError(
+                f"class_prior of class {self.classes_.tolist()[prior.argmin()]!r} is zero, so discriminative "
+                "training cannot raise p(c|x) of its samples: set discriminative_iter=0, or leave its samples out"
+            )
+        return prior
+
+    def _store(self, training: Training, iteration: Iteration) -> None:
+        """Set the fitted attributes of an iteration of EM."""
+        super()._store(training, iteration)
+        self._generative = self._fitted
+        self.temperature_ = 1.0 if self.temperature == "auto" else float(self.temperature)
+        self.background_, self.strength_ = 0.0, np.inf
+        self.n_discriminative_iter_ = self.best_discriminative_iter_ = 0
+        self.conditional_log_likelihood_ = np.empty(0)
+
+    def _train_further(
+        self,
+        training: Training,
+        random_state: np.random.RandomState,
+        progress: Progress | Unobserved,
+        stopped: bool,
+    ) -> Iterator[Any]:
+        if self._runs_em():
+            self._generative = self._fitted  # of the best iteration
+        else:  # The training samples, and with them the units, may be others.
+            self._fitted = replace(self._fitted, units=training.units)
+            self._generative = replace(self._generative, units=training.units)
+        fit_temperature(self, training)
+        if not stopped:
+            yield from train_discriminatively(self, training, random_state, progress)
+
+    generative_blocks_ = fitted_attribute(
+        "mixtures", "Mixture of each feature block after EM.", "_generative"
+    )
+
+    # Files
+
+    def _state(self) -> dict[str, Any]:
+        names = "temperature_", "background_", "strength_", "n_discriminative_iter_"
+        return (
+            super()._state()
+            | {"generative_blocks_": list(self._generative.mixtures)}
+            | attributes_of(self, *names, "best_discriminative_iter_", "conditional_log_likelihood_")
+        )
+
+    def _set_state(self, state: dict[str, Any]) -> None:
+        super()._set_state(state)
+        columns = self._fitted.columns
+        mixtures = self._take_mixtures(state, "generative_blocks_", columns)
+        state |= self._fitted.units_state()
+        names = "generative_blocks_.*.{}"
+        self._generative = FittedMixture.of_state(state, mixtures, columns, self.standardize, names)
+        self.temperature_ = take(state, "temperature_", least=POSITIVE)
+        self.background_ = take(state, "background_", least=0, most=1)
+        self.strength_ = take(state, "strength_", least=0, most=np.inf)
+        n_iter = take(state, "n_discriminative_iter_", kind="integer", least=0)
+        self.n_discriminative_iter_ = n_iter
+        self.best_discriminative_iter_ = take(state, "best_discriminative_iter_", kind="integer", least=0)
+        self.conditional_log_likelihood_ = take(
+            state, "conditional_log_likelihood_", (n_iter,), least=-np.inf, most=np.inf
+        )
+        state.pop("_tuned", None)  # in files of earlier versions
+
     # Decisions
 
-    @by_blocks
+    @per_sample
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(c|x) of the tempered product, with its background, shape (n_samples, n_classes)."""
         return tempered(
             self.predict_joint_log_proba(X), self._log_prior(), self.temperature_, self.background_
         )
 
-    @by_blocks
+    @per_sample
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The class of largest posterior, shape (n_samples,)."""
         codes = self.predict_log_proba(X).argmax(axis=1)
@@ -301,10 +372,10 @@ class DiscriminativePSKEMClassifier(DiscriminativelyTrained, PSKEMClassifier):
     def _after_em(self) -> DiscriminativePSKEMClassifier:
         check_is_fitted(self)
         model = copy(self)
-        model.blocks_ = self.generative_blocks_
+        model._fitted = self._generative
         return model
 
-    @by_blocks
+    @per_sample
     def score_samples(self, X: ArrayLike) -> np.ndarray:
         """log p(x) of the mixtures after EM, shape (n_samples,)."""
         return logsumexp(self._after_em().predict_joint_log_proba(X), axis=1)

@@ -1,108 +1,152 @@
-"""A plain Gaussian mixture, without classes: the same engine, with all rows in one class."""
+"""A Gaussian mixture without classes, by the engine of the classifiers."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
 from contextlib import closing
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from skem.engine import em, missing_em
+from skem.engine import em, missing_em, stepwise
 from skem.engine.covariances import COVARIANCE_TYPES
-from skem.engine.parameters import Mixture
-from skem.engine.threads import single_threaded
-from skem.estimators._array_api import fits_in_namespace, refuse_missing_on, to_host
-from skem.estimators._blocks import is_out_of_core
-from skem.estimators._callbacks import CallbackSupportMixin, Progress, with_callbacks
-from skem.estimators._checking import CheckedParameters, check_features, has_missing
+from skem.engine.device import DeviceFeatures
+from skem.engine.given_start import checked_mixture
+from skem.engine.kmeans import assign
+from skem.engine.masked import with_nan
+from skem.engine.parameters import FLOAT64, Mixture
+from skem.engine.rows import Features
+from skem.engine.samples import Samples
+from skem.engine.threads import Workers, single_threaded
+from skem.estimators._armadillo import read_armadillo
+from skem.estimators._array_api import (
+    in_place,
+    like,
+    move_to_place_of,
+    namespace_of,
+    refuse_foreign,
+    to_numpy,
+)
+from skem.estimators._callbacks import (
+    CallbackSupportMixin,
+    Progress,
+    Unobserved,
+    all_or_nothing,
+    fitting,
+    with_callbacks,
+)
+from skem.estimators._checking import (
+    check_features,
+    check_n_samples,
+    check_weights,
+    integers,
+    mean_one,
+    numbers,
+    total_weight,
+)
 from skem.estimators._docstrings import documented
+from skem.estimators._files import File, read_model, reading, save
+from skem.estimators._fitted import FittedMixture
+from skem.estimators._methods import computed_on_host, per_sample
 from skem.estimators._metrics import METRICS
-from skem.estimators._mixture_batches import MixtureBatches
-from skem.estimators._mixture_starts import OF_CLUSTERS
-from skem.estimators._out_of_core import OutOfCoreRows, out_of_core_rows
-from skem.estimators._training import LabelledRows, Record, Training, warn_if_singular, warn_unless_converged
-from skem.estimators._units import all_or_nothing
+from skem.estimators._mixture_initialisation import CLUSTERINGS, given_labels, initial_mixture
+from skem.estimators._out_of_core import OutOfCoreSamples
+from skem.estimators._samples import TrainingSamples, training_samples
+from skem.estimators._state import attributes_of, take, take_features
+from skem.estimators._training import Iteration, Training, fit_iterations
+from skem.estimators._units import common_scale
+
+
+def _parameter(name: str, doc: str) -> Any:
+    """A public array of the mixture."""
+
+    def get(self: GaussianMixture) -> Any:
+        if not hasattr(self, "_fitted"):
+            raise NotFittedError(f"GaussianMixture is not fitted: {name}_ is known after fit")
+        array = getattr(self._fitted.mixtures[0], name)
+        return in_place(self, array[:, 0] if name == "weights" else array)
+
+    def assign(self: GaussianMixture, values: ArrayLike) -> None:
+        array = np.asarray(to_numpy(values))
+        array = array[:, None] if name == "weights" else array
+        self._fitted = self._fitted.with_mixtures([replace(self._fitted.mixtures[0], **{name: array})])
+
+    return property(get, assign, doc=doc)
 
 
 @documented
-class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, DensityMixin, BaseEstimator):
+class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
     """Gaussian mixture density p(x) = sum_k pi_k N(x; mu_k, P_k), trained by EM.
 
-    It does what scikit-learn's ``GaussianMixture`` does, several times faster, with results that do not
-    depend on the number of threads, on data that need not fit into memory.
+    It fits the model of scikit-learn's ``GaussianMixture``, several times faster. Results do not depend on the number of
+    threads, and the data need not fit into memory.
 
     Parameters
     ----------
-    n_components : int, default=1
-        K.
-    %(covariance_type)s
-    init : {"kmeans", "k-means++", "static_subset", "random_subset", "static_spread", "random_spread", "sample"}, dict or tuple, default="k-means++"
-        Where EM starts. The first six are the seeds of k-means, see ``KMeans``, and "kmeans" is "random_subset": EM starts
-        from the sizes, means and covariances of its clusters, and where a covariance is singular, from that of all clusters
-        together. "sample" are rows drawn at random as means, with equal weights and the covariance of all rows. Or arrays:
-        (weights (K,), means (K, m), covariances) in input units. ``{"means": array (K, m)}`` has these means, and the weights
-        and covariances of the samples nearest to each by ``metric``. ``{"labels": array (n_samples,)}`` has the weights, means
-        and covariances of the samples with each label from 0 to K - 1: one M-step from hard responsibilities.
-    kmeans_iter : int, default=10
-        Iterations of k-means; with none, rows go to the nearest seed.
-    metric : {"euclidean", "mahalanobis"}, default="euclidean"
-        Of k-means: "mahalanobis" has each feature in units of its standard deviation, as ``standardize`` has anyway.
-    %(n_init)s
-    %(max_iter)s
+    n_components : int
+        Number of components K.
+    init : {"kmeans", "k-means++", "static_subset", "random_subset", "static_spread", "random_spread", "sample"}, dict or tuple
+        Initialisation of EM:
+
+        - "kmeans" (the same as "random_subset") to "random_spread" are the initial centres of k-means, see ``KMeans``. EM
+          starts from the sizes, means and covariances of its clusters. The pooled covariance of all clusters replaces a
+          singular one.
+        - "sample" draws samples as means, with equal weights and the covariance of all samples.
+        - ``{"means": array (K, m)}`` sets the means. Weights and covariances are those of the samples nearest to each mean by
+          ``metric``.
+        - ``{"labels": array (n_samples,)}`` sets the weights, means and covariances of the samples with each label from 0 to
+          K - 1: one M-step from hard responsibilities.
+
+        Arrays are a tuple (weights (K,), means (K, m), covariances) in input units.
+    kmeans_iter : int
+        Maximum number of iterations of k-means. 0 assigns each sample to the nearest initial centre.
+    metric : {"euclidean", "mahalanobis"}
+        Distance of k-means. "mahalanobis" divides each feature by its standard deviation, as ``standardize`` does anyway.
+    max_iter
         0 keeps the initialisation.
-    %(tol)s
-    %(standardize)s
-    %(reg_covar)s
-    variance_floor : float, default=0.0
-        Least variance of a component in any direction, as a share of the mean variance of the features (one, where they are
-        standardised). Without effect where reg_covar is larger. The objective may fall in the first pass, where a start is
-        narrower.
-    %(warm_start)s
-    learning_decay : float, default=0.7
-        For ``partial_fit``: in (0.5, 1]; the smaller, the sooner early batches are forgotten.
-    verbose : bool, default=False
-        Print the objective after each pass.
-    %(n_jobs)s
-    %(random_state)s
+    variance_floor
+        The objective may decrease in the first iteration if an initial component is narrower.
+    learning_decay : float
+        Exponent of the decay in ``partial_fit``, in (0.5, 1]. Smaller values forget early batches sooner.
+    verbose : bool
+        Print the objective after each iteration.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
-    means_ : ndarray of shape (n_components, n_features)
-    covariances_ : ndarray
-        (K, m, m) full, (m, m) tied, (K, m) diag and, with ``standardize``, spherical, else (K,).
+        Weights pi_k, which sum to one.
+    means_, covariances_
     precisions_ : ndarray
         Inverses of ``covariances_``, of the same shape.
-    %(log_likelihood_)s
-        Without classes p(x|c) is p(x).
+    log_likelihood_, objective_
+        Without classes, p(x|c) is p(x).
     lower_bound_ : float
-        The last objective; minus infinity with ``max_iter=0``.
-    %(n_iter_)s
-    converged_ : bool
-        Whether ``tol`` ended the fit.
-    %(dtype_used_)s
+        Last value of ``objective_``; minus infinity with ``max_iter=0``.
+    n_iter_, converged_, dtype_used_
     n_samples_seen_ : int
-        Samples with a weight in ``fit``, and in ``partial_fit`` since. ``from_parameters`` sets none: the parameters then
-        count as one batch.
+        Number of samples of positive weight in ``fit``, and in ``partial_fit`` since. ``from_parameters`` sets none: the
+        parameters then count as one batch.
     n_parameters_ : int
-        Free parameters: weights, means and covariances.
-    %(n_features_in_)s
+        Number of free parameters in weights, means and covariances.
+    n_features_in_
 
     Notes
     -----
-    A component that loses all its rows keeps its place with weight zero. A covariance that turns singular stays as it
-    was; where the ridge is lost in rounding only, it is raised until it just is not, if that is better. A fit that ends like
-    that warns. A constant column and identical rows are harmless with reg_covar > 0. Rows may lie far from zero, and narrow
-    components far apart: only digits that the input lacks are lost. A fit that is interrupted or fails leaves the estimator
-    as it was.
+    %(unusual_data)s
 
-    The ridge takes part in the E-step too, so that the objective does not fall; scikit-learn adds it in the
-    M-step alone. With reg_covar=0 both do the same passes, with 1e-6 almost.
+    A fit that ends with a singular covariance warns.
+
+    The covariance regularisation is part of the E-step as well, so that the objective does not decrease. scikit-learn adds it
+    in the M-step alone. Both perform the same iterations with reg_covar=0, and almost the same with 1e-6.
 
     Examples
     --------
@@ -114,21 +158,21 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [integers(1)],
         "covariance_type": [StrOptions(set(COVARIANCE_TYPES))],
-        "init": [StrOptions({*OF_CLUSTERS, "sample"}), tuple, dict],
-        "kmeans_iter": [Interval(Integral, 0, None, closed="left")],
+        "init": [StrOptions({*CLUSTERINGS, "sample"}), tuple, dict],
+        "kmeans_iter": [integers(0)],
         "metric": [StrOptions(set(METRICS))],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 0, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "n_init": [integers(1)],
+        "max_iter": [integers(0)],
+        "tol": [numbers(0)],
         "standardize": ["boolean"],
-        "reg_covar": [Interval(Real, 0, None, closed="left")],
-        "variance_floor": [Interval(Real, 0, None, closed="left")],
+        "reg_covar": [numbers(0)],
+        "variance_floor": [numbers(0, 1)],
         "warm_start": ["boolean"],
-        "learning_decay": [Interval(Real, 0.5, 1, closed="right")],
+        "learning_decay": [numbers(0.5, 1, closed="right")],
         "verbose": ["boolean"],
-        "n_jobs": [Integral, None],
+        "n_jobs": [integers(), None],
         "random_state": ["random_state"],
     }
 
@@ -169,7 +213,9 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @fits_in_namespace
+    _fitted: FittedMixture
+    _placed_attribute = "means_"
+
     @with_callbacks
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> GaussianMixture:
         """Train by EM.
@@ -177,16 +223,16 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Float32 input is computed in float32 as long as that is exact enough, see ``dtype_used_``. A
+            Training samples. Float32 input is computed in float32 as long as that is exact enough, see ``dtype_used_``. A
             ``numpy.memmap`` is read chunk by chunk. Dask arrays and data frames stay on their workers, and
-            ``skem.datasets.ParquetRows`` are read one row group at a time. An array of another library is worked on where it is,
-            on a GPU for example, under scikit-learn's ``array_api_dispatch``; what is fitted is there, too. NaN, in NumPy
+            ``skem.datasets.ParquetRows`` are read one row group at a time. An array of another library is computed where it is,
+            on a GPU for example, under scikit-learn's ``array_api_dispatch``; fitted arrays are there, too. NaN, in NumPy
             arrays, is a missing value, as is a masked entry: EM then uses the observed values, in float64 (Ghahramani and
-            Jordan 1994), as if values were missing at random; k-means, where it starts, takes the mean.
+            Jordan 1994), as if values were missing at random; initialisations replace missing values by the mean.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            Non-negative; a row of weight two counts as two rows. Only their ratios matter. A row of weight zero, or up to
-            1e-30 of the largest weight, counts as none; if there are such rows, the others are copied.
+            Non-negative weights; a sample of weight two counts as two samples. Only their ratios matter. A sample of weight
+            zero, or up to 1e-30 of the largest weight, is left out; if there are any, the others are copied.
 
         Returns
         -------
@@ -195,135 +241,529 @@ class GaussianMixture(CheckedParameters, MixtureBatches, CallbackSupportMixin, D
         Raises
         ------
         ValueError
-            Infinite values, a row or a feature with no value at all, weights that are negative or all zero, fewer rows with a weight than components, or
-            given arrays of the wrong shape.
+            Infinite values; a sample or a feature without any value; weights that are negative or all zero; fewer samples with
+            a weight than components; given arrays of the wrong shape.
         """
         self._validate_params()
-        progress = Progress(self, self._n_starts() * self.max_iter, X, sample_weight=sample_weight)
-        with all_or_nothing(self), single_threaded():
-            stop = self._fit(X, sample_weight, progress)
-            progress.end()
-        if self.max_iter and not stop:
-            warn_unless_converged(self)
+        refuse_foreign(self.init, X)
+        with fitting(self, self._n_init() * self.max_iter, X, sample_weight=sample_weight) as progress:
+            with closing(self._iterations(X, sample_weight, progress)) as iterations:
+                for _ in iterations:
+                    pass
+            move_to_place_of(self, X)
         return self
 
-    def _n_starts(self) -> int:
-        """Arrays, and the parameters of the last fit, are one start."""
-        drawn = isinstance(self.init, str) and not (self.warm_start and hasattr(self, "means_"))
-        return self.n_init if drawn else 1
+    def _n_init(self) -> int:
+        """Number of initialisations: given arrays, and the last fit, are one."""
+        return self.n_init if isinstance(self.init, str) and not self._is_continued() else 1
 
-    def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None, progress: Progress) -> bool:
-        """Fit from each start; True if a callback ended the fit."""
-        previous = self._mixture() if self.warm_start and hasattr(self, "means_") else None
-        rows: LabelledRows | OutOfCoreRows
-        incomplete, n_samples = False, None
-        if is_out_of_core(X):
-            rows = out_of_core_rows(self, X, None, sample_weight)
-        else:
-            (X, sample_weight), device = to_host(X, sample_weight)
-            checked = check_features(self, X, missing=True, ensure_min_samples=2)
-            rows = LabelledRows.without_classes(checked, sample_weight, device)
-            incomplete, n_samples = has_missing(rows.X), len(checked)
-            if incomplete:
-                refuse_missing_on(device)
-        if rows.n_rows < self.n_components:
-            raise ValueError(f"n_components={self.n_components} components from n_samples={rows.n_rows} rows")
-        labels = None
-        if previous is None:
-            labels = self._given_labels(n_samples, sample_weight)
-        else:
-            fix = "set it back, or set warm_start=False"
-            self._check_previous(previous, rows.n_features, "warm_start", fix)
-        random_state = check_random_state(self.random_state)
-        self._measure(rows)
-        columns, parts = np.arange(rows.n_features), rows.parts(self._shift, self._scale)
-        if not incomplete:
-            self._regularise(parts, [columns])
-        training = Training(
-            parts,
-            [columns],
-            {
-                "covariance_type": self._covariance_type,
-                "ridge": self._internal_ridge(),
-                "variance_floor": self._internal_floor(),
-            },
-            max_iter=self.max_iter,
-            tol=self.tol,
-            n_jobs=self.n_jobs,
-            goes_on=previous is not None,
-            em_passes=missing_em.iterations if incomplete else em.iterations,
-        )
-        fits, whole, stop = [], None, False
-        if previous is None and not isinstance(self.init, tuple):
-            whole = missing_em.filled(parts.whole) if incomplete else parts.whole
-        for number in range(self._n_starts()):
-            start = self._start(whole, previous, random_state, labels)
-            if not self.max_iter:
-                fits.append(Record([start], np.empty(0), np.empty(0), "float64", False, 0))
-                break
-            fit, stop = self._last(training, start, number, progress)
-            fits.append(fit)
-            if stop:
-                break
-        best = max(fits, key=lambda fit: fit.lower_bound)
-        self._keep(best)
-        self.n_samples_seen_ = rows.n_rows
-        warn_if_singular(self, best.n_singular)
-        self.__dict__.pop("_in_batches", None)
-        return stop
+    def _is_continued(self) -> bool:
+        return self.warm_start and hasattr(self, "_fitted")
 
-    def _keep(self, record: Record) -> None:
-        fitted = self._to_input_units(record.mixtures[0], np.arange(len(self._shift)))
-        self.weights_ = fitted.weights[:, 0]
-        self.means_, self.covariances_ = fitted.means, fitted.covariances
-        self.log_likelihood_, self.objective_ = record.log_likelihood, record.objective
-        self.lower_bound_ = record.lower_bound
-        self.n_iter_ = record.n_passes
-        self.converged_ = record.converged
-        self.dtype_used_ = record.dtype
-
-    def _last(
-        self, training: Training, start: Mixture, number: int, progress: Progress
-    ) -> tuple[Record, bool]:
-        """The last iteration from start ``number``; True if a callback ends the fit."""
-        with closing(training.passes([start])) as passes:
-            while True:
-                with progress.task() as task:
-                    record = next(passes)
-                    if progress.observed:
-                        self._keep(record)
-                if self.verbose:
-                    objective = record.lower_bound
-                    print(
-                        f"start {number + 1}, pass {record.n_passes}: objective {objective:.6f} nats per row"
-                    )
-                if task.stop or record.converged or record.n_passes == self.max_iter:
-                    return record, task.stop
-
-    def _internal_floor(self) -> float:
-        if self.variance_floor >= 1:
+    def _iterations(
+        self, X: Any, sample_weight: Any, progress: Progress | Unobserved
+    ) -> Generator[GaussianMixture, bool | None, None]:
+        """Train; yield after each iteration."""
+        previous, labels, rows = self._fitted if self._is_continued() else None, None, None
+        samples = training_samples(self, X, None, sample_weight, labelled=False)
+        if samples.n_samples < self.n_components:
             raise ValueError(
-                f"variance_floor={self.variance_floor} is a share of the mean variance of the features: give one below 1"
+                f"n_components={self.n_components} exceeds the n_samples={samples.n_samples} samples with a weight: set "
+                f"n_components to {samples.n_samples} or less"
             )
-        return self.variance_floor * self._mean_variance
+        if previous is not None:
+            self._check_unchanged("warm_start", samples.n_features, "set it back, or set warm_start=False")
+        else:
+            n_samples = _num_samples(X) if isinstance(samples, TrainingSamples) else None
+            labels = given_labels(self, n_samples, sample_weight)
+        random_state = check_random_state(self.random_state)
+        training = self._prepare(samples, continued=previous is not None)
+        if previous is None and not isinstance(self.init, tuple):
+            rows = training.parts.whole
+            rows = missing_em.filled(rows) if training.incomplete else rows
 
-    def _check_previous(self, previous: Mixture, n_features: int, cause: str, fix: str) -> None:
-        now = (self.n_components, n_features, self.covariance_type)
-        before = (*previous.means.shape, self._fitted_type)
-        for name, new, old in zip(
-            ("n_components", "the number of features", "covariance_type"), now, before, strict=True
-        ):
+        def initialise() -> list[Mixture]:
+            if previous is not None:
+                return [training.to_engine(previous.mixtures[0])]
+            return [initial_mixture(self, training, rows, random_state, labels)]
+
+        if self.max_iter:
+            yield from fit_iterations(self, training, initialise, progress)
+        else:
+            state = em.State(0, initialise()[0], np.nan, np.nan, FLOAT64, np.nan)
+            self._store(training, Iteration([state], [], [], False, True))
+        self.n_samples_seen_ = samples.n_samples
+        self.__dict__.pop("_in_batches", None)
+
+    def _prepare(self, samples: TrainingSamples | OutOfCoreSamples, *, continued: bool) -> Training:
+        training = Training.of(self, samples, [np.arange(samples.n_features)], continued=continued)
+        self.__dict__.pop("_least_ridge", None)
+        if training.ridge > training.units.ridge(self.reg_covar):  # raised, also in later batches
+            self._least_ridge = training.ridge
+        return training
+
+    def _store(self, training: Training, iteration: Iteration) -> None:
+        """Set the fitted attributes; they are replaced after each iteration, never changed in place."""
+        self._fitted = training.fitted(iteration.mixtures)
+        self.log_likelihood_ = np.array(iteration.log_likelihood)
+        self.objective_ = np.array(iteration.objective)
+        self.lower_bound_ = iteration.objective[-1] if iteration.objective else -np.inf
+        self.n_iter_ = len(iteration.objective)
+        self.converged_, self.dtype_used_ = iteration.converged, iteration.dtype
+
+    def _check_unchanged(self, cause: str, n_features: int, fix: str) -> None:
+        """Raise ValueError if the last fit cannot be continued."""
+        before = (*self._fitted.mixtures[0].means.shape, self._fitted.covariance_type.name)
+        now = self.n_components, n_features, self.covariance_type
+        names = "n_components", "the number of features", "covariance_type"
+        for name, new, old in zip(names, now, before, strict=True):
             if new != old:
                 raise ValueError(f"{cause}: {name} changed from {old} to {new} since the last fit: {fix}")
+
+    def partial_fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Train on one batch of samples by stepwise EM, which does not store them (Cappe and Moulines 2009).
+
+        A batch of n samples has a share of t^-``learning_decay`` in the new parameters, where t is 1 +
+        ``n_samples_seen_`` / n: the number of the batch if all have the same size. The samples of ``fit`` count as
+        batches of that size. With ``learning_decay=1`` each sample has the same share. The first batch initialises EM
+        as in ``fit``, unless the mixture is fitted, loaded or made from parameters.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            A batch without missing values. The first batch determines the units, so it should resemble the others.
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            As in ``fit``. The share of a batch does not depend on the sum of its weights.
+
+        Returns
+        -------
+        self
+            Entry t - 1 of ``log_likelihood_`` and ``objective_`` belongs to batch t under the parameters before it, so they
+            measure the fit to new samples. ``n_iter_`` is the number of batches.
+
+        Raises
+        ------
+        ValueError
+            As from ``fit``; fewer samples than components in the first batch.
+        """
+        self._validate_params()
+        with all_or_nothing(self), single_threaded():
+            self._partial_fit(X, sample_weight)
+        return self
+
+    def _partial_fit(self, X: ArrayLike, sample_weight: ArrayLike | None) -> None:
+        first = not hasattr(self, "_fitted")
+        checked = check_features(self, X, reset=first)
+        samples, labels = TrainingSamples.of(checked, None, sample_weight), None
+        n, seen = samples.n_samples, 0
+        if first:
+            if n < self.n_components:
+                raise ValueError(
+                    f"n_components={self.n_components} exceeds the n_samples={n} samples with a weight of the first batch: "
+                    "give it as many samples as there are components"
+                )
+            labels = given_labels(self, len(checked), sample_weight)
+            training = self._prepare(samples, continued=False)
+            random_state = check_random_state(self.random_state)
+            start = initial_mixture(self, training, training.parts.whole, random_state, labels)
+        else:
+            self._check_unchanged("partial_fit", samples.n_features, "set it back, or begin with a clone")
+            fitted, seen = (
+                self._fitted,
+                getattr(self, "n_samples_seen_", n),
+            )  # given parameters count as one batch
+            units = fitted.units
+            ridge = max(units.ridge(self.reg_covar), vars(self).get("_least_ridge", 0.0))
+            training = Training(
+                samples.parts(units.shift, units.scale),
+                fitted.columns,
+                units,
+                fitted.covariance_type,
+                ridge,
+                self.variance_floor * units.mean_variance,
+                max_iter=1,
+                tol=0.0,
+                n_jobs=self.n_jobs,
+            )
+            start = training.to_engine(fitted.mixtures[0])
+        with Workers(self.n_jobs) as workers:
+            problem, share = training.problem(0, start, workers), (1 + seen / n) ** -self.learning_decay
+            mixture, log_likelihood, objective = stepwise.step(problem, share)
+        if "_in_batches" not in vars(self):
+            self._in_batches, self.log_likelihood_, self.objective_ = True, np.empty(0), np.empty(0)
+        log_volume = training.units.log_volume(training.columns[0])
+        self._fitted = training.fitted([mixture])
+        self.log_likelihood_ = np.append(self.log_likelihood_, log_likelihood - log_volume)
+        self.objective_ = np.append(self.objective_, objective - log_volume)
+        self.lower_bound_ = float(self.objective_[-1])
+        self.n_iter_, self.converged_ = len(self.objective_), False
+        self.dtype_used_, self.n_samples_seen_ = checked.dtype.name, seen + n
+
+    def fit_predict(
+        self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
+    ) -> np.ndarray:
+        """``fit`` and ``predict`` on the same samples."""
+        return self.fit(X, sample_weight=sample_weight).predict(X)
+
+    # Given parameters
+
+    @classmethod
+    def from_parameters(
+        cls,
+        weights: ArrayLike,
+        means: ArrayLike,
+        covariances: ArrayLike,
+        *,
+        covariance_type: str = "full",
+        **params: Any,
+    ) -> Self:
+        """Make a mixture from given parameters, without training.
+
+        Parameters
+        ----------
+        weights : array-like of shape (n_components,)
+        means : array-like of shape (n_components, n_features)
+        covariances : array-like
+            (K, m, m) full, (m, m) tied, (K, m) diag or (K,) spherical.
+        covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
+        **params
+            Other parameters of the class.
+
+        Returns
+        -------
+        GaussianMixture
+            It lacks the attributes that only a fit sets, such as ``objective_``.
+
+        Raises
+        ------
+        ValueError
+            Arrays of the wrong shape, NaN, weights that do not sum to one, a covariance that is not positive definite, or a
+            feature that spreads too far or too little for its square.
+        """
+        model = cls(np.size(weights), covariance_type=covariance_type, **params)
+        model._validate_params()
+        weights = np.asarray(weights, dtype=np.float64)
+        if weights.shape != np.shape(means)[:1]:
+            raise ValueError(
+                f"weights must have shape {np.shape(means)[:1]}, one per mean, got {weights.shape}"
+            )
+        covariance = COVARIANCE_TYPES[model.covariance_type]
+        mixture = checked_mixture((weights[:, None], means, covariances), (None, None, 1), covariance)
+        model.n_components, model.n_features_in_ = mixture.means.shape
+        model._fitted = FittedMixture.of_parameters(mixture, covariance, model.standardize)
+        return model
+
+    def _like(self, weights: np.ndarray, means: np.ndarray, covariances: np.ndarray) -> Self:
+        """A mixture of this type from covariance matrices."""
+        skipped = "n_components", "init", "covariance_type"
+        params = {name: value for name, value in self.get_params().items() if name not in skipped}
+        params["covariance_type"] = self._fitted.covariance_type.name
+        model = self.from_parameters(weights, means, self._fitted.compressed(covariances), **params)
+        if "_anchor" in vars(self):
+            model._anchor = self._anchor
+        return model
+
+    @computed_on_host
+    def marginal(self, features: ArrayLike) -> Self:
+        """Return the marginal p(x_i) of the features with indices i, shape (n,), in their order.
+
+        Returns
+        -------
+        GaussianMixture
+            As from ``from_parameters``, with the same parameters as this one.
+
+        Raises
+        ------
+        ValueError
+            Indices that are invalid or repeated.
+        """
+        kept, mixture = self._indices(features), self._fitted.mixtures[0]
+        covariances = self._fitted.dense_covariances[:, kept][:, :, kept]
+        return self._like(mixture.weights[:, 0], mixture.means[:, kept], covariances)
+
+    @computed_on_host
+    def condition(self, features: ArrayLike, values: ArrayLike) -> Self:
+        """Return the conditional p(x_h | x_o = values) of the other features.
+
+        Parameters
+        ----------
+        features : array-like of int, shape (n,)
+            Indices o of the known features; the others keep their order.
+        values : array-like of shape (n,)
+
+        Returns
+        -------
+        GaussianMixture
+            As from ``from_parameters``, with the same parameters as this one.
+
+        Raises
+        ------
+        ValueError
+            Indices that are invalid, repeated or include all features; values that are not finite or differ in number from
+            the indices; or values so far from all components that each density is zero.
+        """
+        known = self._indices(features)
+        given = np.asarray(with_nan(values), dtype=np.float64)
+        if given.shape != known.shape or not np.isfinite(given).all():
+            raise ValueError(
+                f"condition: values must be {len(known)} finite numbers, one per feature, got {values!r}"
+            )
+        if len(known) == self.n_features_in_:
+            raise ValueError("condition: no feature is left")
+        return self._like(*self._fitted.conditional(known, given))
+
+    def _indices(self, features: ArrayLike) -> np.ndarray:
+        indices, m = np.asarray(features), self.n_features_in_
+        if indices.ndim != 1 or not len(indices) or indices.dtype.kind not in "iu":
+            raise ValueError(f"features must be a list of indices from 0 to {m - 1}, got {features!r}")
+        if not ((indices >= 0) & (indices < m)).all() or len(np.unique(indices)) < len(indices):
+            raise ValueError(f"features must be distinct indices from 0 to {m - 1}, got {indices.tolist()}")
+        return indices
+
+    # Fitted parameters, in input units
+
+    weights_ = _parameter("weights", "pi_k, shape (n_components,).")
+    means_ = _parameter("means", "mu_k, shape (n_components, n_features).")
+    covariances_ = _parameter("covariances", "P_k, shaped by the covariance type.")
+
+    @property
+    def precisions_(self) -> np.ndarray:
+        """The inverse of ``covariances_``, of the same shape."""
+        check_is_fitted(self)
+        covariances = self._fitted.mixtures[0].covariances
+        matrices = not self._fitted.covariance_type.diagonal
+        return in_place(self, np.linalg.inv(covariances) if matrices else 1.0 / covariances)
+
+    @property
+    def n_parameters_(self) -> int:
+        """Number of free parameters: weights, means and covariances."""
+        check_is_fitted(self)
+        return self._fitted.n_parameters
+
+    # Densities and predictions
+
+    def _features(self, X: ArrayLike) -> Features:
+        """Checked samples in the engine's units."""
+        check_is_fitted(self)
+        return self._fitted.features(check_features(self, X, missing=True, reset=False))
+
+    @per_sample
+    def score_samples(self, X: ArrayLike) -> np.ndarray:
+        """log p(x) in nats, shape (n_samples,); for a sample with missing values (NaN) that of the other features."""
+        return self._fitted.class_log_density(X, self.n_jobs)[:, 0]
+
+    @per_sample
+    def component_log_density(self, X: ArrayLike) -> np.ndarray:
+        """log N(x; mu_k, P_k) in nats, shape (n_samples, n_components): without the weights."""
+        return self._fitted.component_log_density(X, self.n_jobs)
+
+    @per_sample
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+        """Probability of each component given the sample, Pr(z = k | x), shape (n_samples, n_components)."""
+        return self._responsibilities(X)
+
+    @per_sample
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """The most probable component of each sample, shape (n_samples,)."""
+        features: Any = X
+        if isinstance(features, DeviceFeatures):
+            proba = self._responsibilities(X)
+            return namespace_of(proba).argmax(proba, axis=1)
+        result = np.empty(len(features.X), dtype=np.intp)
+        return self._responsibilities(X, lambda shares: shares.argmax(axis=0), result)
+
+    def _responsibilities(
+        self, features: Any, reduce: Callable[[np.ndarray], np.ndarray] = np.transpose, result: Any = None
+    ) -> Any:
+        """Pr(z = k | x), (n, K), or a function of it; on the device of the samples."""
+        weights = self._fitted.mixtures[0].weights
+        if isinstance(features, DeviceFeatures):
+            log_density = self._fitted.component_log_density(features, self.n_jobs)
+            with np.errstate(divide="ignore"):
+                return softmax(log_density + like(np.log(weights[:, 0]), log_density), axis=1)
+        return self._fitted.responsibilities(
+            features, lambda _: weights, self.n_jobs, reduce=reduce, result=result
+        )
+
+    @computed_on_host
+    def impute(self, X: ArrayLike) -> np.ndarray:
+        """Replace each missing value (NaN) by its mean given the observed values, E[x_h | x_o].
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            A copy; observed values stay as they are.
+        """
+        return self._fitted.imputed(self._features(X), self.n_jobs)
+
+    @computed_on_host
+    def assign(self, X: ArrayLike, metric: str = "probability") -> np.ndarray:
+        """Assign each sample to a component; return the components, shape (n_samples,).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        metric : {"probability", "euclidean", "mahalanobis"}
+            Rule of the assignment. "probability" is the most probable component, as ``predict``. The others take the nearest
+            mean: with features as they are, or each in units of its standard deviation under the mixture (Sanderson and
+            Curtin 2017, eq. 20).
+
+        Raises
+        ------
+        ValueError
+            Another metric.
+        """
+        if metric == "probability":
+            features: Any = self._features(X)
+            return self.predict(features)
+        if metric not in METRICS:
+            raise ValueError(
+                f'assign: metric must be "probability", "euclidean" or "mahalanobis", got {metric!r}'
+            )
+        checked, mixture = check_features(self, X, reset=False), self._fitted.mixtures[0]
+        spread = np.sqrt(self._fitted.variances)
+        scale = spread if metric == "mahalanobis" else common_scale(spread)
+        shift = mixture.weights[:, 0] @ mixture.means
+        with Workers(self.n_jobs) as workers, single_threaded():
+            samples = Samples(Features(checked, None, shift, scale), np.ones(len(checked)), workers)
+            return assign(samples, (mixture.means - shift) / scale)[0]
+
+    @computed_on_host
+    def histogram(self, X: ArrayLike, metric: str = "probability", normalize: bool = False) -> np.ndarray:
+        """Number of samples of each component, or with ``normalize`` their share, shape (n_components,); see ``assign``."""
+        counts = np.bincount(to_numpy(self.assign(X, metric)), minlength=len(self._fitted.mixtures[0].means))
+        return counts / counts.sum() if normalize else counts
+
+    @computed_on_host
+    def sample(
+        self,
+        n_samples: int = 1,
+        *,
+        component: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Draw samples.
+
+        Parameters
+        ----------
+        n_samples : int
+        component : int, optional
+            Component to draw from, from 0 to n_components - 1. None draws from all, by their weights.
+        random_state : int, RandomState instance or None, default=None
+            None uses the random state of the estimator. Two calls with the same seed draw the same samples.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+        y : ndarray of shape (n_samples,)
+            Component of each sample.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A number of samples that is not whole, or less than one; a component that does not exist.
+        """
+        check_n_samples(n_samples)
+        rng = check_random_state(self.random_state if random_state is None else random_state)
+        weights = self._fitted.mixtures[0].weights[:, 0]
+        K = len(weights)
+        if component is None:
+            y = rng.choice(K, size=n_samples, p=weights / weights.sum())
+        elif isinstance(component, Integral) and not isinstance(component, bool) and 0 <= component < K:
+            y = np.full(n_samples, component, dtype=np.intp)
+        else:
+            raise ValueError(f"sample: component must be a whole number from 0 to {K - 1}, got {component!r}")
+        return self._fitted.sample(y, 0, rng), y
+
+    # Criteria
+
+    def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
+        """The mean of log p(x) over the samples, in nats, weighted by ``sample_weight`` (n_samples,)."""
+        log_density, weights = self._weighted(X, sample_weight)
+        return float(np.average(log_density, weights=mean_one(weights)))
+
+    def _weighted(self, X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
+        """log p(x) and the weight of each sample."""
+        log_density = to_numpy(self.score_samples(X))
+        return log_density, check_weights(to_numpy(sample_weight), log_density[:, None])
+
+    def bic(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Bayesian information criterion on ``X``; lower is better.
+
+        Each sample counts ``sample_weight`` (n_samples,) times, once by default, regardless of its weight in ``fit``. A sample
+        of weight two is two samples, so the scale of the weights matters, unlike in ``fit``.
+        """
+        log_density, weights = self._weighted(X, sample_weight)
+        total = total_weight(len(weights), weights)
+        return float(-2 * weights @ log_density + self.n_parameters_ * np.log(total))
+
+    def aic(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Akaike information criterion on ``X``; lower is better. ``sample_weight`` is as in ``bic``."""
+        log_density, weights = self._weighted(X, sample_weight)
+        total_weight(len(weights), weights)
+        return float(-2 * weights @ log_density + 2 * self.n_parameters_)
+
+    # Files
+
+    save = save
+
+    @classmethod
+    def load(cls, file: File) -> Self:
+        """Read the mixture of a file that ``save`` wrote, to the bit, or of one that Armadillo saved as binary.
+
+        Parameters
+        ----------
+        file : str, path-like or binary file object
+            A file object is read from its position to its end.
+
+        Raises
+        ------
+        OSError
+            A file that cannot be opened.
+        ValueError
+            A file of another format, truncated, damaged or of a later version, or arrays that form no mixture. The type, shape
+            and range of each array are checked.
+        """
+        with reading(file, cls.__name__) as stream:
+            armadillo = read_armadillo(stream)
+            return read_model(cls, stream) if armadillo is None else cls.from_parameters(**armadillo)
+
+    def _state(self) -> dict[str, Any]:
+        names = "n_iter_", "log_likelihood_", "objective_", "lower_bound_", "converged_", "dtype_used_"
+        state = attributes_of(self, "weights_", "means_", "covariances_")
+        return (
+            state
+            | self._fitted.units_state()
+            | attributes_of(self, *names, "n_samples_seen_", "_in_batches", "_least_ridge")
+        )
+
+    def _set_state(self, state: dict[str, Any]) -> None:
+        m = take_features(state, self)
+        weights = take(state, "weights_", (None,), least=0)
+        means = take(state, "means_", (len(weights), m))
+        covariances = take(state, "covariances_", np.shape(state.get("covariances_", ())))
+        mixture = Mixture(weights[:, None], means, covariances)
+        self._fitted = FittedMixture.of_state(state, [mixture], [np.arange(m)], self.standardize, "{}_")
+        curve = {"shape": (state.get("n_iter_"),), "least": -np.inf, "most": np.inf}
+        checks: dict[str, Any] = {
+            "n_iter_": {"kind": "integer", "least": 0},
+            "log_likelihood_": curve,
+            "objective_": curve,
+            "lower_bound_": {"least": -np.inf, "most": np.inf},
+            "converged_": {"kind": "boolean"},
+            "dtype_used_": {"kind": "word", "words": ("float32", "float64")},
+            "n_samples_seen_": {"kind": "integer", "least": 0},
+            "_in_batches": {"kind": "boolean"},
+            "_least_ridge": {"least": 0},
+        }
+        # A mixture has only some of these after partial_fit, and none of them after from_parameters.
+        for name, check in checks.items():
+            if name in state:
+                setattr(self, name, take(state, name, **check))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.array_api_support = True
         return tags
-
-    def fit_predict(
-        self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None
-    ) -> np.ndarray:
-        """``fit`` and ``predict`` on the same rows."""
-        return self.fit(X, sample_weight=sample_weight).predict(X)

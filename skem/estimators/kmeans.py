@@ -1,10 +1,8 @@
-"""k-means on data that need not fit into memory, with results that do not depend on the number of threads."""
+"""k-means, in memory or on a memory map, with the same results for any number of threads."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine.given_start import checked_means
@@ -21,75 +19,68 @@ from skem.engine.rows import Features
 from skem.engine.samples import Samples
 from skem.engine.seeds import SEEDS
 from skem.engine.threads import Workers, single_threaded
-from skem.estimators._callbacks import CallbackSupportMixin, Progress, with_callbacks
+from skem.estimators._callbacks import CallbackSupportMixin, Progress, fitting, with_callbacks
 from skem.estimators._checking import (
-    CheckedParameters,
     check_features,
     check_weights,
+    integers,
+    numbers,
     total_weight,
-    weighted_rows,
+    weighted_samples,
 )
-from skem.estimators._declarations import POSITIVE, Array, count
 from skem.estimators._docstrings import documented
+from skem.estimators._files import load, save
 from skem.estimators._metrics import METRICS, metric_units
-from skem.estimators._saving import Saving
-from skem.estimators._units import all_or_nothing
+from skem.estimators._state import POSITIVE, attributes_of, take, take_features
 
 FARTHEST = 1e150
-"""Largest coordinate of a centre, in units of distances: its square is finite."""
+"""Largest coordinate of a centre in the units of the samples; its square is finite."""
 
 
 @documented
 class KMeans(
-    CheckedParameters,
-    Saving,
-    CallbackSupportMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    ClusterMixin,
-    BaseEstimator,
+    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
 ):
     """k-means by Lloyd's iterations, as in section 3 of Sanderson and Curtin (2017).
 
-    It does what scikit-learn's ``KMeans`` does, with the same bits whatever the number of threads, and reads a
-    ``numpy.memmap`` chunk by chunk.
+    It computes the same clusters as scikit-learn's ``KMeans``. Results are identical to the last bit for any number of
+    threads, and a ``numpy.memmap`` is read chunk by chunk.
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        K.
-    init : {"static_subset", "random_subset", "static_spread", "random_spread", "k-means++"} or array-like, default="k-means++"
-        The first centres. Rows at equal steps through the data; rows drawn at random; from the first row, or a random one,
-        on always the row farthest from those chosen before; the seeds of k-means++; or given ones, of shape
-        (n_clusters, n_features), in input units. Apart from the static ones they do not depend on the order of the rows.
-    n_init : int, default=1
-        Fits from that many starts; the one of least inertia is kept. What is not drawn at random is one start.
-    max_iter : int, default=300
-        The most iterations.
-    tol : float, default=0.0001
-        Stop where the sum of the centres' squared moves is no more than this times the mean variance of the features. Zero
-        goes on until no row changes its cluster.
-    metric : {"euclidean", "mahalanobis"}, default="euclidean"
-        The distance: "mahalanobis" has each feature in units of its standard deviation in the training data (eq. 20).
-    %(n_jobs)s
-    random_state : int, RandomState instance or None, default=None
-        Of the first centres.
+    n_clusters : int
+        Number of clusters, K.
+    init : {"static_subset", "random_subset", "static_spread", "random_spread", "k-means++"} or array-like
+        Initial centres. "static_subset" takes samples at equal steps through the data, "random_subset" draws samples.
+        "static_spread" begins with the first sample and "random_spread" with a random one; both then add the sample farthest
+        from all centres so far. "k-means++" draws samples by their squared distance to the centres so far. An array has shape
+        (n_clusters, n_features) and input units. Only the two static methods depend on the order of the samples.
+    n_init : int
+        Number of fits, each from its own initial centres; the one of least inertia is kept. Increase it where clusters are
+        many or overlap. Static or given centres make one fit.
+    max_iter : int
+        Maximum number of iterations.
+    tol : float
+        Tolerance: iterations stop once the sum of the centres' squared moves is at most ``tol`` times the mean variance of
+        the features. With zero they stop once no sample changes its cluster.
+    metric : {"euclidean", "mahalanobis"}
+        Distance. "mahalanobis" divides each feature by its standard deviation in the training data (eq. 20); use it where
+        features have different units.
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        In input units, whatever the metric. Predictions follow centres that are assigned.
+        Centres in input units, for either metric. Predictions follow assigned centres.
     labels_ : ndarray of shape (n_samples,)
-        The cluster of each row.
+        Cluster of each training sample.
     inertia_ : float
-        Weighted sum of squared distances between rows and the centres of their clusters, as the metric has them.
-    n_iter_ : int
-    %(n_features_in_)s
+        Weighted sum of squared distances between samples and the centres of their clusters, in units of the metric.
+    n_iter_, n_features_in_
 
     Notes
     -----
-    A cluster that loses all its samples takes the farthest sample of the most popular cluster. Distances are compared in
-    float32, and in float64 where the rounding of float32 may decide between two centres, whatever the dtype of ``X``.
+    A cluster that loses all its samples takes the farthest sample of the most popular cluster. Distances are computed in
+    float32, and again in float64 where the rounding of float32 may decide between two centres, for any dtype of ``X``.
 
     Examples
     --------
@@ -101,27 +92,18 @@ class KMeans(
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "n_clusters": [integers(1)],
         "init": [StrOptions(set(SEEDS)), "array-like"],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "n_init": [integers(1)],
+        "max_iter": [integers(1)],
+        "tol": [numbers(0)],
         "metric": [StrOptions(set(METRICS))],
-        "n_jobs": [Integral, None],
+        "n_jobs": [integers(), None],
         "random_state": ["random_state"],
     }
 
-    _saved: ClassVar[Mapping[str, Any]] = {
-        **Saving._saved,
-        "cluster_centers_": Array("n_clusters, n_features"),
-        "labels_": Array("n_samples", kind="integers", least=0),
-        "inertia_": Array(least=0),
-        "n_iter_": count(),
-        "_centres": Array("n_clusters, n_features"),
-        "_shift": Array("n_features"),
-        "_scale": Array("n_features", least=POSITIVE),
-        "_unit": Array(least=POSITIVE),
-    }
+    save = save
+    load = classmethod(load)
 
     def __init__(
         self,
@@ -154,7 +136,8 @@ class KMeans(
             A ``numpy.memmap`` is read chunk by chunk.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            Non-negative; a row of weight two counts as two rows. If there are rows without weight, the others are copied.
+            Non-negative weights. A sample of weight two counts as two samples. If any weight is zero, the other samples are
+            copied.
 
         Returns
         -------
@@ -163,32 +146,34 @@ class KMeans(
         Raises
         ------
         ValueError
-            NaN or infinite features, weights that are negative, all zero or overflow in their sum, fewer distinct rows than clusters, given centres
-            of the wrong shape, or a constant feature with ``metric="mahalanobis"``.
+            NaN or infinite features; weights that are negative, all zero or overflow in their sum; fewer distinct samples
+            than clusters; given centres of the wrong shape; or a constant feature with ``metric="mahalanobis"``.
         """
         self._validate_params()
         if self.n_init > 1 and not isinstance(self.init, str):
             warnings.warn(
-                f"init has the first centres, so one fit is made instead of n_init={self.n_init}",
+                f"init has the first centres, so one fit is made instead of n_init={self.n_init}: set n_init=1",
                 RuntimeWarning,
                 stacklevel=2,
             )
-        progress = Progress(self, self._n_starts() * self.max_iter, X, sample_weight=sample_weight)
-        with all_or_nothing(self), single_threaded():
+        with fitting(self, self._n_fits() * self.max_iter, X, None, sample_weight) as progress:
             self._fit(X, sample_weight, progress)
-            progress.end()
         return self
 
-    def _n_starts(self) -> int:
-        """Centres that are not drawn at random are one start."""
-        return self.n_init if isinstance(self.init, str) and not self.init.startswith("static") else 1
+    def _n_fits(self) -> int:
+        """Number of fits; initial centres that are not random make one."""
+        random = isinstance(self.init, str) and not self.init.startswith("static")
+        return self.n_init if random else 1
 
     def _fit(self, X: ArrayLike, sample_weight: ArrayLike | None, progress: Progress) -> None:
         checked = check_features(self, X)
-        used, _, weights = weighted_rows(checked, np.zeros(len(checked), dtype=np.int8), sample_weight)
+        used, _, weights = weighted_samples(checked, np.zeros(len(checked), dtype=np.int8), sample_weight)
         total = total_weight(len(checked), sample_weight)
         if len(used) < self.n_clusters:
-            raise ValueError(f"n_clusters={self.n_clusters} clusters from n_samples={len(used)} rows")
+            raise ValueError(
+                f"n_clusters={self.n_clusters} exceeds the n_samples={len(used)} samples with a weight: set n_clusters to "
+                f"{len(used)} or less"
+            )
         self._shift, self._scale, mean_variance = metric_units(used, weights, self.metric)
         self._unit = float(self._scale[0]) if self.metric == "euclidean" else 1.0
         features = Features(used, None, self._shift, self._scale)
@@ -205,10 +190,10 @@ class KMeans(
 
         with Workers(self.n_jobs) as workers:
             samples = Samples(features, weights, workers)
-            for _ in range(self._n_starts()):
+            for _ in range(self._n_fits()):
                 clusters = lloyd(
                     samples,
-                    self._seeds(samples, random_state),
+                    self._initial_centres(samples, random_state),
                     max_iter=self.max_iter,
                     tol=self.tol * mean_variance,
                     observe=observe if progress.observed else None,
@@ -219,24 +204,23 @@ class KMeans(
                     break
         assert best is not None
         self._keep_centres(best.centres)
-        self.n_iter_ = best.n_iter
+        self.n_iter_, self.labels_ = best.n_iter, best.labels
         self.inertia_ = float(best.inertia * self._unit**2 * (total / weights.sum()))
-        self.labels_ = (
-            best.labels if len(used) == len(checked) else self._assign(checked, np.ones(len(checked)))[0]
-        )
+        if len(used) < len(checked):
+            self.labels_ = self._assign(checked, np.ones(len(checked)))[0]
 
     def _keep_centres(self, centres: np.ndarray) -> None:
         self._centres, self.cluster_centers_ = centres, centres * self._scale + self._shift
 
-    def _seeds(self, samples: Samples, random_state: np.random.RandomState) -> np.ndarray:
-        """Initial centres in the units of the samples."""
+    def _initial_centres(self, samples: Samples, random_state: np.random.RandomState) -> np.ndarray:
+        """Initial centres in the units of the samples, shape (n_clusters, n_features)."""
         if isinstance(self.init, str):
             return SEEDS[self.init](samples, self.n_clusters, random_state)
         centres = checked_means(self.init, self.n_clusters, len(self._shift), "init: centres")
         return (centres - self._shift) / self._scale
 
     def _assign(self, X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float]:
-        """Cluster of each sample, (n,), and the inertia."""
+        """Cluster of each sample, shape (n_samples,), and the inertia."""
         features, centres = Features(X, None, self._shift, self._scale), self._internal_centres()
         with Workers(self.n_jobs) as workers, single_threaded():
             samples = Samples(features, weights, workers)
@@ -244,36 +228,46 @@ class KMeans(
             return labels, inertia(samples, centres, labels) * self._unit**2
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """The cluster whose centre is nearest to each row, shape (n_samples,)."""
+        """Cluster of the nearest centre for each sample, shape (n_samples,)."""
         check_is_fitted(self)
-        rows = check_features(self, X, reset=False)
-        return self._assign(rows, np.ones(len(rows)))[0]
+        checked = check_features(self, X, reset=False)
+        return self._assign(checked, np.ones(len(checked)))[0]
 
     def transform(self, X: ArrayLike) -> np.ndarray:
-        """The distances of each row to the centres, as the metric has them, shape (n_samples, n_clusters)."""
+        """Distances between samples and centres, by the metric, shape (n_samples, n_clusters)."""
         check_is_fitted(self)
-        rows = (check_features(self, X, reset=False) - self._shift) / self._scale
-        return self._unit * cdist(rows, self._internal_centres())
+        internal = (check_features(self, X, reset=False) - self._shift) / self._scale
+        return self._unit * cdist(internal, self._internal_centres())
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
-        """Minus the inertia of these rows: the weighted sum of squared distances to the nearest centres."""
+        """Minus the inertia: the weighted sum of squared distances between samples and their nearest centres."""
         check_is_fitted(self)
-        rows = check_features(self, X, reset=False)
-        return -self._assign(rows, check_weights(sample_weight, rows))[1]
+        checked = check_features(self, X, reset=False)
+        return -self._assign(checked, check_weights(sample_weight, checked))[1]
 
     def _state(self) -> dict[str, Any]:
-        return super()._state() | {"_centres": self._internal_centres()}
+        names = ("cluster_centers_", "labels_", "inertia_", "n_iter_", "_shift", "_scale", "_unit")
+        return attributes_of(self, *names) | {"_centres": self._internal_centres()}
 
-    def _refuse_impossible(self) -> None:
+    def _set_state(self, state: dict[str, Any]) -> None:
+        m = take_features(state, self)
+        self.cluster_centers_ = take(state, "cluster_centers_", (None, m))
+        self._centres = take(state, "_centres", self.cluster_centers_.shape)
+        self.labels_ = take(state, "labels_", (None,), "integer", least=0)
+        self.inertia_ = take(state, "inertia_", least=0)
+        self.n_iter_ = take(state, "n_iter_", kind="integer", least=0)
+        self._shift = take(state, "_shift", (m,))
+        self._scale = take(state, "_scale", (m,), least=POSITIVE)
+        self._unit = take(state, "_unit", least=POSITIVE)
         self._internal_centres()
 
     def _internal_centres(self) -> np.ndarray:
-        """``cluster_centers_`` in the units of distances.
+        """``cluster_centers_`` in the units of the samples, as fitted or as assigned.
 
         Raises
         ------
         ValueError
-            Assigned centres that are not finite numbers of shape (n_clusters, n_features), or are too far for their squares.
+            Assigned centres that are not finite numbers of shape (n_clusters, n_features), or whose squares overflow.
         """
         centres, m = np.asarray(self.cluster_centers_), len(self._shift)
         if centres.ndim != 2 or not len(centres) or centres.shape[1] != m or centres.dtype.kind not in "fiu":
@@ -281,7 +275,7 @@ class KMeans(
                 f"cluster_centers_ must be numbers of shape (n_clusters, {m}), got {centres.dtype} of shape {centres.shape}"
             )
         with np.errstate(over="ignore", invalid="ignore"):
-            # Centres as fitted are without the rounding of input units.
+            # Fitted centres do not have the rounding of input units.
             as_fitted = np.array_equal(centres, self._centres * self._scale + self._shift)
             internal = self._centres if as_fitted else (centres - self._shift) / self._scale
         if not (np.abs(internal) <= FARTHEST).all():

@@ -14,73 +14,38 @@ from skem.estimators._docstrings import documented
 
 @documented
 class MDAClassifier(SharedKernelClassifier):
-    """Mixture discriminant analysis with shared components: one covariance for all (Pulford 2022, eq. 32).
+    """Mixture discriminant analysis: a mixture classifier with one common covariance (Pulford 2022, eq. 32).
 
-    With ``init="uniform"`` (the paper's), "sample", "kmeans" or "k-means++" all classes share the components. Started from
-    "class" (the default) or "class_kmeans", and without ``sharing``, each class keeps its own: that is the mixture
-    discriminant analysis of Hastie and Tibshirani (1996).
+    A common covariance needs fewest parameters, and suits few samples relative to the number of features.
+
+    With ``init="class"`` (the default) or "class_kmeans", and without ``sharing``, each component stays with one class. This
+    is the model of Hastie and Tibshirani (1996). With the other initialisations all classes share the components; Pulford
+    (2022) uses "uniform".
 
     Parameters
     ----------
-    %(n_components)s
-        Each block has as many.
-    %(n_blocks)s
-        Each block has a covariance of its own.
-    %(arrangement)s
-    %(block_size)s
-    %(sharing)s
-        The same in every block. None reserves nothing: what is shared is left to ``init``.
-    %(groups)s
-        The same in every block.
-    %(init)s
-        With several blocks, a list with one tuple per block.
-    %(n_init)s
-    %(init_spread)s
-    %(standardize)s
-    %(reg_covar)s
-    %(class_prior)s
-        Pulford (2022) assumes "uniform" (section 2.3).
-    %(max_iter)s
-    %(tol)s
-    %(early_stopping)s
-    %(validation_fraction)s
-    %(n_iter_no_change)s
-    %(warm_start)s
-    %(n_jobs)s
-    %(random_state)s
+    n_blocks
+        Each block has its own covariance.
 
     Attributes
     ----------
-    %(classes_)s
-    %(class_prior_)s
-    %(n_components_)s
-    %(groups_)s
+    classes_, class_prior_, n_components_, groups_
     weights_, means_, covariances_ : ndarray
-        (K, L), (K, m) and (m, m); for a model with one block.
-    %(n_blocks_)s
-    %(block_indices_)s
-    %(blocks_)s
-    %(log_likelihood_)s
-    %(n_iter_)s
-    %(best_iter_)s
-    %(converged_)s
-    %(dtype_used_)s
-    %(validation_scores_)s
-    %(n_features_in_)s
+        Parameters of a model with one feature block: (K, L), (K, m) and (m, m).
+    n_blocks_, block_indices_, blocks_
+    log_likelihood_, objective_, n_iter_, best_iter_, converged_, dtype_used_, validation_scores_, n_features_in_
 
     Notes
     -----
-    On covariances that turn singular, constant columns, identical or far-off rows, weights of zero and interrupted fits
-    see ``SKEMClassifier``.
+    %(unusual_data)s
 
     References
     ----------
-    G. W. Pulford, "Improvements to Supervised EM Learning of Shared Kernel Models by Feature Space
-    Partitioning", 2022. T. Hastie and R. Tibshirani, "Discriminant analysis by Gaussian mixtures", J. R.
-    Statist. Soc. B 58, 155-176, 1996.
+    %(pulford2022)s
 
-    M. K. Titsias and A. C. Likas, "Shared kernel models for class conditional density estimation", IEEE Trans. Neural
-    Networks 12, 987-997, 2001.
+    T. Hastie and R. Tibshirani, "Discriminant analysis by Gaussian mixtures", J. R. Statist. Soc. B 58, 155-176, 1996.
+
+    %(titsias2001)s
     """
 
     covariance_type = "tied"

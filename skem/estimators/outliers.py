@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.stats import _weighted_percentile
 from sklearn.utils.validation import check_is_fitted
 
-from skem.estimators._checking import CheckedParameters, check_features, check_weights
+from skem.estimators._callbacks import all_or_nothing
+from skem.estimators._checking import check_features, check_weights, numbers
 from skem.estimators._docstrings import documented
-from skem.estimators._units import all_or_nothing
 from skem.estimators.gaussian_mixture import GaussianMixture
 
 
 @documented
-class DensityOutlierDetector(CheckedParameters, OutlierMixin, BaseEstimator):
+class DensityOutlierDetector(OutlierMixin, BaseEstimator):
     """Outlier detection by a threshold on log p(x), the density of a mixture or classifier.
 
-    ``fit`` fits the estimator, and sets the threshold to the quantile ``contamination`` of log p(x) over the training samples.
+    ``fit`` trains the estimator, and sets the threshold to the quantile ``contamination`` of log p(x) over the training samples.
 
     Parameters
     ----------
-    estimator : estimator or None, default=None
+    estimator : estimator or None
         Model with ``score_samples``: ``GaussianMixture``, ``GaussianMixturePath`` or a classifier with a density. None is
         ``GaussianMixture()``. Wrap a fitted model in ``sklearn.frozen.FrozenEstimator`` to set the threshold alone, on
         held-out samples for example.
-    contamination : float, default=0.1
-        Share of outliers among the samples given to ``fit``, in (0, 0.5].
+    contamination : float
+        Share of outliers among the training samples, in (0, 0.5]; it sets the threshold. Raise it to find more outliers.
 
     Attributes
     ----------
@@ -40,7 +39,7 @@ class DensityOutlierDetector(CheckedParameters, OutlierMixin, BaseEstimator):
         Fitted clone of ``estimator``.
     offset_ : float
         Threshold on ``score_samples``, in nats.
-    %(n_features_in_)s
+    n_features_in_
 
     Notes
     -----
@@ -62,7 +61,7 @@ class DensityOutlierDetector(CheckedParameters, OutlierMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "score_samples"]), None],
-        "contamination": [Interval(Real, 0, 0.5, closed="right")],
+        "contamination": [numbers(0, 0.5, closed="right")],
     }
 
     def __init__(self, estimator: Any = None, *, contamination: float = 0.1) -> None:
@@ -75,7 +74,7 @@ class DensityOutlierDetector(CheckedParameters, OutlierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            In memory.
+            Samples in memory, without missing values.
         y : array-like of shape (n_samples,), optional
             Class labels, for a classifier.
         sample_weight : array-like of shape (n_samples,), optional
@@ -93,13 +92,13 @@ class DensityOutlierDetector(CheckedParameters, OutlierMixin, BaseEstimator):
         self._validate_params()
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         with all_or_nothing(self):
-            rows = check_features(self, X)
+            checked = check_features(self, X)
             self.estimator_ = GaussianMixture() if self.estimator is None else clone(self.estimator)
             self.estimator_.fit(X, y, **weights)
             self.offset_ = float(
                 _weighted_percentile(
                     self.estimator_.score_samples(X),
-                    check_weights(sample_weight, rows),
+                    check_weights(sample_weight, checked),
                     100 * self.contamination,
                     average=True,
                 )

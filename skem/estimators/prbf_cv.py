@@ -1,23 +1,23 @@
-"""Choosing lambda from the data, one for all kernels or one per pair of classes: what Titsias and Likas (2001) leave open."""
+"""Choice of lambda on held-out samples, which Titsias and Likas (2001) leave open: for all components or each pair of classes."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from numbers import Integral
+from contextlib import suppress
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
 
 from skem.engine.threads import Workers
 from skem.estimators._callbacks import Progress
-from skem.estimators._checking import refuse_out_of_core
-from skem.estimators._choosing import ChoosingClassifier, UserRows, log_posterior
-from skem.estimators._training import one_seed
+from skem.estimators._checking import integers, refuse_out_of_core
+from skem.estimators._docstrings import documented
+from skem.estimators._held_out import Data, collecting, log_posterior, none_fitted, quiet
+from skem.estimators._search import Search
 from skem.estimators.prbf import SHARINGS, PRBFClassifier, check_sharings
 
 
@@ -28,23 +28,23 @@ def sharing_path(
     sharings: Sequence[float],
     sample_weight: ArrayLike | None = None,
 ) -> Iterator[PRBFClassifier]:
-    """Fit lambda after lambda, each from the parameters of the one before, the largest first.
+    """Fit a model for each lambda, from the largest down, each from the parameters of the one before.
 
-    From full sharing down, since a weight that is zero stays zero.
+    A weight that is zero stays zero, so the path begins with the most sharing.
 
     Parameters
     ----------
     estimator : PRBFClassifier
-        Not changed; its own ``sharing`` plays no part.
+        Model to clone; its own ``sharing`` is not used.
     X, y, sample_weight
-        As for its ``fit``.
+        Arguments of its ``fit``.
     sharings : sequence of float
-        The lambdas, in any order.
+        Lambdas in any order.
 
     Yields
     ------
     PRBFClassifier
-        Fitted, one for each lambda.
+        Fitted model, one for each lambda.
     """
     model = clone(estimator).set_params(warm_start=True)
     for sharing in sorted(sharings, reverse=True):
@@ -52,51 +52,47 @@ def sharing_path(
         yield copy.copy(model)
 
 
-class PRBFClassifierCV(ChoosingClassifier):
-    """``PRBFClassifier`` with lambda chosen on held-out rows.
-
-    It has no ``n_init``: its estimator has. The first fit of each path takes that many starts, the others go on from it.
+@documented
+class PRBFClassifierCV(Search, ClassifierMixin, BaseEstimator, model=PRBFClassifier):
+    """``PRBFClassifier`` with lambda chosen on held-out samples.
 
     Parameters
     ----------
-    estimator : PRBFClassifier or None, default=None
-        What to fit; None is ``PRBFClassifier()``.
-    sharings : sequence of float, default=(0, 0.25, 0.5, 0.75, 1)
-        The lambdas to choose from, no two alike. Along one path from the largest down each fit goes on from the one
-        before, see ``sharing_path``.
-    per_pair : bool, default=False
-        Whether to go on to a lambda for the kernels of each class in each other class: one pair after the other, in
-        order, every lambda is tried, and kept if the score gets better. That takes L (L - 1) (n_sharings - 1) more fits
-        per split, each from the start of its path.
-    cv : int, splitter or iterable, default=5
-        As in scikit-learn; with ``StratifiedShuffleSplit(1)`` it is validation on one part of the rows.
-    scoring : str, callable or None, default=None
-        As in scikit-learn; the larger the better. None is the mean log posterior of the true classes: it sees more than
-        the error on a few rows does.
-    n_jobs : int or None, default=None
-        Splits side by side, in threads. None is one, -1 one per core.
-    random_state : int, RandomState instance or None, default=None
-        Of the start of every fit; None leaves it to the estimator's own.
+    estimator : PRBFClassifier or None
+        Model to fit; None is ``PRBFClassifier()``. Its ``n_init`` is the number of initialisations of the first fit of each
+        path; the others start from the fit before.
+    sharings : sequence of float
+        Distinct candidates for lambda. Each split fits them along a path, see ``sharing_path``.
+    per_pair : bool
+        Choose another lambda for the components of each class in each other class. The search tries each candidate for one
+        pair after the other, and keeps it if the score rises. That takes L (L - 1) (n_sharings - 1) more fits per split, each
+        from the beginning of its path.
+    cv : int, splitter or iterable
+        Splits as in scikit-learn; ``StratifiedShuffleSplit(1)`` holds out samples once. Stratified folds, which a number stands
+        for, do not hold out a class of one or two samples.
+    scoring : str, callable or None
+        Score to maximise, as in scikit-learn. None is the mean log posterior of the true classes, which has a finer resolution
+        than the error of a few samples.
+    random_state
+        None uses the random state of the estimator.
 
     Attributes
     ----------
     sharing_ : float or ndarray of shape (n_classes, n_classes)
-        The lambda that was chosen.
+        Chosen lambda.
     best_score_ : float
-        Mean score of it over splits.
+        Its mean score over the splits.
     scores_ : ndarray of shape (n_sharings, n_splits)
-        Score of each of ``sharings``, in the order given; NaN where it cannot be fitted.
+        Score of each of ``sharings``, in their order; NaN if it cannot be fitted.
     best_estimator_ : PRBFClassifier
-        Fitted to all rows along the same path, as far as ``sharing_``.
-    classes_, class_prior_ : ndarray of shape (n_classes,)
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        Model with ``sharing_``, fitted to all samples along the same path.
+    classes_, class_prior_, n_features_in_
 
     Raises
     ------
     ValueError
-        From ``fit``: no lambda, one given twice, or none that can be fitted in every split; with ``per_pair`` a class that a
-        split does not train on; beside what ``PRBFClassifier`` refuses.
+        From ``fit``: no lambda, a repeated one, or none that can be fitted in every split; with ``per_pair`` a split whose
+        training samples lack a class; beside the errors of ``PRBFClassifier``.
 
     Examples
     --------
@@ -113,7 +109,7 @@ class PRBFClassifierCV(ChoosingClassifier):
         "per_pair": ["boolean"],
         "cv": ["cv_object"],
         "scoring": [str, callable, None],
-        "n_jobs": [Integral, None],
+        "n_jobs": [integers(), None],
         "random_state": ["random_state"],
     }
 
@@ -136,56 +132,48 @@ class PRBFClassifierCV(ChoosingClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, progress: Progress) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, progress: Progress) -> None:
         check_sharings(self.sharings)
         refuse_out_of_core(self, X)
-        estimator = PRBFClassifier() if self.estimator is None else clone(self.estimator)
-        estimator.set_params(random_state=one_seed(self.random_state, estimator.random_state))
-        # What can be refused is refused here, not in the middle of a split.
+        estimator = self._base()
+        # Invalid samples raise here, not in the middle of a split.
         first = clone(estimator).set_params(sharing=max(self.sharings)).fit(X, y, sample_weight)
-        rows = UserRows.of(X, y, sample_weight)
-        splits = list(check_cv(self.cv, rows.y, classifier=True).split(rows.X, rows.y))
-        if self.per_pair:
-            _refuse_missing_classes(rows, [train for train, _ in splits], first.classes_)
+        data = Data.labelled(X, y, sample_weight)
+        splits = list(data.splits(self.cv))
         scorer = log_posterior if self.scoring is None else check_scoring(estimator, scoring=self.scoring)
-
         errors: list[ValueError] = []
 
         def path(number: int) -> tuple[PRBFClassifier | None, list[float]]:
-            train, test = (rows.take(indices) for indices in splits[number])
+            train, test = splits[number]
             models: list[PRBFClassifier] = []
-            with progress.task("split", number):
-                try:
-                    models.extend(sharing_path(estimator, train.X, train.y, self.sharings, train.weights))
-                except ValueError as error:
-                    errors.append(error)
+            with progress.task("split", number), collecting(errors):
+                models.extend(sharing_path(estimator, train.X, train.y, self.sharings, train.sample_weight))
             scores = [test.score(scorer, model) for model in models]
             return models[0] if models else None, scores + [np.nan] * (len(self.sharings) - len(models))
 
-        with Workers(self.n_jobs) as workers:
-            starts, columns = zip(*workers.map(path, range(len(splits))), strict=True)
-            order = np.argsort(np.argsort(-np.asarray(self.sharings, dtype=float)))
-            self.scores_ = np.transpose(columns)[order]
+        with Workers(self.n_jobs) as workers, quiet():
+            firsts, columns = zip(*workers.map(path, range(len(splits))), strict=True)
+            place_in_path = np.argsort(np.argsort(-np.asarray(self.sharings, dtype=float)))
+            self.scores_ = np.transpose(columns)[place_in_path]
             means = self.scores_.mean(axis=1)
             if np.isnan(means).all():
-                raise ValueError(
-                    f"none of the {len(means)} sharings can be fitted in every split: {min(map(str, errors))}"
-                )
+                raise none_fitted(f"{len(means)} sharings can be fitted in every split", errors)
             self.sharing_: float | np.ndarray = float(self.sharings[int(np.nanargmax(means))])
             self.best_score_ = float(np.nanmax(means))
 
             def mean_score(sharing: np.ndarray) -> float:
-                def score(r: int) -> float:
-                    train, test = (rows.take(indices) for indices in splits[r])
-                    model = copy.copy(starts[r]).set_params(sharing=sharing)
-                    return test.score(scorer, model.fit(train.X, train.y, train.weights))
+                def score(number: int) -> float:
+                    train, test = splits[number]
+                    model = copy.copy(firsts[number]).set_params(sharing=sharing)
+                    return test.score(scorer, model.fit(*train))
 
-                try:
+                with suppress(ValueError):
                     return float(np.mean(workers.map(score, range(len(splits)))))
-                except ValueError:  # as a single lambda that cannot be fitted
-                    return np.nan
+                return np.nan
 
             if self.per_pair:
+                for number, model in enumerate(firsts):
+                    _refuse_missing_class(number, first.classes_, model.classes_)
                 self._refine(mean_score, len(first.classes_))
 
         if isinstance(self.sharing_, float):
@@ -197,7 +185,7 @@ class PRBFClassifierCV(ChoosingClassifier):
         self.best_estimator_.set_params(warm_start=estimator.warm_start)
 
     def _refine(self, mean_score: Callable[[np.ndarray], float], n_classes: int) -> None:
-        """From one lambda to one for each pair of classes, as long as the score gets better."""
+        """Choose a lambda for each pair of classes, as long as the score rises."""
         off_diagonal = ~np.eye(n_classes, dtype=bool)
         matrix = np.where(off_diagonal, self.sharing_, 1.0)
         for g, c in zip(*np.nonzero(off_diagonal), strict=True):
@@ -211,13 +199,9 @@ class PRBFClassifierCV(ChoosingClassifier):
         self.sharing_ = matrix
 
 
-def _refuse_missing_classes(rows: UserRows, trained_on: Sequence[np.ndarray], classes: np.ndarray) -> None:
-    for split, indices in enumerate(trained_on):
-        train = rows.take(indices)
-        labels = train.y if train.weights is None else train.y[train.weights > 0]
-        missing = np.setdiff1d(classes, labels).tolist()
-        if missing:
-            raise ValueError(
-                f"per_pair: the rows of split {split} train without class {missing[0]!r}, and lambda would have "
-                "another shape: give cv stratified splits, or fewer of them"
-            )
+def _refuse_missing_class(split: int, classes: np.ndarray, of_training: np.ndarray) -> None:
+    for label in np.setdiff1d(classes, of_training).tolist():
+        raise ValueError(
+            f"per_pair: the training samples of split {split} lack class {label!r}, so lambda would have another shape; "
+            "give cv stratified splits, or fewer of them"
+        )

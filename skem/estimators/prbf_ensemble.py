@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,47 +13,72 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine.threads import Workers
-from skem.estimators._checking import CheckedParameters
-from skem.estimators._densities import Posteriors
-from skem.estimators._out_of_core import by_blocks
-from skem.estimators._training import one_seed
-from skem.estimators._units import all_or_nothing
+from skem.estimators._callbacks import Progress
+from skem.estimators._checking import integers
+from skem.estimators._docstrings import documented
+from skem.estimators._methods import per_sample
+from skem.estimators._search import DELEGATED, Search
 from skem.estimators.prbf import SHARINGS, PRBFClassifier, check_sharings
 
 
-class PRBFEnsemble(CheckedParameters, Posteriors, ClassifierMixin, BaseEstimator):
-    """The average over lambda of class densities (Titsias and Likas 2001, section III-B).
+class _Average(PRBFClassifier):
+    """A copy of the first of several fitted models, with the average of their class densities."""
+
+    members: list[PRBFClassifier]
+
+    @per_sample
+    def class_log_density(self, X: ArrayLike) -> np.ndarray:
+        densities = [model.class_log_density(X) for model in self.members]
+        return logsumexp(densities, axis=0) - np.log(len(densities))
+
+    def sample(
+        self,
+        n_samples: int = 1,
+        y: ArrayLike | None = None,
+        *,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        rng = check_random_state(self.random_state if random_state is None else random_state)
+        # All models have the same class prior.
+        X, labels = self.members[0].sample(n_samples, y, random_state=rng)
+        numbers = rng.randint(len(self.members), size=len(labels))
+        for number in np.unique(numbers[numbers > 0]):
+            of_model = numbers == number
+            X[of_model] = self.members[number].sample(y=labels[of_model], random_state=rng)[0]
+        return X, labels
+
+
+@documented
+class PRBFEnsemble(Search, ClassifierMixin, BaseEstimator, model=PRBFClassifier, methods=DELEGATED):
+    """Average over lambda of the class densities of lambda-PRBFs (Titsias and Likas 2001, section III-B).
 
     p(x|C_k) = 1/n sum_i p(x|C_k, lambda_i), eq. 38: densities are averaged, not posteriors, logarithms or votes.
-    It has no ``n_init``: its estimator has.
+    A sample comes from one of the models, drawn at random.
 
     Parameters
     ----------
-    estimator : PRBFClassifier or None, default=None
-        Fitted once for each lambda, all from the same start; None is ``PRBFClassifier()``.
-    sharings : sequence of float or of matrices, default=(0, 0.25, 0.5, 0.75, 1)
-        The lambdas, each as ``sharing`` of the estimator; no two alike.
-    n_jobs : int or None, default=None
-        Fits side by side, in threads; the result does not depend on it. None is one, -1 one per core.
-    random_state : int, RandomState instance or None, default=None
-        Of the common start; None leaves it to the estimator's own.
+    estimator : PRBFClassifier or None
+        Model that is fitted once for each lambda, always from the same initialisation. None is ``PRBFClassifier()``. Its
+        ``n_init`` is the number of initialisations.
+    sharings : sequence of float or of matrices
+        Distinct lambdas, each as ``sharing`` of the estimator.
+    random_state
+        None uses the random state of the estimator.
 
     Attributes
     ----------
     estimators_ : list of PRBFClassifier
-        One per lambda, in order.
-    classes_, class_prior_ : ndarray of shape (n_classes,)
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        Fitted models, one for each lambda, in the order of ``sharings``.
+    classes_, class_prior_, n_features_in_
 
     Notes
     -----
-    It has no ``save``: save each of ``estimators_``, and give the loaded models to ``of``.
+    An ensemble has no ``save``: save each of ``estimators_``, and give the loaded models to ``of``.
 
     Raises
     ------
     ValueError
-        From ``fit``: no lambda, or one given twice, beside what ``PRBFClassifier`` refuses.
+        From ``fit``: no lambda, or a repeated one, beside the errors of ``PRBFClassifier``.
 
     Examples
     --------
@@ -68,7 +92,7 @@ class PRBFEnsemble(CheckedParameters, Posteriors, ClassifierMixin, BaseEstimator
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [PRBFClassifier, None],
         "sharings": ["array-like"],
-        "n_jobs": [Integral, None],
+        "n_jobs": [integers(), None],
         "random_state": ["random_state"],
     }
 
@@ -85,64 +109,38 @@ class PRBFEnsemble(CheckedParameters, Posteriors, ClassifierMixin, BaseEstimator
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PRBFEnsemble:
-        """Fit a model for each lambda.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Or a ``numpy.memmap``, a Dask collection or ``skem.datasets.ParquetRows``, as for ``PRBFClassifier``.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
+    def _fit(self, X: Any, y: Any, sample_weight: Any, progress: Progress) -> None:
         check_sharings(self.sharings)
-        estimator = PRBFClassifier() if self.estimator is None else self.estimator
-        seed = one_seed(self.random_state, estimator.random_state)
-        models = [
-            clone(estimator).set_params(sharing=sharing, random_state=seed) for sharing in self.sharings
-        ]
-        with all_or_nothing(self), Workers(self.n_jobs) as workers:
-            self._keep(workers.map(lambda model: model.fit(X, y, sample_weight), models))
-        return self
+        estimator = self._base()
+        models = [clone(estimator).set_params(sharing=sharing) for sharing in self.sharings]
+
+        def fitted(number: int) -> PRBFClassifier:
+            with progress.task("model", number):
+                return models[number].fit(X, y, sample_weight)
+
+        with Workers(self.n_jobs) as workers:
+            self.estimators_ = workers.map(fitted, range(len(models)))
 
     @classmethod
     def of(cls, estimators: Sequence[PRBFClassifier]) -> PRBFEnsemble:
-        """The average of models that are fitted already, to the same rows."""
+        """Average of models that are already fitted to the same samples."""
         sharings: list[Any] = [model.sharing for model in estimators]
         ensemble = cls(clone(estimators[0]), sharings=sharings)
-        ensemble._keep(estimators)
+        ensemble.estimators_ = estimators
+        ensemble._copy_features()
         return ensemble
 
-    def _keep(self, estimators: Sequence[PRBFClassifier]) -> None:
-        self.estimators_: list[PRBFClassifier] = list(estimators)
-        self._know_what(self.estimators_[0])
+    @property
+    def estimators_(self) -> Sequence[PRBFClassifier]:
+        return self._model.members
 
-    @by_blocks
-    def class_log_density(self, X: ArrayLike) -> np.ndarray:
-        """log p(x|C_k), eq. 38, shape (n_samples, n_classes), in nats per unit of volume in input units."""
-        check_is_fitted(self)
-        densities = [model.class_log_density(X) for model in self.estimators_]
-        return logsumexp(densities, axis=0) - np.log(len(densities))
+    @estimators_.setter
+    def estimators_(self, models: Sequence[PRBFClassifier]) -> None:
+        self._average_ = _Average()
+        own = {"members": list(models), "random_state": self.random_state}
+        self._average_.__dict__ = vars(models[0]) | own
 
-    def sample(
-        self,
-        n_samples: int = 1,
-        y: ArrayLike | None = None,
-        *,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Draw samples, each from one of ``estimators_`` at random; parameters as for ``PRBFClassifier.sample``."""
+    @property
+    def _model(self) -> _Average:
         check_is_fitted(self)
-        rng = check_random_state(self.random_state if random_state is None else random_state)
-        # The classes are those of any of the models, since all have the same prior.
-        X, labels = self.estimators_[0].sample(n_samples, y, random_state=rng)
-        numbers = rng.randint(len(self.estimators_), size=len(labels))
-        for number in np.unique(numbers[numbers > 0]):
-            of_model = numbers == number
-            X[of_model] = self.estimators_[number].sample(y=labels[of_model], random_state=rng)[0]
-        return X, labels
+        return self._average_

@@ -1,4 +1,4 @@
-"""PSKEM: a SKEM for each block of features (Pulford 2022, section 2.3)."""
+"""PSKEM: a shared-kernel mixture for each feature block (Pulford 2022, section 2.3)."""
 
 from __future__ import annotations
 
@@ -14,71 +14,30 @@ from skem.estimators._docstrings import documented
 
 @documented
 class PSKEMClassifier(SharedKernelClassifier):
-    """Partitioned SKEM: one shared-kernel mixture per block of features (Pulford 2022, section 2.3).
+    """Shared-kernel mixture classifier with one mixture per feature block (Pulford 2022, section 2.3).
 
-    log p(x|c) = sum_r log sum_k pi_kc^(r) N(x_r; mu_k^(r), P_k^(r)), eq. 36. Where the blocks are not
-    independent given the class, the product is overconfident: trust its decisions more than its
-    probabilities.
-
-    Parameters
-    ----------
-    %(n_components)s
-        Each block has as many.
-    %(n_blocks)s
-    %(arrangement)s
-    %(block_size)s
-    %(covariance_type)s
-    %(sharing)s
-        The same in every block. None reserves nothing: what is shared is left to ``init``.
-    %(groups)s
-        The same in every block.
-    %(init)s
-        With several blocks, a list with one tuple per block.
-    %(n_init)s
-    %(init_spread)s
-    %(standardize)s
-    %(reg_covar)s
-    %(class_prior)s
-        Pulford (2022) assumes "uniform" (section 2.3).
-    %(max_iter)s
-    %(tol)s
-    %(early_stopping)s
-    %(validation_fraction)s
-    %(n_iter_no_change)s
-    %(warm_start)s
-    %(n_jobs)s
-    %(random_state)s
+    Partitioned SKEM multiplies the densities of R feature blocks, which are taken as independent given the class (eq. 36):
+    log p(x|c) = sum_r log sum_k pi_kc^(r) N(x_r; mu_k^(r), P_k^(r)). Small blocks need fewer parameters and less time, and
+    suit data with many features. If blocks are dependent given the class, the product is overconfident: trust its
+    decisions more than its probabilities.
 
     Attributes
     ----------
-    %(classes_)s
-    %(class_prior_)s
-    %(n_components_)s
-    %(groups_)s
-    %(n_blocks_)s
-    %(block_indices_)s
-    %(blocks_)s
-    %(log_likelihood_)s
-    %(n_iter_)s
-    %(best_iter_)s
-    %(converged_)s
-    %(dtype_used_)s
-    %(validation_scores_)s
-    %(n_features_in_)s
+    classes_, class_prior_, n_components_, groups_, n_blocks_, block_indices_, blocks_
+    log_likelihood_, objective_, n_iter_, best_iter_, converged_, dtype_used_, validation_scores_, n_features_in_
 
     Notes
     -----
-    On covariances that turn singular, constant columns, identical or far-off rows, weights of zero and interrupted fits
-    see ``SKEMClassifier``.
+    %(unusual_data)s
 
     References
     ----------
-    G. W. Pulford, "Improvements to Supervised EM Learning of Shared Kernel Models by Feature Space
-    Partitioning", 2022. M. K. Titsias and A. C. Likas, "Shared kernel models for class conditional density estimation",
-    IEEE Trans. Neural Networks 12, 987-997, 2001.
+    %(pulford2022)s
+
+    %(titsias2001)s
     """
 
-    _always_lists = True
+    _returns_lists = True
 
     def __init__(
         self,

@@ -1,96 +1,90 @@
-"""How many components, how large a ridge and how many blocks: chosen on held-out rows along a path of splits."""
+"""Choice of the numbers of components and feature blocks, and of the covariance regularisation, on held-out samples."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils._param_validation import Interval
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.model_selection import StratifiedKFold
 
 from skem.estimators._callbacks import Progress
-from skem.estimators._checking import refuse_out_of_core
-from skem.estimators._choosing import ChoosingClassifier, UserRows, log_posterior
-from skem.estimators._discriminative import DiscriminativelyTrained
+from skem.estimators._checking import integers, numbers, refuse_out_of_core
 from skem.estimators._docstrings import documented
-from skem.estimators._splitting import split_components
-from skem.estimators._training import one_seed
+from skem.estimators._held_out import Data, collecting, log_posterior, none_fitted, quiet
+from skem.estimators._search import Search, candidates, refuse_init_arrays, split
+from skem.estimators.discriminative_pskem import DiscriminativePSKEMClassifier
 from skem.estimators.mda import MDAClassifier
 from skem.estimators.pskem import PSKEMClassifier
 from skem.estimators.skem import SKEMClassifier
 
-RIDGES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+REG_COVARS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 PER_CLASS = (1, 2, 4, 8, 16, 32)
 
-FEW_ROWS = 1000
-"""One fifth of as many does not tell models apart."""
+FEW_SAMPLES = 1000
+"""With fewer, one fifth of the samples does not tell models apart."""
 
 LEAST_GAIN = 1e-3
-"""In a pass, in nats per row: what is compared differs by more."""
+"""Least gain of an iteration, in nats per sample: the scores of candidates differ by more."""
 
 
 @documented
-class PSKEMClassifierCV(ChoosingClassifier):
-    """``PSKEMClassifier`` whose numbers of components and blocks, and ridge, are chosen by log-loss on held-out rows.
+class PSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator, model=PSKEMClassifier):
+    """``PSKEMClassifier`` whose components, feature blocks and covariance regularisation minimise the held-out log-loss.
 
-    For each number of blocks a path leads from the fewest components up. Each model starts from the best one before, whose
-    heaviest components are split in two, and has its ridge; from it follow, in a third of the passes, models with the next
-    ridges on either side. Only the first model of all is tried with every ridge. Where a split does not gain, the estimator's
-    own start is tried; where that does not either, the path ends. The search ends with the first number of blocks whose path
-    does not gain.
+    For each number of blocks the search follows a path of models with more and more components. Each model starts from the best
+    one before, with its heaviest components split in two, and has its ``reg_covar``. From that model start two more, with the
+    next smaller and larger ``reg_covar`` and a third of the iterations. The first model of all is tried with every ``reg_covar``.
+    If a split does not raise the score, the search tries the initialisation of ``estimator``; if that does not either, the path
+    ends. The search ends with the first number of blocks whose path does not raise the score.
 
     Parameters
     ----------
-    estimator : PSKEMClassifier, MDAClassifier, SKEMClassifier or None, default=None
-        What is fitted, but for what is chosen here and its ``max_iter``; None is ``PSKEMClassifier()``. Its ``n_init`` is
-        of the first model of each path. Its ``init`` must be a word, and ``sharing`` None: see ``PRBFClassifierCV``. A
-        ``DiscriminativePSKEMClassifier`` is trained discriminatively once, in the last fit to all rows; the others have its temperature.
-    n_components : int, sequence of int or None, default=None
-        The numbers K to choose from; None is 1, 2, 4, 8, 16 and 32 per class.
-    n_blocks : int or sequence of int, default=(1, 2, 4)
-        The numbers R to choose from, in the order in which they are tried, those above the number of features left out.
-        They play no part where the estimator has no such parameter, or lists of features as its blocks.
-    reg_covar : float or sequence of float, default=(0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
-        The ridges to choose from.
-    max_iter : int, default=10
-        Passes of each fit; fewer where one gains less than 1e-3 nats per row, or the estimator's ``tol`` if that is more.
-    cv : int, splitter, iterable or None, default=None
-        As in scikit-learn, but None holds out one fifth of the rows, stratified; of less than 1,000 rows, which say too
-        little, each fifth in turn.
-    %(n_jobs)s
-    %(random_state)s
-        None leaves it to the estimator's own.
+    estimator : PSKEMClassifier, MDAClassifier, SKEMClassifier or None
+        Model to fit; None is ``PSKEMClassifier()``. The search sets its ``max_iter`` and the parameters below. Its ``n_init`` is
+        used for the first model of each path. Its ``init`` must be a string, and its ``sharing`` None: ``PRBFClassifierCV`` chooses
+        that. A ``DiscriminativePSKEMClassifier`` is trained discriminatively once, in the last fit to all samples; the
+        other fits have its temperature.
+    n_components : int, sequence of int or None
+        Candidates for K. None is 1, 2, 4, 8, 16 and 32 per class.
+    n_blocks : int or sequence of int
+        Candidates for R, tried in this order; numbers above that of the features are left out. Unused if the estimator has no
+        such parameter, or lists of features as its blocks.
+    reg_covar : float or sequence of float
+        Candidates for the covariance regularisation.
+    max_iter : int
+        Maximum number of EM iterations of each fit. A fit ends earlier if an iteration gains less than 1e-3 nats per sample, or
+        than the ``tol`` of the estimator if that is larger.
+    cv : int, splitter, iterable or None
+        Splits as in scikit-learn. None is five stratified folds; from 1,000 samples on, only the first of them is held out.
+        Stratified folds, which a number stands for, do not hold out a class of one or two samples.
+    random_state
+        None uses the random state of the estimator.
 
     Attributes
     ----------
     best_estimator_ : PSKEMClassifier, MDAClassifier or SKEMClassifier
-        Fitted to all rows along the path to what was chosen.
+        Model with ``best_params_``, fitted to all samples along the same path.
     best_params_ : dict
-        Its "n_blocks", "n_components" and "reg_covar".
+        Chosen "n_blocks", "n_components" and "reg_covar".
     best_score_ : float
-        Its mean log posterior of the true class over held-out rows and splits, in nats: the log-loss with its sign changed.
-        Before discriminative training, if any.
+        Score of ``best_params_``: the mean over splits of the log posterior of the true class of held-out samples, in nats. It is
+        the negative log-loss, before discriminative training, if any.
     results_ : dict of list
-        By column, ready for a DataFrame, one entry per model in the order of fits: "n_blocks", "n_components", "reg_covar"
-        and "held_out", the mean log posterior, NaN where a model cannot be fitted. See ``skem.plots.criterion_by_components``.
+        Columns of a table of all models in the order of fits, ready for a DataFrame: "n_blocks", "n_components", "reg_covar" and
+        "held_out", the score, NaN if a model cannot be fitted. See ``skem.plots.criterion_by_components``.
     n_iter_ : int
-        Passes of the last fit, of ``best_estimator_``.
-    classes_, class_prior_ : ndarray of shape (n_classes,)
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+        Iterations of the last fit, of ``best_estimator_``.
+    classes_, class_prior_, n_features_in_
 
     Raises
     ------
     ValueError
-        From ``fit``: nothing to choose from, or nothing that can be fitted; an estimator with ``sharing`` or with arrays as
-        its ``init``; beside what the estimator refuses.
+        From ``fit``: no candidates, or none that can be fitted; an estimator with ``sharing``, or with arrays as its ``init``;
+        beside the errors of the estimator.
 
     Examples
     --------
@@ -103,12 +97,12 @@ class PSKEMClassifierCV(ChoosingClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [PSKEMClassifier, MDAClassifier, SKEMClassifier, None],
-        "n_components": [Interval(Integral, 1, None, closed="left"), "array-like", None],
-        "n_blocks": [Interval(Integral, 1, None, closed="left"), "array-like"],
-        "reg_covar": [Interval(Real, 0, None, closed="left"), "array-like"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [integers(1), "array-like", None],
+        "n_blocks": [integers(1), "array-like"],
+        "reg_covar": [numbers(0), "array-like"],
+        "max_iter": [integers(1)],
         "cv": ["cv_object"],
-        "n_jobs": [Integral, None],
+        "n_jobs": [integers(), None],
         "random_state": ["random_state"],
     }
 
@@ -118,7 +112,7 @@ class PSKEMClassifierCV(ChoosingClassifier):
         *,
         n_components: int | Sequence[int] | None = None,
         n_blocks: int | Sequence[int] = (1, 2, 4),
-        reg_covar: float | Sequence[float] = RIDGES,
+        reg_covar: float | Sequence[float] = REG_COVARS,
         max_iter: int = 10,
         cv: Any = None,
         n_jobs: int | None = None,
@@ -133,87 +127,73 @@ class PSKEMClassifierCV(ChoosingClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, progress: Progress) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, progress: Progress) -> None:
         refuse_out_of_core(self, X)
-        estimator = self._base()
-        # What can be refused is refused here, not in the middle of a split.
-        original = PSKEMClassifier() if self.estimator is None else self.estimator
-        first = clone(estimator).set_params(max_iter=1, n_init=1)
-        if isinstance(original, DiscriminativelyTrained):
-            first.set_params(
-                strength=original.strength, discriminative_iter=min(original.discriminative_iter, 1)
-            )
-        _quietly(first, X, y, sample_weight)
-        doubled = [len(first.classes_) * k for k in PER_CLASS]
-        sizes = _choices(
-            "n_components", doubled if self.n_components is None else self.n_components, Integral
-        )
-        ridges = _choices("reg_covar", self.reg_covar)
-        numbers = self._numbers_of_blocks(estimator, first.n_features_in_)
-        rows = UserRows.of(X, y, sample_weight)
-        splits = [(rows.take(train), rows.take(test)) for train, test in self._splits(rows.y, estimator)]
-
-        search = _Search(estimator, splits, sizes, ridges, progress)
-        for n_blocks in numbers:
-            if not search.path(n_blocks):
-                break
-        if not search.best_steps:
+        original = self._base()
+        refuse_init_arrays(original)
+        if original.sharing is not None:
             raise ValueError(
-                f"none of the {len(search.entries)} candidates can be fitted; the last one failed with: {search.error}"
-            ) from search.error
-        self.results_ = {
-            name: [entry[name] for entry in search.entries]
-            for name in ("n_blocks", "n_components", "reg_covar", "held_out")
-        }
-        self.best_score_ = search.best_score
-        *_, last = search.best_steps
-        self.best_params_ = dict(last)
-        model = None
-        for step in search.best_steps:
-            if step is last and isinstance(original, DiscriminativelyTrained):
-                estimator.set_params(strength=original.strength)
-            model = _fitted(estimator, step, model, rows)
-        assert model is not None
-        self.best_estimator_ = model.set_params(
-            **{name: getattr(original, name) for name in ("init", "tol", "n_jobs", "warm_start")}
-        )
-        self.n_iter_ = model.n_iter_
-
-    def _base(self) -> Any:
-        estimator = PSKEMClassifier() if self.estimator is None else clone(self.estimator)
-        name = type(estimator).__name__
-        if not isinstance(estimator.init, str):
-            raise ValueError(
-                f"estimator: the init of {name} must be a word, since the number of components varies"
+                f"estimator: sharing of {type(original).__name__} must be None, got {original.sharing!r}: a split component "
+                "has no group; see PRBFClassifierCV for a choice of sharing"
             )
-        if estimator.sharing is not None:
-            raise ValueError(
-                f"estimator: {name} with sharing={estimator.sharing!r} must be without: components change hands"
-            )
-        if isinstance(estimator, DiscriminativelyTrained):
-            estimator.set_params(strength=np.inf)  # no discriminative training, but the temperature
-        return estimator.set_params(
+        estimator = clone(original).set_params(
             max_iter=self.max_iter,
-            tol=max(estimator.tol, LEAST_GAIN),
+            tol=max(original.tol, LEAST_GAIN),
             n_components=None,
             warm_start=False,
             n_jobs=self.n_jobs,
-            random_state=one_seed(self.random_state, estimator.random_state),
         )
+        # Invalid samples raise here, not in the middle of a split.
+        first = clone(estimator).set_params(max_iter=1, n_init=1)
+        discriminative = isinstance(original, DiscriminativePSKEMClassifier)
+        if discriminative:
+            first.set_params(discriminative_iter=min(original.discriminative_iter, 1))
+            estimator.set_params(strength=np.inf)  # the temperature alone
+        with quiet():
+            first.fit(X, y, sample_weight)
+            per_class = [len(first.classes_) * k for k in PER_CLASS]
+            given = per_class if self.n_components is None else self.n_components
+            sizes = candidates("n_components", given, integers(1))
+            reg_covars = candidates("reg_covar", self.reg_covar, numbers(0))
+            n_blocks = self._numbers_of_blocks(estimator, first.n_features_in_)
+            data = Data.labelled(X, y, sample_weight)
+            splits = self._splits(data, original.random_state)
+
+            paths = _Paths(estimator, splits, sizes, reg_covars, progress)
+            for R in n_blocks:
+                if not paths.follow(R):
+                    break
+            if not paths.best_steps:
+                raise none_fitted(
+                    f"{len(paths.entries)} candidates can be fitted in every split", paths.errors
+                )
+            model = None
+            for step in paths.best_steps:
+                if discriminative and step is paths.best_steps[-1]:
+                    estimator.set_params(strength=original.strength)
+                model = _initialised(estimator, step, model).fit(*data)
+        assert model is not None
+        names = "init", "tol", "n_jobs", "warm_start"
+        self.best_estimator_ = model.set_params(**{name: getattr(original, name) for name in names})
+        self.n_iter_ = model.n_iter_
+        self.best_score_ = paths.best_score
+        self.best_params_ = dict(paths.best_steps[-1])
+        self.results_ = {name: [entry[name] for entry in paths.entries] for name in paths.entries[0]}
 
     def _numbers_of_blocks(self, estimator: Any, n_features: int) -> list[int]:
         if "n_blocks" not in estimator.get_params() or not isinstance(estimator.arrangement, str):
             return [estimator.n_blocks]
-        numbers = _choices("n_blocks", self.n_blocks, Integral, in_order=True)
-        if estimator.block_size is None:
-            numbers = [n for n in numbers if n <= n_features] or [n_features]
-        return numbers
+        given = candidates("n_blocks", self.n_blocks, integers(1), in_order=True)
+        if estimator.block_size is not None:
+            return given
+        return [R for R in given if n_features >= R] or [n_features]
 
-    def _splits(self, labels: np.ndarray, estimator: Any) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _splits(self, data: Data, seed: int) -> list[tuple[Data, Data]]:
         if self.cv is not None:
-            return list(check_cv(self.cv, labels, classifier=True).split(labels, labels))
-        fifths = StratifiedKFold(5, shuffle=True, random_state=estimator.random_state)
-        return list(fifths.split(labels, labels))[: None if len(labels) < FEW_ROWS else 1]
+            return list(data.splits(self.cv))
+        _, counts = np.unique(data.y, return_counts=True)
+        folds = StratifiedKFold(max(2, min(5, counts.max())), shuffle=True, random_state=seed)
+        return list(islice(data.splits(folds), None if counts.sum() < FEW_SAMPLES else 1))
 
 
 Step = dict[str, Any]
@@ -222,111 +202,89 @@ Step = dict[str, Any]
 
 @dataclass(frozen=True)
 class _Trial:
-    """Models of one step, a split each, their mean score, and the steps that lead to them; without models if impossible."""
+    """Models of one step, one per split, their mean score, and the steps to them; no models if one cannot be fitted."""
 
-    score: float
-    steps: list[Step]
-    models: list[Any]
+    score: float = -np.inf
+    steps: Sequence[Step] = ()
+    models: Sequence[Any] = ()
 
 
 @dataclass
-class _Search:
-    """Paths over the number of components, one for each number of blocks, and the best model of them all."""
+class _Paths:
+    """Paths over the number of components, one for each number of blocks, and the steps to the best model."""
 
     estimator: Any
-    splits: list[tuple[UserRows, UserRows]]
+    splits: list[tuple[Data, Data]]
     sizes: list[int]
-    ridges: list[float]
+    reg_covars: list[float]
     progress: Progress
 
     def __post_init__(self) -> None:
         self.entries: list[Step] = []
+        self.errors: list[ValueError] = []
         self.best_score = -np.inf
-        self.best_steps: list[Step] = []
-        self.error: ValueError | None = None
+        self.best_steps: Sequence[Step] = ()
 
-    def path(self, n_blocks: int) -> bool:
-        """Follow the path of a number of blocks as long as it gains; whether it has the best model so far."""
-        ridge = self.best_steps[-1]["reg_covar"] if self.best_steps else self.ridges[len(self.ridges) // 2]
-        others = self._beside(ridge) if self.best_steps else [r for r in self.ridges if r != ridge]
+    def follow(self, n_blocks: int) -> bool:
+        """Follow the path of a number of blocks while the score rises; return True if it has the best model so far."""
+        if self.best_steps:
+            reg_covar = self.best_steps[-1]["reg_covar"]
+            others = self._beside(reg_covar)
+        else:
+            reg_covar = self.reg_covars[len(self.reg_covars) // 2]
+            others = [other for other in self.reg_covars if other != reg_covar]
         best: _Trial | None = None
         gained = False
         for K in self.sizes:
-            step = {"n_blocks": n_blocks, "n_components": K, "reg_covar": ridge}
+            step = {"n_blocks": n_blocks, "n_components": K, "reg_covar": reg_covar}
             trial = self._trial(step, best)
             if best is not None and trial.score <= best.score:
-                trial = self._trial(step, None)  # a split can be an unlucky one
+                trial = self._trial(step, None)
                 if trial.score <= best.score:
                     break
             if not trial.models:
                 continue
             trials = [self._trial({**step, "reg_covar": other}, trial) for other in others]
             best = max([trial, *trials], key=lambda trial: trial.score)
-            ridge = best.steps[-1]["reg_covar"]
-            others = self._beside(ridge)
+            reg_covar = best.steps[-1]["reg_covar"]
+            others = self._beside(reg_covar)
             if best.score > self.best_score:
                 self.best_score, self.best_steps, gained = best.score, best.steps, True
         return gained
 
-    def _beside(self, ridge: float) -> list[float]:
-        i = self.ridges.index(ridge)
-        return self.ridges[max(i - 1, 0) : i] + self.ridges[i + 1 : i + 2]
+    def _beside(self, reg_covar: float) -> list[float]:
+        i = self.reg_covars.index(reg_covar)
+        return self.reg_covars[max(i - 1, 0) : i] + self.reg_covars[i + 1 : i + 2]
 
     def _trial(self, step: Step, before: _Trial | None) -> _Trial:
-        """The models of a step, each from the one before on its split; none, and a score of NaN, if one cannot be fitted."""
-        with self.progress.task("model", len(self.entries)):
-            try:
-                models = [
-                    _fitted(self.estimator, step, None if before is None else before.models[s], train)
-                    for s, (train, _) in enumerate(self.splits)
-                ]
-            except ValueError as error:
-                self.error, models = error, []
+        """Fit the models of a step, each from the model of its split before, if any."""
+        entry = step | {"held_out": np.nan}
+        starts = before.models if before else [None] * len(self.splits)
+        models: list[Any] = []
+        with self.progress.task("model", len(self.entries)), collecting(self.errors):
+            models = [
+                _initialised(self.estimator, step, start).fit(*train)
+                for start, (train, _) in zip(starts, self.splits, strict=True)
+            ]
+        self.entries.append(entry)
         if not models:
-            self.entries.append(step | {"held_out": np.nan})
-            return _Trial(-np.inf, [], [])
+            return _Trial()
         scores = [
             test.score(log_posterior, model) for model, (_, test) in zip(models, self.splits, strict=True)
         ]
-        score = float(np.mean(scores))
-        self.entries.append(step | {"held_out": score})
-        return _Trial(score, [*(before.steps if before else []), step], models)
+        entry["held_out"] = float(np.mean(scores))
+        return _Trial(entry["held_out"], [*(before.steps if before else ()), step], models)
 
 
-def _fitted(estimator: Any, step: Step, before: Any, rows: UserRows) -> Any:
-    """The model of a step, from the estimator's own start or from the model before, with components split if there are more."""
+def _initialised(estimator: Any, step: Step, before: Any) -> Any:
+    """The unfitted model of a step, with the initialisation of the estimator or from a fitted model."""
     model = clone(estimator)
     model.set_params(**{name: value for name, value in step.items() if name in model.get_params()})
     if before is not None:
-        if before.n_components_ == step["n_components"]:
-            model.set_params(max_iter=-(-estimator.max_iter // 3))
-        mixtures = []
-        for mixture, columns in zip(before.blocks_, before.block_indices_, strict=True):
-            # In the engine's units, where features are of one size.
-            larger = split_components(
-                before._to_internal(mixture, columns), before._fitted_type, step["n_components"]
-            )
-            mixtures.append(before._to_input_units(larger, columns))
-        model.set_params(init=[(each.weights, each.means, each.covariances) for each in mixtures])
-    return _quietly(model, rows.X, rows.y, rows.weights)
-
-
-def _quietly(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.filterwarnings("ignore", "n_components=.* distinct training samples", UserWarning)
-        return model.fit(X, y, sample_weight)
-
-
-def _choices(name: str, values: Any, kind: type = float, *, in_order: bool = False) -> list[Any]:
-    """The values to choose from, each once; sorted unless their order says which comes first."""
-    chosen = np.ravel(values).tolist()
-    if not chosen:
-        raise ValueError(f"{name} must have something to choose from")
-    for value in chosen:
-        if kind is Integral and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-            raise ValueError(f"{name} must be whole numbers from 1 on, got {value!r}")
-        if kind is float and (not isinstance(value, (int, float)) or not 0 <= value < np.inf):
-            raise ValueError(f"{name} must be non-negative numbers, got {value!r}")
-    distinct = list(dict.fromkeys(chosen))
-    return distinct if in_order else sorted(distinct)
+        K = step["n_components"]
+        if before.reg_covar != step["reg_covar"]:
+            # The same components, of which rare classes may have fewer than K asks for.
+            K = before.n_components_
+            model.set_params(n_components=K, max_iter=-(-estimator.max_iter // 3))
+        model.set_params(init=split(before, K))
+    return model

@@ -1,12 +1,11 @@
-"""The classical radial basis function network, trained in two stages: the baseline of Titsias and Likas (2001).
+"""Radial basis function network trained in two stages, the baseline of Titsias and Likas (2001).
 
-First a mixture of spherical Gaussians is fitted to all rows, whatever their class; its kernels become basis functions.
-Then the output weights solve a linear system.
+The first stage fits a mixture of spherical Gaussians to the samples of all classes; its components become basis functions. The
+second stage solves a linear system for the output weights.
 """
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,48 +14,45 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import euclidean_distances
 from sklearn.pipeline import Pipeline
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from skem.estimators._checking import CheckedParameters, check_features
+from skem.estimators._checking import check_features, integers, numbers
 from skem.estimators._docstrings import documented
 from skem.estimators.gaussian_mixture import GaussianMixture
 
 
 @documented
-class GaussianKernels(CheckedParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Features exp(-|x - mu_j|^2 / (2 s_j^2)) of the kernels of an unsupervised mixture of spherical Gaussians.
+class GaussianKernels(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Basis functions exp(-|x - mu_j|^2 / (2 s_j^2)) from an unsupervised mixture of spherical Gaussians.
 
     Parameters
     ----------
-    n_components : int, default=8
-        M, the number of kernels.
-    widths : {"farthest", "mixture"}, default="farthest"
-        s_j: for all kernels the largest distance between two centres, which is what the Netlab toolbox of the paper does
-        unless told otherwise; or the standard deviations of the mixture, as the paper has it in words.
-    %(max_iter)s
-    %(tol)s
-        Of the mixture.
-    %(reg_covar)s
-        In squared input units.
-    random_state : int, RandomState instance or None, default=None
-        Of the k-means that EM starts from.
+    n_components : int
+        Number of basis functions, M. Increase it for boundaries of more detail.
+    widths : {"farthest", "mixture"}
+        Widths s_j. "farthest" is the largest distance between two centres for all basis functions, the default of the Netlab
+        toolbox that the paper used. "mixture" is the standard deviation of each component, as the text of the paper states.
+    tol
+        The objective is that of the mixture.
+    reg_covar
+        It is in squared input units.
 
     Attributes
     ----------
     means_ : ndarray of shape (n_components, n_features)
+        Centres mu_j.
     widths_ : ndarray of shape (n_components,)
-        s_j, in input units.
-    %(n_iter_)s
-    %(n_features_in_)s
+        Widths s_j, in input units.
+    n_iter_, n_features_in_
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [integers(1)],
         "widths": [StrOptions({"farthest", "mixture"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "reg_covar": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [integers(1)],
+        "tol": [numbers(0)],
+        "reg_covar": [numbers(0)],
         "random_state": ["random_state"],
     }
 
@@ -78,7 +74,7 @@ class GaussianKernels(CheckedParameters, ClassNamePrefixFeaturesOutMixin, Transf
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: object = None) -> GaussianKernels:
-        """Fit the mixture to all rows.
+        """Fit the mixture.
 
         Parameters
         ----------
@@ -92,7 +88,7 @@ class GaussianKernels(CheckedParameters, ClassNamePrefixFeaturesOutMixin, Transf
         Raises
         ------
         ValueError
-            Fewer rows than kernels, beside what ``GaussianMixture`` refuses.
+            Fewer samples than components, beside the errors of ``GaussianMixture``.
         """
         self._validate_params()
         X = check_features(self, X, ensure_min_samples=2).astype(np.float64)
@@ -114,10 +110,10 @@ class GaussianKernels(CheckedParameters, ClassNamePrefixFeaturesOutMixin, Transf
         return self
 
     def transform(self, X: ArrayLike) -> np.ndarray:
-        """The activations, shape (n_samples, n_components)."""
+        """Values of the basis functions, shape (n_samples, n_components)."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False).astype(np.float64)
-        # Where widths are as fitted, their squares are without the rounding of a square root.
+        # Fitted variances do not have the rounding of a square root.
         fitted = np.array_equal(self.widths_, np.sqrt(self._variances))
         variances = self._variances if fitted else np.square(self.widths_)
         return np.exp(-0.5 * euclidean_distances(X, self.means_, squared=True) / variances)
@@ -128,20 +124,20 @@ class GaussianKernels(CheckedParameters, ClassNamePrefixFeaturesOutMixin, Transf
 
 
 def rbf_network(n_components: int = 8, **params: Any) -> Pipeline:
-    """The two-stage RBF network as a pipeline: ``GaussianKernels``, then least squares on class indicators.
+    """Make the two-stage RBF network, a pipeline of ``GaussianKernels`` and least squares on class indicators.
 
     Parameters
     ----------
     n_components : int, default=8
-        M, the number of kernels.
+        Number of basis functions, M.
     **params
-        Of ``GaussianKernels``.
+        Other parameters of ``GaussianKernels``.
 
     Returns
     -------
     Pipeline
-        With steps "kernels" and "outputs".
+        Steps "kernels" and "outputs".
     """
-    # A trace of a ridge, so that kernels without rows do not make the system singular.
+    # A little regularisation, as basis functions without samples would make the system singular.
     outputs = RidgeClassifier(alpha=1e-8, solver="svd")
     return Pipeline([("kernels", GaussianKernels(n_components, **params)), ("outputs", outputs)])

@@ -14,71 +14,28 @@ from skem.estimators._docstrings import documented
 
 @documented
 class SKEMClassifier(SharedKernelClassifier):
-    """Shared-kernel Gaussian mixture classifier trained by supervised EM (Pulford 2022, section 2.2).
+    """Gaussian mixture classifier whose classes share components (Pulford 2022, section 2.2).
 
-    Every class has the density p(x|c) = sum_k pi_kc N(x; mu_k, P_k) over one set of K Gaussian kernels. With ``init="class"``
-    (the default) or "class_kmeans", and no ``sharing``, each kernel keeps to one class; the other starts let all classes share
-    them.
+    Each class c has the density p(x|c) = sum_k pi_kc N(x; mu_k, P_k) over one set of K components, trained by supervised
+    EM. Shared components need fewer parameters than separate mixtures. They suit classes that overlap or have few samples.
 
-    Parameters
-    ----------
-    %(n_components)s
-    %(covariance_type)s
-    %(sharing)s
-        None reserves nothing: what is shared is left to ``init``.
-    %(groups)s
-    %(init)s
-    %(n_init)s
-    %(init_spread)s
-    %(standardize)s
-    %(reg_covar)s
-    %(class_prior)s
-        Pulford (2022) assumes "uniform" (section 2.3).
-    %(max_iter)s
-    %(tol)s
-    %(early_stopping)s
-    %(validation_fraction)s
-    %(n_iter_no_change)s
-    %(warm_start)s
-    %(n_jobs)s
-    %(random_state)s
+    With ``init="class"`` (the default) or "class_kmeans", and without ``sharing``, each component stays with one class.
+    The other initialisations let all classes share all components.
 
     Attributes
     ----------
-    %(classes_)s
-    %(class_prior_)s
-    %(n_components_)s
-    %(groups_)s
-    weights_ : ndarray of shape (n_components, n_classes)
-        pi_kc.
-    means_ : ndarray of shape (n_components, n_features)
-        mu_k.
-    covariances_ : ndarray
-        P_k; (K, m, m) full, (m, m) tied, (K, m) diag and, with ``standardize``, spherical, else (K,).
-    %(log_likelihood_)s
-    %(n_iter_)s
-    %(best_iter_)s
-    %(converged_)s
-    %(dtype_used_)s
-    %(validation_scores_)s
-    %(n_features_in_)s
+    classes_, class_prior_, n_components_, groups_, weights_, means_, covariances_
+    log_likelihood_, objective_, n_iter_, best_iter_, converged_, dtype_used_, validation_scores_, n_features_in_
 
     Notes
     -----
-    A component that loses all its rows keeps its place with weight zero. A covariance that turns singular stays as it
-    was; where the ridge is lost in rounding only, it is raised until it just is not, if that is better. A constant
-    column, identical rows, or a class with one row are harmless with reg_covar > 0. Rows may lie far from zero, and
-    narrow components far apart: only digits that the input lacks are lost. Rows of weight zero are left out before
-    anything is learned, and with them a class that has no others. A fit that is interrupted or fails leaves the
-    estimator as it was.
+    %(unusual_data)s
 
     References
     ----------
-    G. W. Pulford, "Improvements to Supervised EM Learning of Shared Kernel Models by Feature Space
-    Partitioning", 2022.
+    %(pulford2022)s
 
-    M. K. Titsias and A. C. Likas, "Shared kernel models for class conditional density estimation", IEEE Trans. Neural
-    Networks 12, 987-997, 2001.
+    %(titsias2001)s
 
     Examples
     --------

@@ -6,14 +6,15 @@ import os
 import pickle
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pytest
 import yaml
 from pictures import pictures_config
+from pydantic import ValidationError
 
 from skem import datasets
 from skem.datasets import _decode, _known
+from skem.repro.config.models import DescribedDataSets
 
 ROOT = Path(__file__).parents[2]
 MIRROR_OF_THIS_MACHINE = os.environ.get("SKEM_DATA_MIRROR")
@@ -26,20 +27,23 @@ NAMES = (
 
 def test_config_is_valid_and_names_every_data_set():
     config = yaml.safe_load((ROOT / "config" / "datasets.yaml").read_text())
-    schema = yaml.safe_load((ROOT / "workflow" / "schemas" / "datasets.yaml").read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(config, schema)
+    DescribedDataSets.model_validate(config)
     assert datasets.names() == tuple(config) == NAMES
 
 
-def test_schema_refuses_a_wrong_key_and_a_missing_one():
-    schema = yaml.safe_load((ROOT / "workflow" / "schemas" / "datasets.yaml").read_text())
-    jsonschema.validate(pictures_config(), schema)
-    for change in ({"colour": "red"}, {"sha256": "1"}, {"sources": [{"kind": "mirror", "path": "x"}]}):
+def test_wrong_entries_are_refused():
+    DescribedDataSets.model_validate(pictures_config())
+    for change in (
+        {"colour": "red"},
+        {"sha256": "1"},
+        {"sources": [{"kind": "mirror", "path": "x"}]},
+        {"target_names": ["one"]},
+        {"n_train": 10**6},
+    ):
         config = pictures_config()
         config["pictures"] |= change
-        with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(config, schema)
+        with pytest.raises(ValidationError):
+            DescribedDataSets.model_validate(config)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -20,7 +20,7 @@ def level_by_level(values, combine):
 
 @settings(max_examples=60, deadline=None)
 @given(n=st.integers(1, 700))
-def test_the_tree_combines_groups_of_neighbours_level_by_level(n):
+def test_tree_order(n):
     def brackets(values):
         return values[0] if len(values) == 1 else f"({' '.join(values)})"
 
@@ -33,26 +33,26 @@ def test_the_tree_combines_groups_of_neighbours_level_by_level(n):
     counts=st.lists(st.lists(st.integers(0, 40_000), min_size=3, max_size=3), min_size=1, max_size=9),
     rare=st.integers(1, 50),
 )
-def test_a_sample_has_rows_of_each_class_and_no_more_than_a_part(counts, rare):
+def test_drawn_samples_are_stratified(counts, rare):
     counts = np.array(counts)
     counts[0] += rare
-    drawn = parts._sample(counts)
+    drawn = parts._draw(counts)
     borders = np.hstack([np.zeros((len(counts), 1), int), np.cumsum(counts, axis=1)])
-    of_classes = np.zeros(3, int)
+    class_counts = np.zeros(3, int)
     for numbers, ends in zip(drawn, borders, strict=True):
         assert len(np.unique(numbers)) == len(numbers)
         assert len(numbers) == 0 or (numbers.min() >= 0 and numbers.max() < ends[-1])
-        of_classes += np.bincount(np.searchsorted(ends, numbers, side="right") - 1, minlength=3)[:3]
+        class_counts += np.bincount(np.searchsorted(ends, numbers, side="right") - 1, minlength=3)[:3]
     totals = counts.sum(axis=0)
-    assert of_classes.sum() <= parts.PART_ROWS
+    assert class_counts.sum() <= parts.PART_ROWS
     if totals.sum() <= parts.PART_ROWS:
-        assert_array_equal(of_classes, totals)
+        assert_array_equal(class_counts, totals)
     else:
-        assert (of_classes >= np.minimum(totals, 1000)).all()
+        assert (class_counts >= np.minimum(totals, 1000)).all()
 
 
 class WeightedSums:
-    """A step: the sum of w x over samples of float32."""
+    """Step that sums w x over samples in float32."""
 
     columns, dtype = np.array([2, 0]), np.dtype(np.float32)
 
@@ -69,34 +69,31 @@ class WeightedSums:
 
 
 class InProcess:
-    """An executor whose references are the parts themselves."""
+    """Executor whose references are the parts themselves."""
 
-    def map(self, function, parts, *arguments):
-        return list(map(function, parts, *arguments))
-
-    def fold(self, function, references):
-        return parts.tree(map(function, references))
+    def fold(self, function, references, *arguments):
+        return parts.tree(map(function, references, *arguments))
 
 
 @pytest.mark.parametrize("n", [150, 650, 5000])
-def test_a_fold_has_the_same_bits_for_any_workers_and_storage(monkeypatch, tmp_path, n):
+def test_folds_have_the_same_bits_everywhere(monkeypatch, tmp_path, n):
     rng = np.random.default_rng(0)
     X, codes, weights = rng.normal(size=(n, 3)), rng.integers(0, 2, n), rng.uniform(0.2, 2.0, n)
     shift, scale, step = X.mean(axis=0), X.std(axis=0), WeightedSums()
     monkeypatch.setattr(parts, "PART_ROWS", 200)
     monkeypatch.setattr(parts, "FAN_IN", 3)
 
-    of_parts = []
+    part_sums = []
     for part in parts.slices(n):
         x, w = ((X[part] - shift) / scale).astype(np.float32)[:, step.columns], weights[part]
-        of_class = [codes[part] == c for c in (0, 1)]
-        of_chunks = [
+        masks = [codes[part] == c for c in (0, 1)]
+        chunk_sums = [
             x[k][i : i + 100].T.copy() @ w[k][i : i + 100].astype(np.float32)
-            for k in of_class
+            for k in masks
             for i in range(0, k.sum(), 100)
         ]
-        of_parts.append(sum(of_chunks[1:], of_chunks[0]))
-    expected = level_by_level(of_parts, lambda values: sum(values[1:], values[0]))
+        part_sums.append(sum(chunk_sums[1:], chunk_sums[0]))
+    expected = level_by_level(part_sums, lambda values: sum(values[1:], values[0]))
 
     np.save(tmp_path / "X.npy", X)
     for data in (X, np.load(tmp_path / "X.npy", mmap_mode="r")):
@@ -113,17 +110,17 @@ def test_a_fold_has_the_same_bits_for_any_workers_and_storage(monkeypatch, tmp_p
     assert_array_equal(out_of_core.extent, in_memory.extent)
 
 
-def test_several_parts_are_as_exact_as_one(monkeypatch):
-    """Against sums over explicit responsibilities, of parts in which classes are missing."""
+def test_several_parts_are_exact(monkeypatch):
+    """Compare with sums over explicit responsibilities; some parts lack a class."""
     rng = np.random.default_rng(0)
     y = np.sort(rng.integers(0, 3, 5000))
     X = rng.normal(size=(5000, 3)) + 2.0 * y[:, None]
     weights = rng.uniform(0.2, 2.0, 5000)
-    start = np.full((4, 3), 0.25), X[::1300].copy(), np.stack([np.eye(3)] * 4)
+    init = np.full((4, 3), 0.25), X[::1300].copy(), np.stack([np.eye(3)] * 4)
     monkeypatch.setattr(parts, "PART_ROWS", 700)
-    model = SKEMClassifier(4, init=start, max_iter=4, reg_covar=0.01).fit(X, y, weights)
+    model = SKEMClassifier(4, init=init, max_iter=4, reg_covar=0.01).fit(X, y, weights)
     expected = reference.em(
-        X, y, reference.Model(*start), 4, covariance_type="full", reg_covar=0.01, sample_weight=weights,
+        X, y, reference.Model(*init), 4, covariance_type="full", reg_covar=0.01, sample_weight=weights,
         scale=reference.training_scale(X, weights),
     )  # fmt: skip
     assert_allclose(model.weights_, expected.weights, atol=1e-9)
@@ -132,7 +129,7 @@ def test_several_parts_are_as_exact_as_one(monkeypatch):
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3])
-def test_threads_do_not_change_the_bits_of_several_parts(monkeypatch, n_jobs):
+def test_threads_do_not_change_bits(monkeypatch, n_jobs):
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(5000, 3)), rng.integers(0, 2, 5000)
     monkeypatch.setattr(parts, "PART_ROWS", 700)

@@ -16,6 +16,7 @@ from skem import (
     MDAClassifier,
     PRBFClassifier,
     PRBFClassifierCV,
+    PRBFEnsemble,
     PSKEMClassifier,
     PSKEMClassifierCV,
     SDGMClassifier,
@@ -106,6 +107,7 @@ def test_callbacks_follow_mixtures_clusters_and_sparse_models(model):
         (GaussianMixturePath(n_components=[1, 2], n_jobs=2, random_state=0), 8),
         (PSKEMClassifierCV(n_components=3, n_blocks=1, reg_covar=[0.1, 0.2], max_iter=2, random_state=0), 2),
         (PRBFClassifierCV(PRBFClassifier(3, max_iter=2, tol=0), cv=3, random_state=0), 3),
+        (PRBFEnsemble(PRBFClassifier(3, max_iter=2, tol=0), sharings=[0, 1], random_state=0), 2),
     ],
 )
 def test_callbacks_follow_searches_fit_by_fit(search, n_tasks):

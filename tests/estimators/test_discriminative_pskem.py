@@ -12,6 +12,7 @@ from sklearn.metrics import log_loss
 
 from skem import DiscriminativePSKEMClassifier, PSKEMClassifier
 from skem.estimators._calibration import fitted_temperature
+from skem.estimators._samples import HeldOutSamples
 
 QUICK = {"n_blocks": 2, "max_iter": 3, "random_state": 0}
 STEPS = {
@@ -137,13 +138,13 @@ def test_it_is_no_worse_than_its_start_on_raw_digits():
 
 def test_the_iteration_of_least_held_out_log_loss_is_kept(monkeypatch):
     """Components of a rare class in 20 dimensions fit its samples without a mistake, and new ones badly."""
-    losses, log_loss_of = [], DiscriminativePSKEMClassifier._log_loss
+    losses, log_loss_of = [], HeldOutSamples.log_loss
 
-    def spy(model, held_out):
-        losses.append(log_loss_of(model, held_out))
+    def spy(held_out, model):
+        losses.append(log_loss_of(held_out, model))
         return losses[-1]
 
-    monkeypatch.setattr(DiscriminativePSKEMClassifier, "_log_loss", spy)
+    monkeypatch.setattr(HeldOutSamples, "log_loss", spy)
     X, y = make_classification(1200, n_informative=10, weights=[0.95], random_state=0)
     model = DiscriminativePSKEMClassifier(validation_fraction=0.3, discriminative_iter=5, random_state=0)
     model.fit(X, y)
@@ -327,13 +328,13 @@ def test_callbacks_see_every_pass(iris):
 
 def test_strength_is_chosen_by_the_log_loss_on_rows_held_out(digits, monkeypatch):
     X, y = digits[:2]
-    losses, log_loss_of = {}, DiscriminativePSKEMClassifier._log_loss
+    losses, log_loss_of = {}, HeldOutSamples.log_loss
 
-    def spy(model, held_out):
-        losses[model.strength_] = log_loss_of(model, held_out)
+    def spy(held_out, model):
+        losses[model.strength_] = log_loss_of(held_out, model)
         return losses[model.strength_]
 
-    monkeypatch.setattr(DiscriminativePSKEMClassifier, "_log_loss", spy)
+    monkeypatch.setattr(HeldOutSamples, "log_loss", spy)
     model = quick(n_components=20, strength="auto")
     seen = [each.n_discriminative_iter_ for each in model.fit_passes(X, y)]
     assert seen == [0, 0, 0, *[1, 2, 3, 4] * 3]

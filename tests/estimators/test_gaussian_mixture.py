@@ -264,7 +264,7 @@ def test_tol_ends_a_fit_and_zero_never_warns():
     assert model.converged_
     assert model.n_iter_ < 100
     hasty = GaussianMixture(3, max_iter=2, tol=1e-12, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="did not converge in 2 passes"):
+    with pytest.warns(ConvergenceWarning, match="did not converge in 2 iterations"):
         hasty.fit(X)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -279,7 +279,7 @@ def test_tol_ends_a_fit_and_zero_never_warns():
         ({"init": (np.ones(3) / 3, np.ones((3, 3)), np.ones((3, 4, 4)))}, lambda X: X, "means"),
         ({"init": (np.ones(3), np.ones((3, 4)), np.ones((3, 4, 4)))}, lambda X: X, "weights"),
         ({"init": (np.ones(3) / 3, np.ones((3, 4)), -np.ones((3, 4, 4)))}, lambda X: X, "positive definite"),
-        ({"init": (np.ones(3) / 3, np.ones((3, 4)))}, lambda X: X, "a start is a tuple"),
+        ({"init": (np.ones(3) / 3, np.ones((3, 4)))}, lambda X: X, "init must be a tuple"),
         ({"init": "k-mean"}, lambda X: X, "'init'"),
         ({"reg_covar": -1.0}, lambda X: X, "'reg_covar'"),
     ],

@@ -11,12 +11,12 @@ from threadpoolctl import threadpool_info
 
 import skem
 from skem.engine.em import EStep
-from skem.estimators._starting import STARTS
+from skem.estimators._components import INITIALISATIONS
 
 CLASSIFIERS = [skem.SKEMClassifier, skem.PSKEMClassifier, skem.MDAClassifier]
 every_classifier = pytest.mark.parametrize("Classifier", CLASSIFIERS)
 every_type = pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
-every_start = pytest.mark.parametrize("init", list(STARTS))
+every_start = pytest.mark.parametrize("init", INITIALISATIONS)
 
 
 def assert_all_finite(clf, X):

@@ -1,4 +1,4 @@
-"""Masked entries are missing values, or refused; missing labels are refused wherever they come from."""
+"""Masked arrays and missing labels."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from skem.images import Deskew, Reshape
 
 X, y = load_iris(return_X_y=True)
 HOLES = np.random.default_rng(0).random(X.shape) < 0.1
-HOLES[:, 0] = False  # so that no sample is without any value
+HOLES[:, 0] = False  # Each sample needs a value.
 MASKED = np.ma.array(np.where(HOLES, 999.0, X), mask=HOLES)
 WITH_NAN = np.where(HOLES, np.nan, X)
 QUICK = {"max_iter": 2, "tol": 0, "random_state": 0}
@@ -27,7 +27,7 @@ CLASSIFIERS = [
     skem.PRBFClassifierCV(skem.PRBFClassifier(6, **QUICK), sharings=(0, 1), cv=2),
     skem.PSKEMClassifierCV(n_components=3, n_blocks=1, reg_covar=0.1, max_iter=2, cv=2, random_state=0),
 ]
-REFUSING = [
+WITHOUT_MISSING_VALUES = [
     skem.SDGMClassifier(1, max_iter=1),
     skem.KMeans(3),
     skem.GaussianKernels(3),
@@ -36,7 +36,7 @@ REFUSING = [
 
 
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda model: type(model).__name__)
-def test_masked_entries_are_missing_values_of_classifiers(model):
+def test_classifiers_read_masked_entries_as_missing(model):
     model.fit(MASKED, y)
     expected = type(model)(**model.get_params(deep=False)).fit(WITH_NAN, y)
     for method in ("predict", "predict_proba", "decision_function", "score_samples"):
@@ -45,7 +45,7 @@ def test_masked_entries_are_missing_values_of_classifiers(model):
         assert_array_equal(getattr(model, method)([*MASKED]), answer)
 
 
-def test_masked_entries_are_missing_values_of_mixtures():
+def test_mixtures_read_masked_entries_as_missing():
     mixture, expected = (
         skem.GaussianMixture(2, **QUICK).fit(rows, sample_weight=np.ma.array(np.ones(150)))
         for rows in (MASKED, WITH_NAN)
@@ -61,17 +61,17 @@ def test_masked_entries_are_missing_values_of_mixtures():
         expected.condition([0, 1], np.ma.array([5.0, 3.0], mask=[False, True]))
 
 
-@pytest.mark.parametrize("model", REFUSING, ids=lambda model: type(model).__name__)
-def test_masked_entries_are_refused_without_missing_values(model):
-    words = rf"Input X of \w+ has {HOLES.sum()} masked entries, of 600, .*fill them in"
-    with pytest.raises(ValueError, match=words):
+@pytest.mark.parametrize("model", WITHOUT_MISSING_VALUES, ids=lambda model: type(model).__name__)
+def test_masked_features(model):
+    message = rf"Input X of \w+ has {HOLES.sum()} masked entries, of 600, .*fill them in"
+    with pytest.raises(ValueError, match=message):
         model.fit(MASKED, y)
-    model.fit(np.ma.array(X), y)  # a mask without masked entries
-    with pytest.raises(ValueError, match=words):
+    model.fit(np.ma.array(X), y)  # A mask without masked entries.
+    with pytest.raises(ValueError, match=message):
         getattr(model, "predict" if hasattr(model, "predict") else "transform")(MASKED)
 
 
-def test_masked_batches_and_images_are_refused():
+def test_masked_batches_and_images():
     with pytest.raises(ValueError, match="masked entries"):
         skem.GaussianMixture(2).partial_fit(MASKED)
     for transformer in (Deskew(), Reshape()):
@@ -79,8 +79,10 @@ def test_masked_batches_and_images_are_refused():
             transformer.fit_transform(MASKED.reshape(-1, 2, 2))
 
 
-@pytest.mark.parametrize("model", [*CLASSIFIERS, REFUSING[0]], ids=lambda model: type(model).__name__)
-def test_masked_labels_and_weights_are_refused(model):
+@pytest.mark.parametrize(
+    "model", [*CLASSIFIERS, WITHOUT_MISSING_VALUES[0]], ids=lambda model: type(model).__name__
+)
+def test_masked_labels_and_weights(model):
     with pytest.raises(ValueError, match="y has 50 masked entries, of 150"):
         model.fit(X, np.ma.masked_equal(y, 2))
     with pytest.raises(ValueError, match="sample_weight has 50 masked entries, of 150"):
@@ -88,7 +90,7 @@ def test_masked_labels_and_weights_are_refused(model):
 
 
 @pytest.mark.parametrize("model", [skem.GaussianMixture(2), skem.KMeans(2)])
-def test_masked_weights_are_refused_without_classes(model):
+def test_masked_weights_without_classes(model):
     weights = np.ma.array(np.ones(150), mask=y == 2)
     with pytest.raises(ValueError, match="sample_weight has 50 masked entries"):
         model.fit(X, sample_weight=weights)
@@ -96,7 +98,7 @@ def test_masked_weights_are_refused_without_classes(model):
         model.fit(X).score(X, sample_weight=weights)
 
 
-START = [np.full(3, 1 / 3), X[::50], np.tile(np.eye(4), (3, 1, 1))]
+INIT = [np.full(3, 1 / 3), X[::50], np.tile(np.eye(4), (3, 1, 1))]
 
 
 @pytest.mark.parametrize(
@@ -104,33 +106,33 @@ START = [np.full(3, 1 / 3), X[::50], np.tile(np.eye(4), (3, 1, 1))]
     [
         skem.GaussianMixture(3, init={"means": MASKED[::50]}),
         skem.GaussianMixture(3, init={"labels": np.ma.masked_equal(y, 2)}),
-        skem.GaussianMixture(3, init=(np.ma.masked_less(START[0], 1), *START[1:])),
+        skem.GaussianMixture(3, init=(np.ma.masked_less(INIT[0], 1), *INIT[1:])),
         skem.SKEMClassifier(3, init={"means": MASKED[::50]}),
         skem.KMeans(3, init=MASKED[::50]),
-        skem.SKEMClassifier(6, class_prior=np.ma.masked_less(START[0], 1)),
+        skem.SKEMClassifier(6, class_prior=np.ma.masked_less(INIT[0], 1)),
         skem.SKEMClassifier(6, sharing=np.ma.masked_equal(np.eye(3), 0)),
     ],
     ids=["means", "labels", "tuple", "means of classes", "centres", "class_prior", "sharing"],
 )
-def test_masked_parameters_are_refused(model):
+def test_masked_parameters(model):
     with pytest.raises(ValueError, match="masked entries"):
         model.fit(X, y)
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
-def test_missing_labels_are_named(missing):
+def test_missing_labels(missing):
     labels = np.array(["a", "b", "c"], dtype=object)[y]
     labels[[7, 9]] = missing
-    words = "y contains 2 missing labels .*, of 150, the first in row 7: leave these samples out"
-    for model in (CLASSIFIERS[0], CLASSIFIERS[-1], REFUSING[0]):
-        with pytest.raises(ValueError, match=words):
+    message = "y contains 2 missing labels .*, of 150, the first in row 7: leave these samples out"
+    for model in (CLASSIFIERS[0], CLASSIFIERS[-1], WITHOUT_MISSING_VALUES[0]):
+        with pytest.raises(ValueError, match=message):
             model.fit(X, labels)
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=message):
         CLASSIFIERS[0].fit(X, y).responsibilities(X, labels)
 
 
 @pytest.mark.parametrize("kind", ["string", "dictionary", "integer", "boolean"])
-def test_null_labels_in_a_file_are_named(tmp_path, kind):
+def test_null_labels_in_a_file(tmp_path, kind):
     labels = [
         None if n == 70 else bool(label) if kind == "boolean" else int(label) for n, label in enumerate(y)
     ]
@@ -146,7 +148,7 @@ def test_null_labels_in_a_file_are_named(tmp_path, kind):
         skem.SKEMClassifier(3).fit(rows, classes)
 
 
-def test_masks_of_dask_arrays():
+def test_masked_dask_arrays():
     da = pytest.importorskip("dask.array")
     rows, labels = da.from_array(X, chunks=(50, -1)), da.from_array(y, chunks=50)
     masked = da.from_array(MASKED, chunks=(50, -1))

@@ -1,4 +1,4 @@
-"""Classifiers with missing values, in prediction and in training, against SciPy's Gaussians and against EM row by row."""
+"""Classifiers with missing values, against SciPy's Gaussians and an EM loop over single samples."""
 
 import warnings
 
@@ -30,7 +30,7 @@ TYPES = ["full", "tied", "diag", "spherical"]
 
 
 def expected_log_density(model, X):
-    """log p(x_o|c), shape (n, L), and log N(x_o; mu_o, P_oo) of each block."""
+    """Return log p(x_o|c), shape (n, L), and log N(x_o; mu_o, P_oo) of each feature block."""
     total, of_blocks = 0.0, []
     for columns, block in zip(model.block_indices_, model.blocks_, strict=True):
         P = reference.dense(block.covariances, *block.means.shape)
@@ -53,11 +53,11 @@ def expected_log_density(model, X):
     ],
     ids=str,
 )
-def test_rows_with_holes_are_told_apart_by_what_they_have(model, standardize):
+def test_predictions_with_missing_values(model, standardize):
     X = IRIS * [1, 10, 1, 0.1]
     model.set_params(standardize=standardize, max_iter=5, random_state=0, class_prior=[0.5, 0.2, 0.3])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # PRBFClassifier says where five passes are few
+        warnings.simplefilter("ignore")  # PRBFClassifier does not converge in 5 iterations.
         model.fit(X, NAMES)
     rows = np.vstack([holes(X[::3], 0.5), X[:3], np.full((1, 4), np.nan), [[np.nan, np.nan, 5.0, 0.2]]])
     expected, of_blocks = expected_log_density(model, rows)
@@ -67,7 +67,7 @@ def test_rows_with_holes_are_told_apart_by_what_they_have(model, standardize):
     posterior = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
     assert_allclose(model.predict_proba(rows), posterior, rtol=1e-7, atol=1e-9)
     assert_array_equal(model.predict(rows), model.classes_[posterior.argmax(axis=1)])
-    # A row without any value has the class prior.
+    # The posterior of a sample without any value is the class prior.
     assert_allclose(model.predict_proba(rows)[-2], model.class_prior_, rtol=1e-12)
     responsibilities = model.responsibilities(rows, np.resize(NAMES, len(rows)))
     if not isinstance(responsibilities, list):
@@ -80,14 +80,14 @@ def test_rows_with_holes_are_told_apart_by_what_they_have(model, standardize):
         assert_allclose(found, wanted, rtol=1e-7, atol=1e-9)
 
 
-def test_models_over_models_take_missing_values_too():
+def test_meta_estimators_with_missing_values():
     X = pd.DataFrame(holes(IRIS, 0.2), columns=list("abcd"))
     inner = PRBFClassifier(6, tol=1e-2, random_state=0)
     for model in (PRBFEnsemble(inner, sharings=(0, 1)), PRBFClassifierCV(inner, sharings=(0, 1), cv=2)):
         assert model.fit(X, NAMES).score(X, NAMES) > 0.9
 
 
-def test_float32_rows_and_threads():
+def test_missing_values_in_float32_and_several_threads():
     X, y = load_digits(return_X_y=True)
     X = np.random.default_rng(0).normal(scale=1e-3, size=X.shape) + X
     model = PSKEMClassifier(20, n_blocks=4, max_iter=3, random_state=0, n_jobs=1).fit(X, y)
@@ -97,8 +97,8 @@ def test_float32_rows_and_threads():
     assert_array_equal(model.set_params(n_jobs=3).class_log_density(rows), expected)
 
 
-def start(covariance_type, K=5, L=3):
-    """Arrays to start from, with weights that differ between classes, and one that is zero."""
+def initial_parameters(covariance_type, K=5, L=3):
+    """Return parameters whose weights differ between classes, with one weight of zero."""
     weights = np.random.default_rng(0).dirichlet(np.full(K, 3.0), size=L).T
     weights[0, 1] = 0.0
     means = IRIS.mean(axis=0) + np.linspace(-1, 1, K)[:, None] * IRIS.std(axis=0)
@@ -121,18 +121,18 @@ def start(covariance_type, K=5, L=3):
         ("spherical", 0.0, None),
     ],
 )
-def test_passes_are_those_of_em_row_by_row(covariance_type, ridge, sharing):
+def test_iterations_match_a_loop_over_samples(covariance_type, ridge, sharing):
     X, y = holes(IRIS[::4]), SPECIES[::4]
     weights = np.random.default_rng(1).uniform(0.5, 2, len(X))
-    begin, log_sharing = start(covariance_type), 0.0
+    init, log_sharing = initial_parameters(covariance_type), 0.0
     options = {"covariance_type": covariance_type, "reg_covar": ridge, "standardize": False, "max_iter": 3}
-    model = SKEMClassifier(init=begin, sharing=sharing, **options)
+    model = SKEMClassifier(init=init, sharing=sharing, **options)
     if sharing is not None:
         model.set_params(groups=[[0, 3], [1], [2, 4]])
         log_sharing = np.log(np.where([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0], [0, 0, 1]], 1.0, sharing))
     model.fit(X, y, sample_weight=weights)
     pi, means, P, log_likelihoods = reference.em(
-        X, y, weights, begin, covariance_type, ridge=ridge, n_passes=3, log_sharing=log_sharing
+        X, y, weights, init, covariance_type, ridge=ridge, n_passes=3, log_sharing=log_sharing
     )
     assert_allclose(model.weights_, pi, rtol=1e-8, atol=1e-12)
     assert_allclose(model.means_, means, rtol=1e-8)
@@ -140,12 +140,12 @@ def test_passes_are_those_of_em_row_by_row(covariance_type, ridge, sharing):
     assert_allclose(model.log_likelihood_, log_likelihoods, rtol=1e-8)
 
 
-def test_a_row_that_misses_a_block_says_nothing_there():
+def test_sample_that_misses_a_feature_block():
     X = IRIS.copy()
     X[::5, :2] = np.nan
     options = {"n_blocks": 2, "standardize": False, "reg_covar": 0.01, "max_iter": 4}
     init = [
-        tuple(a[:, i : i + 2] if a.ndim == 2 and j else a for j, a in enumerate(start("diag")))
+        tuple(a[:, i : i + 2] if a.ndim == 2 and j else a for j, a in enumerate(initial_parameters("diag")))
         for i in (0, 2)
     ]
     both = PSKEMClassifier(covariance_type="diag", init=init, **options).fit(X, SPECIES)
@@ -168,7 +168,7 @@ def test_a_row_that_misses_a_block_says_nothing_there():
     standardize=st.booleans(),
     share=st.sampled_from([0.05, 0.3, 0.6]),
 )
-def test_the_objective_never_falls(seed, covariance_type, init, sharing, reg_covar, standardize, share):
+def test_monotone_objective(seed, covariance_type, init, sharing, reg_covar, standardize, share):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(60, 3)) * 10.0 ** rng.integers(-2, 3, size=3)
     X, y = holes(X, share, seed), np.arange(60) % 2
@@ -177,11 +177,11 @@ def test_the_objective_never_falls(seed, covariance_type, init, sharing, reg_cov
         4, n_blocks=2, init=init, standardize=standardize, max_iter=8, random_state=seed, **options
     ).fit(X, y)
     assert (np.diff(model.objective_) >= -1e-9 * (1 + np.abs(model.objective_[1:]))).all()
-    of_own_class = model.class_log_density(X)[np.arange(60), y]
-    assert_allclose(model.log_likelihood_[-1], of_own_class.mean(), rtol=1e-7, atol=1e-7)
+    log_density = model.class_log_density(X)[np.arange(60), y]
+    assert_allclose(model.log_likelihood_[-1], log_density.mean(), rtol=1e-7, atol=1e-7)
 
 
-def test_fits_do_not_depend_on_threads_and_rows_of_weight_two_are_two_rows():
+def test_threads_and_weights_with_missing_values():
     X, weights = holes(IRIS), np.random.default_rng(0).integers(1, 3, 150)
     options = {"max_iter": 4, "random_state": 0, "class_prior": "empirical"}
     fits = [PSKEMClassifier(6, n_blocks=2, n_jobs=n, **options).fit(X, SPECIES, weights) for n in (1, 3)]
@@ -191,8 +191,8 @@ def test_fits_do_not_depend_on_threads_and_rows_of_weight_two_are_two_rows():
     assert_allclose(repeated.class_log_density(X), fits[0].class_log_density(X), rtol=1e-6, atol=1e-6)
 
 
-def test_a_large_constant_feature_that_misses_values_is_constant():
-    """The mean of its values is off by a rounding, which is large beside the unit of what has no spread."""
+def test_large_constant_feature_with_missing_values():
+    """The rounding of its mean is large relative to the unit of a feature without spread."""
     X, y = load_iris(return_X_y=True)
     X = holes(X, 0.1, 0)
     for constant in 1e20 / np.arange(1, 11):
@@ -202,7 +202,7 @@ def test_a_large_constant_feature_that_misses_values_is_constant():
         assert (model.blocks_[0].covariances[:, 3, 3] < 1).all()
 
 
-def test_training_on_what_is_there_serves():
+def test_early_stopping_and_cross_validation_with_missing_values():
     X = holes(IRIS, 0.3)
     early = SKEMClassifier(6, early_stopping=True, max_iter=5, random_state=0).fit(X, NAMES)
     assert len(early.validation_scores_) == early.n_iter_
@@ -210,7 +210,7 @@ def test_training_on_what_is_there_serves():
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         (
             lambda X: np.where(np.arange(150)[:, None] == 7, np.nan, X),
@@ -219,36 +219,35 @@ def test_training_on_what_is_there_serves():
         (lambda X: np.c_[X, np.full(150, np.nan)], "feature 4 has no value at all: leave it out"),
         (
             lambda _: np.where((NAMES == "virginica")[:, None] & [False, True, False, False], np.nan, IRIS),
-            "no training row of class 'virginica' has a value of feature 1: leave the feature out",
+            "no training sample of class 'virginica' has a value of feature 1: leave the feature out",
         ),
         (lambda X: np.where(X > 7, np.inf, X), "infinity values"),
     ],
 )
-def test_what_cannot_be_learned_from_is_named(change, words):
+def test_training_data_without_necessary_values(change, message):
     for Classifier in (SKEMClassifier, PSKEMClassifier, MDAClassifier, PRBFClassifier):
-        with pytest.raises(ValueError, match=words):
+        with pytest.raises(ValueError, match=message):
             Classifier(6, random_state=0).fit(change(holes(IRIS)), NAMES)
 
 
-def test_fine_tuning_goes_by_complete_rows():
+def test_discriminative_training_uses_complete_samples():
     X = IRIS.copy()
     X[3, 1] = np.nan
     model = DiscriminativePSKEMClassifier(6, max_iter=2, discriminative_iter=1, random_state=0).fit(X, NAMES)
     assert np.isfinite(model.predict_log_proba(X)).all()
     assert (model.blocks_[0].means != model.generative_blocks_[0].means).any()
     first = np.flatnonzero(np.asarray(NAMES) == NAMES[0])
-    X[first, first % X.shape[1]] = (
-        np.nan
-    )  # every row of a class misses something, and no feature is missing in all
+    # Each sample of a class misses a feature, and no feature is missing in all of them.
+    X[first, first % X.shape[1]] = np.nan
     with pytest.raises(ValueError, match="has none: set discriminative_iter=0"):
         model.fit(X, NAMES)
     model.set_params(discriminative_iter=0).fit(X, NAMES)
 
 
-def test_new_rows_that_are_no_rows_are_named():
+def test_prediction_of_infinite_or_large_values():
     model = SKEMClassifier(6, max_iter=1, random_state=0).fit(IRIS, NAMES)
     rows = holes(IRIS)
-    for value, words in [(np.inf, "1 infinity values, of 600"), (1e200, "feature 2 is .* too far")]:
+    for value, message in [(np.inf, "1 infinity values, of 600"), (1e200, "feature 2 is .* too far")]:
         rows[3, 2] = value
-        with pytest.raises(ValueError, match=words):
+        with pytest.raises(ValueError, match=message):
             model.predict(rows)

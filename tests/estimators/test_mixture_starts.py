@@ -86,7 +86,10 @@ def test_k_means_of_each_class_on_a_feature_block():
         random_state=np.random.RandomState(0),
         workers=Workers(),
     )
-    start, x = starts.STARTS["class_kmeans"](request), ((X - X.mean(axis=0)) / X.std(axis=0))[:, columns]
+    start, x = (
+        starts.INITIALISATIONS["class_kmeans"](request),
+        ((X - X.mean(axis=0)) / X.std(axis=0))[:, columns],
+    )
     for c in (0, 1):
         own, means = y == c, start.means[3 * c : 3 * c + 3]
         labels = cdist(x[own], means).argmin(axis=1)
@@ -181,13 +184,13 @@ def test_no_variance_falls_below_the_floor(covariance_type):
     assert (np.diff(model.objective_) > -1e-9).all()
 
 
-def test_verbose_tells_the_objective_of_each_pass(capsys):
+def test_verbose_prints_the_objective_of_each_iteration(capsys):
     model = GaussianMixture(2, init="sample", n_init=2, max_iter=3, tol=0, verbose=True, random_state=0).fit(
         X
     )
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in lines] == [
-        f"start {s}, pass {p}" for s in (1, 2) for p in (1, 2, 3)
+        f"initialisation {s}, iteration {p}" for s in (1, 2) for p in (1, 2, 3)
     ]
     assert f"{model.lower_bound_:.6f}" in lines[2] + lines[5]
 
@@ -199,9 +202,9 @@ def test_verbose_tells_the_objective_of_each_pass(capsys):
         (
             {},
             X[[0, 60] * 9],
-            "3 clusters of 2 distinct rows: give a smaller number of clusters or components",
+            "3 clusters exceed the 2 distinct samples; use at most 2 clusters or components",
         ),
-        ({"variance_floor": 1.5}, X, "variance_floor=1.5 is a share of the mean variance"),
+        ({"variance_floor": 1.5}, X, "'variance_floor' parameter .* in the range \\[0.0, 1.0\\)"),
         ({"kmeans_iter": -1}, X, "'kmeans_iter'"),
         ({"metric": "cosine"}, X, "'metric'"),
     ],

@@ -2,6 +2,9 @@
 
 import os
 import signal
+import subprocess
+import sys
+from functools import partial
 
 import dask
 import dask.array as da
@@ -11,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from dask.sizeof import sizeof
 from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -18,6 +22,7 @@ from sklearn.base import clone
 import skem
 from skem.datasets import ParquetRows
 from skem.engine.parts import PART_ROWS
+from skem.engine.rows import sort_by_class
 
 N, M, K = 2 * PART_ROWS + 12_345, 4, 4
 NAMES = ["a", "b", "c", "d"]
@@ -42,25 +47,25 @@ def data():
     return X, y, rng.uniform(0.5, 2.0, N)
 
 
-def given_start(L=3):
+def given_init(L=3):
     rng = np.random.default_rng(1)
     return np.full((K, L), 1 / K), rng.normal(1.0, 1.0, (K, M)), np.stack([np.eye(M)] * K)
 
 
 MODELS = {
-    "skem": skem.SKEMClassifier(K, init=given_start(), max_iter=4, n_jobs=2, class_prior="empirical"),
+    "skem": skem.SKEMClassifier(K, init=given_init(), max_iter=4, n_jobs=2, class_prior="empirical"),
     "pskem": skem.PSKEMClassifier(3, n_blocks=2, init="uniform", max_iter=2, random_state=0),
-    "prbf": skem.PRBFClassifier(K, init=given_start(), sharing=0.3, max_iter=2, standardize=False),
+    "prbf": skem.PRBFClassifier(K, init=given_init(), sharing=0.3, max_iter=2, standardize=False),
 }
 
 
 def parameters(model):
     mixtures = [model] if isinstance(model, skem.GaussianMixture) else model.blocks_
-    arrays = [getattr(mixture, name) for mixture in mixtures for name in names_of(mixture)]
+    arrays = [getattr(mixture, name) for mixture in mixtures for name in parameter_names(mixture)]
     return [*arrays, model.log_likelihood_, model.objective_, getattr(model, "class_prior_", np.zeros(0))]
 
 
-def names_of(mixture):
+def parameter_names(mixture):
     names = "weights", "means", "covariances"
     return names if isinstance(mixture, skem.Mixture) else [f"{name}_" for name in names]
 
@@ -89,22 +94,22 @@ def test_dask_has_the_bits_of_an_array_in_memory(cluster, data, name):
         assert_same_bits(clone(MODELS[name]).fit(*chunked(X, y, w)), expected)
 
 
-def test_workers_that_are_killed_cost_time_only(cluster, data):
+def test_killed_workers_are_replaced(cluster, data):
     X, y, _ = data
     model = skem.SKEMClassifier(K, max_iter=5, random_state=0)
     with dask.config.set(scheduler="threads"):
         expected = clone(model).fit(*chunked(X, y))
     workers = list(cluster.run(os.getpid).values())
-    for one in model.fit_passes(*chunked(X, y)):
-        if one.n_iter_ in (2, 3):
-            # One after the other: Dask computes all that they held again.
-            os.kill(workers[one.n_iter_ - 2], signal.SIGKILL)
+    for fitted in model.fit_passes(*chunked(X, y)):
+        if fitted.n_iter_ in (2, 3):
+            # One after the other, so that Dask computes all parts again.
+            os.kill(workers[fitted.n_iter_ - 2], signal.SIGKILL)
     assert_same_bits(model, expected)
     cluster.wait_for_workers(2)
 
 
 @pytest.mark.parametrize("init", ["class_kmeans", "sample", "k-means++"])
-def test_few_samples_have_the_initialisation_of_memory(cluster, data, init):
+def test_small_collections_are_initialised_as_in_memory(cluster, data, init):
     X, y, w = (array[-3000:] for array in data)
     model = skem.SKEMClassifier(K, init=init, max_iter=2, random_state=0)
     expected = clone(model).fit(X, y, w)
@@ -112,7 +117,7 @@ def test_few_samples_have_the_initialisation_of_memory(cluster, data, init):
     assert_same_bits(clone(model).fit(da.from_array(X, chunks=(1000, M)), *columns), expected)
 
 
-def test_a_mixture_is_initialised_from_some_samples(data):
+def test_large_collections_are_initialised_from_a_sample(data):
     X, _, w = data
     model = skem.GaussianMixture(3, random_state=0, tol=1e-4, reg_covar=1e-3)
     with dask.config.set(scheduler="threads"):
@@ -120,16 +125,27 @@ def test_a_mixture_is_initialised_from_some_samples(data):
     assert fitted.objective_[-1] == pytest.approx(model.fit(X, sample_weight=w).objective_[-1], abs=0.02)
 
 
-def test_samples_without_weight_count_as_none(data):
+def test_samples_without_weight_are_left_out(data):
     X, y, w = data
-    w = np.where((y == 1) | (np.arange(N) < PART_ROWS), 0.0, w)  # a class, and all rows of a part
+    w = np.where((y == 1) | (np.arange(N) < PART_ROWS), 0.0, w)  # a class, and all samples of a part
     with dask.config.set(scheduler="threads"):
-        model = clone(MODELS["skem"]).set_params(init=given_start(2), reg_covar=0.1)
+        model = clone(MODELS["skem"]).set_params(init=given_init(2), reg_covar=0.1)
         model.fit(*chunked(X, y, w))
     expected = clone(model).fit(X[w > 0], y[w > 0], w[w > 0])
     assert_array_equal(model.classes_, [0, 2])
     assert_allclose(model.objective_, expected.objective_, rtol=1e-6)
     assert_allclose(model.class_prior_, expected.class_prior_)
+
+
+def test_negligible_weights_count_as_none(data):
+    X, y, _ = (array[-3000:] for array in data)
+    w = np.where(np.arange(3000) < 100, 1e-40, 1.0)
+    model = clone(MODELS["skem"])
+    collection = chunked(X, y, w)
+    with dask.config.set(scheduler="threads"):
+        assert_same_bits(clone(model).fit(*collection), model.fit(X, y, w))
+        collection[2] = da.where(collection[1] == 1, 1e-40, collection[2])
+        refused(ValueError, "no sample of class 1 has a sample_weight above 1e-30", model, *collection)
 
 
 # Frames
@@ -161,7 +177,7 @@ def test_partitions_may_differ_but_not_the_number_of_samples(data, frame):
     model = clone(MODELS["skem"]).set_params(max_iter=1)
     with dask.config.set(scheduler="threads"):
         assert_same_bits(clone(model).fit(features, labels), clone(model).fit(X, y))
-        with pytest.raises(ValueError, match=f"X has {N} rows and y has {N - 1}"):
+        with pytest.raises(ValueError, match=rf"X has {N} samples and y has shape \({N - 1},\)"):
             model.fit(features, dd.from_pandas(frame["label"][1:], npartitions=3))
 
 
@@ -172,34 +188,34 @@ def test_partitions_may_differ_but_not_the_number_of_samples(data, frame):
     "method",
     ["predict", "predict_proba", "predict_log_proba", "score_samples", "class_log_density"],
 )
-def test_predictions_are_lazy_and_those_of_each_block(data, method):
+def test_predictions_are_lazy(data, method):
     X, y, _ = (array[:4000] for array in data)
     model = skem.SKEMClassifier(K, max_iter=1, random_state=0).fit(X, y)
     mixture = skem.GaussianMixture(K, max_iter=1, tol=0, random_state=0).fit(X)
     tuned = skem.DiscriminativePSKEMClassifier(K, max_iter=1, discriminative_iter=1, random_state=0).fit(X, y)
-    for one in (model, tuned, mixture) if hasattr(mixture, method) else (model, tuned):
-        expected = np.concatenate([getattr(one, method)(X[:3000]), getattr(one, method)(X[3000:])])
-        lazy = getattr(one, method)(da.from_array(X, chunks=(3000, 2)))
+    for fitted in (model, tuned, mixture) if hasattr(mixture, method) else (model, tuned):
+        expected = np.concatenate([getattr(fitted, method)(X[:3000]), getattr(fitted, method)(X[3000:])])
+        lazy = getattr(fitted, method)(da.from_array(X, chunks=(3000, 2)))
         assert lazy.shape == expected.shape
         assert lazy.dtype == expected.dtype
         assert lazy.chunks[0] == (3000, 1000)
-        one.fit(X[::-1] * 2, y)  # A lazy prediction keeps the model of its call.
+        fitted.fit(X[::-1] * 2, y)  # A lazy prediction keeps the model of its call.
         assert_array_equal(lazy.compute(scheduler="synchronous"), expected)
 
 
 # Bad input
 
 
-def refused(error, match, model, *rows):
-    """A fit fails with this error, and leaves the estimator as it was."""
+def refused(error, match, model, *samples):
+    """Assert that a fit fails with this error, and leaves the estimator as it was."""
     before = dict(vars(model))
     with pytest.raises(error, match=match):
-        model.fit(*rows)
+        model.fit(*samples)
     assert vars(model).keys() == before.keys()
     assert all(value is before[name] for name, value in vars(model).items())
 
 
-def test_bad_samples_are_named_by_part_and_row(data):
+def test_errors_name_part_and_row(data):
     X, y, w = data
     model = clone(MODELS["skem"])
     bad, negative, labels = X.copy(), w.copy(), y.astype(float)
@@ -208,10 +224,10 @@ def test_bad_samples_are_named_by_part_and_row(data):
     negative[3] = -1.0
     labels[N - 5] = np.nan
     with dask.config.set(scheduler="threads"):
-        where = f"part 1 of the training data, rows {PART_ROWS} to {2 * PART_ROWS - 1}: 1 NaN and 1 infinity values"
-        refused(ValueError, f"{where}, the first of them in row {PART_ROWS + 7}", model, *chunked(bad, y))
+        where = f"part 1 of the training data, rows {PART_ROWS} to {2 * PART_ROWS - 1}: X has 1 NaN and 1 infinite values"
+        refused(ValueError, f"{where}, the first in row {PART_ROWS + 7}", model, *chunked(bad, y))
         refused(ValueError, r"part 0 .*sample_weight -1.0 in row 3", model, *chunked(X, y, negative))
-        refused(ValueError, "sample_weight is zero in all rows", model, *chunked(X, y, 0 * w))
+        refused(ValueError, "sample_weight is zero for all samples", model, *chunked(X, y, 0 * w))
         refused(
             ValueError,
             f"part 2 .*y contains .* missing labels .* first in row {N - 5}",
@@ -226,10 +242,11 @@ def test_refused_collections(data, frame):
     X, y, w = chunked(*data)
     model = clone(MODELS["skem"])
     refused(ValueError, "unknown sizes.*compute_chunk_sizes", model, X[X[:, 0] > 0], y)
-    refused(ValueError, f"X has {N} rows and sample_weight has {N - 1}", model, X, y, w[1:])
-    refused(ValueError, "X must have 2 dimensions", model, y, y)
+    refused(ValueError, rf"X has {N} samples and sample_weight has shape \({N - 1},\)", model, X, y, w[1:])
+    refused(ValueError, "X must have samples and features, got shape", model, y, y)
+    refused(ValueError, "X must be a Dask array or data frame, got Delayed", model, dask.delayed(1), y)
     text = dd.from_pandas(frame[["a", "text"]], npartitions=2)
-    refused(ValueError, "columns that are no numbers", model, text, y)
+    refused(ValueError, "X must be numeric, got type (object|str)", model, text, y)
     refused(ValueError, "early_stopping", clone(model).set_params(early_stopping=True), X[:900], y[:900])
     for other in (
         skem.KMeans(),
@@ -243,11 +260,13 @@ def test_refused_collections(data, frame):
 
 
 def test_workers_need_the_same_package(cluster, data, monkeypatch):
-    rows = chunked(*data)
+    samples = chunked(*data)
     model = clone(MODELS["skem"])
     with monkeypatch.context() as patch:
         patch.setattr(skem, "__version__", "0.0.1")
-        refused(RuntimeError, "worker tcp.* has skem .* and this process skem 0.0.1: install", model, *rows)
+        refused(
+            RuntimeError, "worker tcp.* has skem .* and this process skem 0.0.1; install", model, *samples
+        )
 
     def hide():
         import sys
@@ -262,20 +281,37 @@ def test_workers_need_the_same_package(cluster, data, monkeypatch):
     worker = next(iter(cluster.scheduler_info()["workers"]))
     cluster.run(hide, workers=[worker])
     try:
-        refused(RuntimeError, "worker tcp.* has no skem", model, *rows)
+        refused(RuntimeError, "worker tcp.* has no skem", model, *samples)
     finally:
         cluster.run(show, workers=[worker])
 
 
-def test_a_client_that_goes_away(data):
+@pytest.mark.parametrize(
+    "leave", [Client.close, partial(Client.restart, wait_for_workers=False)], ids=["close", "restart"]
+)
+def test_a_client_that_goes_away(data, leave):
     X, y, _ = data
     model = skem.SKEMClassifier(K, max_iter=3, random_state=0)
     with Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=":0") as client:
-        passes = model.fit_passes(*chunked(X, y))
-        next(passes)
-        client.close()
+        iterations = model.fit_passes(*chunked(X, y))
+        next(iterations)
+        leave(client)
         with pytest.raises(RuntimeError, match="the Dask client went away during the fit"):
-            next(passes)
+            next(iterations)
+
+
+def test_workers_know_the_size_of_a_part():
+    X, weights = np.zeros((1000, M), np.float32), np.ones(1000)
+    part = sort_by_class(X, None, weights, np.zeros(M), np.ones(M), keep=True)
+    assert sizeof(part) == pytest.approx(2 * X.nbytes + weights.nbytes, abs=100)
+
+
+def test_fits_on_arrays_do_not_import_dask():
+    code = (
+        "import sys, numpy, skem; X = numpy.random.default_rng(0).normal(size=(50, 2)); "
+        "skem.SKEMClassifier(2, max_iter=1).fit(X, X[:, 0] > 0).predict(X); sys.exit('dask' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 # Files
@@ -303,14 +339,14 @@ def test_a_file_has_the_bits_of_an_array_in_memory(file, frame, n_jobs):
 
 @pytest.mark.parametrize("n_components", [None, 9, {0: 2, 1: 2, 2: 5}])
 @pytest.mark.filterwarnings("ignore:n_components=.* distinct training samples:UserWarning")
-def test_rare_classes_in_a_file_get_the_components_that_they_get_in_memory(tmp_path, n_components):
+def test_rare_classes_in_a_file_get_their_components(tmp_path, n_components):
     X, y = np.random.default_rng(0).normal(size=(60, 2)), np.repeat([0, 1, 2], [29, 29, 2])
     table = pa.table({"a": X[:, 0], "b": X[:, 1], "y": y})
     pq.write_table(table, tmp_path / "rows.parquet", row_group_size=25)
-    rows, labels = (ParquetRows(tmp_path / "rows.parquet", names) for names in (["a", "b"], "y"))
+    samples, labels = (ParquetRows(tmp_path / "rows.parquet", names) for names in (["a", "b"], "y"))
     model = skem.SKEMClassifier(n_components, max_iter=2, random_state=0)
     expected = parameters(clone(model).fit(X, y))
-    model.fit(rows, labels)
+    model.fit(samples, labels)
     assert [len(group) for group in model.groups_][-1] == 2
     for array, other in zip(parameters(model), expected, strict=True):
         assert_allclose(array, other, rtol=1e-9)
@@ -335,12 +371,12 @@ def test_refused_files(file, frame, tmp_path):
     X = ParquetRows(file, NAMES)
     with pytest.raises(ValueError, match="has no column 'e'"):
         ParquetRows(file, ["a", "e"])
-    with pytest.raises(ValueError, match=r"'label' is of type .*no number"):
+    with pytest.raises(ValueError, match=r"'label' is of type .*not numeric"):
         ParquetRows(file)
     with pytest.raises(ValueError, match=r"no \*.parquet"):
         ParquetRows(tmp_path / "..")
     model = clone(MODELS["skem"])
-    refused(ValueError, f"y must have shape \\({N},\\)", model, X, frame["label"][1:])
+    refused(ValueError, rf"X has {N} samples and y has shape \({N - 1},\)", model, X, frame["label"][1:])
     other = tmp_path / "other.parquet"
     pq.write_table(pa.Table.from_pandas(frame[["label"]]), other, row_group_size=50_000)
     refused(ValueError, "y has other row groups than X", model, X, ParquetRows(other, "label"))

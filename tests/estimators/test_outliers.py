@@ -21,7 +21,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-def test_the_threshold_is_that_of_a_normal_distribution():
+def test_threshold_of_a_normal_distribution():
     rows = np.random.default_rng(0).normal(3.0, 2.0, size=(20_000, 1))
     detector = DensityOutlierDetector(contamination=0.05).fit(rows)
     bound = norm.ppf(0.975)

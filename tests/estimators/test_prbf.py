@@ -1,4 +1,4 @@
-"""lambda-PRBF: what Titsias and Likas (2001) say of it, of the average over lambda and of the two-stage network."""
+"""lambda-PRBF of Titsias and Likas (2001), its average over lambda, and the two-stage RBF network."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ PLAIN = {"reg_covar": 0.0, "variance_floor": 0.0, "standardize": False, "tol": 0
 every_type = pytest.mark.parametrize("covariance_type", TYPES)
 
 
-def a_start(K, L, m, covariance_type, seed=0):
+def initial_parameters(K, L, m, covariance_type, seed=0):
     rng = np.random.default_rng(seed)
     weights = rng.uniform(0.5, 1.5, size=(K, L))
     covariances = np.tile(4 * np.eye(m), (K, 1, 1))
@@ -37,7 +37,7 @@ def a_start(K, L, m, covariance_type, seed=0):
 @every_type
 def test_lambda_one_is_skem(covariance_type):
     X, y = overlapping_classes()
-    init = a_start(7, 3, 3, covariance_type)
+    init = initial_parameters(7, 3, 3, covariance_type)
     ours = PRBFClassifier(sharing=1.0, covariance_type=covariance_type, init=init, max_iter=20, **PLAIN)
     skem = SKEMClassifier(
         covariance_type=covariance_type, init=init, max_iter=20, reg_covar=0.0, standardize=False
@@ -53,9 +53,9 @@ def test_lambda_one_is_skem(covariance_type):
 @pytest.mark.parametrize("covariance_type", ["full", "diag", "spherical"])
 @pytest.mark.parametrize("groups", [None, [[3, 0, 6], [5], [1, 2, 4]]])
 def test_lambda_zero_is_a_mixture_per_class(covariance_type, groups):
-    """A covariance that all kernels share would tie the classes, so "tied" has no such identity."""
+    """Not for "tied": a common covariance couples the classes."""
     X, y = overlapping_classes()
-    weights, means, covariances = a_start(7, 3, 3, covariance_type)
+    weights, means, covariances = initial_parameters(7, 3, 3, covariance_type)
     ours = PRBFClassifier(
         sharing=0.0,
         groups=groups,
@@ -65,20 +65,20 @@ def test_lambda_zero_is_a_mixture_per_class(covariance_type, groups):
         **PLAIN,
     ).fit(X, y)
     for c, group in enumerate(ours.groups_):
-        start = weights[group, c] / weights[group, c].sum(), means[group], covariances[group]
-        own = GaussianMixture(
-            len(group), covariance_type=covariance_type, init=start, max_iter=20, tol=0.0, reg_covar=0.0
+        init = weights[group, c] / weights[group, c].sum(), means[group], covariances[group]
+        mixture = GaussianMixture(
+            len(group), covariance_type=covariance_type, init=init, max_iter=20, tol=0.0, reg_covar=0.0
         ).fit(X[y == c])
-        assert_allclose(ours.weights_[group, c], own.weights_, rtol=1e-8)
-        assert_allclose(ours.means_[group], own.means_, rtol=1e-8, atol=1e-9)
-        assert_allclose(ours.covariances_[group], own.covariances_, rtol=1e-8, atol=1e-10)
-        assert_allclose(ours.class_log_density(X)[:, c], own.score_samples(X), rtol=1e-8)
+        assert_allclose(ours.weights_[group, c], mixture.weights_, rtol=1e-8)
+        assert_allclose(ours.means_[group], mixture.means_, rtol=1e-8, atol=1e-9)
+        assert_allclose(ours.covariances_[group], mixture.covariances_, rtol=1e-8, atol=1e-10)
+        assert_allclose(ours.class_log_density(X)[:, c], mixture.score_samples(X), rtol=1e-8)
         outside = np.setdiff1d(np.arange(7), group)
         assert_array_equal(ours.weights_[outside, c], 0.0)
 
 
 def densities(X, means, covariances):
-    """p(x|j), one row per sample, for spherical kernels."""
+    """Return p(x|j) of spherical components, shape (n, K)."""
     return np.stack(
         [
             multivariate_normal(mu, v * np.eye(len(mu))).pdf(X)
@@ -88,8 +88,8 @@ def densities(X, means, covariances):
     )
 
 
-def one_pass(X, y, weights, means, variances, lambdas, floor=0.0):
-    """Eqs. 29 and 35-37 as written, for a lambda of each kernel in each class."""
+def one_iteration(X, y, weights, means, variances, lambdas):
+    """Evaluate eqs. 29 and 35-37 as written, for lambda of each component in each class."""
     K, L = weights.shape
     m = X.shape[1]
     posterior = np.zeros((len(X), K))
@@ -101,7 +101,7 @@ def one_pass(X, y, weights, means, variances, lambdas, floor=0.0):
     squares = ((X[:, None] - new_means) ** 2).sum(axis=2)
     new_variances = (posterior * squares).sum(axis=0) / posterior.sum(axis=0) / m
     new_weights = np.stack([posterior[y == k].mean(axis=0) for k in range(L)], axis=1)
-    return new_weights, new_means, np.maximum(new_variances, floor)
+    return new_weights, new_means, new_variances
 
 
 MATRIX = np.array([[1.0, 0.3, 0.0], [0.7, 1.0, 0.2], [1.0, 0.05, 1.0]])
@@ -110,7 +110,7 @@ MATRIX = np.array([[1.0, 0.3, 0.0], [0.7, 1.0, 0.2], [1.0, 0.05, 1.0]])
 @pytest.mark.parametrize("sharing", [0.0, 0.25, 0.9, MATRIX])
 def test_passes_are_the_equations_of_the_paper(sharing):
     X, y = overlapping_classes()
-    weights, means, variances = a_start(6, 3, 3, "spherical")
+    weights, means, variances = initial_parameters(6, 3, 3, "spherical")
     groups = [[0, 4], [1, 5], [2, 3]]
     matrix = MATRIX if np.ndim(sharing) else np.where(np.eye(3, dtype=bool), 1.0, sharing)
     lambdas = np.empty((6, 3))
@@ -126,13 +126,13 @@ def test_passes_are_the_equations_of_the_paper(sharing):
     ).fit(X, y)
     closed = np.where(lambdas > 0, weights, 0)
     parameters = closed / closed.sum(axis=0), means, variances
-    for p in range(4):
-        parameters = one_pass(X, y, *parameters, lambdas)
-        own = densities(X, *parameters[1:])
-        penalised = np.log((own * (lambdas * parameters[0])[:, y].T).sum(axis=1)).mean()
-        plain = np.log((own * parameters[0][:, y].T).sum(axis=1)).mean()
-        assert_allclose(model.objective_[p], penalised, rtol=1e-10)
-        assert_allclose(model.log_likelihood_[p], plain, rtol=1e-10)
+    for t in range(4):
+        parameters = one_iteration(X, y, *parameters, lambdas)
+        p_x = densities(X, *parameters[1:])
+        penalised = np.log((p_x * (lambdas * parameters[0])[:, y].T).sum(axis=1)).mean()
+        plain = np.log((p_x * parameters[0][:, y].T).sum(axis=1)).mean()
+        assert_allclose(model.objective_[t], penalised, rtol=1e-10)
+        assert_allclose(model.log_likelihood_[t], plain, rtol=1e-10)
     assert_allclose(model.weights_, parameters[0], rtol=1e-8, atol=1e-14)
     assert_allclose(model.means_, parameters[1], rtol=1e-8)
     assert_allclose(model.covariances_, parameters[2], rtol=1e-8)
@@ -148,7 +148,7 @@ def test_the_class_prior_is_that_of_the_data():
 def test_a_kernel_is_the_mean_of_what_the_classes_would_make_of_it():
     """Eqs. 22 and 26: w_j = sum_k P(C_k|j) w_jk, with P(C_k|j) that sum to one."""
     X, y = overlapping_classes()
-    weights, means, covariances = a_start(5, 3, 3, "full")
+    weights, means, covariances = initial_parameters(5, 3, 3, "full")
     model = PRBFClassifier(sharing=1.0, init=(weights, means, covariances), max_iter=1, **PLAIN).fit(X, y)
     p = np.stack(
         [multivariate_normal(mu, P).pdf(X) for mu, P in zip(means, covariances, strict=True)], axis=1
@@ -159,17 +159,17 @@ def test_a_kernel_is_the_mean_of_what_the_classes_would_make_of_it():
     of_class = model.weights_ * prior
     of_class /= of_class.sum(axis=1, keepdims=True)
     for j in range(5):
-        own = [(posterior[y == k, j], X[y == k]) for k in range(3)]
-        mu = [h @ x / h.sum() for h, x in own]
+        by_class = [(posterior[y == k, j], X[y == k]) for k in range(3)]
+        mu = [h @ x / h.sum() for h, x in by_class]
         assert_allclose(of_class[j] @ mu, model.means_[j], rtol=1e-8)
-        about = [(x - model.means_[j]) for _, x in own]
-        sigma = [(h * d.T) @ d / h.sum() for (h, _), d in zip(own, about, strict=True)]
+        centred = [(x - model.means_[j]) for _, x in by_class]
+        sigma = [(h * d.T) @ d / h.sum() for (h, _), d in zip(by_class, centred, strict=True)]
         assert_allclose(np.einsum("k,kij->ij", of_class[j], sigma), model.covariances_[j], rtol=1e-8)
 
 
 @pytest.mark.parametrize("sharing", [0.0, 0.3, 1.0])
 def test_what_p_lambda_integrates_to(sharing):
-    """Section III: one for lambda = 0 and 1, below one between; the class density (2) is a density always."""
+    """Section III: the penalised density integrates to one only for lambda = 0 and 1; the class density (2) always does."""
     X, y = overlapping_classes(m=1)
     model = PRBFClassifier(6, sharing=sharing, max_iter=5, tol=0.0, random_state=0).fit(X, y)
     grid = np.linspace(-40, 40, 20001)[:, None]
@@ -186,17 +186,17 @@ def test_what_p_lambda_integrates_to(sharing):
 
 
 def penalised_likelihood(model, X, y, lambdas):
-    """Eq. 31 row by row: the mean of log sum_j lambda_jk pi_jk p(x|j)."""
+    """Compute eq. 31 directly: the mean of log sum_j lambda_jk pi_jk p(x|j)."""
     variances = np.broadcast_to(model.covariances_.reshape(len(model.means_), -1), model.means_.shape)
     squares = ((X[:, None] - model.means_) ** 2 / variances).sum(axis=2)
-    kernels = np.exp(-squares / 2) / np.sqrt(np.prod(2 * np.pi * variances, axis=1))
-    return np.log((kernels * (lambdas * model.weights_)[:, y].T).sum(axis=1)).mean()
+    p_x = np.exp(-squares / 2) / np.sqrt(np.prod(2 * np.pi * variances, axis=1))
+    return np.log((p_x * (lambdas * model.weights_)[:, y].T).sum(axis=1)).mean()
 
 
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_the_penalised_likelihood_never_falls(data):
-    """Eq. 31, for spherical kernels: random data, any lambda, any grouping, with a floor and without."""
+    """Eq. 31 for spherical components, any lambda, any groups, with and without a variance floor."""
     seed = data.draw(st.integers(0, 2**31))
     rng = np.random.default_rng(seed)
     L, m = data.draw(st.integers(2, 4)), data.draw(st.integers(1, 4))
@@ -223,14 +223,14 @@ def test_the_penalised_likelihood_never_falls(data):
     lambdas = np.empty((sum(sizes), L))
     for group, row in zip(groups, np.where(np.eye(L) == 1, 1.0, sharing), strict=True):
         lambdas[group] = row
-    # Of the parameters after each pass, by differences: without a floor a kernel may collapse onto two rows, and there
-    # the engine's expanded squares lose digits of the value it reports, though not of the step it takes.
+    # Without a floor a component may collapse onto two samples. The engine's expanded squares then lose digits of the
+    # reported objective, though not of the parameters.
     exact = np.array([penalised_likelihood(each, X, y, lambdas) for each in model.fit_passes(X, y)])
     assert (np.diff(exact) >= -1e-9 * (1 + np.abs(exact[1:]))).all()
     objective = model.objective_
     lost = np.finfo(float).eps * np.square(X).sum(axis=1).max() / model.covariances_.min()
     assert_allclose(objective, exact, rtol=1e-9, atol=1e-9 + lost)
-    # p_lambda is below the density it is a penalised form of, section III.
+    # Section III: the penalised density is at most the density.
     assert (objective <= model.log_likelihood_ + 1e-9).all()
     assert_allclose(model.weights_.sum(axis=0), 1.0)
     if np.ndim(sharing) == 0 and sharing == 0:
@@ -239,7 +239,7 @@ def test_the_penalised_likelihood_never_falls(data):
 
 
 def test_the_average_is_over_densities():
-    """Eq. 38, against the models fitted one by one from the same start."""
+    """Eq. 38, with the same initialisation for each lambda."""
     X, y = load_wine(return_X_y=True)
     sharings = (0.0, 0.3, 1.0)
     ensemble = PRBFEnsemble(PRBFClassifier(6), sharings=sharings, n_jobs=2, random_state=3).fit(X, y)
@@ -249,8 +249,8 @@ def test_the_average_is_over_densities():
     assert_allclose(ensemble.class_log_density(X), logsumexp(single, axis=0) - np.log(3))
     assert [model.sharing for model in ensemble.estimators_] == list(sharings)
     assert_allclose(ensemble.predict_proba(X).sum(axis=1), 1.0)
-    starts = {model.get_params()["random_state"] for model in ensemble.estimators_}
-    assert len(starts) == 1
+    seeds = {model.get_params()["random_state"] for model in ensemble.estimators_}
+    assert len(seeds) == 1
     assert ensemble.score(X, y) > 0.95
     of = PRBFEnsemble.of(ensemble.estimators_)
     assert_array_equal(of.predict_proba(X), ensemble.predict_proba(X))

@@ -1,4 +1,4 @@
-"""Choosing lambda, and averaging over it: the path, the splits, and what is refused."""
+"""Choice of lambda: the path, the splits, and errors."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from skem import PRBFClassifier, PRBFClassifierCV, PRBFEnsemble, sharing_path
 
 
-def test_the_path_goes_from_full_sharing_down_on_warm_starts():
+def test_sharing_path():
     X, y = overlapping_classes(6)
     estimator = PRBFClassifier(9, random_state=0, max_iter=200)
     models = list(sharing_path(estimator, X, y, (0.0, 1.0, 0.5)))
@@ -26,8 +26,8 @@ def test_the_path_goes_from_full_sharing_down_on_warm_starts():
         assert not np.delete(models[2].weights_[:, c], group).any()
 
 
-def test_lambda_is_chosen_on_held_out_rows():
-    """The choice is the one a loop over splits makes, and the refit is the path on all rows."""
+def test_choice_of_lambda():
+    """The search is a loop over splits, and a path on all samples."""
     X, y = overlapping_classes(7, n=(80, 80, 80))
     sharings = (0.0, 1.0, 0.3)
     estimator = PRBFClassifier(6, covariance_type="spherical", random_state=0)
@@ -49,7 +49,7 @@ def test_lambda_is_chosen_on_held_out_rows():
     assert 0 <= by_accuracy.best_score_ <= 1
 
 
-def test_a_lambda_per_pair_is_at_least_as_good_on_the_held_out_rows():
+def test_a_lambda_per_pair_has_no_lower_score():
     X, y = overlapping_classes(8, n=(80, 80, 80))
     estimator = PRBFClassifier(6, covariance_type="spherical", random_state=0)
     one = PRBFClassifierCV(estimator, sharings=(0.0, 0.5, 1.0), cv=3).fit(X, y)
@@ -68,23 +68,23 @@ def test_a_lambda_per_pair_needs_every_class_in_every_split():
     splits = [(np.arange(0, 120, 2), np.arange(1, 120, 2)), (np.flatnonzero(y != 2), np.flatnonzero(y == 2))]
     model = PRBFClassifierCV(PRBFClassifier(6, random_state=0), sharings=(0.0, 1.0), cv=splits)
     assert model.fit(X, labels).scores_.shape == (2, 2)
-    with pytest.raises(ValueError, match=r"per_pair: .*split 1 train without class 'c'.*stratified"):
+    with pytest.raises(ValueError, match=r"per_pair: .*split 1 lack class 'c'.*stratified"):
         model.set_params(per_pair=True).fit(X, labels)
 
 
-def test_bad_lambdas_of_an_average():
+def test_errors():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match=r"lambda 0\.5 is given more than once"):
+    with pytest.raises(ValueError, match=r"lambda 0\.5 more than once"):
         PRBFEnsemble(sharings=(0.5, 0, 0.5)).fit(X, y)
     with pytest.raises(ValueError, match="sharings is empty"):
         PRBFEnsemble(sharings=()).fit(X, y)
     with pytest.raises(ValueError, match="lambda must lie in"):
         PRBFEnsemble(sharings=(0.5, 2.0)).fit(X, y)
-    with pytest.raises(ValueError, match=r"lambda 0\.5 is given more than once"):
+    with pytest.raises(ValueError, match=r"lambda 0\.5 more than once"):
         PRBFClassifierCV(sharings=(0.5, 0, 0.5)).fit(X, y)
 
 
-def test_a_lambda_that_cannot_be_fitted_has_no_score_and_is_not_chosen(monkeypatch):
+def test_impossible_lambdas_have_no_score(monkeypatch):
     X, y = overlapping_classes(9, n=(30, 30, 30))
     fit = PRBFClassifier.fit
 
@@ -100,6 +100,6 @@ def test_a_lambda_that_cannot_be_fitted_has_no_score_and_is_not_chosen(monkeypat
     assert model.sharing_ in (0.5, 1.0)
     alone = [(np.flatnonzero(y == 0), np.flatnonzero(y == 1))]
     with pytest.raises(
-        ValueError, match=r"none of the 1 sharings can be fitted in every split: .*two classes"
+        ValueError, match=r"none of the 1 sharings can be fitted in every split; .*two classes"
     ):
         PRBFClassifierCV(estimator, sharings=(1.0,), cv=alone).fit(X, y)

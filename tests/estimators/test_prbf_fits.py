@@ -1,4 +1,4 @@
-"""lambda-PRBF beyond the paper: the ridge and the floor, starts, warm starts, blocks, and what is refused."""
+"""lambda-PRBF beyond the paper: covariance regularisation, initialisation, warm starts, feature blocks, and errors."""
 
 import inspect
 
@@ -15,7 +15,7 @@ every_type = pytest.mark.parametrize("covariance_type", list(COVARIANCE_TYPES))
 
 @every_type
 @pytest.mark.parametrize("sharing", [0.0, 0.4, 1.0])
-def test_the_objective_never_falls_with_a_ridge_or_a_floor(covariance_type, sharing):
+def test_the_objective_never_falls(covariance_type, sharing):
     X, y = overlapping_classes(1)
     for regular in ({"reg_covar": 0.1}, {"reg_covar": 0.01, "variance_floor": 0.2}):
         model = PRBFClassifier(
@@ -31,9 +31,9 @@ def test_the_objective_never_falls_with_a_ridge_or_a_floor(covariance_type, shar
 
 
 @every_type
-def test_the_floor_holds_and_is_relative_to_the_data(covariance_type):
+def test_variance_floor(covariance_type):
     X, y = overlapping_classes(2)
-    X[:10] = X[0]  # rows a kernel could collapse onto
+    X[:10] = X[0]  # a component could collapse onto these samples
     y[:10] = y[0]
     for scale in (1.0, 1e-6, 1e6):
         model = PRBFClassifier(
@@ -52,7 +52,7 @@ def test_the_floor_holds_and_is_relative_to_the_data(covariance_type):
         assert least < 20 * floor
 
 
-def test_starts_by_class_open_the_weights_unless_lambda_is_zero():
+def test_initial_weights():
     X, y = overlapping_classes()
     for init in ("class", "class_kmeans"):
         for sharing, used in ((0.0, 5), (1e-3, 15), (1.0, 15)):
@@ -65,7 +65,7 @@ def test_starts_by_class_open_the_weights_unless_lambda_is_zero():
     assert_allclose(separate.weights_, reserved.weights_)
 
 
-def test_a_warm_start_goes_on_with_another_lambda():
+def test_warm_start_with_another_lambda():
     X, y = overlapping_classes(4)
     model = PRBFClassifier(9, sharing=1.0, warm_start=True, random_state=0).fit(X, y)
     model.set_params(sharing=0.0).fit(X, y)
@@ -94,31 +94,35 @@ def bad(message, **params):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        bad(r"sharing is -0\.1: lambda must lie in \[0, 1\]", sharing=-0.1),
-        bad(r"sharing is 1\.5", sharing=1.5),
-        bad("sharing is nan", sharing=float("nan")),
-        bad(r"sharing must be one number or have shape \(3, 3\)", sharing=[[1.0, 0.5], [0.5, 1.0]]),
-        bad("diagonal must be 1", sharing=np.full((3, 3), 0.5)),
-        bad("leaves a class without kernels: at least 3", n_components=2),
-        bad("class 1 has no kernels", groups=[[0, 1], [], [2]]),
-        bad("kernel 1 is given to class 0 and again to class 2", groups=[[0, 1], [3], [1, 2]]),
-        bad("2 groups for 3 classes", groups=[[0, 1], [2]]),
-        bad("n_components is 5: each of 0 to 4 needs a class", n_components=5, groups=[[0, 1], [2], [3]]),
-        bad("must be a list of kernel numbers", groups=[[0, -1], [2], [3]]),
+        bad(r"sharing: lambda must lie in \[0, 1\]; got -0\.1", sharing=-0.1),
+        bad(r"got 1\.5", sharing=1.5),
+        bad("sharing must be finite, got nan", sharing=float("nan")),
+        bad(r"sharing must be a number or have shape \(3, 3\)", sharing=[[1.0, 0.5], [0.5, 1.0]]),
+        bad("sharing must have ones on the diagonal", sharing=np.full((3, 3), 0.5)),
+        bad("n_components=2 is less than the number of classes, 3; use at least 3", n_components=2),
+        bad("class 1 has no components", groups=[[0, 1], [], [2]]),
+        bad("component 1 belongs to class 0 and to class 2", groups=[[0, 1], [3], [1, 2]]),
+        bad("groups has 2 lists for 3 classes", groups=[[0, 1], [2]]),
         bad(
-            "draws 51 components from 50 rows of class 2: too few; give a smaller n_components, or init",
+            "component 4 has no class; assign each of the components 0 to 4",
+            n_components=5,
+            groups=[[0, 1], [2], [3]],
+        ),
+        bad("class 0 needs a list of component indices", groups=[[0, -1], [2], [3]]),
+        bad(
+            "draws 51 components from 50 samples of class 2, which are too few; use a smaller n_components, or init",
             groups=[range(51), range(51, 102), range(102, 153)],
         ),
         bad("'init' parameter of PRBFClassifier", init="uniform"),
         bad(
-            "class number 2 starts with no weight on a kernel it may use",
+            "lambda is 0 for all components with a weight in class 2",
             sharing=0.0,
             covariance_type="spherical",
             init=(np.array([[1.0, 0, 1], [0, 1, 0], [0, 0, 0]]), np.eye(3), np.ones(3)),
         ),
     ],
 )
-def test_bad_input_names_the_culprit(params, message):
+def test_errors(params, message):
     X, y = overlapping_classes(n=(60, 60, 50))
     with pytest.raises(ValueError, match=message):
         PRBFClassifier(**params).fit(X, y)

@@ -1,4 +1,4 @@
-"""Choosing components, ridge and blocks: the paths, what is chosen, and what is refused."""
+"""Choice of components, covariance regularisation and feature blocks: paths, the choice, and errors."""
 
 from itertools import groupby, pairwise
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import overlapping_classes
-from scipy.special import logsumexp
 from sklearn.datasets import load_iris, load_wine, make_hastie_10_2
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
@@ -17,10 +16,7 @@ from skem import (
     PSKEMClassifierCV,
     SKEMClassifier,
 )
-from skem.engine.parameters import Mixture
-from skem.estimators import pskem_cv
-from skem.estimators._discriminative import DiscriminativelyTrained
-from skem.estimators._splitting import split_components
+from skem.estimators import discriminative_pskem, pskem_cv
 
 WINE = load_wine(return_X_y=True)
 
@@ -33,7 +29,7 @@ def entries(model):
 
 
 @pytest.mark.filterwarnings("ignore:PSKEMClassifier did not converge")
-def test_the_first_model_of_a_path_is_a_plain_fit_scored_on_the_rows_left_out():
+def test_first_model_of_a_path():
     X, y = WINE
     splits = list(StratifiedKFold(3).split(X, y))
     model = PSKEMClassifierCV(n_components=[6], n_blocks=[2], reg_covar=[0.3], cv=splits, random_state=4).fit(
@@ -55,13 +51,14 @@ def chosen():
     return PSKEMClassifierCV(random_state=0, cv=2).fit(*overlapping_classes(3, n=(80, 80, 80)))
 
 
-def test_the_best_entry_is_chosen_and_paths_end_where_they_do_not_gain(chosen):
+def test_paths_and_choice(chosen):
     table = entries(chosen)
     best = max(table, key=lambda entry: entry["held_out"])
     assert chosen.best_score_ == best["held_out"]
     assert chosen.best_params_ == {name: best[name] for name in ("n_blocks", "n_components", "reg_covar")}
     fitted = chosen.best_estimator_
     assert (fitted.n_blocks_, fitted.n_components_, fitted.reg_covar) == tuple(chosen.best_params_.values())
+    assert (fitted.init, fitted.tol, fitted.n_jobs) == ("class", 0.0, None)
     for _, path in groupby(table, key=lambda entry: entry["n_blocks"]):
         levels = [list(level) for _, level in groupby(path, key=lambda entry: entry["n_components"])]
         tops = [max(entry["held_out"] for entry in level) for level in levels]
@@ -74,7 +71,7 @@ def test_the_best_entry_is_chosen_and_paths_end_where_they_do_not_gain(chosen):
             assert after[0]["reg_covar"] == max(level, key=lambda entry: entry["held_out"])["reg_covar"]
 
 
-def test_what_is_chosen_does_not_depend_on_threads_and_repeats_itself(chosen):
+def test_results_are_deterministic(chosen):
     X, y = overlapping_classes(3, n=(80, 80, 80))
     again = PSKEMClassifierCV(random_state=0, cv=2, n_jobs=2).fit(X, y)
     assert again.results_ == chosen.results_
@@ -83,15 +80,7 @@ def test_what_is_chosen_does_not_depend_on_threads_and_repeats_itself(chosen):
     assert by_estimator.results_ == chosen.results_
 
 
-def test_the_answers_are_those_of_the_chosen_model(chosen):
-    X, _ = overlapping_classes(3, n=(80, 80, 80))
-    inner = chosen.best_estimator_
-    for ask in ("predict", "predict_proba", "predict_log_proba", "score_samples", "class_log_density"):
-        assert_array_equal(getattr(chosen, ask)(X), getattr(inner, ask)(X))
-    assert (inner.init, inner.tol, inner.n_jobs) == ("class", 0.0, None)
-
-
-def test_blocks_are_chosen_where_features_are_independent_and_not_where_they_depend():
+def test_choice_of_blocks():
     X, y = make_hastie_10_2(800, random_state=0)
     assert (
         PSKEMClassifierCV(n_components=[2, 4], cv=2, random_state=0).fit(X, y).best_params_["n_blocks"] == 4
@@ -123,37 +112,17 @@ def test_other_estimators(estimator, n_blocks):
     assert model.score(X, y) > 0.85
 
 
-def rare_class(n=300):
-    """Four classes, the first with 21 samples."""
-    rng = np.random.default_rng(0)
-    y = np.r_[np.zeros(21, dtype=int), rng.integers(1, 4, n - 21)]
-    return rng.normal(size=(n, 3)) + y[:, None], y
-
-
-QUICK = {"n_blocks": [1], "reg_covar": [0.1], "max_iter": 3, "cv": 2, "random_state": 0}
-
-
-def test_impossible_candidates_are_noted_and_left_out():
-    X, y = rare_class()
-    model = PSKEMClassifierCV(n_components=[2, 3, 4], **QUICK).fit(X, y)
-    assert_array_equal(np.isnan(model.results_["held_out"]), [True, True, False])
-    assert model.best_params_["n_components"] == 4
+def test_impossible_candidates_have_no_score():
+    X, y = load_iris(return_X_y=True)
+    options = {"n_blocks": [1], "reg_covar": [0.1], "max_iter": 3, "cv": 2, "random_state": 0}
+    model = PSKEMClassifierCV(n_components=[2, 3], **options).fit(X, y)
+    assert_array_equal(np.isnan(model.results_["held_out"]), [True, False])
+    assert model.best_params_["n_components"] == 3
     with pytest.raises(
-        ValueError, match=r"none of the 2 candidates can be fitted; .*fewer than the 4 classes"
+        ValueError,
+        match=r"none of the 1 candidates can be fitted in every split; .*less than the number of classes, 3",
     ):
-        PSKEMClassifierCV(n_components=[2, 3], **QUICK).fit(X, y)
-
-
-@pytest.mark.filterwarnings("error::UserWarning")
-def test_a_rare_class_limits_its_own_components_only():
-    X, y = rare_class()
-    model = PSKEMClassifierCV(n_components=[96], **QUICK).fit(X, y)
-    with pytest.warns(UserWarning, match="n_components=96 reserves 24 components for class 0, which has 21"):
-        fitted = DiscriminativePSKEMClassifier(
-            **model.best_params_, discriminative_iter=1, random_state=0
-        ).fit(X, y)
-    assert fitted.n_components_ == 21 + 3 * 24
-    assert_array_equal((fitted.blocks_[0].weights > 0).sum(axis=0), [21, 24, 24, 24])
+        PSKEMClassifierCV(n_components=2, **options).fit(X, y)
 
 
 def test_weights_count_in_fits_and_scores():
@@ -169,20 +138,22 @@ def test_weights_count_in_fits_and_scores():
     assert_allclose(weighted.results_["held_out"], copies.results_["held_out"], rtol=1e-5)
 
 
-def test_fine_tuning_is_once_at_the_end_of_the_path_and_answers_are_its_own(monkeypatch):
+def test_discriminative_training_ends_the_path(monkeypatch):
     tuned = []
-    passes = DiscriminativelyTrained._discriminative_iterations
-    monkeypatch.setattr(
-        DiscriminativelyTrained,
-        "_discriminative_iterations",
-        lambda self, *args: tuned.append(self.n_components_) or passes(self, *args),
-    )
+    train = discriminative_pskem.train_discriminatively
+
+    def spy(model, *args):
+        if model._strengths():
+            tuned.append(model.n_components_)
+        return train(model, *args)
+
+    monkeypatch.setattr(discriminative_pskem, "train_discriminatively", spy)
     X, y = overlapping_classes(3, n=(80, 40, 20))
     estimator = DiscriminativePSKEMClassifier(strength=0.1, discriminative_iter=3)
     options = {"n_components": [3, 6], "n_blocks": [1], "reg_covar": [0.1, 0.3], "cv": 2, "random_state": 0}
     model = PSKEMClassifierCV(estimator, **options).fit(X, y)
     best = model.best_estimator_
-    # At first a pass to refuse what fine-tuning does.
+    # The first fit of all checks the samples.
     assert tuned[1:] == [best.n_components_]
     assert best.n_discriminative_iter_ == 3
     assert (best.strength, best.strength_) == (0.1, 0.1)
@@ -201,13 +172,22 @@ def test_fine_tuning_is_once_at_the_end_of_the_path_and_answers_are_its_own(monk
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (PSKEMClassifierCV(n_components=[]), "n_components must have something to choose from"),
-        (PSKEMClassifierCV(n_components=[3, 0]), "n_components must be whole numbers from 1 on, got 0"),
-        (PSKEMClassifierCV(n_blocks=[1.5]), "n_blocks must be whole numbers from 1 on, got 1.5"),
-        (PSKEMClassifierCV(reg_covar=[0.1, -1]), "reg_covar must be non-negative numbers, got -1"),
-        (PSKEMClassifierCV(reg_covar=[np.nan]), "reg_covar must be non-negative numbers, got nan"),
-        (PSKEMClassifierCV(PSKEMClassifier(sharing=0.5)), "PSKEMClassifier with sharing=0.5 must be without"),
-        (PSKEMClassifierCV(SKEMClassifier(init=(1, 2, 3))), "the init of SKEMClassifier must be a word"),
+        (PSKEMClassifierCV(n_components=[]), "n_components is empty: give at least one value"),
+        (
+            PSKEMClassifierCV(n_components=[3, 0]),
+            r"n_components contains 0: each value must be an int in the range \[1, inf\)",
+        ),
+        (PSKEMClassifierCV(n_blocks=[1.5]), "n_blocks contains 1.5: each value must be an int"),
+        (
+            PSKEMClassifierCV(reg_covar=[0.1, -1]),
+            r"reg_covar contains -1.*: each value must be a float in the range \[0.0, inf\)",
+        ),
+        (PSKEMClassifierCV(reg_covar=[np.nan]), "reg_covar contains nan"),
+        (PSKEMClassifierCV(PSKEMClassifier(sharing=0.5)), "sharing of PSKEMClassifier must be None, got 0.5"),
+        (
+            PSKEMClassifierCV(SKEMClassifier(init=(1, 2, 3))),
+            "init of SKEMClassifier must be a string, got a tuple",
+        ),
         (PSKEMClassifierCV(max_iter=0), "max_iter"),
         (PSKEMClassifierCV(DiscriminativePSKEMClassifier(strength=-1.0)), "strength"),
         (
@@ -218,14 +198,14 @@ def test_fine_tuning_is_once_at_the_end_of_the_path_and_answers_are_its_own(monk
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_is_refused(monkeypatch, model, words):
-    monkeypatch.setattr(pskem_cv, "_Search", None)  # before the search
+def test_errors(monkeypatch, model, words):
+    monkeypatch.setattr(pskem_cv, "_Paths", None)  # before the search
     with pytest.raises(ValueError, match=words):
         model.fit(*WINE)
     assert not hasattr(model, "results_")
 
 
-def test_a_fifth_is_held_out_of_many_rows_and_each_of_few():
+def test_default_splits():
     rng = np.random.default_rng(0)
     for n, n_splits in ((1000, 1), (999, 5)):
         X, y = rng.normal(size=(n, 2)), rng.integers(0, 2, n)
@@ -235,21 +215,3 @@ def test_a_fifth_is_held_out_of_many_rows_and_each_of_few():
             model.estimator, n_components=2, n_blocks=1, reg_covar=0.1, cv=splits, random_state=1
         )
         assert given.fit(X, y).best_score_ == model.best_score_
-
-
-# Splitting
-
-
-@pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
-def test_split_components_keep_the_weights_of_classes_and_nearly_the_density(covariance_type):
-    X, y = WINE
-    model = SKEMClassifier(6, init="sample", covariance_type=covariance_type, random_state=0).fit(X, y)
-    mixture = model._to_internal(model.blocks_[0], np.arange(13))
-    larger = split_components(mixture, covariance_type, 9)
-    assert larger.weights.shape == (9, 3)
-    assert_allclose(larger.weights.sum(axis=0), 1)
-    assert_allclose(larger.weights.T @ larger.means, mixture.weights.T @ mixture.means, atol=1e-9)
-    before = model.class_log_density(X)
-    split = model._to_input_units(larger, np.arange(13))
-    model.blocks_ = [Mixture(split.weights, split.means, split.covariances)]
-    assert np.abs(logsumexp(model.class_log_density(X), axis=0) - logsumexp(before, axis=0)).max() < 1

@@ -60,7 +60,7 @@ def test_weights_that_are_none_are_refused():
         (np.zeros(len(X)), "at least one non-zero number"),
         (-np.ones(len(X)), "[Nn]egative"),
         (np.ones(3), "sample_weight.shape"),
-        (np.r_[1.0, np.zeros(len(X) - 1)], "n_components=2 components from n_samples=1 rows"),
+        (np.r_[1.0, np.zeros(len(X) - 1)], "n_components=2 exceeds the n_samples=1 samples"),
     ]:
         with pytest.raises(ValueError, match=words):
             GaussianMixture(2).fit(X, sample_weight=weights)

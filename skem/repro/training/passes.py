@@ -75,7 +75,7 @@ def train(
     for p, (fitted, known) in enumerate(fits, start=1):
         spent = {"seconds": perf_counter() - wall, "cpu_seconds": process_time() - cpu}
         row = trial.keys() | {"pass": p} | known
-        if model in MODELS:
+        if p == 1 and model in MODELS:
             X = fitted._features(X, keep=True)
         log_proba = baselines.log_proba(fitted, X)
         if log_proba is None:

@@ -1,0 +1,234 @@
+"""The components of a classifier: their number, the classes they are reserved for, and their initial parameters."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from skem.engine import sharing, starts
+from skem.engine.covariances import COVARIANCE_TYPES
+from skem.engine.given_start import checked_init, checked_means
+from skem.engine.missing_em import filled
+from skem.engine.parameters import Mixture
+from skem.engine.parts import Parts
+from skem.engine.rows import Rows
+from skem.engine.threads import Workers
+from skem.estimators._array_api import to_numpy
+from skem.estimators._fitted import FittedMixture
+from skem.estimators._training import Training
+
+INITIALISATIONS = tuple(starts.INITIALISATIONS)
+"""Every name that ``init`` may be; each class offers some of them."""
+
+
+@dataclass(frozen=True)
+class Components:
+    """The components of each feature block.
+
+    Attributes
+    ----------
+    number : int
+        K.
+    groups : list of ndarray of int, or None
+        Components of each class; None for equal groups, if an initialisation by class needs any.
+    log_sharing : ndarray of shape (K, L), or None
+        log lambda of each component in each class.
+    given : sequence of Mixture, or None
+        Initial parameters of each block in input units, if they are not drawn from samples.
+    """
+
+    number: int
+    groups: list[np.ndarray] | None = None
+    log_sharing: np.ndarray | None = None
+    given: Sequence[Mixture] | None = None
+
+
+def numbers_per_class(model: Any, classes: np.ndarray) -> list[int] | None:
+    """Number of components of each class, if ``n_components`` has one for each."""
+    if model.n_components is None or isinstance(model.n_components, (int, Integral)):
+        return None
+    return sharing.components_per_class(model.n_components, classes)
+
+
+def allocate(
+    model: Any, parts: Parts, columns: Sequence[np.ndarray], previous: FittedMixture | None
+) -> Components:
+    """Decide how many components there are and which class each is reserved for.
+
+    Parameters
+    ----------
+    model : SharedKernelClassifier
+        Its parameters, and ``classes_``.
+    parts : Parts
+        Training samples.
+    columns : sequence of ndarray of int
+        Features of each block.
+    previous : FittedMixture or None
+        The last fit, if a warm start continues it.
+
+    Raises
+    ------
+    ValueError
+        Arrays of the wrong shape; parameters that contradict each other.
+    """
+    classes: np.ndarray = model.classes_
+    given: Sequence[Mixture] | None = None
+    numbers, L = numbers_per_class(model, classes), len(classes)
+    total = model.n_components if numbers is None else sum(numbers)
+    K, groups = total or max(20, 3 * L), None
+    if previous is not None:
+        K, groups, given = model.n_components_, getattr(model, "groups_", None), previous.mixtures
+    elif isinstance(model.init, dict):
+        K = len(_given_means(model, total, len(parts.scale)))
+    elif not isinstance(model.init, str):
+        given = [
+            checked_init(
+                to_numpy(model.init),
+                block=r,
+                n_blocks=len(columns),
+                sizes=(total, len(block), L),
+                covariance_type=COVARIANCE_TYPES[model.covariance_type],
+            )
+            for r, block in enumerate(columns)
+        ]
+        K = len(given[0].means)
+    if previous is None:
+        if numbers is not None:
+            groups = sharing.consecutive_groups(numbers)
+        if model.groups is None and _is_by_class(model) and 1 < L <= K:
+            sizes = numbers or [len(group) for group in np.array_split(np.arange(K), L)]
+            available = _available(model, classes, parts, sizes)
+            if available != sizes:
+                K, groups = sum(available), sharing.consecutive_groups(available)
+    if numbers is not None and model.groups is not None:
+        raise ValueError("n_components has a number for each class, and so have groups: give one of the two")
+    if model.sharing is None:
+        _refuse_without_sharing(model, numbers)
+        return Components(K, groups, None, given)
+    lambdas = sharing.check_lambdas(model.sharing, L)
+    if model.groups is not None:
+        named = model.n_components is not None or not isinstance(model.init, str)
+        groups = sharing.check_groups(model.groups, K if named else None, classes)
+        K = sum(map(len, groups))
+    elif groups is None:
+        groups = sharing.equal_groups(K, L)
+    return Components(K, groups, sharing.log_sharing(lambdas, groups), given)
+
+
+def _is_by_class(model: Any) -> bool:
+    return isinstance(model.init, str) and starts.INITIALISATIONS[model.init].by_class
+
+
+def _given_means(model: Any, number: int | None, n_features: int) -> np.ndarray:
+    """The means of ``init``, (K, n_features) in input units."""
+    init = to_numpy(model.init)
+    if init.keys() != {"means"}:
+        raise ValueError(
+            f'init: a dictionary must hold "means" alone, got the keys {sorted(map(str, init))}; give '
+            "(weights, means, covariances) as a tuple"
+        )
+    return checked_means(init["means"], number, n_features)
+
+
+def _refuse_without_sharing(model: Any, numbers: list[int] | None) -> None:
+    """Raise ValueError for parameters that have no effect without ``sharing``."""
+    if model.groups is not None:
+        raise ValueError("groups say which class a component is reserved for, which needs sharing: give both")
+    if numbers is not None and not _is_by_class(model):
+        init = f"init={model.init!r} does" if isinstance(model.init, str) else "the arrays of init do"
+        raise ValueError(
+            f"n_components={model.n_components!r} reserves components for each class, which {init} not: "
+            'set init="class" or "class_kmeans", or sharing, or give one number for all classes together'
+        )
+
+
+def _available(model: Any, classes: np.ndarray, parts: Parts, sizes: list[int]) -> list[int]:
+    """Numbers of components per class, with no class above its number of distinct samples; warn if the user gave more."""
+    if not isinstance(parts.whole.features.X, np.ndarray):
+        return sizes
+    available = [_n_distinct(parts.whole, c, size) for c, size in enumerate(sizes)]
+    if available != sizes and model.n_components is not None:
+        c = int(np.argmax(np.subtract(sizes, available)))
+        warnings.warn(
+            f"n_components={model.n_components} reserves {sizes[c]} components for class {classes.tolist()[c]!r}, which has "
+            f"{available[c]} distinct training samples; {sum(available)} components are fitted in all. "
+            'Set a smaller n_components, or init="sample" to draw from all classes together',
+            UserWarning,
+            stacklevel=2,
+        )
+    return available
+
+
+def _n_distinct(rows: Rows, code: int, most: int) -> int:
+    """Number of distinct samples of a class, counted up to ``most``."""
+    n, numbers = 0, np.arange(rows.borders[code], rows.borders[code + 1])
+    for some in (numbers[: 4 * most], numbers):  # the first ones are usually enough
+        n = min(len(np.unique(rows.features.original(some), axis=0)), most)
+        if n == most:
+            break
+    return n
+
+
+def initial_mixtures(
+    model: Any, training: Training, components: Components, random_state: np.random.RandomState
+) -> list[Mixture]:
+    """Initial parameters of each block in the engine's units: those given, or drawn from the samples."""
+    if components.given is not None:
+        mixtures = [training.to_engine(mixture, r) for r, mixture in enumerate(components.given)]
+    else:
+        mixtures = [
+            _drawn(model, training, components, columns, random_state) for columns in training.columns
+        ]
+    if components.log_sharing is None:
+        return mixtures
+    return [
+        sharing.zero_excluded_weights(
+            mixture, components.log_sharing, model.classes_, refill=training.continued
+        )
+        for mixture in mixtures
+    ]
+
+
+def _drawn(
+    model: Any,
+    training: Training,
+    components: Components,
+    columns: np.ndarray,
+    random_state: np.random.RandomState,
+) -> Mixture:
+    units, whole, shared = training.units, training.parts.whole, model.sharing is not None
+    if isinstance(model.init, str):
+        start = starts.INITIALISATIONS[model.init]
+    else:
+        means = _given_means(model, None, len(units.shift))[:, columns]
+        start = starts.from_means((means - units.shift[columns]) / units.scale[columns])
+    unit = 1.0 if units.standardized else units.scale[0]
+    with Workers(model.n_jobs) as workers:
+        mixture = start(
+            starts.Request(
+                rows=filled(whole) if training.incomplete else whole,
+                columns=columns,
+                n_components=components.number,
+                covariance_type=training.covariance_type,
+                spread=model.init_spread / unit,
+                width=model.init_scale / unit,
+                centre=np.zeros(len(columns)) if units.standardized else -units.shift[columns] / unit,
+                ridge=training.ridge,
+                # k-means++ cannot draw a sample twice.
+                strict=model.n_components is not None
+                or model.groups is not None
+                or model.init == "k-means++",
+                random_state=random_state,
+                workers=workers,
+                groups=components.groups,
+                labels=model.classes_.tolist(),
+            )
+        )
+    if shared and components.groups is not None and start.by_class:
+        return sharing.pool_class_weights(mixture, components.groups)
+    return mixture

@@ -1,0 +1,356 @@
+"""The fitted model behind every estimator that EM trains: mixtures of feature blocks, their units and covariance type."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import softmax
+
+from skem.engine import device, missing
+from skem.engine.covariances import COVARIANCE_TYPES, CovarianceType
+from skem.engine.density import Block, class_log_density, fill_log_density
+from skem.engine.given_start import checked_mixture
+from skem.engine.parameters import Mixture
+from skem.engine.rows import Features
+from skem.engine.threads import Workers, single_threaded
+from skem.estimators._checking import has_missing
+from skem.estimators._splitting import split_components
+from skem.estimators._state import POSITIVE, take
+from skem.estimators._units import Units, common_scale, refuse_extreme
+
+LARGEST_SQUARE = 1e290
+"""Largest covariance, and largest square of a mean over a variance, in a file: sums of such terms are finite."""
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMixture:
+    """One shared-kernel mixture per feature block, of classes or without them.
+
+    Arrays are read-only, so factors of covariances are computed once and stay valid. They are not part of pickles.
+
+    Attributes
+    ----------
+    mixtures : tuple of Mixture
+        Parameters of each block in input units.
+    columns : tuple of ndarray of int
+        Features of each block.
+    units : Units
+    covariance_type : CovarianceType
+    """
+
+    mixtures: tuple[Mixture, ...]
+    columns: tuple[np.ndarray, ...]
+    units: Units
+    covariance_type: CovarianceType
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mixtures", tuple(map(_read_only_mixture, self.mixtures)))
+        object.__setattr__(self, "columns", tuple(map(read_only, self.columns)))
+
+    @classmethod
+    def of_engine(
+        cls,
+        mixtures: Sequence[Mixture],
+        columns: Sequence[np.ndarray],
+        units: Units,
+        covariance_type: CovarianceType,
+    ) -> Self:
+        """Convert the mixtures of a fit, which are in the engine's units."""
+        converted = (units.to_input(*pair, covariance_type) for pair in zip(mixtures, columns, strict=True))
+        return cls(tuple(converted), tuple(columns), units, covariance_type)
+
+    @classmethod
+    def of_parameters(cls, mixture: Mixture, covariance_type: CovarianceType, standardize: bool) -> Self:
+        """A mixture without classes from given parameters in input units; the units follow from its moments.
+
+        Raises
+        ------
+        ValueError
+            A feature that spreads too far or too little for its square; spherical covariances that are no balls.
+        """
+        m, P = mixture.means.shape[1], mixture.covariances
+        with np.errstate(over="ignore", invalid="ignore"):
+            units = Units(mixture.weights[:, 0] @ mixture.means, np.ones(m), standardize, 1.0)
+            variances = cls((mixture,), (np.arange(m),), units, covariance_type).variances
+        refuse_extreme(variances, lambda: (mixture.means.min(axis=0), mixture.means.max(axis=0)))
+        spread = np.sqrt(variances)
+        if covariance_type.name == "spherical":
+            # Balls, or boxes of one shape if features were standardised.
+            boxes = P.reshape(len(P), -1) / P[0]
+            if not np.allclose(boxes, boxes[:, :1]) or (P.ndim > 1 and not standardize):
+                raise ValueError("covariances must be balls, or with standardize=True boxes of one shape")
+            spread = np.sqrt(np.broadcast_to(P[0], m))
+        units = replace(units, scale=spread if standardize else common_scale(spread))
+        model = cls((mixture,), (np.arange(m),), units, covariance_type)
+        mean_variance = float(np.mean(model.variances / units.scale**2))
+        return replace(model, units=replace(units, mean_variance=mean_variance))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "blocks"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()
+
+    def with_mixtures(self, mixtures: Sequence[Mixture]) -> Self:
+        """The same model with other parameters."""
+        return replace(self, mixtures=tuple(mixtures))
+
+    def internal(self) -> list[Mixture]:
+        """The mixtures in the engine's units."""
+        return [
+            self.units.to_engine(*pair, self.covariance_type)
+            for pair in zip(self.mixtures, self.columns, strict=True)
+        ]
+
+    def split(self, n_components: int) -> Self:
+        """A model with more components per block, see `split_components`."""
+        larger = [
+            split_components(mixture, self.covariance_type.name, n_components) for mixture in self.internal()
+        ]
+        return self.of_engine(larger, self.columns, self.units, self.covariance_type)
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters of means, covariances and weights."""
+        total = 0
+        for mixture in self.mixtures:
+            (K, m), L = mixture.means.shape, mixture.weights.shape[1]
+            total += (K - 1) * L + K * m + self.covariance_type.n_parameters(K, m)
+        return total
+
+    # Densities
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """The blocks in the engine's units; the factors of their covariances are made once."""
+        return [
+            Block(columns, mixture, self.covariance_type)
+            for columns, mixture in zip(self.columns, self.internal(), strict=True)
+        ]
+
+    def features(self, X: np.ndarray, keep: bool = False) -> Features:
+        """Samples (n, M) in the engine's units; ``keep`` if they are read many times."""
+        return Features(X, None, self.units.shift, self.units.scale, keep)
+
+    def class_log_density(self, features: Any, n_jobs: int | None) -> Any:
+        """log p(x|c), summed over blocks, in nats per unit of volume in input units, (n, L); on a device if the samples are there."""
+        volumes = [self.units.log_volume(columns) for columns in self.columns]
+        if isinstance(features, device.DeviceFeatures):
+            return device.class_log_density(features, self.blocks, volumes)
+        with Workers(n_jobs) as workers:
+            if has_missing(features.X):
+                return missing.class_log_density(features, self.blocks, workers)
+            return class_log_density(features, self.blocks, workers, volumes)
+
+    def component_log_density(self, features: Any, n_jobs: int | None) -> Any:
+        """log N(x; mu_k, P_k) of the first block, in nats per unit of volume in input units, (n, K)."""
+        volume: Any = self.units.log_volume(self.columns[0])
+        if isinstance(features, device.DeviceFeatures):
+            return device.component_log_density(features, self.blocks[0]) - volume
+        if has_missing(features.X):
+            volume = ~np.isnan(features.X) @ np.log(self.units.scale)
+        result = np.empty((len(features.X), len(self.mixtures[0].means)))
+        self.fill(result, features, lambda log_density, _: (log_density - volume).T, n_jobs)
+        return result
+
+    def responsibilities(
+        self,
+        features: Features,
+        weights: Callable[[slice], np.ndarray],
+        n_jobs: int | None,
+        *,
+        block: int = 0,
+        reduce: Callable[[np.ndarray], np.ndarray] = np.transpose,
+        result: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Pr(z = k | x), in proportion to weights times N(x; mu_k, P_k) (Pulford 2022, eq. 15).
+
+        Parameters
+        ----------
+        features : Features
+        weights : callable
+            Weights (K, n) or (K, 1) for a slice of the samples.
+        n_jobs : int or None
+        block : int
+            Index of the feature block.
+        reduce : callable
+            Function of the responsibilities (K, n) of some samples, with a result for each.
+        result : ndarray of shape (n, ...), optional
+            Memory for these results.
+        """
+
+        def of_chunk(log_density: np.ndarray, chunk: slice) -> np.ndarray:
+            with np.errstate(divide="ignore"):
+                return reduce(softmax(log_density.astype(np.float64) + np.log(weights(chunk)), axis=0))
+
+        if result is None:
+            result = np.empty((len(features.X), len(self.mixtures[block].means)))
+        self.fill(result, features, of_chunk, n_jobs, block)
+        return result
+
+    def fill(
+        self,
+        result: np.ndarray,
+        features: Features,
+        function: Callable[[np.ndarray, slice], np.ndarray],
+        n_jobs: int | None,
+        block: int = 0,
+    ) -> None:
+        """Fill ``result`` (n, ...) with a function of log N(x; mu_k, P_k), (K, n) in the engine's units, chunk by chunk."""
+        with single_threaded(), Workers(n_jobs) as workers:
+            if has_missing(features.X):
+                log_density = missing.log_densities(features, self.blocks[block], workers)
+                result[:] = function(log_density.T, slice(None))
+            else:
+                fill_log_density(result, function, features, self.blocks[block], workers)
+
+    # Samples, marginals and conditionals
+
+    def sample(self, components: np.ndarray, block: int, rng: np.random.RandomState) -> np.ndarray:
+        """Draw a sample from each of these components of a block, (n, m) in input units."""
+        columns, covariances = self.columns[block], self._dense(block)
+        factors, means = np.linalg.cholesky(covariances), self.blocks[block].mixture.means
+        noise = rng.standard_normal((len(components), len(columns)))
+        drawn = means[components] + np.einsum("nij,nj->ni", factors[components], noise)
+        return drawn * self.units.scale[columns] + self.units.shift[columns]
+
+    def _dense(self, block: int = 0) -> np.ndarray:
+        """Covariance matrices of all components in the engine's units, (K, m, m)."""
+        mixture = self.blocks[block].mixture
+        return self.covariance_type.dense(mixture.covariances, *mixture.means.shape)
+
+    @property
+    def dense_covariances(self) -> np.ndarray:
+        """Covariance matrices of the first block in input units, (K, m, m)."""
+        return self._dense() * np.outer(self.units.scale, self.units.scale)
+
+    @property
+    def variances(self) -> np.ndarray:
+        """Variance of each feature under the mixture without classes, (m,)."""
+        mixture, weights = self.blocks[0].mixture, self.mixtures[0].weights[:, 0]
+        within = np.diagonal(self._dense(), axis1=1, axis2=2)
+        between = mixture.means - weights @ mixture.means
+        return weights @ (within + between**2) * self.units.scale**2
+
+    def compressed(self, covariances: np.ndarray) -> np.ndarray:
+        """Covariance matrices (K, m, m) in the form of ``covariances_`` for this type."""
+        name = self.covariance_type.name
+        if name == "full":
+            return covariances
+        if name == "tied":
+            return covariances[0]
+        variances = np.diagonal(covariances, axis1=1, axis2=2)
+        return variances if name == "diag" or self.units.standardized else variances[:, 0]
+
+    def conditional(self, known: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Weights, means and covariance matrices of the other features given ``values`` of the features ``known``, both (n,).
+
+        Raises
+        ------
+        ValueError
+            Values so far out that the density of every component is zero.
+        """
+        shift, mixture = self.units.shift, self.mixtures[0]
+        x = np.full((1, len(shift)), np.nan)
+        x[0, known] = values - shift[known]
+        observed = ~np.isnan(x[0])
+        regression = missing.Regression(mixture.means - shift, self.dense_covariances, observed)
+        with np.errstate(over="ignore", divide="ignore"):
+            log_density, offsets = regression(x)
+            log_weights = np.log(mixture.weights[:, 0])
+        if not np.isfinite(log_density).any():
+            raise ValueError(f"condition: values={values.tolist()} are too far from the mixture")
+        weights = softmax(log_weights + log_density[:, 0])
+        return weights, (mixture.means + offsets[:, 0])[:, ~observed], regression.covariances
+
+    def imputed(self, features: Features, n_jobs: int | None) -> np.ndarray:
+        """Samples with the mean of each missing value given the observed ones, (n, M) in input units."""
+        with Workers(n_jobs) as workers, single_threaded():
+            mean = missing.imputed(features, self.blocks[0], workers)
+        return np.where(np.isnan(features.X), mean * self.units.scale + self.units.shift, features.X)
+
+    # Files
+
+    def units_state(self) -> dict[str, Any]:
+        """The attributes of a file beside the mixtures and their features."""
+        units = self.units
+        return {
+            "_shift": units.shift,
+            "_scale": units.scale,
+            "_mean_variance": units.mean_variance,
+            "_fitted_type": self.covariance_type.name,
+        }
+
+    @classmethod
+    def of_state(
+        cls,
+        state: dict[str, Any],
+        mixtures: Sequence[Mixture],
+        columns: Sequence[np.ndarray],
+        standardize: bool,
+        name: str,
+    ) -> Self:
+        """A model from a file, with the attributes of `units_state`, which are removed from ``state``.
+
+        ``name`` is that of an array in messages, with * for the block and {} for the part of a mixture.
+
+        Raises
+        ------
+        ValueError
+            Arrays that make no model whose densities are finite in float64.
+        """
+        covariance_type = COVARIANCE_TYPES[take(state, "_fitted_type", kind="word", words=COVARIANCE_TYPES)]
+        shift = take(state, "_shift", (None,))
+        scale = take(state, "_scale", shift.shape, least=POSITIVE)
+        units = Units(shift, scale, standardize, take(state, "_mean_variance", least=0))
+        for r, (mixture, block) in enumerate(zip(mixtures, columns, strict=True)):
+            _check(mixture, block, units, covariance_type, name.replace("*", str(r)))
+        return cls(tuple(mixtures), tuple(columns), units, covariance_type)
+
+
+def _check(
+    mixture: Mixture, columns: np.ndarray, units: Units, covariance_type: CovarianceType, name: str
+) -> None:
+    """Raise ValueError if a mixture from a file has no finite density."""
+    arrays = mixture.weights, mixture.means, mixture.covariances
+    checked_mixture(arrays, (None, len(columns), mixture.weights.shape[1]), covariance_type, name)
+    with np.errstate(over="ignore", under="ignore"):
+        internal = units.to_engine(mixture, columns, covariance_type)
+        covariances = internal.covariances
+        if covariance_type.diagonal:
+            variances = covariances.reshape(len(covariances), -1)
+        else:
+            variances = np.diagonal(covariances, axis1=-2, axis2=-1)
+        if not (np.abs(covariances) <= LARGEST_SQUARE).all():
+            raise ValueError(f"{name.format('covariances')} are too large, or _scale too small, for float64")
+        if not (internal.means**2 <= LARGEST_SQUARE * variances).all():
+            raise ValueError(
+                f"{name.format('means')} are too far from _shift, or covariances too small, for float64"
+            )
+    if covariance_type.name == "spherical":
+        boxes = covariance_type.rescaled(covariances, units.scale[columns])
+        if not np.allclose(boxes, mixture.covariances.reshape(len(boxes), -1)):
+            raise ValueError(
+                f"{name.format('covariances')} must be balls, or with standardize=True boxes of one shape"
+            )
+
+
+def _read_only_mixture(mixture: Mixture) -> Mixture:
+    arrays = mixture.weights, mixture.means, mixture.covariances
+    new = tuple(map(read_only, arrays))
+    return mixture if all(map(operator.is_, new, arrays)) else Mixture(*new)
+
+
+def read_only(array: Any) -> np.ndarray:
+    """An array that cannot be edited: itself, or a copy of one that can be."""
+    array = np.asarray(array)
+    if array.flags.writeable:
+        array = array.copy()
+        array.flags.writeable = False
+    return array

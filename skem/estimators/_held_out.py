@@ -1,0 +1,114 @@
+"""Choice of a model by its score on held-out samples: splits, the score, and candidates that cannot be fitted."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils import _safe_indexing, column_or_1d, indexable
+
+from skem.estimators._checking import check_weights, mean_one, refuse_missing_labels
+
+LEAST = float(np.log(np.finfo(np.float64).eps))
+"""Lower bound of a log posterior, in nats: without it one sample could outweigh all others."""
+
+LEAST_PER_CLASS = 2
+"""Training samples that folds leave of each class: estimators that hold out samples themselves need two."""
+
+
+def log_posterior(model: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """Mean log posterior of the true classes, in nats. A class that the model was not trained on has `LEAST`."""
+    y = np.asarray(y)
+    known = np.isin(y, model.classes_)
+    codes = np.searchsorted(model.classes_, y).clip(max=len(model.classes_) - 1)
+    values = np.take_along_axis(model.predict_log_proba(X), codes[:, None], axis=1)[:, 0]
+    weights = None if sample_weight is None else mean_one(np.asarray(sample_weight, dtype=np.float64))
+    return float(np.average(np.where(known, values, LEAST).clip(min=LEAST), weights=weights))
+
+
+class Data(NamedTuple):
+    """Samples of any type that scikit-learn takes, their labels and their weights: the arguments of ``fit``."""
+
+    X: Any
+    y: Any = None
+    sample_weight: Any = None
+
+    @classmethod
+    def labelled(cls, X: Any, y: Any, sample_weight: ArrayLike | None) -> Data:
+        """Checked samples with labels."""
+        X, y = indexable(X, y)
+        weights = None if sample_weight is None else check_weights(sample_weight, X)
+        refuse_missing_labels(y)
+        return cls(X, column_or_1d(y), weights)
+
+    def take(self, indices: np.ndarray) -> Data:
+        return Data(*(None if part is None else _safe_indexing(part, indices) for part in self))
+
+    def score(self, scorer: Callable[..., float], model: Any) -> float:
+        weights = {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
+        return scorer(model, self.X, self.y, **weights)
+
+    def splits(self, cv: Any) -> Iterator[tuple[Data, Data]]:
+        """Yield the training and the test samples of each split.
+
+        Stratified folds hold out no class of which they would leave fewer than two training samples: those few samples are
+        for training in every split.
+
+        Parameters
+        ----------
+        cv : int, splitter or iterable
+        """
+        folds = check_cv(cv, self.y, classifier=True)
+        if isinstance(folds, StratifiedKFold):
+            splits = self._stratified(folds)
+        else:
+            splits = folds.split(self.X, self.y)
+        for train, test in splits:
+            yield self.take(train), self.take(test)
+
+    def _stratified(self, folds: StratifiedKFold) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        _, codes = np.unique(self.y, return_inverse=True)
+        used = None if self.sample_weight is None else self.sample_weight > 0
+        counts = np.bincount(codes, weights=used)
+        rare = counts - np.ceil(counts / folds.n_splits) < LEAST_PER_CLASS
+        common = np.flatnonzero(~rare[codes] | rare.all())
+        kept = np.setdiff1d(np.arange(len(codes)), common)
+        with warnings.catch_warnings():
+            # A class with fewer samples than folds is in the test samples of some folds only.
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+            pairs = list(folds.split(common, self.y[common]))
+        for train, test in pairs:
+            yield np.append(common[train], kept), common[test]
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Suppress warnings of candidates: short fits do not converge, and small classes have few components.
+
+    Filters of warnings are those of all threads, so this surrounds the threads.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", "n_components=.* distinct training samples", UserWarning)
+        yield
+
+
+@contextmanager
+def collecting(errors: list[ValueError]) -> Iterator[None]:
+    """Append the error of a candidate that cannot be fitted to ``errors``."""
+    try:
+        yield
+    except ValueError as error:
+        errors.append(error)
+
+
+def none_fitted(problem: str, errors: list[ValueError]) -> ValueError:
+    """The error to raise if no candidate can be fitted."""
+    # The order of the errors depends on threads.
+    return ValueError(f"none of the {problem}; one of the errors: {min(map(str, errors))}")

@@ -1,0 +1,56 @@
+"""Decorators of the methods of fitted estimators, for samples that are not NumPy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.utils._array_api import check_same_namespace
+from sklearn.utils.validation import check_is_fitted
+
+from skem.engine.device import DeviceFeatures
+from skem.engine.rows import Features
+from skem.estimators._array_api import device_of, in_place, raise_missing_on, to_numpy
+from skem.estimators._checking import is_dask
+from skem.estimators._out_of_core import map_blocks
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def per_sample(method: Method) -> Method:
+    """Decorator of a method with a result per sample, which receives checked `Features`.
+
+    It is lazy for a Dask collection, and runs on the device of ``X``, which has to be the device of the fit.
+    """
+
+    @wraps(method)
+    def wrapper(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(X, Features):
+            return method(self, X, *args, **kwargs)
+        if is_dask(X):
+            return map_blocks(self, method.__name__, X, args, kwargs)
+        check_is_fitted(self)
+        check_same_namespace(X, self, attribute=self._placed_attribute, method=method.__name__)
+        device = device_of(X)
+        features = self._features(to_numpy(X))
+        if device is not None:
+            if np.isnan(features.X.min()):
+                raise_missing_on(device)
+            features = DeviceFeatures(features.X, None, features.shift, features.scale, device=device)
+        return method(self, features, *args, **kwargs)
+
+    return wrapper  # type: ignore[return-value]
+
+
+def computed_on_host(method: Method) -> Method:
+    """Decorator of a method that computes in NumPy; its results move to the namespace and device of the fit."""
+
+    @wraps(method)
+    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        check_is_fitted(self)
+        keywords = {name: to_numpy(value) for name, value in kwargs.items()}
+        return in_place(self, method(self, *to_numpy(args), **keywords))
+
+    return wrapper  # type: ignore[return-value]

@@ -1,0 +1,113 @@
+"""The initial parameters of a mixture without classes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skem.engine import starts
+from skem.engine.clusters import mixture_of_clusters
+from skem.engine.given_start import checked_init, checked_labels, checked_means, raise_if_any_empty
+from skem.engine.kmeans import assign, lloyd
+from skem.engine.parameters import Mixture
+from skem.engine.rows import Features, Rows
+from skem.engine.samples import Samples
+from skem.engine.seeds import SEEDS
+from skem.engine.threads import Workers
+from skem.estimators._array_api import to_numpy
+from skem.estimators._checking import weighted_samples
+from skem.estimators._metrics import metric_units
+from skem.estimators._training import Training
+
+CLUSTERINGS = {"kmeans": "random_subset"} | {name: name for name in SEEDS}
+"""Seeds of each initialisation by k-means."""
+
+
+def given_labels(model: Any, n_samples: int | None, sample_weight: ArrayLike | None) -> np.ndarray | None:
+    """The component of each sample with a weight, if ``init`` holds labels; ``n_samples`` is None outside memory."""
+    init = to_numpy(model.init)
+    if not isinstance(init, dict):
+        return None
+    if len(init) != 1 or not init.keys() <= {"means", "labels"}:
+        raise ValueError(
+            f'init: a dictionary holds either "means" or "labels", got the keys {sorted(map(str, init))}; '
+            "give (weights, means, covariances) as a tuple"
+        )
+    if "means" in init:
+        return None
+    if n_samples is None:
+        raise ValueError("init: labels need X as an array in memory; give means instead")
+    labels = checked_labels(init["labels"], model.n_components, n_samples)
+    _, labels, _ = weighted_samples(np.empty((n_samples, 1)), labels, to_numpy(sample_weight))
+    raise_if_any_empty(labels, model.n_components, "no sample has label")
+    return labels
+
+
+def initial_mixture(
+    model: Any,
+    training: Training,
+    rows: Rows | None,
+    random_state: np.random.RandomState,
+    labels: np.ndarray | None,
+) -> Mixture:
+    """Initial parameters in the engine's units: given by ``init``, or drawn from samples.
+
+    Parameters
+    ----------
+    model : GaussianMixture
+    training : Training
+    rows : Rows or None
+        Samples without missing values; None if ``init`` holds all parameters.
+    random_state : RandomState
+    labels : ndarray of int, shape (n,), or None
+        Component of each sample, if ``init`` holds labels.
+    """
+    units, covariance_type, K = training.units, training.covariance_type, model.n_components
+    columns, init = training.columns[0], to_numpy(model.init)
+    if isinstance(init, tuple):
+        sizes = K, len(columns), None
+        given = checked_init(init, block=0, n_blocks=1, sizes=sizes, covariance_type=covariance_type)
+        return units.to_engine(given, columns, covariance_type)
+    assert rows is not None
+    with Workers(model.n_jobs) as workers:
+        if init == "sample":
+            return starts.INITIALISATIONS["sample"](
+                starts.Request(
+                    rows=rows,
+                    columns=columns,
+                    n_components=K,
+                    covariance_type=covariance_type,
+                    random_state=random_state,
+                    workers=workers,
+                    ridge=training.ridge,
+                )
+            )
+        samples = Samples.of(rows, workers)
+        means = (
+            checked_means(init["means"], K, len(columns))
+            if isinstance(init, dict) and labels is None
+            else None
+        )
+        if labels is None:
+            labels = _clusters(model, samples, means, random_state)
+        start = mixture_of_clusters(samples, labels, K, covariance_type, training.ridge)
+    return start if means is None else replace(start, means=(means - units.shift) / units.scale)
+
+
+def _clusters(
+    model: Any, samples: Samples, means: np.ndarray | None, random_state: np.random.RandomState
+) -> np.ndarray:
+    """Cluster of each sample, (n,): after a few iterations of k-means, or by the nearest of the given means."""
+    if model.metric == "mahalanobis":
+        X = samples.features.X
+        shift, scale, _ = metric_units(X, samples.weights, model.metric)
+        samples = replace(samples, features=Features(X, None, shift, scale))
+    if means is not None:
+        labels, _ = assign(samples, (means - samples.shift) / samples.scale)
+        raise_if_any_empty(labels, model.n_components, "no sample is nearest to mean number")
+        return labels
+    centres = SEEDS[CLUSTERINGS[model.init]](samples, model.n_components, random_state)
+    return lloyd(samples, centres, max_iter=model.kmeans_iter).labels

@@ -1,0 +1,185 @@
+"""The training samples of a fit: checked, without those that have no weight, and with their classes as numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.utils.multiclass import check_classification_targets
+
+from skem.engine.device import Device
+from skem.engine.device_em import DeviceParts
+from skem.engine.parts import PartsInMemory, slices, tree
+from skem.engine.rows import Features
+from skem.estimators._array_api import device_of, raise_missing_on, to_numpy
+from skem.estimators._checking import check_features, has_missing, weighted_samples
+from skem.estimators._out_of_core import OutOfCoreSamples, is_out_of_core, out_of_core_samples
+from skem.estimators._units import feature_moments
+
+
+@dataclass(frozen=True)
+class TrainingSamples:
+    """Samples in memory, their classes and their weights.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, M)
+    codes : ndarray of int, shape (n,)
+        Indices of ``classes``; zeros without classes.
+    weights : ndarray of shape (n,)
+    classes : ndarray of shape (L,)
+        Class labels; empty without classes.
+    device : Device or None
+        Device on which the E-step runs; None is the host.
+    """
+
+    X: np.ndarray
+    codes: np.ndarray
+    weights: np.ndarray
+    classes: np.ndarray
+    device: Device | None = None
+
+    @classmethod
+    def of(
+        cls, X: np.ndarray, labels: Any, sample_weight: ArrayLike | None, device: Device | None = None
+    ) -> Self:
+        """The samples that have a weight, see `weighted_samples`; ``labels`` is None without classes."""
+        if labels is None:
+            X, codes, weights = weighted_samples(X, np.zeros(len(X), dtype=np.int8), sample_weight)
+            return cls(X, codes, weights, np.zeros(0), device)
+        X, labels, weights = weighted_samples(X, np.asarray(labels), sample_weight)
+        classes, codes = np.unique(labels, return_inverse=True)
+        return cls(X, codes, weights, classes, device)
+
+    @property
+    def n_samples(self) -> int:
+        return len(self.X)
+
+    @property
+    def incomplete(self) -> bool:
+        """True if values are missing."""
+        return has_missing(self.X)
+
+    @property
+    def n_features(self) -> int:
+        return self.X.shape[1]
+
+    def moments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return feature_moments(self.X, self.weights)
+
+    def total_weight(self) -> float:
+        return tree(float(self.weights[part].sum()) for part in slices(len(self.weights)))
+
+    def range(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.nanmin(self.X, axis=0), np.nanmax(self.X, axis=0)
+
+    def class_weights(self) -> np.ndarray:
+        """Total weight of each class, (L,)."""
+        return tree(
+            np.bincount(self.codes[part], weights=self.weights[part], minlength=len(self.classes))
+            for part in slices(len(self.codes))
+        )
+
+    def parts(self, shift: np.ndarray, scale: np.ndarray) -> PartsInMemory:
+        """The samples as the engine reads them, on the host or on the device."""
+        data = self.X, self.codes if len(self.classes) else None, self.weights, shift, scale
+        return PartsInMemory(*data) if self.device is None else DeviceParts(self.device, *data)
+
+    def split(
+        self, fraction: float, random_state: np.random.RandomState
+    ) -> tuple[TrainingSamples, TrainingSamples]:
+        """Samples to train on, with weights of mean one, and a stratified ``fraction`` that is held out.
+
+        The only sample of a class is trained on.
+
+        Raises
+        ------
+        ValueError
+            Fewer samples held out, or trained on, than classes.
+        """
+        splitter = StratifiedShuffleSplit(1, test_size=fraction, random_state=random_state)
+        several = np.flatnonzero(np.bincount(self.codes)[self.codes] > 1)
+        try:
+            train, held_out = next(splitter.split(several, self.codes[several]))
+        except ValueError as error:
+            raise ValueError(
+                f"validation_fraction={fraction:g} of {len(several)} samples of {len(self.classes)} classes cannot be held "
+                f"out: {error}; set another fraction, or early_stopping=False"
+            ) from error
+        train, held_out = several[train], several[held_out]
+        if len(several) < len(self.codes):
+            train = np.setdiff1d(np.arange(len(self.codes)), held_out)
+        weights = self.weights[train] / self.weights[train].mean()
+        return (
+            TrainingSamples(self.X[train], self.codes[train], weights, self.classes, self.device),
+            TrainingSamples(self.X[held_out], self.codes[held_out], self.weights[held_out], self.classes),
+        )
+
+
+@dataclass(frozen=True)
+class HeldOutSamples:
+    """Samples that select an iteration, in the engine's units.
+
+    Attributes
+    ----------
+    features : Features
+    codes : ndarray of int, shape (n,)
+        Class of each sample.
+    weights : ndarray of shape (n,)
+    """
+
+    features: Features
+    codes: np.ndarray
+    weights: np.ndarray
+
+    def accuracy(self, model: Any) -> float:
+        return model.score(self.features, model.classes_[self.codes], sample_weight=self.weights)
+
+    def log_loss(self, model: Any) -> float:
+        """Weighted mean of -log p(c|x), in nats."""
+        log_proba = model.predict_log_proba(self.features)
+        true = log_proba[np.arange(len(self.codes)), self.codes]
+        return -float(np.average(true, weights=self.weights))
+
+
+def training_samples(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, *, labelled: bool, **checks: Any
+) -> TrainingSamples | OutOfCoreSamples:
+    """Check the arguments of ``fit``, wherever they are.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Receives ``n_features_in_`` and ``feature_names_in_``.
+    X, y, sample_weight
+        As ``fit`` received them.
+    labelled : bool
+        True if ``y`` holds class labels; False if it is ignored.
+    **checks
+        Options of ``sklearn.utils.validation.validate_data``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Samples, labels or weights that cannot be learned from.
+    """
+    y = y if labelled else None
+    if is_out_of_core(X):
+        return out_of_core_samples(estimator, X, y, sample_weight)
+    device = device_of(X)
+    if device is not None:
+        X, y, sample_weight = to_numpy((X, y, sample_weight))
+    if labelled:
+        checks |= {"y": y}
+    checked: Any = check_features(estimator, X, missing=True, **checks)
+    labels = None
+    if labelled:
+        checked, labels = checked
+        check_classification_targets(labels)
+    samples = TrainingSamples.of(checked, labels, sample_weight, device)
+    if device is not None and samples.incomplete:
+        raise_missing_on(device)
+    return samples
