@@ -44,59 +44,6 @@ include: "workflow/rules/regress.smk"
 include: "workflow/rules/report.smk"
 
 
-# On a cluster these run where Snakemake runs: seconds each, and nodes may have no network.
-localrules:
-    # data and records
-    fetch_data,
-    fetch,
-    environment,
-    configuration,
-    # tables, figures and claims
-    history,
-    choose_reg_covar,
-    table,
-    table_timing,
-    figure_accuracy_by_pass,
-    pulford_values,
-    specifications,
-    study,
-    arrangements_timing,
-    titsias_tables,
-    titsias_choice_table,
-    titsias_values,
-    titsias_claims,
-    titsias,
-    hayashi_values,
-    hayashi_table,
-    hayashi_claims,
-    hayashi,
-    hayashi_images_values,
-    hayashi_images_table,
-    hayashi_images,
-    sanderson_values,
-    sanderson_tables,
-    sanderson_claims,
-    sanderson,
-    frontier_values,
-    frontier_summary,
-    frontier_outliers_table,
-    frontier_recompute,
-    frontier,
-    peers,
-    claims,
-    dots,
-    draw,
-    recompute,
-    # the gate's decisions, reports and what all depends on
-    regress_plan,
-    regress,
-    regress_update,
-    findings,
-    report,
-    reference,
-    all,
-
-
 rule all:
     default_target: True
     input:
@@ -106,17 +53,19 @@ rule all:
         "results/claims.csv",
         "results/environment.json",
         "results/configuration.yaml",
+    localrule: True
 
 
 def refuse_fewer_runs():
     """A reference is not replaced by one of fewer runs without a word."""
     reference = Path("results/reference/configuration.yaml")
-    before = documents.read_mapping(reference if reference.exists() else "config/config.yaml")["runs"]
-    fewer = [name for name in DATASETS if config["runs"][name] < before.get(name, 0)]
+    before = documents.read_mapping(reference if reference.exists() else "config/config.yaml")["datasets"]
+    runs = {name: (entry.runs, before.get(name, {}).get("runs", 0)) for name, entry in DATASETS.items()}
+    fewer = [f"{name} {ours}, not {theirs}" for name, (ours, theirs) in runs.items() if ours < theirs]
     if fewer:
         stop(
             "fewer runs than the reference has: "
-            + ", ".join(f"{name} {config['runs'][name]}, not {before[name]}" for name in fewer)
+            + ", ".join(fewer)
             + "; add --configfile config/paper.yaml, or --config reference=anyway to make it the reference nevertheless"
         )
 
@@ -127,8 +76,9 @@ rule reference:
         TABLES,
         FIGURES,
         "results/environment.json",
+    localrule: True
     params:
-        anyway="reference" in config,
+        anyway=STUDY.config.reference is not None,
         # What is there of these.
         others=[f"results/tables/{name}_summary.csv" for name in REPRODUCED]
         + [
@@ -150,11 +100,11 @@ rule reference:
         "workflow/scripts/reference.py"
 
 
-if "reference" in TARGETS and "reference" not in config:
+if "reference" in TARGETS and not STUDY.config.reference:
     refuse_fewer_runs()
 
 # A table of the user's own is all that a run without targets is about.
-if "table" in config:
+if STUDY.config.table:
     workflow.default_target = "compare"
 
 # Checked here, where all rules are known: Snakemake's own message is a traceback.
@@ -175,8 +125,6 @@ onstart:
     # and looks at all that remain: sixty jobs on, half a core did nothing else (snakemake/snakemake#2967).
     if workflow.local_exec and hasattr(workflow.scheduler, "job_rate_limiter"):
         workflow.scheduler.job_rate_limiter = None
-    if workflow.is_main_process:
-        files.clean_up("results")
 
 
 onsuccess:

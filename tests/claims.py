@@ -3,10 +3,9 @@
 from pathlib import Path
 
 from skem.repro import papers
-from skem.repro.config import documents
-from skem.repro.ledger import stated_claims
+from skem.repro.ledger import sentences, stated_claims
 
 ROOT = Path(__file__).parents[1]
-WORDS = documents.read(ROOT / "config" / "protocols.yaml")
+WORDS = sentences.read(ROOT / "config").protocols
 TITLES = papers.titles(ROOT / "config")
 STATED = stated_claims.read(ROOT / "config" / "claims.csv", WORDS, TITLES)

@@ -38,6 +38,13 @@ def style() -> Iterator[None]:
         yield
 
 
+def subplots(*args: Any, **kwargs: Any) -> Any:
+    """``pyplot.subplots``. Every job's process reads the papers' figures; importing pyplot there takes half a second."""
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(*args, **kwargs)
+
+
 Tables = Mapping[str, pd.DataFrame]
 
 

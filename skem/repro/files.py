@@ -1,30 +1,18 @@
-"""Tidy tables on disk: every digit kept, written beside and then renamed, so never half a file."""
+"""Tidy tables on disk: every digit is kept, and a file is complete or absent (written beside, then renamed)."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
-
-try:
-    import fcntl
-except ImportError:  # Windows, which does not delete what is open
-    fcntl = None  # type: ignore[assignment]
-
-UNFINISHED = ".skem-unfinished"
-"""How the names of files end that are still being written."""
-
-ABANDONED = 24 * 60 * 60
 
 LABELS = ("dataset", "method", "setting", "rows", "dtype", "model", "partition", "folds", "scale", "node")
 """Columns of text."""
@@ -33,75 +21,27 @@ LABELS = ("dataset", "method", "setting", "rows", "dtype", "model", "partition",
 def write(path: str | os.PathLike[str], save: Callable[[Any], object]) -> None:
     """Call ``save`` with a binary file beside ``path``, then put it in the place of ``path``.
 
+    The next `write` of the same file replaces one that a killed process left unfinished.
+
     Raises
     ------
     OSError
-        If the folder cannot be written or the disk is full; what was at ``path`` is still there then.
+        If the folder cannot be written or the disk is full; an earlier file at ``path`` is kept then.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    file, beside = _beside(path)
+    beside = path.with_name(f".{path.name}.unfinished")
     try:
-        with file:
+        with open(beside, "wb") as file:
             save(file)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(beside, 0o644)
         os.replace(beside, path)
     except BaseException as error:
-        Path(beside).unlink(missing_ok=True)
+        beside.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename is None and error.errno is not None:
             raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
         raise
-
-
-def _beside(path: Path) -> tuple[Any, str]:
-    """A new file beside ``path``, locked as long as it is open, and its name."""
-    while True:
-        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.", suffix=UNFINISHED)
-        file = os.fdopen(handle, "wb")
-        # A clean-up may have been faster than the lock.
-        if _lock(handle) is not False and os.path.exists(beside):
-            return file, beside
-        file.close()
-
-
-def _lock(handle: int) -> bool | None:
-    """Lock an open file: False if somebody else does, None on a file system without locks."""
-    if fcntl is None:
-        return True
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return None
-    return True
-
-
-def clean_up(folder: str | os.PathLike[str]) -> list[Path]:
-    """Delete what killed processes left of files they were writing below ``folder``; what others write stays.
-
-    The others may be on other machines, on a disk they share: locks tell there too. On a file system without locks only
-    files that nobody has written to for ``ABANDONED`` seconds are deleted.
-
-    Returns
-    -------
-    list of Path
-        What was deleted. What cannot be looked at or deleted stays.
-    """
-    deleted = []
-    for path in sorted(Path(folder).rglob(f".*{UNFINISHED}")):
-        with suppress(OSError):
-            if path.is_symlink() or not path.is_file():
-                continue
-            # NFS locks only what is open for writing.
-            with open(path, "r+b") as file:
-                locked = _lock(file.fileno())
-                if locked or (locked is None and time.time() - path.stat().st_mtime > ABANDONED):
-                    path.unlink()
-                    deleted.append(path)
-    return deleted
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

@@ -21,8 +21,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import ArrayLike
-from scipy.stats import norm, t
 
 PROTOCOLS = ("best-pass", "best-fold", "last-pass", "validated", "nested")
 METRICS = ("accuracy", "log_loss", "brier")
@@ -204,14 +204,16 @@ def interval(
     if values.ndim != 1 or not len(values):
         raise ValueError(f"values must be one number per run, got shape {values.shape}")
     n, mean, tail = len(values), float(values.mean()), (1 + level) / 2
-    over_runs = float(t.ppf(tail, n - 1) * values.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
+    over_runs = (
+        float(scipy.stats.t.ppf(tail, n - 1) * values.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
+    )
     if n_test is None:
         return mean, mean - over_runs, mean + over_runs
     if sampling_sd is None:
         if not 0 <= mean <= 1:
             raise ValueError(f"a mean of {mean:g} is no accuracy: give sampling_sd")
         sampling_sd = np.sqrt(mean * (1 - mean))
-    sampling = float(norm.ppf(tail) * sampling_sd / np.sqrt(n_test))
+    sampling = float(scipy.stats.norm.ppf(tail) * sampling_sd / np.sqrt(n_test))
     half = float(np.hypot(sampling, over_runs if n > 1 else 0.0))
     return mean, mean - half, mean + half
 

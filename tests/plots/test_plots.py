@@ -106,7 +106,7 @@ def sharings():
     return pd.DataFrame(rows)
 
 
-PAPERS = {name: papers.settings(name, ROOT / "config", ROOT / "workflow/schemas") for name in papers.names()}
+PAPERS = {name: papers.settings(name, ROOT / "config") for name in papers.names()}
 
 
 def of_pulford(figure):

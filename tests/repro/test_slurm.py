@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 
 import pytest
@@ -86,33 +85,3 @@ def test_cancelled_and_killed_a_run_ends_with_the_bytes_of_a_local_one(tmp_path)
     timed = next((there / "results" / "timings" / "ionosphere").rglob("*.csv")).read_text().split("\n")
     assert timed[0].endswith(",node")
     assert timed[1].endswith(f",{cluster.ask('sinfo', '-h', '-o', '%n')}")
-
-
-def test_a_half_written_file_of_a_job_that_goes_on_is_left_alone(tmp_path):
-    folder = project(tmp_path / "project")
-    script = folder / "writer.sh"
-    writing = (
-        "import time; from skem.repro import files; "
-        "files.write('results/late.csv', lambda file: (file.write(b'half'), file.flush(), time.sleep(600)))"
-    )
-    script.write_text(f'#!/bin/bash\nexec env PYTHONPATH=. "{sys.executable}" -c "{writing}"\n')
-    command = ["sbatch", "--parsable", f"--chdir={folder}", "--output=/dev/null", str(script)]
-    job = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-    def halves():
-        return [path for path in (folder / "results").glob(".late.csv*") if path.stat().st_size]
-
-    environment = ("--cores", "1", "--forcerun", "environment", "--", "results/environment.json")
-    end = time.monotonic() + 120
-    while not halves():
-        assert time.monotonic() < end, cluster.ask("scontrol", "show", "job", job)
-        time.sleep(0.2)
-    code, output = run(folder, *environment)
-    assert code == 0, output
-    assert halves(), "what a living job writes is gone"
-    subprocess.run(["scancel", "--signal=KILL", "--full", job], check=True)
-    while cluster.jobs("RUNNING", "COMPLETING"):
-        time.sleep(0.2)
-    code, output = run(folder, *environment)
-    assert code == 0, output
-    assert not halves(), "what a killed job left is still there"

@@ -14,15 +14,13 @@ from snakemake.rules import Wildcards
 
 from skem.repro import environment, files, papers, records
 from skem.repro.code_hash import code_of
-from skem.repro.config import command_line, documents, experiments, feasible, schemas, targets
-from skem.repro.ledger import stated_claims, summary
+from skem.repro.config import documents, models, targets
+from skem.repro.ledger import summary
+from skem.repro.study import load_study
 from skem.repro.training import feature_store
 
 STARTED = time.time()
-SCHEMAS = Path("workflow/schemas")
 CONFIG_FILES = ["config/config.yaml", *map(os.path.relpath, workflow.config_settings.configfiles or [])]
-# Files, and what --config gave.
-GIVEN = [*CONFIG_FILES, dict(workflow.config_settings.config)]
 
 # Snakemake has targets only once all rules are read.
 TARGETS = (
@@ -41,8 +39,7 @@ def stop(error):
 if Path.cwd() != Path(workflow.basedir).resolve():
     stop(f"the workflow runs in its own folder: cd {workflow.basedir}, and leave out -s and --directory")
 try:
-    if workflow.is_main_process:
-        command_line.loadable("config/config.yaml")
+    documents.read_mapping("config/config.yaml")  # Snakemake would not name the line of a fault
 except documents.ConfigurationError as error:
     stop(error)
 
@@ -51,51 +48,22 @@ configfile: "config/config.yaml"
 
 
 try:
-    FAULTS, NUMBERS, TITLES, PAPER_SETTINGS = [], None, {}, {}
-    with documents.gathered(FAULTS):
-        TITLES = papers.titles()
-    for name in papers.names():
-        with documents.gathered(FAULTS):
-            PAPER_SETTINGS[name] = papers.settings(name)
-    with documents.gathered(FAULTS):
-        # Who could judge a claim is not asked again by the process of every job.
-        STATED = stated_claims.read(
-            "config/claims.csv",
-            documents.read_mapping("config/protocols.yaml"),
-            TITLES,
-            papers.judges() if workflow.is_main_process else None,
-        )
-        NUMBERS = set(STATED.loc[STATED["kind"] == "number", "id"])
-        if workflow.is_main_process:
-            with documents.gathered(FAULTS):
-                papers.links(STATED)
-            for name in PAPER_SETTINGS:
-                with documents.gathered(FAULTS):
-                    papers.questions(name, STATED, PAPER_SETTINGS[name])
-    with documents.gathered(FAULTS):
-        EXPERIMENTS, SETTINGS = experiments.load(config, GIVEN, "config", SCHEMAS, NUMBERS)
-        documents.refuse(
-            [
-                f"sizes names {name!r}; papers that are built: {', '.join(papers.names())}"
-                for name in set(config.get("sizes", {})) - set(papers.names())
-            ]
-        )
-    documents.refuse(FAULTS)
+    STUDY = load_study(
+        config,
+        [*CONFIG_FILES, dict(workflow.config_settings.config)],
+        evaluators=workflow.is_main_process,  # processes of jobs do not check the claims again
+    )
 except documents.ConfigurationError as error:
     stop(error)
 
-UNITS = {}
-for setting in SETTINGS.values():
-    UNITS.setdefault((setting.dataset, setting.method, setting.unit), []).append(setting)
-SEED = config["seed"]
-DATASETS = list(dict.fromkeys(setting.dataset for setting in SETTINGS.values()))
-SOURCES = list(dict.fromkeys(config["features"][dataset]["source"] for dataset in DATASETS))
-# Experiments that a paper has numbers for: they get tables, figures and rivals.
-REPRODUCED = [
-    name
-    for name, experiment in EXPERIMENTS.items()
-    if all("paper" in entry for entry in experiment["data_sets"].values())
-]
+SEED = STUDY.config.seed
+EXPERIMENTS = STUDY.experiments
+DATASETS = STUDY.datasets
+SOURCES = STUDY.sources
+REPRODUCED = STUDY.reproduced
+
+# How claims are told, per paper.
+WORDS = sorted(map(str, Path("config/words").glob("*.yaml")))
 
 # What the rules of papers add: files that claims are held against, by paper, kind and name; figures, with their paper and
 # tables; and more that goes to results/reference where it is there.
@@ -107,10 +75,7 @@ PRIORITY = {"fashion_mnist": 3, "cifar10": 2, "mnist": 1, "mnist_half": 1, "mnis
 
 if workflow.is_main_process:
     records.keep_beside()
-    for path in records.find_unfinished():
-        print(
-            f"warning: {path} is empty or truncated; it is made again if this run needs it", file=sys.stderr
-        )
+    records.mark_unrecorded()
 
 
 wildcard_constraints:
@@ -131,20 +96,20 @@ def code(script):
 
 
 def feature_files(dataset, rows, runs):
-    names = feature_store.names(config["features"][dataset], rows, runs)
-    size, n_runs = config["runs_per_job"][dataset], config["runs"][dataset]
-    files = dict.fromkeys(feature_store.file_of(name, size, n_runs) for name in names)
+    entry = STUDY.config.datasets[dataset]
+    names = feature_store.names(entry.features, rows, runs)
+    files = dict.fromkeys(feature_store.file_of(name, entry.runs_per_job, entry.runs) for name in names)
     return [f"results/features/{dataset}/{file}.npz" for file in files]
 
 
 def unit_of(wildcards):
     """The settings that a job fits."""
-    return UNITS[wildcards.dataset, wildcards.method, wildcards.unit]
+    return STUDY.units[wildcards.dataset, wildcards.method, wildcards.unit]
 
 
 def work_of(wildcards):
     """What a script needs to know of these settings."""
-    spec = config["features"][wildcards.dataset]
+    spec = STUDY.config.datasets[wildcards.dataset].features
     return [asdict(setting.work(spec)) for setting in unit_of(wildcards)]
 
 

@@ -7,7 +7,7 @@ def failed(source):
     try:
         return path.exists() and not files.read_json(path)["available"]
     except ValueError:
-        return False  # damaged, and named already
+        return False  # damaged: the rule that reads it says so
 
 
 if workflow.is_main_process:
@@ -21,10 +21,11 @@ rule fetch_data:
     output:
         "results/data/{source}.json",
     wildcard_constraints:
-        source="|".join(documents.read_mapping("config/datasets.yaml")),
+        source="|".join(STUDY.described),
     priority: lambda wildcards: 20 + PRIORITY.get(wildcards.source, 0)
+    localrule: True
     params:
-        sha256=lambda wildcards: documents.read("config/datasets.yaml")[wildcards.source]["sha256"],
+        sha256=lambda wildcards: STUDY.described[wildcards.source]["sha256"],
     message:
         "fetching {wildcards.source}"
     script:
@@ -34,6 +35,7 @@ rule fetch_data:
 rule fetch:
     input:
         expand("results/data/{source}.json", source=SOURCES),
+    localrule: True
     message:
         "the data sets"
     script:
@@ -44,6 +46,7 @@ rule environment:
     output:
         "results/environment.json",
     # Results are made after it: a run that ends well writes it again.
+    localrule: True
     params:
         code=code("environment"),
     message:

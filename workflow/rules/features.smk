@@ -3,17 +3,17 @@
 
 rule features:
     input:
-        lambda wildcards: f"results/data/{config['features'][wildcards.dataset]['source']}.json",
+        lambda wildcards: f"results/data/{STUDY.config.datasets[wildcards.dataset].features['source']}.json",
     output:
         "results/features/{dataset}/{file}.npz",
     priority: lambda wildcards: PRIORITY.get(wildcards.dataset, 0)
     threads: 1
     params:
-        spec=lambda wildcards: config["features"][wildcards.dataset],
+        spec=lambda wildcards: STUDY.config.datasets[wildcards.dataset].features,
         # Rows and labels are verified by their hash; where the published test set begins is only written down.
-        split=lambda wildcards: documents.read("config/datasets.yaml")[
-            config["features"][wildcards.dataset]["source"]
-        ]["n_train"],
+        split=lambda wildcards: STUDY.described[STUDY.config.datasets[wildcards.dataset].features["source"]][
+            "n_train"
+        ],
         seed=SEED,
         code=code("features"),
     message:

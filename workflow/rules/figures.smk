@@ -20,6 +20,7 @@ rule figure_accuracy_by_pass:
         "results/figures/{experiment}_accuracy_by_pass.pdf",
         "results/figures/{experiment}_accuracy_by_pass.png",
         csv="results/figures/{experiment}_accuracy_by_pass.csv",
+    localrule: True
     params:
         experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
         datasets=lambda wildcards: datasets_of(wildcards.experiment),

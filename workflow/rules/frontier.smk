@@ -1,16 +1,7 @@
 # Is the classifier worth choosing? Not part of a default run: snakemake frontier --cores 2
-from skem.repro.frontier import settings as frontier_settings
-from skem.repro.frontier.tabular import BUNDLED
+from skem.repro.frontier.settings import BUNDLED
 
-try:
-    FRONTIER = frontier_settings.read(
-        "config/frontier.yaml",
-        SCHEMAS / "frontier.yaml",
-        set(documents.read_mapping("config/datasets.yaml")),
-    )
-except documents.ConfigurationError as error:
-    stop(error)
-
+FRONTIER = STUDY.frontier
 FRONTIER_IMAGES = [
     (dataset, method)
     for dataset, entry in FRONTIER["images"]["data_sets"].items()
@@ -128,6 +119,7 @@ rule frontier_outliers_table:
     output:
         csv="results/tables/frontier_outliers.csv",
         md="results/tables/frontier_outliers.md",
+    localrule: True
     params:
         settings=FRONTIER["outliers"],
         names=FRONTIER["names"],
@@ -151,6 +143,7 @@ rule frontier_values:
         ],
     output:
         **FRONTIER_VALUES,
+    localrule: True
     params:
         code=code("frontier_values"),
     message:
@@ -164,6 +157,7 @@ rule frontier_summary:
         **FRONTIER_VALUES,
     output:
         FRONTIER_RESULTS,
+    localrule: True
     params:
         settings=FRONTIER,
         code=code("frontier"),
@@ -178,6 +172,7 @@ use rule frontier_summary as frontier_recompute with:
         **{name: path.replace("results/", "results/reference/", 1) for name, path in FRONTIER_VALUES.items()},
     output:
         [path.replace("results/", "results/recomputed/", 1) for path in FRONTIER_RESULTS],
+    localrule: True
     message:
         "tables and figures of the classifier beside others, from the values in results/reference"
 
@@ -187,5 +182,6 @@ rule frontier:
         FRONTIER_RESULTS,
         FRONTIER_OUTLIERS,
         "results/environment.json",
+    localrule: True
     message:
         "the classifier beside others"

@@ -1,13 +1,10 @@
 # Hayashi and Uchida (2021). Not part of a default run: snakemake hayashi --cores 2, and with PyTorch hayashi_images
-from dataclasses import replace
 from itertools import product
 
 from skem.repro.papers.hayashi2021 import benchmark
 from skem.repro.papers.hayashi2021.settings import NETWORKS
 
-HAYASHI = PAPER_SETTINGS["hayashi2021"]
-HAYASHI = replace(HAYASHI, splits=config.get("splits", {}).get("hayashi2021", HAYASHI.splits))
-PAPER_SETTINGS["hayashi2021"] = HAYASHI
+HAYASHI = STUDY.papers["hayashi2021"]
 HAYASHI_LEFT = {
     "errors": [
         f"results/hayashi2021/{name}/{begin}.csv"
@@ -161,6 +158,7 @@ rule hayashi_values:
         **HAYASHI_LEFT,
     output:
         **HAYASHI_VALUES,
+    localrule: True
     params:
         code=code("hayashi_values"),
     message:
@@ -180,6 +178,7 @@ rule hayashi_table:
         md=report(
             "results/tables/hayashi.md", category="Hayashi and Uchida 2021", caption="../report/hayashi.rst"
         ),
+    localrule: True
     params:
         settings=HAYASHI,
         code=code("hayashi_table"),
@@ -244,6 +243,7 @@ rule hayashi_images_values:
         choices=HAYASHI_CHOICES,
     output:
         **HAYASHI_IMAGE_VALUES,
+    localrule: True
     params:
         code=code("hayashi_images_values"),
     message:
@@ -264,6 +264,7 @@ rule hayashi_images_table:
             category="Hayashi and Uchida 2021",
             caption="../report/hayashi_images.rst",
         ),
+    localrule: True
     params:
         settings=HAYASHI,
         code=code("hayashi_images_table"),
@@ -277,6 +278,7 @@ rule hayashi_images:
     input:
         HAYASHI_IMAGE_RESULTS,
         "results/environment.json",
+    localrule: True
     message:
         "Table 2 and Figure 5 of Hayashi and Uchida (2021)"
 
@@ -284,7 +286,6 @@ rule hayashi_images:
 rule hayashi_claims:
     input:
         claims="config/claims.csv",
-        protocols="config/protocols.yaml",
         paper="config/hayashi2021.yaml",
         evidence=list((HAYASHI_VALUES | HAYASHI_KNOWN).values()),
     output:
@@ -295,9 +296,10 @@ rule hayashi_claims:
             category="Hayashi and Uchida 2021",
             caption="../report/claims.rst",
         ),
+    localrule: True
     params:
         alone=True,
-        title=f"What {TITLES['hayashi2021']} claim",
+        title=f"What {STUDY.titles['hayashi2021']} claim",
         evidence={"hayashi2021": {"values": HAYASHI_VALUES | HAYASHI_KNOWN}},
         settings={"hayashi2021": HAYASHI},
         code=code("claims"),
@@ -311,5 +313,6 @@ rule hayashi:
     input:
         HAYASHI_RESULTS,
         "results/environment.json",
+    localrule: True
     message:
         "Hayashi and Uchida (2021)"

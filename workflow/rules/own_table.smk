@@ -1,14 +1,14 @@
 # A table of the user's own: snakemake --cores 2 --config table=mine.csv
-OWN = Path(str(config.get("table", "no_table")))
+OWN = Path(STUDY.config.table or "no_table")
 OWN_STEM = "".join(c if c.isalnum() or c in "-_" else "_" for c in OWN.stem)
 
-if "compare" in TARGETS and "table" not in config:
+if "compare" in TARGETS and not STUDY.config.table:
     stop("compare needs a file: snakemake compare --cores 2 --config table=FILE.csv")
-if "table" in config and not OWN.is_file():
+if STUDY.config.table and not OWN.is_file():
     stop(f"--config table={OWN}: there is no such file")
 if "{" in str(OWN) or "}" in str(OWN):
     stop(f"--config table={OWN}: Snakemake reads braces as wildcards; rename the file or its folder")
-if "label" in config and "table" not in config:
+if STUDY.config.label is not None and not STUDY.config.table:
     stop("label names a column of a table; add table=FILE.csv after --config")
 
 
@@ -24,7 +24,7 @@ rule compare:
         png=f"results/own/{OWN_STEM}.png",
     threads: 1
     params:
-        label=lambda wildcards: str(config["label"]) if "label" in config else None,
+        label=lambda wildcards: None if STUDY.config.label is None else str(STUDY.config.label),
         methods=FRONTIER["tables"]["methods"],
         names=FRONTIER["names"],
         setup={name: FRONTIER["tables"][name] for name in ("n_folds", "max_rows")},

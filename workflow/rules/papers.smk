@@ -4,7 +4,6 @@
 rule claims:
     input:
         claims="config/claims.csv",
-        protocols="config/protocols.yaml",
         papers=[f"config/{name}.yaml" for name in EVIDENCE],
         evidence=[path for kinds in EVIDENCE.values() for files in kinds.values() for path in files.values()],
     output:
@@ -25,10 +24,11 @@ rule claims:
         measured_csv="results/measured_claims.csv",
         measured_md="results/measured_claims.md",
         readings="results/readings.csv",
+    localrule: True
     params:
         title="What the papers claim",
         evidence=EVIDENCE,
-        settings=PAPER_SETTINGS,
+        settings=STUDY.papers,
         code=code("claims"),
     message:
         "verdicts on the claims"
@@ -42,7 +42,8 @@ FIGURES += [f"results/figures/paper_and_here.{suffix}" for suffix in KINDS]
 rule dots:
     """Every accuracy against the papers'."""
     input:
-        "results/claims.csv",
+        claims="results/claims.csv",
+        words=WORDS,
     output:
         report(
             "results/figures/paper_and_here.svg",
@@ -53,6 +54,7 @@ rule dots:
         "results/figures/paper_and_here.pdf",
         "results/figures/paper_and_here.png",
         csv="results/figures/paper_and_here.csv",
+    localrule: True
     params:
         code=code("dots"),
     message:
@@ -63,6 +65,7 @@ rule dots:
 
 rule recompute:
     """The ledger of the committed reference, from the values that are committed with it."""
+    localrule: True
     params:
         code=code("recompute"),
     message:
@@ -77,7 +80,7 @@ rule draw:
     output:
         report(
             "results/figures/{figure}.svg",
-            category=lambda wildcards: TITLES[DRAWN[wildcards.figure]["paper"]],
+            category=lambda wildcards: STUDY.titles[DRAWN[wildcards.figure]["paper"]],
             labels={"figure": "{figure}"},
             caption="../report/draw.rst",
         ),
@@ -86,9 +89,10 @@ rule draw:
         csv="results/figures/{figure}.csv",
     wildcard_constraints:
         figure="|".join(DRAWN) or "none",
+    localrule: True
     params:
         paper=lambda wildcards: DRAWN[wildcards.figure]["paper"],
-        settings=lambda wildcards: PAPER_SETTINGS[DRAWN[wildcards.figure]["paper"]],
+        settings=lambda wildcards: STUDY.papers[DRAWN[wildcards.figure]["paper"]],
         caption=lambda wildcards: Path(f"workflow/report/{wildcards.figure}.rst").read_text(encoding="utf-8"),
         code=code("draw"),
     message:

@@ -3,19 +3,7 @@ import shlex
 
 from skem.repro.peers.processor import WITHOUT_AVX512
 
-try:
-    PEERS = documents.read("config/peers.yaml")
-    schemas.check(PEERS, SCHEMAS / "peers.yaml", ["config/peers.yaml"])
-    documents.refuse(
-        feasible.faults_of_names(
-            "config/peers.yaml: supervised.data_sets", PEERS["supervised"]["data_sets"], config["features"]
-        )
-        + feasible.faults_of_names(
-            "config/peers.yaml: beside.data_sets", PEERS["beside"]["data_sets"], config["features"]
-        )
-    )
-except documents.ConfigurationError as error:
-    stop(error)
+PEERS = STUDY.peers
 
 
 def with_kernel(kernel):
@@ -52,13 +40,13 @@ def paper_work(dataset):
     if not in_table1(dataset):
         return {"features": None}
     entry = EXPERIMENTS["table1"]["data_sets"][dataset]
-    setting = SETTINGS[dataset, *paper_setting(entry)]
+    setting = STUDY.settings[dataset, *paper_setting(entry)]
     return {
         "model": setting.model,
         "params": setting.params,
         "n_features": setting.n_features,
         "features": paper_features(dataset)[0],
-        "spec": config["features"][dataset],
+        "spec": STUDY.config.datasets[dataset].features,
         "paper_seconds": entry["paper"]["seconds_per_pass"],
     }
 
@@ -173,6 +161,7 @@ rule peers:
             "results/peers.svg", category="Time", labels={"engines": "figure"}, caption="../report/peers.rst"
         ),
         pdf="results/peers.pdf",
+    localrule: True
     params:
         code=code("peers_table"),
     message:

@@ -1,9 +1,8 @@
 # Pulford (2022): tables and figures of what the paper tried beside its first table, of the experiments in this run.
-from skem.repro.config import feasible
 from skem.repro.drawing import KINDS
 from skem.repro.papers.pulford2022 import figures
 
-PULFORD = PAPER_SETTINGS["pulford2022"]
+PULFORD = STUDY.papers["pulford2022"]
 STUDIES = {
     name: datasets for name in PULFORD.studies if name in EXPERIMENTS and (datasets := datasets_of(name))
 }
@@ -26,7 +25,7 @@ if "readings" in EXPERIMENTS:
     FIGURES += [f"results/figures/specifications.{suffix}" for suffix in KINDS]
 
 # Settings whose passes are timed alone: those of the tables, and the partitions that the paper counts operations of.
-COUNTED = sorted(unit for unit in UNITS if unit[:2] == (PULFORD.data_set, PULFORD.arrangements[0]))
+COUNTED = sorted(unit for unit in STUDY.units if unit[:2] == (PULFORD.data_set, PULFORD.arrangements[0]))
 TIMED = sorted(
     {*COUNTED}
     | {
@@ -52,8 +51,9 @@ rule pulford_values:
     output:
         values="results/values/pulford2022_values.csv",
         timing="results/values/pulford2022_timing.csv",
+    localrule: True
     params:
-        datasets=DATASETS,
+        datasets=list(DATASETS),
         code=code("pulford_values"),
     message:
         "what the claims are judged by"
@@ -68,13 +68,14 @@ rule specifications:
     output:
         report(
             "results/figures/specifications.svg",
-            category=TITLES["pulford2022"],
+            category=STUDY.titles["pulford2022"],
             labels={"figure": "specifications"},
             caption="../report/specifications.rst",
         ),
         "results/figures/specifications.pdf",
         "results/figures/specifications.png",
         csv="results/figures/specifications.csv",
+    localrule: True
     params:
         settings=PULFORD,
         code=code("specifications"),
@@ -98,6 +99,7 @@ rule study:
         ),
     wildcard_constraints:
         study="|".join(STUDIES) or "none",
+    localrule: True
     params:
         experiment=lambda wildcards: EXPERIMENTS[wildcards.study],
         settings=PULFORD,
@@ -114,9 +116,12 @@ rule arrangements_timing:
         [f"results/timings/{'/'.join(unit)}.csv" for unit in COUNTED],
     output:
         "results/tables/arrangements_timing.csv",
+    localrule: True
     params:
         passes=PULFORD.passes,
-        n_train=lambda wildcards: feasible.rows_trained(config["features"][PULFORD.data_set], "all"),
+        n_train=lambda wildcards: models.samples_trained(
+            STUDY.config.datasets[PULFORD.data_set].features, "all"
+        ),
         code=code("arrangements_timing"),
     message:
         "times of arrangements"

@@ -4,47 +4,29 @@ from skem.repro.gate import revisions
 
 REFERENCE = "results/reference/regress.json"
 
-try:
-    GATE = documents.read("config/regress.yaml")
-    schemas.check(GATE, SCHEMAS / "regress.yaml", ["config/regress.yaml"])
-    # As config.yaml has the features: an overlay for a quick run must not change what the gate compares.
-    BASIC = documents.read("config/config.yaml")
-    schemas.check(BASIC, SCHEMAS / "config.yaml", ["config/config.yaml"])
-    GATE_FEATURES = BASIC["features"]
-    for key in ("runs", "mixtures"):
-        documents.refuse(
-            feasible.faults_of_names(
-                f"config/regress.yaml: accuracy.{key}", GATE["accuracy"][key], GATE_FEATURES
-            )
-        )
-    _, GATE_SETTINGS = experiments.settings(
-        "regress",
-        "config/experiments",
-        SCHEMAS / "experiment.yaml",
-        {"features": GATE_FEATURES, "runs": GATE["accuracy"]["runs"], "grids": "all"},
-    )
-    # A reference names its commit, so uncommitted changes are refused before anything is measured.
-    if "regress_update" in TARGETS:
+GATE = STUDY.regress
+# A reference names its commit, so uncommitted changes are refused before anything is measured.
+if "regress_update" in TARGETS:
+    try:
         revisions.refuse_changes()
-except ValueError as error:
-    stop(error)
-
+    except ValueError as error:
+        stop(error)
 
 GATE_ACCURACY = [f"results/regress/accuracy/{dataset}.json" for dataset in GATE["accuracy"]["runs"]]
 GATE_ACCURACY.append("results/regress/estimators.json")
 GATE_TIMES = ["results/regress/times.csv"]
 # What only warns is left out of half a gate, and where nobody named a base.
-if config.get("base") and not config.get("gate"):
+if STUDY.config.base and not STUDY.config.gate:
     GATE_TIMES.append("results/regress/processes.csv")
 
 
 def gate_work(dataset):
     return {
-        "spec": GATE_FEATURES[dataset],
+        "spec": STUDY.regress_features[dataset],
         "seed": GATE["accuracy"]["seed"],
         "runs": GATE["accuracy"]["runs"][dataset],
         "mixtures": GATE["accuracy"]["mixtures"].get(dataset),
-        "settings": [asdict(setting) for setting in GATE_SETTINGS if setting.dataset == dataset],
+        "settings": [asdict(setting) for setting in STUDY.regress_settings if setting.dataset == dataset],
     }
 
 
@@ -54,8 +36,9 @@ rule regress_plan:
         temp("results/regress/plan.json"),
     # What cannot be compared is told at once, and the longest jobs start first.
     priority: 30
+    localrule: True
     params:
-        base=str(config.get("base", "")),
+        base=str(STUDY.config.base or ""),
         reference=REFERENCE,
         again=STARTED,
     message:
@@ -66,7 +49,7 @@ rule regress_plan:
 
 rule regress_accuracy:
     input:
-        lambda wildcards: f"results/data/{GATE_FEATURES[wildcards.dataset]['source']}.json",
+        lambda wildcards: f"results/data/{STUDY.regress_features[wildcards.dataset]['source']}.json",
     output:
         "results/regress/accuracy/{dataset}.json",
     # The longest job starts first, so that both cores are busy to the end; what is timed runs alone after it.
@@ -130,8 +113,9 @@ rule regress:
     """Exits non-zero where something got worse."""
     input:
         plan="results/regress/plan.json",
-        accuracy=GATE_ACCURACY if config.get("gate") != "timing" else [],
-        times=GATE_TIMES if config.get("gate") != "accuracy" else [],
+        accuracy=GATE_ACCURACY if STUDY.config.gate != "timing" else [],
+        times=GATE_TIMES if STUDY.config.gate != "accuracy" else [],
+    localrule: True
     params:
         reference=REFERENCE,
         table="results/regress.csv",
@@ -161,6 +145,7 @@ rule regress_update:
     input:
         accuracy=GATE_ACCURACY,
         times="results/regress/times_update.csv",
+    localrule: True
     params:
         reference=REFERENCE,
         again=STARTED,

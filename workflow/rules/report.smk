@@ -3,7 +3,7 @@
 
 
 # `--config of=reference`: of the results that are committed, which a fresh clone has.
-REPORTED = "results/reference" if config.get("of") == "reference" else "results"
+REPORTED = "results/reference" if STUDY.config.of else "results"
 
 
 def seen(wildcards):
@@ -16,6 +16,7 @@ def seen(wildcards):
 rule configuration:
     output:
         "results/configuration.yaml",
+    localrule: True
     params:
         config={
             key: value for key, value in config.items() if key not in ("of", "reference", "table", "label")
@@ -32,10 +33,11 @@ rule report:
         # In one command with `all` it comes last.
         lambda wildcards: rules.all.input if "all" in workflow.dag_settings.targets else [],
         templates=sorted(map(str, Path("workflow/report").iterdir())),
-        claims=["config/claims.csv", "config/sentences.yaml"],
+        claims=["config/claims.csv", *WORDS],
         citation="CITATION.cff",
     output:
         f"{REPORTED}/report.html",
+    localrule: True
     params:
         seen=seen,
         code=code("report"),
@@ -47,6 +49,7 @@ rule report:
 
 rule findings:
     """The numbers in README.md and docs/reproduce/findings, from the tables of results/reference."""
+    localrule: True
     params:
         code=code("findings"),
     message:

@@ -1,10 +1,7 @@
 # Sanderson and Curtin (2017). Not part of a default run: snakemake sanderson --cores 2
 
-SANDERSON = PAPER_SETTINGS["sanderson2017"]
-try:
-    SANDERSON_SIZE = SANDERSON.size(config.get("sizes", {}).get("sanderson2017", "default"))
-except ValueError as error:
-    stop(error)
+SANDERSON = STUDY.papers["sanderson2017"]
+SANDERSON_SIZE = SANDERSON.sizes[SANDERSON.size]
 SANDERSON_LEFT = {
     "fits": [f"results/sanderson2017/fits/{name}.csv" for name in SANDERSON_SIZE.runs],
     "heldout": [f"results/sanderson2017/heldout/{name}.csv" for name in SANDERSON.heldout["data_sets"]],
@@ -217,6 +214,7 @@ rule sanderson_values:
         **SANDERSON_LEFT,
     output:
         **SANDERSON_VALUES,
+    localrule: True
     params:
         code=code("sanderson_values"),
     message:
@@ -244,6 +242,7 @@ rule sanderson_tables:
             labels={"table": "times"},
             caption="../report/sanderson.rst",
         ),
+    localrule: True
     params:
         found=SANDERSON_VALUES,
         settings=SANDERSON,
@@ -257,7 +256,6 @@ rule sanderson_tables:
 rule sanderson_claims:
     input:
         claims="config/claims.csv",
-        protocols="config/protocols.yaml",
         paper="config/sanderson2017.yaml",
         evidence=list(SANDERSON_VALUES.values()),
     output:
@@ -269,9 +267,10 @@ rule sanderson_claims:
             labels={"table": "verdicts"},
             caption="../report/claims.rst",
         ),
+    localrule: True
     params:
         alone=True,
-        title=f"What {TITLES['sanderson2017']} claim",
+        title=f"What {STUDY.titles['sanderson2017']} claim",
         evidence={"sanderson2017": {"values": SANDERSON_VALUES}},
         settings={"sanderson2017": SANDERSON},
         code=code("claims"),
@@ -285,5 +284,6 @@ rule sanderson:
     input:
         SANDERSON_RESULTS,
         "results/environment.json",
+    localrule: True
     message:
         "Sanderson and Curtin (2017)"

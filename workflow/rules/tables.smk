@@ -18,11 +18,12 @@ rule choose_reg_covar:
         expand("results/history/{dataset}.csv", dataset=DATASETS),
     output:
         "results/tables/reg_covar.csv",
+    localrule: True
     params:
-        datasets=DATASETS,
+        datasets=list(DATASETS),
         settings={
             setting.name: setting.params["reg_covar"]
-            for setting in SETTINGS.values()
+            for setting in STUDY.settings.values()
             if "reg_covar" in setting.params
         },
         code=code("choose_reg_covar"),
@@ -41,7 +42,7 @@ def paper_setting(entry):
 rule table:
     input:
         records=lambda wildcards: [
-            f"results/data/{config['features'][dataset]['source']}.json"
+            f"results/data/{DATASETS[dataset].features['source']}.json"
             for dataset in datasets_of(wildcards.experiment)
         ],
         history=lambda wildcards: expand(
@@ -68,11 +69,11 @@ rule table:
         summary="results/tables/{experiment}_summary.csv",
     wildcard_constraints:
         experiment="|".join(REPRODUCED) or "none",
+    localrule: True
     params:
         experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
         datasets=lambda wildcards: datasets_of(wildcards.experiment),
-        features=config["features"],
-        baselines=config["baselines"],
+        baselines=STUDY.config.baselines.names,
         code=code("table"),
     message:
         "table of {wildcards.experiment}"
@@ -95,6 +96,7 @@ rule table_timing:
         tex="results/tables/{experiment}_timing.tex",
     wildcard_constraints:
         experiment="|".join(REPRODUCED) or "none",
+    localrule: True
     params:
         experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
         datasets=lambda wildcards: datasets_of(wildcards.experiment),

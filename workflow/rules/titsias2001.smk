@@ -1,6 +1,6 @@
 # Titsias and Likas (2001). Not part of a default run: snakemake titsias --cores 2
 
-TITSIAS = PAPER_SETTINGS["titsias2001"]
+TITSIAS = STUDY.papers["titsias2001"]
 TITSIAS_ERRORS = [
     f"results/titsias2001/{table}/{m}.csv"
     for table, entry in TITSIAS.measured.items()
@@ -102,7 +102,7 @@ rule titsias_images:
     priority: 200
     params:
         setup=lambda wildcards: TITSIAS.images[wildcards.dataset] | {"sharings": TITSIAS.sharings},
-        spec=lambda wildcards: config["features"][wildcards.dataset],
+        spec=lambda wildcards: STUDY.config.datasets[wildcards.dataset].features,
         seed=SEED,
         code=code("titsias_images"),
     message:
@@ -123,6 +123,7 @@ rule titsias_tables:
         md=report(
             "results/tables/titsias.md", category="Titsias and Likas 2001", caption="../report/titsias.rst"
         ),
+    localrule: True
     params:
         settings=TITSIAS,
         code=code("titsias_tables"),
@@ -142,6 +143,7 @@ rule titsias_choice_table:
             category="Titsias and Likas 2001",
             caption="../report/titsias.rst",
         ),
+    localrule: True
     params:
         settings=TITSIAS,
         code=code("titsias_choice"),
@@ -159,6 +161,7 @@ rule titsias_values:
         measured="results/values/titsias2001_values.csv",
         timing="results/values/titsias2001_timing.csv",
         examples="results/values/titsias2001_examples.csv",
+    localrule: True
     params:
         code=code("titsias_values"),
     message:
@@ -170,7 +173,6 @@ rule titsias_values:
 rule titsias_claims:
     input:
         claims="config/claims.csv",
-        protocols="config/protocols.yaml",
         paper="config/titsias2001.yaml",
         evidence=[path for files in TITSIAS_EVIDENCE.values() for path in files.values()],
     output:
@@ -181,9 +183,10 @@ rule titsias_claims:
             category="Titsias and Likas 2001",
             caption="../report/claims.rst",
         ),
+    localrule: True
     params:
         alone=True,
-        title=f"What {TITLES['titsias2001']} claim",
+        title=f"What {STUDY.titles['titsias2001']} claim",
         evidence={"titsias2001": TITSIAS_EVIDENCE},
         settings={"titsias2001": TITSIAS},
         code=code("claims"),
@@ -197,5 +200,6 @@ rule titsias:
     input:
         TITSIAS_RESULTS,
         "results/environment.json",
+    localrule: True
     message:
         "Titsias and Likas (2001)"

@@ -1,21 +1,23 @@
 # Supervised EM and its rivals: one job per data set, method, setting and block of runs, looping inside.
 
 
+BASELINES = STUDY.config.baselines
+
+
 def baseline_runs(dataset):
-    return list(range(config["baselines"]["runs"][dataset]))
+    return list(range(STUDY.config.datasets[dataset].baseline_runs))
 
 
 def preset_runs(dataset, method):
-    runs = config["baselines"]["runs"][dataset]
-    return list(range(max(runs, config["baselines"]["preset_runs"].get(method, 0) if runs else 0)))
+    runs = STUDY.config.datasets[dataset].baseline_runs
+    return list(range(max(runs, BASELINES.preset_runs.get(method, 0) if runs else 0)))
 
 
 def baseline_jobs(dataset):
     """The methods that each job fits: most take less time than a job takes to start."""
-    names = config["baselines"]["names"]
-    large = config["features"][dataset]["recipe"] == "images"
-    slow = [name for name in names if large and name in config["baselines"]["max_rows"]]
-    quick = [name for name in names if name not in slow]
+    large = STUDY.config.datasets[dataset].features["recipe"] == "images"
+    slow = [name for name in BASELINES.names if large and name in BASELINES.max_rows]
+    quick = [name for name in BASELINES.names if name not in slow]
     return {name: [name] for name in slow} | ({"quick": quick} if quick else {})
 
 
@@ -31,7 +33,7 @@ rule train:
         seconds="results/runs/{dataset}/{method}/{unit}/{block}.seconds.csv",
         predictions="results/runs/{dataset}/{method}/{unit}/{block}.predictions.npz",
     priority: lambda wildcards: PRIORITY.get(wildcards.dataset, 0)
-    threads: config["threads"]["train"]
+    threads: 1
     params:
         unit=work_of,
         seed=SEED,
@@ -55,11 +57,11 @@ rule baseline:
     params:
         runs=lambda wildcards: baseline_runs(wildcards.dataset),
         methods=lambda wildcards: baseline_jobs(wildcards.dataset)[wildcards.job],
-        max_rows=config["baselines"]["max_rows"],
-        select_rows=config["baselines"]["select_rows"],
-        n_features=lambda wildcards: config["baselines"]["n_features"].get(wildcards.dataset),
+        max_rows=BASELINES.max_rows,
+        select_rows=BASELINES.select_rows,
+        n_features=lambda wildcards: STUDY.config.datasets[wildcards.dataset].baseline_features,
         preset=False,
-        spec=lambda wildcards: config["features"][wildcards.dataset],
+        spec=lambda wildcards: STUDY.config.datasets[wildcards.dataset].features,
         seed=SEED,
         code=code("baseline"),
     message:
@@ -82,9 +84,9 @@ use rule baseline as preset with:
         methods=lambda wildcards: [wildcards.method],
         max_rows={},
         select_rows=None,
-        n_features=lambda wildcards: config["baselines"]["n_features"].get(wildcards.dataset),
+        n_features=lambda wildcards: STUDY.config.datasets[wildcards.dataset].baseline_features,
         preset=True,
-        spec=lambda wildcards: config["features"][wildcards.dataset],
+        spec=lambda wildcards: STUDY.config.datasets[wildcards.dataset].features,
         seed=SEED,
         code=code("baseline"),
     message:
@@ -100,7 +102,7 @@ rule time_passes:
     threads: lambda wildcards: workflow.cores
     params:
         unit=work_of,
-        passes=lambda wildcards: config["timing"]["passes"] if len(unit_of(wildcards)) == 1 else 6,
+        passes=lambda wildcards: STUDY.config.timing.passes if len(unit_of(wildcards)) == 1 else 6,
         seed=SEED,
         code=code("time_passes"),
     message:
@@ -111,17 +113,16 @@ rule time_passes:
 
 def histories(wildcards):
     dataset = wildcards.dataset
-    size = config["runs_per_job"][dataset]
+    size = DATASETS[dataset].runs_per_job
     found = [
         f"results/runs/{dataset}/{method}/{unit}/{block}"
-        for (of, method, unit), settings in UNITS.items()
+        for (of, method, unit), settings in STUDY.units.items()
         if of == dataset
         for block in settings[0].blocks(size)
     ]
     if baseline_runs(dataset) and any(dataset in EXPERIMENTS[name]["data_sets"] for name in REPRODUCED):
         found += [f"results/runs/{dataset}/baselines/{job}" for job in baseline_jobs(dataset)]
-        presets = config["baselines"]["presets"].get(dataset, [])
-        found += [f"results/runs/{dataset}/presets/{name}" for name in presets]
+        found += [f"results/runs/{dataset}/presets/{name}" for name in DATASETS[dataset].presets]
     return found
 
 
@@ -133,6 +134,7 @@ rule history:
         history="results/history/{dataset}.csv",
         seconds="results/timings/{dataset}.csv",
         failed="results/failed/{dataset}.csv",
+    localrule: True
     params:
         code=code("history"),
     message:

@@ -32,7 +32,7 @@ with plain_errors():
     failures = pd.concat(map(read_table, snakemake.input.failed), ignore_index=True)
     table = accuracy.accuracy_table(experiment, history, predictions, claims)
     rivals = accuracy.rivals_table(history, failures)
-    left_out = sorted(set(baselines.names()) - set(snakemake.params.baselines["names"]))
+    left_out = sorted(set(baselines.names()) - set(snakemake.params.baselines))
     remarks = ""
     if left_out:
         missing = ", ".join(accuracy.NAMES.get(name, name) for name in left_out)

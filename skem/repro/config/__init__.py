@@ -1,1 +1,1 @@
-"""What a run is made of: files held against schemas, settings, and their faults told all at once."""
+"""The configuration: YAML read strictly, pydantic models, experiments, and targets of the command line."""

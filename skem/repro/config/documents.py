@@ -1,9 +1,11 @@
-"""Reading YAML files strictly: what cannot be read, or says what nobody means, is told with its file, line and key."""
+"""YAML files, read strictly, and the arguments by which Snakemake is given more of them."""
 
 from __future__ import annotations
 
+import argparse
 import copy
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -12,85 +14,67 @@ from typing import Any
 
 import yaml
 
+_BETWEEN = "\n       "
+"""Separator of faults, which aligns them behind "error: "."""
+
 
 class ConfigurationError(ValueError):
-    """Says which file, which key, what stands there and what is allowed."""
+    """Faults of the configuration, one per line: file, key, value received, values allowed."""
 
 
 @contextmanager
 def gathered(faults: list[str]) -> Iterator[None]:
-    """Add what a check refuses to ``faults``, to tell it together with what others refuse."""
+    """Add a `ConfigurationError` to ``faults``, to report it together with others."""
     try:
         yield
     except ConfigurationError as error:
-        faults.append(str(error))
+        faults += str(error).split(_BETWEEN)
 
 
 def refuse(faults: Sequence[str]) -> None:
-    """Raise one error that lists all faults found, if there are any.
-
-    Raises
-    ------
-    ConfigurationError
-    """
+    """Raise one `ConfigurationError` that lists all faults, if there are any."""
     if faults:
-        raise ConfigurationError("\n       ".join(dict.fromkeys(faults)))
+        raise ConfigurationError(_BETWEEN.join(dict.fromkeys(faults)))
 
 
 COMMAND_LINE = "--config"
-"""What a message calls the command line, where it was given there."""
+"""Name of the command line in messages."""
 
-MOST_BYTES = 1_000_000
-"""Of a file."""
+Files = Sequence[str | Path | Mapping[str, Any]]
+"""Sources of a document, overlays last; a mapping holds the values of ``--config``."""
 
-MOST_LEVELS = 100
-"""Of lists and mappings in one another."""
-
-MOST_VALUES = 100_000
-"""Of a file, when what its aliases stand for is counted each time."""
-
-MOST_DIGITS = 30
-"""Of an integer."""
-
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""Ten times faster where PyYAML was built with libyaml, as its wheels are; building the DAG reads some twenty files."""
-
-_UNUSUAL_NUMBER = re.compile(r"[-+]?(0[0-9xXbBoO]|[0-9.]*[_:])")
-"""Octal, hexadecimal, binary and sexagesimal numbers, and digits in groups."""
-
-_STANDARD = "tag:yaml.org,2002:"
-_TYPES = {_STANDARD + name for name in ("str", "int", "float", "bool", "null", "seq", "map")}
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TAG = "tag:yaml.org,2002:"
+_TYPES = {_TAG + name for name in ("str", "null", "int", "float", "bool", "seq", "map", "merge")}
+_UNAMBIGUOUS = re.compile(r"(?i:true|false)|[-+]?(0|[1-9]\d*)?(\.\d*)?([eE][-+]?\d+)?|[-+]?\.(?i:nan|inf)")
+"""Booleans and numbers that YAML 1.1 reads as people do; 010, 1:30, 1_0, 0x10, yes and no are not among them."""
 
 
 def read(path: str | Path) -> Any:
-    """The content of a YAML file.
+    """Read a YAML file.
 
     Raises
     ------
     ConfigurationError
-        If it is no regular file, too large or no YAML, or if it has what YAML takes and nobody means: a key twice, a key
-        that is no text, a date, a part that contains itself, or aliases of aliases that would fill the memory.
+        If the file is missing or no YAML, has a key twice, or has a value that YAML 1.1 changes silently.
     """
     try:
-        document, faults = _parsed(text_of(path))
-    except yaml.YAMLError as error:
-        raise ConfigurationError(f"{path}{not_yaml(error)}") from error
-    except ValueError as error:
-        if isinstance(error, ConfigurationError):
-            raise
-        raise ConfigurationError(f"{path}: {error}") from error
+        document, faults = _parsed(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ConfigurationError(f"{path}: there is no such file") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{path}: not a text in UTF-8") from error
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or f"{error}".partition("\n")[0]
+        raise ConfigurationError(f"{path}{line}: cannot be read: {problem}") from error
     refuse([f"{path}, line {line}: {fault}" for line, fault in faults])
     return copy.deepcopy(document)
 
 
 def read_mapping(path: str | Path) -> dict[str, Any]:
-    """The content of a YAML file that is a mapping.
-
-    Raises
-    ------
-    ConfigurationError
-        As `read`, and if it is something else.
-    """
+    """Read a YAML file that is a mapping; `ConfigurationError` if it is something else."""
     document = read(path)
     if not isinstance(document, dict):
         what = "empty" if document is None else f"a {type(document).__name__}"
@@ -98,182 +82,61 @@ def read_mapping(path: str | Path) -> dict[str, Any]:
     return document
 
 
-def text_of(path: str | Path) -> str:
-    """The text of a regular file.
-
-    Raises
-    ------
-    ConfigurationError
-    """
-    file, name = Path(path), str(path)[:200]
-    try:
-        if file.exists() and not (file.is_file() or file.is_dir()):
-            raise ConfigurationError(
-                f"{name}: is a pipe or a device, and is read more than once; write it to a file and name that"
-            )
-        if file.is_file() and (size := file.stat().st_size) > MOST_BYTES:
-            raise ConfigurationError(f"{name}: has {size} bytes; at most {MOST_BYTES} are allowed")
-        return file.read_text(encoding="utf-8")
-    except OSError as error:
-        reason = "there is no such file" if isinstance(error, FileNotFoundError) else f"{error.strerror}"
-        raise ConfigurationError(f"{name}: {reason}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{name}: not a text in UTF-8") from error
-
-
-def not_yaml(error: yaml.YAMLError) -> str:
-    """Line and problem, as they follow the name of a file."""
-    where = getattr(error, "problem_mark", None)
-    line = f", line {where.line + 1}" if where else ""
-    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-    return f"{line}: not valid YAML: {problem}"
-
-
-def oversized(text: str) -> list[tuple[int, str]]:
-    """Lines of a text in YAML, and what stands there that nests too deeply or, written out, is too large.
-
-    Raises
-    ------
-    yaml.YAMLError
-    """
-    if faults := list(_too_deep(text)):
-        return faults
-    node = yaml.compose(text, Loader=LOADER)
-    return [] if node is None else list(_too_many(node))
-
-
 @lru_cache(maxsize=64)
 def _parsed(text: str) -> tuple[Any, list[tuple[int, str]]]:
-    """The document in a text, and what is wrong with it; a message about a file may read it often."""
-    if faults := list(_too_deep(text)):
-        return None, faults
-    loader = LOADER(text)
+    loader = _LOADER(text)
     node = loader.get_single_node()
-    if node is None:
-        return None, []
-    faults = list(_ambiguities(node, loader))
-    if not faults and "*" in text:  # Without an alias, a file has no more than what is written there.
-        faults = list(_too_many(node))
-    return (None if faults else loader.construct_document(node)), faults
+    faults = list(_ambiguities(node)) if node else []
+    return (loader.construct_document(node) if node and not faults else None), faults
 
 
-def _too_deep(text: str) -> Iterator[tuple[int, str]]:
-    """Where lists and mappings stand in one another so deeply that composing them would end the process."""
-    level, fault = 0, f"nested too deeply; at most {MOST_LEVELS} levels are allowed"
-    try:
-        for event in yaml.parse(text, Loader=LOADER):
-            if isinstance(event, yaml.CollectionStartEvent):
-                level += 1
-                if level > MOST_LEVELS:
-                    yield event.start_mark.line + 1, fault
-                    return
-            elif isinstance(event, yaml.CollectionEndEvent):
-                level -= 1
-    except yaml.MarkedYAMLError as error:
-        # PyYAML has a limit of its own since 6.0.4, and reads ahead.
-        if "nesting depth" not in str(error.problem):
-            raise
-        yield (error.problem_mark.line if error.problem_mark else 0) + 1, fault
-
-
-def _too_many(root: yaml.Node) -> Iterator[tuple[int, str]]:
-    """The first part, if there is one, that is too large once its aliases are replaced by what they stand for."""
-    extents: dict[int, tuple[int, int]] = {}
-
-    def extent(node: yaml.Node) -> tuple[int, int]:
-        """How many values and levels a node has; an alias is the very node it stands for."""
-        if id(node) not in extents:
-            extents[id(node)] = MOST_VALUES, MOST_LEVELS  # should it contain itself
-            inner: list[yaml.Node] = []
-            if isinstance(node, yaml.MappingNode):
-                inner = [part for pair in node.value for part in pair]
-            elif isinstance(node, yaml.SequenceNode):
-                inner = node.value
-            parts = [extent(part) for part in inner]
-            values, levels = 1 + sum(n for n, _ in parts), 1 + max((n for _, n in parts), default=0)
-            if values > MOST_VALUES or levels > MOST_LEVELS:
-                raise OverflowError(node.start_mark.line + 1)
-            extents[id(node)] = values, levels
-        return extents[id(node)]
-
-    try:
-        extent(root)
-    except OverflowError as error:
-        yield (
-            error.args[0],
-            f"written out, its aliases make more than {MOST_VALUES} values or {MOST_LEVELS} levels",
-        )
-
-
-def _ambiguities(root: yaml.Node, loader: Any) -> Iterator[tuple[int, str]]:
-    """Lines, and what stands there that YAML takes and nobody means, or that is not what its tag says."""
+def _ambiguities(root: yaml.Node) -> Iterator[tuple[int, str]]:
+    """Yield lines, and the keys or values there that YAML 1.1 reads as something else than people do."""
     seen: set[int] = set()
 
-    def walk(
-        node: yaml.Node, path: tuple[str, ...], above: tuple[yaml.Node, ...]
-    ) -> Iterator[tuple[int, str]]:
-        line, name = node.start_mark.line + 1, ".".join(path) or "the file"
-        if any(node is other for other in above):
-            yield line, f"{name} contains itself"
-        elif node.tag not in _TYPES:
-            if node.tag.endswith(":timestamp"):
-                yield (
-                    line,
-                    f"{name} is {str(node.value)[:80]!r}, which YAML takes for a date; put it in quotes",
-                )
-            else:
-                yield line, f"{name} has the tag {_shown(node.tag)}; leave it out"
-        elif isinstance(node, yaml.ScalarNode):
-            if node.tag.endswith(":int") and len(node.value) > MOST_DIGITS:
-                yield (
-                    line,
-                    f"{name} is a number of {len(node.value)} digits; at most {MOST_DIGITS} are allowed",
-                )
-            elif not node.tag.endswith(":str"):
-                try:
-                    value = loader.construct_object(node)
-                    if node.tag.endswith((":int", ":float")) and _UNUSUAL_NUMBER.match(node.value):
-                        yield (
-                            line,
-                            f"{name} is {node.value[:80]!r}, which YAML takes for {value}; write {value}, or put it in quotes",
-                        )
-                except (LookupError, ValueError, ArithmeticError, AttributeError, yaml.YAMLError):
-                    yield line, f"{name} is {node.value[:80]!r}, which is no {_shown(node.tag)}"
-        elif id(node) not in seen:
+    def walk(node: yaml.Node, path: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+        line, name, text = node.start_mark.line + 1, ".".join(path), str(node.value)[:80]
+        kind = node.tag.removeprefix(_TAG)
+        if node.tag not in _TYPES and kind != "timestamp":
+            yield line, f"{name} has the tag {kind[:80]}; leave it out"
+        elif kind in ("timestamp", "bool", "int", "float") and not _UNAMBIGUOUS.fullmatch(node.value):
+            meant = {"timestamp": "a date", "bool": "true or false"}.get(kind, "another number")
+            yield (
+                line,
+                f"{name} is {text!r}, which YAML takes for {meant}; put it in quotes, or write it plainly",
+            )
+        elif isinstance(node, yaml.MappingNode) and id(node) not in seen:
             seen.add(id(node))
-            inner: list[tuple[str, yaml.Node]] = []
-            if isinstance(node, yaml.MappingNode):
-                first: dict[str, int] = {}
-                for key, value in node.value:
-                    at = key.start_mark.line + 1
-                    text = key.value if isinstance(key, yaml.ScalarNode) else "a list or mapping"
-                    full = ".".join((*path, str(text)[:80]))
-                    if not key.tag.endswith((":str", ":merge")):
-                        yield (
-                            at,
-                            f"key {full!r} is no text; allowed are names, or numbers and the like in quotes",
-                        )
-                    elif text in first:
-                        yield (
-                            at,
-                            f"key {full!r} stands there twice, first in line {first[text]}; keep one of them",
-                        )
-                    first.setdefault(text, at)
-                    inner.append((str(text)[:80], value))
-            elif isinstance(node, yaml.SequenceNode):
-                inner = [(str(place), item) for place, item in enumerate(node.value)]
-            for key, value in inner:
-                yield from walk(value, (*path, key), (*above, node))
+            first: dict[str, int] = {}
+            for key, value in node.value:
+                at, word = key.start_mark.line + 1, str(key.value)[:80]
+                full = ".".join((*path, word))
+                if key.tag not in (_TAG + "str", _TAG + "merge"):
+                    yield at, f"key {full!r} is no text; put it in quotes"
+                elif word in first:
+                    yield at, f"key {full!r} occurs twice, first in line {first[word]}; keep one of them"
+                first.setdefault(word, at)
+                yield from walk(value, (*path, word))
+        elif isinstance(node, yaml.SequenceNode) and id(node) not in seen:
+            seen.add(id(node))
+            for place, item in enumerate(node.value):
+                yield from walk(item, (*path, str(place)))
 
-    yield from walk(root, (), ())
+    yield from walk(root, ())
 
 
-def _shown(tag: str) -> str:
-    return tag.replace(_STANDARD, "!!")[:80]
+def merged(document: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge two mappings as Snakemake merges configurations: mappings key by key, everything else replaced."""
+    both = dict(document)
+    for key, value in changes.items():
+        old = both.get(key)
+        is_mapping = isinstance(value, Mapping)
+        both[key] = merged(old if isinstance(old, Mapping) else {}, value) if is_mapping else value
+    return both
 
 
-def file_with(path: Sequence[Any], files: Sequence[str | Path | Mapping[str, Any]]) -> str:
-    """The last of several files that has a key; the first, if none does. A mapping is what ``--config`` gave."""
+def file_with(path: Sequence[Any], files: Files) -> str:
+    """The last of several files that has a key; the first, if none does."""
     for file in reversed(files):
         try:
             node = file if isinstance(file, Mapping) else read(file)
@@ -281,9 +144,31 @@ def file_with(path: Sequence[Any], files: Sequence[str | Path | Mapping[str, Any
                 node = node[key]
         except (KeyError, IndexError, TypeError, ConfigurationError):
             continue
-        return _named(file)
-    return _named(files[0]) if files else COMMAND_LINE
+        return COMMAND_LINE if isinstance(file, Mapping) else str(file)
+    return str(files[0])
 
 
-def _named(file: str | Path | Mapping[str, Any]) -> str:
-    return COMMAND_LINE if isinstance(file, Mapping) else str(file)
+def refuse_unreadable(arguments: Sequence[str]) -> None:
+    """End the process with one line per fault in Snakemake's ``--configfile`` and ``--config``.
+
+    Snakemake reads both before the Snakefile and ends in a traceback, so the profile calls this.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--configfile", "--configfiles", nargs="*", action="extend", default=[])
+    parser.add_argument("--config", "-C", nargs="*", action="extend", default=[])
+    given = parser.parse_known_args(arguments)[0]
+    advice = "; a target goes first, as in snakemake {} --cores 2 --configfile FILE, or last after --"
+    faults: list[str] = []
+    for path in given.configfile:
+        own: list[str] = []
+        with gathered(own):
+            read_mapping(path)
+        is_target = Path(path).suffix not in (".yaml", ".yml", ".json")
+        faults += [f"{fault}{advice.format(path) if is_target else ''}" for fault in own]
+    for entry in given.config:
+        if "=" not in entry:
+            faults.append(f"{COMMAND_LINE}: {entry!r} is no name=value{advice.format(entry)}")
+        elif not re.fullmatch(r"[A-Za-z_][\w-]*\w", name := entry.partition("=")[0]):
+            faults.append(f"{COMMAND_LINE}: {name!r} is no name; write name=value, as in seed=1")
+    if faults:
+        sys.exit("error: " + _BETWEEN.join(dict.fromkeys(faults)))

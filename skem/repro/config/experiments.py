@@ -1,261 +1,282 @@
-"""What a run is made of: the experiments of a configuration, every setting that is trained, and what is wrong with them."""
+"""``config/experiments/*.yaml``: models, and the settings that an experiment trains."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import difflib
+from collections.abc import Collection, Iterator, Mapping
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from skem import datasets
-from skem.repro.config import feasible
-from skem.repro.config.documents import ConfigurationError, file_with, gathered, read, refuse
-from skem.repro.config.schemas import Files, check, examined
+from skem.repro.config.documents import ConfigurationError, read_mapping, refuse
+from skem.repro.config.models import Folds, Scale, n_features
+from skem.repro.config.validation import Count, Distinct, Name, Strict, Text, parsed, suggestion, unknown
 from skem.repro.training.settings import PARTS_OF_NAMES, Setting, blocks_of, setting_name
 
+NOT_FOR: dict[str, set[str]] = {
+    "skem": {"n_blocks", "arrangement", "sharing"},
+    "pskem": set(),
+    "mda": {"covariance_type", "sharing"},
+}
+"""By model trained in iterations, the parameters that it does not have."""
 
-def load(
-    config: dict[str, Any],
-    files: Files,
-    folder: str | Path,
-    schemas: str | Path,
-    numbers: Collection[str] | None = None,
-) -> tuple[dict[str, dict[str, Any]], dict[tuple[str, str, str], Setting]]:
-    """Everything a run is made of, with the faults of all its files told at once.
+MaxIter = Annotated[int, Field(ge=1, le=1_000_000)]
+Number = Annotated[float, Field(ge=0)]
+Rows = Distinct[Literal["all", "part"]]
 
-    Parameters
-    ----------
-    config : dict
-        ``config.yaml`` and its overlays, merged.
-    files : sequence of path or dict
-        Where it was read from, overlays last; a dict is what ``--config`` gave.
-    folder : path
-        ``config``, with ``datasets.yaml`` and ``experiments``.
-    schemas : path
-    numbers : collection of str, optional
-        See `settings`.
 
-    Returns
-    -------
-    experiments : dict
-        By name, the content of the file.
-    settings : dict
-        By data set, method and name.
+class Params(TypedDict, total=False):
+    """Parameters of the estimators; the pipeline decides on the others."""
+
+    n_components: Count
+    n_blocks: Count
+    arrangement: Literal["sequential", "interleaved", "random"]
+    covariance_type: Literal["full", "tied", "diag", "spherical"]
+    init: Literal["uniform", "sample", "kmeans", "em", "class", "class_kmeans"]
+    init_spread: Number
+    init_scale: Annotated[float, Field(gt=0)]
+    sharing: Annotated[float, Field(ge=0, le=1)]
+    standardize: bool
+    reg_covar: Number
+    class_prior: Literal["uniform", "empirical"]
+    tol: Number
+
+
+class OwnFeatures(TypedDict, total=False):
+    """Deviations from the features of the configuration."""
+
+    folds: Folds
+    scale: Scale
+    rotate: Literal["whiten", "ica"]
+    recombine: bool
+
+
+class Grid(TypedDict):
+    """Lists whose every combination is a setting; ``max_iter`` and ``runs`` of partitions."""
+
+    partition: Distinct[Annotated[str, Field(pattern="^[1-9][0-9]{0,5}x[1-9][0-9]{0,5}$")]]
+    n_components: NotRequired[Distinct[Count]]
+    reg_covar: NotRequired[Distinct[Number]]
+    folds: NotRequired[Distinct[Folds]]
+    scale: NotRequired[Distinct[Scale]]
+    rows: Rows
+    max_iter: NotRequired[dict[str, MaxIter]]
+    runs: NotRequired[dict[str, Count]]
+
+
+class WrittenOut(TypedDict):
+    """A setting with a name of its own."""
+
+    n_features: Count
+    params: Params
+    rows: Rows
+    features: NotRequired[OwnFeatures]
+    max_iter: NotRequired[MaxIter]
+    runs: NotRequired[Count]
+
+
+class Method(TypedDict):
+    """A model with its settings, written out or as a grid."""
+
+    model: Literal["skem", "pskem", "mda", "logistic_regression", "lda", "svm_linear", "svm_rbf"]
+    params: Params
+    features: NotRequired[OwnFeatures]
+    max_iter: NotRequired[MaxIter]
+    runs: NotRequired[Count]
+    grid: NotRequired[Grid]
+    settings: NotRequired[Annotated[dict[Name, WrittenOut], Field(min_length=1)]]
+
+
+class InPaper(TypedDict):
+    """The paper's numbers for a data set: ids of claims."""
+
+    setting: Name
+    accuracy: str
+    seconds_per_pass: str
+    best: str
+    best_method: str
+
+
+class Entry(TypedDict):
+    """One data set of an experiment."""
+
+    max_iter: NotRequired[MaxIter]
+    paper: NotRequired[InPaper]
+    methods: Annotated[dict[Name, Method], Field(min_length=1)]
+
+
+class Experiment(Strict):
+    """``config/experiments/<name>.yaml``."""
+
+    title: Text
+    params: Params | None = None
+    data_sets: Annotated[dict[str, Entry], Field(min_length=1)]
+
+
+def read(name: str, folder: str | Path) -> dict[str, Any]:
+    """Read and check the file of an experiment.
 
     Raises
     ------
     ConfigurationError
-    """
-    folder, schemas = Path(folder), Path(schemas)
-    described = folder / "datasets.yaml"
-    unreadable: list[str] = []
-    for file in files:
-        with gathered(unreadable):
-            if not isinstance(file, Mapping):
-                read(file)
-    refuse(unreadable)
-    sound, faults = examined(config, schemas / "config.yaml", files)
-    with gathered(faults):
-        content = read(described)
-        check(content, schemas / "datasets.yaml", [described])
-        refuse([f"{described}: {fault}" for fault in feasible.faults_of_data_sets(content)])
-    complete = None if faults else config
-    if complete:
-        with gathered(faults):
-            check_known(complete, files)
-    experiments: dict[str, dict[str, Any]] = {}
-    found: dict[tuple[str, str, str], Setting] = {}
-    for name in sound.get("experiments", []):
-        with gathered(faults):
-            experiments[name], own = settings(
-                name, folder / "experiments", schemas / "experiment.yaml", complete, numbers
-            )
-            refuse(
-                [
-                    f"{folder}/experiments/{name}.yaml: {setting.dataset}/{setting.method}/{setting.name} "
-                    "is another setting in another experiment"
-                    for setting in own
-                    if found.setdefault((setting.dataset, setting.method, setting.name), setting) != setting
-                ]
-            )
-    refuse(faults)
-    return experiments, found
-
-
-def settings(
-    name: str,
-    folder: str | Path,
-    schema: str | Path,
-    config: dict[str, Any] | None,
-    numbers: Collection[str] | None = None,
-) -> tuple[dict[str, Any], list[Setting]]:
-    """An experiment file and all it asks to be trained.
-
-    Parameters
-    ----------
-    name : str
-        ``folder/name.yaml``.
-    folder, schema : path
-    config : dict or None
-        The checked configuration; without one the file is only held against the schema.
-    numbers : collection of str, optional
-        Ids of the claims about numbers, which a ``paper`` entry may name.
-
-    Returns
-    -------
-    experiment : dict
-        The file's content.
-    settings : list of Setting
-        Data sets with no runs are left out.
-
-    Raises
-    ------
-    ConfigurationError
-        Also where an experiment asks for a data set, features, blocks or claims that are not there.
+        If the file is missing or has faults.
     """
     path = Path(folder) / f"{name}.yaml"
     if not path.exists():
         known = sorted(p.stem for p in Path(folder).glob("*.yaml"))
-        raise ConfigurationError(f"experiments: there is no {path}; there are {', '.join(known)}")
-    experiment = read(path)
-    sound, faults = examined(experiment, schema, [path])
-    valid = not faults
-    if config is None:
-        refuse(faults)
-        return experiment, []
-    entries = sound.get("data_sets", {})
-    without = [dataset for dataset in entries if "paper" not in experiment["data_sets"][dataset]]
-    if 0 < len(without) < len(entries):
-        faults.append(
-            f"{path}: data_sets.{without[0]} has no entry 'paper' as the others do; "
-            "a data set of your own goes into an experiment of its own"
-        )
-    found = []
-    for dataset, entry in entries.items():
-        where = f"{path}: data_sets.{dataset}"
-        lacking = [key for key in ("features", "runs") if dataset not in config[key]]
-        if lacking:
-            there = ", ".join(config[lacking[0]])
-            faults.append(f"{where}: no such data set under {lacking[0]}; there are {there}")
-        methods = entry.get("methods", {})
-        faults += feasible.faults_of_paper(f"{where}.paper", entry.get("paper", {}), methods, numbers)
-        # One grid is often another with some keys changed, and keeps the passes of partitions it leaves out.
-        partitions = [p for how in methods.values() for p in how.get("grid", {}).get("partition", [])]
-        # A max_iter that was refused is not missing.
-        max_iter = entry.get("max_iter", None if valid else 1)
-        for method, how in methods.items():
-            faults += feasible.faults_of_grid(f"{where}.methods.{method}.grid", how, partitions)
-            try:
-                expanded = _expanded(dataset, method, how, max_iter, config)
-            except KeyError:
-                if valid:
-                    raise
-                continue  # What is missing has been told.
-            for setting in expanded:
-                at = f"{where}.methods.{method}.settings.{setting.name}"
-                faults += feasible.faults_of_setting(at, setting, config["features"].get(dataset))
-                if setting.runs:
-                    found.append(setting)
-    refuse(faults)
-    return experiment, found
+        raise ConfigurationError(f"experiments: there is no {path}; {suggestion(name, known)}")
+    document = read_mapping(path)
+    parsed(Experiment, document, [path])
+    return document
 
 
-def _expanded(
-    dataset: str, method: str, how: dict[str, Any], max_iter: int | None, config: dict[str, Any]
+def settings(
+    where: str,
+    experiment: Mapping[str, Any],
+    features: Mapping[str, Any],
+    runs: Mapping[str, int],
+    *,
+    ends: bool = False,
+    numbers: Collection[str] | None = None,
 ) -> list[Setting]:
-    """The settings of a method: those written out, and those of its grid, named after what they are."""
-    model = how.get("model", "")
+    """The settings that an experiment trains; data sets without runs are left out.
 
-    def setting(name: str, unit: str, own: dict[str, Any]) -> Setting:
-        params = how["params"] | own.get("params", {})
-        if model in feasible.NOT_FOR:
-            params["max_iter"] = own.get("max_iter", how.get("max_iter", max_iter))
-        most = config["runs"].get(dataset, 0)
-        runs = list(range(min(most, own.get("runs", how.get("runs", most)))))
-        features = how.get("features", {}) | own.get("features", {})
-        n_blocks = own.get("n_blocks", params.get("n_blocks", 1))
-        return Setting(
-            dataset,
-            method,
-            name,
-            unit,
-            model,
-            params,
-            own["n_features"],
-            n_blocks,
-            own["rows"],
-            runs,
-            features,
-        )
-
-    found = [setting(name, name, own) for name, own in how.get("settings", {}).items()]
-    grid = dict(how.get("grid", {}))
-    if not grid:
-        return found
-    passes, runs, rows = grid.pop("max_iter", {}), grid.pop("runs", {}), grid.pop("rows")
-    lists = {key: grid[key] for key in PARTS_OF_NAMES if key in grid}
-    if config["grids"] == "ends":
-        lists = {key: [values[0], values[-1]] if len(values) > 1 else values for key, values in lists.items()}
-    for values in product(*lists.values()):
-        point = dict(zip(lists, values, strict=True))
-        n_blocks, size = blocks_of(point["partition"])
-        own: dict[str, Any] = {"n_features": n_blocks * size, "n_blocks": n_blocks, "rows": rows}
-        own |= {"params": {}, "features": {}}
-        if point["partition"] in passes:
-            own["max_iter"] = passes[point["partition"]]
-        if model in feasible.NOT_FOR and "n_blocks" not in feasible.NOT_FOR[model]:
-            own["params"]["n_blocks"] = n_blocks
-        own["params"] |= {key: point[key] for key in ("n_components", "reg_covar") if key in point}
-        own["features"] |= {key: point[key] for key in ("folds", "scale") if key in point}
-        large = len(lists["partition"]) > 1 and config["grids"] == "all"
-        unit = point["partition"] if large else "grid"
-        if large and point["partition"] in runs:  # the settings of a unit have the same runs
-            own["runs"] = runs[point["partition"]]
-        found.append(setting(setting_name(**point), unit, own))
-    return found
-
-
-def check_known(config: dict[str, Any], files: Files) -> None:
-    """Refuse what no file describes: data sets and methods by name, and more rows or features than there are.
+    Parameters
+    ----------
+    where : str
+        Name of the experiment's file in messages.
+    experiment : mapping
+        Content of the file.
+    features : mapping
+        By data set, the recipe of its features.
+    runs : mapping
+        By data set, the number of runs.
+    ends : bool
+        Use only the first and the last value of each list of a grid.
+    numbers : collection of str, optional
+        Ids that a ``paper`` entry may name.
 
     Raises
     ------
     ConfigurationError
+        If the experiment asks for data sets, features, blocks or claims that do not exist.
     """
-    faults = []
-
-    def refused(path: list[str], what: str) -> None:
-        faults.append(f"{file_with(path, files)}: {'.'.join(path)}{what}")
-
-    known, baselines = set(config["features"]), config["baselines"]
-    there = ", ".join(sorted(known))
-    for path, entries, all_of_them in (
-        (["runs"], config["runs"], True),
-        (["runs_per_job"], config["runs_per_job"], True),
-        (["baselines", "runs"], baselines["runs"], True),
-        (["baselines", "presets"], baselines["presets"], False),
-        (["baselines", "n_features"], baselines["n_features"], False),
-    ):
-        for dataset in sorted(set(entries) - known):
-            refused([*path, dataset], f": unknown data set; allowed: {there}")
-        for dataset in sorted(known - set(entries)) if all_of_them else ():
-            refused(path, f" has no entry for {dataset}")
-    for method in sorted(set(baselines["max_rows"]) - set(_baseline_names())):
-        allowed = ", ".join(_baseline_names())
-        refused(["baselines", "max_rows", method], f": unknown method; allowed: {allowed}")
-    for dataset, spec in config["features"].items():
-        impossible = feasible.faults_of_features(spec)
-        for key, what in impossible:
-            refused(["features", dataset, key], f" {what}")
-        wanted = baselines["n_features"].get(dataset, 0)
-        if not impossible and wanted > (
-            available := feasible.n_features_of(spec, datasets.describe(spec["source"]))
-        ):
-            refused(["baselines", "n_features", dataset], f" is {wanted}, {dataset} has {available}")
+    entries = experiment["data_sets"]
+    faults = unknown(entries, runs, f"{where}: data_sets")
+    without = [dataset for dataset, entry in entries.items() if "paper" not in entry]
+    if 0 < len(without) < len(entries):
+        faults.append(
+            f"{where}: data_sets.{without[0]} has no entry 'paper' as the others do; "
+            "put a data set of your own into an experiment of its own"
+        )
+    found = []
+    for dataset, entry in entries.items():
+        place = f"{where}: data_sets.{dataset}"
+        faults += _faults_of_paper(f"{place}.paper", entry, numbers)
+        # A grid that shares keys with another keeps the max_iter of partitions that it leaves out.
+        partitions = {
+            p: 0 for how in entry["methods"].values() for p in how.get("grid", {}).get("partition", ())
+        }
+        for method, how in entry["methods"].items():
+            if not {"grid", "settings"} & set(how):
+                faults.append(f"{place}.methods.{method} needs settings or a grid")
+            for key in ("max_iter", "runs"):
+                faults += unknown(
+                    how.get("grid", {}).get(key, ()), partitions, f"{place}.methods.{method}.grid.{key}"
+                )
+            for setting in _expanded(dataset, method, how, entry.get("max_iter"), runs.get(dataset, 0), ends):
+                at = f"{place}.methods.{method}.settings.{setting.name}"
+                faults += [f"{at}: {fault}" for fault in _faults_of(setting, features.get(dataset))]
+                if setting.runs:
+                    found.append(setting)
     refuse(faults)
+    return found
 
 
-def _baseline_names() -> tuple[str, ...]:
-    from skem.repro.training import baselines
+def _expanded(
+    dataset: str, method: str, how: Any, max_iter: int | None, most: int, ends: bool
+) -> Iterator[Setting]:
+    """The settings of a method: those written out, and those of its grid, named after their values."""
+    model = how["model"]
 
-    return baselines.names()
+    def setting(name: str, unit: str, own: dict[str, Any]) -> Setting:
+        params = how["params"] | own["params"]
+        if model in NOT_FOR:
+            params["max_iter"] = own.get("max_iter", how.get("max_iter", max_iter))
+        runs = list(range(min(most, own.get("runs", how.get("runs", most)))))
+        features = how.get("features", {}) | own.get("features", {})
+        n_blocks = own.get("n_blocks", params.get("n_blocks", 1))
+        return Setting(
+            *(dataset, method, name, unit, model, params),
+            *(own["n_features"], n_blocks, own["rows"], runs, features),
+        )
+
+    for name, written in how.get("settings", {}).items():
+        yield setting(name, name, written)
+    if "grid" not in how:
+        return
+    grid = how["grid"]
+    lists = {key: grid[key] for key in PARTS_OF_NAMES if key in grid}
+    if ends:
+        lists = {key: list(dict.fromkeys([values[0], values[-1]])) for key, values in lists.items()}
+    large = len(lists["partition"]) > 1 and not ends
+    for values in product(*lists.values()):
+        point = dict(zip(lists, values, strict=True))
+        partition = point["partition"]
+        n_blocks, size = blocks_of(partition)
+        own: dict[str, Any] = {"n_features": n_blocks * size, "n_blocks": n_blocks, "rows": grid["rows"]}
+        own |= {"params": {}, "features": {key: point[key] for key in ("folds", "scale") if key in point}}
+        if partition in grid.get("max_iter", {}):
+            own["max_iter"] = grid["max_iter"][partition]
+        if "n_blocks" not in NOT_FOR.get(model, {"n_blocks"}):
+            own["params"]["n_blocks"] = n_blocks
+        own["params"] |= {key: point[key] for key in ("n_components", "reg_covar") if key in point}
+        if large and partition in grid.get("runs", {}):  # the settings of a unit have the same runs
+            own["runs"] = grid["runs"][partition]
+        yield setting(setting_name(**point), partition if large else "grid", own)
+
+
+def _faults_of(setting: Setting, spec: Any) -> Iterator[str]:
+    """Faults of a setting that would otherwise end its jobs."""
+    params, model = setting.params, setting.model
+    if setting.n_blocks > setting.n_features:
+        yield f"{setting.n_blocks} blocks of {setting.n_features} features; at most one block per feature"
+    if model == "skem" and setting.n_blocks > 1:
+        yield f"{setting.n_blocks} blocks; skem has one block, as in partition 1x{setting.n_features}"
+    if model in NOT_FOR and params["max_iter"] is None:
+        yield "max_iter is missing, here and for the data set"
+    for key in sorted(NOT_FOR.get(model, set(params)) & set(params)):
+        yield f"{model} has no parameter {key!r}"
+    if spec is None:
+        return
+    if setting.n_features > n_features(spec):
+        yield f"n_features is {setting.n_features}; {setting.dataset} has {n_features(spec)}"
+    init, n_classes = params.get("init", "class"), datasets.describe(spec["source"])["n_classes"]
+    if (
+        model in NOT_FOR
+        and init.startswith("class")
+        and 1 < params.get("n_components", n_classes) < n_classes
+    ):
+        yield f"n_components is {params['n_components']}; init {init!r} needs one for each of {n_classes} classes"
+    if spec["recipe"] != "table" and (keys := {"folds", "scale"} & set(setting.features)):
+        yield f"{setting.dataset} is no table; leave out {', '.join(sorted(keys))}"
+
+
+def _faults_of_paper(where: str, entry: Any, numbers: Collection[str] | None) -> Iterator[str]:
+    """Faults of a ``paper`` entry."""
+    paper = entry.get("paper", {})
+    # Iterations are timed of a setting that is written out: the points of a grid share their jobs.
+    labels = list(
+        dict.fromkeys(label for how in entry["methods"].values() for label in how.get("settings", {}))
+    )
+    if paper and paper["setting"] not in labels:
+        yield f"{where}.setting is {paper['setting']!r}; {suggestion(paper['setting'], labels)}"
+    for key in ("accuracy", "seconds_per_pass", "best"):
+        if paper and numbers is not None and paper[key] not in numbers:
+            close = difflib.get_close_matches(paper[key], numbers, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            yield f"{where}.{key} is {paper[key]!r}, no id of a number in config/claims.csv{hint}"

@@ -75,5 +75,7 @@ def _message(
             )
     known = sorted({*names, *(path for paths in outputs.values() for path in paths)})
     close = difflib.get_close_matches(target, known, n=3, cutoff=0.75)
-    hint = f"did you mean {', '.join(close)}?" if close else "snakemake --list-target-rules names them"
+    hint = (
+        f"did you mean {', '.join(close)}?" if close else f"targets are {', '.join(sorted(names))}, and files"
+    )
     return f"{target}: no rule makes this target; {hint}"

@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 import skem
 from skem import metrics
 from skem.repro.frontier.machines import ChosenSVC
+from skem.repro.frontier.settings import OURS
 from skem.repro.frontier.stacking import ChosenDiscriminative, StackedBlocks
 from skem.repro.training.baselines import GaussianMixtureClassifier, log_proba
 
@@ -38,21 +39,6 @@ _RIVALS: dict[str, tuple[Callable[..., BaseEstimator], bool]] = {
     "chosen_discriminative": (ChosenDiscriminative, False),
 }
 """By name: the class, and whether features are standardised first unless ``standardize`` says otherwise."""
-
-OURS = "skem"
-"""How the names of models of this library begin, "skem.PSKEMClassifier"."""
-
-
-def faults(model: str) -> str | None:
-    """What is wrong with the name of a model, None if nothing is."""
-    known = model in _RIVALS or (
-        model.startswith(f"{OURS}.") and model.removeprefix(f"{OURS}.") in skem.__all__
-    )
-    return (
-        None
-        if known
-        else f"model is {model!r}; known are {', '.join(_RIVALS)}, and the classifiers of skem as skem.NAME"
-    )
 
 
 def make(model: str, params: Mapping[str, Any], random_state: int) -> BaseEstimator:

@@ -13,17 +13,10 @@ from sklearn.model_selection import StratifiedKFold
 
 from skem import datasets
 from skem.repro.frontier import contestants
+from skem.repro.frontier.settings import BUNDLED
 from skem.repro.training.baselines import stratified_rows
 from skem.repro.training.histories import attempt
 from skem.repro.training.splits import seed
-
-BUNDLED = {
-    "iris": bundled.load_iris,
-    "wine": bundled.load_wine,
-    "breast_cancer": bundled.load_breast_cancer,
-    "digits": bundled.load_digits,
-}
-"""Data sets that scikit-learn carries with it."""
 
 Split = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 
@@ -31,7 +24,7 @@ Split = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 def load(name: str, max_rows: int | None, root: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
     """The features and labels of a table, of so many rows at most, drawn in proportion to the classes."""
     if name in BUNDLED:
-        X, y = BUNDLED[name](return_X_y=True)
+        X, y = getattr(bundled, f"load_{name}")(return_X_y=True)
     else:
         data = datasets.load(name)
         X, y = data.data, data.target

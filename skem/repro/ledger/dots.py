@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from skem.repro.ledger.sentences import DATA_SETS, METHODS
+from skem.repro.ledger.sentences import Words
 from skem.repro.ledger.summary import distinct
 
 PERCENT = {"accuracy_pct": 1.0, "accuracy_fraction": 100.0, "error_pct": -1.0}
@@ -27,13 +27,15 @@ PER_ROW, PER_PANEL, WIDTH = 0.22, 0.75, 8.0
 """Inches."""
 
 
-def rows(table: pd.DataFrame) -> pd.DataFrame:
+def rows(table: pd.DataFrame, words: Words) -> pd.DataFrame:
     """The accuracies that were measured, each once.
 
     Parameters
     ----------
     table : DataFrame
         The ledger.
+    words : Words
+        Names of methods and data sets.
 
     Returns
     -------
@@ -50,8 +52,8 @@ def rows(table: pd.DataFrame) -> pd.DataFrame:
         better=(own["measured"] - value) * sign, better_low=ends.min(axis=1), better_high=ends.max(axis=1)
     )
     sharing = own["setting"].str.extract(r"lambda=([\d.]+)")[0]
-    method = own["method"].map(METHODS).mask(sharing.notna(), "λ = " + sharing.fillna(""))
-    found = found.assign(dataset=own["dataset"].map(lambda name: DATA_SETS.get(name, name)), method=method)
+    method = own["method"].replace(words.methods).mask(sharing.notna(), "λ = " + sharing.fillna(""))
+    found = found.assign(dataset=own["dataset"].replace(words.data_sets), method=method)
     columns = ["id", "paper", "dataset", "method", "paper_value", "measured"]
     return found[[*columns, "better", "better_low", "better_high", "verdict"]].reset_index(drop=True)
 

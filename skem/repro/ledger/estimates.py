@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 LEVEL = 0.95
 BY_CHANCE = int(np.log2(2 / (1 - LEVEL)))
@@ -129,7 +129,7 @@ class Estimate:
             return self.mean - self.grain, self.mean + self.grain
         if not self.freedom > 0:
             return float("nan"), float("nan")
-        half = stats.t.ppf((1 + level) / 2, self.freedom) * self.error + self.grain
+        half = scipy.stats.t.ppf((1 + level) / 2, self.freedom) * self.error + self.grain
         return self.mean - half, self.mean + half
 
 
@@ -165,7 +165,7 @@ def pooled_where_alike(estimate: Estimate, *families: tuple[str, Sequence[Estima
         runs = pd.concat([e.runs for e in members if e.runs is not None], axis=1).dropna()
         if len(members) < 2 or len(runs) < 3:
             continue
-        if stats.levene(*runs.to_numpy().T, center="median").pvalue < 1 - LEVEL:
+        if scipy.stats.levene(*runs.to_numpy().T, center="median").pvalue < 1 - LEVEL:
             continue
         covariance = np.cov(runs.to_numpy(), rowvar=False)
         if not np.trace(covariance) > 0:

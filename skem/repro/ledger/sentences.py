@@ -1,134 +1,77 @@
-"""Claims in the words of a reader: what a number is of, and for the others a sentence of ``config/sentences.yaml``."""
+"""Claims in the words of a reader, from the files in ``config/words``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
 
+from skem.repro.config.documents import read_mapping, refuse
 from skem.repro.ledger.estimates import Claim
 from skem.repro.ledger.stated_claims import setting_of
 from skem.repro.names import NAMES
-
-QUANTITIES = {
-    "accuracy_pct": "accuracy, %",
-    "accuracy_fraction": "accuracy",
-    "accuracy_std_pct": "standard deviation of the accuracy, %",
-    "accuracy_gain_pct": "gain in accuracy, %",
-    "accuracy_loss_pct": "loss of accuracy, %",
-    "best_n_components_max": "best number of components, at most",
-    "best_n_components_min": "best number of components, at least",
-    "em_iter_max": "iterations of EM, at most",
-    "em_iter_min": "iterations of EM, at least",
-    "error_pct": "error, %",
-    "fit_seconds": "seconds to train",
-    "image_side": "side of an image, pixels",
-    "km_iter": "iterations of k-means",
-    "kmeans_share_pct": "share of k-means in the time, %",
-    "log_likelihood": "log-likelihood",
-    "megabytes": "size, MB",
-    "n_classes": "classes",
-    "n_comparisons": "comparisons",
-    "n_components": "components",
-    "n_components_per_class": "components per class",
-    "n_components_per_class_initial": "components per class at first",
-    "n_components_removed": "components removed",
-    "n_components_removed_per_class": "components removed per class",
-    "n_features": "features",
-    "n_features_used": "features used",
-    "n_nonzero_weights": "weights that are not zero",
-    "n_samples": "rows",
-    "n_splits": "splits",
-    "n_test": "test rows",
-    "n_train": "training rows",
-    "n_validation": "validation rows",
-    "normalized_mean_error_pct": "error as a multiple of SDGM's, mean over data sets",
-    "normalized_mean_n_nonzero_weights": "weights as a multiple of SDGM's, mean over data sets",
-    "operations_ratio": "ratio of operations",
-    "peak_pass": "pass of the best accuracy",
-    "peak_pass_max": "pass of the best accuracy, at most",
-    "peak_pass_min": "pass of the best accuracy, at least",
-    "ratio": "ratio of times",
-    "samples_per_component": "rows per component",
-    "seconds_per_pass": "seconds per pass",
-    "shared_proportion_reduction_pct": "components shared less, %",
-    "trials": "repetitions",
-    "weight_reduction_pct": "weights removed, %",
-    "weight_reduction_pct_max": "weights removed, %, at most",
-    "weight_reduction_pct_min": "weights removed, %, at least",
-}
-"""What the claims' numbers are."""
-
-METHODS = {
-    **{name: NAMES[name] for name in ("lda", "svm_linear", "svm_quadratic", "svm_rbf", "bagged_trees")},
-    "dgmm": "discriminative GMM",
-    "external": "another method",
-    "gmm_diag": "gmm_diag",
-    "gp": "GP",
-    "kda": "kernel discriminant analysis",
-    "knn": "k-NN",
-    "large_margin_softmax": "large-margin softmax",
-    "logistic": NAMES["logistic_regression"],
-    "mda": "MDA",
-    "mgp": "MGP",
-    "mlpack_gmm": "mlpack",
-    "prbf_average": "averaging over λ",
-    "prbf_lambda": "λ-PRBF",
-    "pskem": "PSKEM",
-    "rbf_two_stage": "RBF",
-    "rvm": "RVM",
-    "sdgm": "SDGM",
-    "skem": "SKEM",
-    "softmax": "softmax",
-    "softmax_l1": "softmax with L1",
-}
+from skem.repro.protocols import PROTOCOLS
 
 
-DATA_SETS = NAMES | {
-    "banana": "banana",
-    "birch3": "BIRCH 3",
-    "breast_cancer": "breast cancer",
-    "cifar100": "CIFAR-100",
-    "clouds": "Clouds",
-    "covertype": "cover types",
-    "imagenet": "ImageNet",
-    "mnist-half": NAMES["mnist_half"],
-    "mnist_d10": "MNIST, ten dimensions",
-    "mnist_d2": "MNIST, two dimensions",
-    "pima": "Pima",
-    "pokerhand": "poker hands",
-    "ripley": "Ripley's data",
-    "satimage": "Satimage",
-    "synthetic-1m": "a million rows drawn",
-    "synthetic-8": "the checkerboard of Gaussians",
-    "synthetic-fig3": "Figure 3's data",
-    "synthetic-fig4": "Figure 4's data",
-    "synthetic-fig5": "Figure 5's data",
-    "titanic": "Titanic",
-    "winequality": "wine quality",
-}
+class Words(NamedTuple):
+    """Names of quantities, methods and data sets; protocols by the papers' words for them; sentences by claim; and by paper
+    the settings that its numbers show."""
+
+    quantities: dict[str, str]
+    methods: dict[str, str]
+    data_sets: dict[str, str]
+    protocols: dict[str, str]
+    sentences: dict[str, str]
+    settings: dict[str, dict[str, str]]
+
+    def quantity(self, claim: Claim) -> str:
+        """Name the quantity of a number."""
+        return self.quantities.get(claim["quantity"], claim["quantity"].replace("_", " "))
 
 
-def sentence(claim: Claim, sentences: Mapping[str, str]) -> str:
-    """What a claim is about: a number's quantity, method, data and setting, or the sentence that is written down."""
+def read(config: str | Path = "config") -> Words:
+    """Read the words that papers share, and those of each paper.
+
+    Raises
+    ------
+    ConfigurationError
+        If a file has an unknown key or protocol.
+    """
+    allowed = Words._fields
+    words = Words({}, dict(NAMES), dict(NAMES), {}, {}, {})
+    for path in sorted(Path(config, "words").glob("*.yaml")):
+        document = read_mapping(path)
+        refuse(
+            [f"{path}: {key!r} is no key; allowed: {', '.join(allowed)}" for key in {*document} - {*allowed}]
+            + [
+                f"{path}: {word!r} is {ours!r}; allowed: {', '.join(PROTOCOLS)}"
+                for word, ours in document.get("protocols", {}).items()
+                if ours not in PROTOCOLS
+            ]
+        )
+        words.settings[path.stem] = document.pop("settings", {})
+        for key, names in document.items():
+            getattr(words, key).update(names)
+    return words
+
+
+def sentence(claim: Claim, words: Words) -> str:
+    """Describe a claim: a number by quantity, method, data and setting, any other claim by its sentence."""
     if claim["kind"] != "number":
-        return sentences.get(claim["id"], claim["expression"])
+        return words.sentences.get(claim["id"], claim["expression"])
     # An end of a range says so in its quantity.
-    what = QUANTITIES[claim["quantity"]].partition(",")[0]
-    data = DATA_SETS.get(claim["dataset"], claim["dataset"])
-    of = "" if claim["method"] == "data" else f" of {METHODS[claim['method']]}"
+    quantity = words.quantity(claim).partition(",")[0]
+    method = claim["method"]
+    data = words.data_sets.get(claim["dataset"], claim["dataset"])
+    of = "" if method == "data" else f" of {words.methods.get(method, method)}"
     on = "" if claim["dataset"] == "any" else f" {'on' if of else 'of'} {data}"
     settings = setting_of(claim)
-    told = []
+    shown = []
     if {"n_blocks", "block_size"} <= settings.keys():
-        told.append(f"{settings['n_blocks']}x{settings['block_size']}")
-    told += [f"K = {settings['n_components']}"] if "n_components" in settings and of else []
-    told += [f"λ = {settings['lambda']}"] if claim["method"] == "prbf_lambda" and "lambda" in settings else []
-    told += (
-        [f"D = {settings['n_features']}"]
-        if claim["paper"] == "hayashi2021" and "n_features" in settings
-        else []
-    )
-    told += [f"{settings['n_trees']} trees"] if "n_trees" in settings else []
-    told += [f"k = {settings['n_neighbors']}"] if "n_neighbors" in settings else []
-    told += [f"{settings['n_threads']} threads"] if "n_threads" in settings else []
-    text = f"{what}{of}{on}" + (f" ({', '.join(told)})" if told else "")
+        shown.append(f"{settings['n_blocks']}x{settings['block_size']}")
+    shown += [f"K = {settings['n_components']}"] if "n_components" in settings and of else []
+    shown += [f"λ = {settings['lambda']}"] if method == "prbf_lambda" and "lambda" in settings else []
+    formats = {"n_trees": "{} trees", "n_neighbors": "k = {}", "n_threads": "{} threads"}
+    formats |= words.settings.get(claim["paper"], {})
+    shown += [form.format(settings[name]) for name, form in formats.items() if name in settings]
+    text = f"{quantity}{of}{on}" + (f" ({', '.join(shown)})" if shown else "")
     return text[0].upper() + text[1:]

@@ -15,7 +15,6 @@ import pandas as pd
 from skem.repro.config.documents import ConfigurationError, refuse
 from skem.repro.ledger.estimates import Claim, Estimate
 from skem.repro.ledger.verdicts import evaluate
-from skem.repro.protocols import PROTOCOLS
 
 COLUMNS = (
     *("id", "paper", "place", "kind", "dataset", "method", "setting", "quantity", "value", "spread"),
@@ -27,7 +26,7 @@ SPREADS = ("1sigma", "3sigma")
 
 def read(
     path: str | Path,
-    protocols: Mapping[str, str],
+    protocols: Collection[str],
     papers: Collection[str],
     judges: Mapping[str, Callable[[Claim], bool]] | None = None,
 ) -> pd.DataFrame:
@@ -37,8 +36,8 @@ def read(
     ----------
     path : path
         ``config/claims.csv``.
-    protocols : mapping
-        ``config/protocols.yaml``.
+    protocols : collection of str
+        Words for how papers report accuracy, from ``config/words``.
     papers : collection of str
         Those that claims may be stated of.
     judges : mapping, optional
@@ -51,12 +50,7 @@ def read(
         numbers, ids in expressions that do not exist.
     """
     claims, torn = _rows(path)
-    strange = {word: ours for word, ours in protocols.items() if ours not in PROTOCOLS}
     faults = list(torn.values())
-    faults += [
-        f"config/protocols.yaml: {word!r} is {ours!r}; allowed: {', '.join(PROTOCOLS)}"
-        for word, ours in strange.items()
-    ]
     known = set(claims["id"])
     numbers = list(claims.loc[claims["kind"] == "number", "id"])
     for line, (row, times) in enumerate(
@@ -73,7 +67,7 @@ def read(
             faults.append(f"{where}: kind is {row['kind']!r}; allowed: {', '.join(KINDS)}")
         if row["protocol"] not in protocols:
             faults.append(
-                f"{where}: unknown protocol {row['protocol']!r}; config/protocols.yaml has {', '.join(filter(None, protocols))}"
+                f"{where}: unknown protocol {row['protocol']!r}; config/words has {', '.join(filter(None, protocols))}"
             )
         if row["kind"] == "number" and not _is_number(row["value"]):
             faults.append(f"{where}: the value {row['value']!r} is no number")
@@ -91,7 +85,7 @@ def read(
         faults += [
             f"{where}: the expression names {name!r}, which is no id"
             for name in re.findall(r"\[([A-Za-z0-9_.*-]+)\]", row["expression"])
-            if "." in name and not any(fnmatchcase(other, name) for other in known)
+            if "." in name and name not in known and not any(fnmatchcase(other, name) for other in known)
         ]
         knows = (judges or {}).get(row["paper"])
         if (
@@ -134,7 +128,9 @@ def _rows(path: str | Path) -> tuple[pd.DataFrame, dict[int, str]]:
 
 
 def _is_formal(expression: str, numbers: Iterable[str]) -> bool:
-    anything = Estimate.of(pd.Series([0.0, 1.0]))
+    anything = Estimate.of(
+        pd.Series([1.0, 1.0])
+    )  # without spread no interval is computed, so scipy.stats is not imported
     try:
         evaluate(expression, lambda name: [anything for id in numbers if fnmatchcase(id, name)])
     except (ValueError, TypeError, IndexError):

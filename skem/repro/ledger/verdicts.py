@@ -33,7 +33,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from skem.repro.ledger.estimates import LEVEL, Claim, Estimate, around, half_a_digit, mean
 
@@ -114,7 +114,7 @@ def departure(quantity: str, larger: bool) -> str:
 
 def _of_a_spread(sd: float, trials: int, freedom: float) -> tuple[float, float]:
     """The 95% prediction interval of a standard deviation over so many trials."""
-    ratios = stats.f.ppf([(1 - LEVEL) / 2, (1 + LEVEL) / 2], max(trials - 1, 1), freedom)
+    ratios = scipy.stats.f.ppf([(1 - LEVEL) / 2, (1 + LEVEL) / 2], max(trials - 1, 1), freedom)
     return sd * float(np.sqrt(ratios[0])), sd * float(np.sqrt(ratios[1]))
 
 
@@ -161,7 +161,7 @@ def judge_number(claim: Mapping[str, str], estimate: Estimate) -> Judgement:
         low, high = _of_a_spread(estimate.mean, trials, estimate.freedom)
         narrowest -= np.subtract(*_of_a_spread(estimate.mean, trials, 1e9))
     else:
-        t, z = stats.t.ppf((1 + LEVEL) / 2, estimate.freedom), stats.norm.ppf((1 + LEVEL) / 2)
+        t, z = scipy.stats.t.ppf((1 + LEVEL) / 2, estimate.freedom), scipy.stats.norm.ppf((1 + LEVEL) / 2)
         half = t * estimate.sd * np.sqrt(1 / estimate.n + 1 / trials) + estimate.grain
         narrowest += 2 * z * estimate.sd / np.sqrt(trials)
         low, high = estimate.mean - half, estimate.mean + half

@@ -1,4 +1,4 @@
-"""The papers, each in a folder of its own with the same rooms, found by name: adding one edits nothing else.
+"""The papers, each in a folder of its own with the same modules, found by name. Adding one edits only ``config/claims.csv``.
 
 A folder that is built has a module ``paper`` with what the rest of the reproduction asks of it:
 
@@ -14,9 +14,11 @@ A folder that is built has a module ``paper`` with what the rest of the reproduc
 ``FIGURES``
     A `drawing.Figure` by name of file; they stand in a module ``figures``.
 
-Its module ``settings`` has ``settings(stated, experiment)``: what all of it looks up, from ``config/<name>.yaml`` and a
-function that reads an experiment by name. What does not fit together is a `ValueError` or a `KeyError`. Its rules are
-``workflow/rules/<name>.smk``.
+Its module ``settings`` has ``settings(stated, experiment)``: the settings of all of it, from ``config/<name>.yaml`` and a
+function that reads an experiment by name. Contradictions are a `ValueError` or a `KeyError`. With a pydantic model ``Stated``
+the file is checked against it, and ``stated`` is an instance; without, ``stated`` is a dictionary. Its rules are
+``workflow/rules/<name>.smk``, its words for quantities, methods, data sets and protocols, and its sentences,
+``config/words/<name>.yaml``.
 """
 
 from __future__ import annotations
@@ -29,12 +31,13 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from skem.repro.config.documents import ConfigurationError, read_mapping
-from skem.repro.config.schemas import check
+from skem.repro.config.documents import ConfigurationError, merged, read_mapping
+from skem.repro.config.validation import parsed
 from skem.repro.drawing import Figure
 from skem.repro.ledger.estimates import Claim
 from skem.repro.ledger.links import Links
 from skem.repro.ledger.links import read as read_links
+from skem.repro.ledger.paper_file import PaperFile
 from skem.repro.ledger.readings import Question
 from skem.repro.ledger.readings import read as read_questions
 from skem.repro.ledger.verdicts import Judgement
@@ -74,34 +77,26 @@ def titles(config: str | Path = "config") -> dict[str, str]:
     return {path.stem: str(read_mapping(path).get("title", path.stem)) for path in paths}
 
 
-def _of_the_ledger(name: str, config: str | Path, schemas: str | Path) -> dict[str, Any]:
-    """What a paper's file says of its claims, checked."""
+def _of_the_ledger(name: str, config: str | Path) -> dict[str, Any]:
+    """The checked entries of a paper's file about its claims."""
     path = Path(config) / f"{name}.yaml"
     document = read_mapping(path)
-    own: dict[str, Any] = {key: document[key] for key in ("claims", "readings") if key in document}
-    check(own, Path(schemas) / "ledger.yaml", [path])
+    own = {key: document[key] for key in PaperFile.model_fields if key in document}
+    parsed(PaperFile, own, [path])
     return own
 
 
-def links(
-    stated: pd.DataFrame, config: str | Path = "config", schemas: str | Path = "workflow/schemas"
-) -> Links:
-    """What the papers' files in ``config`` say of how claims hang together.
+def links(stated: pd.DataFrame, config: str | Path = "config") -> Links:
+    """The relations between claims in the papers' files in ``config``.
 
     Raises
     ------
     ConfigurationError
     """
-    return read_links(stated, {name: _of_the_ledger(name, config, schemas) for name in names()})
+    return read_links(stated, {name: _of_the_ledger(name, config) for name in names()})
 
 
-def questions(
-    name: str,
-    stated: pd.DataFrame,
-    own: Any,
-    config: str | Path = "config",
-    schemas: str | Path = "workflow/schemas",
-) -> list[Question]:
+def questions(name: str, stated: pd.DataFrame, own: Any, config: str | Path = "config") -> list[Question]:
     """What a paper leaves open, as its file in ``config`` has it.
 
     Parameters
@@ -116,7 +111,7 @@ def questions(
     ------
     ConfigurationError
     """
-    document = _of_the_ledger(name, config, schemas)
+    document = _of_the_ledger(name, config)
     if "readings" not in document:
         return []
     trained = {
@@ -130,18 +125,32 @@ def questions(
     return read_questions(name, document, set(ids), trained, getattr(load(name), "JUDGED", {}))
 
 
-def settings(name: str, config: str | Path = "config", schemas: str | Path = "workflow/schemas") -> Any:
+def settings(name: str, config: str | Path = "config", changes: Mapping[str, Any] | None = None) -> Any:
     """The settings of a paper, checked.
+
+    Parameters
+    ----------
+    name : str
+    config : path
+    changes : mapping, optional
+        Values that replace those of ``config/<name>.yaml``: the paper's entry under ``papers`` in the configuration.
 
     Raises
     ------
     ConfigurationError
-        If its file in ``config`` is not there, not as the schema of its name says, or does not fit the experiments.
+        If the file is missing, not as the paper's model says, or does not fit the experiments.
     """
-    path, schema = Path(config) / f"{name}.yaml", Path(schemas) / f"{name}.yaml"
-    stated = read_mapping(path)
-    if schema.exists():
-        check(stated, schema, [path])
+    path = Path(config) / f"{name}.yaml"
+    stated: Any = {
+        key: value for key, value in read_mapping(path).items() if key not in PaperFile.model_fields
+    }
+    file = f"{path}, changed by papers.{name}" if changes else path
+    stated = merged(stated, changes or {})
+    module = import_module(
+        f"{__name__}.{name}.settings"
+    )  # not all of the paper: every job's process comes here
+    if hasattr(module, "Stated"):
+        stated = parsed(module.Stated, stated, [file])
 
     def experiment(wanted: str) -> dict[str, Any]:
         file = Path(config) / "experiments" / f"{wanted}.yaml"
@@ -150,13 +159,12 @@ def settings(name: str, config: str | Path = "config", schemas: str | Path = "wo
         return read_mapping(file)
 
     try:
-        # Not all of the paper: every job's process reads the settings.
-        return import_module(f"{__name__}.{name}.settings").settings(stated, experiment)
+        return module.settings(stated, experiment)
     except ConfigurationError:
         raise
     except KeyError as error:
         raise ConfigurationError(
-            f"{path} asks for {error.args[0]!r}, which its experiments do not have"
+            f"{file} asks for {error.args[0]!r}, which its experiments do not have"
         ) from error
     except ValueError as error:
-        raise ConfigurationError(f"{path}: {error}") from error
+        raise ConfigurationError(f"{file}: {error}") from error

@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from skem.repro import papers
-from skem.repro.config import documents
 from skem.repro.files import write_table, write_text
-from skem.repro.ledger import stated_claims, summary, verdicts
+from skem.repro.ledger import sentences, stated_claims, summary, verdicts
 from skem.repro.ledger.estimates import Claim
 from skem.repro.ledger.readings import Reading
 
@@ -45,9 +44,8 @@ def ledgers(
         As `summary.ledger`.
     """
     config = Path(config)
-    stated = stated_claims.read(
-        config / "claims.csv", documents.read(config / "protocols.yaml"), papers.titles(config)
-    )
+    protocols = sentences.read(config).protocols
+    stated = stated_claims.read(config / "claims.csv", protocols, papers.titles(config))
     judged = {
         name: (papers.load(name), papers.load(name).evidence(files, stated, settings[name]))
         for name, files in evidence.items()

@@ -22,8 +22,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedErro
 from markupsafe import Markup
 
 from skem.repro import papers
-from skem.repro.ledger import sentences as sentence
-from skem.repro.ledger import summary, verdicts
+from skem.repro.ledger import sentences, summary, verdicts
 from skem.repro.ledger.links import MEASUREMENT
 from skem.repro.names import NAMES
 from skem.repro.report import markup, prose
@@ -295,7 +294,7 @@ class Results:
         """The ledger, a row as a reader sees it: what was measured first, and of that what differs from the paper."""
         config = self.project / "config"
         titles = papers.titles(config)
-        sentences = yaml.safe_load((config / "sentences.yaml").read_text(encoding="utf-8"))
+        words = sentences.read(config)
         kinds = summary.kinds(self.ledger)
         table = self.ledger.assign(kind_of_claim=kinds, stated=range(len(kinds)))
         by_verdict = table["verdict"].map([*FINDINGS, *verdicts.VERDICTS, ABSENT].index)
@@ -304,9 +303,9 @@ class Results:
             {
                 "stated": row["stated"],
                 "author": titles.get(row["paper"], row["paper"]),
-                "dataset": sentence.DATA_SETS.get(row["dataset"], row["dataset"]),
-                "sentence": sentence.sentence(row, sentences),
-                "quantity": sentence.QUANTITIES.get(row["quantity"], "") if row["kind"] == "number" else "",
+                "dataset": words.data_sets.get(row["dataset"], row["dataset"]),
+                "sentence": sentences.sentence(row, words),
+                "quantity": words.quantity(row) if row["kind"] == "number" else "",
                 "kind": row["kind_of_claim"],
                 **summary.shown(row),
                 "formally": row["expression"],

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from os import PathLike
 from typing import Any
 
+from numpy.typing import NDArray
+
 from skem.repro.files import read_arrays, write_arrays
-from skem.repro.training.splits import Arrays, drawn
+from skem.repro.training.settings import drawn
 
 TOGETHER = 4
 """Runs whose training rows overlap, and whose features are made by one job: what they share takes most of the time."""
@@ -66,7 +68,7 @@ def runs_of(block: str) -> list[int]:
     return list(range(first, last + 1))
 
 
-def write(path: str | PathLike[str], features: dict[str, Arrays]) -> None:
+def write(path: str | PathLike[str], features: dict[str, dict[str, NDArray[Any]]]) -> None:
     """Write features by name; a file without any where there are no data."""
     arrays = {f"{name}/{key}": a for name, found in features.items() for key, a in found.items()}
     write_arrays(path, arrays)
@@ -74,13 +76,13 @@ def write(path: str | PathLike[str], features: dict[str, Arrays]) -> None:
 
 def read(
     paths: Iterable[str | PathLike[str]], spec: dict[str, Any], rows: list[str], runs: list[int]
-) -> dict[str, Arrays]:
+) -> dict[str, dict[str, NDArray[Any]]]:
     """The features that trials of these runs read, by name, from files with those of other runs beside them.
 
     Empty where there are no data.
     """
     wanted = names(spec, rows, runs)
-    features: dict[str, Arrays] = {}
+    features: dict[str, dict[str, NDArray[Any]]] = {}
     for path in paths:
         arrays = read_arrays(path, [f"{name}/" for name in wanted])
         for key, array in arrays.items():

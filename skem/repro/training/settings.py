@@ -32,6 +32,11 @@ def blocks_of(partition: str) -> tuple[int, int]:
     return int(n_blocks), int(block_size)
 
 
+def drawn(spec: dict[str, Any], run: int) -> str:
+    """The name of the features whose training images a run has drawn."""
+    return f"run{run}" if spec.get("redraw", True) else "fixed"
+
+
 @dataclass(frozen=True)
 class Setting:
     """One model on one data set: what a training job fits.

@@ -18,6 +18,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from skem.images import random_subset
+from skem.repro.training.settings import drawn
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -87,11 +88,6 @@ def _hold_out(
             f"features.{dataset}.validation_fraction = {fraction} leaves none of {len(y)} training rows to validate on"
         )
     return random_subset(y, n_train, random_state=seed(root, dataset, run, fold, "validation"), stratify=True)
-
-
-def drawn(spec: dict[str, Any], run: int) -> str:
-    """The name of the features whose training images a run has drawn."""
-    return f"run{run}" if spec.get("redraw", True) else "fixed"
 
 
 def trials(

@@ -2,8 +2,11 @@
 
 import matplotlib.pyplot as plt
 import pandas as pd
+from checkouts import ROOT
 
-from skem.repro.ledger import dots, stated_claims
+from skem.repro.ledger import dots, sentences, stated_claims
+
+WORDS = sentences.read(ROOT / "config")
 
 BASE = dict.fromkeys(stated_claims.COLUMNS, "") | {
     "kind": "number",
@@ -37,7 +40,7 @@ LEDGER = pd.DataFrame(
 
 
 def test_differences_are_in_points_of_accuracy_and_more_is_better():
-    table = dots.rows(LEDGER).set_index("id")
+    table = dots.rows(LEDGER, WORDS).set_index("id")
     assert list(table.index) == ["a", "b", "c"]
     found = table[["better", "better_low", "better_high"]].round(9)
     assert found.loc["a"].tolist() == [-2.0, -2.5, -1.5]
@@ -48,7 +51,7 @@ def test_differences_are_in_points_of_accuracy_and_more_is_better():
 
 
 def test_a_panel_for_each_paper_and_a_row_for_each_method():
-    axes = dots.draw(dots.rows(LEDGER), {"p": "Paper (2000)"})
+    axes = dots.draw(dots.rows(LEDGER, WORDS), {"p": "Paper (2000)"})
     assert [ax.get_title(loc="left") for ax in axes] == ["Paper (2000)", "t"]
     assert [label.get_text() for label in axes[0].get_yticklabels()] == ["Rice: SKEM", "half-size MNIST: MDA"]
     marks = [line for line in axes[0].get_lines() if line.get_marker() not in (None, "None", "")]
@@ -57,6 +60,6 @@ def test_a_panel_for_each_paper_and_a_row_for_each_method():
 
 
 def test_without_a_measurement_it_says_so():
-    (ax,) = dots.draw(dots.rows(LEDGER.assign(measured=float("nan"))), {})
+    (ax,) = dots.draw(dots.rows(LEDGER.assign(measured=float("nan")), WORDS), {})
     assert "No accuracy" in ax.texts[0].get_text()
     plt.close(ax.figure)

@@ -9,7 +9,7 @@ from skem.repro.config.documents import ConfigurationError
 from skem.repro.ledger import links, summary
 from skem.repro.ledger.verdicts import Judgement
 
-LINKS = papers.links(STATED, ROOT / "config", ROOT / "workflow/schemas")
+LINKS = papers.links(STATED, ROOT / "config")
 
 
 def test_what_the_papers_say_again_is_found():

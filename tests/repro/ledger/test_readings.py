@@ -118,8 +118,8 @@ def test_all_that_is_wrong_with_readings_is_told_at_once():
 
 @pytest.mark.parametrize("name", ["pulford2022", "titsias2001"])
 def test_the_readings_of_the_papers_are_sound(name):
-    folders = ROOT / "config", ROOT / "workflow/schemas"
-    questions = papers.questions(name, STATED, papers.settings(name, *folders), *folders)
+    config = ROOT / "config"
+    questions = papers.questions(name, STATED, papers.settings(name, config), config)
     assert questions
     for question in questions:
         assert any(question.touches(id) for id in STATED["id"])

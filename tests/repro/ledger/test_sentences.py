@@ -1,15 +1,18 @@
 """Claims in the words of a reader."""
 
+from collections import Counter
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
 
-from skem.repro.ledger.sentences import QUANTITIES, sentence
+from skem.repro.config.documents import ConfigurationError
+from skem.repro.ledger import sentences
+from skem.repro.ledger.sentences import sentence
 
 CONFIG = Path(__file__).parents[3] / "config"
-SENTENCES = yaml.safe_load((CONFIG / "sentences.yaml").read_text(encoding="utf-8"))
+WORDS = sentences.read(CONFIG)
 
 
 @pytest.fixture(scope="module")
@@ -19,15 +22,45 @@ def claims():
 
 
 def test_every_claim_that_is_no_number_has_one_sentence(claims):
-    assert set(SENTENCES) == {claim["id"] for claim in claims if claim["kind"] != "number"}
-    assert all(text.endswith(".") and len(text) < 120 for text in SENTENCES.values())
+    assert set(WORDS.sentences) == {claim["id"] for claim in claims if claim["kind"] != "number"}
+    assert all(text.endswith(".") and len(text) < 120 for text in WORDS.sentences.values())
 
 
-def test_numbers_are_told_by_quantity_method_data_and_setting(claims):
-    told = {claim["id"]: sentence(claim, {}) for claim in claims if claim["kind"] == "number"}
-    assert told["pulford.table1.mnist.pskem_accuracy"] == "Accuracy of PSKEM on MNIST (3x13, K = 60)"
-    assert told["titsias.table4.phoneme.lambda050.m8"] == "Error of λ-PRBF on phoneme (K = 8, λ = 0.5)"
-    assert told["titsias.sec4.satimage.n_samples"] == "Rows of Satimage"
+def test_numbers_are_described_by_quantity_method_data_and_setting(claims):
+    texts = {claim["id"]: sentence(claim, WORDS) for claim in claims if claim["kind"] == "number"}
+    assert texts["pulford.table1.mnist.pskem_accuracy"] == "Accuracy of PSKEM on MNIST (3x13, K = 60)"
+    assert texts["titsias.table4.phoneme.lambda050.m8"] == "Error of λ-PRBF on phoneme (K = 8, λ = 0.5)"
+    assert texts["titsias.sec4.satimage.n_samples"] == "Rows of Satimage"
     # No id, no quantity in the ledger's own words.
-    assert not [text for text in told.values() if "_" in text.replace("gmm_diag", "")]
-    assert {claim["quantity"] for claim in claims if claim["kind"] == "number"} == set(QUANTITIES)
+    assert not [text for text in texts.values() if "_" in text.replace("gmm_diag", "")]
+
+
+def test_words_are_those_of_the_claims_and_stand_once(claims):
+    stated = {key: {claim[key] for claim in claims} for key in ("quantity", "method", "dataset", "protocol")}
+    keys = {"quantities": "quantity", "methods": "method", "data_sets": "dataset", "protocols": "protocol"}
+    found = Counter()
+    for path in (CONFIG / "words").glob("*.yaml"):
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+        found.update((key, name) for key in keys for name in document.get(key, {}))
+    assert [name for name, count in found.items() if count > 1] == []
+    assert [name for key, name in found if name not in stated[keys[key]]] == []
+    numbers = {claim["quantity"] for claim in claims if claim["kind"] == "number"}
+    assert numbers <= set(WORDS.quantities)
+
+
+def test_a_paper_brings_its_words(tmp_path):
+    path = tmp_path / "words/toy2000.yaml"
+    path.parent.mkdir()
+    path.write_text("methods: {toy: the toy}\nsettings: {size: 'size {}'}\n", encoding="utf-8")
+    claim = {"paper": "toy2000", "kind": "number", "dataset": "blobs", "setting": "size=3"}
+    words = sentences.read(tmp_path)
+    assert (
+        sentence(claim | {"quantity": "n_errors", "method": "toy"}, words)
+        == "N errors of the toy on blobs (size 3)"
+    )
+    path.write_text("method: {toy: the toy}\nprotocols: {cv5: luck}\n", encoding="utf-8")
+    with pytest.raises(
+        ConfigurationError, match="'method' is no key; allowed: quantities, methods"
+    ) as caught:
+        sentences.read(tmp_path)
+    assert "toy2000.yaml: 'cv5' is 'luck'; allowed: " in str(caught.value)

@@ -18,11 +18,16 @@ numbers: [3, 1, 2]
     "skem/repro/papers/toy2000/settings.py": '''
 """The settings of Toy (2000)."""
 
+from skem.repro.config.validation import Strict
+
+
+class Stated(Strict):
+    title: str
+    numbers: list[int]
+
 
 def settings(stated, experiment):
-    if not stated["numbers"]:
-        raise ValueError("numbers is empty; give at least one")
-    return stated["numbers"]
+    return stated.numbers
 ''',
     "skem/repro/papers/toy2000/paper.py": '''
 """What is asked of Toy (2000)."""
@@ -32,7 +37,7 @@ import matplotlib.pyplot as plt
 from skem.repro.drawing import Figure
 from skem.repro.files import read_table
 from skem.repro.ledger.estimates import Estimate
-from skem.repro.ledger.verdicts import judge_number
+from skem.repro.ledger.verdicts import evaluate, judge_number
 
 
 def evidence(files, stated, settings):
@@ -40,11 +45,14 @@ def evidence(files, stated, settings):
 
 
 def judge(evidence, claim):
-    return judge_number(claim, Estimate(float(evidence["number"].max()), protocol="data"))
+    largest = Estimate(float(evidence["number"].max()), protocol="data")
+    if claim["kind"] == "number":
+        return judge_number(claim, largest)
+    return evaluate(claim["expression"], lambda names: [largest])
 
 
 def knows(claim):
-    return claim["id"] == "toy.largest"
+    return claim["id"].startswith("toy.")
 
 
 def draw(table, settings):
@@ -65,54 +73,82 @@ rule toy2000:
     output:
         "results/tables/toy2000.csv",
     params:
-        numbers=PAPER_SETTINGS["toy2000"],
+        numbers=STUDY.papers["toy2000"],
     shell:
         "echo number > {output} && printf '%s\\\\n' {params.numbers} >> {output}"
 """,
     "workflow/report/toy2000_numbers.rst": "**Numbers**\n\nAll of them.\n",
+    "config/words/toy2000.yaml": """
+quantities: {toy_number: size of the toy}
+methods: {toy_method: the toy method}
+protocols: {toy_protocol: best-pass}
+settings: {n_wheels: "{} wheels"}
+sentences: {toy.order: The toy is large.}
+""",
 }
 CLAIM = {
     **{"id": "toy.largest", "paper": "toy2000", "place": "Table 1", "kind": "number", "dataset": "toy"},
     **{"method": "data", "quantity": "number", "value": "3", "external": "no"},
 }
+MORE = [
+    CLAIM
+    | {"id": "toy.measured", "method": "toy_method", "quantity": "toy_number", "protocol": "toy_protocol"}
+    | {"setting": "n_wheels=4"},
+    CLAIM
+    | {
+        "id": "toy.order",
+        "kind": "ordering",
+        "quantity": "",
+        "value": "",
+        "expression": "[toy.largest] >= [toy.measured]",
+    },
+]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A checkout with a paper more, and what it states."""
+    """A checkout with another paper and its claims."""
     folder = copy(tmp_path_factory.mktemp("toy"), datasets=())
     for name, content in FILES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(content.lstrip("\n"), encoding="utf-8")
     stated = pd.read_csv(folder / "config/claims.csv", dtype=str, keep_default_na=False)
-    stated = pd.concat([stated, pd.DataFrame([CLAIM])]).fillna("")
+    stated = pd.concat([stated, pd.DataFrame([CLAIM, *MORE])]).fillna("")
     stated.to_csv(folder / "config/claims.csv", index=False)
     return folder
 
 
-def test_a_paper_more_gets_its_table_its_figure_and_its_verdicts(folder):
+def test_adding_a_paper(folder):
     targets = ["results/tables/toy2000.csv", "results/figures/toy2000_numbers.svg", "results/claims.csv"]
     code, output = run(folder, "--cores", "1", *targets)
     assert code == 0, output
     assert read_table(folder / targets[0])["number"].tolist() == [3, 1, 2]
     assert (folder / targets[1]).read_text(encoding="utf-8").startswith("<?xml")
     ledger = read_table(folder / targets[2]).set_index("id")
-    assert ledger.loc["toy.largest", "verdict"] == "reproduced"
+    assert ledger.loc[["toy.largest", "toy.measured"], "verdict"].tolist() == ["reproduced"] * 2
+    assert ledger.loc["toy.order", "verdict"] == "holds"
     assert (ledger.loc[ledger["paper"] != "toy2000", "verdict"] != "reproduced").any()
     assert "toy2000" in (folder / "results/claims.md").read_text(encoding="utf-8")
-    # Nothing of it is in the way of a whole run, of which its table is part.
-    code, output = run(folder, "-n", "--cores", "1")
+    code, output = run(folder, "--cores", "1", "report")
     assert code == 0, output
+    page = (folder / "results/report.html").read_text(encoding="utf-8")
+    for words in (
+        "Toy (2000)",
+        "Number of toy",
+        "Size of the toy of the toy method on toy (4 wheels)",
+        "The toy is large.",
+    ):
+        assert words in page
 
 
 def test_settings_that_make_no_sense_are_a_line(folder):
     path = folder / "config/toy2000.yaml"
     good = path.read_text(encoding="utf-8")
-    path.write_text(good.replace("[3, 1, 2]", "[]"), encoding="utf-8")
+    path.write_text(good.replace("[3, 1, 2]", "[x]"), encoding="utf-8")
     code, output = run(folder, "-n", "--cores", "1")
     path.write_text(good, encoding="utf-8")
     assert code != 0
-    assert "error: config/toy2000.yaml: numbers is empty; give at least one" in output
+    assert "error: config/toy2000.yaml: numbers.0 is 'x'; should be a valid integer" in output
     assert "Traceback" not in output
 
 
@@ -132,7 +168,7 @@ def test_settings_that_do_not_fit_the_experiments_are_refused(wrong, words, tmp_
     stated = yaml.safe_load((ROOT / "config/pulford2022.yaml").read_text(encoding="utf-8")) | wrong
     (config / "pulford2022.yaml").write_text(yaml.safe_dump(stated), encoding="utf-8")
     with pytest.raises(ConfigurationError, match=words) as caught:
-        papers.settings("pulford2022", config, ROOT / "workflow/schemas")
+        papers.settings("pulford2022", config)
     assert "pulford2022.yaml" in str(caught.value)
 
 

@@ -10,15 +10,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from skem import PSKEMClassifier, plots
-from skem.repro.config import documents, schemas
 from skem.repro.peers import engines, tables, timing
 
 ROOT = Path(__file__).parents[3]
-
-
-def test_the_configuration_is_valid():
-    path = ROOT / "config/peers.yaml"
-    schemas.check(documents.read(path), ROOT / "workflow/schemas/peers.yaml", [path])
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skem.repro.training import baselines
 from skem.repro.training.baselines import (
@@ -37,11 +36,6 @@ def digits():
 
 def shape(table):
     return [(row["stage"], row["params"], row["n_train"]) for row in table]
-
-
-@parametrize_with_checks([GaussianMixtureClassifier()])
-def test_gmm_is_a_scikit_learn_classifier(estimator, check):
-    check(estimator)
 
 
 def test_names():

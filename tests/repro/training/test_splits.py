@@ -81,7 +81,7 @@ def test_seeds_differ_by_root_name_run_and_purpose():
     assert backwards == seeds[::-1]
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=20)
 @given(st.integers(0, 2**64), st.lists(st.one_of(st.text(max_size=5), st.integers()), max_size=4))
 def test_a_seed_is_one_that_scikit_learn_takes(root, names):
     seed = splits.seed(root, *names)

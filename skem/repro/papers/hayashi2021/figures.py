@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from skem.repro.drawing import Figure, Tables
+from skem.repro.drawing import Figure, Tables, subplots
 from skem.repro.papers.hayashi2021.settings import METHODS, NETWORKS, Settings
 from skem.repro.papers.hayashi2021.tables import by_components
 
@@ -26,7 +25,7 @@ def _rows(tables: Tables, paper: Settings) -> pd.DataFrame:
 
 
 def _draw(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
-    axes = plt.subplots(2, 2, figsize=(7.0, 5.0), layout="constrained")[1]
+    axes = subplots(2, 2, figsize=(7.0, 5.0), layout="constrained")[1]
     at_first = table["n_components_init"]
     for ax, (name, label) in zip(axes.flat, PANELS.items(), strict=True):
         ax.errorbar(
@@ -63,9 +62,7 @@ def _features(tables: Tables, paper: Settings) -> pd.DataFrame:
 
 def _draw_features(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
     methods = list(table["method"].unique()) if len(table) else []
-    axes = plt.subplots(1, max(len(methods), 1), figsize=(7.0, 3.5), layout="constrained", squeeze=False)[1][
-        0
-    ]
+    axes = subplots(1, max(len(methods), 1), figsize=(7.0, 3.5), layout="constrained", squeeze=False)[1][0]
     for ax, method in zip(axes, methods, strict=False):
         own = table[table["method"] == method]
         ax.scatter(own["x"], own["y"], c=own["class"], cmap="tab10", s=2, linewidths=0, rasterized=True)
@@ -89,7 +86,7 @@ def _draw_boundaries(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
     """One panel per model: rows by class, the decision boundary in black, those of components in the class's colour."""
     panels = [] if table.empty else list(table["panel"].astype(str).unique())
     n = max(len(panels), 1)
-    axes = plt.subplots(1, n, figsize=(2.4 * n, 2.7), layout="constrained", squeeze=False)[1][0]
+    axes = subplots(1, n, figsize=(2.4 * n, 2.7), layout="constrained", squeeze=False)[1][0]
     for ax, panel in zip(axes, panels, strict=False):
         own = table[table["panel"].astype(str) == panel]
         rows, lines = own[own["kind"] == "row"], own[own["kind"] != "row"]

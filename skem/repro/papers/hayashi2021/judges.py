@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 from skem import datasets
 from skem.repro.ledger.estimates import Claim, Estimate, NotRun
@@ -110,7 +111,8 @@ def _fact(evidence: Evidence, claim: Claim) -> Judgement:
         if len(rows) and rows["benchmark"].all():
             return judge_number(claim, Estimate(float(rows["run"].nunique()), protocol="data"))
         raise NotRun(f"the benchmark's splits are in no package; {evidence.paper.splits} were asked for here")
-    source = evidence.paper.data_sets.get(dataset, {}).get("source", dataset)
+    entry: Any = evidence.paper.data_sets.get(dataset, {})
+    source = entry.get("source", dataset)
     if source not in datasets.names():
         raise NotRun(f"{dataset} is not available")
     known = datasets.describe(source)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from skem.repro.config.validation import Count, DataSetName, Distinct, Strict, Text
 
 METHODS = {
     "sdgm": "SDGM",
@@ -30,34 +33,99 @@ NETWORKS = {
 """Last layers of the networks of Table 2, as tables print them."""
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What judges, tables and jobs look up.
+_Positive = Annotated[float, Field(gt=0)]
+_AtLeast2 = Annotated[int, Field(ge=2)]
+
+
+class Source(TypedDict):
+    """A data set of Table 1; without ``n_train`` its split is the published one."""
+
+    source: str
+    title: Text
+    n_train: NotRequired[Count]
+
+
+class Synthetic(TypedDict):
+    """Appendix B."""
+
+    n_components: Annotated[Distinct[Count], Field(min_length=2)]
+    repetitions: _AtLeast2
+    n_train: Annotated[int, Field(ge=32)]
+    n_test: Annotated[int, Field(ge=16)]
+    deviation: _Positive
+
+
+class Boundaries(TypedDict):
+    """Figures 1, 3 and 6."""
+
+    snapshots: Distinct[Count]
+    n_components: Distinct[Count]
+    grid: Annotated[int, Field(ge=10)]
+
+
+class Network(TypedDict):
+    """The network below the last layers; ``n_components`` per class."""
+
+    widths: Annotated[list[Count], Field(min_length=1, max_length=5)]
+    n_components: Count
+    epochs: Count
+    batch_size: _AtLeast2
+    learning_rate: _Positive
+
+
+class Choice(TypedDict):
+    """How penalties are chosen."""
+
+    n_train: NotRequired[Count]
+    n_validation: Count
+    epochs: Count
+    l1: Distinct[Annotated[float, Field(ge=0)]]
+    ramp: Distinct[Annotated[float, Field(gt=0, le=1)]]
+
+
+class ImageSource(TypedDict):
+    """A column of Table 2: 28 x 28 images, and D features."""
+
+    source: Literal["mnist", "fashion_mnist"]
+    title: Text
+    n_features: Count
+
+
+class Images(TypedDict):
+    """Table 2 and Figure 5; ``left_out`` gives the reasons for columns that are not run."""
+
+    seeds: Count
+    n_train: NotRequired[Count]
+    network: Network
+    choice: Choice
+    drawn: Count
+    data_sets: dict[Literal["mnist_d2", "mnist_d10", "fashion_mnist"], ImageSource]
+    left_out: dict[Literal["cifar10", "cifar100", "imagenet"], Text]
+
+
+class Settings(Strict):
+    """The settings of evaluators, tables and jobs.
 
     Attributes
     ----------
     splits : int
-        Of each data set; of one with a published split, starts.
+        Splits of each data set; initialisations where the split is published.
     splits_per_job : int
     model : dict
         Parameters of ``SDGMClassifier``.
     data_sets : dict
         By name: source, title; n_train where the split is not published.
-    synthetic : dict
-        Appendix B.
-    boundaries : dict
-        Figures 1, 3 and 6.
-    images : dict
-        Table 2 and Figure 5.
+    synthetic, boundaries, images : dict
     """
 
-    splits: int
-    splits_per_job: int
-    model: Mapping[str, Any]
-    data_sets: Mapping[str, Mapping[str, Any]]
-    synthetic: Mapping[str, Any]
-    boundaries: Mapping[str, Any]
-    images: Mapping[str, Any]
+    title: Text
+    splits: _AtLeast2
+    splits_per_job: Count
+    model: dict[str, Any]
+    data_sets: dict[DataSetName, Source]
+    synthetic: Synthetic
+    boundaries: Boundaries
+    images: Images
 
     @property
     def sources(self) -> list[str]:
@@ -70,7 +138,9 @@ class Settings:
         return [f"{name}/{method}" for name in self.data_sets for method in METHODS]
 
 
-def settings(stated: dict[str, Any], experiment: object = None) -> Settings:
+Stated = Settings
+
+
+def settings(stated: Settings, experiment: object = None) -> Settings:
     """The settings as ``config/hayashi2021.yaml`` states them; it has no experiments."""
-    keys = ("splits", "splits_per_job", "model", "data_sets", "synthetic", "boundaries", "images")
-    return Settings(**{key: stated[key] for key in keys})
+    return stated

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from skem.repro.ledger.estimates import LEVEL, Claim, Estimate
 from skem.repro.ledger.verdicts import Judgement, all_of, greater
@@ -174,7 +174,7 @@ def _steady(evidence: Evidence) -> Judgement:
             name = setting_name(partition=p, n_components=k)
             runs = evidence.runs(paper.data_set, paper.arrangements[0], name)
             freedom = len(runs) - 1
-            limits = np.sqrt(runs.var(ddof=1) * freedom / stats.chi2.ppf([0.975, 0.025], freedom))
+            limits = np.sqrt(runs.var(ddof=1) * freedom / scipy.stats.chi2.ppf([0.975, 0.025], freedom))
             spreads[f"{p}, K = {k}"] = (runs.std(ddof=1), *limits)
     worst = max(spreads, key=lambda name: spreads[name][0])
     low, high = (bound(limits[side] for limits in spreads.values()) for bound, side in ((max, 1), (max, 2)))

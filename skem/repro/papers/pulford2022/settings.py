@@ -6,7 +6,32 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from typing_extensions import TypedDict
+
+from skem.repro.config.validation import Count, Distinct, Name, Strict, Text
 from skem.repro.training.settings import blocks_of
+
+
+class TradeOffs(TypedDict):
+    """Section 3.3."""
+
+    experiment: Name
+    data_set: Text
+    arrangements: Distinct[Text]
+    n_train: Count
+    best: Distinct[Text]
+    crossing: Count
+
+
+class Stated(Strict):
+    """``config/pulford2022.yaml``: names of experiments, files of ``config/experiments``."""
+
+    title: Text
+    headlines: Name
+    studies: list[Name]
+    trade_offs: TradeOffs
+    mda: Name
+    audit: Name
 
 
 @dataclass(frozen=True)
@@ -92,7 +117,7 @@ class Settings:
         }
 
 
-def settings(stated: dict[str, Any], experiment: Callable[[str], dict[str, Any]]) -> Settings:
+def settings(stated: Stated, experiment: Callable[[str], dict[str, Any]]) -> Settings:
     """The settings that ``config/pulford2022.yaml`` states or leaves to the experiments that it names.
 
     Raises
@@ -100,22 +125,21 @@ def settings(stated: dict[str, Any], experiment: Callable[[str], dict[str, Any]]
     KeyError
         If those do not have what it asks for.
     """
-    plan = stated["trade_offs"]
+    plan = stated.trade_offs
     trade_offs = experiment(plan["experiment"])["data_sets"][plan["data_set"]]
     methods = [trade_offs["methods"][name] for name in plan["arrangements"]]
     grid = methods[0]["grid"]
     n_blocks = {partition: blocks_of(partition)[0] for partition in grid["partition"]}
-    compared = experiment(stated["mda"])["data_sets"][plan["data_set"]]["methods"]
+    compared = experiment(stated.mda)["data_sets"][plan["data_set"]]["methods"]
     strange = [partition for partition in plan["best"] if partition not in n_blocks]
     whole = [partition for partition, n in n_blocks.items() if n == 1]
     if strange or not whole:
         raise KeyError(strange[0] if strange else "a partition of one block")
     return Settings(
         headlines={
-            dataset: _headline(entry)
-            for dataset, entry in experiment(stated["headlines"])["data_sets"].items()
+            dataset: _headline(entry) for dataset, entry in experiment(stated.headlines)["data_sets"].items()
         },
-        studies=tuple(stated["studies"]),
+        studies=tuple(stated.studies),
         trade_offs=plan["experiment"],
         data_set=plan["data_set"],
         arrangements=tuple(plan["arrangements"]),
@@ -127,7 +151,7 @@ def settings(stated: dict[str, Any], experiment: Callable[[str], dict[str, Any]]
         best=tuple(plan["best"]),
         crossing=plan["crossing"],
         mda=next(iter(compared.values()))["grid"]["partition"][0],
-        audited=_audited(experiment(stated["audit"])),
+        audited=_audited(experiment(stated.audit)),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from skem.metrics import operation_count
 from skem.repro.names import NAMES
@@ -65,7 +65,7 @@ def spread(values: pd.Series) -> dict[str, float]:
     """Mean, standard deviation over runs, and the 95% interval of the mean."""
     n, mean = len(values), float(values.mean())
     sd = float(values.std(ddof=1)) if n > 1 else float("nan")
-    half = float(stats.t.ppf(0.975, n - 1) * sd / np.sqrt(n)) if n > 1 else float("nan")
+    half = float(scipy.stats.t.ppf(0.975, n - 1) * sd / np.sqrt(n)) if n > 1 else float("nan")
     return {"accuracy": mean, "sd": sd, "low": mean - half, "high": mean + half, "n_runs": n}
 
 

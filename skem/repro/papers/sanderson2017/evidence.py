@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import integrate, stats
+import scipy
 
 from skem.repro.ledger.estimates import Estimate, NotRun
 from skem.repro.ledger.readings import Reading
@@ -27,9 +27,9 @@ def spread_of_the_best(n: int) -> float:
 
     def moment(k: int) -> float:
         def density(x: float) -> float:
-            return x**k * n * stats.norm.pdf(x) * stats.norm.cdf(x) ** (n - 1)
+            return x**k * n * scipy.stats.norm.pdf(x) * scipy.stats.norm.cdf(x) ** (n - 1)
 
-        return float(integrate.quad(density, -10, 10)[0])
+        return float(scipy.integrate.quad(density, -10, 10)[0])
 
     return float(np.sqrt(moment(2) - moment(1) ** 2))
 
@@ -82,7 +82,8 @@ class Evidence:
 
     def _scaled(self, dataset: str, rows: pd.DataFrame) -> tuple[float, str]:
         """From the rows that were fitted to those of the paper, and what to say of it."""
-        drawn = self.paper.data_sets.get(dataset, {}).get("drawn")
+        entry: Any = self.paper.data_sets.get(dataset, {})
+        drawn = entry.get("drawn")
         if dataset == SYNTHETIC:
             drawn = self.paper.figure2["n_rows"]
         if not drawn:
@@ -100,7 +101,7 @@ class Evidence:
         try:
             rows = self.rows(name, what, dataset=found, method=used, **where)
         except NotRun:
-            known = self.paper.data_sets.get(found, {})
+            known: Any = self.paper.data_sets.get(found, {})
             if name == "fits" and "only_timed" in known:
                 raise NotRun(f"{found} is only timed: {known['only_timed']}") from None
             raise

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import matplotlib.pyplot as plt
 import pandas as pd
 
-from skem.repro.drawing import Figure, Tables
+from skem.repro.drawing import Figure, Tables, subplots
 from skem.repro.papers.sanderson2017.evidence import SYNTHETIC
 from skem.repro.papers.sanderson2017.settings import METHODS, Method, Settings
 from skem.repro.papers.sanderson2017.tables import ABOUT
@@ -32,9 +31,11 @@ def _label(method: Method, paper: Settings) -> str:
 
 
 def _draw_compared(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
+    from matplotlib.lines import Line2D
+
     names = list(dict.fromkeys(table["dataset"]))
     methods = [name for name in METHODS if name in set(table["method"])]
-    figure, axes = plt.subplots(
+    figure, axes = subplots(
         1, len(names), figsize=(2.4 + 2.0 * len(names), 3.0), sharey=True, squeeze=False, layout="constrained"
     )
     for ax, name in zip(axes.flat, names, strict=True):
@@ -65,7 +66,7 @@ def _draw_compared(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
         fontsize=7,
     )
     handles = [
-        plt.Line2D([], [], marker=marker, linestyle="", color=colour, markerfacecolor=face, label=label)
+        Line2D([], [], marker=marker, linestyle="", color=colour, markerfacecolor=face, label=label)
         for marker, colour, face, label in (
             ("o", "0.3", "0.3", "training rows, best start"),
             ("s", "0.3", "white", "held-out rows"),
@@ -88,7 +89,7 @@ def _advised(tables: Tables, paper: Settings) -> pd.DataFrame:
 
 
 def _draw_advised(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
-    axes = plt.subplots(1, len(ABOUT), figsize=(9.0, 3.2), sharey=True, layout="constrained")[1]
+    axes = subplots(1, len(ABOUT), figsize=(9.0, 3.2), sharey=True, layout="constrained")[1]
     advised = {"kmeans_iter": (10, 10), "em_iter": (5, 10), "rows_per_component": (10, 10)}
     for ax, (about, label) in zip(axes, ABOUT.items(), strict=True):
         own = table[(table["about"] == about) & (table["covariance"] == "diag")]
@@ -120,7 +121,7 @@ def _threads(tables: Tables, paper: Settings) -> pd.DataFrame:
 
 
 def _draw_threads(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
-    axes = plt.subplots(1, 2, figsize=(7.0, 3.0), layout="constrained")[1]
+    axes = subplots(1, 2, figsize=(7.0, 3.0), layout="constrained")[1]
     run = table.dropna(subset="seconds")
     for method, own in run.groupby("method", sort=False):
         for ax, column in zip(axes, ("seconds", "speedup"), strict=True):

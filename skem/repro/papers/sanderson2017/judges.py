@@ -198,7 +198,7 @@ def _fewer_rows(evidence: Evidence, claim: Claim) -> Judgement:
 
 def _setting_of_figure2(evidence: Evidence, claim: Claim) -> Judgement:
     drawn = evidence.paper.figure2
-    facts = {"n_samples": drawn["n_rows"], "n_features": drawn["n_features"]}
+    facts: dict[str, float] = {"n_samples": drawn["n_rows"], "n_features": drawn["n_features"]}
     facts["megabytes"] = drawn["n_rows"] * drawn["n_features"] * 8 / 2**20
     return judge_number(
         claim, Estimate(float(facts[claim["quantity"]]), protocol="data", note="rows drawn by us")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from skem.repro.config.validation import Count, DataSetName, Distinct, Strict, Text, unknown
 
 
 @dataclass(frozen=True)
@@ -53,9 +57,13 @@ TIMED = ("armadillo_diag", "mlpack_full", "skem_diag", "skem_full")
 """Methods that are timed."""
 
 
-@dataclass(frozen=True)
-class Size:
-    """How much of it a run does.
+_AtLeast2 = Annotated[int, Field(ge=2)]
+_Positive = Annotated[float, Field(gt=0)]
+_ByName = dict[str, Count]
+
+
+class Size(Strict):
+    """The extent of a run.
 
     Attributes
     ----------
@@ -64,29 +72,87 @@ class Size:
     other_runs : dict
         By data set, fits of the methods `OTHER`.
     rows : dict
-        By data set that is drawn, or "figure2", how many rows; without it all.
+        By data set that is drawn, or "figure2", the number of samples; without it all.
     timed : list of str
         Data sets whose fits are timed.
     timed_passes : dict
-        By data set, passes that are timed to tell a whole fit's time.
+        By data set, iterations that are timed to estimate a whole fit's time.
     rounds : int
-        Of what is timed.
+        Repetitions of timed work.
     timed_rows : dict
-        By data set that is drawn, how many rows are timed where those are not as many as are fitted.
+        By data set that is drawn, the number of timed samples where it differs from ``rows``.
     """
 
-    runs: Mapping[str, int]
-    other_runs: Mapping[str, int]
-    rows: Mapping[str, int]
-    timed: list[str]
-    timed_passes: Mapping[str, int]
-    rounds: int
-    timed_rows: Mapping[str, int]
+    runs: _ByName
+    other_runs: _ByName
+    rows: _ByName
+    timed_rows: _ByName = Field(default_factory=dict)
+    timed: Distinct[str]
+    timed_passes: dict[str, _AtLeast2]
+    rounds: _AtLeast2
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What judges, tables and jobs look up.
+class DataSet(TypedDict):
+    """A data set of Table 1; exactly one of source, drawn (poker hands) and not_available is given."""
+
+    title: Text
+    source: NotRequired[str]
+    drawn: NotRequired[Count]
+    missing: NotRequired[Literal["zero", "mean", "observed"]]
+    with_class: NotRequired[bool]
+    n_components: Count
+    not_available: NotRequired[str]
+    only_timed: NotRequired[str]
+
+
+class Figure2(TypedDict):
+    """Figure 2."""
+
+    n_rows: Count
+    n_features: Count
+    n_components: Count
+    em_iter: _AtLeast2
+    threads: Distinct[Count]
+
+
+class Heldout(TypedDict):
+    """Cross-validated likelihoods: by data set, methods."""
+
+    n_folds: _AtLeast2
+    data_sets: dict[str, Distinct[Literal[tuple(METHODS)]]]  # type: ignore[valid-type]
+
+
+class Ridges(TypedDict):
+    """Likelihood against the covariance regularisation."""
+
+    data_sets: Distinct[str]
+    ridges: Annotated[Distinct[_Positive], Field(min_length=2)]
+    runs: Count
+
+
+class Advice(TypedDict):
+    """The paper's advice on iterations and samples."""
+
+    data_sets: Distinct[str]
+    most_rows: Count
+    runs: _AtLeast2
+    ridge: _Positive
+    kmeans_iter: Annotated[Distinct[Annotated[int, Field(ge=0)]], Field(min_length=2)]
+    em_iter: Distinct[Count]
+    rows_per_component: Distinct[Count]
+    gain: _Positive
+
+
+class Starts(TypedDict):
+    """Mahalanobis against Euclidean initialisations."""
+
+    data_set: str
+    runs: _AtLeast2
+    passes: Distinct[Count]
+
+
+class Settings(Strict):
+    """The settings of evaluators, tables and jobs.
 
     Attributes
     ----------
@@ -95,20 +161,24 @@ class Settings:
         Of variances; of skem, the ridge.
     data_sets : dict
         By name: title, n_components, and source, drawn or not_available; missing, with_class, only_timed.
+    size : str
+        The size that is run, one of ``sizes``.
     sizes : dict of str to Size
     figure2, heldout, ridges, advice, starts : dict
     """
 
-    kmeans_iter: int
-    em_iter: int
-    floor: float
-    data_sets: Mapping[str, Mapping[str, Any]]
-    sizes: Mapping[str, Size]
-    figure2: Mapping[str, Any]
-    heldout: Mapping[str, Any]
-    ridges: Mapping[str, Any]
-    advice: Mapping[str, Any]
-    starts: Mapping[str, Any]
+    title: Text
+    kmeans_iter: Count
+    em_iter: _AtLeast2
+    floor: _Positive
+    data_sets: dict[DataSetName, DataSet]
+    size: str
+    sizes: dict[str, Size]
+    figure2: Figure2
+    heldout: Heldout
+    ridges: Ridges
+    advice: Advice
+    starts: Starts
 
     @property
     def trained(self) -> list[str]:
@@ -116,23 +186,9 @@ class Settings:
         return [f"{name}/{method}" for name in self.available for method in METHODS]
 
     @property
-    def available(self) -> dict[str, Mapping[str, Any]]:
+    def available(self) -> dict[str, Any]:
         """The data sets that can be had."""
         return {name: entry for name, entry in self.data_sets.items() if "not_available" not in entry}
-
-    def size(self, name: str) -> Size:
-        """How much a run does, by its name.
-
-        Raises
-        ------
-        ValueError
-            If there is no such size.
-        """
-        if name not in self.sizes:
-            raise ValueError(
-                f"sizes.sanderson2017 is {name!r}; config/sanderson2017.yaml has {', '.join(self.sizes)}"
-            )
-        return self.sizes[name]
 
     def methods(self, dataset: str) -> list[str]:
         """Those that are fitted to a data set."""
@@ -145,25 +201,28 @@ class Settings:
         return {m: n for m in self.methods(dataset) if (n := other if m in OTHER else runs)}
 
 
-def settings(stated: dict[str, Any], experiment: object = None) -> Settings:
+Stated = Settings
+
+
+def settings(stated: Settings, experiment: object = None) -> Settings:
     """The settings as ``config/sanderson2017.yaml`` states them; it has no experiments.
 
     Raises
     ------
     ValueError
-        If it names data sets that it does not have, or that are not available.
+        If it names a size or data sets that it does not have, or that are not available.
     """
-    keys = [key for key in Settings.__dataclass_fields__ if key != "sizes"]
-    sizes = {name: Size(**{"timed_rows": {}, **size}) for name, size in stated["sizes"].items()}
-    found = Settings(**{key: stated[key] for key in keys}, sizes=sizes)
-    named = {f"sizes.{name}.runs": list(size.runs) for name, size in sizes.items()}
-    named |= {f"sizes.{name}.timed": size.timed for name, size in sizes.items()}
-    named |= {f"sizes.{name}.other_runs": list(size.other_runs) for name, size in sizes.items()}
-    named |= {"heldout.data_sets": list(found.heldout["data_sets"])}
-    named |= {f"{key}.data_sets": stated[key]["data_sets"] for key in ("ridges", "advice")}
-    named |= {"starts.data_set": [found.starts["data_set"]]}
-    for where, names in named.items():
-        for name in names:
-            if name not in found.available:
-                raise ValueError(f"{where} names {name!r}; available: {', '.join(found.available)}")
-    return found
+    named: dict[str, Any] = {
+        f"{key}.data_sets": getattr(stated, key)["data_sets"] for key in ("heldout", "ridges", "advice")
+    }
+    named |= {"starts.data_set": [stated.starts["data_set"]]}
+    for name, size in stated.sizes.items():
+        named |= {f"sizes.{name}.{key}": getattr(size, key) for key in ("runs", "other_runs", "timed")}
+    faults = [fault for where, names in named.items() for fault in unknown(names, stated.available, where)]
+    faults += unknown([stated.size], stated.sizes, "size")
+    for name, entry in stated.data_sets.items():
+        if len({"source", "drawn", "not_available"} & set(entry)) != 1:
+            faults.append(f"data_sets.{name} needs one of source, drawn, not_available")
+    if faults:
+        raise ValueError("; ".join(faults))
+    return stated

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from skem.repro.ledger.estimates import Claim, Estimate, NotRun
 from skem.repro.ledger.verdicts import Comparison, Judgement, all_of, greater, judge_number
@@ -85,7 +86,8 @@ def _exp_dominates(evidence: Evidence, claim: Claim) -> Judgement:
         spent = evidence.seconds(dataset, "armadillo_diag", "seconds_per_pass")
         alone = evidence.values["timing"]
         n = alone.loc[alone["dataset"] == dataset, "n_rows"].iloc[0]
-        whole = evidence.paper.data_sets.get(dataset, {}).get("drawn", n)
+        entry: Any = evidence.paper.data_sets.get(dataset, {})
+        whole = entry.get("drawn", n)
         whole = evidence.paper.figure2["n_rows"] if dataset == SYNTHETIC else whole
         assert spent.runs is not None
         return Estimate.of(100 * whole / n * rows.set_index("round")["seconds"] / spent.runs, "last-pass")

@@ -47,12 +47,18 @@ def summary(fits: pd.DataFrame, heldout: pd.DataFrame, stated: pd.DataFrame, pap
         if "not_available" in entry:
             for method in PAPERS:
                 said = printed(stated, dataset, method, "log_likelihood")
-                row = {"dataset": dataset, "method": method, "n_components": entry["n_components"]}
-                rows.append(row | {"paper": said, "note": f"not available: {entry['not_available']}"})
+                rows.append(
+                    {"dataset": dataset, "method": method, "n_components": entry["n_components"]}
+                    | {"paper": said, "note": f"not available: {entry['not_available']}"}
+                )
             continue
         for method in paper.methods(dataset):
             own = _of(fits, dataset=dataset, method=method)
-            row = {"dataset": dataset, "method": method, "n_components": entry["n_components"]}
+            row: dict[str, Any] = {
+                "dataset": dataset,
+                "method": method,
+                "n_components": entry["n_components"],
+            }
             row["guard"] = METHODS[method].guard.format(floor=paper.floor)
             row["paper"] = printed(stated, dataset, method, "log_likelihood")
             if not len(own):
@@ -61,7 +67,8 @@ def summary(fits: pd.DataFrame, heldout: pd.DataFrame, stated: pd.DataFrame, pap
             there = own[own["log_likelihood"].notna()]
             n_rows = int(own["n_rows"].iloc[0])
             row |= {"n_rows": n_rows, "n_runs": len(there)}
-            row["paper_per_row"] = row["paper"] / entry.get("drawn", n_rows)
+            n_drawn = entry.get("drawn", n_rows)
+            row["paper_per_row"] = row["paper"] / n_drawn
             if len(there):
                 values = there["log_likelihood"]
                 row |= {"log_likelihood": values.max(), "median": values.median()}
@@ -212,7 +219,7 @@ def _advice(advice: pd.DataFrame, paper: Settings) -> list[str]:
             line |= {str(value): _cell(mean, digits=3) for value, mean in curve.items()}
             enough = ahead.index[ahead < paper.advice["gain"]][0]
             lines.append(line | {"enough": f"{enough}{' or more' if enough == curve.index[-1] else ''}"})
-        columns = [str(value) for value in paper.advice[about]]
+        columns = [str(value) for value in paper.advice[about]]  # type: ignore[literal-required]
         table = (
             pd.DataFrame(lines).fillna("").reindex(columns=["data set", "covariances", *columns, "enough"])
         )

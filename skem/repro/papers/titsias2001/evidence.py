@@ -48,7 +48,7 @@ class Evidence:
 
     def need(self, dataset: str) -> None:
         """Refuse a data set that cannot be had."""
-        entry = self.paper.tables.get(dataset, {})
+        entry: Any = self.paper.tables.get(dataset, {})
         if "not_available" in entry:
             raise NotRun(f"{dataset} is not available: {entry['not_available']}")
 

@@ -11,7 +11,6 @@ import pandas as pd
 from skem import plots
 from skem.repro.drawing import Figure, Tables
 from skem.repro.names import with_settings
-from skem.repro.papers.titsias2001.examples import draw, fits
 from skem.repro.papers.titsias2001.settings import Settings
 from skem.repro.papers.titsias2001.tables import gathered
 
@@ -38,6 +37,11 @@ def panels(n_rows: int, seeds: Mapping[str, int]) -> list[dict[str, Any]]:
     seeds : mapping
         From figure to seed.
     """
+    from skem.repro.papers.titsias2001.examples import (
+        draw,
+        fits,
+    )  # estimators, which no other process here needs
+
     found: list[dict[str, Any]] = []
     for figure, models in PANELS.items():
         X, y = draw(figure, n_rows, seeds[figure])

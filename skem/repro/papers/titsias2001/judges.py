@@ -14,7 +14,7 @@ from itertools import combinations, pairwise
 from math import ceil
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from skem.repro.ledger.estimates import LEVEL, Estimate, NotRun, mean, pooled_where_alike
 from skem.repro.ledger.verdicts import (
@@ -288,7 +288,7 @@ def _fig3_same(evidence: Evidence, claim: Claim) -> Judgement:
     apart = evidence.example("figure3", "shared", "apart")
     assert apart.runs is not None
     same = int((apart.runs < SAME).sum())
-    low, high = stats.binomtest(same, apart.n).proportion_ci(LEVEL)
+    low, high = scipy.stats.binomtest(same, apart.n).proportion_ci(LEVEL)
     verdict = "holds" if low > 0.5 else "fails" if high < 0.5 else "undecided"
     note = (
         f"share of fits whose kernels are within {SAME} spreads of the data of those of lambda = 0, against a half: "

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from skem.repro.config.validation import Count, DataSetName, Distinct, Fraction, Strict, Text, unknown
 
 
 def name_of(sharing: float) -> str:
@@ -13,9 +16,46 @@ def name_of(sharing: float) -> str:
     return f"lambda{round(100 * sharing):03d}"
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What judges, tables, figures and jobs look up.
+Params = dict[str, Any]
+
+
+class Variant(TypedDict):
+    """A table of the paper on certain features: source and scale, or why it is not available."""
+
+    title: Text
+    table: Literal["I", "II", "III", "IV", "V"]
+    source: NotRequired[str]
+    scale: NotRequired[Literal["none", "standard", "range", "discriminant", "discriminant_whole"]]
+    n_components: Distinct[Count]
+    not_available: NotRequired[str]
+
+
+class Choice(TypedDict):
+    """How lambda is chosen."""
+
+    tables: list[str]
+    repetitions: Count
+    validation_fraction: Fraction
+
+
+class Examples(TypedDict):
+    """The synthetic examples; ``drawn_rows``: samples in a panel of the figure."""
+
+    repetitions: Annotated[int, Field(ge=2)]
+    n_rows: Annotated[int, Field(ge=20)]
+    drawn_rows: Annotated[int, Field(ge=20)]
+
+
+class Images(TypedDict):
+    """PSKEM with sharing on images; ``params`` of ``PSKEMClassifier``."""
+
+    runs: Count
+    n_features: Count
+    params: Params
+
+
+class Settings(Strict):
+    """The settings of evaluators, tables, figures and jobs.
 
     Attributes
     ----------
@@ -30,18 +70,18 @@ class Settings:
     judged : list of str
         The paper's tables that the claims are held against; which features of each, its readings say.
     choice, examples, images : dict
-        How lambda is chosen; the synthetic examples; PSKEM with sharing.
     """
 
-    sharings: list[float]
-    n_folds: int
-    repetitions: int
-    model: Mapping[str, Any]
-    tables: Mapping[str, Mapping[str, Any]]
-    judged: list[str]
-    choice: Mapping[str, Any]
-    examples: Mapping[str, Any]
-    images: Mapping[str, Mapping[str, Any]]
+    title: Text
+    sharings: Distinct[Annotated[int | float, Field(ge=0, le=1)]]
+    n_folds: Annotated[int, Field(ge=2)]
+    repetitions: Count
+    model: Params
+    tables: dict[DataSetName, Variant]
+    judged: Distinct[str]
+    choice: Choice
+    examples: Examples
+    images: dict[Literal["mnist", "fashion_mnist"], Images]
 
     @cached_property
     def lambdas(self) -> dict[str, str]:
@@ -54,7 +94,7 @@ class Settings:
         return {"rbf": "RBF"} | self.lambdas | {"averaging": "averaging"}
 
     @cached_property
-    def measured(self) -> dict[str, Mapping[str, Any]]:
+    def measured(self) -> dict[str, Any]:
         """The variants that there is data for."""
         return {name: entry for name, entry in self.tables.items() if "source" in entry}
 
@@ -69,7 +109,10 @@ class Settings:
         return [f"{table}/{method}" for table in self.measured for method in self.methods]
 
 
-def settings(stated: dict[str, Any], experiment: object = None) -> Settings:
+Stated = Settings
+
+
+def settings(stated: Settings, experiment: object = None) -> Settings:
     """The settings as ``config/titsias2001.yaml`` states them; it has no experiments.
 
     Raises
@@ -77,10 +120,11 @@ def settings(stated: dict[str, Any], experiment: object = None) -> Settings:
     ValueError
         If it names a table that it does not have.
     """
-    for key, names in (("judged", stated["judged"]), ("choice.tables", stated["choice"]["tables"])):
-        for name in names:
-            if name not in stated["tables"]:
-                raise ValueError(f"{key} names {name!r}; there are {', '.join(stated['tables'])}")
-    return Settings(
-        **{key: value for key, value in stated.items() if key not in ("title", "claims", "readings")}
-    )
+    faults = unknown(stated.judged, stated.tables, "judged")
+    faults += unknown(stated.choice["tables"], stated.tables, "choice.tables")
+    for name, entry in stated.tables.items():
+        if ("source" in entry) == ("not_available" in entry) or ("source" in entry) != ("scale" in entry):
+            faults.append(f"tables.{name} needs source and scale, or not_available")
+    if faults:
+        raise ValueError("; ".join(faults))
+    return stated

@@ -28,7 +28,7 @@ CLAIMS = {
     for row in STATED.to_dict("records")
     if row["paper"] == "hayashi2021"
 }
-PAPER = papers.settings("hayashi2021", ROOT / "config", ROOT / "workflow/schemas")
+PAPER = papers.settings("hayashi2021", ROOT / "config")
 SAID = tables.printed(STATED)
 # Per class at first: error on test and on training rows, components left, weights; as the paper's Figure 7.
 CURVE = {2: (30, 30, 2, 8), 4: (14, 13.5, 4, 14), 8: (10, 9, 8, 20), 12: (10, 8.5, 10, 26), 16: (10, 8.5, 11, 30), 20: (10, 8.5, 12, 34)}  # fmt: skip
@@ -197,7 +197,7 @@ def test_the_mean_over_data_sets_is_judged_with_all_five():
 
 
 def test_on_features_as_they_are_nothing_is_held_against_rivals_on_others():
-    questions = papers.questions("hayashi2021", STATED, PAPER, ROOT / "config", ROOT / "workflow/schemas")
+    questions = papers.questions("hayashi2021", STATED, PAPER, ROOT / "config")
     raw = next(question for question in questions if question.name == "scale").instead["as-it-is"]
     evidence = Evidence(like_the_paper(rvm_raw=5.0), curves(), PAPER, STATED).under(Reading(instead=(raw,)))
     assert evidence.column("banana", "rvm", "error").mean() > 15

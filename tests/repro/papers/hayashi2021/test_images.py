@@ -12,7 +12,7 @@ from skem.repro.papers.hayashi2021 import images, networks  # noqa: E402
 from skem.repro.papers.hayashi2021.settings import NETWORKS  # noqa: E402
 
 ROOT = Path(__file__).parents[4]
-STATED = papers.settings("hayashi2021", ROOT / "config", ROOT / "workflow/schemas").images
+STATED = papers.settings("hayashi2021", ROOT / "config").images
 SETUP = networks.setup_of(STATED["network"], epochs=3, batch_size=20)
 
 

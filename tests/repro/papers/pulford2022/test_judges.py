@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 from claims import ROOT, STATED, WORDS
 from settings import described
-from snakemake.utils import update_config
 
 from skem.repro import papers
-from skem.repro.config import documents, experiments
+from skem.repro.config import documents
 from skem.repro.files import write_json, write_table
 from skem.repro.ledger import estimates, summary, verdicts
 from skem.repro.ledger.readings import Reading
@@ -19,11 +18,12 @@ from skem.repro.papers.pulford2022 import judges, specifications
 from skem.repro.papers.pulford2022 import values as measured
 from skem.repro.papers.pulford2022.evidence import Evidence
 from skem.repro.protocols import PROTOCOLS, gather
+from skem.repro.study import load_study
 from skem.repro.training import baselines
 
 OURS = STATED[STATED["paper"] == "pulford2022"]
 PRINTED = {row["id"]: float(row["value"]) for row in STATED.to_dict("records") if row["kind"] == "number"}
-PAPER = papers.settings("pulford2022", ROOT / "config", ROOT / "workflow/schemas")
+PAPER = papers.settings("pulford2022", ROOT / "config")
 
 
 def evidence_of(histories, seconds=None, timed=None, records=None):
@@ -120,35 +120,32 @@ def test_evidence_reports_the_best_pass_and_where_it_lies():
 @pytest.fixture(scope="module")
 def everything():
     """Made-up results of every setting that config/paper.yaml asks for, every preset, and every timed pass."""
-    config = documents.read(ROOT / "config" / "config.yaml")
-    update_config(config, documents.read(ROOT / "config" / "paper.yaml"))
+    files = [ROOT / "config" / name for name in ("config.yaml", "paper.yaml")]
+    study = load_study(
+        documents.merged(*map(documents.read, files)), files, ROOT / "config", evaluators=False
+    )
     rng = np.random.default_rng(0)
     found, timed = [], []
-    for name in config["experiments"]:
-        _, settings = experiments.settings(
-            name, ROOT / "config" / "experiments", ROOT / "workflow" / "schemas" / "experiment.yaml", config
-        )
-        for setting in settings:
-            accuracies = rng.uniform(0.8, 0.9, (3, 4))
-            found.append(
-                history(
-                    setting.method, setting.name, accuracies, setting.dataset,
-                    shared_proportion=rng.uniform(0.2, 0.8), condition=rng.uniform(10, 1e4), validation_accuracy=0.85, kept=0,
-                    n_test=10_000, **setting.record(config["features"][setting.dataset]),
-                )
-            )  # fmt: skip
-            row = {"dataset": setting.dataset, "method": setting.method, "setting": setting.name}
-            timed += [row | {"pass": p, "seconds": rng.uniform(0.01, 0.02)} for p in (2, 3)]
-    for dataset, methods in config["baselines"]["presets"].items():
-        for method in methods:
+    for setting in study.settings.values():
+        accuracies = rng.uniform(0.8, 0.9, (3, 4))
+        found.append(
+            history(
+                setting.method, setting.name, accuracies, setting.dataset,
+                shared_proportion=rng.uniform(0.2, 0.8), condition=rng.uniform(10, 1e4), validation_accuracy=0.85, kept=0,
+                n_test=10_000, **setting.record(study.datasets[setting.dataset].features),
+            )
+        )  # fmt: skip
+        row = {"dataset": setting.dataset, "method": setting.method, "setting": setting.name}
+        timed += [row | {"pass": p, "seconds": rng.uniform(0.01, 0.02)} for p in (2, 3)]
+    for dataset, entry in study.datasets.items():
+        for method in entry.presets:
             for label in baselines.reported():
                 if label.startswith(method):
                     found.append(history(label, "preset", rng.uniform(0.8, 0.9, (3, 1)), dataset))  # noqa: PERF401
     table = pd.concat(found, ignore_index=True)
     by_dataset = dict(tuple(table.groupby("dataset")))
     seconds = {name: part.assign(seconds=0.1) for name, part in by_dataset.items()}
-    content = documents.read(ROOT / "config" / "datasets.yaml")
-    records = {name: entry | {"available": True} for name, entry in content.items()}
+    records = {name: entry | {"available": True} for name, entry in study.described.items()}
     return evidence_of(by_dataset, seconds, pd.DataFrame(timed), records)
 
 
@@ -164,7 +161,7 @@ def test_with_everything_run_every_claim_has_a_verdict(everything):
     data = table[(table["method"] == "data") & (table["external"] == "no") & (table["kind"] == "number")]
     assert set(data["verdict"]) == {"reproduced"}
     assert len(data) == 20
-    # config/protocols.yaml says how each was measured.
+    # config/words says how each was measured.
     accuracies = table[table["measured_by"].isin(PROTOCOLS) & (table["kind"] == "number")]
     accuracies = accuracies[accuracies["quantity"].str.startswith("accuracy")]
     assert len(accuracies) > 20
@@ -318,7 +315,7 @@ def test_the_top_three_are_above_all_others():
 
 def test_every_option_of_every_question_is_measured_and_touches_its_claims(everything):
     """So the names in config/pulford2022.yaml are those of the experiments."""
-    questions = papers.questions("pulford2022", STATED, PAPER, ROOT / "config", ROOT / "workflow/schemas")
+    questions = papers.questions("pulford2022", STATED, PAPER, ROOT / "config")
     table, other = summary.ledger(
         OURS,
         lambda claim, reading: judges.judge(everything.under(reading), claim),
@@ -425,6 +422,7 @@ def test_models_are_compared_on_the_same_folds():
 
 
 def test_the_verdicts_do_not_depend_on_the_order_of_claims(everything):
-    once = ledger(OURS, everything)
-    again = ledger(OURS[::-1], everything)
+    some = OURS[::6]
+    once = ledger(some, everything)
+    again = ledger(some[::-1], everything)
     pd.testing.assert_frame_equal(once, again[::-1].reset_index(drop=True))

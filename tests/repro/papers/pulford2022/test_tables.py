@@ -10,7 +10,7 @@ from skem.metrics import operation_count
 from skem.repro import papers
 from skem.repro.papers.pulford2022 import tables
 
-PAPER = papers.settings("pulford2022", ROOT / "config", ROOT / "workflow/schemas")
+PAPER = papers.settings("pulford2022", ROOT / "config")
 
 
 def history(method, setting, by_run, dataset="mnist_half", rows="all", validation=None, n_folds=1, **columns):

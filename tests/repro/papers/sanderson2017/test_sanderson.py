@@ -6,14 +6,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
 from skem.repro import papers
 from skem.repro.ledger import summary
 from skem.repro.ledger.readings import Reading
 from skem.repro.ledger.verdicts import VERDICTS
 from skem.repro.papers import ledgers
-from skem.repro.papers.sanderson2017 import settings, tables, times
+from skem.repro.papers.sanderson2017 import tables, times
 from skem.repro.papers.sanderson2017.evidence import VALUES, Evidence, spread_of_the_best
 from skem.repro.papers.sanderson2017.figures import FIGURES
 from skem.repro.papers.sanderson2017.judges import judge, knows
@@ -27,14 +26,14 @@ CLAIMS = {
     for row in STATED.to_dict("records")
     if row["paper"] == "sanderson2017"
 }
-PAPER = papers.settings("sanderson2017", ROOT / "config", ROOT / "workflow/schemas")
+PAPER = papers.settings("sanderson2017", ROOT / "config")
 ROWS = {"ozone": 2534, "ozone_mean": 2534, "ozone_observed": 2534, "winequality": 6497, "birch3": 100_000}
 ROWS |= {"covertype": 581_012, "pokerhand": 100_000}
 
 
 def like_the_paper(dropped=(), **changed):
     """All values as printed, plus a little chance; ``changed`` multiplies a method's likelihood or, by "seconds_", time."""
-    rng, size = np.random.default_rng(0), PAPER.size("paper")
+    rng, size = np.random.default_rng(0), PAPER.sizes["paper"]
     found = {name: [] for name in VALUES}
     for dataset, n_rows in ROWS.items():
         scale = n_rows / PAPER.data_sets[dataset].get("drawn", n_rows)
@@ -235,11 +234,7 @@ def test_without_its_clamp_mlpack_is_another_reading():
     table, _ = summary.ledger(
         STATED[STATED["id"].str.startswith("sanderson.sec5.diag_higher.")],
         lambda claim, reading: judge(Evidence(values, PAPER, STATED).under(reading), claim),
-        questions={
-            "sanderson2017": papers.questions(
-                "sanderson2017", STATED, PAPER, ROOT / "config", ROOT / "workflow/schemas"
-            )
-        },
+        questions={"sanderson2017": papers.questions("sanderson2017", STATED, PAPER, ROOT / "config")},
     )
     found = table.set_index(table["id"].str.rpartition(".")[2])[["verdict", "readings", "depends_on"]]
     assert tuple(found.loc["winequality"]) == ("holds", 2, "whether mlpack clamps its covariances")
@@ -291,12 +286,12 @@ def test_the_spread_of_the_best():
 
 
 def test_settings_that_name_no_data_set_are_refused():
-    stated = yaml.safe_load((ROOT / "config/sanderson2017.yaml").read_text(encoding="utf-8"))
-    stated["ridges"]["data_sets"] = ["cloud"]
-    with pytest.raises(ValueError, match=r"ridges.data_sets names 'cloud'; available: ozone"):
-        settings.settings(stated)
-    with pytest.raises(ValueError, match=r"sizes\.sanderson2017 is 'tiny'"):
-        PAPER.size("tiny")
+    changes = {"ridges": {"data_sets": ["cloud"]}, "size": "papr"}
+    with pytest.raises(
+        ValueError,
+        match=r"ridges.data_sets names 'cloud'; allowed: ozone.*size names 'papr'; did you mean paper",
+    ):
+        papers.settings("sanderson2017", ROOT / "config", changes)
 
 
 def test_tables_and_figures_of_what_was_measured(printed):
