@@ -41,7 +41,7 @@ class State(NamedTuple):
 
     Attributes
     ----------
-    n_passes : int
+    n_iter : int
         Iterations done.
     mixture : Mixture
         The parameters after this iteration.
@@ -57,7 +57,7 @@ class State(NamedTuple):
         Components whose covariance was singular in the M-step, and so is not what their samples have.
     """
 
-    n_passes: int
+    n_iter: int
     mixture: Mixture
     log_likelihood: float
     objective: float

@@ -105,7 +105,7 @@ class Mode(NamedTuple):
     curvature : ndarray
         Minus the Hessian of J at ``coef``.
     objective : list of float
-        log P(T|X, w) + log prior of the coefficients, but for a constant, before the first pass of EM and after each.
+        log P(T|X, w) + log prior of the coefficients, but for a constant, before the first iteration of EM and after each.
     """
 
     coef: np.ndarray
@@ -285,7 +285,7 @@ def posterior_mode(
     responsibilities : ndarray of shape (n, S), optional
         Those of the first M-step; without them they follow from ``coef``.
     em_iter : int
-        The most passes of EM.
+        Maximum number of EM iterations.
     """
     value, following = objective_and_responsibilities(rows, designs, coef, log_pi)
     responsibilities, objective = following if responsibilities is None else responsibilities, [value]

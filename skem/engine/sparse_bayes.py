@@ -155,7 +155,7 @@ def iterations(
     basis : Basis
     responsibilities : ndarray of shape (n, S)
     max_iter, em_iter : int
-        The most iterations, and passes of EM in each.
+        Maximum number of iterations, and of EM iterations in each.
     tol : float
         Stop where the sum of squared changes of the precisions is less, and no weight was dropped.
     max_precision : float

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import log_softmax, logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -48,7 +47,7 @@ from skem.estimators._components import (
     numbers_per_class,
 )
 from skem.estimators._files import load, save
-from skem.estimators._fitted import FittedMixture
+from skem.estimators._fitted import FittedMixture, require_fitted
 from skem.estimators._log_odds import decision_function
 from skem.estimators._methods import computed_on_host, per_sample
 from skem.estimators._samples import TrainingSamples, training_samples
@@ -56,27 +55,28 @@ from skem.estimators._state import attributes_of, expect, take, take_classes, ta
 from skem.estimators._training import Iteration, Training, fit_iterations, seeds
 
 
-def fitted_attribute(name: str, doc: str, owner: str = "_fitted") -> Any:
-    """A public attribute that is one of a `FittedMixture`."""
+def fitted_attribute(public: str, name: str, doc: str, owner: str = "_fitted") -> Any:
+    """A property called ``public`` that is the attribute ``name`` of a `FittedMixture`."""
 
     def get(self: Any) -> Any:
+        require_fitted(self, public)
         return in_place(self, getattr(getattr(self, owner), name))
 
     def assign(self: Any, values: Sequence[Any]) -> None:
+        require_fitted(self, public)
         setattr(self, owner, replace(getattr(self, owner), **{name: tuple(to_numpy(list(values)))}))
 
     return property(get, assign, doc=doc)
 
 
 def only_block(name: str, doc: str) -> Any:
-    """A public array of a model with one feature block."""
+    """A property that is an array of a model with one feature block."""
 
     def get(self: Any) -> Any:
-        if not hasattr(self, "_fitted"):
-            raise NotFittedError(f"{type(self).__name__} is not fitted: {name}_ is known after fit")
-        if len(self._fitted.mixtures) != 1:
+        mixtures = require_fitted(self, f"{name}_").mixtures
+        if len(mixtures) != 1:
             raise AttributeError(f"{type(self).__name__} has no attribute '{name}_': see blocks_")
-        return in_place(self, getattr(self._fitted.mixtures[0], name))
+        return in_place(self, getattr(mixtures[0], name))
 
     return property(get, doc=doc)
 
@@ -353,8 +353,8 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
 
     # Fitted parameters, in input units
 
-    blocks_ = fitted_attribute("mixtures", "Mixture of each feature block.")
-    block_indices_ = fitted_attribute("columns", "Features of each block.")
+    blocks_ = fitted_attribute("blocks_", "mixtures", "Mixture of each feature block.")
+    block_indices_ = fitted_attribute("block_indices_", "columns", "Features of each block.")
     weights_ = only_block("weights", "pi_kc, shape (n_components, n_classes); for a model with one block.")
     means_ = only_block("means", "mu_k, shape (n_components, n_features); for a model with one block.")
     covariances_ = only_block(

@@ -109,9 +109,9 @@ n_components_ : int
     too few distinct samples.
 n_blocks_ : int
     Number of feature blocks.
-block_indices_ : list of ndarray
+block_indices_ : tuple of ndarray
     Indices of the features of each block.
-blocks_ : list of Mixture
+blocks_ : tuple of Mixture
     Parameters of each feature block: ``weights`` (K, L), ``means`` (K, m) and ``covariances``.
 weights_ : ndarray of shape (n_components, n_classes)
     Weights pi_kc; each column sums to one.

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import softmax
+from sklearn.exceptions import NotFittedError
 
 from skem.engine import device, missing
 from skem.engine.covariances import COVARIANCE_TYPES, CovarianceType
@@ -312,6 +313,13 @@ class FittedMixture:
         for r, (mixture, block) in enumerate(zip(mixtures, columns, strict=True)):
             _check(mixture, block, units, covariance_type, name.replace("*", str(r)))
         return cls(tuple(mixtures), tuple(columns), units, covariance_type)
+
+
+def require_fitted(model: Any, name: str) -> FittedMixture:
+    """The fitted mixture of a model; NotFittedError names the attribute that was asked for."""
+    if not hasattr(model, "_fitted"):
+        raise NotFittedError(f"{type(model).__name__} is not fitted: {name} is known after fit")
+    return model._fitted
 
 
 def _check(

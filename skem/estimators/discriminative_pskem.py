@@ -86,7 +86,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     classes_, class_prior_, n_components_, groups_, n_blocks_, block_indices_
     blocks_
         These are the mixtures after discriminative training.
-    generative_blocks_ : list of Mixture
+    generative_blocks_ : tuple of Mixture
         Mixtures after EM, which ``score_samples`` and ``sample`` use.
     temperature_ : float
         Temperature T.
@@ -321,7 +321,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
             yield from train_discriminatively(self, training, random_state, progress)
 
     generative_blocks_ = fitted_attribute(
-        "mixtures", "Mixture of each feature block after EM.", "_generative"
+        "generative_blocks_", "mixtures", "Mixture of each feature block after EM.", "_generative"
     )
 
     # Files

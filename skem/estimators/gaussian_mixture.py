@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, DensityMixin
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted
@@ -55,7 +54,7 @@ from skem.estimators._checking import (
 )
 from skem.estimators._docstrings import documented
 from skem.estimators._files import File, read_model, reading, save
-from skem.estimators._fitted import FittedMixture
+from skem.estimators._fitted import FittedMixture, require_fitted
 from skem.estimators._methods import computed_on_host, per_sample
 from skem.estimators._metrics import METRICS
 from skem.estimators._mixture_initialisation import CLUSTERINGS, given_labels, initial_mixture
@@ -70,15 +69,14 @@ def _parameter(name: str, doc: str) -> Any:
     """A public array of the mixture."""
 
     def get(self: GaussianMixture) -> Any:
-        if not hasattr(self, "_fitted"):
-            raise NotFittedError(f"GaussianMixture is not fitted: {name}_ is known after fit")
-        array = getattr(self._fitted.mixtures[0], name)
+        array = getattr(require_fitted(self, f"{name}_").mixtures[0], name)
         return in_place(self, array[:, 0] if name == "weights" else array)
 
     def assign(self: GaussianMixture, values: ArrayLike) -> None:
         array = np.asarray(to_numpy(values))
         array = array[:, None] if name == "weights" else array
-        self._fitted = self._fitted.with_mixtures([replace(self._fitted.mixtures[0], **{name: array})])
+        fitted = require_fitted(self, f"{name}_")
+        self._fitted = fitted.with_mixtures([replace(fitted.mixtures[0], **{name: array})])
 
     return property(get, assign, doc=doc)
 
