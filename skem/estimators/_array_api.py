@@ -110,7 +110,7 @@ def refuse_foreign(init: Any, X: Any) -> None:
 # Fitted models
 
 
-def move_to_place_of(estimator: Any, X: Any) -> None:
+def move_to_device_of(estimator: Any, X: Any) -> None:
     """Move the public arrays that ``fit`` stored to where ``X`` is; arrays of a `FittedMixture` follow when they are read."""
     vars(estimator).pop("_anchor", None)
     device = device_of(X)
@@ -119,10 +119,10 @@ def move_to_place_of(estimator: Any, X: Any) -> None:
         parameters = estimator.get_params(deep=False)
         for name, value in vars(estimator).copy().items():
             if name.endswith("_") and name != "classes_" and name not in parameters:
-                setattr(estimator, name, in_place(estimator, value))
+                setattr(estimator, name, on_device_of_fit(estimator, value))
 
 
-def in_place(estimator: Any, value: Any) -> Any:
+def on_device_of_fit(estimator: Any, value: Any) -> Any:
     """NumPy arrays, also in lists, tuples and mixtures, in the namespace and on the device of the fit."""
     anchor = vars(estimator).get("_anchor")
     if anchor is None:

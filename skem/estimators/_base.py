@@ -22,11 +22,11 @@ from skem.engine.parameters import Mixture
 from skem.engine.problem import ACTIVE_ROWS
 from skem.engine.rows import Features
 from skem.estimators._array_api import (
-    in_place,
     labels_of,
     like,
-    move_to_place_of,
+    move_to_device_of,
     namespace_of,
+    on_device_of_fit,
     refuse_foreign,
     to_numpy,
 )
@@ -60,7 +60,7 @@ def fitted_attribute(public: str, name: str, doc: str, owner: str = "_fitted") -
 
     def get(self: Any) -> Any:
         require_fitted(self, public)
-        return in_place(self, getattr(getattr(self, owner), name))
+        return on_device_of_fit(self, getattr(getattr(self, owner), name))
 
     def assign(self: Any, values: Sequence[Any]) -> None:
         require_fitted(self, public)
@@ -76,7 +76,7 @@ def only_block(name: str, doc: str) -> Any:
         mixtures = require_fitted(self, f"{name}_").mixtures
         if len(mixtures) != 1:
             raise AttributeError(f"{type(self).__name__} has no attribute '{name}_': see blocks_")
-        return in_place(self, getattr(mixtures[0], name))
+        return on_device_of_fit(self, getattr(mixtures[0], name))
 
     return property(get, doc=doc)
 
@@ -137,7 +137,7 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
 
     _fitted: FittedMixture
     _active_rows = ACTIVE_ROWS  # 0 for exact iterations, to measure what active sets save
-    _placed_attribute = "class_prior_"
+    _device_attribute = "class_prior_"
     _returns_lists = False  # True if responsibilities are a list even for one block
 
     # Training
@@ -182,7 +182,7 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
             with closing(self._iterations(X, y, sample_weight, progress)) as iterations:
                 for _ in iterations:
                     pass
-            move_to_place_of(self, X)
+            move_to_device_of(self, X)
         return self
 
     def fit_passes(

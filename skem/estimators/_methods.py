@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skem.engine.device import DeviceFeatures
 from skem.engine.rows import Features
-from skem.estimators._array_api import device_of, in_place, raise_missing_on, to_numpy
+from skem.estimators._array_api import device_of, on_device_of_fit, raise_missing_on, to_numpy
 from skem.estimators._checking import is_dask
 from skem.estimators._out_of_core import map_blocks
 
@@ -32,7 +32,7 @@ def per_sample(method: Method) -> Method:
         if is_dask(X):
             return map_blocks(self, method.__name__, X, args, kwargs)
         check_is_fitted(self)
-        check_same_namespace(X, self, attribute=self._placed_attribute, method=method.__name__)
+        check_same_namespace(X, self, attribute=self._device_attribute, method=method.__name__)
         device = device_of(X)
         features = self._features(to_numpy(X))
         if device is not None:
@@ -51,6 +51,6 @@ def computed_on_host(method: Method) -> Method:
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
         check_is_fitted(self)
         keywords = {name: to_numpy(value) for name, value in kwargs.items()}
-        return in_place(self, method(self, *to_numpy(args), **keywords))
+        return on_device_of_fit(self, method(self, *to_numpy(args), **keywords))
 
     return wrapper  # type: ignore[return-value]

@@ -28,10 +28,10 @@ from skem.engine.samples import Samples
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._armadillo import read_armadillo
 from skem.estimators._array_api import (
-    in_place,
     like,
-    move_to_place_of,
+    move_to_device_of,
     namespace_of,
+    on_device_of_fit,
     refuse_foreign,
     to_numpy,
 )
@@ -70,7 +70,7 @@ def _parameter(name: str, doc: str) -> Any:
 
     def get(self: GaussianMixture) -> Any:
         array = getattr(require_fitted(self, f"{name}_").mixtures[0], name)
-        return in_place(self, array[:, 0] if name == "weights" else array)
+        return on_device_of_fit(self, array[:, 0] if name == "weights" else array)
 
     def assign(self: GaussianMixture, values: ArrayLike) -> None:
         array = np.asarray(to_numpy(values))
@@ -212,7 +212,7 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         self.random_state = random_state
 
     _fitted: FittedMixture
-    _placed_attribute = "means_"
+    _device_attribute = "means_"
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> GaussianMixture:
@@ -248,7 +248,7 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
             with closing(self._iterations(X, sample_weight, progress)) as iterations:
                 for _ in iterations:
                     pass
-            move_to_place_of(self, X)
+            move_to_device_of(self, X)
         return self
 
     def _n_init(self) -> int:
@@ -531,7 +531,7 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         check_is_fitted(self)
         covariances = self._fitted.mixtures[0].covariances
         matrices = not self._fitted.covariance_type.diagonal
-        return in_place(self, np.linalg.inv(covariances) if matrices else 1.0 / covariances)
+        return on_device_of_fit(self, np.linalg.inv(covariances) if matrices else 1.0 / covariances)
 
     @property
     def n_parameters_(self) -> int:
