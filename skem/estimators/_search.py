@@ -19,7 +19,7 @@ DELEGATED = (
     *("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba", "decision_function"),
     *("class_log_density", "score_samples", "score", "sample"),
 )
-"""Methods that a search delegates, if the class of its model has them."""
+"""Methods that a search delegates, if the class of its model defines them; ``score`` of a classifier is scikit-learn's."""
 
 
 def _delegating(cls: type, model: type, name: str) -> Callable[..., Any]:
@@ -61,7 +61,7 @@ class Search(CallbackSupportMixin):
         if model is not None:
             cls._Model = model
             for name in methods:
-                if hasattr(model, name):
+                if getattr(getattr(model, name, None), "__module__", "").startswith("skem."):
                     setattr(cls, name, _delegating(cls, model, name))
         super().__init_subclass__(**options)
 
