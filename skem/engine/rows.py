@@ -57,7 +57,8 @@ class Features:
         far = np.flatnonzero(~(extent < MAX_EXTENT))
         if len(far):
             raise ValueError(
-                f"feature {far[0]} is {extent[far[0]]:.3g} spreads from the training mean: too far"
+                f"feature {far[0]} is {extent[far[0]]:.3g} spreads from the training mean: too far for float64; correct "
+                "this value, or leave the sample out."
             )
         return extent
 

@@ -496,7 +496,10 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         fitted = self._fitted
         features = np.concatenate(fitted.columns)
         if len(features) != self.n_features_in_ or len(np.unique(features)) != self.n_features_in_:
-            raise ValueError("sample: the blocks must hold every feature exactly once, see block_indices_")
+            raise ValueError(
+                "sample: block_indices_ has features in several blocks or in none, which defines no distribution of all "
+                "features: fit with an arrangement that is a partition"
+            )
         rng = check_random_state(self.random_state if random_state is None else random_state)
         if y is None or np.ndim(y) == 0:
             check_n_samples(n_samples)

@@ -266,7 +266,9 @@ class FittedMixture:
             log_density, offsets = regression(x)
             log_weights = np.log(mixture.weights[:, 0])
         if not np.isfinite(log_density).any():
-            raise ValueError(f"condition: values={values.tolist()} are too far from the mixture")
+            raise ValueError(
+                f"condition: values={values.tolist()} are too far from the mixture: give values nearer to its means"
+            )
         weights = softmax(log_weights + log_density[:, 0])
         return weights, (mixture.means + offsets[:, 0])[:, ~observed], regression.covariances
 

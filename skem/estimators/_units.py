@@ -88,7 +88,8 @@ class Units:
         if mixture.covariances.shape not in covariance_type.shapes(K, m) or len(mixture.weights) != K:
             raise ValueError(
                 f"weights {mixture.weights.shape}, means {mixture.means.shape} and covariances {mixture.covariances.shape} "
-                f"of a fitted mixture with {covariance_type.name} covariances do not belong together: the shapes do not match"
+                f"with covariance_type={covariance_type.name!r} do not belong together: assign arrays of one number of "
+                "components and of features"
             )
         covariances = covariance_type.to_engine(mixture.covariances, scale)
         means = (mixture.means - self.shift[columns]) / scale

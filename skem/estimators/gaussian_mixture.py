@@ -508,7 +508,7 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
                 f"condition: values must be {len(known)} finite numbers, one per feature, got {values!r}"
             )
         if len(known) == self.n_features_in_:
-            raise ValueError("condition: no feature is left")
+            raise ValueError(f"condition: all {len(known)} features are given: leave out at least one")
         return self._like(*self._fitted.conditional(known, given))
 
     def _indices(self, features: ArrayLike) -> np.ndarray:

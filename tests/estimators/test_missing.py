@@ -180,7 +180,7 @@ def test_features_that_are_none_are_named():
                 ask(features)
     with pytest.raises(ValueError, match="values must be 2 finite numbers"):
         model.condition([0, 1], [1.0])
-    with pytest.raises(ValueError, match="no feature is left"):
+    with pytest.raises(ValueError, match="all 4 features are given"):
         model.condition(range(4), np.zeros(4))
     with pytest.raises(ValueError, match="no value at all"):
         model.score_samples(np.full((1, 4), np.nan))
