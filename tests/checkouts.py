@@ -27,9 +27,9 @@ def copy(folder, datasets=tuple(FOLDS)):
     (folder / "skem" / "of_this_copy.py").touch()
     for path in (folder / "workflow").glob("scripts/*.py"):
         path.write_text(f"{path.read_text(encoding='utf-8')}\nimport skem.of_this_copy\n", encoding="utf-8")
-    path = folder / "skem/repro/training/baselines.py"
+    path = folder / "skem/repro/training/classifiers/baselines.py"
     code = path.read_text(encoding="utf-8")
-    path.write_text(code.replace('"reg_param", 1e-3, 1e-2', '"reg_param", -1.0, 1e-2'), encoding="utf-8")
+    path.write_text(code.replace('"reg_param": [1e-3, 1e-2', '"reg_param": [-1.0, 1e-2'), encoding="utf-8")
     path = folder / "config" / "experiments" / "table1.yaml"
     experiment = yaml.safe_load(path.read_text(encoding="utf-8"))
     entries = experiment["data_sets"] = {name: experiment["data_sets"][name] for name in FOLDS}

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
+from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 import grimp
+
+from skem.repro.training.classifiers import find
 
 VERIFIED = "skem.datasets"
 """Package that no hash follows. A job reads a data set's arrays, which are verified by the hash of their content: however
@@ -22,6 +26,15 @@ def code_of(script: str | Path) -> str:
     for path in (Path(script).absolute(), *sorted(map(_file, modules_of(script)))):
         digest.update(_bare(path))
     return digest.hexdigest()[:16]
+
+
+def code_of_classifiers(names: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Entries of classifiers, and hashes of the library's code that these name."""
+    found = {}
+    for name in sorted(set(names)):
+        module = find(name).estimator.split(":")[0]
+        found[name] = repr(find(name)), code_of(_file(module)) if module in _graph().modules else ""
+    return found
 
 
 def modules_of(script: str | Path) -> set[str]:
@@ -46,10 +59,13 @@ def _graph() -> grimp.ImportGraph:
         graph.remove_module(module)
     graph.add_module(VERIFIED)  # `from skem import datasets` imports that, not skem
     for module in graph.modules:
+        text = _file(module).read_text(encoding="utf-8")
+        imported = set(re.findall(r'"(skem[\w.]*):\w+"', text)) & graph.modules  # "module:class"
         # Names that are computed: of any module below.
-        if "import_module(" in _file(module).read_text(encoding="utf-8"):
-            for below in graph.find_descendants(module):
-                graph.add_import(importer=module, imported=below)
+        if "import_module(" in text:
+            imported |= graph.find_descendants(module)
+        for name in imported:
+            graph.add_import(importer=module, imported=name)
     return graph
 
 

@@ -2,11 +2,13 @@
 
 import re
 import sys
+from dataclasses import replace
 
 import pytest
 from checkouts import ROOT
 
 from skem.repro import code_hash
+from skem.repro.training.classifiers import baselines
 
 WITHOUT = {
     "fetch": "prints which data sets are available",
@@ -15,6 +17,9 @@ WITHOUT = {
     "regress": "compares, and always runs",
 }
 """Rules with a script that need no hash of their code, and why."""
+
+TRAINING = {"train", "baseline", "frontier_images", "frontier_table", "frontier_outliers", "own_table"}
+"""Scripts that look up classifiers by name."""
 
 RULE = re.compile(r"^(?:use )?rule (?:\w+ as )?(\w+)", flags=re.MULTILINE)
 
@@ -30,6 +35,8 @@ def test_every_rule_has_the_hash_of_its_script_or_always_runs():
                 wrong += [name] * (re.findall(r'code=code\("(\w+)"\)', block) != scripts)
             elif " with:" in block and "params:" in block:
                 wrong += [name] * (not re.search(r"code=code\(|again=STARTED", block))
+            if TRAINING.intersection(scripts) and "params:" in block:
+                wrong += [name] * ("classifiers=" not in block)
     assert checked > 60
     assert wrong == []
 
@@ -55,6 +62,7 @@ FILES = {
     "skem/engine/kernels.py": "from . import threads",
     "skem/engine/threads.py": "LIMIT = 1",
     "skem/other.py": "OTHER = 1",
+    "skem/registry.py": 'ENTRIES = {"em": "skem.engine.em:e_step"}',
     "skem/datasets/__init__.py": "from skem.datasets import sources",
     "skem/datasets/sources.py": "import skem.other",
     "skem/papers/__init__.py": """
@@ -70,6 +78,7 @@ FILES = {
         """,
     "library.py": "from skem import Lazy",
     "claims.py": "from skem import papers",
+    "models.py": "from skem import registry",
 }
 """A library with one import of each kind, and scripts."""
 
@@ -77,6 +86,7 @@ TRAIN = {"train.py", "skem/engine/em.py", "skem/engine/kernels.py", "skem/engine
 COVERED = {
     "train.py": TRAIN,
     "library.py": {"library.py", "skem/__init__.py", "skem/lazy.py"},
+    "models.py": TRAIN - {"train.py"} | {"models.py", "skem/registry.py"},
     "claims.py": TRAIN - {"train.py"}
     | {
         "claims.py",
@@ -137,5 +147,21 @@ def test_scripts_of_the_workflow():
     train = code_hash.modules_of(ROOT / "workflow/scripts/train.py")
     assert {"skem.engine.em", "skem.estimators.pskem", "skem.repro.training.passes"} <= train
     assert not [module for module in train if module.startswith(("skem.datasets", "skem.repro.ledger"))]
+    for script in TRAINING:
+        modules = code_hash.modules_of(ROOT / f"workflow/scripts/{script}.py")
+        families = {module for module in modules if module.startswith("skem.repro.training.classifiers.")}
+        assert families <= {"skem.repro.training.classifiers.shared_kernel"}, script
     claims = code_hash.modules_of(ROOT / "workflow/scripts/claims.py")
     assert {"skem.repro.papers.pulford2022.judges", "skem.repro.papers.titsias2001.judges"} <= claims
+
+
+def test_adding_a_classifier_changes_no_other(monkeypatch):
+    names = ["pskem", "svm_rbf", "skem.SKEMClassifier"]
+    before = code_hash.code_of_classifiers(names)
+    monkeypatch.setitem(baselines.ENTRIES, "another", baselines.ENTRIES["svm_linear"])
+    assert code_hash.code_of_classifiers(names) == before
+    monkeypatch.setitem(baselines.ENTRIES, "svm_rbf", replace(baselines.ENTRIES["svm_rbf"], narrow=4.0))
+    after = code_hash.code_of_classifiers(names)
+    assert {name for name in names if after[name] != before[name]} == {"svm_rbf"}
+    (_, of_another), (_, of_svm) = code_hash.code_of_classifiers(["another", "svm_rbf"]).values()
+    assert of_another == of_svm == code_hash.code_of(ROOT / "skem/repro/training/svm.py")

@@ -13,10 +13,7 @@ from claims import ROOT
 
 from skem.repro import study
 from skem.repro.config.documents import ConfigurationError, merged, read
-from skem.repro.config.models import Baseline
-from skem.repro.frontier import contestants
-from skem.repro.frontier import settings as frontier_settings
-from skem.repro.training import baselines, feature_store
+from skem.repro.training import feature_store
 
 CONFIG = ROOT / "config" / "config.yaml"
 
@@ -92,7 +89,7 @@ def test_faults_of_all_files_are_reported_together(tmp_path):
         ("experiments/table1.yaml", "reg_covar: 0.03", "reg_covar: 1e-6"),
         ("titsias2001.yaml", "n_folds: 5", "n_folds: one"),
         ("peers.yaml", "engine: oneDAL", "engine: oneDALL"),
-        ("frontier.yaml", "model: knn", "model: kn"),
+        ("frontier.yaml", "model: knn_5", "model: knn_55"),
         ("regress.yaml", "rounds: 4", "rounds: 0"),
     ):
         text = (folder / name).read_text(encoding="utf-8")
@@ -105,7 +102,7 @@ def test_faults_of_all_files_are_reported_together(tmp_path):
         "table1.yaml: params.reg_covar is '1e-6'; should be a valid number; write 1e-6 with a point",
         "titsias2001.yaml: n_folds is 'one'",
         "beside.engine is 'oneDALL'; did you mean oneDAL?",
-        "names 'kn'; did you mean knn?",
+        "names 'knn_55'; did you mean knn_5?",
         "regress.yaml: timing.rounds is 0",
     ):
         assert any(words in line for line in found), (words, found)
@@ -132,11 +129,6 @@ def test_two_experiments_may_not_give_two_settings_one_name(tmp_path):
         (folder / "experiments" / f"{name}.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     (line,) = faults(given={"experiments": ["one", "two"]}, folder=folder)
     assert line.endswith("two.yaml: rice/own/1x7 is another setting in another experiment")
-
-
-def test_names_of_models_are_those_of_the_registries():
-    assert set(Baseline.__args__) == set(baselines.names())
-    assert set(frontier_settings.OTHERS) == set(contestants._RIVALS)
 
 
 def snakemake(*arguments, folder=ROOT, **environment):

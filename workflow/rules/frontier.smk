@@ -1,4 +1,5 @@
 # Is the classifier worth choosing? Not part of a default run: snakemake frontier --cores 2
+from skem.repro.code_hash import code_of_classifiers
 from skem.repro.frontier.settings import BUNDLED
 
 FRONTIER = STUDY.frontier
@@ -26,6 +27,11 @@ FRONTIER_VALUES = {
 }
 FRONTIER_OUTLIERS = [f"results/tables/frontier_outliers.{suffix}" for suffix in ("csv", "md")]
 REFERENCE_TOO += [*FRONTIER_RESULTS, *FRONTIER_VALUES.values(), *FRONTIER_OUTLIERS]
+
+
+def classifiers_of(methods, *names):
+    """The code of the classifiers of some methods, or of all."""
+    return code_of_classifiers(methods[name]["model"] for name in names or methods)
 
 
 rule frontier_features:
@@ -63,6 +69,9 @@ rule frontier_images:
         runs=FRONTIER["images"]["runs"],
         seed=SEED,
         code=code("frontier_images"),
+        classifiers=lambda wildcards: classifiers_of(
+            FRONTIER["images"]["data_sets"][wildcards.dataset]["methods"], wildcards.method
+        ),
     message:
         "{wildcards.method} on {wildcards.dataset}"
     script:
@@ -83,6 +92,7 @@ rule frontier_table:
         setup={name: FRONTIER["tables"][name] for name in ("n_folds", "max_rows")},
         seed=SEED,
         code=code("frontier_table"),
+        classifiers=lambda wildcards: classifiers_of(FRONTIER["tables"]["methods"]),
     message:
         "every method on {wildcards.dataset}"
     script:
@@ -107,6 +117,7 @@ rule frontier_outliers:
         methods=FRONTIER["outliers"]["methods"],
         seed=SEED,
         code=code("frontier_outliers"),
+        classifiers=lambda wildcards: classifiers_of(FRONTIER["outliers"]["methods"]),
     message:
         "rows unlike those of {wildcards.dataset}"
     script:

@@ -31,6 +31,7 @@ rule compare:
         title=lambda wildcards: OWN.stem,
         seed=SEED,
         code=code("own_table"),
+        classifiers=lambda wildcards: classifiers_of(FRONTIER["tables"]["methods"]),
     message:
         "comparing classifiers on a table"
     script:

@@ -1,5 +1,5 @@
 # Supervised EM and its rivals: one job per data set, method, setting and block of runs, looping inside.
-
+from skem.repro.code_hash import code_of_classifiers
 
 BASELINES = STUDY.config.baselines
 
@@ -38,6 +38,7 @@ rule train:
         unit=work_of,
         seed=SEED,
         code=code("train"),
+        classifiers=lambda wildcards: code_of_classifiers(setting.model for setting in unit_of(wildcards)),
     message:
         "training {wildcards.method} {wildcards.unit} on {wildcards.dataset}, runs {wildcards.block}"
     script:
@@ -64,6 +65,7 @@ rule baseline:
         spec=lambda wildcards: STUDY.config.datasets[wildcards.dataset].features,
         seed=SEED,
         code=code("baseline"),
+        classifiers=lambda wildcards: code_of_classifiers(baseline_jobs(wildcards.dataset)[wildcards.job]),
     message:
         "training {params.methods} on {wildcards.dataset}"
     script:
@@ -89,6 +91,7 @@ use rule baseline as preset with:
         spec=lambda wildcards: STUDY.config.datasets[wildcards.dataset].features,
         seed=SEED,
         code=code("baseline"),
+        classifiers=lambda wildcards: code_of_classifiers([wildcards.method]),
     message:
         "training {wildcards.method} on {wildcards.dataset} as the papers did"
 

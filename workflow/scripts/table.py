@@ -7,7 +7,7 @@ import pandas as pd
 from skem.repro.files import plain_errors, read_arrays, read_table, write_table, write_text
 from skem.repro.protocols import summarise
 from skem.repro.tables import accuracy
-from skem.repro.training import baselines
+from skem.repro.training.classifiers import baselines
 
 with plain_errors():
     experiment, datasets = snakemake.params.experiment, snakemake.params.datasets
@@ -15,7 +15,7 @@ with plain_errors():
     for dataset, path in zip(datasets, snakemake.input.history, strict=True):
         rows = read_table(path)
         # A history also has what other experiments tried.
-        own = [*experiment["data_sets"][dataset]["methods"], *baselines.reported()]
+        own = [*experiment["data_sets"][dataset]["methods"], *baselines.REPORTED]
         history[dataset] = rows[rows["method"].isin(own)] if len(rows) else rows
     claims = pd.read_csv(snakemake.input.claims, dtype=str, keep_default_na=False)
 
@@ -24,7 +24,7 @@ with plain_errors():
         for path in map(Path, snakemake.input.predictions):
             if path.parent == folder / method / setting:
                 found |= read_arrays(path)
-            elif path.parent == folder / "baselines" and method in baselines.reported():
+            elif path.parent == folder / "baselines" and method in baselines.REPORTED:
                 arrays = read_arrays(path, [f"{method}:", "y-"])
                 found |= {name.removeprefix(f"{method}:"): array for name, array in arrays.items()}
         return found
@@ -32,7 +32,7 @@ with plain_errors():
     failures = pd.concat(map(read_table, snakemake.input.failed), ignore_index=True)
     table = accuracy.accuracy_table(experiment, history, predictions, claims)
     rivals = accuracy.rivals_table(history, failures)
-    left_out = sorted(set(baselines.names()) - set(snakemake.params.baselines))
+    left_out = sorted(set(baselines.ENTRIES) - set(snakemake.params.baselines))
     remarks = ""
     if left_out:
         missing = ", ".join(accuracy.NAMES.get(name, name) for name in left_out)

@@ -15,14 +15,11 @@ from skem import datasets
 from skem.repro.config.documents import ConfigurationError, read_mapping, refuse
 from skem.repro.config.models import Folds, Scale, n_features
 from skem.repro.config.validation import Count, Distinct, Name, Strict, Text, parsed, suggestion, unknown
+from skem.repro.training.classifiers import entries
 from skem.repro.training.settings import PARTS_OF_NAMES, Setting, blocks_of, setting_name
 
-NOT_FOR: dict[str, set[str]] = {
-    "skem": {"n_blocks", "arrangement", "sharing"},
-    "pskem": set(),
-    "mda": {"covariance_type", "sharing"},
-}
-"""By model trained in iterations, the parameters that it does not have."""
+MODELS = entries("shared_kernel")
+"""Models trained in iterations."""
 
 MaxIter = Annotated[int, Field(ge=1, le=1_000_000)]
 Number = Annotated[float, Field(ge=0)]
@@ -82,7 +79,7 @@ class WrittenOut(TypedDict):
 class Method(TypedDict):
     """A model with its settings, written out or as a grid."""
 
-    model: Literal["skem", "pskem", "mda", "logistic_regression", "lda", "svm_linear", "svm_rbf"]
+    model: Literal[tuple(MODELS | entries("baselines"))]  # type: ignore[valid-type]
     params: Params
     features: NotRequired[OwnFeatures]
     max_iter: NotRequired[MaxIter]
@@ -205,7 +202,7 @@ def _expanded(
 
     def setting(name: str, unit: str, own: dict[str, Any]) -> Setting:
         params = how["params"] | own["params"]
-        if model in NOT_FOR:
+        if model in MODELS:
             params["max_iter"] = own.get("max_iter", how.get("max_iter", max_iter))
         runs = list(range(min(most, own.get("runs", how.get("runs", most)))))
         features = how.get("features", {}) | own.get("features", {})
@@ -232,7 +229,7 @@ def _expanded(
         own |= {"params": {}, "features": {key: point[key] for key in ("folds", "scale") if key in point}}
         if partition in grid.get("max_iter", {}):
             own["max_iter"] = grid["max_iter"][partition]
-        if "n_blocks" not in NOT_FOR.get(model, {"n_blocks"}):
+        if model in MODELS and "n_blocks" not in MODELS[model].lacks:
             own["params"]["n_blocks"] = n_blocks
         own["params"] |= {key: point[key] for key in ("n_components", "reg_covar") if key in point}
         if large and partition in grid.get("runs", {}):  # the settings of a unit have the same runs
@@ -247,20 +244,16 @@ def _faults_of(setting: Setting, spec: Any) -> Iterator[str]:
         yield f"{setting.n_blocks} blocks of {setting.n_features} features; at most one block per feature"
     if model == "skem" and setting.n_blocks > 1:
         yield f"{setting.n_blocks} blocks; skem has one block, as in partition 1x{setting.n_features}"
-    if model in NOT_FOR and params["max_iter"] is None:
+    if model in MODELS and params["max_iter"] is None:
         yield "max_iter is missing, here and for the data set"
-    for key in sorted(NOT_FOR.get(model, set(params)) & set(params)):
+    for key in sorted(set(params) & set(MODELS[model].lacks if model in MODELS else params)):
         yield f"{model} has no parameter {key!r}"
     if spec is None:
         return
     if setting.n_features > n_features(spec):
         yield f"n_features is {setting.n_features}; {setting.dataset} has {n_features(spec)}"
     init, n_classes = params.get("init", "class"), datasets.describe(spec["source"])["n_classes"]
-    if (
-        model in NOT_FOR
-        and init.startswith("class")
-        and 1 < params.get("n_components", n_classes) < n_classes
-    ):
+    if model in MODELS and init.startswith("class") and 1 < params.get("n_components", n_classes) < n_classes:
         yield f"n_components is {params['n_components']}; init {init!r} needs one for each of {n_classes} classes"
     if spec["recipe"] != "table" and (keys := {"folds", "scale"} & set(setting.features)):
         yield f"{setting.dataset} is no table; leave out {', '.join(sorted(keys))}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired, TypeAlias
 
 from pydantic import AfterValidator, Field, RootModel, model_validator
 from typing_extensions import TypedDict
@@ -18,11 +18,9 @@ from skem.repro.config.validation import (
     Text,
     suggestion,
 )
+from skem.repro.training.classifiers import entries
 
-Baseline = Literal[
-    "logistic_regression", "lda", "qda", "svm_linear", "svm_quadratic", "svm_rbf",
-    "knn_1", "knn_5", "knn_9", "gmm_per_class", "bagged_trees",
-]  # fmt: skip
+Baseline: TypeAlias = Literal[tuple(entries("baselines"))]  # type: ignore[valid-type]
 Folds = Literal["stratified", "contiguous", "shuffled"]
 Scale = Literal["none", "standard", "range"]
 Dtype = Literal["float32", "float64"]

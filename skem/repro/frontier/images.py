@@ -12,7 +12,8 @@ from sklearn.pipeline import make_pipeline
 
 from skem import datasets
 from skem.images import Deskew, UnitRange, WindowPCA, augment, pca_recipe
-from skem.repro.frontier import contestants
+from skem.repro.frontier import measurements
+from skem.repro.training.classifiers import make
 from skem.repro.training.splits import Arrays, seed
 
 
@@ -65,7 +66,7 @@ def fit(
     ----------
     dataset, method : str
     entry : mapping
-        model and params, as for ``contestants.make``; n_features, the first so many, where it is not all; runs, where they are
+        model and params, as for ``classifiers.make``; n_features, the first so many, where it is not all; runs, where they are
         not those of the others; blocks, n_blocks, block_size and power of blocks that are drawn, beside those of windows.
     features : dict
         X_train, y_train, X_test, y_test.
@@ -86,7 +87,7 @@ def fit(
     scores, seconds, predicted = [], [], []
     for run in range(entry.get("runs", runs)):
         estimator = unfitted(entry, features, seed(root, dataset, run, "frontier"), windows)
-        found, spent, codes = contestants.measure(estimator, train, test)
+        found, spent, codes = measurements.measure(estimator, train, test)
         keys = {"dataset": dataset, "method": method, "run": run}
         scores.append(keys | {"n_train": len(train[1]), "n_test": len(test[1])} | found)
         seconds.append(keys | spent)
@@ -115,7 +116,7 @@ def unfitted(
             *of_windows,
             *(block + of_windows.size for block in drawn),
         ]
-    return contestants.make(entry["model"], params, random_state)
+    return make(entry["model"], random_state=random_state, **params)
 
 
 def _drawn(X: NDArray[Any], how: Mapping[str, Any], random_state: int) -> list[NDArray[np.intp]]:

@@ -18,8 +18,9 @@ from sklearn.utils import get_tags
 
 from skem.metrics import LOG_TINY
 from skem.repro import protocols
-from skem.repro.frontier import contestants, tabular
-from skem.repro.training.baselines import log_proba, stratified_rows
+from skem.repro.frontier import tabular
+from skem.repro.training.baselines import stratified_rows
+from skem.repro.training.classifiers import log_proba, make
 from skem.repro.training.histories import attempt
 from skem.repro.training.splits import seed
 
@@ -172,9 +173,8 @@ def compare(
     def fit(method: Mapping[str, Any]) -> list[dict[str, Any]]:
         found = []
         for fold, (train, test) in enumerate(splits):
-            estimator = contestants.make(
-                method["model"], method.get("params", {}), seed(root, NAME, fold, "frontier")
-            )
+            random_state = seed(root, NAME, fold, "frontier")
+            estimator = make(method["model"], random_state=random_state, **method.get("params", {}))
             if np.isnan(values).any() and not get_tags(estimator).input_tags.allow_nan:
                 estimator = make_pipeline(SimpleImputer(keep_empty_features=True), estimator)
             with warnings.catch_warnings():

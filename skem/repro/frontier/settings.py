@@ -12,18 +12,10 @@ from typing_extensions import TypedDict
 import skem
 from skem.repro.config.documents import read_mapping, refuse
 from skem.repro.config.validation import Count, DataSetName, Distinct, Strict, Text, parsed, unknown
+from skem.repro.training.classifiers import OURS, entries
 
 BUNDLED = ("iris", "wine", "breast_cancer", "digits")
 """Data sets that scikit-learn carries with it."""
-
-OURS = "skem"
-"""Prefix of the names of models of this library: "skem.PSKEMClassifier"."""
-
-OTHERS = (
-    *("svm_rbf", "logistic_regression", "lda", "qda", "knn", "gmm_per_class", "random_forest"),
-    *("hist_gradient_boosting", "mlp", "stacked_blocks", "chosen_discriminative"),
-)
-"""Names of other models, known here without importing them."""
 
 
 class Blocks(TypedDict):
@@ -35,7 +27,7 @@ class Blocks(TypedDict):
 
 
 class Method(TypedDict):
-    """A classifier: the name of a baseline, or skem.NAME. ``scores`` are those of outliers."""
+    """A classifier: its name in the registry, or skem.NAME. ``scores`` are those of outliers."""
 
     model: str
     params: NotRequired[dict[str, Any]]
@@ -140,7 +132,7 @@ def read(path: str | Path, sources: Collection[str]) -> dict[str, Any]:
     listed |= {
         f"images.data_sets.{n}.methods": e["methods"] for n, e in settings["images"]["data_sets"].items()
     }
-    models = [*OTHERS, *(f"{OURS}.{name}" for name in skem.__all__)]
+    models = [*entries(), *(f"{OURS}{name}" for name in skem.__all__)]
     for place, methods in listed.items():
         faults += unknown(methods, settings["names"], f"{path}: {place}, unlike names,")
         for label, how in methods.items():

@@ -12,9 +12,10 @@ from sklearn import datasets as bundled
 from sklearn.model_selection import StratifiedKFold
 
 from skem import datasets
-from skem.repro.frontier import contestants
+from skem.repro.frontier import measurements
 from skem.repro.frontier.settings import BUNDLED
 from skem.repro.training.baselines import stratified_rows
+from skem.repro.training.classifiers import make
 from skem.repro.training.histories import attempt
 from skem.repro.training.splits import seed
 
@@ -49,7 +50,7 @@ def fit(
     ----------
     name : str
     methods : mapping
-        By label: model and params, as for ``contestants.make``.
+        By label: model and params, as for ``classifiers.make``.
     setup : mapping
         n_folds and max_rows.
     root : int
@@ -67,10 +68,9 @@ def fit(
     def measured(label: str, method: Mapping[str, Any]) -> list[dict[str, Any]]:
         rows, times = [], []
         for fold, (train, test) in splits:
-            estimator = contestants.make(
-                method["model"], method.get("params", {}), seed(root, name, fold, "frontier")
-            )
-            found, spent, _ = contestants.measure(estimator, (X[train], y[train]), (X[test], y[test]))
+            random_state = seed(root, name, fold, "frontier")
+            estimator = make(method["model"], random_state=random_state, **method.get("params", {}))
+            found, spent, _ = measurements.measure(estimator, (X[train], y[train]), (X[test], y[test]))
             keys = {"dataset": name, "method": label, "fold": fold}
             rows.append(keys | {"n_train": len(train), "n_test": len(test)} | found)
             times.append(keys | spent)

@@ -44,7 +44,7 @@ def accuracies(
         Cases are "dataset/method/setting", under ``nested`` "dataset/method".
     """
     fits = [
-        passes.fit_settings([setting.work(spec)], features, setting.runs, root).history
+        passes.fit_setting(setting.work(spec), features, setting.runs, root, keep=False).history
         for setting in settings
     ]
     table = pd.DataFrame([row for rows in fits for row in rows])

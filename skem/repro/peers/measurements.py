@@ -12,7 +12,7 @@ from skem.engine.problem import ACTIVE_ROWS
 from skem.repro.peers import timing
 from skem.repro.peers.engines import ENGINES, Start, Work, draw, start_from
 from skem.repro.training import feature_store, splits
-from skem.repro.training.passes import MODELS
+from skem.repro.training.classifiers.shared_kernel import ENTRIES as MODELS
 from skem.repro.training.splits import Trial
 
 Rows = list[dict[str, Any]]
@@ -93,7 +93,7 @@ def supervised(work: Mapping[str, Any]) -> Rows:
         if trial is None:
             continue
         X, y = trial.X_train[:, : setting["n_features"]], trial.y_train
-        Model = MODELS[setting["model"]]
+        Model = MODELS[setting["model"]].load()
         params = setting["params"] | {"max_iter": work["passes"] + 2}
         random_state = splits.seed(work["seed"], dataset, 0, 0, "start")
         for n_threads in work["threads"]:
@@ -138,7 +138,7 @@ def _beside(work: Mapping[str, Any], dataset: str, setting: Mapping[str, Any], t
         dtypes: dict[str, str] = {}
         for _ in range(work["rounds"]):
             for init in work["starts"]:
-                estimator = MODELS[setting["model"]](
+                estimator = MODELS[setting["model"]].load()(
                     random_state=work["seed"], n_jobs=n_threads, **params | {"n_blocks": 1, "init": init}
                 )
                 estimator.set_params(max_iter=work["supervised_passes"] + 2)

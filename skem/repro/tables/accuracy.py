@@ -12,7 +12,7 @@ from skem.metrics import mcnemar
 from skem.repro.ledger.stated_claims import claim
 from skem.repro.names import NAMES
 from skem.repro.protocols import select, summarise
-from skem.repro.training import baselines
+from skem.repro.training.classifiers import baselines
 
 Predictions = Mapping[str, np.ndarray]
 
@@ -207,7 +207,7 @@ def _paired(mine: Predictions, other: Predictions) -> tuple[np.ndarray, np.ndarr
 
 def _rival_rows(history: pd.DataFrame) -> pd.DataFrame:
     """The conventional methods with hyper-parameters chosen on validation rows."""
-    return history[history["method"].isin(baselines.reported()) & (history["setting"] == "default")]
+    return history[history["method"].isin(baselines.REPORTED) & (history["setting"] == "default")]
 
 
 def failures_in_words(failures: pd.DataFrame) -> str:
@@ -242,7 +242,7 @@ def rivals_table(history: Mapping[str, pd.DataFrame], failures: pd.DataFrame | N
     rows += [
         {"dataset": row["dataset"], "method": row["method"], "accuracy": np.nan}
         for row in ([] if failures is None else failures.to_dict("records"))
-        if row["method"] in baselines.names() and row["setting"] == "default"
+        if row["method"] in baselines.ENTRIES and row["setting"] == "default"
     ]
     return pd.DataFrame(rows)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from skem import plots
-from skem.repro.names import with_settings
+from skem.repro.titles import with_settings
 
 CURVES = {
     "test, all training rows": ("all", "test"),

@@ -13,16 +13,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skem.engine.threads import single_threaded
 from skem.estimators.gaussian_mixture import GaussianMixture
-from skem.estimators.mda import MDAClassifier
-from skem.estimators.pskem import PSKEMClassifier
-from skem.estimators.skem import SKEMClassifier
 from skem.metrics import expected_calibration_error, scores, shared_proportion
-from skem.repro.training import baselines
+from skem.repro.training import classifiers
+from skem.repro.training.classifiers.shared_kernel import ENTRIES as MODELS
 from skem.repro.training.histories import Histories, Rows, trials_of
 from skem.repro.training.settings import Work
 from skem.repro.training.splits import Arrays, Trial
-
-MODELS = {"skem": SKEMClassifier, "pskem": PSKEMClassifier, "mda": MDAClassifier}
 
 
 def train(
@@ -77,7 +73,7 @@ def train(
         row = trial.keys() | {"pass": p} | known
         if p == 1 and model in MODELS:
             X = fitted._features(X, keep=True)
-        log_proba = baselines.log_proba(fitted, X)
+        log_proba = classifiers.log_proba(fitted, X)
         if log_proba is None:
             predicted = np.searchsorted(classes, fitted.predict(X))
         for part, rows in parts.items():
@@ -107,7 +103,7 @@ def _passes(
     """The estimator after each pass of EM, and what its parameters say."""
     if params.get("init") == "em":
         params = params | {"init": _ordinary_mixtures(trial, params, random_state)}
-    estimator = MODELS[model](random_state=random_state, **params)
+    estimator = MODELS[model].load()(random_state=random_state, **params)
     kept = 0
     previous: list[Any] = []
     for fitted in estimator.fit_passes(trial.X_train, trial.y_train):
@@ -167,8 +163,8 @@ def _points(trial: Trial, name: str, random_state: int) -> Iterator[tuple[Any, d
     """A baseline fitted at each point of its grid, the preset last; once, where there is nothing to choose."""
     known = {"dtype": str(trial.X_train.dtype), "log_likelihood": np.nan, "objective": np.nan}
     with single_threaded():
-        for point in reversed(baselines.grid(name) or [{}]):
-            estimator = baselines.make(name, random_state=random_state, **point | {"standardize": False})
+        for point in reversed(classifiers.find(name).points() or [{}]):
+            estimator = classifiers.make(name, random_state=random_state, **point | {"standardize": False})
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 yield estimator.fit(trial.X_train, trial.y_train), known
@@ -179,7 +175,7 @@ def seconds_per_pass(
 ) -> list[float]:
     """Wall seconds of each of ``passes`` passes, after a first one that warms up and is left out."""
     # One pass more than is timed: the last one of a fit leaves out the sums that no M-step will use.
-    estimator = MODELS[model](random_state=random_state, **params | {"max_iter": passes + 2})
+    estimator = MODELS[model].load()(random_state=random_state, **params | {"max_iter": passes + 2})
     fit = estimator.fit_passes(trial.X_train, trial.y_train)
     next(fit)
     seconds = []
@@ -191,23 +187,10 @@ def seconds_per_pass(
     return seconds
 
 
-def fit_settings(
-    unit: Sequence[Work], features: dict[str, Arrays], runs: Sequence[int], root: int, n_jobs: int = 1
-) -> Histories:
-    """Fit settings on some runs, a row for every pass.
-
-    Predictions are kept where there is one setting: of more they would take a hundred times the room of the history.
-    """
-    found = Histories()
-    for work in unit:
-        found.add(fit_setting(work, features, runs, root, n_jobs, keep=len(unit) == 1))
-    return found
-
-
 def fit_setting(
-    work: Work, features: dict[str, Arrays], runs: Sequence[int], root: int, n_jobs: int, *, keep: bool
+    work: Work, features: dict[str, Arrays], runs: Sequence[int], root: int, n_jobs: int = 1, *, keep: bool
 ) -> Histories:
-    """Fit one setting, as `fit_settings` does; predictions are kept if ``keep``."""
+    """Fit a setting on some runs, a row for every iteration; ``keep`` the predictions, which take much room."""
     found, labels = Histories(), work.labels()
     keys = {key: labels[key] for key in ("dataset", "method", "setting")}
     for trial, start in trials_of(work, features, work.rows, runs, root):

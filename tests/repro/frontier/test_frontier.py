@@ -16,9 +16,10 @@ from skem.images import Deskew, UnitRange, WindowPCA
 from skem.metrics import mcnemar
 from skem.repro.config.documents import ConfigurationError
 from skem.repro.files import read_table
-from skem.repro.frontier import contestants, figures, images, settings, summary, tabular
+from skem.repro.frontier import figures, images, settings, summary, tabular
 from skem.repro.frontier.machines import ChosenSVC, RadialSVC
 from skem.repro.frontier.stacking import ChosenDiscriminative
+from skem.repro.training.classifiers import make
 
 ROOT = Path(__file__).parents[3]
 CONFIG = ROOT / "config/frontier.yaml"
@@ -109,7 +110,7 @@ def test_images_are_held_against_the_machine():
     X = np.eye(3)[y] + 0.5 * rng.normal(size=(300, 3))
     features = {"X_train": X[:200], "y_train": y[:200], "X_test": X[200:], "y_test": y[200:]}
     methods = {
-        "svm_rbf": {"model": "svm_rbf", "runs": 1},
+        "svm_rbf": {"model": "chosen_svm_rbf", "runs": 1},
         "paper": {"model": "skem.PSKEMClassifier", "n_features": 2},
     }
     rows, predicted = [], {}
@@ -219,7 +220,7 @@ def test_the_settings_are_accepted_and_models_can_be_made():
         *(entry["methods"] for entry in found["images"]["data_sets"].values()),
     ):
         for how in methods.values():
-            contestants.make(how["model"], how.get("params", {}), 0)
+            make(how["model"], random_state=0, **how.get("params", {}))
     for entry in found["images"]["data_sets"].values():
         assert set(entry["steps"]) <= set(entry["methods"])
 

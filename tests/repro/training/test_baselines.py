@@ -1,24 +1,20 @@
+import pkgutil
 import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import is_classifier
 from sklearn.datasets import load_digits, load_iris, make_classification
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
-from skem.repro.training import baselines
-from skem.repro.training.baselines import (
-    GaussianMixtureClassifier,
-    evaluate,
-    fit_selected,
-    grid,
-    log_proba,
-    make,
-    names,
-    stratified_rows,
-)
+from skem.repro.training import baselines, classifiers
+from skem.repro.training.baselines import evaluate, fit_selected, stratified_rows
+from skem.repro.training.classifiers import find, log_proba, make
+from skem.repro.training.classifiers.baselines import ENTRIES, REPORTED
+from skem.repro.training.gaussian_mixtures import GaussianMixtureClassifier
 from skem.repro.training.svm import KernelSVC
 
 SVMS = ("svm_linear", "svm_quadratic", "svm_rbf")
@@ -38,32 +34,30 @@ def shape(table):
     return [(row["stage"], row["params"], row["n_train"]) for row in table]
 
 
-def test_names():
-    assert len(set(names())) == len(names()) == 11
-    for name in names():
-        assert len(grid(name)) in (0, 2, 3, 4)
-        assert len(grid(name, n_features=39)) <= 6
-    with pytest.raises(ValueError, match="no baseline 'svm'; there are logistic_regression, "):
+def test_names_have_one_meaning_and_make_classifiers():
+    families = [module.name for module in pkgutil.iter_modules(classifiers.__path__)]
+    assert sum(len(classifiers.entries(family)) for family in families) == len(classifiers.entries())
+    for name in (*classifiers.entries(), "skem.PSKEMClassifier"):
+        assert is_classifier(make(name, random_state=0))
+    with pytest.raises(ValueError, match="no classifier 'svm'; there are logistic_regression, "):
         make("svm")
-    with pytest.raises(ValueError, match="no baseline"):
-        grid("svm")
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", ENTRIES)
 def test_first_grid_point_is_the_default(name):
-    for point in grid(name)[:1]:
+    for point in find(name).points()[:1]:
         assert repr(make(name, **point)) == repr(make(name))
-    assert grid(name, n_features=5)[: len(grid(name))] == [
-        {**point, "gamma": "scale"} if name == "svm_rbf" else point for point in grid(name)
+    assert find(name).points(n_features=5)[: len(find(name).points())] == [
+        {**point, "gamma": "scale"} if name == "svm_rbf" else point for point in find(name).points()
     ]
 
 
 def test_a_caller_cannot_change_the_grid():
-    grid("svm_rbf")[0]["C"] = -1
-    assert grid("svm_rbf")[0] == {"C": 1.0}
+    find("svm_rbf").points()[0]["C"] = -1
+    assert find("svm_rbf").points()[0] == {"C": 1.0}
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", ENTRIES)
 def test_accuracy_on_digits(name, digits):
     X, y, X_val, y_val, X_test, y_test = digits
     estimator, params, table = fit_selected(name, X, y, X_val, y_val, select_rows=600, random_state=0)
@@ -71,7 +65,7 @@ def test_accuracy_on_digits(name, digits):
     assert got["accuracy"] > (0.94 if name in ("logistic_regression", "lda") else 0.95)
     assert (log_proba(estimator, X_test) is None) == (name in SVMS)
     assert np.isnan(got["log_loss"]) == np.isnan(got["brier"]) == (name in SVMS)
-    points = grid(name, n_features=X.shape[1])
+    points = find(name).points(n_features=X.shape[1])
     expected = [("select", point, 600) for point in points] + [("refit", params, len(X))]
     assert shape(table) == expected
     assert table[-1]["validation_accuracy"] == evaluate(estimator, X_val, y_val)["accuracy"]
@@ -215,7 +209,7 @@ def test_gmm_refuses():
 
 def test_the_first_fifty_trees_are_a_forest_of_fifty(digits):
     X, y, _, _, X_test, _ = digits
-    hundred = baselines.make("bagged_trees", random_state=5).fit(X, y)
+    hundred = make("bagged_trees", random_state=5).fit(X, y)
     parts = dict(baselines.fitted("bagged_trees", hundred))
     fifty = RandomForestClassifier(50, random_state=5).fit(X, y)
     assert list(parts) == ["bagged_trees_50", "bagged_trees_100"]
@@ -224,4 +218,4 @@ def test_the_first_fifty_trees_are_a_forest_of_fifty(digits):
     )
     np.testing.assert_array_equal(parts["bagged_trees_100"].predict(X_test), hundred.predict(X_test))
     assert baselines.fitted("lda", hundred) == [("lda", hundred)]
-    assert set(parts) <= set(baselines.reported())
+    assert set(parts) <= set(REPORTED)

@@ -11,7 +11,8 @@ from sklearn.preprocessing import StandardScaler
 from skem import MDAClassifier, PSKEMClassifier, SKEMClassifier
 from skem.metrics import shared_proportion
 from skem.repro.protocols import COLUMNS
-from skem.repro.training import baselines, passes, splits, views
+from skem.repro.training import passes, splits, views
+from skem.repro.training.classifiers import find, make
 
 SEED = 3
 PASSES = 6
@@ -209,10 +210,10 @@ def test_sharing_and_condition_are_those_of_the_parameters():
 def test_grid_points_take_the_place_of_passes_the_preset_last(name):
     data = trial()
     history, _, _ = passes.train(data, name, {}, SEED)
-    points = baselines.grid(name)
+    points = find(name).points()
     assert [row["pass"] for row in history] == list(range(1, len(points) + 1))
     for row, point in zip(history, points[::-1], strict=True):
-        fitted = baselines.make(name, random_state=SEED, standardize=False, **point)
+        fitted = make(name, random_state=SEED, standardize=False, **point)
         fitted.fit(data.X_train, data.y_train)
         assert row["test_accuracy"] == accuracy_score(data.y_test, fitted.predict(data.X_test))
     assert np.isnan(history[0]["test_log_loss"]) == (name == "svm_rbf")

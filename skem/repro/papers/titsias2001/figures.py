@@ -10,9 +10,9 @@ import pandas as pd
 
 from skem import plots
 from skem.repro.drawing import Figure, Tables
-from skem.repro.names import with_settings
 from skem.repro.papers.titsias2001.settings import Settings
 from skem.repro.papers.titsias2001.tables import gathered
+from skem.repro.titles import with_settings
 
 PANELS = {
     "figure3": ("shared", "unsupervised"),

@@ -19,7 +19,7 @@ from skem.repro.papers.pulford2022 import values as measured
 from skem.repro.papers.pulford2022.evidence import Evidence
 from skem.repro.protocols import PROTOCOLS, gather
 from skem.repro.study import load_study
-from skem.repro.training import baselines
+from skem.repro.training.classifiers import baselines
 
 OURS = STATED[STATED["paper"] == "pulford2022"]
 PRINTED = {row["id"]: float(row["value"]) for row in STATED.to_dict("records") if row["kind"] == "number"}
@@ -139,7 +139,7 @@ def everything():
         timed += [row | {"pass": p, "seconds": rng.uniform(0.01, 0.02)} for p in (2, 3)]
     for dataset, entry in study.datasets.items():
         for method in entry.presets:
-            for label in baselines.reported():
+            for label in baselines.REPORTED:
                 if label.startswith(method):
                     found.append(history(label, "preset", rng.uniform(0.8, 0.9, (3, 1)), dataset))  # noqa: PERF401
     table = pd.concat(found, ignore_index=True)
