@@ -70,6 +70,16 @@ def refuse_fewer_runs():
         )
 
 
+def refuse_fewer_claims():
+    """A reference has the claims of every paper."""
+    absent = {target for paper in EVIDENCE.values() for target in paper} - {"all", *TARGETS}
+    if absent:
+        stop(
+            f"the claims of {', '.join(sorted(absent))} are not part of this command; add these targets, "
+            "or --config reference=anyway to make it the reference nevertheless"
+        )
+
+
 rule reference:
     """Copy what a finished run wrote to results/reference/, which is committed."""
     input:
@@ -102,6 +112,7 @@ rule reference:
 
 if "reference" in TARGETS and not STUDY.config.reference:
     refuse_fewer_runs()
+    refuse_fewer_claims()
 
 # A table of the user's own is all that a run without targets is about.
 if STUDY.config.table:

@@ -157,9 +157,40 @@ def test_the_ledger_judges_what_was_run_and_says_why_the_rest_was_not(done):
     assert set(hayashi["verdict"]) == {"not run", "not testable"}
     titsias = ledger[ledger["paper"] == "titsias2001"]
     assert set(titsias["verdict"]) == {"not run", "theory"}
-    assert titsias.loc["titsias.table4.phoneme.rbf.m8", "remark"].endswith("snakemake titsias")
-    assert "Verdicts on what the papers claim" in output
+    assert titsias.loc["titsias.table4.phoneme.rbf.m8", "remark"].endswith("add the target titsias")
+    assert "Claims of the papers" in output
     assert "tests/estimators/test_theory.py" in (folder / "results/claims.md").read_text(encoding="utf-8")
+
+
+def inputs_of_claims(folder, *targets):
+    """The rules that make the inputs of the claims table."""
+    code, output = run(folder, "--rulegraph", "--", "claims", *targets)
+    assert code == 0, output
+    rules = dict(re.findall(r'^\s*(\d+)\[label = "(\w+)', output, flags=re.MULTILINE))
+    edges = re.findall(r"^\s*(\d+) -> (\d+)", output, flags=re.MULTILINE)
+    return {rules[made] for made, user in edges if rules[user] == "claims"}
+
+
+def test_claims_depend_on_the_command_and_on_no_files(tmp_path):
+    folder, targets = copy(tmp_path), ("titsias", "hayashi", "hayashi_images", "sanderson")
+    code, output = run(folder, "-D", "--cores", "2", "--", *targets)
+    assert code == 0, output
+    for name in re.findall(r"^(results/\S+)\t", output, flags=re.MULTILINE):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    alone = inputs_of_claims(folder)
+    assert "pulford_values" in alone
+    assert inputs_of_claims(folder, *targets) - alone == {f"{target}_values" for target in targets}
+
+
+def test_a_reference_needs_the_claims_of_every_paper(tmp_path):
+    folder = copy(tmp_path)
+    overlay = {"datasets": {name: {"runs": 100} for name in FOLDS}}
+    (folder / "more.yaml").write_text(yaml.safe_dump(overlay), encoding="utf-8")
+    code, output = run(folder, "more.yaml", "-n", "--cores", "1", "--", "reference", "hayashi", "sanderson")
+    assert code != 0
+    assert "error: the claims of hayashi_images, titsias are not part of this command" in output
 
 
 AFTER_TRAINING = {

@@ -65,8 +65,8 @@ REPRODUCED = STUDY.reproduced
 # How claims are told, per paper.
 WORDS = sorted(map(str, Path("config/words").glob("*.yaml")))
 
-# What the rules of papers add: files that claims are held against, by paper, kind and name; figures, with their paper and
-# tables; and more that goes to results/reference where it is there.
+# The rules of papers add: files that claims are held against, by paper, target, kind and name (the target "all" always
+# counts); figures, with their paper and tables; and more that goes to results/reference if it exists.
 EVIDENCE, DRAWN, REFERENCE_TOO = {}, {}, []
 
 # The longest jobs first, so that no core waits for the last one.
@@ -147,10 +147,8 @@ def show_results():
     for path in filter(Path.exists, shown):
         print(f"\n{path.read_text(encoding='utf-8')}")
     if Path("results/claims.csv").exists():
-        from skem.repro.files import read_table
-
-        table = summary.counts(read_table("results/claims.csv"))
-        print(f"Verdicts on what the papers claim:\n{table.to_string(index=False)}\n")
+        table = summary.overview("results/claims.csv")
+        print(f"Claims of the papers, without those about time:\n{table.to_string(index=False)}\n")
     absent = [source for source in SOURCES if failed(source)]
     if absent:
         print(f"Not available, and left out: {', '.join(absent)}; results/data/*.json say why.")

@@ -36,13 +36,10 @@ HAYASHI_CHOICES = [f"{HAYASHI_IMAGES}/{name}/choice.csv" for name in HAYASHI.ima
 HAYASHI_IMAGE_VALUES = {
     name: f"results/values/hayashi2021_{name}.csv" for name in ("images", "images_choice", "images_timing")
 }
-# What the last `snakemake hayashi` and `snakemake hayashi_images` left, where there is any.
-HAYASHI_KNOWN = {}
-if all(Path(path).exists() for paths in HAYASHI_LEFT.values() for path in paths):
-    HAYASHI_KNOWN |= HAYASHI_VALUES
-if all(Path(path).exists() for path in HAYASHI_CELLS):
-    HAYASHI_KNOWN |= HAYASHI_IMAGE_VALUES
-EVIDENCE["hayashi2021"] = {"values": HAYASHI_KNOWN}
+EVIDENCE["hayashi2021"] = {
+    "hayashi": {"values": HAYASHI_VALUES},
+    "hayashi_images": {"values": HAYASHI_IMAGE_VALUES},
+}
 HAYASHI_FIGURES = {"hayashi_components": [HAYASHI_VALUES["components"]]} | {
     f"hayashi_figure{number}": ["results/hayashi2021/boundaries.csv"] for number in (1, 3, 6)
 }
@@ -176,7 +173,9 @@ rule hayashi_table:
     output:
         csv="results/tables/hayashi.csv",
         md=report(
-            "results/tables/hayashi.md", category="Hayashi and Uchida 2021", caption="../report/hayashi.rst"
+            "results/tables/hayashi.md",
+            category=STUDY.titles["hayashi2021"],
+            caption="../report/hayashi.rst",
         ),
     localrule: True
     params:
@@ -261,7 +260,7 @@ rule hayashi_images_table:
         csv="results/tables/hayashi_images.csv",
         md=report(
             "results/tables/hayashi_images.md",
-            category="Hayashi and Uchida 2021",
+            category=STUDY.titles["hayashi2021"],
             caption="../report/hayashi_images.rst",
         ),
     localrule: True
@@ -281,32 +280,6 @@ rule hayashi_images:
     localrule: True
     message:
         "Table 2 and Figure 5 of Hayashi and Uchida (2021)"
-
-
-rule hayashi_claims:
-    input:
-        claims="config/claims.csv",
-        paper="config/hayashi2021.yaml",
-        evidence=list((HAYASHI_VALUES | HAYASHI_KNOWN).values()),
-    output:
-        csv="results/tables/hayashi_claims.csv",
-        timing_csv="results/hayashi2021/claims_timing.csv",
-        md=report(
-            "results/tables/hayashi_claims.md",
-            category="Hayashi and Uchida 2021",
-            caption="../report/claims.rst",
-        ),
-    localrule: True
-    params:
-        alone=True,
-        title=f"What {STUDY.titles['hayashi2021']} claim",
-        evidence={"hayashi2021": {"values": HAYASHI_VALUES | HAYASHI_KNOWN}},
-        settings={"hayashi2021": HAYASHI},
-        code=code("claims"),
-    message:
-        "verdicts on the claims of Hayashi and Uchida (2021)"
-    script:
-        "../scripts/claims.py"
 
 
 rule hayashi:

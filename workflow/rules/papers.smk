@@ -1,11 +1,28 @@
 # What the papers' rules have named: the ledger, every claim beside what was measured, and the figures.
 
 
+def evidence_of(paper, *targets):
+    """The files that belong to these targets and to those of the command."""
+    found = {"values": {}, "records": {}}
+    for target, kinds in EVIDENCE[paper].items():
+        if target in ("all", *targets, *TARGETS):
+            for kind, paths in kinds.items():
+                found[kind] = found.get(kind, {}) | paths
+    return found
+
+
+def paths_of(evidence):
+    return [path for kinds in evidence.values() for paths in kinds.values() for path in paths.values()]
+
+
+JOINED = {paper: evidence_of(paper) for paper in EVIDENCE}
+
+
 rule claims:
     input:
         claims="config/claims.csv",
         papers=[f"config/{name}.yaml" for name in EVIDENCE],
-        evidence=[path for kinds in EVIDENCE.values() for files in kinds.values() for path in files.values()],
+        evidence=paths_of(JOINED),
     output:
         csv="results/claims.csv",
         md=report(
@@ -27,13 +44,46 @@ rule claims:
     localrule: True
     params:
         title="What the papers claim",
-        evidence=EVIDENCE,
+        evidence=JOINED,
         settings=STUDY.papers,
         code=code("claims"),
     message:
         "verdicts on the claims"
     script:
         "../scripts/claims.py"
+
+
+# The claims of one paper alone, by the target that makes its results.
+for target, paper in {target: paper for paper, (target, *_) in EVIDENCE.items() if target != "all"}.items():
+    own = {paper: evidence_of(paper, target)}
+
+    rule:
+        name:
+            f"{target}_claims"
+        input:
+            claims="config/claims.csv",
+            paper=f"config/{paper}.yaml",
+            evidence=paths_of(own),
+        output:
+            csv=f"results/tables/{target}_claims.csv",
+            timing_csv=f"results/{paper}/claims_timing.csv",
+            md=report(
+                f"results/tables/{target}_claims.md",
+                category=STUDY.titles[paper],
+                labels={"table": "verdicts"},
+                caption="../report/claims.rst",
+            ),
+        localrule: True
+        params:
+            alone=True,
+            title=f"What {STUDY.titles[paper]} claim",
+            evidence=own,
+            settings={paper: STUDY.papers[paper]},
+            code=code("claims"),
+        message:
+            f"verdicts on the claims of {STUDY.titles[paper]}"
+        script:
+            "../scripts/claims.py"
 
 
 FIGURES += [f"results/figures/paper_and_here.{suffix}" for suffix in KINDS]

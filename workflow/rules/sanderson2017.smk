@@ -16,14 +16,7 @@ SANDERSON_LEFT = {
     ],
 }
 SANDERSON_VALUES = {name: f"results/values/sanderson2017_{name}.csv" for name in SANDERSON_LEFT}
-# What the last `snakemake sanderson` left, where there is any.
-EVIDENCE["sanderson2017"] = {
-    "values": (
-        SANDERSON_VALUES
-        if all(Path(path).exists() for paths in SANDERSON_LEFT.values() for path in paths)
-        else {}
-    )
-}
+EVIDENCE["sanderson2017"] = {"sanderson": {"values": SANDERSON_VALUES}}
 SANDERSON_FIGURES = {
     "sanderson_compared": ["results/tables/sanderson.csv"],
     "sanderson_advice": [SANDERSON_VALUES["advice"]],
@@ -231,14 +224,14 @@ rule sanderson_tables:
         csv="results/tables/sanderson.csv",
         md=report(
             "results/tables/sanderson.md",
-            category="Sanderson and Curtin 2017",
+            category=STUDY.titles["sanderson2017"],
             labels={"table": "likelihoods"},
             caption="../report/sanderson.rst",
         ),
         timing_csv="results/tables/sanderson_timing.csv",
         timing_md=report(
             "results/tables/sanderson_timing.md",
-            category="Sanderson and Curtin 2017",
+            category=STUDY.titles["sanderson2017"],
             labels={"table": "times"},
             caption="../report/sanderson.rst",
         ),
@@ -251,33 +244,6 @@ rule sanderson_tables:
         "Table 1 of Sanderson and Curtin (2017), and its times"
     script:
         "../scripts/sanderson_tables.py"
-
-
-rule sanderson_claims:
-    input:
-        claims="config/claims.csv",
-        paper="config/sanderson2017.yaml",
-        evidence=list(SANDERSON_VALUES.values()),
-    output:
-        csv="results/tables/sanderson_claims.csv",
-        timing_csv="results/sanderson2017/claims_timing.csv",
-        md=report(
-            "results/tables/sanderson_claims.md",
-            category="Sanderson and Curtin 2017",
-            labels={"table": "verdicts"},
-            caption="../report/claims.rst",
-        ),
-    localrule: True
-    params:
-        alone=True,
-        title=f"What {STUDY.titles['sanderson2017']} claim",
-        evidence={"sanderson2017": {"values": SANDERSON_VALUES}},
-        settings={"sanderson2017": SANDERSON},
-        code=code("claims"),
-    message:
-        "verdicts on the claims of Sanderson and Curtin (2017)"
-    script:
-        "../scripts/claims.py"
 
 
 rule sanderson:

@@ -13,15 +13,8 @@ TITSIAS_CHOICES = [
 ]
 TITSIAS_LEFT = {name: f"results/titsias2001/{name}.csv" for name in ("errors", "errors_timing", "examples")}
 TITSIAS_RECORDS = {source: f"results/data/{source}.json" for source in TITSIAS.sources}
-TITSIAS_EVIDENCE = {
-    "values": {name: f"results/values/titsias2001_{name}.csv" for name in ("values", "timing", "examples")},
-    "records": TITSIAS_RECORDS,
-}
-# What the last `snakemake titsias` left, where there is any.
-if all(Path(path).exists() for path in TITSIAS_LEFT.values()):
-    EVIDENCE["titsias2001"] = TITSIAS_EVIDENCE
-else:
-    EVIDENCE["titsias2001"] = {"values": {}, "records": {}}
+TITSIAS_VALUES = {name: f"results/values/titsias2001_{name}.csv" for name in ("values", "timing", "examples")}
+EVIDENCE["titsias2001"] = {"titsias": {"values": TITSIAS_VALUES, "records": TITSIAS_RECORDS}}
 TITSIAS_FIGURES = {
     "titsias_figures3to5": ["results/titsias2001/panels.csv"],
     "titsias_images": [f"results/titsias2001/images/{dataset}.csv" for dataset in TITSIAS.images],
@@ -32,7 +25,7 @@ TITSIAS_RESULTS = [
     for name in ("titsias", "titsias_choice", "titsias_claims")
     for suffix in ("csv", "md")
 ] + [f"results/figures/{name}.{suffix}" for name in TITSIAS_FIGURES for suffix in KINDS]
-REFERENCE_TOO += [*TITSIAS_RESULTS, *TITSIAS_EVIDENCE["values"].values()]
+REFERENCE_TOO += [*TITSIAS_RESULTS, *TITSIAS_VALUES.values()]
 
 
 rule titsias_errors:
@@ -121,7 +114,9 @@ rule titsias_tables:
         seconds="results/titsias2001/errors_timing.csv",
         csv="results/tables/titsias.csv",
         md=report(
-            "results/tables/titsias.md", category="Titsias and Likas 2001", caption="../report/titsias.rst"
+            "results/tables/titsias.md",
+            category=STUDY.titles["titsias2001"],
+            caption="../report/titsias.rst",
         ),
     localrule: True
     params:
@@ -140,7 +135,7 @@ rule titsias_choice_table:
         csv="results/tables/titsias_choice.csv",
         md=report(
             "results/tables/titsias_choice.md",
-            category="Titsias and Likas 2001",
+            category=STUDY.titles["titsias2001"],
             caption="../report/titsias.rst",
         ),
     localrule: True
@@ -168,32 +163,6 @@ rule titsias_values:
         "what the claims of Titsias and Likas (2001) are judged by"
     script:
         "../scripts/titsias_values.py"
-
-
-rule titsias_claims:
-    input:
-        claims="config/claims.csv",
-        paper="config/titsias2001.yaml",
-        evidence=[path for files in TITSIAS_EVIDENCE.values() for path in files.values()],
-    output:
-        csv="results/tables/titsias_claims.csv",
-        timing_csv="results/titsias2001/claims_timing.csv",
-        md=report(
-            "results/tables/titsias_claims.md",
-            category="Titsias and Likas 2001",
-            caption="../report/claims.rst",
-        ),
-    localrule: True
-    params:
-        alone=True,
-        title=f"What {STUDY.titles['titsias2001']} claim",
-        evidence={"titsias2001": TITSIAS_EVIDENCE},
-        settings={"titsias2001": TITSIAS},
-        code=code("claims"),
-    message:
-        "verdicts on the claims of Titsias and Likas (2001)"
-    script:
-        "../scripts/claims.py"
 
 
 rule titsias:

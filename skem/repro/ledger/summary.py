@@ -150,6 +150,23 @@ def counts(table: pd.DataFrame) -> pd.DataFrame:
     return joined.rename_axis("paper").reset_index()
 
 
+OVERVIEW = {
+    **{"told again": "repeated claims", FACT: "data-set property"},
+    **{"theory": "verified analytically", "cited": "quoted result"},
+    **dict.fromkeys(("reproduced", "holds"), "agrees"),
+    **dict.fromkeys(("better", "worse", "higher", "lower", "fails"), "differs"),
+    **dict.fromkeys(("undecided", "too few runs", "not testable"), "open"),
+    "depend on a reading": "depends on interpretation",
+}
+"""Words of the summary in the terminal for columns of `counts`."""
+
+
+def overview(path: str | Path) -> pd.DataFrame:
+    """Summarise a claims table on disk: the columns of `counts`, those with the same word added up."""
+    table = counts(read(path)).set_index("paper").rename(columns=OVERVIEW)
+    return table.T.groupby(level=0, sort=False).sum().T.reset_index()
+
+
 def measured_to_markdown(table: pd.DataFrame, papers: Sequence[str]) -> str:
     """`distinct` to be read: departures first, then what depends on a reading."""
     once = distinct(table)

@@ -1,12 +1,14 @@
 """Which claims are measurements, each counted once."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from claims import ROOT, STATED
 
 from skem.repro import papers
 from skem.repro.config.documents import ConfigurationError
-from skem.repro.ledger import links, summary
+from skem.repro.files import write_table
+from skem.repro.ledger import links, stated_claims, summary
 from skem.repro.ledger.verdicts import Judgement
 
 LINKS = papers.links(STATED, ROOT / "config")
@@ -72,6 +74,31 @@ def test_a_measurement_is_counted_once_and_a_fact_not_at_all():
     text = summary.measured_to_markdown(table, ["pulford2022"])
     assert text.count("\n| sec3-2.rice.skem_accuracy") == 1
     assert "table1.rice.skem" not in text
+
+
+def test_the_terminal_counts_as_the_claims_table_does(tmp_path):
+    shared = {"paper": "one", "external": "no", "basis": "measurement", "repeats": "", "depends_on": ""}
+    changes = (
+        {"verdict": "reproduced"},
+        {"verdict": "holds", "depends_on": "the split"},
+        {"verdict": "worse"},
+        {"verdict": "not run"},
+        {"verdict": "reproduced", "repeats": "c0"},
+        {"verdict": "cited", "external": "yes", "basis": ""},
+    )
+    rows = [
+        dict.fromkeys(stated_claims.COLUMNS, "")
+        | dict.fromkeys(("measured", "low", "high"), np.nan)
+        | {"id": f"c{i}"}
+        | shared
+        | change
+        for i, change in enumerate(changes)
+    ]
+    write_table(tmp_path / "claims.csv", rows)
+    assert summary.overview(tmp_path / "claims.csv").to_dict("records") == [
+        {"paper": "one", "measured": 4, "repeated claims": 1, "quoted result": 1}
+        | {"agrees": 2, "differs": 1, "not run": 1, "depends on interpretation": 1}
+    ]
 
 
 def test_all_that_is_wrong_with_links_is_told_at_once():

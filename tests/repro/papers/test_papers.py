@@ -64,7 +64,7 @@ def draw(table, settings):
 FIGURES = {"toy2000_numbers": Figure(lambda tables, settings: tables["toy2000"], draw)}
 ''',
     "workflow/rules/toy2000.smk": """
-EVIDENCE["toy2000"] = {"tables": {"toy2000": "results/tables/toy2000.csv"}}
+EVIDENCE["toy2000"] = {"all": {"tables": {"toy2000": "results/tables/toy2000.csv"}}}
 DRAWN["toy2000_numbers"] = {"paper": "toy2000", "tables": ["results/tables/toy2000.csv"]}
 TABLES.append("results/tables/toy2000.csv")
 

@@ -11,7 +11,7 @@ from skem.repro.ledger.estimates import Estimate, NotRun
 from skem.repro.ledger.readings import Reading
 from skem.repro.papers.hayashi2021.settings import Settings
 
-AGAIN = "was not part of this run: snakemake hayashi"
+AGAIN = "was not part of this run: add the target hayashi"
 OWN_SPLITS = "splits of our own"
 BENCHMARK = "the benchmark's splits"
 
@@ -101,7 +101,7 @@ class Evidence:
         if len(rows):
             rows = rows[(rows["dataset"] == column) & (rows["method"] == method)]
         if not len(rows) or measure not in rows:
-            raise NotRun(f"{method} on {column} was not part of this run: snakemake hayashi_images")
+            raise NotRun(f"{method} on {column} was not part of this run: add the target hayashi_images")
         return Estimate.of(rows.set_index("run")[measure].astype(float), "last-pass", self.own_network)
 
     @property

@@ -15,7 +15,7 @@ from skem.repro.ledger.estimates import Estimate, NotRun
 from skem.repro.ledger.readings import Reading
 from skem.repro.papers.sanderson2017.settings import METHODS, Settings
 
-AGAIN = "was not part of this run: snakemake sanderson"
+AGAIN = "was not part of this run: add the target sanderson"
 VALUES = ("fits", "heldout", "ridges", "advice", "starts", "timing", "timing_others")
 """``results/values/sanderson2017_<name>.csv``."""
 SYNTHETIC = "synthetic-1m"

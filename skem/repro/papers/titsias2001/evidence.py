@@ -13,7 +13,7 @@ from skem.repro.ledger.estimates import Estimate, NotRun, mean
 from skem.repro.ledger.readings import Reading
 from skem.repro.papers.titsias2001.settings import Settings
 
-AGAIN = "was not part of this run: snakemake titsias"
+AGAIN = "was not part of this run: add the target titsias"
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,6 @@ class Evidence:
     def example(self, figure: str, model: str, column: str) -> Estimate:
         """A column of the synthetic examples, by run."""
         if not len(self.examples):
-            raise NotRun("the examples were not part of this run: snakemake titsias")
+            raise NotRun("the examples were not part of this run: add the target titsias")
         rows = self.examples[(self.examples["figure"] == figure) & (self.examples["model"] == model)]
         return Estimate.of(rows.set_index("run")[column], "fresh rows")

@@ -256,7 +256,7 @@ def test_a_number_of_a_network_says_whose_network_it_is():
 
 
 def test_without_networks_their_claims_name_the_target():
-    with pytest.raises(NotRun, match="snakemake hayashi_images"):
+    with pytest.raises(NotRun, match="add the target hayashi_images"):
         verdict("sec4-2-2.beats_softmax", images=pd.DataFrame())
 
 

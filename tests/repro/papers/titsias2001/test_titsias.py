@@ -278,7 +278,7 @@ def test_without_a_run_claims_are_not_run(stated):
     table = verdicts(stated, found(pd.DataFrame()))
     told = table.loc[table.index.str.contains("table2|fig3_prbf|averaging_best.pima"), ["verdict", "remark"]]
     assert (told["verdict"] == "not run").all()
-    assert told["remark"].str.contains("snakemake titsias").all()
+    assert told["remark"].str.contains("add the target titsias").all()
 
 
 def test_tests_that_claims_name_are_there():
