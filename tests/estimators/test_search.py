@@ -50,7 +50,8 @@ def test_methods_of_the_chosen_model(search, Model, tmp_path):
         assert_equal(getattr(search, name)(*arguments), getattr(best, name)(*arguments))
         method = getattr(type(search), name)
         assert inspect.signature(method) == inspect.signature(getattr(Model, name))
-        assert f"Calls ``{Model.__name__}.{name}`` of the fitted model." in method.__doc__
+        if method is not getattr(ClassifierMixin, name, None):
+            assert f"Calls ``{Model.__name__}.{name}`` of the fitted model." in method.__doc__
     search.save(tmp_path / "chosen.npz")
     assert_array_equal(Model.load(tmp_path / "chosen.npz").score_samples(X), search.score_samples(X))
 
