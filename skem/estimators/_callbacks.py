@@ -26,20 +26,12 @@ def all_or_nothing(estimator: object) -> Iterator[None]:
 
 
 @contextmanager
-def fitting(
-    estimator: Any,
-    max_tasks: int | None,
-    X: Any,
-    y: Any = None,
-    sample_weight: Any = None,
-    *,
-    parallel: bool = False,
-) -> Iterator[Progress]:
+def fitting(estimator: Any, *arguments: Any, parallel: bool = False, **options: Any) -> Iterator[Progress]:
     """The context of every ``fit``: BLAS with one thread, callbacks, and the estimator as it was if the fit fails.
 
     Parameters are those of `Progress`. With ``parallel``, for fits of other estimators, BLAS is left to these.
     """
-    progress = Progress(estimator, max_tasks, X, y, sample_weight, parallel=parallel)
+    progress = Progress(estimator, *arguments, parallel=parallel, **options)
     with all_or_nothing(estimator), nullcontext() if parallel else single_threaded():
         yield progress
         progress.end()

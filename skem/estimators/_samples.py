@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -58,7 +59,7 @@ class TrainingSamples:
     def n_samples(self) -> int:
         return len(self.X)
 
-    @property
+    @cached_property
     def incomplete(self) -> bool:
         """True if values are missing."""
         return has_missing(self.X)

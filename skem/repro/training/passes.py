@@ -190,7 +190,7 @@ def seconds_per_pass(
 def fit_setting(
     work: Work, features: dict[str, Arrays], runs: Sequence[int], root: int, n_jobs: int = 1, *, keep: bool
 ) -> Histories:
-    """Fit a setting on some runs, a row for every iteration; ``keep`` the predictions, which take much room."""
+    """Fit a setting on some runs, a row for every iteration; ``keep`` the predictions, which take much memory."""
     found, labels = Histories(), work.labels()
     keys = {key: labels[key] for key in ("dataset", "method", "setting")}
     for trial, start in trials_of(work, features, work.rows, runs, root):
