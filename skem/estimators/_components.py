@@ -101,7 +101,7 @@ def allocate(
         if numbers is not None:
             groups = sharing.consecutive_groups(numbers)
         if model.groups is None and _is_by_class(model) and 1 < L <= K:
-            sizes = numbers or [len(group) for group in np.array_split(np.arange(K), L)]
+            sizes = numbers or [len(group) for group in sharing.equal_groups(K, L)]
             available = _available(model, classes, parts, sizes)
             if available != sizes:
                 K, groups = sum(available), sharing.consecutive_groups(available)
