@@ -1,1 +1,1 @@
-"""The regression gate: did accuracy or speed get worse?"""
+"""Regression test: compare accuracies with the committed reference, and times with a base revision."""

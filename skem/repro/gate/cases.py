@@ -1,9 +1,9 @@
-"""What the regression gate fits: experiments/regress.yaml, and plain mixtures."""
+"""Fits of ``config/experiments/regress.yaml``, and plain mixtures of the same data."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -14,79 +14,67 @@ from skem.engine.covariances import COVARIANCE_TYPES
 from skem.estimators.gaussian_mixture import GaussianMixture
 from skem.repro import protocols
 from skem.repro.gate.comparison import Record
-from skem.repro.training import passes, splits
+from skem.repro.training import feature_store, iterations, splits
+from skem.repro.training.features import prepare
 from skem.repro.training.settings import Setting
 
+SERIES = ["dataset", "method", "setting"]
 
-def accuracies(
-    dataset: str,
-    settings: Sequence[Setting],
-    spec: dict[str, Any],
-    features: dict[str, splits.Arrays],
-    root: int,
-) -> Record:
-    """Every protocol, and log-likelihood, objective and passes of the last one, per run.
 
-    Parameters
-    ----------
-    dataset : str
-    settings : sequence of Setting
-    spec : dict
-        The data set's entry under ``features`` in the configuration.
-    features : dict
-        From the names that ``splits.names`` gives to what ``splits.prepare`` makes of them.
-    root : int
-        Root seed.
+def measure(dataset: str, work: Mapping[str, Any]) -> Record:
+    """Fit all configurations of a data set, and plain mixtures.
 
-    Returns
-    -------
-    Record
-        Cases are "dataset/method/setting", under ``nested`` "dataset/method".
+    ``work`` has the configurations (``settings``), the recipe of the features (``spec``), ``runs``, ``seed``, and the size of the
+    plain mixtures (``mixture``). Cases are "dataset/method/setting", under the protocol ``nested`` "dataset/method".
     """
-    fits = [
-        passes.fit_setting(setting.work(spec), features, setting.runs, root, keep=False).history
-        for setting in settings
-    ]
-    table = pd.DataFrame([row for rows in fits for row in rows])
-    record: Record = {}
-    for protocol in protocols.PROTOCOLS:
-        runs = protocols.per_run(protocols.select(table, protocol))
-        keys = ["dataset", "method"] if protocol == "nested" else ["dataset", "method", "setting"]
-        for key, group in runs.groupby(keys, sort=False):
-            # With one setting, nested is validated.
-            if protocol != "nested" or len(set(table.loc[table["method"] == key[1], "setting"])) > 1:
-                record.setdefault("/".join(key), {})[protocol] = group["test_accuracy"].tolist()
-    whole = table[table["rows"] == "all"]
-    last = (
-        whole.sort_values("pass").groupby(["dataset", "method", "setting", "run", "fold"], sort=False).tail(1)
-    )
-    for key, group in last.groupby(["dataset", "method", "setting"], sort=False):
-        means = group.groupby("run")[["log_likelihood", "objective", "pass"]].mean()
-        means = means.rename(columns={"pass": "passes"})
-        record["/".join(key)] |= {name: values.tolist() for name, values in means.items()}
+    spec, seed = work["spec"], work["seed"]
+    settings = [Setting(**setting) for setting in work["settings"]]
+    kinds = [kind for setting in settings for kind in setting.rows]
+    names = dict.fromkeys(feature_store.names(spec, kinds, list(range(work["runs"]))))
+    features = prepare(dataset, spec, list(names), seed)
+    fits = [iterations.fit_setting(setting, features, setting.runs, seed, keep=False) for setting in settings]
+    record = _quantities(pd.DataFrame([row for fit in fits for row in fit.history]))
+    if work["mixture"]:
+        first = next(iter(features.values()))
+        record |= _mixtures(dataset, first["X" if "X" in first else "X_train"], work)
     return record
 
 
-def mixtures(dataset: str, X: NDArray[Any], n_components: int, runs: int, root: int) -> Record:
-    """Log-likelihood and passes of plain mixtures of every type of covariance, ended by their tolerance."""
+def _quantities(history: pd.DataFrame) -> Record:
+    """Accuracy under every protocol, and objective and number of the final iteration."""
+    record: Record = {}
+    configurations = history.groupby("method")["setting"].nunique()
+    for protocol in protocols.PROTOCOLS:
+        runs = protocols.per_run(protocols.select(history, protocol))
+        for key, group in runs.groupby(SERIES[:2] if protocol == "nested" else SERIES, sort=False):
+            # A method with one configuration has the same accuracies under "validated".
+            if protocol != "nested" or configurations[key[1]] > 1:
+                record.setdefault("/".join(key), {})[protocol] = group["test_accuracy"].tolist()
+    final = history[history["rows"] == "all"].sort_values("pass")
+    final = final.drop_duplicates([*SERIES, "run", "fold"], keep="last")
+    for key, group in final.groupby(SERIES, sort=False):
+        means = group.groupby("run")[["log_likelihood", "objective", "pass"]].mean()
+        record["/".join(key)] |= means.rename(columns={"pass": "passes"}).to_dict("list")
+    return record
+
+
+def _mixtures(dataset: str, X: NDArray[Any], work: Mapping[str, Any]) -> Record:
+    """Plain mixtures of every covariance type, which end by their tolerance."""
     record: Record = {}
     for covariance_type in COVARIANCE_TYPES:
-        fits = [
-            GaussianMixture(
-                n_components,
+        quantities = record[f"{dataset}/mixture/{covariance_type}"] = {"log_likelihood": [], "passes": []}
+        for run in range(work["runs"]):
+            model = GaussianMixture(
+                work["mixture"]["n_components"],
                 covariance_type=covariance_type,
                 init="sample",
                 reg_covar=1e-3,
                 max_iter=50,
-                random_state=splits.seed(root, dataset, run, "mixture"),
+                random_state=splits.seed(work["seed"], dataset, run, "mixture"),
             )
-            for run in range(runs)
-        ]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            fitted = [fit.fit(X) for fit in fits]
-        record[f"{dataset}/mixture/{covariance_type}"] = {
-            "log_likelihood": [float(fit.log_likelihood_[-1]) for fit in fitted],
-            "passes": [float(fit.n_iter_) for fit in fitted],
-        }
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                model.fit(X[:, : work["mixture"]["n_features"]])
+            quantities["log_likelihood"].append(float(model.log_likelihood_[-1]))
+            quantities["passes"].append(float(model.n_iter_))
     return record

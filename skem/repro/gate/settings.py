@@ -1,4 +1,4 @@
-"""The settings of ``config/regress.yaml``."""
+"""Settings of ``config/regress.yaml``."""
 
 from __future__ import annotations
 
@@ -14,26 +14,19 @@ from skem.repro.config.validation import Count, Strict, parsed, unknown
 
 
 class Mixture(TypedDict):
-    """A plain mixture."""
-
     n_components: Count
     n_features: Count
 
 
 class Accuracy(TypedDict):
-    """Fits that are compared number by number."""
-
     seed: Annotated[int, Field(ge=0)]
     runs: dict[str, Annotated[int, Field(ge=2, le=10000)]]
     mixtures: dict[str, Mixture]
 
 
 class Timing(TypedDict):
-    """Paired times."""
-
     rounds: Annotated[int, Field(ge=3)]
     pairs: Count
-    process_pairs: Count
 
 
 class Regress(Strict):
@@ -44,16 +37,9 @@ class Regress(Strict):
 
 
 def read(path: str | Path, data_sets: Collection[str]) -> dict[str, Any]:
-    """Read and check the settings; ``data_sets`` are those of the configuration.
-
-    Raises
-    ------
-    ConfigurationError
-    """
+    """Read and check the settings; ``data_sets`` are those of the configuration."""
     settings = read_mapping(path)
     parsed(Regress, settings, [path])
-    faults: list[str] = []
-    for key in ("runs", "mixtures"):
-        faults += unknown(settings["accuracy"][key], data_sets, f"{path}: accuracy.{key}")
-    refuse(faults)
+    named = [*settings["accuracy"]["runs"], *settings["accuracy"]["mixtures"]]
+    refuse(unknown(named, data_sets, f"{path}: accuracy"))
     return settings

@@ -1,0 +1,109 @@
+"""Outcome of the regression test: tables, the history of its runs, and the reference for later runs."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from skem import plots
+from skem.repro import environment
+from skem.repro.drawing import style
+from skem.repro.files import read_json, read_table, write, write_json, write_table, write_text
+from skem.repro.gate import comparison
+
+UPDATE = "snakemake regress_update --cores all, and commit results/reference/regress.json with the reason."
+
+
+def to_markdown(table: pd.DataFrame) -> str:
+    """Show a comparison, changes of times in percent."""
+    shown = table.astype({"change": object, "noise": object})
+    for column, sign in (("change", "+"), ("noise", "")):
+        percent, value = f"{{:{sign}.1%}}".format, f"{{:{sign}.3g}}".format
+        shown[column] = table[column].map(percent).where(table["kind"] == "time", table[column].map(value))
+    for column in ("reference", "measured"):
+        shown[column] = table[column].map("{:.6g}".format)
+    return shown.drop(columns="kind").to_markdown(index=False, disable_numparse=True)
+
+
+def summary(table: pd.DataFrame) -> str:
+    """Count the verdicts, list the differences, and name the next step."""
+    counts = table.groupby(["kind", "verdict"]).size()
+    text = [", ".join(f"{kind}: {count} {verdict}" for (kind, verdict), count in counts.items())]
+    different = table[table["verdict"] != "same"]
+    if len(different):
+        text.append(to_markdown(different))
+    if comparison.failed(table):
+        text.append(f"A quantity is worse or is no longer measured. If this is intended: {UPDATE}")
+    else:
+        text.append("Nothing is worse." + f" To keep the changes: {UPDATE}" * (len(different) > 0))
+    return "\n\n".join(text)
+
+
+def compare(
+    reference_path: str, accuracies: list[str], times: list[str], base: str | None, stem: str
+) -> bool:
+    """Write the comparison to ``stem``.md and .csv, add it to the history, and return True if it fails."""
+    reference, machine = comparison.read_reference(reference_path), environment.describe()
+    platform = comparison.platform_of(machine)
+    same_platform = platform == reference["platform"]
+    tables, notes = [], [f"Checkout {machine['commit']}; reference {reference['commit']}."]
+    if accuracies:
+        measured = _joined(accuracies)
+        tables.append(comparison.compare_accuracies(reference["accuracy"], measured, same_platform))
+        notes += (
+            [] if same_platform else ["The reference is of another platform: accuracies have a tolerance."]
+        )
+    if times:
+        tables.append(comparison.compare_times(read_table(times[0])))
+        notes.append(f"Times are compared with {str(base)[:12]}.")
+    elif base is None:
+        notes.append("Times are not compared: git does not have the commit of the reference.")
+    if not tables:
+        raise ValueError("times have no base to compare with; name a revision: --config base=REVISION")
+    table = pd.concat(tables, ignore_index=True)
+    text = "\n\n".join([" ".join(notes), summary(table)])
+    write_table(f"{stem}.csv", table)
+    write_text(f"{stem}.md", f"# Regression test\n\n{text}\n\n{to_markdown(table)}\n")
+    table = table.assign(
+        date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        commit=machine["commit"],
+        base=base or "",
+        processor=machine["machine"]["processor"],
+        blas="; ".join(platform["blas"]),
+        versions=", ".join(f"{name} {version}" for name, version in platform["packages"].items()),
+    )
+    history = add_to_history(f"{stem}_history.csv", table)
+    with style():
+        figure = plots.regression_history(history).figure
+        write(f"{stem}_history.svg", lambda file: figure.savefig(file, format="svg"))
+    print(f"\n{text}\n\n{stem}.md\n{stem}_history.csv\n{stem}_history.svg")
+    return comparison.failed(table)
+
+
+def add_to_history(path: str | Path, table: pd.DataFrame) -> pd.DataFrame:
+    """Add a comparison to those of earlier runs, and return all of them."""
+    if Path(path).exists():
+        table = pd.concat([read_table(path), table], ignore_index=True)
+    write_table(path, table)
+    return table
+
+
+def write_reference(path: str, accuracies: Iterable[str]) -> None:
+    """Write the reference of later runs."""
+    machine = environment.describe()
+    reference = {
+        "schema": comparison.SCHEMA,
+        "commit": machine["commit"],
+        "platform": comparison.platform_of(machine),
+        "processor": machine["machine"]["processor"],
+        "accuracy": _joined(accuracies),
+    }
+    write_json(path, reference)
+    print(f"{path}: review it with git diff, and commit it with the reason")
+
+
+def _joined(paths: Iterable[str]) -> comparison.Record:
+    return {case: quantities for path in paths for case, quantities in read_json(path).items()}
