@@ -1,17 +1,17 @@
-# EM for Gaussian mixtures by mclust, on data and a start from files: seconds per fit and the parameters.
-# Usage: Rscript peers.R ENGINE DATA START OUT N M K ITERATIONS   (files as for peers.cpp)
+# EM for Gaussian mixtures by mclust, called as `_program` in skem/repro/peers/engines.py says. Without arguments: the version.
 suppressMessages(library(mclust))
 args <- commandArgs(trailingOnly = TRUE)
-n <- as.integer(args[5]); m <- as.integer(args[6]); k <- as.integer(args[7]); iterations <- as.integer(args[8])
-data <- matrix(readBin(args[2], "double", n * m), n, m, byrow = TRUE)
-start <- readBin(args[3], "double", k + k * m + k * m * m)
-sigma <- array(start[-seq_len(k + k * m)], c(m, m, k))
+if (length(args) == 0) { cat(as.character(packageVersion("mclust"))); quit() }
+n <- as.integer(args[3]); m <- as.integer(args[4]); k <- as.integer(args[5]); iterations <- as.integer(args[6])
+data <- matrix(readBin(file.path(args[2], "data"), "double", n * m), n, m, byrow = TRUE)
+init <- readBin(file.path(args[2], "init"), "double", k + k * m + k * m * m)
+sigma <- array(init[-seq_len(k + k * m)], c(m, m, k))
 variance <- list(modelName = "VVV", d = m, G = k, sigma = sigma,
                  cholsigma = array(apply(sigma, 3, chol), c(m, m, k)))
-parameters <- list(pro = start[seq_len(k)], mean = matrix(start[k + seq_len(k * m)], m, k), variance = variance)
+parameters <- list(pro = init[seq_len(k)], mean = matrix(init[k + seq_len(k * m)], m, k), variance = variance)
 seconds <- system.time(
   fit <- em(data, "VVV", parameters, control = emControl(tol = c(0, 0), itmax = c(iterations, iterations)), warn = FALSE)
 )[["elapsed"]]
-found <- fit$parameters
-writeBin(c(found$pro, as.vector(found$mean), as.vector(found$variance$sigma)), args[4])
-cat(seconds, "\n")
+fitted <- fit$parameters
+writeBin(c(fitted$pro, as.vector(fitted$mean), as.vector(fitted$variance$sigma)), file.path(args[2], "fitted"))
+cat(seconds)

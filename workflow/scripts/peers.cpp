@@ -1,93 +1,48 @@
-// EM for Gaussian mixtures by Armadillo, on data and a start from files: seconds per fit and the parameters.
-// Usage: peers ENGINE DATA START OUT N M K ITERATIONS   (DATA: N x M doubles, row by row; START, OUT: weights, means, covariances)
-//    or: peers diag-from-kmeans DATA - OUT N M K ITERATIONS KMEANS_ITERATIONS SEED FLOOR   (seconds of k-means, and of EM)
+// EM for Gaussian mixtures by Armadillo, called as `_program` in skem/repro/peers/engines.py says.
+// Without arguments: the version.
 #include <armadillo>
 #include <chrono>
-#include <cstdio>
-#include <string>
 
-using Clock = std::chrono::steady_clock;
+static const arma::cube &covariances(const arma::gmm_full &model) { return model.fcovs; }
+static const arma::mat &covariances(const arma::gmm_diag &model) { return model.dcovs; }
 
-static arma::vec read(const char *path, size_t n)
+template <class Model> static int fit(char **argv)
 {
-    arma::vec values(n);
-    std::FILE *file = std::fopen(path, "rb");
-    if (!file || std::fread(values.memptr(), sizeof(double), n, file) != n) {
-        std::fprintf(stderr, "cannot read %s\n", path);
-        std::exit(1);
+    const std::string folder = argv[2];
+    const size_t n = std::stoul(argv[3]), m = std::stoul(argv[4]), k = std::stoul(argv[5]), kmeans = std::stoul(argv[7]);
+    arma::vec samples;
+    samples.load(folder + "/data", arma::raw_binary);
+    const arma::mat data(samples.memptr(), m, n);
+    Model model;
+    auto learn = [&](const auto &seeds, size_t kmeans_iterations, size_t iterations) {
+        const auto begin = std::chrono::steady_clock::now();
+        if (!model.learn(data, k, arma::maha_dist, seeds, kmeans_iterations, iterations, std::stod(argv[9]), false)) {
+            std::fprintf(stderr, "learning failed\n");
+            std::exit(4);
+        }
+        std::printf("%.9f\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    };
+    if (kmeans > 0) { // EM continues from the result of k-means, as in one call, so that each is timed
+        arma::arma_rng::set_seed(std::stoul(argv[8]) % 2147483648);
+        learn(arma::random_subset, kmeans, 0);
+    } else {
+        arma::vec init;
+        init.load(folder + "/init", arma::raw_binary);
+        const arma::rowvec weights(init.memptr(), k);
+        const arma::mat means(init.memptr() + k, m, k);
+        if constexpr (std::is_same_v<Model, arma::gmm_full>)
+            model.set_params(means, arma::cube(init.memptr() + k + k * m, m, m, k), weights);
+        else
+            model.set_params(means, arma::mat(init.memptr() + k + k * m, m, k), weights);
     }
-    std::fclose(file);
-    return values;
+    learn(arma::keep_existing, 0, std::stoul(argv[6]));
+    arma::vec fitted = arma::join_cols(model.hefts.t(), arma::vectorise(model.means), arma::vectorise(covariances(model)));
+    return fitted.save(folder + "/fitted", arma::raw_binary) ? 0 : 1;
 }
 
 int main(int argc, char **argv)
 {
-    const std::string engine = argc > 1 ? argv[1] : "";
-    const bool from_kmeans = engine == "diag-from-kmeans";
-    if (argc != (from_kmeans ? 12 : 9)) {
-        std::fprintf(stderr, "usage: peers ENGINE DATA START OUT N M K ITERATIONS [KMEANS_ITERATIONS SEED FLOOR]\n");
-        return 2;
-    }
-    const size_t n = std::stoul(argv[5]), m = std::stoul(argv[6]), k = std::stoul(argv[7]), iterations = std::stoul(argv[8]);
-    const size_t parameters = k + k * m + k * m * m;
-    arma::vec raw = read(argv[2], n * m), start = from_kmeans ? arma::vec(parameters) : read(argv[3], parameters);
-    const arma::mat data(raw.memptr(), m, n); // rows of the file are columns here
-    arma::rowvec weights(start.memptr(), k);
-    arma::mat means(start.memptr() + k, m, k);
-    arma::cube covariances(start.memptr() + k + k * m, m, m, k);
-    double seconds = 0, kmeans_seconds = 0;
-
-    if (engine == "full") {
-        arma::gmm_full model;
-        model.set_params(means, covariances, weights);
-        const auto begin = Clock::now();
-        model.learn(data, k, arma::eucl_dist, arma::keep_existing, 0, iterations, 1e-6, false);
-        seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-        weights = model.hefts, means = model.means, covariances = model.fcovs;
-    } else if (engine == "diag") {
-        arma::gmm_diag model;
-        arma::mat variances(m, k);
-        for (size_t c = 0; c < k; ++c)
-            variances.col(c) = covariances.slice(c).diag();
-        model.set_params(means, variances, weights);
-        const auto begin = Clock::now();
-        model.learn(data, k, arma::eucl_dist, arma::keep_existing, 0, iterations, 1e-6, false);
-        seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-        weights = model.hefts, means = model.means;
-        for (size_t c = 0; c < k; ++c)
-            covariances.slice(c) = arma::diagmat(model.dcovs.col(c));
-    } else if (from_kmeans) {
-        // As the paper's own program has it: Mahalanobis distances, a random subset of the rows as seeds. EM goes on from
-        // what k-means leaves, which is what one call does, so that each can be timed.
-        arma::gmm_diag model;
-        const double floor = std::stod(argv[11]);
-        arma::arma_rng::set_seed(std::stoul(argv[10]));
-        auto begin = Clock::now();
-        bool learned = model.learn(data, k, arma::maha_dist, arma::random_subset, std::stoul(argv[9]), 0, floor, false);
-        kmeans_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-        begin = Clock::now();
-        learned = learned && model.learn(data, k, arma::maha_dist, arma::keep_existing, 0, iterations, floor, false);
-        seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-        if (!learned) {
-            std::fprintf(stderr, "learning failed\n");
-            return 4;
-        }
-        weights = model.hefts, means = model.means;
-        for (size_t c = 0; c < k; ++c)
-            covariances.slice(c) = arma::diagmat(model.dcovs.col(c));
-    } else {
-        std::fprintf(stderr, "there is no engine %s\n", engine.c_str());
-        return 3;
-    }
-
-    std::FILE *file = std::fopen(argv[4], "wb");
-    if (!file || std::fwrite(weights.memptr(), sizeof(double), k, file) != k ||
-        std::fwrite(means.memptr(), sizeof(double), k * m, file) != k * m ||
-        std::fwrite(covariances.memptr(), sizeof(double), k * m * m, file) != k * m * m || std::fclose(file) != 0) {
-        std::fprintf(stderr, "cannot write %s\n", argv[4]);
-        return 1;
-    }
-    if (from_kmeans)
-        std::printf("%.9f ", kmeans_seconds);
-    std::printf("%.9f\n", seconds);
+    if (argc != 10)
+        return std::puts(arma::arma_version::as_string().c_str()) < 0;
+    return std::string(argv[1]) == "full" ? fit<arma::gmm_full>(argv) : fit<arma::gmm_diag>(argv);
 }

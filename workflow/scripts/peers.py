@@ -1,25 +1,26 @@
-"""Time engines: peers.py sizes|scaling|supervised|beside WORK OUTPUT, with WORK as JSON. A process of its own, since the
-kernel of OpenBLAS is chosen when a process starts."""
+"""Time implementations of EM: peers.py WORK OUTPUT, WORK as JSON. The environment of a process selects its instructions."""
 
 import json
 import sys
 from pathlib import Path
 
+import numpy as np
+
 from skem.repro import environment
 from skem.repro.files import plain_errors, write_table
-from skem.repro.peers.measurements import MEASUREMENTS
-from skem.repro.peers.processor import numpy_instructions
+from skem.repro.peers import timing
 
 with plain_errors():
-    what, work, output = sys.argv[1:]
+    work, output = json.loads(sys.argv[1]), sys.argv[2]
     machine = environment.describe()
-    kernels = [library["architecture"] for library in machine["libraries"] if library["architecture"]]
+    simd = np.show_config(mode="dicts")["SIMD Extensions"]
     labels = {
-        "kernels": Path(output).parent.name,
-        "kernel": kernels[0] if kernels else "",
-        "numpy": numpy_instructions(),
+        "instructions": Path(output).parent.name,
+        "openblas": next((one["architecture"] for one in machine["libraries"] if one["architecture"]), ""),
+        "numpy": [*simd["baseline"], *simd.get("found", [])][-1],
         "processor": machine["machine"]["processor"],
         "commit": machine["commit"],
         "node": environment.node(),
     }
-    write_table(output, [row | labels for row in MEASUREMENTS[what](json.loads(work))])
+    measure = timing.supervised if "models" in work else timing.unsupervised
+    write_table(output, [row | labels for row in measure(work)])

@@ -1,1 +1,1 @@
-"""EM by others on identical work."""
+"""Other implementations of EM for Gaussian mixtures, timed on identical work."""

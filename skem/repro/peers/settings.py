@@ -1,8 +1,9 @@
-"""The settings of ``config/peers.yaml``."""
+"""Schema of ``config/peers.yaml``."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -12,11 +13,11 @@ from typing_extensions import TypedDict
 from skem.repro.config.documents import read_mapping, refuse
 from skem.repro.config.validation import Count, Distinct, Strict, parsed, unknown
 
+# Names of `skem.repro.peers.engines.ENGINES`, which takes long to import.
 Engine = Literal[
     "skem", "skem, diag", "scikit-learn", "oneDAL", "Armadillo", "Armadillo, diag", "mlpack", "mclust"
 ]
-_Passes = Annotated[list[Count], Field(min_length=2, max_length=2)]
-_Kernels = Distinct[Literal["default", "AVX2"]]
+Part = Annotated[str, Field(pattern="^[A-Za-z0-9]+$", max_length=100)]  # of a path
 
 
 class Size(TypedDict):
@@ -29,74 +30,56 @@ class Size(TypedDict):
     threads: NotRequired[Distinct[Count]]
 
 
-class Group(TypedDict):
+class Rounds(TypedDict):
+    """Rounds, and iterations of a short and a long fit."""
+
+    rounds: Count
+    iterations: Annotated[Distinct[Count], Field(min_length=2, max_length=2)]
+
+
+class Group(Rounds):
     """Engines that take turns."""
 
     engines: Distinct[Engine]
-    rounds: Count
-    passes: _Passes
-    kernels: NotRequired[_Kernels]
+    instructions: NotRequired[Distinct[str]]
     sizes: NotRequired[Distinct[str]]
 
 
-class Scaling(TypedDict):
-    """One of N, m and K at a time."""
+class Scaling(Rounds):
+    """One of N, m and K varies, the others are those of the base."""
 
     engines: Distinct[Engine]
-    rounds: Count
-    passes: _Passes
+    base: Size
     N: Distinct[Count]
     m: Distinct[Count]
     K: Distinct[Count]
 
 
-class Supervised(TypedDict):
-    """The models of Table 1."""
-
-    data_sets: list[str]
-    rounds: Count
-    passes: Count
-
-
-class Beside(TypedDict):
-    """One block of such models, beside an engine without classes."""
+class Supervised(Rounds):
+    """Models of Table 1, and their first feature blocks beside an engine."""
 
     data_sets: Distinct[str]
-    starts: Annotated[
-        list[Literal["uniform", "sample", "kmeans", "class", "class_kmeans"]], Field(min_length=1)
-    ]
+    init: Distinct[Literal["uniform", "sample", "kmeans", "class", "class_kmeans"]]
     engine: Engine
-    rounds: Count
-    passes: _Passes
-
-
-# "scaling", "supervised" and "beside" are files beside those of the sizes.
-_SizeName = Annotated[str, Field(pattern="^[A-Za-z0-9]+$", max_length=100)]
 
 
 class Peers(Strict):
     """``config/peers.yaml``."""
 
-    sizes: Annotated[dict[_SizeName, Size], Field(min_length=1)]
+    sizes: Annotated[dict[Part, Size], Field(min_length=1)]
     threads: Distinct[Count]
-    kernels: _Kernels
+    instructions: Annotated[dict[Part, dict[str, str]], Field(min_length=1)]
     groups: Annotated[list[Group], Field(min_length=1)]
     scaling: Scaling
     supervised: Supervised
-    beside: Beside
 
 
 def read(path: str | Path, data_sets: Collection[str]) -> dict[str, Any]:
-    """Read and check the settings; ``data_sets`` are those of the configuration.
-
-    Raises
-    ------
-    ConfigurationError
-    """
+    """Read and check the settings; ``data_sets`` are those of the configuration."""
     settings = read_mapping(path)
     parsed(Peers, settings, [path])
-    faults: list[str] = []
-    for key in ("supervised", "beside"):
-        faults += unknown(settings[key]["data_sets"], data_sets, f"{path}: {key}.data_sets")
+    faults = unknown(settings["supervised"]["data_sets"], data_sets, f"{path}: supervised.data_sets")
+    for key, group in product(("sizes", "instructions"), settings["groups"]):
+        faults += unknown(group.get(key, []), settings[key], f"{path}: groups")
     refuse(faults)
     return settings

@@ -1,7 +1,7 @@
-"""Engines on identical work: the same result, honest medians, and a row for what is not installed."""
+"""Implementations do identical work before a time counts, and tables show what could not be timed."""
 
-import dataclasses
-import re
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -9,139 +9,121 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from skem import PSKEMClassifier, plots
-from skem.repro.peers import engines, tables, timing
+from skem.repro.files import read_table
+from skem.repro.peers import engines, settings, tables, timing
+from skem.repro.peers.engines import ENGINES, Fitted, Request
 
-ROOT = Path(__file__).parents[3]
-
-
-@pytest.mark.parametrize(
-    ("engine", "dtype"),
-    [
-        (name, dtype)
-        for name in ("scikit-learn", "oneDAL", "Armadillo")
-        for dtype in engines.ENGINES[name].dtypes
-    ],
-)
-def test_an_engine_does_the_same_passes(engine, dtype, monkeypatch):
-    monkeypatch.chdir(ROOT)
-    if engines.ENGINES[engine].version() is None:
-        pytest.skip(f"{engine} is not installed: {engines.ENGINES[engine].install}")
-    X, start = engines.draw(500, 3, 4, dtype)
-    work = engines.Work(X, start, 1)
-    ours, theirs = (engines.ENGINES[name].fit(work, 3)[1] for name in ("skem", engine))
-    for a, b in zip(ours, theirs, strict=True):
-        assert_allclose(
-            a, b, rtol=1e-2 if dtype == "float32" else 1e-5, atol=1e-3 if dtype == "float32" else 1e-6
-        )
+REFERENCE = Path(__file__).parents[3] / "results/reference"
 
 
-def test_a_version_is_unknown_where_nobody_keeps_it(monkeypatch):
-    monkeypatch.setattr(engines, "_compiled", lambda: Path("em"))
-    monkeypatch.setenv("PATH", "")
-    assert engines.ENGINES["Armadillo"].version() == "unknown"
+def toy(dtype="float64"):
+    X, init = engines.draw(300, 3, 2, dtype)
+    return X, Request(2, 1, 3, 1e-6, 0, 1, init)
 
 
-def test_engines_take_turns_and_are_compared_within_rounds():
-    X, start = engines.draw(300, 3, 2, "float64")
-    rows = timing.compare(X, start, 1, ["skem", "scikit-learn"], rounds=3, passes=(1, 3))
-    assert [row["engine"] for row in rows] == ["skem", "scikit-learn"]
-    assert rows[0]["ratio"] == rows[0]["ratio_low"] == 1.0
-    assert_allclose(rows[0]["log_likelihood"], rows[1]["log_likelihood"], atol=1e-5)
-    assert all(row["seconds_per_pass_low"] <= row["seconds_per_pass_high"] for row in rows)
+@pytest.mark.parametrize("name", ["scikit-learn", "oneDAL", "Armadillo", "Armadillo, diag", "mclust"])
+def test_implementations_agree_after_the_same_iterations(name):
+    engine = ENGINES[name]
+    for dtype, tolerance in {"float64": 1e-5, "float32": 1e-2}.items():
+        if dtype in engine.dtypes:
+            X, request = toy(dtype)
+            fitted, note = engines.attempt(engine, X, request)
+            if note.startswith("not installed"):
+                pytest.skip(note)
+            ours = ENGINES["skem, diag" if engine.covariance == "diag" else "skem"].fit(X, request)
+            for a, b in zip(ours.parameters, fitted.parameters, strict=True):
+                assert_allclose(a, b, rtol=tolerance, atol=tolerance / 10)
 
 
-def test_an_engine_that_fails_leaves_a_note(monkeypatch):
-    def fails(work, passes):
+def test_ratios_are_within_rounds():
+    """The machine gets slower from round to round; ratios do not change."""
+    pace = chain.from_iterable([pace] * 4 for pace in (1, 3, 5))
+    fits = {"ours": lambda n: next(pace) * n, "other": lambda n: 2 * next(pace) * n}
+    seconds = timing.interleaved(fits, [0, 1], 3)
+    ratio = timing.median("ratio", seconds["other"] / seconds["ours"])
+    assert ratio == {"ratio": 2, "ratio_low": 2, "ratio_high": 2}
+
+
+def test_the_interval_of_a_median_contains_it_with_95_percent():
+    rng = np.random.default_rng(0)
+    for n in (7, 25):
+        found = [timing.median("x", rng.exponential(size=n)) for _ in range(1000)]
+        assert np.mean([one["x_low"] <= np.log(2) <= one["x_high"] for one in found]) > 0.94
+
+
+def test_only_equal_results_are_timed(monkeypatch):
+    def other(X, request):
+        weights, means, covariances = ENGINES["skem"].fit(X, request).parameters
+        return Fitted((weights, means + 1, covariances), 0.1)
+
+    def fails(X, request):
         raise RuntimeError("Ill-conditioned\nDetails: many")
 
-    monkeypatch.setitem(engines.ENGINES, "oneDAL", dataclasses.replace(engines.ENGINES["oneDAL"], fit=fails))
-    X, start = engines.draw(300, 3, 2, "float64")
-    rows = timing.compare(X, start, 1, ["skem", "oneDAL"], rounds=2, passes=(1, 3))
-    assert rows[1] == {"engine": "oneDAL", "note": "failed: Ill-conditioned"}
-
-
-def test_the_interval_of_a_median_holds_it_with_95_percent():
-    rng = np.random.default_rng(0)
-    for n in (7, 11, 25):
-        held = 0
-        for _ in range(2000):
-            found = timing.median("x", rng.exponential(size=n))
-            held += found["x_low"] <= np.log(2) <= found["x_high"]
-        assert held / 2000 > 0.94
-
-
-def test_drawn_clusters_do_not_depend_on_the_machine():
-    X, (weights, means, covariances) = engines.draw(1000, 4, 3, "float32")
-    again = engines.draw(1000, 4, 3, "float32")[0]
-    assert X.dtype == np.float32
-    assert np.array_equal(X, again)
-    assert weights.sum() == 1
-    assert means.shape == (3, 4)
-    assert_allclose(covariances[0], np.cov(X.T), rtol=1e-5)
-
-
-def scaling_table():
-    rows = []
-    for axis, values in {"N": [100, 1000, 10000], "m": [2, 4, 8, 16], "K": [4, 16, 64]}.items():
-        for value in values:
-            size = {"N": 5000, "m": 6, "K": 10} | {axis: value}
-            H = 1 + size["m"] + size["m"] * (size["m"] + 1) // 2
-            cost = 1e-9 * size["N"] * size["K"] * H
-            for engine in ("skem", "other"):
-                seconds = cost if engine == "skem" else cost**1.5
-                rows.append({"size": axis, **size, "engine": engine, "seconds_per_pass": seconds})
-    return pd.DataFrame(rows)
-
-
-def test_exponents_of_linear_cost_are_one():
-    table = scaling_table()
-    found = tables.exponents(table)
-    assert set(found["size"]) == {"N", "K", "H"}
-    assert_allclose(found[found["engine"] == "skem"]["exponent"], 1.0)
-    assert_allclose(found[found["engine"] == "other"]["exponent"], 1.5)
-    axes = plots.engine_scaling(pd.concat([table.assign(part="scaling"), found.assign(part="exponents")]))
-    assert [len(ax.get_lines()) for ax in axes.flat] == [2, 2, 2]
-    assert "~N^1.00" in axes[0, 0].get_legend().get_texts()[0].get_text()
-
-
-def test_what_is_not_installed_says_how_to_install_it():
-    labels = {"size": "A", "N": 10, "m": 2, "K": 3, "dtype": "float64", "threads": 1, "kernels": "default"}
-    labels |= {"kernel": "Haswell", "numpy": "AVX2", "processor": "a processor"}
-    times = {"seconds_per_pass": 0.1, "ratio": 1.0, "ratio_low": 1.0, "ratio_high": 1.0}
-    sizes = pd.DataFrame(
-        [
-            labels | times | {"engine": "skem", "log_likelihood": -1.0, "share": 0.5},
-            labels | {"engine": "oneDAL", "note": "not installed: pip install it"},
-        ]
-    )
-    beside = {"dataset": "fashion_mnist", "N": 60000, "m": 15, "K": 100, "start": "class", "threads": 2}
-    beside |= {
-        "kernel": "Haswell",
-        "numpy": "AVX2",
-        "dtype": "float32",
-        "dtype_used": "float64",
-        "engine": "oneDAL",
-        "engine_seconds": 0.6,
+    for name, changes in {
+        "Armadillo": {"fit": other, "version": lambda: "1"},
+        "oneDAL": {"fit": fails, "version": lambda: "1"},
+        "mclust": {"version": lambda: None},
+    }.items():
+        monkeypatch.setitem(ENGINES, name, replace(ENGINES[name], **changes))
+    monkeypatch.setattr(timing, "MOST_FITS", 2)
+    names = ["skem", "scikit-learn", "Armadillo", "oneDAL", "mclust"]
+    work = {
+        "part": "sizes",
+        "sizes": [{"size": "toy", "N": 300, "m": 3, "K": 2}],
+        "dtypes": ["float64"],
+        "threads": [1],
+        "groups": [{"engines": names, "iterations": [1, 3], "rounds": 1}],
     }
-    text = tables.to_markdown(
-        sizes,
-        tables.exponents(scaling_table()),
-        pd.DataFrame(),
-        pd.DataFrame([beside | times | {"ratio": 6.0}]),
-    )
-    cells = "fashion_mnist: 60000 x 15, K = 100 | class | Haswell, AVX2 | 2 | float64 | 0.1000 | 0.6000 | 6.00 [1.00, 1.00]"
-    assert f"| {cells} |" in re.sub(" +", " ", text)
-    assert "not installed: pip install it" in text
-    assert "50%" in text
+    table = pd.DataFrame(timing.unsupervised(work))
+    assert table["seconds_per_iteration"].notna().tolist() == [True, True, False, False, False]
+    process = {"instructions": "default", "openblas": "Haswell", "numpy": "AVX2", "processor": "a processor"}
+    text = tables.to_markdown(table.assign(**process))
+    for note in (
+        "other result: log-likelihood -",
+        "failed: Ill-conditioned ",
+        "not installed: apt-get install r-cran-mclust",
+    ):
+        assert note in text
 
 
-def test_seconds_per_pass_of_a_classifier():
+def test_models_are_timed_beside_the_paper_and_an_implementation():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 4)), np.arange(60) % 2
-    assert 0 < timing.seconds_per_pass(PSKEMClassifier(4, n_blocks=2, max_iter=6), X, y) < 10
+    model = {"model": "pskem", "params": {"n_blocks": 2, "n_components": 3}, "paper_seconds": 100.0}
+    work = {
+        "init": ["uniform", "class"],
+        "engine": "scikit-learn",
+        "rounds": 1,
+        "iterations": [1, 3],
+        "seed": 0,
+    }
+    whole, *blocks = timing.compare_classifiers(X, y, 1, model, work)
+    assert whole["ratio"] == pytest.approx(100 / whole["seconds_per_iteration"])
+    assert [(row["init"], row["m"]) for row in blocks] == [("uniform", 2), ("class", 2)]
 
 
-def test_the_rate_of_the_products_is_positive():
-    assert timing.product_rate(5, 10, 3000, "float32", 1, repeats=1) > 0
-    assert timing.operations(10, 2, 3) == 4 * 10 * 3 * 6
+def test_exponents_of_known_costs():
+    axes = {"N": [100, 1000, 10000], "m": [2, 4, 8, 16], "K": [4, 16, 64]}
+    table = pd.DataFrame(
+        {"size": axis, "engine": engine, "N": 5000, "m": 6, "K": 10, axis: value}
+        for axis, values in axes.items()
+        for value in values
+        for engine in ("linear", "square")
+    )
+    cost = 1e-9 * table["N"] * table["K"] * (1 + table["m"] + table["m"] * (table["m"] + 1) // 2)
+    power = table["engine"].map({"linear": 1.0, "square": 2.0})
+    found = tables.exponents(table.assign(seconds_per_iteration=cost**power))
+    assert set(found["size"]) == {"N", "K", "H"}
+    assert_allclose(found["exponent"], found["engine"].map({"linear": 1.0, "square": 2.0}))
+
+
+def test_committed_tables_follow_from_the_committed_values():
+    table = read_table(REFERENCE / "peers.csv")
+    assert tables.to_markdown(table) == (REFERENCE / "peers.md").read_text(encoding="utf-8")
+    committed = table[table["part"] == "exponents"]
+    again = tables.exponents(table[table["part"] == "scaling"])
+    assert_allclose(again["exponent"], committed["exponent"], rtol=1e-12)
+
+
+def test_every_implementation_can_be_configured():
+    assert set(settings.Engine.__args__) == set(ENGINES)
