@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+
+from skem.datasets._dataset import content_hash
+from skem.datasets._tables import content
 
 
 def names() -> tuple[str, ...]:
@@ -51,20 +55,54 @@ def describe(name: str) -> Mapping[str, Any]:
 
 
 def entry(name: str) -> dict[str, Any]:
-    """What is written down about a data set."""
+    """What is written down about a data set; of a short entry, the rest comes from its content."""
     known = entries()
     if name not in known:
         close = difflib.get_close_matches(str(name), known, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise ValueError(f"unknown data set {name!r}: there are {', '.join(known)}.{hint}")
-    return known[name]
+    return known[name] if "sources" in known[name] else _completed(name)
+
+
+def registries() -> list[Path]:
+    """Registries of data sets: that of the project, and ``$SKEM_DATASETS`` if it is set."""
+    # An installed copy carries the file; a checkout has it in config/.
+    packaged = Path(str(resources.files("skem.datasets") / "datasets.yaml"))
+    path = packaged if packaged.is_file() else Path(__file__).parents[2] / "config" / "datasets.yaml"
+    return [path, *(Path(own) for own in [os.environ.get("SKEM_DATASETS")] if own)]
 
 
 @lru_cache(maxsize=1)
 def entries() -> dict[str, dict[str, Any]]:
+    """Entries of all registries, as they are written."""
     import yaml
 
-    # An installed copy carries the file; a checkout has it in config/.
-    packaged = resources.files("skem.datasets") / "datasets.yaml"
-    path = packaged if packaged.is_file() else Path(__file__).parents[2] / "config" / "datasets.yaml"
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+    found: dict[str, dict[str, Any]] = {}
+    for path in registries():
+        own = yaml.safe_load(path.read_text(encoding="utf-8"))
+        found |= {
+            name: {**spec, "folder": path.parent} if "file" in spec else spec for name, spec in own.items()
+        }
+    return found
+
+
+@lru_cache
+def _completed(name: str) -> dict[str, Any]:
+    """A short entry as a full one; its content is the file, so there is no hash to verify it by."""
+    spec = entries()[name]
+    X, codes, classes, features = content(spec)
+    kind = "bundled" if "bundled" in spec else "file"
+    derived = {
+        "title": name,
+        "sha256": content_hash(X, codes),
+        "shape": list(X.shape),
+        "dtype": X.dtype.name,
+        "n_classes": len(classes),
+        "n_train": None,
+        "target_names": classes,
+        "licence": "not stated",
+        "citation": "not stated",
+        "doi": None,
+        "sources": [{"kind": kind}],
+    }
+    return derived | ({} if features is None else {"feature_names": features}) | spec

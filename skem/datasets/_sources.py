@@ -24,6 +24,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from skem.datasets._decode import Arrays, SourceError, _decode
+from skem.datasets._tables import content
 from skem.datasets._waveform import waveform
 
 # Seconds to connect (kept short: a name may have eight addresses, each tried in turn) and between two reads.
@@ -72,6 +73,10 @@ def attempts(
             continue
         if source["kind"] == "definition":
             yield "its definition", partial(waveform, spec["shape"][0], source["seed"])
+            continue
+        if source["kind"] in ("file", "bundled"):
+            words = f"scikit-learn's {spec['bundled']}" if source["kind"] == "bundled" else str(spec["file"])
+            yield words, lambda: content(spec)[:2]
             continue
         if offline:
             yield _words(source), partial(_fail, "skipped, because SKEM_OFFLINE is set")

@@ -79,7 +79,7 @@ def test_table_with_and_without_header():
         decoded("table", [b"1,2,bad\n1,bad\n"], target_names=["bad", "good"], shape=[2, 2])
 
 
-def test_intervals_count_by_their_lower_end_and_words_by_their_place():
+def test_intervals_and_words():
     spec = {"target_names": ["no", "yes"], "feature_names": ["age", "side", "grade"], "shape": [2, 3]}
     levels = {"side": ["left", "right"]}
     data, target = decoded("table", [b"40-49,right,3,yes\n5-9,left,-1,no\n"], **spec, levels=levels)
@@ -107,14 +107,14 @@ def test_a_table_without_labels_has_one_class():
     assert target.tolist() == [0, 0]
 
 
-def test_what_was_not_measured_is_nan_and_dates_are_left_out():
+def test_unknown_values_and_dates():
     blob = b"1/2/1998,0.5,?,0.\n1/3/1998,?,7,1.\n"
     data, target = decoded("table", [blob], target_names=["no", "yes"], labels=["0.", "1."], shape=[2, 2])
     np.testing.assert_array_equal(data, [[0.5, np.nan], [np.nan, 7]])
     assert target.tolist() == [0, 1]
 
 
-def test_a_pickled_table_is_read_without_executing_anything():
+def test_pickled_tables_execute_nothing():
     class Bomb:
         def __reduce__(self):
             raise_ = "raise AssertionError('executed')"

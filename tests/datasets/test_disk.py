@@ -85,7 +85,7 @@ def test_home_that_cannot_be_written(mirror, tmp_path):
         datasets.load("pictures", home=tmp_path / "file" / "home")
 
 
-def test_what_a_killed_run_left_is_cleared_after_a_day(mirror, home):
+def test_leftovers_of_killed_runs(mirror, home):
     fill(mirror, raw_files())
     for name, age in ((".work-old", 90000), (".work-young", 60)):
         left = home / "pictures" / name

@@ -94,7 +94,7 @@ def test_download_is_quiet_when_told_to(serve, capsys):
 
 
 @pytest.mark.parametrize("ranges", [True, False])
-def test_download_that_breaks_off_is_taken_up_again(serve, monkeypatch, ranges):
+def test_interrupted_downloads_continue(serve, monkeypatch, ranges):
     monkeypatch.setattr(_sources, "_CHUNK", 8)
     server = serve(zipped(), breaks=3, ranges=ranges)
     record = datasets.fetch("pictures", progress=False)
@@ -105,7 +105,7 @@ def test_download_that_breaks_off_is_taken_up_again(serve, monkeypatch, ranges):
     assert all(wanted.startswith("bytes=") for wanted in first[1:])
 
 
-def test_download_that_stays_broken_is_given_up(serve, monkeypatch):
+def test_broken_downloads_are_given_up(serve, monkeypatch):
     monkeypatch.setattr(_sources, "_PAUSE", 0)
     server = serve(zipped(), breaks=1000, hashes=False)
     reasons = datasets.fetch("pictures", progress=False)["reasons"]

@@ -1,20 +1,29 @@
 # A table of the user's own: snakemake --cores 2 --config table=mine.csv
-OWN = Path(STUDY.config.table or "no_table")
-OWN_STEM = "".join(c if c.isalnum() or c in "-_" else "_" for c in OWN.stem)
+from skem.repro.comparison import own_table
+
+OWN = str(STUDY.config.table or "no_table")
+REGISTERED = OWN in datasets.names()
+OWN_STEM = "".join(c if c.isalnum() or c in "-_" else "_" for c in Path(OWN).stem)
 
 if "compare" in TARGETS and not STUDY.config.table:
     stop("compare needs a file: snakemake compare --cores 2 --config table=FILE.csv")
-if STUDY.config.table and not OWN.is_file():
-    stop(f"--config table={OWN}: there is no such file")
-if "{" in str(OWN) or "}" in str(OWN):
-    stop(f"--config table={OWN}: Snakemake reads braces as wildcards; rename the file or its folder")
 if STUDY.config.label is not None and not STUDY.config.table:
     stop("label names a column of a table; add table=FILE.csv after --config")
+if STUDY.config.table and workflow.is_main_process:
+    try:
+        if REGISTERED:
+            datasets.describe(OWN)  # reads the file of a short entry
+        else:
+            own_table.read(OWN, STUDY.config.label, COMPARISON.tables["n_folds"])
+    except (ValueError, OSError) as error:
+        stop(f"--config table={OWN}: {str(error).removeprefix(OWN).lstrip(':, ')}")
+if "{" in OWN or "}" in OWN:
+    stop(f"--config table={OWN}: Snakemake reads braces as wildcards; rename the file or its folder")
 
 
 rule compare:
     input:
-        lambda wildcards: [str(OWN)],
+        lambda wildcards: [f"results/data/{OWN}.json" if REGISTERED else OWN],
     output:
         csv=f"results/own/{OWN_STEM}.csv",
         md=report(f"results/own/{OWN_STEM}.md", category="A table of your own"),
@@ -23,16 +32,18 @@ rule compare:
         pdf=f"results/own/{OWN_STEM}.pdf",
         png=f"results/own/{OWN_STEM}.png",
     threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 240 * attempt,
     params:
-        label=lambda wildcards: None if STUDY.config.label is None else str(STUDY.config.label),
-        methods=FRONTIER["tables"]["methods"],
-        names=FRONTIER["names"],
-        setup={name: FRONTIER["tables"][name] for name in ("n_folds", "max_rows")},
-        title=lambda wildcards: OWN.stem,
+        table=OWN,
+        label=STUDY.config.label,
+        jobs={name: COMPARISON.job("tables", OWN, name) for name in COMPARISON.methods("tables")},
+        names=COMPARISON.titles(),
         seed=SEED,
         code=code("own_table"),
-        classifiers=lambda wildcards: classifiers_of(FRONTIER["tables"]["methods"]),
+        classifiers=code_of_classifiers(COMPARISON.methods("tables")),
     message:
-        "comparing classifiers on a table"
+        "comparing classifiers on {params.table}"
     script:
         "../scripts/own_table.py"

@@ -1,23 +1,26 @@
-"""Compare the classifier with others on a table of the user's own."""
+"""Compare classifiers on a table of the user's own."""
+
+from pathlib import Path
 
 from skem.engine import threads
 from skem.repro import environment
+from skem.repro.comparison import figures, own_table
 from skem.repro.drawing import save, style
 from skem.repro.files import plain_errors, write_table, write_text
-from skem.repro.frontier import figures, own_table
 
 threads.limit_process(1)
 with plain_errors(), style():
     params, output = snakemake.params, snakemake.output
-    X, y = own_table.read(snakemake.input[0], params.label, params.setup["n_folds"])
-    predictions = own_table.compare(X, y, params.methods, params.setup, params.seed)
-    table = own_table.summary(predictions)
+    job = next(iter(params.jobs.values()))
+    table = own_table.read(params.table, params.label, job["n_folds"])
+    predictions = own_table.compare(table, params.jobs, params.seed)
+    summary = own_table.summary(predictions)
     about = environment.describe()
-    notes = own_table.notes(X, y, params.setup)
+    notes = own_table.notes(table, job["n_folds"], job["max_rows"])
     notes += f" Measured on {about['machine']['processor']}, with {environment.versions(about)}."
-    text = own_table.markdown(table, params.names, params.title, notes)
-    save(figures.accuracy_and_log_loss(table, params.names), [output.svg, output.pdf, output.png])
+    text = own_table.markdown(summary, params.names, Path(params.table).stem, notes)
+    save(figures.accuracy_and_log_loss(summary, params.names), [output.svg, output.pdf, output.png])
     write_table(output.predictions, predictions)
     write_text(output.md, text)
-    write_table(output.csv, table)
+    write_table(output.csv, summary)
     print(f"\n{text}\n{output.md}\n{output.svg}\n{output.predictions}")

@@ -1,6 +1,6 @@
 """The support vector machines of `sklearn.svm.SVC`, with kernels that are matrix products.
 
-libsvm, which `SVC` calls, computes one entry of the kernel matrix at a time; most of its time goes into predictions.
+`SVC` calls libsvm, which computes one entry of the kernel matrix at a time. Most of its time goes into predictions.
 """
 
 from __future__ import annotations
@@ -14,38 +14,26 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
 from sklearn.utils import gen_batches
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.multiclass import _ovr_decision_function
+from sklearn.utils.validation import check_X_y
 
 Rows = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-CHUNK = 1000  # rows predicted at a time
-CACHE = 500  # megabytes that libsvm may use for its own
+CHUNK = 1000  # samples predicted at a time
+CACHE = 500  # megabytes of kernel that libsvm may cache
 BY_MATRIX = 40
-"""Features from which on the whole kernel takes less time than the entries that libsvm asks for: with 7 twice as much,
-with 60 as much, with 96 a third."""
+"""Fewest features for which the whole kernel takes less time than libsvm's entries: twice its time with 7 features, the same
+with 60, a third with 96."""
 
 
 class KernelSVC(ClassifierMixin, BaseEstimator):
     """`sklearn.svm.SVC`, given the kernel of each pair of classes as a matrix where that is faster.
 
     The solver and its tolerance are libsvm's, and the solution is that of `SVC` but for the rounding of the kernel.
-    Memory is that of the kernel of the two largest classes, in float64, twice.
-
-    Parameters
-    ----------
-    C, kernel, degree, gamma, coef0
-        As of `SVC`; the kernel is "linear", "poly" or "rbf", gamma a number or "scale".
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (L,)
-    support_vectors_ : ndarray of shape (S, M)
-        Rows that the machine of any pair of classes needs.
-    dual_coef_ : ndarray of shape (S, L (L - 1) / 2)
-        Their weights in each machine.
-    intercept_ : ndarray of shape (L (L - 1) / 2,)
+    Memory is that of the kernel of the two largest classes, in float64, twice. Parameters are those of `SVC`; the kernel is
+    "linear", "poly" or "rbf". ``dual_coef_``, of shape (S, L (L - 1) / 2), are the weights of all ``support_vectors_`` in the
+    machine of each pair of classes.
     """
 
     def __init__(
@@ -56,19 +44,22 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         degree: int = 3,
         gamma: float | str = "scale",
         coef0: float = 0.0,
+        break_ties: bool = False,
     ) -> None:
         self.C = C
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
+        self.break_ties = break_ties
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> KernelSVC:
         """Fit one machine per pair of classes; `X` of shape (n, M), `y` of shape (n,), two classes or more."""
-        if self.kernel not in ("linear", "poly", "rbf"):
-            raise ValueError(f'kernel must be "linear", "poly" or "rbf", got {self.kernel!r}')
-        X, rows, pairs = self._checked(X, y)
-        scale = 1.0 / (X.shape[1] * X.var()) if X.var() else 1.0  # as `SVC` has it
+        X, y = map(np.asarray, check_X_y(X, y, dtype=np.float64))
+        self.classes_ = np.unique(y)
+        rows = [np.flatnonzero(y == label) for label in self.classes_]
+        pairs = list(combinations(range(len(rows)), 2))
+        scale = 1.0 / (X.shape[1] * X.var()) if X.var() else 1.0  # gamma="scale" of `SVC`
         self._gamma = float(scale if self.gamma == "scale" else self.gamma)
         weights, self.intercept_ = np.zeros((len(X), len(pairs))), np.empty(len(pairs))
         fits = self._by_matrix if X.shape[1] >= BY_MATRIX else self._by_entry
@@ -80,39 +71,33 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: ArrayLike) -> Rows:
-        """What each machine says, shape (n, L (L - 1) / 2): the second class of its pair from zero on."""
-        check_is_fitted(self)
-        X = np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
-        return np.concatenate([self._decisions(X[rows]) for rows in gen_batches(len(X), CHUNK)])
+        """Decisions as of `SVC`: of two classes (n,), positive for the second; of more, votes and margins, (n, L)."""
+        pairs = self._pair_decisions(X)
+        if len(self.classes_) == 2:
+            return pairs[:, 0]
+        return _ovr_decision_function(pairs >= 0, pairs, len(self.classes_))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The class with most votes, the first of equals, shape (n,)."""
-        decisions = self.decision_function(X)
-        n_classes = len(self.classes_)
-        pairs = np.array(list(combinations(range(n_classes), 2)))
-        winners = np.where(decisions < 0, pairs[:, 0], pairs[:, 1])
-        return self.classes_[np.stack([(winners == c).sum(axis=1) for c in range(n_classes)]).argmax(axis=0)]
+        """Class with most votes, shape (n,); of equals the first, or with ``break_ties`` that of the largest margins."""
+        pairs, n_classes = self._pair_decisions(X), len(self.classes_)
+        votes = _ovr_decision_function(pairs >= 0, pairs, n_classes)
+        if not self.break_ties or n_classes == 2:
+            votes = np.rint(votes)  # without the margins, which are less than a third
+        return self.classes_[votes.argmax(axis=1)]
 
-    def _checked(self, X: ArrayLike, y: ArrayLike) -> tuple[Rows, list[Indices], list[tuple[int, int]]]:
-        """The training rows, those of each class, and the pairs of classes."""
-        X, y = map(np.asarray, validate_data(self, X, y, dtype=np.float64))
-        check_classification_targets(y)
-        self.classes_ = np.unique(y)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs two classes, all rows are of class {self.classes_[0]!r}"
-            )
-        rows = [np.flatnonzero(y == label) for label in self.classes_]
-        return X, rows, list(combinations(range(len(rows)), 2))
+    def _pair_decisions(self, X: ArrayLike) -> Rows:
+        """Decisions of the machines, shape (n, L (L - 1) / 2): from zero on, the second class of the pair."""
+        X = np.asarray(X, dtype=np.float64)
+        return np.concatenate([self._decisions(X[rows]) for rows in gen_batches(len(X), CHUNK)])
 
     def _by_entry(self, X: Rows, rows: list[Indices], pairs: list[tuple[int, int]]) -> Iterator[SVC]:
-        params = self.get_params() | {"gamma": self._gamma, "cache_size": CACHE}
+        params = self.get_params() | {"gamma": self._gamma, "cache_size": CACHE, "break_ties": False}
         for i, j in pairs:
             yield SVC(**params).fit(X[np.concatenate([rows[i], rows[j]])], _sides(rows[i], rows[j]))
 
     def _by_matrix(self, X: Rows, rows: list[Indices], pairs: list[tuple[int, int]]) -> Iterator[SVC]:
         left, right = self._factors(X)
-        # One buffer for all: fresh memory for each would take as long as the products.
+        # One buffer for all pairs: allocating memory for each takes as long as the products.
         buffer = np.empty(sum(sorted(map(len, rows))[-2:]) ** 2)
         first, within = -1, np.empty((0, 0))
         for i, j in pairs:
@@ -132,7 +117,7 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         return kernel @ self.dual_coef_ + self.intercept_
 
     def _factors(self, X: Rows) -> tuple[Rows, Rows]:
-        """What is multiplied, as the left and as the right factor, to give the argument of the kernel."""
+        """Left and right factors, whose product is the argument of the kernel."""
         if self.kernel == "linear":
             return X, X
         ones = np.ones((len(X), 1))

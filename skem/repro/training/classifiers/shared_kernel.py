@@ -3,7 +3,7 @@
 from skem.repro.training.classifiers import Classifier
 
 ENTRIES = {
-    "skem": Classifier("skem.estimators.skem:SKEMClassifier", lacks=("n_blocks", "arrangement", "sharing")),
-    "pskem": Classifier("skem.estimators.pskem:PSKEMClassifier"),
-    "mda": Classifier("skem.estimators.mda:MDAClassifier", lacks=("covariance_type", "sharing")),
+    "skem": Classifier("skem.estimators.skem:SKEMClassifier", "SKEM", comparison={}),
+    "pskem": Classifier("skem.estimators.pskem:PSKEMClassifier", "PSKEM"),
+    "mda": Classifier("skem.estimators.mda:MDAClassifier", "MDA"),
 }

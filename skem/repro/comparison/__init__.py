@@ -1,0 +1,1 @@
+"""Comparison with other classifiers on the same features and samples: images, tables, and outliers."""

@@ -1,0 +1,166 @@
+"""``config/comparison.yaml``, checked before any job, and the jobs that follow from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, NotRequired, TypeAlias
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from skem.repro.config.documents import read_mapping
+from skem.repro.config.models import Source
+from skem.repro.config.validation import Count, DataSetName, Distinct, Strict, Text, parsed
+from skem.repro.training.classifiers import entries
+
+SCORES = {
+    "density": "log p(x)",
+    "density_after": "log p(x) after discriminative training",
+    "certainty": "largest p(c\\|x)",
+    "margin": "margin",
+}
+"""Titles of the scores of outliers."""
+
+Part = Literal["images", "tables", "outliers"]
+Model: TypeAlias = Literal[tuple(entries())]  # type: ignore[valid-type]
+Score: TypeAlias = Literal[tuple(SCORES)]  # type: ignore[valid-type]
+
+
+class Blocks(TypedDict):
+    """Blocks drawn at random beside one per window; probabilities grow with a power of the standard deviation."""
+
+    n_blocks: Count
+    block_size: Count
+    power: Annotated[float, Field(ge=0)]
+
+
+class Method(TypedDict):
+    """A classifier; ``model`` is its name in the registry."""
+
+    model: Model
+    params: NotRequired[dict[str, Any]]
+    n_features: NotRequired[Count]
+    runs: NotRequired[Count]
+    blocks: NotRequired[Blocks]
+
+
+class Detector(Method):
+    """A classifier, the scores that tell outliers, and most of its training samples."""
+
+    scores: Distinct[Score]
+    max_rows: NotRequired[Count]
+
+
+class Windows(TypedDict):
+    """Principal components of windows."""
+
+    size: Count
+    step: Count
+    n_components: Count
+
+
+class Features(TypedDict):
+    """Features of images; ``flips`` adds a mirrored copy of the training images."""
+
+    source: Source
+    deskew: bool
+    n_components: Count
+    flips: NotRequired[bool]
+    windows: NotRequired[Windows]
+
+
+Methods = Annotated[dict[DataSetName, Method], Field(min_length=1)]
+Detectors = Annotated[dict[DataSetName, Detector], Field(min_length=1)]
+
+
+class ImageSet(TypedDict):
+    """A data set of images; a line joins its ``steps``."""
+
+    title: Text
+    features: Features
+    steps: list[str]
+    methods: Methods
+
+
+class Images(TypedDict):
+    """Classifiers on images."""
+
+    notes: str
+    timing_notes: str
+    runs: Count
+    data_sets: Annotated[dict[DataSetName, ImageSet], Field(min_length=1)]
+
+
+class Tables(TypedDict):
+    """Folds and samples of the comparison on tables; the registry says which classifiers take part."""
+
+    notes: str
+    n_folds: Annotated[int, Field(ge=2, le=100)]
+    max_rows: Annotated[int, Field(ge=20)]
+    data_sets: Annotated[Distinct[Source], Field(min_length=2)]
+
+
+class OutlierSet(TypedDict):
+    """A data set, and another whose test images are outliers."""
+
+    title: Text
+    outside: Source
+    features: Features
+
+
+class Outliers(TypedDict):
+    """Recognition of outliers."""
+
+    notes: str
+    data_sets: Annotated[dict[DataSetName, OutlierSet], Field(min_length=1)]
+    methods: Detectors
+
+
+class Comparison(Strict):
+    """``config/comparison.yaml``; ``names`` are titles of methods that have no entry in the registry."""
+
+    names: dict[str, Text]
+    images: Images
+    tables: Tables
+    outliers: Outliers
+
+    def data_sets(self, part: Part) -> list[str]:
+        """Data sets of a part."""
+        return list(getattr(self, part)["data_sets"])
+
+    def methods(self, part: Part, dataset: str = "") -> dict[str, Any]:
+        """Methods by label; those of the tables are the entries of the registry that take part."""
+        if part == "images":
+            return dict(self.images["data_sets"][dataset]["methods"])
+        if part == "outliers":
+            return dict(self.outliers["methods"])
+        return {
+            name: {"model": name, "params": dict(entry.comparison)}
+            for name, entry in entries().items()
+            if entry.comparison is not None
+        }
+
+    def jobs(self, part: Part) -> list[tuple[str, str]]:
+        """Data sets and methods of a part, one pair per job."""
+        return [
+            (dataset, method) for dataset in self.data_sets(part) for method in self.methods(part, dataset)
+        ]
+
+    def job(self, part: Part, dataset: str, method: str) -> dict[str, Any]:
+        """What a job needs besides its features."""
+        shared = {"images": ("runs",), "tables": ("n_folds", "max_rows"), "outliers": ()}[part]
+        return {name: getattr(self, part)[name] for name in shared} | self.methods(part, dataset)[method]
+
+    def features(self, part: Part, dataset: str) -> dict[str, Any]:
+        """Recipe of the features of images, and ``outside``, the data set of the outliers, if there is one."""
+        entry = getattr(self, part)["data_sets"][dataset]
+        return entry["features"] | {key: entry[key] for key in ("outside",) if key in entry}
+
+    def titles(self) -> dict[str, str]:
+        """Titles of methods."""
+        return {name: entry.title or name for name, entry in entries().items()} | self.names
+
+
+def read(path: str | Path) -> Comparison:
+    """Read and check the file; `ConfigurationError` with all faults."""
+    return parsed(Comparison, read_mapping(path), [path])

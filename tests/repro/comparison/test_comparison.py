@@ -1,0 +1,229 @@
+"""Classifiers on images, tables and outliers: measurements, ranks, figures, and messages about the configuration."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from numpy.testing import assert_allclose
+
+from skem.images import Deskew, UnitRange, WindowPCA
+from skem.metrics import mcnemar
+from skem.repro.comparison import configuration, figures, images, outliers, summary, tables
+from skem.repro.config.documents import ConfigurationError
+from skem.repro.files import read_table, write_arrays, write_json
+from skem.repro.training.classifiers import Classifier, comparison, make
+
+ROOT = Path(__file__).parents[3]
+CONFIG = ROOT / "config/comparison.yaml"
+VALUES = ("images", "images_timing", "tables", "outliers")
+
+
+@pytest.fixture(scope="module")
+def settings():
+    return configuration.read(CONFIG)
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return summary.tables(
+        {name: read_table(ROOT / f"results/reference/values/comparison_{name}.csv") for name in VALUES}
+    )
+
+
+# Ranks
+
+
+def ranks_of(values, larger_is_better=True):
+    rows = [
+        {"dataset": f"d{i}", "method": f"m{j}", "accuracy": value}
+        for i, row in enumerate(values)
+        for j, value in enumerate(row)
+    ]
+    return summary.ranks(pd.DataFrame(rows), "accuracy", larger_is_better)
+
+
+def test_ranks_share_ties_and_the_best_is_first():
+    placed = ranks_of([[90, 80, 80], [70, 60, 50]])
+    assert placed["method"].tolist() == ["m0", "m1", "m2"]
+    assert placed["rank"].tolist() == [1.0, 2.25, 2.75]
+    assert ranks_of([[90, 80, 80], [70, 60, 50]], larger_is_better=False)["rank"].tolist() == [1.25, 1.75, 3]
+    assert set(ranks_of([[90, np.nan, 80], [70, 60, 50]])["method"]) == {"m0", "m2"}
+
+
+def test_the_critical_difference_is_that_of_demsars_example():
+    # Demsar (2006): four methods on 14 data sets, q = 2.569.
+    placed = ranks_of(np.random.default_rng(0).normal(size=(14, 4)))
+    assert placed["critical_difference"].iloc[0] == pytest.approx(2.569 * np.sqrt(4 * 5 / (6 * 14)), abs=1e-3)
+
+
+# Images
+
+
+def test_windows_are_of_deskewed_images_where_the_whole_is(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(256, size=(40, 12, 12), dtype=np.uint8), rng.integers(2, size=40)
+    loaded = SimpleNamespace(train=(X[:30], y[:30]), test=(X[30:], y[30:]))
+    monkeypatch.setattr(images.datasets, "load", lambda name: loaded)
+    windows = {"size": 8, "step": 4, "n_components": 3}
+    spec = {"source": "mnist", "n_components": 5, "windows": windows}
+    straight = Deskew().fit_transform(UnitRange().fit_transform(X))
+    for deskew, used in ((True, straight), (False, X)):
+        found = images.features(spec | {"deskew": deskew})
+        expected = WindowPCA(**windows).fit(used[:30]).transform(used[30:])
+        assert found["windows"].shape == (4, 3)
+        assert found["X_test"].shape == (10, 4 * 3 + 5)
+        assert_allclose(found["X_test"][:, :12], expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max())
+
+
+@pytest.fixture
+def three_classes(tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=300)
+    X = np.eye(3)[y] + 0.5 * rng.normal(size=(300, 3))
+    arrays = {"X_train": X[:200], "y_train": y[:200], "X_test": X[200:], "y_test": y[200:]}
+    arrays |= {"X_outside": X[:100] + 30, "windows": np.empty((0, 0), dtype=int)}
+    write_arrays(tmp_path / "features.npz", arrays)
+    return tmp_path / "features.npz"
+
+
+def test_methods_are_compared_with_the_svm(three_classes, tmp_path, settings):
+    jobs = {
+        "svm_rbf_search": {"model": "svm_rbf_search", "runs": 1},
+        "paper": {"model": "pskem", "n_features": 2, "runs": 2},
+    }
+    folder, found = tmp_path / "images" / "mnist", {}
+    for name, job in jobs.items():
+        found[name] = images.fit("mnist", name, job, str(three_classes), 0)
+        paths = [str(folder / f"{name}.{suffix}") for suffix in ("csv", "seconds.csv", "npz")]
+        found[name].write(*paths)
+    values = summary.joined(map(str, folder.iterdir()))
+    table = summary.of_images(values["images"]).set_index("method")
+    right = {name: one.predictions["predicted"] == one.predictions["label"] for name, one in found.items()}
+    assert table.loc["paper", "accuracy"] == pytest.approx(100 * right["paper"].mean())
+    y, svm = (found["svm_rbf_search"].predictions[key] for key in ("label", "predicted"))
+    p = mcnemar(y, found["paper"].predictions["predicted"][:100], svm)[2]
+    assert table.loc["paper", "p"] == pytest.approx(p, rel=1e-12)
+    gain = 100 * (right["paper"].mean() - right["svm_rbf_search"].mean())
+    assert table.loc["paper", "gain"] == pytest.approx(gain)
+    assert np.isnan(table.loc["svm_rbf_search", "gain"])
+    assert values["images_timing"]["method"].value_counts().to_dict() == {"paper": 2, "svm_rbf_search": 1}
+
+
+def test_a_density_finds_far_samples_and_a_confidence_does_not(three_classes):
+    job = {"model": "discriminative_pskem", "scores": ["density", "density_after", "certainty"]}
+    area = {
+        row["score"]: row["auroc"]
+        for row in outliers.fit("made", "tuned", job, str(three_classes), 0).history
+    }
+    assert area["density"] == 1.0
+    assert area["certainty"] < 0.1
+    for method, score in (("isolation_forest", "density"), ("svm_rbf", "margin")):
+        job = {"model": method, "scores": [score], "max_rows": 50}
+        (row,) = outliers.fit("made", method, job, str(three_classes), 0).history
+        assert row["n_train"] == 50
+
+
+def test_outliers_have_the_lower_scores():
+    assert outliers.auroc(np.array([3.0, 1.0, 2.0]), np.array([0.0, 2.5])) == pytest.approx(4 / 6)
+    model = SimpleNamespace(decision_function=lambda X: X)
+    assert outliers.margin(model, np.array([[1.0, 5.0, 3.0], [2.0, 0.0, 2.0]])).tolist() == [2.0, 0.0]
+    assert outliers.margin(model, np.array([-2.0, 1.0])).tolist() == [2.0, 1.0]
+
+
+# Tables
+
+
+def test_every_method_is_tested_on_the_same_folds(tmp_path):
+    write_json(tmp_path / "iris.json", {"available": True})
+    setup, path = {"n_folds": 3, "max_rows": 120}, str(tmp_path / "iris.json")
+    first, other, again = (
+        tables.fit("iris", name, setup | {"model": name}, path, 1) for name in ("skem", "lda", "skem")
+    )
+    assert first.history == again.history
+    np.testing.assert_array_equal(first.predictions["label"], other.predictions["label"])
+    assert [row["n_train"] + row["n_test"] for row in other.history] == [120] * 3
+    write_json(tmp_path / "iris.json", {"available": False})
+    assert tables.fit("iris", "lda", setup | {"model": "lda"}, path, 1).history == []
+
+
+def test_missing_values_are_imputed_for_methods_that_do_not_accept_them():
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.repeat([0, 1], 20)
+    X[::5, 1] = np.nan
+    found = tables.cross_validate({"dataset": "made"}, {"model": "lda", "n_folds": 2}, (X, y), 0)
+    assert len(found.history) == 2
+
+
+# Results
+
+
+def test_the_committed_tables_are_those_of_the_committed_values(reference, settings):
+    for name, table in reference.items():
+        committed = read_table(ROOT / f"results/reference/tables/comparison_{name}.csv")
+        pd.testing.assert_frame_equal(committed, table, check_dtype=False, rtol=1e-9)
+    for name, text in summary.markdown(reference, settings).items():
+        path = ROOT / f"results/reference/tables/comparison_{name}.md"
+        assert path.read_text(encoding="utf-8") == text
+    for part in ("images", "tables", "outliers"):
+        rows = reference[part][["dataset", "method"]]
+        assert set(rows.itertuples(index=False, name=None)) == set(settings.jobs(part))
+
+
+def test_a_method_that_fails_is_named_and_the_others_go_on(reference, settings):
+    changed = {name: table.assign(error=None) for name, table in reference.items()}
+    for name in ("images", "tables", "outliers"):
+        changed[name].loc[0, "error"] = "ValueError: no"
+    texts = summary.markdown(changed, settings)
+    assert "| PSKEM as in the paper                        | failed: ValueError: no" in texts["images"]
+    assert "SKEM failed on rice: ValueError: no" in texts["tables"]
+    assert "SKEM failed on MNIST, outliers from Fashion-MNIST: ValueError: no" in texts["outliers"]
+
+
+def test_figures_show_every_method(reference, settings):
+    names = settings.titles()
+    for name, axes in figures.draw(reference, settings).items():
+        shown = " ".join(text.get_text() for text in axes[0, 0].texts)
+        table = reference["ranks"] if name == "ranks" else reference["images"].query("dataset == 'mnist'")
+        assert all(names[method] in shown for method in table["method"])
+    plt.close("all")
+
+
+# Configuration
+
+
+def test_every_model_can_be_made(settings):
+    for part in ("images", "tables", "outliers"):
+        for dataset, method in settings.jobs(part):
+            job = settings.job(part, dataset, method)
+            make(job["model"], random_state=0, **job.get("params", {}))
+
+
+def test_an_entry_of_the_registry_is_compared_and_changes_no_other_job(settings, monkeypatch):
+    before = {job: settings.job("tables", *job) for job in settings.jobs("tables")}
+    another = Classifier("sklearn.naive_bayes:GaussianNB", "naive Bayes", comparison={})
+    monkeypatch.setitem(comparison.ENTRIES, "naive_bayes", another)
+    after = {job: settings.job("tables", *job) for job in settings.jobs("tables")}
+    assert {method for _, method in after.keys() - before.keys()} == {"naive_bayes"}
+    assert {job: after[job] for job in before} == before
+    assert settings.titles()["naive_bayes"] == "naive Bayes"
+
+
+def test_all_faults_are_reported_at_once(tmp_path):
+    document = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
+    document["images"]["data_sets"]["mnist"]["methods"]["qda"]["model"] = "qdaa"
+    document["outliers"]["methods"]["nameless"] = {}
+    document["tables"]["data_sets"].append("rise")
+    path = tmp_path / "comparison.yaml"
+    path.write_text(yaml.safe_dump(document), encoding="utf-8")
+    with pytest.raises(ConfigurationError) as error:
+        configuration.read(path)
+    for part in (
+        "qda.model is 'qdaa'; did you mean qda?",
+        "outliers.methods.nameless.model is missing",
+        "outliers.methods.nameless.scores is missing",
+        "is 'rise'; did you mean rice?",
+    ):
+        assert part in str(error.value)

@@ -1,0 +1,24 @@
+"""Tables and figures of the classifier comparison."""
+
+from pathlib import Path
+
+from skem.engine import threads
+from skem.repro.comparison import configuration, figures, summary
+from skem.repro.drawing import save, style
+from skem.repro.files import plain_errors, read_table, write_table, write_text
+
+threads.limit_process(1)
+with plain_errors(), style():
+    settings = configuration.read(snakemake.params.settings)
+    values = {name: read_table(path) for name, path in snakemake.input.items()}
+    tables = summary.tables(values)
+    texts = summary.markdown(tables, settings)
+    axes = figures.draw(tables, settings)
+    for path in map(Path, snakemake.output):
+        name = path.stem.removeprefix("comparison_")
+        if path.suffix == ".csv":
+            write_table(path, tables[name])
+        elif path.suffix == ".md":
+            write_text(path, texts[name])
+        else:
+            save(axes[name], [path])
