@@ -25,6 +25,15 @@ import scipy
 from numpy.typing import ArrayLike
 
 PROTOCOLS = ("best-pass", "best-fold", "last-pass", "validated", "nested")
+LABELS = {
+    "best-pass": "test-selected iteration",
+    "best-fold": "test-selected fold",
+    "last-pass": "final iteration",
+    "validated": "validation-selected iteration",
+    "nested": "nested",
+}
+"""Names of protocols in tables."""
+
 METRICS = ("accuracy", "log_loss", "brier")
 KEYS = ("dataset", "method", "setting", "run", "fold", "rows", "pass")
 COLUMNS = (

@@ -1,3 +1,5 @@
+"""Protocols on histories small enough to check by hand."""
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -6,7 +8,6 @@ from hypothesis import strategies as st
 from scipy.stats import norm, t
 
 from skem.repro.protocols import (
-    COLUMNS,
     METRICS,
     PROTOCOLS,
     interval,
@@ -52,7 +53,7 @@ def crossed():
     return frame(*rows)
 
 
-def test_best_pass_and_last_pass_by_hand(crossed):
+def test_test_selected_and_final_iteration(crossed):
     before = crossed.copy()
     chosen = select(crossed, "best-pass")
     pd.testing.assert_frame_equal(crossed, before)
@@ -68,7 +69,7 @@ def test_best_pass_and_last_pass_by_hand(crossed):
     np.testing.assert_allclose(by_run(crossed, "last-pass"), [(7 + 24) / 40, (7 + 15) / 40])
 
 
-def test_best_fold_by_hand(crossed):
+def test_test_selected_fold(crossed):
     chosen = select(crossed, "best-fold")
     assert chosen[["run", "fold", "pass", "n_folds"]].to_numpy().tolist() == [[0, 0, 2, 2], [1, 0, 2, 2]]
     assert by_run(crossed, "best-fold").tolist() == [0.9, 0.7]
@@ -77,7 +78,7 @@ def test_best_fold_by_hand(crossed):
     assert select(frame(*ties), "best-fold")[["pass", "fold"]].to_numpy().tolist() == [[1, 1]]
 
 
-def test_validated_by_hand():
+def test_validation_selected_iteration():
     best = select(frame(*curve([0.9, 0.3, 0.2], [0.4, 0.8, 0.6])), "validated")
     assert best[["pass", "test_accuracy"]].to_numpy().tolist() == [[2, 0.3]]
     # Ties go to the lower log-loss, then to the earlier pass.
@@ -90,7 +91,7 @@ def test_validated_by_hand():
     assert select(frame(*rows[::-1]), "validated")["pass"].tolist() == [1]
 
 
-def test_nested_by_hand():
+def test_nested():
     a, b = curve([0.9, 0.8], [0.5, 0.6]), curve([0.2, 0.3], [0.6, 0.7], setting="b")
     chosen = select(frame(*a, *b), "nested")
     assert chosen[["setting", "pass", "test_accuracy"]].to_numpy().tolist() == [["b", 2, 0.3]]
@@ -106,7 +107,7 @@ def test_nested_by_hand():
     assert select(frame(*z, *a, *other), "nested")["setting"].tolist() == ["z", "a"]
 
 
-def test_nested_compares_settings_on_the_runs_they_share():
+def test_nested_uses_the_runs_that_all_settings_have():
     rows = [row for run in range(3) for row in curve([0.5], [0.5], run=run)]
     rows += [row for run in (1, 2) for row in curve([0.6], [0.4 + 0.1 * run], run=run, setting="b")]
     chosen = select(frame(*rows), "nested")
@@ -117,7 +118,7 @@ def test_nested_compares_settings_on_the_runs_they_share():
         select(apart, "nested")
 
 
-def test_which_rows_a_protocol_reads():
+def test_training_samples_of_each_protocol():
     history = frame(*curve([0.7]), *curve([0.6], [0.5]))
     read = {protocol: select(history, protocol)["test_accuracy"].tolist() for protocol in PROTOCOLS}
     assert read == {p: [0.7] for p in ON_TEST} | {"validated": [0.6], "nested": [0.6]}
@@ -134,7 +135,7 @@ def test_which_rows_a_protocol_reads():
         validate_history(frame(*curve([0.5], [0.5]), *curve([0.5], [0.5], rows="all")))
 
 
-def test_summarise_by_hand(crossed):
+def test_summary(crossed):
     table = summarise(crossed)
     assert list(table["protocol"].unique()) == list(ON_TEST)
     row = table.query("protocol == 'best-pass' and metric == 'accuracy'").iloc[0]
@@ -149,7 +150,7 @@ def test_summarise_by_hand(crossed):
     assert table["metric"].tolist() == list(METRICS) * 3
 
 
-def test_summarise_of_a_fixed_test_set():
+def test_summary_of_a_fixed_test_set():
     rows = [
         row for run, a in enumerate((0.8, 0.9)) for row in curve([a], [0.5], rows="all", run=run, n_test=100)
     ]
@@ -163,36 +164,9 @@ def test_summarise_of_a_fixed_test_set():
     assert alone["std"].isna().all()
 
 
-def test_summarise_names_the_settings_that_won():
-    wins = ["b", "a", "b", "b"]
-    rows = []
-    for run, winner in enumerate(wins):
-        for setting in "ab":
-            rows += curve([0.5], [0.9 if setting == winner else 0.1], run=run, setting=setting)
-    table = summarise(frame(*rows), ["nested", "validated"])
-    assert table["setting"].unique().tolist() == ["a", "b", "b (3);a (1)"]
-    assert summarise(frame(*rows[:2]), ["nested"])["setting"].unique().tolist() == ["b"]
-
-
-def test_a_metric_that_is_missing_stays_missing(crossed):
-    crossed[["test_log_loss", "test_brier"]] = np.nan
-    table = summarise(crossed).set_index("metric")
-    assert table.loc["accuracy", "mean"].notna().all()
-    assert table.loc[["log_loss", "brier"], ["mean", "low", "high", "std"]].isna().all(axis=None)
-
-
-def test_an_empty_setting_survives_a_file(tmp_path):
-    history = frame(*curve([0.5, 0.6], [0.5, 0.4], setting=""))
-    history.to_csv(tmp_path / "history.csv", index=False, float_format="%.17g")
-    read = pd.read_csv(tmp_path / "history.csv")
-    assert read["setting"].isna().all()
-    pd.testing.assert_frame_equal(summarise(read), summarise(history))
-
-
-@pytest.mark.parametrize("column", COLUMNS)
-def test_a_missing_column_is_named(crossed, column):
-    with pytest.raises(ValueError, match=f"lacks the columns .*'{column}'"):
-        select(crossed.drop(columns=column), "best-pass")
+def test_missing_columns_are_named(crossed):
+    with pytest.raises(ValueError, match=r"lacks the columns \['fold', 'test_brier'\]"):
+        select(crossed.drop(columns=["fold", "test_brier"]), "best-pass")
 
 
 @pytest.mark.parametrize(
@@ -211,7 +185,7 @@ def test_a_missing_column_is_named(crossed, column):
         ({"test_brier": "0,5"}, "not numeric: .'test_brier'"),
     ],
 )
-def test_a_wrong_history_is_refused(crossed, change, message):
+def test_invalid_histories_are_refused(crossed, change, message):
     rows = crossed.to_dict("records")
     rows[0] |= change
     with pytest.raises(ValueError, match=message):
@@ -224,7 +198,7 @@ def test_an_unknown_protocol_is_refused(crossed):
             call()
 
 
-def test_interval_by_hand():
+def test_interval():
     values = [0.8, 0.9, 0.85]
     mean, low, high = interval(values)
     half = t.ppf(0.975, 2) * 0.05 / np.sqrt(3)
@@ -244,17 +218,17 @@ def test_interval_by_hand():
 
 @pytest.mark.parametrize("fixed", [False, True])
 def test_interval_coverage(fixed):
-    """95% intervals hold the truth in 95% of 1000 simulated studies of five runs."""
+    """95% intervals hold the truth in 95% of 400 simulated studies of five runs."""
     rng = np.random.default_rng(0)
     n_test, p, spread, hits = 2000, 0.9, 0.004, 0
-    for _ in range(1000):
+    for _ in range(400):
         values = p + spread * rng.standard_normal(5)
-        if fixed:  # one test set for all runs: its luck is common to them
+        if fixed:  # one test set for all runs
             values += rng.binomial(n_test, p) / n_test - p
         _, low, high = interval(values, n_test if fixed else None)
         hits += low <= p <= high
-    # The t interval is exact; adding half widths in quadrature is conservative, by little.
-    assert 0.94 < hits / 1000 < (0.985 if fixed else 0.96)
+    # Adding half widths in quadrature is slightly conservative.
+    assert 0.92 < hits / 400 < 0.99
 
 
 fractions = st.integers(0, 20).map(lambda k: k / 20)
@@ -277,7 +251,7 @@ def histories(draw, most_settings=3):
 
 @settings(max_examples=8, deadline=None)
 @given(histories())
-def test_the_order_of_protocols(history):
+def test_protocols_are_ordered(history):
     best_fold, best, last = (by_run(history, p) for p in ("best-fold", "best-pass", "last-pass"))
     assert (best_fold >= best - 1e-12).all()
     assert (best >= last - 1e-12).all()
@@ -288,15 +262,8 @@ def test_the_order_of_protocols(history):
 
 
 @settings(max_examples=8, deadline=None)
-@given(histories(most_settings=1))
-def test_nested_with_one_setting_is_validated(history):
-    nested, validated = (summarise(history, [p]).drop(columns="protocol") for p in ("nested", "validated"))
-    pd.testing.assert_frame_equal(nested, validated)
-
-
-@settings(max_examples=8, deadline=None)
 @given(histories(), st.randoms(use_true_random=False))
-def test_the_order_of_rows_does_not_matter(history, random):
+def test_the_order_of_rows_has_no_effect(history, random):
     order = list(history.index)
     random.shuffle(order)
     # Settings keep the order of their first appearance, which is what ties between them are decided by.

@@ -1,9 +1,9 @@
-# What the papers' rules have named: the ledger, every claim beside what was measured, and the figures.
+# Claims of every paper, and figures, from the files that the papers' rules name.
 
 
 def evidence_of(paper, *targets):
     """The files that belong to these targets and to those of the command."""
-    found = {"values": {}, "records": {}}
+    found = {"values": {}}
     for target, kinds in EVIDENCE[paper].items():
         if target in ("all", *targets, *TARGETS):
             for kind, paths in kinds.items():
@@ -12,17 +12,69 @@ def evidence_of(paper, *targets):
 
 
 def paths_of(evidence):
-    return [path for kinds in evidence.values() for paths in kinds.values() for path in paths.values()]
+    return [path for paths in evidence.values() for path in paths.values()]
 
 
-JOINED = {paper: evidence_of(paper) for paper in EVIDENCE}
+def claims_of(paper):
+    """The files that the claims of a paper are written to."""
+    target = next(iter(EVIDENCE[paper]))
+    stem = f"results/tables/{paper if target == 'all' else target}_claims"
+    return {
+        "csv": f"{stem}.csv",
+        "timing_csv": f"results/{paper}/claims_timing.csv",
+        "interpretations": f"results/{paper}/interpretations.csv",
+        "md": f"{stem}.md",
+    }
+
+
+# The claims of a paper are evaluated on all results of its first target.
+for paper in EVIDENCE:
+    target = next(iter(EVIDENCE[paper]))
+    own, files = evidence_of(paper, target), claims_of(paper)
+
+    rule:
+        name:
+            f"{paper if target == 'all' else target}_claims"
+        input:
+            claims="config/claims.csv",
+            paper=f"config/{paper}.yaml",
+            evidence=paths_of(own),
+        output:
+            csv=files["csv"],
+            timing_csv=files["timing_csv"],
+            interpretations=files["interpretations"],
+            md=report(
+                files["md"],
+                category=STUDY.titles[paper],
+                labels={"table": "verdicts"},
+                caption="../report/claims.rst",
+            ),
+        localrule: True
+        params:
+            title=f"What {STUDY.titles[paper]} claim",
+            paper=paper,
+            evidence=own,
+            settings=STUDY.papers[paper],
+            code=code("claims"),
+        message:
+            f"verdicts on the claims of {STUDY.titles[paper]}"
+        script:
+            "../scripts/claims.py"
+
+
+ASKED = [paper for paper in EVIDENCE if next(iter(EVIDENCE[paper])) in ("all", *TARGETS)]
 
 
 rule claims:
+    """Join the claims of all papers; those whose target is not part of the command are not run."""
     input:
+        **{
+            key: [claims_of(paper)[key] for paper in ASKED]
+            for key in ("csv", "timing_csv", "interpretations")
+        },
         claims="config/claims.csv",
-        papers=[f"config/{name}.yaml" for name in EVIDENCE],
-        evidence=paths_of(JOINED),
+        papers=[f"config/{paper}.yaml" for paper in EVIDENCE],
+        evidence=[path for paper in EVIDENCE if paper not in ASKED for path in paths_of(evidence_of(paper))],
     output:
         csv="results/claims.csv",
         md=report(
@@ -40,53 +92,20 @@ rule claims:
         ),
         measured_csv="results/measured_claims.csv",
         measured_md="results/measured_claims.md",
-        readings="results/readings.csv",
+        interpretations="results/interpretations.csv",
     localrule: True
     params:
-        title="What the papers claim",
-        evidence=JOINED,
+        asked=ASKED,
+        evidence={paper: evidence_of(paper) for paper in EVIDENCE},
         settings=STUDY.papers,
-        code=code("claims"),
+        code=code("join_claims"),
     message:
         "verdicts on the claims"
     script:
-        "../scripts/claims.py"
+        "../scripts/join_claims.py"
 
 
-# The claims of one paper alone, by the target that makes its results.
-for target, paper in {target: paper for paper, (target, *_) in EVIDENCE.items() if target != "all"}.items():
-    own = {paper: evidence_of(paper, target)}
-
-    rule:
-        name:
-            f"{target}_claims"
-        input:
-            claims="config/claims.csv",
-            paper=f"config/{paper}.yaml",
-            evidence=paths_of(own),
-        output:
-            csv=f"results/tables/{target}_claims.csv",
-            timing_csv=f"results/{paper}/claims_timing.csv",
-            md=report(
-                f"results/tables/{target}_claims.md",
-                category=STUDY.titles[paper],
-                labels={"table": "verdicts"},
-                caption="../report/claims.rst",
-            ),
-        localrule: True
-        params:
-            alone=True,
-            title=f"What {STUDY.titles[paper]} claim",
-            evidence=own,
-            settings={paper: STUDY.papers[paper]},
-            code=code("claims"),
-        message:
-            f"verdicts on the claims of {STUDY.titles[paper]}"
-        script:
-            "../scripts/claims.py"
-
-
-FIGURES += [f"results/figures/paper_and_here.{suffix}" for suffix in KINDS]
+FIGURES += [f"results/figures/paper_and_ours.{suffix}" for suffix in KINDS]
 
 
 rule dots:
@@ -96,16 +115,17 @@ rule dots:
         words=WORDS,
     output:
         report(
-            "results/figures/paper_and_here.svg",
+            "results/figures/paper_and_ours.svg",
             category="Claims",
-            labels={"figure": "paper and here"},
-            caption="../report/paper_and_here.rst",
+            labels={"figure": "ours and the papers'"},
+            caption="../report/figure.rst",
         ),
-        "results/figures/paper_and_here.pdf",
-        "results/figures/paper_and_here.png",
-        csv="results/figures/paper_and_here.csv",
+        "results/figures/paper_and_ours.pdf",
+        "results/figures/paper_and_ours.png",
+        csv="results/figures/paper_and_ours.csv",
     localrule: True
     params:
+        caption=lambda wildcards: CAPTIONS["paper_and_ours"],
         code=code("dots"),
     message:
         "drawing every accuracy against the papers'"
@@ -114,38 +134,11 @@ rule dots:
 
 
 rule recompute:
-    """The ledger of the committed reference, from the values that are committed with it."""
+    """Evaluate all claims of results/reference from the values that are committed with it."""
     localrule: True
     params:
         code=code("recompute"),
     message:
-        "the ledger of results/reference once more"
+        "claims of results/reference from its values"
     script:
         "../scripts/recompute.py"
-
-
-rule draw:
-    input:
-        lambda wildcards: DRAWN[wildcards.figure]["tables"],
-    output:
-        report(
-            "results/figures/{figure}.svg",
-            category=lambda wildcards: STUDY.titles[DRAWN[wildcards.figure]["paper"]],
-            labels={"figure": "{figure}"},
-            caption="../report/draw.rst",
-        ),
-        "results/figures/{figure}.pdf",
-        "results/figures/{figure}.png",
-        csv="results/figures/{figure}.csv",
-    wildcard_constraints:
-        figure="|".join(DRAWN) or "none",
-    localrule: True
-    params:
-        paper=lambda wildcards: DRAWN[wildcards.figure]["paper"],
-        settings=lambda wildcards: STUDY.papers[DRAWN[wildcards.figure]["paper"]],
-        caption=lambda wildcards: Path(f"workflow/report/{wildcards.figure}.rst").read_text(encoding="utf-8"),
-        code=code("draw"),
-    message:
-        "drawing {wildcards.figure}"
-    script:
-        "../scripts/draw.py"

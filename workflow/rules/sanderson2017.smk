@@ -2,254 +2,164 @@
 
 SANDERSON = STUDY.papers["sanderson2017"]
 SANDERSON_SIZE = SANDERSON.sizes[SANDERSON.size]
-SANDERSON_LEFT = {
-    "fits": [f"results/sanderson2017/fits/{name}.csv" for name in SANDERSON_SIZE.runs],
-    "heldout": [f"results/sanderson2017/heldout/{name}.csv" for name in SANDERSON.heldout["data_sets"]],
-    "ridges": [f"results/sanderson2017/ridges/{name}.csv" for name in SANDERSON.ridges["data_sets"]],
-    "advice": [f"results/sanderson2017/advice/{name}.csv" for name in SANDERSON.advice["data_sets"]],
-    "starts": ["results/sanderson2017/starts.csv"],
-    "timing": [
-        f"results/sanderson2017/times/{name}_timing.csv" for name in [*SANDERSON_SIZE.timed, "figure2"]
-    ],
-    "timing_others": [
-        f"results/sanderson2017/times/{name}_others_timing.csv" for name in [*SANDERSON_SIZE.timed, "figure2"]
-    ],
+SANDERSON_EM = {key: getattr(SANDERSON, key) for key in ("kmeans_iter", "em_iter", "floor")}
+# By kind of job: its function, its data sets, and what the function takes besides the samples of one.
+SANDERSON_JOBS = {
+    "fits": (
+        "sanderson2017.fits:fits",
+        SANDERSON_SIZE.runs,
+        lambda dataset: {"em": SANDERSON_EM, "methods": SANDERSON.runs_of(dataset)},
+    ),
+    "heldout": (
+        "sanderson2017.fits:heldout",
+        SANDERSON.heldout["data_sets"],
+        lambda dataset: {
+            "em": SANDERSON_EM,
+            "methods": SANDERSON.heldout["data_sets"][dataset],
+            "n_folds": SANDERSON.heldout["n_folds"],
+        },
+    ),
+    "regularisation": (
+        "sanderson2017.fits:regularisation",
+        SANDERSON.regularisation["data_sets"],
+        lambda dataset: {"em": SANDERSON_EM, "setup": SANDERSON.regularisation},
+    ),
+    "advice": (
+        "sanderson2017.advice:advice",
+        SANDERSON.advice["data_sets"],
+        lambda dataset: {"setup": SANDERSON.advice},
+    ),
+    "starts": (
+        "sanderson2017.advice:starts",
+        [SANDERSON.starts["data_set"]],
+        lambda dataset: {"setup": SANDERSON.starts, "reg_covar": SANDERSON.floor},
+    ),
 }
-SANDERSON_VALUES = {name: f"results/values/sanderson2017_{name}.csv" for name in SANDERSON_LEFT}
-EVIDENCE["sanderson2017"] = {"sanderson": {"values": SANDERSON_VALUES}}
-SANDERSON_FIGURES = {
-    "sanderson_compared": ["results/tables/sanderson.csv"],
-    "sanderson_advice": [SANDERSON_VALUES["advice"]],
-    "sanderson_figure2_timing": ["results/tables/sanderson_timing.csv"],
-}
-DRAWN |= {name: {"paper": "sanderson2017", "tables": tables} for name, tables in SANDERSON_FIGURES.items()}
-SANDERSON_RESULTS = [
-    f"results/tables/{name}.{suffix}"
-    for name in ("sanderson", "sanderson_timing", "sanderson_claims")
-    for suffix in ("csv", "md")
-] + [f"results/figures/{name}.{suffix}" for name in SANDERSON_FIGURES for suffix in KINDS]
-REFERENCE_TOO += [*SANDERSON_RESULTS, *SANDERSON_VALUES.values()]
+SANDERSON_TIMED = [*SANDERSON_SIZE.timed, "figure2"]
+SANDERSON_VALUES = values_of("sanderson2017", [*SANDERSON_JOBS, "timing", "timing_others"])
+add_results(
+    "sanderson",
+    "sanderson2017",
+    values=SANDERSON_VALUES,
+    tables={"": "sanderson", "timing_": "sanderson_timing"},
+    figures={
+        "sanderson_compared": ["results/tables/sanderson.csv"],
+        "sanderson_advice": [SANDERSON_VALUES["advice"]],
+        "sanderson_figure2_timing": ["results/tables/sanderson_timing.csv"],
+    },
+    functions=("sanderson2017.tables:values", "sanderson2017.tables:tables"),
+    inputs=SANDERSON_VALUES,
+    jobs={
+        kind: expand(f"results/sanderson2017/{kind}/{{name}}.csv", name=names)
+        for kind, (_, names, _) in SANDERSON_JOBS.items()
+    }
+    | {
+        "timing": expand("results/sanderson2017/times/{name}_timing.csv", name=SANDERSON_TIMED),
+        "timing_others": expand("results/sanderson2017/times/{name}_others_timing.csv", name=SANDERSON_TIMED),
+    },
+)
 
 
-def sanderson_data(dataset):
-    """The record of a data set; none of what is drawn."""
-    entry = SANDERSON.data_sets.get(dataset, {})
+def sanderson_record(wildcards):
+    """The record of a data set; none of drawn samples."""
+    entry = SANDERSON.data_sets.get(wildcards.dataset, {})
     return [f"results/data/{entry['source']}.json"] if "source" in entry else []
 
 
-rule sanderson_fits:
-    """One job per data set; an engine that is not installed leaves a row that says so."""
-    input:
-        lambda wildcards: sanderson_data(wildcards.dataset),
-    output:
-        "results/sanderson2017/fits/{dataset}.csv",
-    wildcard_constraints:
-        dataset="|".join(SANDERSON.available),
-    priority: 200
-    params:
-        work="fits",
-        entry=lambda wildcards: SANDERSON.data_sets[wildcards.dataset],
-        n_rows=lambda wildcards: SANDERSON_SIZE.rows.get(wildcards.dataset),
-        methods=lambda wildcards: SANDERSON.starts_of(wildcards.dataset, SANDERSON_SIZE),
-        kmeans_iter=SANDERSON.kmeans_iter,
-        em_iter=SANDERSON.em_iter,
-        floor=SANDERSON.floor,
-        seed=SEED,
-        code=code("sanderson_fits"),
-    message:
-        "fits of {wildcards.dataset}"
-    script:
-        "../scripts/sanderson_fits.py"
+def sanderson_samples(dataset, rows):
+    """The arguments that describe the samples of a data set."""
+    return {
+        "dataset": dataset,
+        "entry": SANDERSON.data_sets[dataset],
+        "n_rows": rows.get(dataset),
+        "seed": SEED,
+    }
 
 
-rule sanderson_heldout:
-    input:
-        lambda wildcards: sanderson_data(wildcards.dataset),
-    output:
-        "results/sanderson2017/heldout/{dataset}.csv",
-    wildcard_constraints:
-        dataset="|".join(SANDERSON.available),
-    priority: 100
-    params:
-        work="heldout",
-        entry=lambda wildcards: SANDERSON.data_sets[wildcards.dataset],
-        n_rows=lambda wildcards: SANDERSON_SIZE.rows.get(wildcards.dataset),
-        methods=lambda wildcards: SANDERSON.heldout["data_sets"][wildcards.dataset],
-        n_folds=SANDERSON.heldout["n_folds"],
-        kmeans_iter=SANDERSON.kmeans_iter,
-        em_iter=SANDERSON.em_iter,
-        floor=SANDERSON.floor,
-        seed=SEED,
-        code=code("sanderson_fits"),
-    message:
-        "held-out rows of {wildcards.dataset}"
-    script:
-        "../scripts/sanderson_fits.py"
+def sanderson_arguments(further):
+    """The arguments of a kind of job."""
+    return lambda wildcards: sanderson_samples(wildcards.dataset, SANDERSON_SIZE.rows) | further(
+        wildcards.dataset
+    )
 
 
-rule sanderson_ridges:
-    input:
-        lambda wildcards: sanderson_data(wildcards.dataset),
-    output:
-        "results/sanderson2017/ridges/{dataset}.csv",
-    wildcard_constraints:
-        dataset="|".join(SANDERSON.available),
-    params:
-        work="ridges",
-        entry=lambda wildcards: SANDERSON.data_sets[wildcards.dataset],
-        n_rows=lambda wildcards: SANDERSON_SIZE.rows.get(wildcards.dataset),
-        setup=SANDERSON.ridges,
-        kmeans_iter=SANDERSON.kmeans_iter,
-        em_iter=SANDERSON.em_iter,
-        floor=SANDERSON.floor,
-        seed=SEED,
-        code=code("sanderson_fits"),
-    message:
-        "likelihood of {wildcards.dataset} against the ridge"
-    script:
-        "../scripts/sanderson_fits.py"
+# One job per kind and data set; an engine that is not installed leaves a row that states it.
+for kind, (function, _, further) in SANDERSON_JOBS.items():
 
-
-rule sanderson_advice:
-    input:
-        lambda wildcards: sanderson_data(wildcards.dataset),
-    output:
-        "results/sanderson2017/advice/{dataset}.csv",
-    wildcard_constraints:
-        dataset="|".join(SANDERSON.available),
-    params:
-        work="advice",
-        dataset=lambda wildcards: wildcards.dataset,
-        entry=lambda wildcards: SANDERSON.data_sets[wildcards.dataset],
-        n_rows=lambda wildcards: SANDERSON_SIZE.rows.get(wildcards.dataset),
-        setup=SANDERSON.advice,
-        seed=SEED,
-        code=code("sanderson_advice"),
-    message:
-        "what the paper advises, on {wildcards.dataset}"
-    script:
-        "../scripts/sanderson_advice.py"
-
-
-rule sanderson_starts:
-    input:
-        sanderson_data(SANDERSON.starts["data_set"]),
-    output:
-        "results/sanderson2017/starts.csv",
-    params:
-        work="starts",
-        dataset=SANDERSON.starts["data_set"],
-        entry=SANDERSON.data_sets[SANDERSON.starts["data_set"]],
-        n_rows=None,
-        setup=SANDERSON.starts,
-        ridge=SANDERSON.floor,
-        seed=SEED,
-        code=code("sanderson_advice"),
-    message:
-        "starts by two metrics"
-    script:
-        "../scripts/sanderson_advice.py"
+    rule:
+        name:
+            f"sanderson_{kind}"
+        input:
+            data=sanderson_record,
+        output:
+            rows=f"results/sanderson2017/{kind}/{{dataset}}.csv",
+        log:
+            f"results/logs/sanderson2017/{kind}/{{dataset}}.log",
+        wildcard_constraints:
+            dataset="|".join(SANDERSON.available),
+        priority: {"fits": 200, "heldout": 100}.get(kind, 0)
+        resources:
+            mem_mb=lambda wildcards, attempt: 4000 * attempt,
+            runtime=lambda wildcards, attempt: 240 * attempt,
+        params:
+            **calls("paper_job", function),
+            arguments=sanderson_arguments(further),
+        message:
+            f"{kind} of {{wildcards.dataset}}"
+        script:
+            "../scripts/paper_job.py"
 
 
 rule sanderson_times:
-    """Runs alone, like all that is timed."""
+    """Runs alone, like all timed jobs."""
     input:
-        lambda wildcards: sanderson_data(wildcards.dataset),
+        data=sanderson_record,
     output:
         fits="results/sanderson2017/times/{dataset}_timing.csv",
         others="results/sanderson2017/times/{dataset}_others_timing.csv",
+    log:
+        "results/logs/sanderson2017/times/{dataset}.log",
     wildcard_constraints:
         dataset="|".join(SANDERSON.available),
     threads: lambda wildcards: workflow.cores
+    resources:
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 120 * attempt,
+        slurm_extra="--exclusive",
     params:
-        work="fits",
-        entry=lambda wildcards: SANDERSON.data_sets[wildcards.dataset],
-        n_rows=lambda wildcards: (SANDERSON_SIZE.rows | SANDERSON_SIZE.timed_rows).get(wildcards.dataset),
-        setup=lambda wildcards: {
-            "n_components": SANDERSON.data_sets[wildcards.dataset]["n_components"],
-            "em_iter": SANDERSON.em_iter,
+        **calls("paper_job", "sanderson2017.times:table1"),
+        timed=True,
+        arguments=lambda wildcards: sanderson_samples(
+            wildcards.dataset, SANDERSON_SIZE.rows | SANDERSON_SIZE.timed_rows
+        )
+        | {
+            "em": SANDERSON_EM,
+            "iterations": SANDERSON_SIZE.timed_iterations.get(wildcards.dataset, SANDERSON.em_iter),
+            "rounds": SANDERSON_SIZE.rounds,
         },
-        passes=lambda wildcards: SANDERSON_SIZE.timed_passes.get(wildcards.dataset, SANDERSON.em_iter),
-        rounds=SANDERSON_SIZE.rounds,
-        kmeans_iter=SANDERSON.kmeans_iter,
-        floor=SANDERSON.floor,
-        seed=SEED,
-        code=code("sanderson_times"),
     message:
         "timing fits of {wildcards.dataset}"
     script:
-        "../scripts/sanderson_times.py"
+        "../scripts/paper_job.py"
 
 
-rule sanderson_figure2:
+use rule sanderson_times as sanderson_figure2 with:
+    input:
+        data=[],
     output:
         fits="results/sanderson2017/times/figure2_timing.csv",
         others="results/sanderson2017/times/figure2_others_timing.csv",
-    threads: lambda wildcards: workflow.cores
+    log:
+        "results/logs/sanderson2017/times/figure2.log",
     params:
-        work="figure2",
-        n_rows=SANDERSON_SIZE.rows.get("figure2", SANDERSON.figure2["n_rows"]),
-        setup=SANDERSON.figure2,
-        rounds=SANDERSON_SIZE.rounds,
-        kmeans_iter=SANDERSON.kmeans_iter,
-        floor=SANDERSON.floor,
-        seed=SEED,
-        code=code("sanderson_times"),
+        **calls("paper_job", "sanderson2017.times:figure2"),
+        timed=True,
+        arguments={
+            "setup": SANDERSON.figure2,
+            "n_rows": SANDERSON_SIZE.rows.get("figure2", SANDERSON.figure2["n_rows"]),
+            "em": SANDERSON_EM,
+            "rounds": SANDERSON_SIZE.rounds,
+            "seed": SEED,
+        },
     message:
-        "timing Figure 2, k-means and its seeds"
-    script:
-        "../scripts/sanderson_times.py"
-
-
-rule sanderson_values:
-    """What its claims are judged by, and its tables are made of."""
-    input:
-        **SANDERSON_LEFT,
-    output:
-        **SANDERSON_VALUES,
-    localrule: True
-    params:
-        code=code("sanderson_values"),
-    message:
-        "what the claims of Sanderson and Curtin (2017) are judged by"
-    script:
-        "../scripts/sanderson_values.py"
-
-
-rule sanderson_tables:
-    input:
-        values=list(SANDERSON_VALUES.values()),
-        claims="config/claims.csv",
-    output:
-        csv="results/tables/sanderson.csv",
-        md=report(
-            "results/tables/sanderson.md",
-            category=STUDY.titles["sanderson2017"],
-            labels={"table": "likelihoods"},
-            caption="../report/sanderson.rst",
-        ),
-        timing_csv="results/tables/sanderson_timing.csv",
-        timing_md=report(
-            "results/tables/sanderson_timing.md",
-            category=STUDY.titles["sanderson2017"],
-            labels={"table": "times"},
-            caption="../report/sanderson.rst",
-        ),
-    localrule: True
-    params:
-        found=SANDERSON_VALUES,
-        settings=SANDERSON,
-        code=code("sanderson_tables"),
-    message:
-        "Table 1 of Sanderson and Curtin (2017), and its times"
-    script:
-        "../scripts/sanderson_tables.py"
-
-
-rule sanderson:
-    input:
-        SANDERSON_RESULTS,
-        "results/environment.json",
-    localrule: True
-    message:
-        "Sanderson and Curtin (2017)"
+        "timing Figure 2, k-means and its seeding"

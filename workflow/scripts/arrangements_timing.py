@@ -7,5 +7,5 @@ from skem.repro.papers.pulford2022 import tables
 
 with plain_errors():
     timed = pd.concat(map(read_table, snakemake.input), ignore_index=True)
-    table = tables.costs(timed, snakemake.params.n_train, snakemake.params.passes)
+    table = tables.costs(timed, snakemake.params.n_train, snakemake.params.iterations)
     write_table(snakemake.output[0], table)

@@ -1,9 +1,9 @@
-"""Hold every claim of some papers, or all of them, against what was measured."""
+"""Evaluate the claims of one paper."""
 
 from skem.repro.files import plain_errors
 from skem.repro.papers import ledgers
 
 with plain_errors():
     params = snakemake.params
-    table, readings = ledgers.ledgers(params.evidence, params.settings, alone=bool(params.get("alone")))
-    ledgers.write(table, readings, list(params.evidence), dict(snakemake.output.items()), params.title)
+    ledger = ledgers.evaluate(params.paper, params.evidence, params.settings)
+    ledgers.write(ledger, [params.paper], dict(snakemake.output.items()), params.title)

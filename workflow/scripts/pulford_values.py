@@ -1,4 +1,4 @@
-"""What the claims of Pulford (2022) are judged by, from histories and times."""
+"""Values that the claims of Pulford (2022) are evaluated on, from histories and times."""
 
 import pandas as pd
 
@@ -7,9 +7,9 @@ from skem.repro.papers.pulford2022 import values
 
 with plain_errors():
     datasets, given = snakemake.params.datasets, snakemake.input
-    histories = {name: read_table(path) for name, path in zip(datasets, given.history, strict=True)}
-    fits = {name: read_table(path) for name, path in zip(datasets, given.seconds, strict=True)}
-    timed = [table for table in map(read_table, given.timed) if len(table)]
-    passes = pd.concat(timed, ignore_index=True) if timed else pd.DataFrame()
+    histories, fits = (
+        dict(zip(datasets, map(read_table, paths), strict=True)) for paths in (given.history, given.seconds)
+    )
+    timed = pd.concat([pd.DataFrame(), *map(read_table, given.timed)], ignore_index=True)
     write_table(snakemake.output.values, values.values(histories))
-    write_table(snakemake.output.timing, values.seconds(fits, passes))
+    write_table(snakemake.output.timing, values.seconds(fits, timed))

@@ -1,4 +1,4 @@
-"""The ledger of the committed reference once more, from its own files."""
+"""Evaluate all claims from the committed values of the reference."""
 
 from skem.repro.files import plain_errors
 from skem.repro.papers import ledgers
@@ -7,4 +7,4 @@ with plain_errors():
     different = ledgers.recompute("results/reference", "results/recomputed")
     if different:
         raise ValueError(f"not as in results/reference: {', '.join(different)}; see results/recomputed")
-    print("the ledger of results/reference is what its values give, byte for byte")
+    print("the claims of results/reference follow from its values, byte for byte")

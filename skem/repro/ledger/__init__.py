@@ -1,1 +1,1 @@
-"""What the papers state, beside what was measured."""
+"""The claims table: claims of the papers, our measurements and verdicts."""

@@ -1,132 +1,127 @@
-"""Which claims are facts, which repeat another, and what differs enough to be told apart: what a paper's YAML says of its claims."""
+"""Relations between claims, from the papers' files: definitions, repeated claims, and differences that the paper claims."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+import fnmatch
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
 
 import pandas as pd
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from skem.repro.config.documents import refuse
+from skem.repro.config.validation import DataSetName, Distinct, Strict, Text
+from skem.repro.ledger.estimates import Claim
+from skem.repro.ledger.interpretations import Ambiguity
+from skem.repro.ledger.verdicts import VERIFIED
 
-FACT, DEFINITION, MEASUREMENT = "fact", "definition", "measurement"
+PROPERTY, DEFINITION, MEASUREMENT = "data-set property", "definition", "measurement"
 
 MARGINS = ("accuracy_gain_pct", "accuracy_loss_pct")
 """Quantities that are differences already."""
 
 
+class Relations(TypedDict, total=False):
+    """The entry ``claims`` of a paper's file.
+
+    ``definitions`` are patterns of claims decided by counting or by words. ``repeats`` leads from a claim to one of the same measurement.
+    ``resolution`` names two numbers whose difference is the largest that the paper claims of a data set, and other claims that
+    share it.
+    """
+
+    definitions: Distinct[Text]
+    repeats: dict[Text, Text]
+    resolution: dict[str, Annotated[list[Text], Field(min_length=2)]]
+
+
+class PaperFile(Strict):
+    """The entries of ``config/<paper>.yaml`` about its claims."""
+
+    claims: Relations = Field(default_factory=Relations)
+    interpretations: dict[DataSetName, Ambiguity] = Field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class Links:
-    """How claims hang together.
+    """Relations between claims.
 
     Attributes
     ----------
-    definitions : frozenset of str
-        Ids of claims that are counted or settled by the words of the paper alone.
+    definitions : set of str
+        Claims that the words of the paper decide, or counting.
     repeats : mapping of str to str
-        From a claim to the first that states the same measurement.
+        From a claim to the first one of the same measurement.
     resolution : mapping of (str, str) to float
         From a data set and a quantity to the largest difference that the paper claims there.
     """
 
-    definitions: frozenset[str]
-    repeats: Mapping[str, str]
-    resolution: Mapping[tuple[str, str], float]
+    definitions: set[str] = field(default_factory=set)
+    repeats: dict[str, str] = field(default_factory=dict)
+    resolution: dict[tuple[str, str], float] = field(default_factory=dict)
 
-    def width(self, claim: Mapping[str, str]) -> float | None:
-        """How wide an interval may be that still says something: a margin is told from none, a number from others."""
+    def width(self, claim: Claim) -> float | None:
+        """Return the widest interval that decides a claim; None for any width."""
         if claim["quantity"] in MARGINS and claim["value"]:
             return 2 * abs(float(claim["value"]))
         return self.resolution.get((claim["dataset"], claim["quantity"]))
 
-    def basis(self, claim: Mapping[str, str]) -> str:
-        """What decides a claim: "fact" (counted in the data), "definition", "theory" or "measurement"; "" if only cited."""
-        if claim["external"] == "yes":
-            return ""
+    def basis(self, claim: Claim, verdict: str) -> str:
+        """Return the basis of a verdict; empty for quoted results."""
+        if verdict == VERIFIED or claim["external"] == "yes":
+            return VERIFIED if verdict == VERIFIED else ""
         if claim["id"] in self.definitions:
             return DEFINITION
-        return FACT if claim["method"] == "data" and claim["kind"] == "number" else MEASUREMENT
+        return PROPERTY if claim["method"] == "data" and claim["kind"] == "number" else MEASUREMENT
 
 
-def read(stated: pd.DataFrame, documents: Mapping[str, Mapping[str, Any]], config: str = "config") -> Links:
-    """From the entries ``claims`` of the papers' files.
+def read(stated: pd.DataFrame, documents: Mapping[str, Relations], config: str | Path = "config") -> Links:
+    """Read the relations in the papers' files.
 
     Parameters
     ----------
     stated : DataFrame
         ``config/claims.csv``.
     documents : mapping
-        By paper, the content of its file.
+        The entry ``claims`` of each paper's file.
 
     Raises
     ------
     ConfigurationError
-        With all faults: ids that do not exist, claims linked in a circle, claims of another paper.
+        With all faults: unknown claims, claims of another paper, repetitions of a repeated claim.
     """
-    papers = dict(zip(stated["id"], stated["paper"], strict=True))
-    rows = stated.set_index("id")[["dataset", "quantity", "value"]].to_dict("index")
-    faults: list[str] = []
-    definitions: set[str] = set()
-    repeats: dict[str, str] = {}
-    resolution: dict[tuple[str, str], float] = {}
-    for paper, document in documents.items():
-        entry, where = document.get("claims", {}), f"{config}/{paper}.yaml: claims"
-        named = [("definitions", id) for id in entry.get("definitions", [])]
-        named += [("repeats", id) for pair in entry.get("repeats", {}).items() for id in pair]
-        named += [("resolution", id) for pair in entry.get("resolution", {}).values() for id in pair]
+    claims = stated.set_index("id", drop=False).to_dict("index")
+    links, faults = Links(), []
+    for paper, entry in documents.items():
+        where = f"{config}/{paper}.yaml: claims"
+        definitions, repeats = entry.get("definitions", []), entry.get("repeats", {})
+        resolution = entry.get("resolution", {})
+        own = list(stated.loc[stated["paper"] == paper, "id"])
+        links.definitions.update(id for pattern in definitions for id in fnmatch.filter(own, pattern))
+        links.repeats.update(repeats)
+        named = [("definitions", id) for id in definitions]
+        named += [("repeats", id) for pair in repeats.items() for id in pair]
+        named += [("resolution", id) for ids in resolution.values() for id in ids]
         faults += [
             f"{where}.{key} names {id!r}, which is no claim of {paper}"
-            for key, id in dict.fromkeys(named)
-            if papers.get(id) != paper
+            for key, id in named
+            if not fnmatch.filter(own, id)
         ]
-        definitions |= {*entry.get("definitions", [])}
-        repeats |= entry.get("repeats", {})
-        for name, (a, b, *alike) in entry.get("resolution", {}).items():
-            if all(papers.get(id) == paper for id in (a, b, *alike)):
-                try:
-                    apart = abs(float(rows[a]["value"]) - float(rows[b]["value"]))
-                except ValueError:
-                    faults.append(f"{where}.resolution.{name}: {a!r} and {b!r} are not both numbers")
-                else:
-                    for id in (a, b, *alike):
-                        resolution[rows[id]["dataset"], rows[id]["quantity"]] = apart
-    for circle in _circles(repeats):
-        paper = papers.get(circle[0], next(iter(documents), ""))
-        faults.append(f"{config}/{paper}.yaml: claims.repeats goes in a circle: {' -> '.join(circle)}")
+        faults += [
+            f"{where}.repeats leads to {id!r}, which repeats a claim itself"
+            for id in repeats.values()
+            if id in repeats
+        ]
+        for name, ids in resolution.items():
+            first, second = (claims.get(id, {}).get("value", "0") for id in ids[:2])
+            try:
+                apart = abs(float(first) - float(second))
+            except ValueError:
+                faults.append(f"{where}.resolution.{name}: {ids[0]!r} and {ids[1]!r} are not both numbers")
+                continue
+            known = [claims[id] for id in ids if id in claims]
+            links.resolution.update({(one["dataset"], one["quantity"]): apart for one in known})
     refuse(faults)
-    return Links(frozenset(definitions), {id: _first(id, repeats) for id in repeats}, resolution)
-
-
-def apart(stated: pd.DataFrame, claim: Mapping[str, str]) -> float:
-    """By how much the cells of a table differ that stand beside a claim's: of the same part of it and the same quantity.
-
-    Parameters
-    ----------
-    stated : DataFrame
-        ``config/claims.csv``.
-    claim : mapping
-        Its id is that of the part, a dot and the cell.
-    """
-    part = claim["id"].rpartition(".")[0] + "."
-    beside = stated["id"].str.startswith(part) & (stated["quantity"] == claim["quantity"])
-    values = stated.loc[beside, "value"].astype(float)
-    return float(values.max() - values.min())
-
-
-def _first(id: str, repeats: Mapping[str, str]) -> str:
-    while id in repeats:
-        id = repeats[id]
-    return id
-
-
-def _circles(repeats: Mapping[str, str]) -> Iterator[list[str]]:
-    """Each circle once, from the claim that comes first."""
-    seen: set[str] = set()
-    for start in repeats:
-        path = [start]
-        while path[-1] in repeats and path[-1] not in seen:
-            seen.add(path[-1])
-            path.append(repeats[path[-1]])
-        if path[-1] in path[:-1]:
-            yield path[path.index(path[-1]) :]
+    return links

@@ -1,4 +1,4 @@
-"""Claims in the words of a reader, from the files in ``config/words``."""
+"""Claims in plain words, from the files in ``config/words``."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from skem.repro.config.documents import read_mapping, refuse
-from skem.repro.ledger.estimates import Claim
-from skem.repro.ledger.stated_claims import setting_of
+from skem.repro.ledger.estimates import Claim, setting_of
 from skem.repro.names import NAMES
 from skem.repro.protocols import PROTOCOLS
 
 
 class Words(NamedTuple):
-    """Names of quantities, methods and data sets; protocols by the papers' words for them; sentences by claim; and by paper
-    the settings that its numbers show."""
+    """Names of quantities, methods, data sets and protocols; sentences by claim; formats of settings by paper."""
 
     quantities: dict[str, str]
     methods: dict[str, str]
@@ -54,24 +52,25 @@ def read(config: str | Path = "config") -> Words:
     return words
 
 
+FORMATS = {"n_trees": "{} trees", "n_neighbors": "k = {}", "n_threads": "{} threads"}
+
+
 def sentence(claim: Claim, words: Words) -> str:
     """Describe a claim: a number by quantity, method, data and setting, any other claim by its sentence."""
     if claim["kind"] != "number":
         return words.sentences.get(claim["id"], claim["expression"])
     # An end of a range says so in its quantity.
     quantity = words.quantity(claim).partition(",")[0]
-    method = claim["method"]
-    data = words.data_sets.get(claim["dataset"], claim["dataset"])
+    method, dataset, settings = claim["method"], claim["dataset"], setting_of(claim)
     of = "" if method == "data" else f" of {words.methods.get(method, method)}"
-    on = "" if claim["dataset"] == "any" else f" {'on' if of else 'of'} {data}"
-    settings = setting_of(claim)
+    data = words.data_sets.get(dataset, dataset)
+    on = "" if dataset == "any" else f" {'on' if of else 'of'} {data}"
     shown = []
     if {"n_blocks", "block_size"} <= settings.keys():
         shown.append(f"{settings['n_blocks']}x{settings['block_size']}")
-    shown += [f"K = {settings['n_components']}"] if "n_components" in settings and of else []
-    shown += [f"λ = {settings['lambda']}"] if method == "prbf_lambda" and "lambda" in settings else []
-    formats = {"n_trees": "{} trees", "n_neighbors": "k = {}", "n_threads": "{} threads"}
-    formats |= words.settings.get(claim["paper"], {})
+    formats = {"n_components": "K = {}"} if of else {}
+    formats |= {"lambda": "λ = {}"} if method == "prbf_lambda" else {}
+    formats |= FORMATS | words.settings.get(claim["paper"], {})
     shown += [form.format(settings[name]) for name, form in formats.items() if name in settings]
     text = f"{quantity}{of}{on}" + (f" ({', '.join(shown)})" if shown else "")
     return text[0].upper() + text[1:]

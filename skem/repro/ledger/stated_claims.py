@@ -1,20 +1,17 @@
-"""``config/claims.csv``: what the papers state, read and checked before any job."""
+"""``config/claims.csv``: the claims of the papers, read and checked before any job."""
 
 from __future__ import annotations
 
-import csv
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from skem.repro.config.documents import ConfigurationError, refuse
-from skem.repro.ledger.estimates import Claim, Estimate
-from skem.repro.ledger.verdicts import evaluate
+from skem.repro.ledger.estimates import setting_of as setting_of
+from skem.repro.ledger.evaluators import Evaluators
 
 COLUMNS = (
     *("id", "paper", "place", "kind", "dataset", "method", "setting", "quantity", "value", "spread"),
@@ -28,131 +25,87 @@ def read(
     path: str | Path,
     protocols: Collection[str],
     papers: Collection[str],
-    judges: Mapping[str, Callable[[Claim], bool]] | None = None,
+    evaluators: Mapping[str, Evaluators] | None = None,
 ) -> pd.DataFrame:
-    """The claims, every cell a string as printed.
+    """Read the claims, every cell a string as printed.
 
     Parameters
     ----------
     path : path
         ``config/claims.csv``.
     protocols : collection of str
-        Words for how papers report accuracy, from ``config/words``.
+        The papers' words for protocols, from ``config/words``.
     papers : collection of str
-        Those that claims may be stated of.
-    judges : mapping, optional
-        What `judges` returns: then a claim that nothing could judge is a fault too.
+        Papers with a file in ``config``.
+    evaluators : mapping, optional
+        Registries by paper; with them, a claim without evaluator is a fault too.
 
     Raises
     ------
     ConfigurationError
-        With all faults of the file: columns, ids missing or doubled, kinds, papers, protocols, values that are no
-        numbers, ids in expressions that do not exist.
+        With all faults.
     """
-    claims, torn = _rows(path)
-    faults = list(torn.values())
-    known = set(claims["id"])
-    numbers = list(claims.loc[claims["kind"] == "number", "id"])
-    for line, (row, times) in enumerate(
-        zip(claims.to_dict("records"), claims["id"].map(Counter(claims["id"])), strict=True), start=2
-    ):
-        if line in torn:  # what its cells say means nothing
-            continue
-        where = f"{path}, row {line}" + (f" ({row['id']})" if row["id"] else "")
-        if not row["id"]:
-            faults.append(f"{where}: no id")
-        elif times > 1:
-            faults.append(f"{where}: this id is there {times} times")
-        if row["kind"] not in KINDS:
-            faults.append(f"{where}: kind is {row['kind']!r}; allowed: {', '.join(KINDS)}")
-        if row["protocol"] not in protocols:
-            faults.append(
-                f"{where}: unknown protocol {row['protocol']!r}; config/words has {', '.join(filter(None, protocols))}"
-            )
-        if row["kind"] == "number" and not _is_number(row["value"]):
-            faults.append(f"{where}: the value {row['value']!r} is no number")
-        if row["trials"] and (not row["trials"].isdecimal() or int(row["trials"]) < 1):
-            faults.append(f"{where}: trials is {row['trials']!r}, not a count")
-        if row["spread"] and (not _is_number(row["spread"]) or row["spread_kind"] not in SPREADS):
-            faults.append(
-                f"{where}: spread is {row['spread']!r} with spread_kind {row['spread_kind']!r}; allowed: a number with "
-                f"{' or '.join(SPREADS)}"
-            )
-        if row["external"] not in ("yes", "no"):
-            faults.append(f"{where}: external is {row['external']!r}; allowed: yes, no")
-        if row["paper"] not in papers:
-            faults.append(f"{where}: paper is {row['paper']!r}; allowed: {', '.join(papers)}")
-        faults += [
-            f"{where}: the expression names {name!r}, which is no id"
-            for name in re.findall(r"\[([A-Za-z0-9_.*-]+)\]", row["expression"])
-            if "." in name and name not in known and not any(fnmatchcase(other, name) for other in known)
+    claims = _table(path)
+    ids = {row["id"]: row for row in claims.to_dict("records")}
+    number = claims["kind"] == "number"
+    trials = claims["trials"].replace("", "1")
+    named = claims["expression"].map(lambda text: _unknown(text, ids))
+    checks: list[tuple[pd.Series, str]] = [
+        (claims["id"] == "", "has no id"),
+        (claims["id"].duplicated(keep=False), "id occurs twice"),
+        (~claims["kind"].isin(KINDS), f"kind is {{kind!r}}; allowed: {', '.join(KINDS)}"),
+        (~claims["paper"].isin(papers), f"paper is {{paper!r}}; allowed: {', '.join(papers)}"),
+        (~claims["protocol"].isin(protocols), "protocol is {protocol!r}; config/words has others"),
+        (number & ~_finite(claims["value"]), "value is {value!r}, which is no number"),
+        (~trials.str.fullmatch("[1-9][0-9]*"), "trials is {trials!r}; a positive integer is needed"),
+        (~_finite(claims["spread"].replace("", "0")), "spread is {spread!r}, which is no number"),
+        (
+            (claims["spread"] != "") & ~claims["spread_kind"].isin(SPREADS),
+            f"spread_kind is {{spread_kind!r}}; allowed: {', '.join(SPREADS)}",
+        ),
+        (~claims["external"].isin(["yes", "no"]), "external is {external!r}; allowed: yes, no"),
+        (named != "", "expression names {unknown!r}, which is no id"),
+    ]
+    if evaluators is not None:
+        unsupported = [
+            row["paper"] in evaluators and not evaluators[row["paper"]].supports(row, ids)
+            for row in claims.to_dict("records")
         ]
-        knows = (judges or {}).get(row["paper"])
-        if (
-            knows
-            and row["external"] != "yes"
-            and not knows(row)
-            and not _is_formal(row["expression"], numbers)
-        ):
-            faults.append(
-                f"{where}: no judge of {row['paper']} knows this id, and its expression {row['expression']!r} is no "
-                "comparison of [ids of numbers]"
-            )
-    refuse(faults)
+        message = "{paper} has no evaluator of this id, and the expression compares no [ids of numbers]"
+        checks.append((pd.Series(unsupported), message))
+    described = claims.assign(unknown=named)
+    refuse(
+        [
+            f"{path}, row {line + 2} ({row['id']}): {message.format(**row)}"
+            for wrong, message in checks
+            for line, row in zip(described.index[wrong], described[wrong].to_dict("records"), strict=True)
+        ]
+    )
     return claims
 
 
-def _rows(path: str | Path) -> tuple[pd.DataFrame, dict[int, str]]:
-    """The cells, and by row what is wrong with those that have too many or too few."""
+def _table(path: str | Path) -> pd.DataFrame:
     try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            header, *rows = [row for row in csv.reader(file, strict=True) if row] or [[]]
-    except FileNotFoundError as error:
-        raise ConfigurationError(f"{path}: there is no such file") from error
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{path}: not a text in UTF-8") from error
-    except csv.Error as error:
-        raise ConfigurationError(f"{path}: not valid CSV: {error}") from error
-    if not header:
-        raise ConfigurationError(f"{path}: empty; its first line names the columns {', '.join(COLUMNS)}")
-    faults = [f"{path}: there is no column {column!r}" for column in COLUMNS if column not in header]
-    faults += [f"{path}: the column {name!r} is there twice" for name, n in Counter(header).items() if n > 1]
-    refuse(faults)
-    n = len(header)
-    torn = {
-        line: f"{path}, row {line} ({row[0]}): {len(row)} fields, the first line has {n}"
-        for line, row in enumerate(rows, start=2)
-        if len(row) != n
-    }
-    return pd.DataFrame([(row + n * [""])[:n] for row in rows], columns=header, dtype=str), torn
+        claims = pd.read_csv(path, dtype=str, keep_default_na=False)
+    except (OSError, UnicodeDecodeError, pd.errors.EmptyDataError, pd.errors.ParserError) as error:
+        raise ConfigurationError(f"{path}: not a CSV file in UTF-8: {error}") from error
+    if tuple(claims) != COLUMNS or not isinstance(claims.index, pd.RangeIndex):
+        raise ConfigurationError(f"{path}: columns are {', '.join(claims)}; needed: {', '.join(COLUMNS)}")
+    return claims
 
 
-def _is_formal(expression: str, numbers: Iterable[str]) -> bool:
-    anything = Estimate.of(
-        pd.Series([1.0, 1.0])
-    )  # without spread no interval is computed, so scipy.stats is not imported
-    try:
-        evaluate(expression, lambda name: [anything for id in numbers if fnmatchcase(id, name)])
-    except (ValueError, TypeError, IndexError):
-        return False
-    return True
+def _finite(cells: pd.Series) -> pd.Series:
+    return pd.to_numeric(cells, errors="coerce").abs() < np.inf
 
 
-def _is_number(text: str) -> bool:
-    try:
-        return bool(np.isfinite(float(text)))
-    except ValueError:
-        return False
-
-
-def setting_of(claim: Claim) -> dict[str, str]:
-    """What a claim's setting says, by key: "n_components=4;lambda=0.5"; a word without a value stands for itself."""
-    parts = (part.partition("=") for part in claim["setting"].split(";") if part)
-    return {key: value or key for key, _, value in parts}
+def _unknown(expression: str, ids: Collection[str]) -> str:
+    """Return the first id in an expression that does not exist; patterns and parameters are no ids."""
+    named = re.findall(r"\[([\w.-]+)\]", expression)
+    return next((name for name in named if "." in name and name not in ids), "")
 
 
 def claim(claims: pd.DataFrame, name: str) -> float:
-    """The value a paper prints, from ``config/claims.csv``.
+    """Return the number of a claim.
 
     Raises
     ------

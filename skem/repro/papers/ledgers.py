@@ -1,111 +1,18 @@
-"""The ledger of several papers, from what a run left or from what is committed of one."""
+"""Claims tables of the papers, from the results of a run or from the committed reference."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from skem.repro import papers
 from skem.repro.files import write_table, write_text
 from skem.repro.ledger import sentences, stated_claims, summary, verdicts
-from skem.repro.ledger.estimates import Claim
-from skem.repro.ledger.readings import Reading
 
 TITLE = "What the papers claim"
-DIGITS = 10
-"""Of the numbers in a ledger: fewer than those in which processors and versions of libraries differ."""
-
-
-def ledgers(
-    evidence: Mapping[str, papers.Files],
-    settings: Mapping[str, Any],
-    config: str | Path = "config",
-    alone: bool = False,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Every claim of some papers, or of all, held against what was measured.
-
-    Parameters
-    ----------
-    evidence : mapping
-        By paper, the files that its evidence is read from.
-    settings : mapping
-        By paper, what `papers.settings` returns.
-    config : path
-    alone : bool
-        Leave out the claims of other papers.
-
-    Returns
-    -------
-    ledger, readings : DataFrame
-        As `summary.ledger`.
-    """
-    config = Path(config)
-    protocols = sentences.read(config).protocols
-    stated = stated_claims.read(config / "claims.csv", protocols, papers.titles(config))
-    judged = {
-        name: (papers.load(name), papers.load(name).evidence(files, stated, settings[name]))
-        for name, files in evidence.items()
-    }
-    questions = {name: papers.questions(name, stated, settings[name], config) for name in evidence}
-
-    def judge(claim: Claim, reading: Reading) -> verdicts.Judgement:
-        if claim["paper"] not in judged:
-            return verdicts.Judgement("cited" if claim["external"] == "yes" else "not built")
-        paper, found = judged[claim["paper"]]
-        return paper.judge(found.under(reading) if reading.options else found, claim)
-
-    links = papers.links(stated, config)
-    if alone:
-        stated = stated[stated["paper"].isin(judged)]
-    table, readings = summary.ledger(stated, judge, links, questions)
-    return _rounded(table), _rounded(readings)
-
-
-def _rounded(table: pd.DataFrame) -> pd.DataFrame:
-    numbers = table.select_dtypes(np.floating).columns
-    return table.assign(**{c: table[c].map(lambda value: float(f"{value:.{DIGITS}g}")) for c in numbers})
-
-
-def write(
-    table: pd.DataFrame,
-    readings: pd.DataFrame,
-    named: list[str],
-    paths: Mapping[str, str | Path],
-    title: str = TITLE,
-) -> None:
-    """A ledger as files; claims about time stand apart, as they are never the same twice.
-
-    Parameters
-    ----------
-    table, readings : DataFrame
-        What `ledgers` returns.
-    named : list of str
-        Papers whose claims are shown in Markdown.
-    paths : mapping
-        csv, md, timing_csv, timing_md, measured_csv, measured_md and readings; only those that are there are written.
-    """
-    timed = table["quantity"].isin(verdicts.TIMED)
-    contents = {
-        "csv": table[~timed],
-        "md": lambda: summary.to_markdown(title, table[~timed], named),
-        "timing_csv": table[timed],
-        "timing_md": lambda: summary.to_markdown(f"{title} about time", table[timed], named),
-        "measured_csv": summary.distinct(table[~timed]),
-        "measured_md": lambda: summary.measured_to_markdown(table[~timed], named),
-        "readings": readings[~readings["id"].isin(table.loc[timed, "id"])] if len(readings) else readings,
-    }
-    for name, content in contents.items():
-        if name in paths:
-            if isinstance(content, pd.DataFrame):
-                write_table(paths[name], content)
-            else:
-                write_text(paths[name], content())  # type: ignore[operator]
-
-
 FILES = {
     "csv": "claims.csv",
     "md": "claims.md",
@@ -113,38 +20,136 @@ FILES = {
     "timing_md": "claims_timing.md",
     "measured_csv": "measured_claims.csv",
     "measured_md": "measured_claims.md",
-    "readings": "readings.csv",
+    "interpretations": "interpretations.csv",
 }
-"""The files of a ledger."""
+"""Files of the claims table. Claims about time stand apart, as they differ in every run."""
+
+Ledger = tuple[pd.DataFrame, pd.DataFrame]
+"""A claims table, and its evaluations under every interpretation."""
+
+
+def evaluate(name: str, files: papers.Files, settings: Any, config: str | Path = "config") -> Ledger:
+    """Evaluate the claims of a paper.
+
+    Parameters
+    ----------
+    name : str
+    files : mapping
+        Files of the evidence.
+    settings : object
+        The paper's settings.
+    config : path
+    """
+    config = Path(config)
+    protocols = sentences.read(config).protocols
+    stated = stated_claims.read(config / "claims.csv", protocols, papers.titles(config))
+    own = stated[stated["paper"] == name]
+    if name not in papers.names():
+        return summary.ledger(own, lambda claim, _: verdicts.not_built(claim))
+    by_id = {claim["id"]: claim for claim in stated.to_dict("records")}
+    paper = papers.load(name)
+    evidence = paper.evidence(files, stated, settings)
+    return summary.ledger(
+        own,
+        lambda claim, interpretation: paper.EVALUATORS.evaluate(
+            evidence.under(interpretation) if interpretation.choices else evidence, claim, by_id
+        ),
+        papers.links(stated, config),
+        {name: papers.ambiguities(name, stated, settings, config)},
+    )
+
+
+def join(
+    written: Mapping[str, Sequence[str | Path]],
+    unasked: Mapping[str, papers.Files],
+    settings: Mapping[str, Any],
+    config: str | Path = "config",
+) -> Ledger:
+    """Join the claims tables of all papers.
+
+    Parameters
+    ----------
+    written : mapping
+        Paths of csv, timing_csv and interpretations, by paper.
+    unasked : mapping
+        Evidence of papers whose claims were not asked for, which are evaluated as far as that goes.
+    settings : mapping
+        Settings by paper.
+    config : path
+    """
+    parts = [
+        _read(*written[name])
+        if name in written
+        else evaluate(name, unasked.get(name, {}), settings.get(name), config)
+        for name in papers.in_order(config)
+    ]
+    return _concatenated(parts)
+
+
+def _read(csv: str | Path, timing: str | Path, interpretations: str | Path) -> Ledger:
+    table = pd.concat([summary.read(csv), summary.read(timing)], ignore_index=True)
+    # As printed, so that "1e-6" stays a name.
+    return table, pd.read_csv(interpretations, dtype=str, keep_default_na=False)
+
+
+def _concatenated(parts: Sequence[Ledger]) -> Ledger:
+    table, interpretations = (
+        pd.concat([t for t in tables if len(t)] or tables[:1], ignore_index=True)
+        for tables in zip(*parts, strict=True)
+    )
+    return table, interpretations
+
+
+def write(ledger: Ledger, named: Sequence[str], paths: Mapping[str, str | Path], title: str = TITLE) -> None:
+    """Write a claims table.
+
+    Parameters
+    ----------
+    ledger : tuple of DataFrame
+    named : sequence of str
+        Papers whose claims are listed in Markdown.
+    paths : mapping
+        Some of the keys of `FILES`.
+    title : str
+    """
+    table, interpretations = ledger
+    timed = table["quantity"].isin(verdicts.TIMED)
+    untimed = table[~timed]
+    if len(interpretations):
+        interpretations = interpretations[interpretations["id"].isin(untimed["id"])]
+    contents = {
+        "csv": lambda: untimed,
+        "md": lambda: summary.to_markdown(title, untimed, named),
+        "timing_csv": lambda: table[timed],
+        "timing_md": lambda: summary.to_markdown(f"{title} about time", table[timed], named),
+        "measured_csv": lambda: summary.distinct(untimed),
+        "measured_md": lambda: summary.measured_to_markdown(untimed, named),
+        "interpretations": lambda: interpretations,
+    }
+    for name, path in paths.items():
+        content = contents[name]()
+        if isinstance(content, str):
+            write_text(path, content)
+        else:
+            write_table(path, content)
 
 
 def recompute(reference: str | Path, folder: str | Path, config: str | Path = "config") -> list[str]:
-    """The whole ledger from what is committed of a run, written to a folder.
+    """Evaluate all claims from the committed values of a run, and write the claims table to a folder.
 
     Returns
     -------
     list of str
-        Names of files that are not, byte for byte, those of the reference.
-
-    Raises
-    ------
-    ValueError
-        If the reference has no values.
+        Names of files that differ from the reference.
     """
     reference, folder = Path(reference), Path(folder)
-    if not (reference / "values").is_dir():
-        raise ValueError(
-            f"{reference} has no values: an older version wrote it; `snakemake reference` copies them"
-        )
-    records: papers.Named = {path.stem: path for path in sorted((reference / "data").glob("*.json"))}
-    evidence: dict[str, papers.Files] = {}
-    for name in papers.names():
-        there = sorted((reference / "values").glob(f"{name}_*.csv"))
-        values: papers.Named = {path.stem.removeprefix(f"{name}_"): path for path in there}
-        evidence[name] = {"values": values, "records": records}
-    settings = {name: papers.settings(name, config) for name in evidence}
-    table, readings = ledgers(evidence, settings, config)
-    write(table, readings, list(evidence), {key: folder / file for key, file in FILES.items()})
+    parts = []
+    for name in papers.in_order(config):
+        paths = sorted((reference / "values").glob(f"{name}_*.csv"))
+        values: papers.Named = {path.stem.removeprefix(f"{name}_"): path for path in paths}
+        settings = papers.settings(name, config) if name in papers.names() else None
+        parts.append(evaluate(name, {"values": values}, settings, config))
+    write(_concatenated(parts), papers.names(), {key: folder / file for key, file in FILES.items()})
     return [
         file
         for file in FILES.values()

@@ -1,1 +1,1 @@
-"""Hayashi and Uchida (2021): Table 1 and appendix B, held against the paper."""
+"""Hayashi and Uchida (2021). A discriminative Gaussian mixture model with sparsity."""

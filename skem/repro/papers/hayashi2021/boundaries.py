@@ -1,8 +1,7 @@
-"""What Figures 1, 3 and 6 of Hayashi and Uchida (2021) show: decision boundaries, and those between components."""
+"""Job of Figures 1, 3 and 6 of Hayashi and Uchida (2021): boundaries between classes and between components."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any
@@ -15,61 +14,44 @@ from sklearn.preprocessing import StandardScaler
 
 from skem import datasets
 from skem.estimators.sdgm import SDGMClassifier
-from skem.repro.papers.hayashi2021.errors import MGPClassifier, checkerboard, models
-
-Rows = list[dict[str, Any]]
+from skem.repro.papers.hayashi2021.errors import MGPClassifier, checkerboard, fitted, models
+from skem.repro.papers.measured import Rows
+from skem.repro.training.splits import seed as seed_of
 
 
 def panels(
-    setup: Mapping[str, Any], params: Mapping[str, Any], synthetic: Mapping[str, Any], seed: int
+    setup: Mapping[str, Any], model: Mapping[str, Any], synthetic: Mapping[str, Any], seed: int
 ) -> Rows:
-    """Every line of the three figures, and the training rows behind them.
+    """Compute the lines of the three figures, and the training samples behind them.
 
-    Parameters
-    ----------
-    setup : mapping
-        snapshots (iterations), n_components (per class at first, of figure 6) and grid (points along a side).
-    params : mapping
-        Of ``SDGMClassifier``.
-    synthetic : mapping
-        Appendix B.
-    seed : int
-        Of starts, and of the rows of Figure 6.
-
-    Returns
-    -------
-    list of dict
-        figure, panel, kind ("row", "decision" or "component"), class (of a row or component), line (a number within
-        its panel), x, y; and of each panel error (%), n_components and weights that are left.
+    Rows have figure, panel, and its error (%), n_components and weights; kind ("sample", "decision" or "component"), class (of a
+    sample or component), line (a number within its panel), x, y.
     """
-    ripley, start = datasets.load("ripley"), seed % 2**31
-    rng = np.random.default_rng([seed, 0])
+    seed = seed_of(seed, "hayashi2021", "boundaries")
+    rng, ripley = np.random.default_rng([seed, 0]), datasets.load("ripley")
     board = [checkerboard(synthetic[name], synthetic["deviation"], rng) for name in ("n_train", "n_test")]
-    splits = {"figure1": [ripley.train, ripley.test], "figure6": board}
-    splits["figure3"] = splits["figure1"]
     rows: Rows = []
-    for figure, panel, model in _models(setup, params, start):
-        train, test = splits[figure]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # snapshots have not converged
-            model.fit(*train)
-        found: dict[str, Any] = {"figure": figure, "panel": panel, "error": 100 * (1 - model.score(*test))}
-        if isinstance(model, SDGMClassifier):
-            found["n_components"] = model.n_components_
-            found["weights"] = int(np.count_nonzero(model.coef_[:, 1:]))
+    for figure, panel, unfitted in _models(setup, model, seed % 2**31):
+        train, test = board if figure == "figure6" else (ripley.train, ripley.test)
+        classifier, _ = fitted(unfitted, *train)
+        keys: dict[str, Any] = {"figure": figure, "panel": panel}
+        keys["error"] = 100 * (1 - classifier.score(*test))
+        if isinstance(classifier, SDGMClassifier):
+            keys["n_components"] = classifier.n_components_
+            keys["weights"] = int(np.count_nonzero(classifier.coef_[:, 1:]))
         points = [
-            {"kind": "row", "class": int(c), "line": -1, "x": float(x), "y": float(y)}
+            {"kind": "sample", "class": int(c), "line": -1, "x": float(x), "y": float(y)}
             for (x, y), c in zip(*train, strict=True)
         ]
-        rows += [found | row for row in [*points, *_lines(model, train[0], setup["grid"])]]
+        rows += [keys | row for row in (*points, *_lines(classifier, train[0], setup["grid"]))]
     return rows
 
 
 def _models(
-    setup: Mapping[str, Any], params: Mapping[str, Any], start: int
+    setup: Mapping[str, Any], params: Mapping[str, Any], random_state: int
 ) -> Iterator[tuple[str, str, Any]]:
     """Figure, panel, and the model in it."""
-    sdgm, known = dict(params, random_state=start), models(params, 2, start)
+    sdgm, known = dict(params, random_state=random_state), models(params, 2, random_state)
     yield "figure1", "softmax", make_pipeline(StandardScaler(), LogisticRegression())
     yield "figure1", "gp", known["gp"]()
     yield "figure1", "rvm", known["rvm"]()
@@ -81,8 +63,8 @@ def _models(
         yield "figure6", str(m), SDGMClassifier(**dict(sdgm, n_components=m))
 
 
-def _lines(model: Any, X: np.ndarray, n: int) -> Rows:
-    """Where P(c|x) = 1/2, and where the most probable component gives way to another of its class."""
+def _lines(model: Any, X: np.ndarray, n: int) -> Iterator[dict[str, Any]]:
+    """Points where P(c|x) = 1/2, and where the two most probable components have one class and are even."""
     low, high = X.min(axis=0), X.max(axis=0)
     margin = 0.1 * (high - low)
     x, y = np.linspace(low - margin, high + margin, n).T
@@ -94,15 +76,12 @@ def _lines(model: Any, X: np.ndarray, n: int) -> Rows:
         first, second = np.sort(np.argsort(joint, axis=1)[:, -2:], axis=1).T
         for k, j in combinations(range(len(classes)), 2):
             if classes[k] == classes[j]:
-                elsewhere = (first != k) | (second != j)
-                surface = np.ma.masked_array(joint[:, k] - joint[:, j], elsewhere)
+                surface = np.ma.masked_array(joint[:, k] - joint[:, j], (first != k) | (second != j))
                 surfaces.append(("component", int(classes[k]), surface))
-    rows: Rows = []
     number = 0
     for kind, c, surface in surfaces:
         lines: Any = contourpy.contour_generator(x, y, surface.reshape(n, n)).lines(0.0)
         for line in lines:
             for a, b in line:
-                rows.append({"kind": kind, "class": c, "line": number, "x": float(a), "y": float(b)})
+                yield {"kind": kind, "class": c, "line": number, "x": float(a), "y": float(b)}
             number += 1
-    return rows

@@ -1,9 +1,10 @@
-"""What the jobs of Hayashi and Uchida (2021) train: every method on a split, and the components of appendix B."""
+"""Jobs of Table 1 and appendix B of Hayashi and Uchida (2021): each method on a split, and components on a checkerboard."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from time import perf_counter
 from typing import Any
 
@@ -19,35 +20,26 @@ from sklearn.svm import SVC
 from skem import datasets, metrics
 from skem.estimators.sdgm import SDGMClassifier
 from skem.estimators.skem import SKEMClassifier
-
-Rows = list[dict[str, Any]]
-Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+from skem.repro.papers.hayashi2021 import benchmark
+from skem.repro.papers.hayashi2021.benchmark import Split
+from skem.repro.papers.measured import Rows
+from skem.repro.training.splits import seed as seed_of
 
 LEAST = -700.0
-"""log p of a probability of zero, where a library gives probabilities and not their logarithms."""
+"""log p of zero probability."""
 
 
 class MGPClassifier(SDGMClassifier):
-    """A mixture of Gaussian processes: the dual form with one precision per component, and nothing dropped.
+    """A mixture of Gaussian processes: the dual form with one precision per component and without elimination.
 
-    There is no public implementation of the one that the paper compares with.
+    The mixture that the paper compares with has no public implementation.
     """
 
     _one_precision = True
 
 
 def splits(name: str, entry: Mapping[str, Any], n: int, seed: int) -> Iterator[Split]:
-    """X_train, y_train, X_test, y_test, the same for a larger n; of a published split the same for every start.
-
-    Parameters
-    ----------
-    name : str
-        An entry of ``config/datasets.yaml``.
-    entry : mapping
-        Its ``n_train``, where there is one.
-    n : int
-    seed : int
-    """
+    """Draw n splits of a data set, or repeat its published split; the first splits do not depend on n."""
     data = datasets.load(name)
     if "n_train" not in entry:
         yield from [(*data.train, *data.test)] * n
@@ -58,13 +50,10 @@ def splits(name: str, entry: Mapping[str, Any], n: int, seed: int) -> Iterator[S
 
 
 def models(params: Mapping[str, Any], n_features: int, random_state: int) -> dict[str, Callable[[], Any]]:
-    """By name, what makes each method; all but the raw ones standardise the features."""
-    width = np.sqrt(
-        n_features
-    )  # where the search of the evidence starts; from one it gets lost among many features
+    """Return a factory per method; all but the raw ones standardise the features."""
+    width = np.sqrt(n_features)  # from one, the search for the evidence fails with many features
     sdgm = dict(params, random_state=random_state)
     rvm = dict(sdgm, n_components=1, kernel="rbf")
-    # The widths that the evidence would find are those of the Gaussian process; here by cross-validation.
     grid = {"svc__C": [0.1, 1, 10, 100], "svc__gamma": [0.03, 0.1, 0.3, 1.0]}
     return {
         "sdgm": lambda: SDGMClassifier(**sdgm),
@@ -85,91 +74,105 @@ def models(params: Mapping[str, Any], n_features: int, random_state: int) -> dic
     }
 
 
-def fit_errors(split: Split, params: Mapping[str, Any], random_state: int) -> Rows:
-    """Every method on a split.
+def errors(
+    dataset: str,
+    entry: Mapping[str, Any],
+    runs: tuple[int, int],
+    model: Mapping[str, Any],
+    seed: int,
+    path: str | None,
+) -> Rows:
+    """Train every method on splits from ``runs[0]`` to before ``runs[1]``: of the benchmark file at ``path``, or our own.
 
-    Returns
-    -------
-    list of dict
-        method, error (%), log_loss (nats; none of the SVM, which has no probabilities), calibration_error (%), weights (that are
-        not zero, without constants beside a kernel; of a Gaussian process one per training row), initial_weights,
-        n_components, converged, seconds (of training).
+    Rows have dataset, run, benchmark, and the keys of `fit_errors`.
+    """
+    if path:
+        drawn: Any = benchmark.splits(path, dataset, runs[1])
+    else:
+        drawn = splits(entry["source"], entry, runs[1], seed_of(seed, dataset))
+    return [
+        {"dataset": dataset, "run": run, "benchmark": bool(path)} | row
+        for run, split in islice(enumerate(drawn), runs[0], None)
+        for row in fit_errors(split, model, seed_of(seed, dataset, run))
+    ]
+
+
+def fit_errors(split: Split, params: Mapping[str, Any], random_state: int) -> Rows:
+    """Train every method on a split.
+
+    Rows have method, seconds (of training), error (%); with probabilities log_loss (nats) and calibration_error (%); of SDGM and
+    its relatives weights (non-zero, without constants of the dual form), initial_weights, n_components, converged; of a Gaussian
+    process weights (one per training sample).
     """
     X_train, y_train, X_test, y_test = split
     rows = []
     for name, make in models(params, X_train.shape[1], random_state).items():
-        model, begun = make(), perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # whether it converged, and what is left, is in the table
-            model.fit(X_train, y_train)
-        row: dict[str, Any] = {"method": name, "seconds": perf_counter() - begun}
+        model, seconds = fitted(make(), X_train, y_train)
+        row: dict[str, Any] = {"method": name, "seconds": seconds}
         row["error"] = 100 * float(np.mean(model.predict(X_test) != y_test))
         if hasattr(model, "predict_proba"):
-            log_proba = _log_proba(model, X_test)
+            if name == "gp":  # has no logarithms of probabilities
+                log_proba = np.log(np.maximum(model.predict_proba(X_test), np.exp(LEAST)))
+            else:
+                log_proba = np.maximum(model.predict_log_proba(X_test), LEAST)
             codes = np.searchsorted(np.unique(y_train), y_test)
             row["log_loss"] = metrics.scores(codes, log_proba)["log_loss"]
             row["calibration_error"] = 100 * metrics.expected_calibration_error(codes, log_proba)
-        if isinstance(model, SDGMClassifier):
-            n_components = params["n_components"] if name not in ("rvm", "rvm_raw") else 1
-            per_component = len(X_train)
-            row["weights"] = int(np.count_nonzero(model.coef_[:, 1:]))
-            if name == "primal":  # a constant is one of the terms of phi (eq. 2)
-                per_component = (X_train.shape[1] + 1) * (X_train.shape[1] + 2) // 2
-                row["weights"] = model.n_nonzero_weights_
-            row["initial_weights"] = (2 * n_components - 1) * per_component
-            row |= {"n_components": model.n_components_, "converged": model.converged_}
-            if name == "mgp":  # rows that are alike share a weight, and none is dropped
-                row["weights"] = row["initial_weights"]
-        elif name == "gp":
+        if name == "gp":
             row["weights"] = len(X_train)
+        if isinstance(model, SDGMClassifier):
+            n, m = X_train.shape
+            initial = (2 * model.n_components - 1) * ((m + 1) * (m + 2) // 2 if name == "primal" else n)
+            if name == "primal":  # constants are terms of phi (eq. 2)
+                weights = model.n_nonzero_weights_
+            elif name == "mgp":  # duplicate samples share a weight, but none is dropped
+                weights = initial
+            else:
+                weights = int(np.count_nonzero(model.coef_[:, 1:]))
+            row |= {"weights": weights, "initial_weights": initial}
+            row |= {"n_components": model.n_components_, "converged": model.converged_}
         rows.append(row)
     return rows
 
 
-def _log_proba(model: Any, X: np.ndarray) -> np.ndarray:
-    if hasattr(model, "predict_log_proba") and not isinstance(
-        model[-1] if hasattr(model, "steps") else model, GaussianProcessClassifier
-    ):
-        return np.maximum(model.predict_log_proba(X), LEAST)
-    return np.log(np.maximum(model.predict_proba(X), np.exp(LEAST)))
+def fitted(model: Any, X: np.ndarray, y: np.ndarray) -> tuple[Any, float]:
+    """Fit a model without warnings, and return its seconds; the tables show convergence."""
+    begun = perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y)
+    return model, perf_counter() - begun
 
 
 def checkerboard(n: int, deviation: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of sixteen Gaussians on a 4 x 4 grid of side 1/2, alternately of two classes: (n, 2) and (n,)."""
+    """Draw samples, (n, 2) and (n,), of sixteen Gaussians of alternate classes on a 4 x 4 grid of side 1/2."""
     cell = rng.integers(16, size=n)
     i, j = cell // 4, cell % 4
     X = 0.5 * np.stack([i, j], axis=1) + deviation * rng.standard_normal((n, 2))
     return X, (i + j) % 2
 
 
-def components(setup: Mapping[str, Any], params: Mapping[str, Any], run: int, seed: int) -> Rows:
-    """Appendix B: error, components and weights against the number of components per class at first.
+def components(synthetic: Mapping[str, Any], model: Mapping[str, Any], run: int, seed: int) -> Rows:
+    """Measure errors, components and weights against the initial number of components per class (appendix B).
 
-    Returns
-    -------
-    list of dict
-        run, n_components_init (per class), error, train_error (%), n_components (left, per class), weights, initial_weights,
-        seconds.
+    Rows have run, n_components_init, seconds, error, train_error (%), n_components (final, per class), weights, initial_weights.
     """
-    rng = np.random.default_rng([seed, run])
-    X_train, y_train = checkerboard(setup["n_train"], setup["deviation"], rng)
-    X_test, y_test = checkerboard(setup["n_test"], setup["deviation"], rng)
+    rng = np.random.default_rng([seed_of(seed, "hayashi2021", "components"), run])
+    X_train, y_train = checkerboard(synthetic["n_train"], synthetic["deviation"], rng)
+    X_test, y_test = checkerboard(synthetic["n_test"], synthetic["deviation"], rng)
     rows = []
-    for m in setup["n_components"]:
-        model = SDGMClassifier(**dict(params, n_components=m, random_state=run))
-        begun = perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # whether it converged, and what is left, is in the table
-            model.fit(X_train, y_train)
+    for m in synthetic["n_components"]:
+        classifier = SDGMClassifier(**dict(model, n_components=m, random_state=run))
+        classifier, seconds = fitted(classifier, X_train, y_train)
         rows.append(
             {
                 "run": run,
                 "n_components_init": m,
-                "seconds": perf_counter() - begun,
-                "error": 100 * (1 - model.score(X_test, y_test)),
-                "train_error": 100 * (1 - model.score(X_train, y_train)),
-                "n_components": model.n_components_ / 2,
-                "weights": int(np.count_nonzero(model.coef_[:, 1:])),
+                "seconds": seconds,
+                "error": 100 * (1 - classifier.score(X_test, y_test)),
+                "train_error": 100 * (1 - classifier.score(X_train, y_train)),
+                "n_components": classifier.n_components_ / 2,
+                "weights": int(np.count_nonzero(classifier.coef_[:, 1:])),
                 "initial_weights": (2 * m - 1) * len(X_train),
             }
         )

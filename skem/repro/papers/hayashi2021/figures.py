@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,58 +11,55 @@ import pandas as pd
 from skem.repro.drawing import Figure, Tables, subplots
 from skem.repro.papers.hayashi2021.settings import METHODS, NETWORKS, Settings
 from skem.repro.papers.hayashi2021.tables import by_components
+from skem.repro.papers.measured import concatenated, select
 
 PANELS = {
     "error": "Error (%)",
-    "n_components": "Components left, per class",
-    "weights": "Weights that are not zero",
+    "n_components": "Final components per class",
+    "weights": "Non-zero weights",
     "reduction": "Weights removed (%)",
 }
+TITLES = {"figure1": "{}", "figure3": "after {} iterations", "figure6": "{} initial per class"}
 
 
-def _rows(tables: Tables, paper: Settings) -> pd.DataFrame:
+def _curves(tables: Tables, paper: Settings) -> pd.DataFrame:
     return by_components(tables["hayashi2021_components"])
 
 
-def _draw(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
+def _draw_curves(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
+    """Plot measures of appendix B against the initial number of components."""
     axes = subplots(2, 2, figsize=(7.0, 5.0), layout="constrained")[1]
-    at_first = table["n_components_init"]
+    initial, style = table["n_components_init"], {"markersize": 4, "capsize": 2}
     for ax, (name, label) in zip(axes.flat, PANELS.items(), strict=True):
-        ax.errorbar(
-            at_first, table[name], table[f"{name}_sd"], marker="o", markersize=4, capsize=2, label="test"
-        )
+        ax.errorbar(initial, table[name], table[f"{name}_sd"], marker="o", label="test", **style)
         if name == "error":
-            ax.errorbar(
-                at_first,
-                table["train_error"],
-                table["train_error_sd"],
-                marker="s",
-                markersize=4,
-                capsize=2,
-                linestyle="--",
-                color="C2",
-                label="training",
-            )
+            training = table["train_error"], table["train_error_sd"]
+            ax.errorbar(initial, *training, marker="s", linestyle="--", color="C2", label="training", **style)
             ax.legend(fontsize=8)
         if name == "n_components":
-            ax.plot(at_first, at_first, color="black", linestyle=":", linewidth=1)
-        ax.set_xticks(at_first)
+            ax.plot(initial, initial, color="black", linestyle=":", linewidth=1)
+        ax.set_xticks(initial)
         ax.set_ylabel(label, fontsize=9)
         ax.tick_params(labelsize=8)
     for ax in axes[1]:
-        ax.set_xlabel("Components per class at first", fontsize=9)
+        ax.set_xlabel("Initial components per class", fontsize=9)
     return axes
 
 
-def _features(tables: Tables, paper: Settings) -> pd.DataFrame:
-    """Figure 5, from one table per last layer, called as "softmax-0.features"."""
-    named = {name.partition("-")[0]: table for name, table in tables.items()}
-    return pd.concat([table.assign(method=name) for name, table in named.items()], ignore_index=True)
+def _all(tables: Tables, paper: Settings) -> pd.DataFrame:
+    return concatenated(tables.values())
+
+
+def _panels(names: list[str], width: float, height: float) -> Any:
+    """Return an Axes per panel, or an empty one without data."""
+    n = max(len(names), 1)
+    return subplots(1, n, figsize=(width * n, height), layout="constrained", squeeze=False)[1][0]
 
 
 def _draw_features(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
+    """Plot two features of test images by class, a panel per last layer (Figure 5)."""
     methods = list(table["method"].unique()) if len(table) else []
-    axes = subplots(1, max(len(methods), 1), figsize=(7.0, 3.5), layout="constrained", squeeze=False)[1][0]
+    axes = _panels(methods, 7.0 / max(len(methods), 1), 3.5)
     for ax, method in zip(axes, methods, strict=False):
         own = table[table["method"] == method]
         ax.scatter(own["x"], own["y"], c=own["class"], cmap="tab10", s=2, linewidths=0, rasterized=True)
@@ -71,47 +68,37 @@ def _draw_features(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
     return axes
 
 
-def _boundaries(figure: str) -> Callable[[Tables, Settings], pd.DataFrame]:
-    def rows(tables: Tables, paper: Settings) -> pd.DataFrame:
-        (table,) = tables.values()
-        return table[table["figure"] == figure] if len(table) else table
-
-    return rows
-
-
-TITLES = {"figure1": "{name}", "figure3": "after {name} iterations", "figure6": "{name} per class at first"}
+def _boundaries(tables: Tables, paper: Settings, figure: str) -> pd.DataFrame:
+    return select(tables["boundaries"], figure=figure)
 
 
 def _draw_boundaries(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
-    """One panel per model: rows by class, the decision boundary in black, those of components in the class's colour."""
-    panels = [] if table.empty else list(table["panel"].astype(str).unique())
-    n = max(len(panels), 1)
-    axes = subplots(1, n, figsize=(2.4 * n, 2.7), layout="constrained", squeeze=False)[1][0]
+    """Plot samples by class, decision boundaries in black and those of components in the colour of their class."""
+    panels = list(table["panel"].unique()) if len(table) else []
+    axes = _panels(panels, 2.4, 2.7)
     for ax, panel in zip(axes, panels, strict=False):
-        own = table[table["panel"].astype(str) == panel]
-        rows, lines = own[own["kind"] == "row"], own[own["kind"] != "row"]
-        for c, points in rows.groupby("class"):
+        own = table[table["panel"] == panel]
+        samples, lines, first = own[own["kind"] == "sample"], own[own["kind"] != "sample"], own.iloc[0]
+        for c, points in samples.groupby("class"):
             ax.plot(points["x"], points["y"], ".", markersize=2, color=f"C{2 * c}", alpha=0.5)
         for (kind, c, _number), line in lines.groupby(["kind", "class", "line"]):
-            color = "black" if kind == "decision" else f"C{2 * c}"
-            ax.plot(line["x"], line["y"], "-" if kind == "decision" else "--", color=color, linewidth=1.2)
-        first = own.iloc[0]
-        title = TITLES[first["figure"]].format(name=(METHODS | NETWORKS).get(panel, panel))
+            look = {"decision": ("-", "black"), "component": ("--", f"C{2 * c}")}[kind]
+            ax.plot(line["x"], line["y"], look[0], color=look[1], linewidth=1.2)
+        title = TITLES[first["figure"]].format((METHODS | NETWORKS).get(panel, panel))
         if not np.isnan(first["n_components"]):
             title += f"\n{first['n_components']:.0f} components, {first['weights']:.0f} weights"
         ax.set_title(f"{title}\nerror {first['error']:.1f}%", fontsize=8)
-        ax.set_xlim(rows["x"].min(), rows["x"].max())
-        ax.set_ylim(rows["y"].min(), rows["y"].max())
-        ax.set_xticks([])
-        ax.set_yticks([])
+        ax.set(xlim=(samples["x"].min(), samples["x"].max()), ylim=(samples["y"].min(), samples["y"].max()))
+        ax.set(xticks=[], yticks=[])
     return axes
 
 
 FIGURES = {
-    "hayashi_components": Figure(_rows, _draw),
-    "hayashi_figure1": Figure(_boundaries("figure1"), _draw_boundaries),
-    "hayashi_figure3": Figure(_boundaries("figure3"), _draw_boundaries),
-    "hayashi_figure6": Figure(_boundaries("figure6"), _draw_boundaries),
-    "hayashi_features": Figure(_features, _draw_features),
+    "hayashi_components": Figure(_curves, _draw_curves),
+    "hayashi_features": Figure(_all, _draw_features),
+    **{
+        f"hayashi_figure{n}": Figure(partial(_boundaries, figure=f"figure{n}"), _draw_boundaries)
+        for n in (1, 3, 6)
+    },
 }
-"""By name of file."""
+"""By file name."""

@@ -1,4 +1,4 @@
-"""What the jobs of Table 2 and Figure 5 of Hayashi and Uchida (2021) train. It needs PyTorch."""
+"""Jobs of Table 2 and Figure 5 of Hayashi and Uchida (2021). They need PyTorch."""
 
 from __future__ import annotations
 
@@ -7,117 +7,97 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 from sklearn.metrics import silhouette_score
 
 from skem import datasets, metrics
 from skem.images import random_subset
+from skem.repro.files import read_table
 from skem.repro.papers.hayashi2021 import networks
-
-Rows = list[dict[str, Any]]
+from skem.repro.papers.measured import Rows
+from skem.repro.training.splits import seed as seed_of
 
 CHOSEN = {"softmax_l1": "l1", "sdgm": "ramp"}
-"""What is chosen on validation rows, by method."""
+"""Hyperparameters that are chosen on validation samples, by method."""
 
 
-def repeatable() -> None:
-    """One thread, and no operation that gives other bits the next time."""
+def make_repeatable() -> None:
+    """Use one thread and deterministic operations only."""
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
     torch.utils.deterministic.fill_uninitialized_memory = False
 
 
-def choices(stated: Mapping[str, Any], entry: Mapping[str, Any], seed: int) -> Rows:
-    """Every candidate of `CHOSEN` on training rows less validation rows, which are the same for all.
+def choices(column: str, images: Mapping[str, Any], seed: int) -> Rows:
+    """Train every candidate of `CHOSEN` for a column of Table 2, without the validation samples, which are the same for all.
 
-    Parameters
-    ----------
-    stated : mapping
-        The part ``images`` of ``config/hayashi2021.yaml``.
-    entry : mapping
-        One of its data sets.
-    seed : int
-
-    Returns
-    -------
-    list of dict
-        method, parameter, value, error (%), log_loss (nats), both on validation rows, seconds.
+    Rows have dataset (the column), method, parameter, value, seconds, and error (%) and log_loss (nats) on validation samples.
     """
+    make_repeatable()
+    entry, choice, rows = images["data_sets"][column], images["choice"], []
+    seed = seed_of(seed, "hayashi2021", column, "choice")
     X, y = datasets.load(entry["source"]).train
-    choice, rows = stated["choice"], []
     kept, held = random_subset(y, len(y) - choice["n_validation"], random_state=seed, stratify=True)
     kept = kept[: choice.get("n_train")]
     for method, parameter in CHOSEN.items():
         for value in choice[parameter]:
-            changed = {"epochs": choice["epochs"], parameter: value}
-            setup, begun = networks.setup_of(stated["network"], **changed), perf_counter()
-            network = networks.train(method, entry["n_features"], setup, X[kept], y[kept], seed)
+            setup = images["network"] | {"epochs": choice["epochs"], parameter: value}
+            begun = perf_counter()
+            network = networks.train(method, entry["n_features"], setup, (X[kept], y[kept]), seed)
             seconds = perf_counter() - begun
             scores = metrics.scores(y[held], networks.predict(network, X[held])[0])
-            row = {"method": method, "parameter": parameter, "value": value, "seconds": seconds}
-            rows.append(row | {"error": 100 * (1 - scores["accuracy"]), "log_loss": scores["log_loss"]})
+            row = {"dataset": column, "method": method, "parameter": parameter, "value": value}
+            row |= {"seconds": seconds, "error": 100 * (1 - scores["accuracy"])}
+            rows.append(row | {"log_loss": scores["log_loss"]})
     return rows
 
 
-def best(chosen: Rows, method: str) -> dict[str, float]:
-    """The candidate of a method with the least error on validation rows (the first, where several have it)."""
-    candidates = [row for row in chosen if row["method"] == method]
-    if not candidates:
+def best(candidates: pd.DataFrame, method: str) -> dict[str, float]:
+    """Return the hyperparameter of a method with the least validation error, the first of several."""
+    own = candidates[candidates["method"] == method]
+    if not len(own):
         return {}
-    row = min(candidates, key=lambda row: row["error"])
-    return {row["parameter"]: row["value"]}
+    row = own.loc[own["error"].idxmin()]
+    return {row["parameter"]: float(row["value"])}
 
 
 def errors(
-    stated: Mapping[str, Any], entry: Mapping[str, Any], method: str, chosen: Rows, seed: int
-) -> tuple[dict[str, Any], Rows]:
-    """A network trained on the training images, and its errors on the test images.
+    column: str, method: str, run: int, images: Mapping[str, Any], choice: str, seed: int
+) -> dict[str, Rows]:
+    """Train a network on the training images, with the best candidate in the table ``choice``, and measure it on the test images.
 
-    Parameters
-    ----------
-    stated, entry : mapping
-        As for `choices`.
-    method : str
-    chosen : list of dict
-        What `choices` returns.
-    seed : int
-
-    Returns
-    -------
-    row : dict
-        error (%), log_loss (nats), calibration_error (%); weights (of the last layer, not zero), initial_weights, n_components
-        (with any weight); l1 or ramp, where chosen; silhouette and radial of two features (`shape`); seconds of training.
-    features : list of dict
-        Of the first test images, where there are two: x, y, class.
+    Rows of errors have dataset (the column), run, method, seconds (of training), l1 or ramp if chosen, error (%), log_loss (nats),
+    calibration_error (%), the keys of `networks.weights` and, with two features, of `shape`. Rows of features have x, y, class and
+    method of the first test images, with two features.
     """
+    make_repeatable()
+    entry, limit = images["data_sets"][column], images.get("n_train")
     data = datasets.load(entry["source"])
     (X, y), (X_test, y_test) = data.train, data.test
-    limit = stated.get("n_train")
-    parameters = best(chosen, method)
-    setup, begun = networks.setup_of(stated["network"], **parameters), perf_counter()
-    network = networks.train(method, entry["n_features"], setup, X[:limit], y[:limit], seed)
-    row: dict[str, Any] = {"seconds": perf_counter() - begun, **parameters}
+    parameters = best(read_table(choice), method) if method in CHOSEN else {}
+    seed, begun = seed_of(seed, "hayashi2021", column, run), perf_counter()
+    setup = images["network"] | parameters
+    network = networks.train(method, entry["n_features"], setup, (X[:limit], y[:limit]), seed)
+    row: dict[str, Any] = {"dataset": column, "run": run, "method": method}
+    row |= {"seconds": perf_counter() - begun, **parameters}
     log_proba, features = networks.predict(network, X_test)
     scores = metrics.scores(y_test, log_proba)
     row |= {"error": 100 * (1 - scores["accuracy"]), "log_loss": scores["log_loss"]}
     row["calibration_error"] = 100 * metrics.expected_calibration_error(y_test, log_proba)
     row |= networks.weights(network)
     if entry["n_features"] != 2:
-        return row, []
-    row |= shape(features, y_test)
-    shown = zip(features[: stated["drawn"]], y_test, strict=False)
-    return row, [{"x": float(a), "y": float(b), "class": int(c)} for (a, b), c in shown]
+        return {"errors": [row], "features": []}
+    shown = zip(features[: images["drawn"]].tolist(), y_test.tolist(), strict=False)
+    points = [{"x": a, "y": b, "class": c, "method": method} for (a, b), c in shown]
+    return {"errors": [row | shape(features, y_test)], "features": points}
 
 
 def shape(features: np.ndarray, y: np.ndarray) -> dict[str, float]:
-    """Whether classes spread in a fan, or stand apart (Figure 5).
+    """Measure the shape of classes (Figure 5).
 
-    Returns
-    -------
-    dict
-        ``radial``, the mean over classes of |cos| of the angle between the direction of largest spread and that from the
-        origin to the mean: one for the rays of a fan, 2/pi by chance; ``silhouette``, the mean silhouette of the rows with
-        their classes: the more, the wider the margins for the spread.
+    ``radial`` is the mean over classes of |cos| of the angle between the direction of largest spread and that from the origin to
+    the mean: one for the rays of a fan, 2/pi by chance. ``silhouette`` is the mean silhouette of classes.
     """
     cosines = []
     for c in np.unique(y):

@@ -1,9 +1,14 @@
-"""The networks of section 4.2 of Hayashi and Uchida (2021): five convolutions with different last layers. It needs PyTorch."""
+"""The networks of section 4.2 of Hayashi and Uchida (2021): five convolutions and a last layer. They need PyTorch.
+
+The ``setup`` of a network has widths (channels), n_components (per class, of mixtures), epochs, batch_size, learning_rate
+(maximum of its cycle), l1 (strength of the L1 penalty) and ramp (share of training in which the divergence of a sparse layer
+rises to its full part of the loss).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,52 +19,23 @@ from torch.nn import functional as F
 from skem.torch import SDGMLayer
 
 N_CLASSES = 10
-IN_ONE_GO = 1000
-"""Images that are predicted at once."""
-
-
-@dataclass(frozen=True)
-class Setup:
-    """How a network is built and trained.
-
-    Attributes
-    ----------
-    widths : tuple of int
-        Channels of the convolutions; all but the last are followed by a pooling that halves the sides.
-    n_components : int
-        Of each class, in mixtures.
-    epochs, batch_size : int
-    learning_rate : float
-        The largest of its cycle, which rises in the first third of training and falls to nothing.
-    l1 : float
-        Strength of the L1 penalty on all weights of convolutions and linear layers.
-    ramp : float
-        Share of training in which the divergence of a sparse layer rises to its full part of the loss.
-    """
-
-    widths: tuple[int, ...]
-    n_components: int
-    epochs: int
-    batch_size: int
-    learning_rate: float
-    l1: float = 0.0
-    ramp: float = 1.0
+BATCH = 1000
+"""Images of a batch in prediction."""
 
 
 class Softmax(nn.Linear):
-    """log P(c|x) of a linear layer with a softmax."""
+    """A linear layer with a softmax: log P(c|x), (n, n_classes)."""
 
     def forward(self, x: Tensor) -> Tensor:
-        """(n, D) to (n, n_classes)."""
+        """Compute log P(c|x)."""
         return F.log_softmax(super().forward(x), dim=1)
 
 
 class LargeMarginSoftmax(nn.Linear):
-    """The same without a constant, trained with a margin of m = 2 between angles (Liu et al. 2016).
+    """A softmax without constants, trained with a margin of m = 2 between angles (Liu et al. 2016).
 
-    In training the score of the true class, |w||x| cos(t), gives way to |w||x| psi(t), psi = cos(2t) up to a right angle and
-    -cos(2t) - 2 beyond: as in their paper by degrees, (lambda cos + psi) / (1 + lambda), where lambda is 1000 over the number
-    of the step.
+    In training, the score |w||x| cos(t) of the true class approaches |w||x| psi(t), psi = cos(2t) up to a right angle and
+    -cos(2t) - 2 beyond: (lambda cos + psi) / (1 + lambda) with lambda = 1000 / step.
     """
 
     def __init__(self, in_features: int, out_features: int) -> None:
@@ -67,98 +43,88 @@ class LargeMarginSoftmax(nn.Linear):
         self.register_buffer("step", torch.zeros(()))
 
     def forward(self, x: Tensor, y: Tensor | None = None) -> Tensor:
-        """(n, D) to (n, n_classes); with the true classes y, (n,), the scores that training uses."""
+        """Compute log P(c|x); in training from scores with the margin of the true classes y, (n,)."""
         scores = super().forward(x)
         if self.training and y is not None:
-            rows = torch.arange(len(x))
+            index = torch.arange(len(x))
             norms = self.weight.norm(dim=1)[y] * x.norm(dim=1)
-            true = scores[rows, y]
+            true = scores[index, y]
             cosine = (true / norms.clamp_min(1e-12)).clamp(-1.0, 1.0)
             double = 2 * cosine**2 - 1
             psi = torch.where(cosine > 0, double, -double - 2)
             annealed = 1000 / (1 + float(self.step))
             self.step += 1
-            scores = scores.index_put((rows, y), (annealed * true + norms * psi) / (1 + annealed))
+            scores = scores.index_put((index, y), (annealed * true + norms * psi) / (1 + annealed))
         return F.log_softmax(scores, dim=1)
 
 
-LAST: dict[str, Callable[[int, Setup], nn.Module]] = {
+LAST: dict[str, Callable[[int, Mapping[str, Any]], nn.Module]] = {
     "softmax": lambda d, setup: Softmax(d, N_CLASSES),
     "softmax_l1": lambda d, setup: Softmax(d, N_CLASSES),
     "large_margin_softmax": lambda d, setup: LargeMarginSoftmax(d, N_CLASSES),
-    "dgmm": lambda d, setup: SDGMLayer(d, N_CLASSES, setup.n_components, sparse=False),
-    "sdgm": lambda d, setup: SDGMLayer(d, N_CLASSES, setup.n_components),
+    "dgmm": lambda d, setup: SDGMLayer(d, N_CLASSES, setup["n_components"], sparse=False),
+    "sdgm": lambda d, setup: SDGMLayer(d, N_CLASSES, setup["n_components"]),
 }
-"""The last layer, by method."""
+"""Last layers by method."""
 
 
 class Network(nn.Module):
-    """Images (n, 28, 28) of bytes to log P(c|x), (n, n_classes).
+    """A network from images of bytes, (n, 28, 28), to log P(c|x), (n, n_classes).
 
-    Convolution, pooling, batch norm, ReLU: pooling first makes the same of a quarter of the numbers.
+    Pooling precedes batch norm and ReLU: it gives the same from a quarter of the numbers.
     """
 
-    def __init__(self, method: str, n_features: int, setup: Setup) -> None:
+    def __init__(self, method: str, n_features: int, setup: Mapping[str, Any]) -> None:
         super().__init__()
         layers: list[nn.Module] = []
-        channels = 1
-        for depth, width in enumerate(setup.widths):
-            layers.append(nn.Conv2d(channels, width, 3, padding=1, bias=False))
-            if depth < len(setup.widths) - 1:
+        channels = [1, *setup["widths"]]
+        for depth, (before, after) in enumerate(pairwise(channels), start=2):
+            layers.append(nn.Conv2d(before, after, 3, padding=1, bias=False))
+            if depth < len(channels):
                 layers.append(nn.MaxPool2d(2))
-            layers += [nn.BatchNorm2d(width), nn.ReLU()]
-            channels = width
-        self.features = nn.Sequential(*layers, nn.Flatten(), nn.Linear(channels, n_features))
+            layers += [nn.BatchNorm2d(after), nn.ReLU()]
+        self.features = nn.Sequential(*layers, nn.Flatten(), nn.Linear(channels[-1], n_features))
         self.last = LAST[method](n_features, setup)
 
     def embed(self, images: Tensor) -> Tensor:
-        """What the last layer sees: (n, n_features)."""
+        """Compute the features of the last layer, (n, n_features)."""
         scaled = images.unsqueeze(1).float().div_(255).sub_(0.5)
         return self.features(scaled.contiguous(memory_format=torch.channels_last))
 
-    def forward(self, images: Tensor, y: Tensor | None = None) -> Tensor:
-        """log P(c|x); the true classes y, (n,), matter in the training of a margin."""
+    def forward(self, images: Tensor, y: Tensor) -> Tensor:
+        """Compute log P(c|x) in training; only a margin depends on the true classes y, (n,)."""
         x = self.embed(images)
-        return (
-            self.last(x, y) if y is not None and isinstance(self.last, LargeMarginSoftmax) else self.last(x)
-        )
+        return self.last(x, y) if isinstance(self.last, LargeMarginSoftmax) else self.last(x)
 
 
 def train(
-    method: str, n_features: int, setup: Setup, images: np.ndarray, y: np.ndarray, seed: int
+    method: str, n_features: int, setup: Mapping[str, Any], data: tuple[np.ndarray, np.ndarray], seed: int
 ) -> Network:
-    """A network trained by Adam; with one thread (`images.repeatable`) the seed decides every bit of it.
+    """Train a network by Adam on images (n, 28, 28) and classes (n,).
 
-    Parameters
-    ----------
-    method : str
-        Of `LAST`.
-    n_features : int
-        D, of the last layer.
-    setup : Setup
-    images : ndarray of uint8, shape (n, 28, 28)
-    y : ndarray of int, shape (n,)
-    seed : int
+    On one thread (`images.make_repeatable`) the seed determines every bit of it.
     """
     torch.manual_seed(seed)
-    X, classes = torch.from_numpy(np.ascontiguousarray(images)), torch.from_numpy(y.astype(np.int64))
+    X, y = torch.from_numpy(np.ascontiguousarray(data[0])), torch.from_numpy(data[1].astype(np.int64))
     network = Network(method, n_features, setup).to(memory_format=torch.channels_last)
-    optimizer = torch.optim.Adam(network.parameters(), lr=setup.learning_rate)
-    n_batches = max(len(X) // setup.batch_size, 1)  # what is left of an epoch's order is left out
-    n_steps = setup.epochs * n_batches
-    cycle = torch.optim.lr_scheduler.OneCycleLR(optimizer, setup.learning_rate, total_steps=n_steps)
+    optimizer = torch.optim.Adam(network.parameters(), lr=setup["learning_rate"])
+    batch_size = setup["batch_size"]
+    n_batches = max(len(X) // batch_size, 1)  # an epoch drops its last, smaller batch
+    n_steps = setup["epochs"] * n_batches
+    cycle = torch.optim.lr_scheduler.OneCycleLR(optimizer, setup["learning_rate"], total_steps=n_steps)
+    weighted = [module for module in network.modules() if isinstance(module, nn.Conv2d | nn.Linear)]
     network.train()
     for step in range(n_steps):
         if step % n_batches == 0:
             order = torch.randperm(len(X))
-        start = step % n_batches * setup.batch_size
-        batch = order[start : start + setup.batch_size]
-        loss = F.nll_loss(network(X[batch], classes[batch]), classes[batch])
+        start = step % n_batches * batch_size
+        batch = order[start : start + batch_size]
+        loss = F.nll_loss(network(X[batch], y[batch]), y[batch])
         if method == "sdgm":
-            beta = min(1.0, step / (setup.ramp * n_steps))
-            loss = loss + beta * network.last.kl() / len(X)
+            loss = loss + min(1.0, step / (setup.get("ramp", 1.0) * n_steps)) * network.last.kl() / len(X)
         if method == "softmax_l1":
-            loss = loss + setup.l1 * _absolute(network)
+            penalty = torch.stack([module.weight.abs().sum() for module in weighted]).sum()
+            loss = loss + setup.get("l1", 0.0) * penalty
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -168,25 +134,18 @@ def train(
     return network.eval()
 
 
-def _absolute(network: nn.Module) -> Tensor:
-    """The sum of absolute weights of convolutions and linear layers, without constants and those of batch norm."""
-    weighted = [module for module in network.modules() if isinstance(module, nn.Conv2d | nn.Linear)]
-    return torch.stack([module.weight.abs().sum() for module in weighted]).sum()
-
-
 def predict(network: Network, images: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """log P(c|x), (n, n_classes), and what the last layer sees, (n, n_features)."""
-    log_proba, features = [], []
+    """Compute log P(c|x), (n, n_classes), and the features of the last layer, (n, n_features)."""
     with torch.no_grad():
-        for start in range(0, len(images), IN_ONE_GO):
-            x = network.embed(torch.from_numpy(np.ascontiguousarray(images[start : start + IN_ONE_GO])))
-            features.append(x)
-            log_proba.append(network.last(x))
-    return torch.cat(log_proba).double().numpy(), torch.cat(features).double().numpy()
+        parts = [
+            network.embed(batch) for batch in torch.from_numpy(np.ascontiguousarray(images)).split(BATCH)
+        ]
+        log_proba = torch.cat([network.last(x) for x in parts])
+    return log_proba.double().numpy(), torch.cat(parts).double().numpy()
 
 
 def weights(network: Network) -> dict[str, int]:
-    """Of the last layer: n_nonzero weights without constants outside phi, how many at first, and components with any."""
+    """Count the weights of the last layer: non-zero ones without constants outside phi, initial ones, and components."""
     last: Any = network.last
     used = last.n_nonzero_weights if isinstance(last, SDGMLayer) else int((last.weight != 0).sum())
     return {
@@ -194,8 +153,3 @@ def weights(network: Network) -> dict[str, int]:
         "initial_weights": last.weight.numel(),
         "n_components": int((last.weight != 0).any(dim=1).sum()),
     }
-
-
-def setup_of(stated: Mapping[str, Any], **changed: Any) -> Setup:
-    """From the part ``network`` of ``config/hayashi2021.yaml``."""
-    return Setup(**{**stated, "widths": tuple(stated["widths"]), **changed})

@@ -1,4 +1,4 @@
-"""The settings of Hayashi and Uchida (2021): ``config/hayashi2021.yaml``."""
+"""The configuration of Hayashi and Uchida (2021): ``config/hayashi2021.yaml``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ METHODS = {
     "logistic": "logistic regression on phi",
     "skem": "SKEM",
 }
-"""What is trained on each split, as tables print it."""
+"""Titles of the methods trained on each split."""
+
+RAW = {"sdgm_raw": "sdgm", "rvm_raw": "rvm"}
+"""Methods on features that are not standardised, and their counterparts."""
 
 NETWORKS = {
     "softmax": "softmax",
@@ -30,8 +33,7 @@ NETWORKS = {
     "dgmm": "discriminative mixture",
     "sdgm": "SDGM",
 }
-"""Last layers of the networks of Table 2, as tables print them."""
-
+"""Titles of the last layers of Table 2."""
 
 _Positive = Annotated[float, Field(gt=0)]
 _AtLeast2 = Annotated[int, Field(ge=2)]
@@ -74,7 +76,7 @@ class Network(TypedDict):
 
 
 class Choice(TypedDict):
-    """How penalties are chosen."""
+    """Candidates for hyperparameters."""
 
     n_train: NotRequired[Count]
     n_validation: Count
@@ -104,19 +106,7 @@ class Images(TypedDict):
 
 
 class Settings(Strict):
-    """The settings of evaluators, tables and jobs.
-
-    Attributes
-    ----------
-    splits : int
-        Splits of each data set; initialisations where the split is published.
-    splits_per_job : int
-    model : dict
-        Parameters of ``SDGMClassifier``.
-    data_sets : dict
-        By name: source, title; n_train where the split is not published.
-    synthetic, boundaries, images : dict
-    """
+    """The configuration of evaluators, tables and jobs; ``model`` has parameters of ``SDGMClassifier``."""
 
     title: Text
     splits: _AtLeast2
@@ -129,18 +119,18 @@ class Settings(Strict):
 
     @property
     def sources(self) -> list[str]:
-        """Their data sets."""
+        """Sources of the data sets."""
         return [entry["source"] for entry in self.data_sets.values()]
 
     @property
-    def trained(self) -> list[str]:
-        """Every "data set/method" that is measured."""
-        return [f"{name}/{method}" for name in self.data_sets for method in METHODS]
+    def trained(self) -> list[tuple[str, str]]:
+        """Data set and method of every measured model."""
+        return [(name, method) for name in self.data_sets for method in METHODS]
 
 
 Stated = Settings
 
 
 def settings(stated: Settings, experiment: object = None) -> Settings:
-    """The settings as ``config/hayashi2021.yaml`` states them; it has no experiments."""
+    """Return the configuration as it is; it has no experiments."""
     return stated

@@ -1,6 +1,4 @@
-"""The figures of Pulford (2022) and of what was tried beside: from which tables each is drawn, which rows of
-them, and how.
-"""
+"""The figures of Pulford (2022) and of further studies: their tables, rows and drawings."""
 
 from __future__ import annotations
 
@@ -11,24 +9,37 @@ import pandas as pd
 from skem import plots
 from skem.repro.drawing import Figure, Tables
 from skem.repro.names import NAMES
+from skem.repro.papers.pulford2022 import specifications
 from skem.repro.papers.pulford2022.settings import Settings
 
 STARTS = {
     "uniform": "uniform\n(the paper)",
-    "sample": "rows",
+    "sample": "samples",
     "kmeans": "k-means",
-    "class_shared": "rows of\nits class,\nshared",
-    "class": "rows of\nits class",
+    "class_shared": "samples of\nits class,\nshared",
+    "class": "samples of\nits class",
     "class_kmeans": "k-means\nof its\nclass",
 }
-"""How starts are called in figures, in order: those whose components all classes share, then those with none to share."""
+"""Names of initialisations in figures, in order: with components shared by all classes first."""
 
 AROUND = {'paper: "around 96%"': 96}
-"""What blocks of 12 and 18 reach."""
+"""Accuracy of blocks of 12 and 18."""
+
+
+def _costs(tables: Tables, paper: Settings) -> pd.DataFrame:
+    return tables["arrangements_timing"]
+
+
+def _draw_costs(costs: pd.DataFrame, paper: Settings, **size: Any) -> Any:
+    whole = costs[costs["block_size"] == costs["block_size"].max()].sort_values("n_components")
+    bound = {
+        "paper: all others below this,\na fifth of m = 36": (whole["n_components"], whole["operations"] / 5)
+    }
+    return plots.cost_by_components(costs, bounds=bound, **size)
 
 
 def _arrangements(tables: Tables, paper: Settings) -> pd.DataFrame:
-    """The unpartitioned model, which features in any order leave the same, stands in every panel."""
+    """Repeat the unpartitioned model, which has no arrangement, in every panel."""
     table = tables[paper.trade_offs]
     table = table[table["protocol"].isin(["best-pass", "validated"])]
     sequential = paper.arrangements[0]
@@ -42,13 +53,27 @@ def _arrangements(tables: Tables, paper: Settings) -> pd.DataFrame:
     return pd.concat(panels, ignore_index=True)
 
 
+def _draw_arrangements(curves: pd.DataFrame, paper: Settings, **size: Any) -> Any:
+    # Few components of the unpartitioned model are near chance; curves cross above.
+    crossing = {"paper: m = 36 over m = 3 from here": paper.crossing}
+    return plots.accuracy_by_components(curves, horizontal=AROUND, vertical=crossing, floor=60, **size)
+
+
 def _sharing(tables: Tables, paper: Settings) -> pd.DataFrame:
     table = tables[paper.trade_offs]
     return table[(table["method"] == paper.arrangements[0]) & (table["protocol"] == "best-pass")]
 
 
+def _draw_sharing(curves: pd.DataFrame, paper: Settings, **size: Any) -> Any:
+    whole = curves[(curves["n_components"] == curves["n_components"].max()) & (curves["n_blocks"] == 1)]
+    label = 'paper: m = 12, 18 "around\n50% less" for large K'
+    half = [(row.n_components, row.shared_proportion / 2) for row in whole.itertuples()]
+    points = {label: half[0]} if half else {}
+    return plots.sharing_by_components(curves, points=points, **size)
+
+
 def _starts(tables: Tables, paper: Settings) -> pd.DataFrame:
-    """Best passes from every start; the paper's is the one of the arrangements."""
+    """Select test-selected iterations of every initialisation; the paper's is that of the arrangements."""
     uniform = tables[paper.trade_offs]
     uniform = uniform[uniform["method"] == paper.arrangements[0]].assign(method="uniform")
     others = [table for name, table in tables.items() if name != paper.trade_offs]
@@ -62,38 +87,6 @@ def _starts_on_one(tables: Tables, paper: Settings) -> pd.DataFrame:
     return table.sort_values("method", key=lambda names: names.map(list(STARTS).index), kind="stable")
 
 
-def _advantage(tables: Tables, paper: Settings) -> pd.DataFrame:
-    table = _starts(tables, paper)
-    there = table[table["n_components"] == table["dataset"].map(paper.compared)]
-    # Grids may be cut to their ends.
-    most = table.groupby("dataset")["n_components"].transform("max")
-    return there if len(there) else table[table["n_components"] == most]
-
-
-def _draw_costs(costs: pd.DataFrame, paper: Settings, **size: Any) -> Any:
-    whole = costs[costs["block_size"] == costs["block_size"].max()].sort_values("n_components")
-    fifth = {
-        "paper: all others below this,\na fifth of m = 36": (whole["n_components"], whole["operations"] / 5)
-    }
-    return plots.cost_by_components(costs, bounds=fifth, **size)
-
-
-def _draw_arrangements(curves: pd.DataFrame, paper: Settings, **size: Any) -> Any:
-    # Few components of the unpartitioned model are near chance; what matters happens above.
-    crossing = {"paper: m = 36 over m = 3 from here": paper.crossing}
-    return plots.accuracy_by_components(curves, horizontal=AROUND, vertical=crossing, floor=60, **size)
-
-
-def _draw_sharing(curves: pd.DataFrame, paper: Settings, **size: Any) -> Any:
-    last = curves[curves["n_components"] == curves["n_components"].max()]
-    whole = last[last["n_blocks"] == 1]
-    points = {}
-    if len(whole):
-        k, proportion = whole[["n_components", "shared_proportion"]].iloc[0]
-        points['paper: m = 12, 18 "around\n50% less" for large K'] = k, proportion / 2
-    return plots.sharing_by_components(curves, points=points, **size)
-
-
 def _draw_starts(curves: pd.DataFrame, paper: Settings, **size: Any) -> Any:
     names = {start: words.replace("\n", " ") for start, words in STARTS.items()}
     return plots.accuracy_by_components(
@@ -101,12 +94,16 @@ def _draw_starts(curves: pd.DataFrame, paper: Settings, **size: Any) -> Any:
     )
 
 
+def _advantage(tables: Tables, paper: Settings) -> pd.DataFrame:
+    table = _starts(tables, paper)
+    compared = table[table["n_components"] == table["dataset"].map(paper.compared)]
+    # Small runs cut grids to their ends.
+    most = table.groupby("dataset")["n_components"].transform("max")
+    return compared if len(compared) else table[table["n_components"] == most]
+
+
 def _draw_advantage(table: pd.DataFrame, paper: Settings, **size: Any) -> Any:
     return plots.advantage(table, names=STARTS | NAMES, **size)
-
-
-def _costs(tables: Tables, paper: Settings) -> pd.DataFrame:
-    return tables["arrangements_timing"]
 
 
 FIGURES = {
@@ -115,5 +112,6 @@ FIGURES = {
     "figure5": Figure(_sharing, _draw_sharing, needs=("arrangements",)),
     "accuracy_by_start": Figure(_starts_on_one, _draw_starts, needs=("arrangements", "starts")),
     "advantage": Figure(_advantage, _draw_advantage, needs=("arrangements", "starts"), also=("starts40",)),
+    "specifications": Figure(specifications.rows, specifications.draw),
 }
-"""By name of file."""
+"""Figures by file name."""

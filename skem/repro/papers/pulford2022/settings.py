@@ -1,4 +1,4 @@
-"""The settings of Pulford (2022): ``config/pulford2022.yaml``, and what the experiments that it names have trained."""
+"""The settings of Pulford (2022): ``config/pulford2022.yaml``, and the experiments that it names."""
 
 from __future__ import annotations
 
@@ -36,16 +36,7 @@ class Stated(Strict):
 
 @dataclass(frozen=True)
 class Headline:
-    """The model whose accuracy the paper prints for a data set.
-
-    Attributes
-    ----------
-    method, setting : str
-        As in the experiment.
-    n_blocks, n_features, n_components : int
-    accuracy : str
-        Id of the claim.
-    """
+    """The model whose accuracy the paper prints for a data set; ``accuracy`` is the id of the claim."""
 
     method: str
     setting: str
@@ -54,91 +45,71 @@ class Headline:
     n_components: int
     accuracy: str
 
+    @property
+    def partition(self) -> str:
+        """Blocks times features, as in "3x13"."""
+        return f"{self.n_blocks}x{self.n_features // self.n_blocks}"
+
 
 @dataclass(frozen=True)
 class Settings:
-    """What judges, tables and figures look up.
+    """Settings of evaluators, tables and figures."""
 
-    Attributes
-    ----------
-    headlines : dict of str to Headline
-        By data set.
-    studies : tuple of str
-        Experiments with a table.
-    trade_offs, data_set : str
-        The experiment of section 3.3, and its data set.
-    arrangements : tuple of str
-        Its methods: how features are dealt to blocks.
-    whole : str
-        Its partition of one block.
-    blocks : tuple of str
-        Its other partitions, from many small blocks to few large ones.
-    n_components : tuple of int
-        Its K.
-    passes : dict of str to int
-        By partition.
-    n_train : int
-        Training rows of the paper.
-    best : tuple of str
-        The best partitions with many components.
-    crossing : int
-        Components from which the paper no longer has one block below the smallest blocks.
-    mda : str
-        The partition on which PSKEM is compared with MDA.
-    audited : tuple of str
-        Conventional methods of the experiment on protocols.
-    """
-
-    headlines: Mapping[str, Headline]
-    studies: tuple[str, ...]
-    trade_offs: str
-    data_set: str
-    arrangements: tuple[str, ...]
-    whole: str
-    blocks: tuple[str, ...]
+    headlines: Mapping[str, Headline]  # models of Table 1, by data set
+    studies: tuple[str, ...]  # experiments with a table
+    trade_offs: str  # the experiment of section 3.3
+    data_set: str  # its data set
+    arrangements: tuple[str, ...]  # its methods: ways to deal features to blocks
+    whole: str  # its partition of one block
+    blocks: tuple[str, ...]  # its other partitions, from many small blocks to few large ones
     n_components: tuple[int, ...]
-    passes: Mapping[str, int]
-    n_train: int
-    best: tuple[str, ...]
-    crossing: int
-    mda: str
-    audited: tuple[str, ...]
+    iterations: Mapping[str, int]  # by partition
+    n_train: int  # training samples of the paper
+    best: tuple[str, ...]  # the best partitions with many components
+    crossing: int  # components from which one block is no longer below the smallest blocks
+    mda: str  # the partition on which PSKEM is compared with MDA
+    audit: str  # the experiment on protocols
+    audited: tuple[str, ...]  # its baselines
 
     @property
     def partitions(self) -> tuple[str, ...]:
-        """All of them, one block last."""
+        """All partitions, one block last."""
         return (*self.blocks, self.whole)
 
     @property
+    def other_partitions(self) -> tuple[str, ...]:
+        """All partitions but the best."""
+        return tuple(p for p in self.partitions if p not in self.best)
+
+    @property
     def compared(self) -> dict[str, int]:
-        """Where starts are compared: as many components as the paper has on that data set."""
+        """Number of components at which initialisations are compared, by data set: the paper's."""
         return {dataset: model.n_components for dataset, model in self.headlines.items()} | {
             self.data_set: max(self.n_components)
         }
 
 
 def settings(stated: Stated, experiment: Callable[[str], dict[str, Any]]) -> Settings:
-    """The settings that ``config/pulford2022.yaml`` states or leaves to the experiments that it names.
+    """Read the settings from the file and the experiments that it names.
 
     Raises
     ------
     KeyError
-        If those do not have what it asks for.
+        If an experiment lacks something that the file names.
     """
     plan = stated.trade_offs
     trade_offs = experiment(plan["experiment"])["data_sets"][plan["data_set"]]
     methods = [trade_offs["methods"][name] for name in plan["arrangements"]]
     grid = methods[0]["grid"]
     n_blocks = {partition: blocks_of(partition)[0] for partition in grid["partition"]}
-    compared = experiment(stated.mda)["data_sets"][plan["data_set"]]["methods"]
-    strange = [partition for partition in plan["best"] if partition not in n_blocks]
     whole = [partition for partition, n in n_blocks.items() if n == 1]
-    if strange or not whole:
-        raise KeyError(strange[0] if strange else "a partition of one block")
+    unknown = [partition for partition in plan["best"] if partition not in n_blocks]
+    if unknown or not whole:
+        raise KeyError(unknown[0] if unknown else "a partition of one block")
+    compared = experiment(stated.mda)["data_sets"][plan["data_set"]]["methods"]
+    headlines = experiment(stated.headlines)["data_sets"]
     return Settings(
-        headlines={
-            dataset: _headline(entry) for dataset, entry in experiment(stated.headlines)["data_sets"].items()
-        },
+        headlines={dataset: _headline(entry) for dataset, entry in headlines.items()},
         studies=tuple(stated.studies),
         trade_offs=plan["experiment"],
         data_set=plan["data_set"],
@@ -146,11 +117,12 @@ def settings(stated: Stated, experiment: Callable[[str], dict[str, Any]]) -> Set
         whole=whole[0],
         blocks=tuple(partition for partition, n in n_blocks.items() if n > 1),
         n_components=tuple(grid["n_components"]),
-        passes={p: grid.get("max_iter", {}).get(p, trade_offs["max_iter"]) for p in n_blocks},
+        iterations={p: grid.get("max_iter", {}).get(p, trade_offs["max_iter"]) for p in n_blocks},
         n_train=plan["n_train"],
         best=tuple(plan["best"]),
         crossing=plan["crossing"],
         mda=next(iter(compared.values()))["grid"]["partition"][0],
+        audit=stated.audit,
         audited=_audited(experiment(stated.audit)),
     )
 
@@ -160,22 +132,11 @@ def _headline(entry: dict[str, Any]) -> Headline:
     method, how = next((m, how) for m, how in entry["methods"].items() if label in how.get("settings", {}))
     setting = how["settings"][label]
     params = how["params"] | setting["params"]
-    return Headline(
-        method,
-        label,
-        params.get("n_blocks", 1),
-        setting["n_features"],
-        params["n_components"],
-        entry["paper"]["accuracy"],
-    )
+    blocks, accuracy = params.get("n_blocks", 1), entry["paper"]["accuracy"]
+    return Headline(method, label, blocks, setting["n_features"], params["n_components"], accuracy)
 
 
 def _audited(experiment: dict[str, Any]) -> tuple[str, ...]:
-    """Models without components, in order."""
-    models = [
-        how["model"]
-        for entry in experiment["data_sets"].values()
-        for how in entry["methods"].values()
-        if "n_components" not in how["params"]
-    ]
-    return tuple(dict.fromkeys(models))
+    """Return the models without components, in order."""
+    methods = [how for entry in experiment["data_sets"].values() for how in entry["methods"].values()]
+    return tuple(dict.fromkeys(how["model"] for how in methods if "n_components" not in how["params"]))

@@ -1,1 +1,1 @@
-"""Sanderson and Curtin (2017): Table 1, Figure 2 and what they advise, held against the paper."""
+"""Sanderson and Curtin (2017): Table 1, Figure 2 and numerical advice, compared with the paper."""

@@ -1,4 +1,4 @@
-"""The rows of Sanderson and Curtin (2017): as the paper has them as far as it says, and poker hands that are drawn."""
+"""Samples of Sanderson and Curtin (2017), as far as the paper describes them, and a stand-in for its poker hands."""
 
 from __future__ import annotations
 
@@ -9,24 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skem import datasets
+from skem.repro.training import splits
 
 SUITS, RANKS, CARDS = 4, 13, 5
 
 
-def rows(entry: Mapping[str, Any], seed: int, n_rows: int | None = None) -> NDArray[np.float64]:
-    """The rows of a data set, (n, m).
-
-    Parameters
-    ----------
-    entry : mapping
-        Of ``data_sets`` in ``config/sanderson2017.yaml``.
-    seed : int
-        Of what is drawn.
-    n_rows : int, optional
-        How many are drawn, where that is not as many as the paper has.
-    """
+def samples(dataset: str, entry: Mapping[str, Any], n_rows: int | None, seed: int) -> NDArray[np.float64]:
+    """Load a data set, (n, m), or draw ``n_rows`` samples of it (None: as many as the paper has)."""
     if "drawn" in entry:
-        return poker_hands(n_rows or entry["drawn"], np.random.default_rng(seed))
+        rng = np.random.default_rng(splits.seed(seed, dataset))
+        return poker_hands(n_rows or entry["drawn"], rng)
     data = datasets.load(entry["source"])
     X = np.array(data.data, dtype=np.float64)
     if entry.get("with_class"):
@@ -35,21 +27,17 @@ def rows(entry: Mapping[str, Any], seed: int, n_rows: int | None = None) -> NDAr
 
 
 def filled(X: NDArray[np.float64], missing: str) -> NDArray[np.float64]:
-    """The rows with "zero" or the "mean" of the feature for what is missing, or as they are ("observed")."""
+    """Replace missing values by "zero" or the "mean" of the feature, or keep them ("observed")."""
     if missing == "zero":
         return np.nan_to_num(X, nan=0.0)
-    if missing == "mean":
-        return np.where(np.isnan(X), np.nanmean(X, axis=0), X)
-    return X
+    return np.where(np.isnan(X), np.nanmean(X, axis=0), X) if missing == "mean" else X
 
 
 def poker_hands(n: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Suit (1 to 4) and rank (1 to 13) of five cards of 52 in the order they are dealt: (n, 10)."""
+    """Draw suit (1 to 4) and rank (1 to 13) of five cards of 52 in the order they are dealt: (n, 10)."""
     hands = np.empty((n, CARDS), dtype=np.int64)
-    deck = SUITS * RANKS
     for card in range(CARDS):
-        # One of those left, counted past those that are dealt.
-        drawn = rng.integers(deck - card, size=n)
+        drawn = rng.integers(SUITS * RANKS - card, size=n)  # index among the remaining cards
         for dealt in np.sort(hands[:, :card], axis=1).T:
             drawn += drawn >= dealt
         hands[:, card] = drawn
@@ -57,10 +45,7 @@ def poker_hands(n: int, rng: np.random.Generator) -> NDArray[np.float64]:
 
 
 def standardised(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    """The rows with mean zero and deviation one, and by how much that raises log p per row.
-
-    Constant features stay as they are, but for their mean.
-    """
+    """Standardise features, and return by how much that raises log p per sample; constant features are only centred."""
     deviation = X.std(axis=0)
     deviation[deviation == 0] = 1.0
     return (X - X.mean(axis=0)) / deviation, float(np.log(deviation).sum())

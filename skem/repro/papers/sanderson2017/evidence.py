@@ -1,29 +1,29 @@
-"""What a run of Sanderson and Curtin (2017) left behind."""
+"""Results that the claims of Sanderson and Curtin (2017) are compared with."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 import scipy
 
 from skem.repro.ledger.estimates import Estimate, NotRun
-from skem.repro.ledger.readings import Reading
-from skem.repro.papers.sanderson2017.settings import METHODS, Settings
+from skem.repro.ledger.verdicts import joined
+from skem.repro.papers import measured
+from skem.repro.papers.measured import FINAL, final
+from skem.repro.papers.sanderson2017.settings import METHODS
 
-AGAIN = "was not part of this run: add the target sanderson"
-VALUES = ("fits", "heldout", "ridges", "advice", "starts", "timing", "timing_others")
-"""``results/values/sanderson2017_<name>.csv``."""
+VALUES = ("fits", "heldout", "regularisation", "advice", "starts", "timing", "timing_others")
 SYNTHETIC = "synthetic-1m"
+T = TypeVar("T")
 
 
 @cache
 def spread_of_the_best(n: int) -> float:
-    """Standard deviation of the largest of n draws from a normal distribution, in units of that of one."""
+    """Compute the standard deviation of the largest of n draws from a standard normal distribution."""
 
     def moment(k: int) -> float:
         def density(x: float) -> float:
@@ -34,125 +34,100 @@ def spread_of_the_best(n: int) -> float:
     return float(np.sqrt(moment(2) - moment(1) ** 2))
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """What a run left behind.
+class Evidence(measured.Evidence):
+    """Values by the names of `VALUES`."""
 
-    Attributes
-    ----------
-    values : mapping of str to DataFrame
-        By a name of `VALUES`; empty where it was not part of the run.
-    paper : Settings
-    stated : DataFrame
-        ``config/claims.csv``.
-    reading : Reading
-    """
-
-    values: Mapping[str, pd.DataFrame]
-    paper: Settings
-    stated: pd.DataFrame
-    reading: Reading = field(default_factory=Reading)
-
-    def under(self, reading: Reading) -> Evidence:
-        """The same under a reading of the paper."""
-        return replace(self, reading=reading)
-
-    def rows(self, name: str, what: str, **where: Any) -> pd.DataFrame:
-        """The rows of a table that have these values.
-
-        Raises
-        ------
-        NotRun
-            If there are none; ``what`` says of what.
-        """
-        table = self.values.get(name, pd.DataFrame())
-        if len(table):
-            for key, value in where.items():
-                table = table[table[key] == value]
-        if not len(table):
-            raise NotRun(f"{what} {AGAIN}")
-        return table
+    target = "sanderson"
 
     def entry(self, dataset: str) -> Mapping[str, Any]:
-        """A data set that can be had."""
+        """Return the entry of an available data set."""
         entry = self.paper.data_sets[dataset]
         if "not_available" in entry:
             raise NotRun(f"{dataset} is not available: {entry['not_available']}")
         return entry
 
-    def _scaled(self, dataset: str, rows: pd.DataFrame) -> tuple[float, str]:
-        """From the rows that were fitted to those of the paper, and what to say of it."""
-        entry: Any = self.paper.data_sets.get(dataset, {})
-        drawn = entry.get("drawn")
+    def scale(self, dataset: str, n_rows: int) -> float:
+        """Return the number of samples in the paper per sample of ours; 1 unless they are drawn."""
         if dataset == SYNTHETIC:
-            drawn = self.paper.figure2["n_rows"]
-        if not drawn:
-            return 1.0, ""
-        n, told = int(rows["n_rows"].iloc[0]), "rows drawn by us"
-        if n != drawn:
-            told += f"; {n} of {drawn} rows, times {drawn / n:g}"
-        return drawn / n, told
+            return self.paper.figure2["n_rows"] / n_rows
+        return self.paper.data_sets.get(dataset, {}).get("drawn", n_rows) / n_rows
 
-    def _of(self, name: str, dataset: str, method: str, column: str, **where: Any) -> pd.DataFrame:
-        """The rows of a method that have a number; else why they do not."""
-        self.entry(dataset) if dataset in self.paper.data_sets else None
-        found, used = self.reading.where(dataset, method)
-        what = f"{METHODS[used].title} on {found}"
+    def _scaled(self, dataset: str, rows: pd.DataFrame) -> tuple[float, str]:
+        """The scale of some results, and a remark on it."""
+        n, entry = int(rows["n_rows"].iloc[0]), self.paper.data_sets.get(dataset, {})
+        if dataset != SYNTHETIC and "drawn" not in entry:
+            return 1.0, ""
+        scale = self.scale(dataset, n)
+        extrapolated = f"{n} of {scale * n:.0f} samples, times {scale:g}" if scale != 1 else ""
+        return scale, joined("samples drawn by us", extrapolated)
+
+    def of(self, name: str, dataset: str, method: str, column: str, **where: Any) -> pd.DataFrame:
+        """Select the rows of a method that have a number; otherwise the reason is raised as `NotRun`."""
+        if dataset in self.paper.data_sets:
+            self.entry(dataset)
+        dataset, method = self.interpretation.where(dataset, method)
+        content = f"{METHODS[method].title} on {dataset}"
         try:
-            rows = self.rows(name, what, dataset=found, method=used, **where)
+            rows = self.rows(name, content, dataset=dataset, method=method, **where)
         except NotRun:
-            known: Any = self.paper.data_sets.get(found, {})
+            known: Any = self.paper.data_sets.get(dataset, {})
             if name == "fits" and "only_timed" in known:
-                raise NotRun(f"{found} is only timed: {known['only_timed']}") from None
+                raise NotRun(f"{dataset} is only timed: {known['only_timed']}") from None
             raise
-        there = rows[rows[column].notna()] if column in rows else rows.iloc[:0]
-        if not len(there):
-            raise NotRun(f"{what}: {rows['note'].iloc[0]}")
-        return there
+        with_number = rows[rows[column].notna()] if column in rows else rows.iloc[:0]
+        if not len(with_number):
+            raise NotRun(f"{content}: {rows['note'].iloc[0]}")
+        return with_number
 
     def best(self, dataset: str, method: str) -> Estimate:
-        """The best total log-likelihood of several starts; its spread is that of the best of as many normal draws."""
-        rows = self._of("fits", dataset, method, "log_likelihood")
-        scale, told = self._scaled(self.reading.where(dataset, method)[0], rows)
+        """Estimate the best total log-likelihood of several runs; its spread is that of the best of normal draws."""
+        rows = self.of("fits", dataset, method, "log_likelihood")
+        scale, remark = self._scaled(self.interpretation.where(dataset, method)[0], rows)
         values, n = scale * rows["log_likelihood"], len(rows)
         sd = float(values.std(ddof=1)) * spread_of_the_best(n) if n > 1 else float("nan")
-        note = ", ".join(filter(None, [f"best of {n}", rows["guard"].iloc[0], told]))
-        return Estimate(float(values.max()), sd, 1, None, "last-pass", note, dof=n - 1)
+        note = ", ".join(filter(None, [f"best of {n}", rows["guard"].iloc[0], remark]))
+        return Estimate(float(values.max()), sd, 1, None, FINAL, note, dof=n - 1)
 
     def seconds(self, dataset: str, method: str, column: str = "seconds", n_threads: int = 1) -> Estimate:
-        """Of what is timed, by round: "seconds" of a whole fit, "kmeans_seconds" or "seconds_per_pass"."""
-        rows = self._of("timing", dataset, method, column, n_threads=n_threads)
-        scale, told = self._scaled(dataset, rows)
-        whole = self.paper.figure2["em_iter"] if dataset == SYNTHETIC else self.paper.em_iter
-        if rows["passes_timed"].iloc[0] != whole:
-            told = "; ".join(
-                filter(None, [told, f"{rows['passes_timed'].iloc[0]} passes timed, for {whole}"])
-            )
-        told = "; ".join(filter(None, [told, "one thread" if n_threads == 1 else f"{n_threads} threads"]))
-        return Estimate.of(scale * rows.set_index("round")[column], "last-pass", told)
+        """Estimate "seconds" of a whole fit, "kmeans_seconds" or "seconds_per_iteration" over rounds."""
+        rows = self.of("timing", dataset, method, column, n_threads=n_threads)
+        scale, remark = self._scaled(dataset, rows)
+        timed, whole = rows["iterations_timed"].iloc[0], self.paper.em_iter
+        if dataset == SYNTHETIC:
+            whole = self.paper.figure2["em_iter"]
+        extrapolated = f"{timed} iterations timed, for {whole}" if timed != whole else ""
+        threads = "one thread" if n_threads == 1 else f"{n_threads} threads"
+        return final(scale * rows.set_index("round")[column], joined(remark, extrapolated, threads))
 
-    def held_out(self, dataset: str, method: str, part: str = "test") -> Estimate:
-        """Mean log p per row of the folds held out ("test") or fitted ("train")."""
-        rows = self._of("heldout", dataset, method, part)
-        return Estimate.of(rows.set_index("fold")[part], "last-pass", "log p per row of held-out folds")
+    def ratio(self, a: Estimate, b: Estimate) -> Estimate:
+        """Estimate the ratio of two times, round by round."""
+        return final(a.runs / b.runs, a.note)  # type: ignore[operator]
+
+    def on_data_sets(self, measure: Callable[[str], T], names: Iterable[str] = ()) -> dict[str, T]:
+        """Measure on each data set with results, by default of the paper's; without any, raise the reason of winequality."""
+        found, reasons = {}, {}
+        for dataset in names or [
+            d for d in self.paper.data_sets if d not in ("ozone_mean", "ozone_observed")
+        ]:
+            try:
+                found[dataset] = measure(dataset)
+            except NotRun as error:
+                reasons[dataset] = error
+        if not found:
+            raise reasons["winequality"]
+        return found
+
+    def held_out(self, dataset: str, method: str) -> Estimate:
+        """Estimate mean log p per sample of held-out folds."""
+        rows = self.of("heldout", dataset, method, "test")
+        return final(rows.set_index("fold")["test"], "log p per sample of held-out folds")
 
     def advised(self, about: str, dataset: str, covariance: str = "diag") -> dict[int, Estimate]:
-        """Held-out log p per row by a number that the paper advises."""
-        rows = self.rows(
-            "advice", f"{about} on {dataset}", dataset=dataset, about=about, covariance=covariance
-        )
-        return {
-            int(value): Estimate.of(part.set_index("run")["test"]) for value, part in rows.groupby("value")
-        }
+        """Estimate held-out log p per sample by a number that the paper advises."""
+        where = {"dataset": dataset, "about": about, "covariance": covariance}
+        rows = self.rows("advice", f"{about} on {dataset}", **where)
+        return {int(n): Estimate.of(part.set_index("run")["test"]) for n, part in rows.groupby("value")}
 
     def advised_on(self, about: str) -> list[str]:
-        """The data sets that a number was tried on."""
+        """List the data sets of a number."""
         return list(dict.fromkeys(self.rows("advice", about, about=about)["dataset"]))
-
-    def enough(self, about: str, dataset: str) -> int:
-        """The first number from which no larger one gains as much as is held to be something."""
-        curve = {value: e.mean for value, e in self.advised(about, dataset).items()}
-        for value, mean in curve.items():
-            if max(m for v, m in curve.items() if v >= value) - mean < self.paper.advice["gain"]:
-                return value
-        raise AssertionError("the last number gains nothing")

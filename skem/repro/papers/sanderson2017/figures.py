@@ -1,4 +1,4 @@
-"""Diagonal against full three ways, what the paper advises, and Figure 2."""
+"""Figures of Sanderson and Curtin (2017): diagonal against full covariances, its advice, and Figure 2."""
 
 from __future__ import annotations
 
@@ -7,70 +7,58 @@ from typing import Any
 import pandas as pd
 
 from skem.repro.drawing import Figure, Tables, subplots
+from skem.repro.papers.measured import select
 from skem.repro.papers.sanderson2017.evidence import SYNTHETIC
-from skem.repro.papers.sanderson2017.settings import METHODS, Method, Settings
+from skem.repro.papers.sanderson2017.settings import METHODS, Settings
 from skem.repro.papers.sanderson2017.tables import ABOUT
 
-FULL, DIAGONAL = "C2", "C0"
+COLOURS = {"full": "C2", "diag": "C0"}
+ADVISED = {"kmeans_iter": (10, 10), "em_iter": (5, 10), "rows_per_component": (10, 10)}
+"""Ranges that the paper advises."""
+
+
+def _title(dataset: str, paper: Settings) -> str:
+    return paper.data_sets[dataset]["title"].partition(",")[0]
 
 
 def _compared(tables: Tables, paper: Settings) -> pd.DataFrame:
-    """Per row: the best training likelihood as the paper has it, and the means over folds; data sets with held-out rows."""
+    """Return likelihoods per sample: the best of training samples, and means over folds."""
     table = tables["sanderson"]
-    return table[table["dataset"].isin(paper.heldout["data_sets"]) & table["per_row"].notna()][
-        ["dataset", "method", "guard", "n_runs", "per_row", "paper_per_row", "test", "test_sd"]
-    ].reset_index(drop=True)
-
-
-def _label(method: Method, paper: Settings) -> str:
-    return (
-        method.title
-        if method.guard == "none"
-        else f"{method.title}\n{method.guard.format(floor=paper.floor)}"
-    )
+    compared = table["dataset"].isin(paper.heldout["data_sets"]) & table["per_row"].notna()
+    columns = ["dataset", "method", "guard", "n_runs", "per_row", "paper_per_row", "test", "test_sd"]
+    return table.loc[compared, columns].reset_index(drop=True)
 
 
 def _draw_compared(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
     from matplotlib.lines import Line2D
 
     names = list(dict.fromkeys(table["dataset"]))
-    methods = [name for name in METHODS if name in set(table["method"])]
-    figure, axes = subplots(
-        1, len(names), figsize=(2.4 + 2.0 * len(names), 3.0), sharey=True, squeeze=False, layout="constrained"
-    )
+    methods = [name for name in reversed(METHODS) if name in set(table["method"])]
+    figsize = (2.4 + 2.0 * len(names), 3.0)
+    figure, axes = subplots(1, len(names), figsize=figsize, sharey=True, squeeze=False, layout="constrained")
     for ax, name in zip(axes.flat, names, strict=True):
-        for place, method in enumerate(reversed(methods)):
-            own = table[(table["dataset"] == name) & (table["method"] == method)]
-            if not len(own):
-                continue
-            row, colour = own.iloc[0], FULL if METHODS[method].covariance == "full" else DIAGONAL
+        for row in select(table, dataset=name).to_dict("records"):
+            place, colour = methods.index(row["method"]), COLOURS[METHODS[row["method"]].covariance]
             ax.plot(row["per_row"], place, "o", color=colour, markersize=6)
             ax.plot(row["paper_per_row"], place, "x", color="black", markersize=6)
-            ax.errorbar(
-                row["test"],
-                place,
-                xerr=row["test_sd"],
-                fmt="s",
-                color=colour,
-                markerfacecolor="white",
-                markersize=5,
-            )
-        ax.set_title(paper.data_sets[name]["title"].partition(",")[0], fontsize=9)
-        ax.set_xlabel("log p per row (nats)", fontsize=8)
+            look = {"fmt": "s", "color": colour, "markerfacecolor": "white", "markersize": 5}
+            ax.errorbar(row["test"], place, xerr=row["test_sd"], **look)
+        ax.set_title(_title(name, paper), fontsize=9)
+        ax.set_xlabel("log p per sample (nats)", fontsize=8)
         ax.tick_params(labelsize=8)
         ax.grid(axis="y", linewidth=0.4, alpha=0.5)
         ax.margins(x=0.12)
-    axes[0, 0].set_yticks(
-        range(len(methods)),
-        [_label(METHODS[m], paper) for m in reversed(methods)],
-        fontsize=7,
-    )
+    labels = [
+        f"{METHODS[name].title}\n{METHODS[name].bound.format(floor=paper.floor)}".removesuffix("\nnone")
+        for name in methods
+    ]
+    axes[0, 0].set_yticks(range(len(methods)), labels, fontsize=7)
     handles = [
         Line2D([], [], marker=marker, linestyle="", color=colour, markerfacecolor=face, label=label)
         for marker, colour, face, label in (
-            ("o", "0.3", "0.3", "training rows, best start"),
-            ("s", "0.3", "white", "held-out rows"),
-            ("x", "black", "black", "the paper, training rows"),
+            ("o", "0.3", "0.3", "training samples, best initialisation"),
+            ("s", "0.3", "white", "held-out samples"),
+            ("x", "black", "black", "the paper, training samples"),
         )
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=8, frameon=False)
@@ -78,7 +66,7 @@ def _draw_compared(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
 
 
 def _advised(tables: Tables, paper: Settings) -> pd.DataFrame:
-    """By how much each number is below the best of its curve."""
+    """Return the difference of each number to the best of its curve."""
     keys = ["about", "dataset", "covariance", "value"]
     table = tables["sanderson2017_advice"]
     if not len(table):
@@ -90,34 +78,33 @@ def _advised(tables: Tables, paper: Settings) -> pd.DataFrame:
 
 def _draw_advised(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
     axes = subplots(1, len(ABOUT), figsize=(9.0, 3.2), sharey=True, layout="constrained")[1]
-    advised = {"kmeans_iter": (10, 10), "em_iter": (5, 10), "rows_per_component": (10, 10)}
     for ax, (about, label) in zip(axes, ABOUT.items(), strict=True):
         own = table[(table["about"] == about) & (table["covariance"] == "diag")]
-        for number, (name, curve) in enumerate(own.groupby("dataset", sort=False)):
-            title = paper.data_sets[str(name)]["title"].partition(",")[0]
-            ax.plot(curve["value"], curve["below"], marker="os^Dv"[number % 5], markersize=4, label=title)
+        for (name, curve), marker in zip(own.groupby("dataset", sort=False), 2 * "os^Dv", strict=False):
+            look = {"marker": marker, "markersize": 4, "label": _title(str(name), paper)}
+            ax.plot(curve["value"], curve["below"], **look)
         ax.axhline(paper.advice["gain"], color="black", linewidth=0.8, linestyle=":")
-        low, high = advised[about]
+        low, high = ADVISED[about]
         ax.axvspan(low * 0.93, high * 1.07, color="0.85", zorder=0)
         ax.set_xscale("symlog" if about == "kmeans_iter" else "log")
         ax.set_yscale("symlog", linthresh=0.01)
         ax.set_xlabel(label, fontsize=9)
         ax.tick_params(labelsize=8)
-    axes[0].set_ylim(bottom=-0.002)  # the axes share it; set earlier it would leave out what follows
-    axes[0].set_ylabel("Below the best, held-out rows (nats per row)", fontsize=8)
-    if axes[0].get_legend_handles_labels()[0]:
+    axes[0].set_ylim(bottom=-0.002)  # after the last curve, as the axes share it
+    axes[0].set_ylabel("Below the best, held-out samples (nats per sample)", fontsize=8)
+    if len(table):
         axes[0].legend(fontsize=7)
     return axes
 
 
 def _threads(tables: Tables, paper: Settings) -> pd.DataFrame:
-    table = tables["sanderson_timing"]
-    if not len(table):
-        return pd.DataFrame(columns=["method", "n_threads", "n_rows", "seconds", "speedup", "paper"])
-    own = table[(table["dataset"] == SYNTHETIC)].copy()
+    columns = ["method", "n_threads", "n_rows", "seconds", "speedup", "paper"]
+    own = select(tables["sanderson_timing"], dataset=SYNTHETIC)
+    if not len(own):
+        return pd.DataFrame(columns=columns)
     first = own[own["n_threads"] == 1].set_index("method")["seconds"]
-    own["speedup"] = own["method"].map(first) / own["seconds"]
-    return own[["method", "n_threads", "n_rows", "seconds", "speedup", "paper"]].reset_index(drop=True)
+    own = own.assign(speedup=own["method"].map(first) / own["seconds"])
+    return own[columns].reset_index(drop=True)
 
 
 def _draw_threads(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
@@ -127,13 +114,13 @@ def _draw_threads(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
         for ax, column in zip(axes, ("seconds", "speedup"), strict=True):
             ax.plot(own["n_threads"], own[column], marker="o", label=METHODS[str(method)].title)
     scale = run["n_rows"].max() / paper.figure2["n_rows"] if len(run) else 1.0
-    said = table.dropna(subset="paper")
+    printed = table.dropna(subset="paper")
     label = "the paper" if scale == 1 else f"the paper, times {scale:g}"
-    axes[0].plot(said["n_threads"], scale * said["paper"], "x", color="black", label=label)
+    axes[0].plot(printed["n_threads"], scale * printed["paper"], "x", color="black", label=label)
     highest = max(run["n_threads"].max() if len(run) else 1, 2)
     axes[1].plot([1, highest], [1, highest], ":", color="black", label="linear")
-    if len(said) == 2:
-        axes[1].plot(said["n_threads"], said["paper"].iloc[0] / said["paper"], "x", color="black")
+    if len(printed) == 2:
+        axes[1].plot(printed["n_threads"], printed["paper"].iloc[0] / printed["paper"], "x", color="black")
     for ax, label in zip(axes, ("Seconds", "Speed-up"), strict=True):
         ax.set_xscale("log", base=2)
         ax.set_xlabel("Threads", fontsize=9)
@@ -150,4 +137,4 @@ FIGURES = {
     "sanderson_advice": Figure(_advised, _draw_advised),
     "sanderson_figure2_timing": Figure(_threads, _draw_threads),
 }
-"""By name of file."""
+"""By file name."""

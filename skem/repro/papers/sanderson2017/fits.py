@@ -1,8 +1,8 @@
-"""Whole fits of Table 1, by several engines: likelihood of training rows, and of rows that were held out."""
+"""Jobs of Table 1 of Sanderson and Curtin (2017): likelihoods of training samples, and of held-out samples."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,144 +11,104 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
 from skem.estimators.gaussian_mixture import GaussianMixture
-from skem.repro.papers.sanderson2017.data import standardised
+from skem.repro.papers.measured import Rows
+from skem.repro.papers.sanderson2017.data import samples, standardised
 from skem.repro.papers.sanderson2017.settings import METHODS
+from skem.repro.peers import engines
+from skem.repro.peers.from_kmeans import ENGINES, Request
 from skem.repro.training import splits
 
-Rows = list[dict[str, Any]]
-Score = Callable[[NDArray[Any], Any], float]
-"""From rows and parameters to the mean of log p(x); NaN where a covariance is not positive definite."""
+
+class Fitting:
+    """Samples of a data set, and requests of fits to them; ``em`` has kmeans_iter, em_iter and floor."""
+
+    def __init__(
+        self, dataset: str, entry: Mapping[str, Any], n_rows: int | None, em: Mapping[str, Any], seed: int
+    ) -> None:
+        self.dataset = dataset
+        self.X = samples(dataset, entry, n_rows, seed)
+        self.request = Request(entry["n_components"], seed=splits.seed(seed, "sanderson2017"), **em)
+
+    def requested(self, run: int, **changed: Any) -> Request:
+        """Return the request of a run, with an initialisation of its own."""
+        seed = splits.seed(self.request.seed, self.dataset, run, "start")
+        return replace(self.request, seed=seed, **changed)
+
+    def bound(self, method: str) -> str:
+        """Return the bound of a method's covariances."""
+        return METHODS[method].bound.format(floor=self.request.floor)
 
 
-def tried(engine: Any, X: NDArray[np.float64], request: Any) -> tuple[Any, str]:
-    """What an engine fits, or None and why it does not."""
-    if engine.version() is None:
-        return None, f"not installed: {engine.install}"
-    try:
-        return engine.fit(X, request), ""
-    except Exception as error:
-        return None, f"failed: {(str(error).strip() or type(error).__name__).splitlines()[0]}"
-
-
-def fit(method: str, X: NDArray[np.float64], request: Any, engines: Mapping[str, Any]) -> tuple[Any, str]:
-    """A method's mixture in the units of the rows that it is given, or None and why there is none."""
+def fit(method: str, X: NDArray[np.float64], request: Request) -> tuple[Any, str]:
+    """Fit a method; return its parameters, in the units that it is fitted in, or None and the reason."""
     how = METHODS[method]
-    return tried(engines[how.engine], standardised(X)[0] if how.standardised else X, request)
+    X = standardised(X)[0] if how.standardised else X
+    fitted, note = engines.attempt(ENGINES[how.engine], X, request)
+    return (fitted.parameters if fitted else None), note
 
 
-def mean_log_likelihood(
-    method: str, X: NDArray[np.float64], parameters: Any, score: Score
-) -> tuple[float, str]:
-    """Mean of log p(x) per row in input units, and a remark where it is not a number."""
-    moved = 0.0
+def mean_log_likelihood(method: str, X: NDArray[np.float64], parameters: Any) -> tuple[float, str]:
+    """Return the mean of log p(x) in input units, and a remark if it is no number."""
+    shift = 0.0
     if METHODS[method].standardised:
-        X, moved = standardised(X)
+        X, shift = standardised(X)
     if np.isnan(X).any():
         value = GaussianMixture.from_parameters(*parameters).score(X)
     else:
-        value = score(X, parameters)
-    return value - moved, "" if np.isfinite(value) else "a covariance is not positive definite"
+        value = engines.mean_log_likelihood(X, parameters)
+    return value - shift, "" if np.isfinite(value) else "a covariance is not positive definite"
 
 
-def fits(
-    dataset: str,
-    X: NDArray[np.float64],
-    methods: Mapping[str, int],
-    request: Any,
-    engines: Mapping[str, Any],
-    score: Score,
-) -> Rows:
-    """Every method from several starts.
+def fits(methods: Mapping[str, int], **samples: Any) -> Rows:
+    """Fit every method from several initialisations, whose number is the value of ``methods``.
 
-    Parameters
-    ----------
-    dataset : str
-    X : ndarray of shape (n, m)
-    methods : mapping
-        From a method to its number of starts.
-    request : object
-        `from_kmeans.Request`; its seed is the root of the seeds of the starts.
-    engines : mapping
-        `from_kmeans.ENGINES`.
-    score : callable
-
-    Returns
-    -------
-    list of dict
-        dataset, method, run, n_rows, guard, log_likelihood (total over the training rows), note.
+    Rows have dataset, method, run, n_rows, guard (bound of the covariances), log_likelihood (total of the training samples), note.
     """
-    rows = []
+    fitting, rows = Fitting(**samples), []
+    X = fitting.X
     for method, n in methods.items():
         for run in range(n):
-            own = replace(request, seed=splits.seed(request.seed, dataset, run, "start"))
-            fitted, note = fit(method, X, own, engines)
+            parameters, note = fit(method, X, fitting.requested(run))
             value = float("nan")
-            if fitted is not None:
-                value, note = mean_log_likelihood(method, X, fitted.parameters, score)
-            rows.append(
-                {"dataset": dataset, "method": method, "run": run, "n_rows": len(X)}
-                | {"guard": METHODS[method].guard.format(floor=request.floor)}
-                | {"log_likelihood": len(X) * value, "note": note}
-            )
-            if fitted is None and note.startswith("not installed"):
+            if parameters is not None:
+                value, note = mean_log_likelihood(method, X, parameters)
+            row = {"dataset": fitting.dataset, "method": method, "run": run, "n_rows": len(X)}
+            row |= {"guard": fitting.bound(method), "log_likelihood": len(X) * value, "note": note}
+            rows.append(row)
+            if note.startswith("not installed"):
                 break
     return rows
 
 
-def heldout(
-    dataset: str,
-    X: NDArray[np.float64],
-    methods: Iterable[str],
-    n_folds: int,
-    request: Any,
-    engines: Mapping[str, Any],
-    score: Score,
-) -> Rows:
-    """Every method on all folds but one.
+def heldout(methods: Iterable[str], n_folds: int, **samples: Any) -> Rows:
+    """Fit every method to all folds but one.
 
-    Returns
-    -------
-    list of dict
-        dataset, method, fold, guard, train, test (mean log p per row), note.
+    Rows have dataset, method, fold, note, guard, train, test (mean log p per sample).
     """
-    rows = []
-    folds = KFold(n_folds, shuffle=True, random_state=splits.seed(request.seed, dataset, "folds"))
-    for fold, (train, test) in enumerate(folds.split(X)):
-        own = replace(request, seed=splits.seed(request.seed, dataset, fold, "start"))
+    fitting, rows = Fitting(**samples), []
+    seed = splits.seed(fitting.request.seed, fitting.dataset, "folds")
+    folds = KFold(n_folds, shuffle=True, random_state=seed)
+    for fold, (train, test) in enumerate(folds.split(fitting.X)):
         for method in methods:
-            fitted, note = fit(method, X[train], own, engines)
-            row = {"dataset": dataset, "method": method, "fold": fold, "note": note}
-            row["guard"] = METHODS[method].guard.format(floor=request.floor)
-            if fitted is not None:
-                row["train"], row["note"] = mean_log_likelihood(method, X[train], fitted.parameters, score)
-                row["test"], _ = mean_log_likelihood(method, X[test], fitted.parameters, score)
+            parameters, note = fit(method, fitting.X[train], fitting.requested(fold))
+            row = {"dataset": fitting.dataset, "method": method, "fold": fold, "note": note}
+            row["guard"] = fitting.bound(method)
+            if parameters is not None:
+                row["train"], row["note"] = mean_log_likelihood(method, fitting.X[train], parameters)
+                row["test"], _ = mean_log_likelihood(method, fitting.X[test], parameters)
             rows.append(row)
     return rows
 
 
-def by_ridge(
-    dataset: str,
-    X: NDArray[np.float64],
-    setup: Mapping[str, Any],
-    request: Any,
-    engines: Mapping[str, Any],
-    score: Score,
-) -> Rows:
-    """The likelihood of training rows against the ridge.
-
-    Returns
-    -------
-    list of dict
-        dataset, method, ridge, run, n_rows, log_likelihood (total).
-    """
-    rows = []
+def regularisation(setup: Mapping[str, Any], **samples: Any) -> Rows:
+    """Measure the total likelihood of training samples against the covariance regularisation."""
+    fitting, rows = Fitting(**samples), []
+    X, keys = fitting.X, {"dataset": fitting.dataset}
     for method in ("skem_diag", "skem_full"):
-        for ridge in setup["ridges"]:
+        for reg_covar in setup["reg_covar"]:
             for run in range(setup["runs"]):
-                own = replace(request, floor=ridge, seed=splits.seed(request.seed, dataset, run, "start"))
-                parameters = engines[method].fit(X, own).parameters
-                rows.append(
-                    {"dataset": dataset, "method": method, "ridge": ridge, "run": run, "n_rows": len(X)}
-                    | {"log_likelihood": len(X) * score(X, parameters)}
-                )
+                parameters = ENGINES[method].fit(X, fitting.requested(run, floor=reg_covar)).parameters
+                value = len(X) * engines.mean_log_likelihood(X, parameters)
+                row = keys | {"method": method, "reg_covar": reg_covar, "run": run, "n_rows": len(X)}
+                rows.append(row | {"log_likelihood": value})
     return rows

@@ -1,9 +1,8 @@
-"""The settings of Sanderson and Curtin (2017): ``config/sanderson2017.yaml``."""
+"""The configuration of Sanderson and Curtin (2017): ``config/sanderson2017.yaml``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -11,26 +10,16 @@ from typing_extensions import TypedDict
 from skem.repro.config.validation import Count, DataSetName, Distinct, Strict, Text, unknown
 
 
-@dataclass(frozen=True)
-class Method:
-    """What is fitted.
+class Method(NamedTuple):
+    """An engine of `skem.repro.peers.from_kmeans`, and the bound of its covariances; {floor} is that of the configuration.
 
-    Attributes
-    ----------
-    title : str
-    engine : str
-        A name of `skem.repro.peers.from_kmeans`.
-    covariance : {"diag", "full"}
-    guard : str
-        What keeps covariances from turning singular; "{floor}" is that of the settings.
-    standardised : bool
-        Whether rows are standardised first; the likelihood is in input units all the same.
+    If ``standardised``, the engine fits standardised samples; the likelihood is in input units all the same.
     """
 
     title: str
     engine: str
     covariance: str
-    guard: str
+    bound: str
     standardised: bool = False
 
 
@@ -40,22 +29,22 @@ METHODS = {
     "mlpack_full": Method("mlpack, full", "mlpack_full", "full", _CLAMP),
     "mlpack_full_unclamped": Method("mlpack, full, no clamp", "mlpack_full_unclamped", "full", "none"),
     "mlpack_full_standardised": Method(
-        "mlpack, full, standardised rows", "mlpack_full", "full", _CLAMP, standardised=True
+        "mlpack, full, standardised", "mlpack_full", "full", _CLAMP, standardised=True
     ),
-    "skem_diag": Method("skem, diagonal", "skem_diag", "diag", "ridge {floor:g}"),
-    "skem_full": Method("skem, full", "skem_full", "full", "ridge {floor:g}"),
+    "skem_diag": Method("skem, diagonal", "skem_diag", "diag", "reg_covar {floor:g}"),
+    "skem_full": Method("skem, full", "skem_full", "full", "reg_covar {floor:g}"),
 }
-"""By name, in the order of tables."""
+"""Methods in the order of tables."""
 
 OTHER = ("mlpack_full_unclamped", "mlpack_full_standardised")
-"""Methods that the paper's table does not have, and that repeat mlpack's time."""
+"""Methods that the paper's table lacks, and that take as long as mlpack."""
 
 TAKE_MISSING = ("skem_diag", "skem_full")
 """Methods that take missing values."""
 
 TIMED = ("armadillo_diag", "mlpack_full", "skem_diag", "skem_full")
-"""Methods that are timed."""
-
+FIGURE2 = ("armadillo_diag", "skem_diag")
+"""Methods that are timed on Table 1's data sets and on the samples of Figure 2."""
 
 _AtLeast2 = Annotated[int, Field(ge=2)]
 _Positive = Annotated[float, Field(gt=0)]
@@ -63,24 +52,10 @@ _ByName = dict[str, Count]
 
 
 class Size(Strict):
-    """The extent of a run.
+    """The extent of a run: numbers of fits and of drawn samples by data set, and the data sets that are timed.
 
-    Attributes
-    ----------
-    runs : dict
-        By data set, fits of each method; data sets that are not named are not fitted.
-    other_runs : dict
-        By data set, fits of the methods `OTHER`.
-    rows : dict
-        By data set that is drawn, or "figure2", the number of samples; without it all.
-    timed : list of str
-        Data sets whose fits are timed.
-    timed_passes : dict
-        By data set, iterations that are timed to estimate a whole fit's time.
-    rounds : int
-        Repetitions of timed work.
-    timed_rows : dict
-        By data set that is drawn, the number of timed samples where it differs from ``rows``.
+    ``other_runs`` is for the methods `OTHER`, ``timed_rows`` for times (default ``rows``). The time of a whole fit is extrapolated
+    from ``timed_iterations``; ``rounds`` are repetitions of timed work.
     """
 
     runs: _ByName
@@ -88,7 +63,7 @@ class Size(Strict):
     rows: _ByName
     timed_rows: _ByName = Field(default_factory=dict)
     timed: Distinct[str]
-    timed_passes: dict[str, _AtLeast2]
+    timed_iterations: dict[str, _AtLeast2]
     rounds: _AtLeast2
 
 
@@ -116,17 +91,17 @@ class Figure2(TypedDict):
 
 
 class Heldout(TypedDict):
-    """Cross-validated likelihoods: by data set, methods."""
+    """Cross-validated likelihoods: methods by data set."""
 
     n_folds: _AtLeast2
     data_sets: dict[str, Distinct[Literal[tuple(METHODS)]]]  # type: ignore[valid-type]
 
 
-class Ridges(TypedDict):
+class Regularisation(TypedDict):
     """Likelihood against the covariance regularisation."""
 
     data_sets: Distinct[str]
-    ridges: Annotated[Distinct[_Positive], Field(min_length=2)]
+    reg_covar: Annotated[Distinct[_Positive], Field(min_length=2)]
     runs: Count
 
 
@@ -136,7 +111,7 @@ class Advice(TypedDict):
     data_sets: Distinct[str]
     most_rows: Count
     runs: _AtLeast2
-    ridge: _Positive
+    reg_covar: _Positive
     kmeans_iter: Annotated[Distinct[Annotated[int, Field(ge=0)]], Field(min_length=2)]
     em_iter: Distinct[Count]
     rows_per_component: Distinct[Count]
@@ -148,23 +123,13 @@ class Starts(TypedDict):
 
     data_set: str
     runs: _AtLeast2
-    passes: Distinct[Count]
+    em_iter: Distinct[Count]
 
 
 class Settings(Strict):
-    """The settings of evaluators, tables and jobs.
+    """The configuration of evaluators, tables and jobs.
 
-    Attributes
-    ----------
-    kmeans_iter, em_iter : int
-    floor : float
-        Of variances; of skem, the ridge.
-    data_sets : dict
-        By name: title, n_components, and source, drawn or not_available; missing, with_class, only_timed.
-    size : str
-        The size that is run, one of ``sizes``.
-    sizes : dict of str to Size
-    figure2, heldout, ridges, advice, starts : dict
+    ``floor`` is the variance floor, of skem the covariance regularisation; ``size`` is the one of ``sizes`` that is run.
     """
 
     title: Text
@@ -176,27 +141,28 @@ class Settings(Strict):
     sizes: dict[str, Size]
     figure2: Figure2
     heldout: Heldout
-    ridges: Ridges
+    regularisation: Regularisation
     advice: Advice
     starts: Starts
 
     @property
-    def trained(self) -> list[str]:
-        """Every "data set/method" that may be measured."""
-        return [f"{name}/{method}" for name in self.available for method in METHODS]
+    def trained(self) -> list[tuple[str, str]]:
+        """Data set and method of every model that may be measured."""
+        return [(name, method) for name in self.available for method in METHODS]
 
     @property
     def available(self) -> dict[str, Any]:
-        """The data sets that can be had."""
+        """The data sets that are available."""
         return {name: entry for name, entry in self.data_sets.items() if "not_available" not in entry}
 
     def methods(self, dataset: str) -> list[str]:
-        """Those that are fitted to a data set."""
+        """List the methods that are fitted to a data set."""
         observed = self.data_sets[dataset].get("missing") == "observed"
         return [method for method in METHODS if not observed or method in TAKE_MISSING]
 
-    def starts_of(self, dataset: str, size: Size) -> dict[str, int]:
-        """How many starts each method has on a data set."""
+    def runs_of(self, dataset: str) -> dict[str, int]:
+        """Count the fits of each method on a data set."""
+        size = self.sizes[self.size]
         other, runs = size.other_runs.get(dataset, 0), size.runs[dataset]
         return {m: n for m in self.methods(dataset) if (n := other if m in OTHER else runs)}
 
@@ -205,15 +171,10 @@ Stated = Settings
 
 
 def settings(stated: Settings, experiment: object = None) -> Settings:
-    """The settings as ``config/sanderson2017.yaml`` states them; it has no experiments.
-
-    Raises
-    ------
-    ValueError
-        If it names a size or data sets that it does not have, or that are not available.
-    """
+    """Check names of sizes and data sets; the configuration has no experiments."""
     named: dict[str, Any] = {
-        f"{key}.data_sets": getattr(stated, key)["data_sets"] for key in ("heldout", "ridges", "advice")
+        f"{key}.data_sets": getattr(stated, key)["data_sets"]
+        for key in ("heldout", "regularisation", "advice")
     }
     named |= {"starts.data_set": [stated.starts["data_set"]]}
     for name, size in stated.sizes.items():

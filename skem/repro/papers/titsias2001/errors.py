@@ -1,4 +1,4 @@
-"""Errors under cross-validation, as in the tables of Titsias and Likas (2001): what their jobs run."""
+"""Job of the tables of Titsias and Likas (2001): errors under cross-validation, and the selection of lambda."""
 
 from __future__ import annotations
 
@@ -17,108 +17,107 @@ from skem.estimators.prbf_cv import PRBFClassifierCV
 from skem.estimators.prbf_ensemble import PRBFEnsemble
 from skem.estimators.rbf import rbf_network
 from skem.metrics import shared_proportion
+from skem.repro.papers.measured import Rows
 from skem.repro.papers.titsias2001.settings import name_of
+from skem.repro.training import splits
 from skem.repro.training.features import prepare
-from skem.repro.training.splits import Trial, trials
-
-Rows = list[dict[str, Any]]
+from skem.repro.training.splits import Trial
 
 
-def folds(source: str, scale: str, n_folds: int, runs: Sequence[int], root: int) -> Iterator[Trial]:
-    """The folds of all repetitions; the same rows whatever the scaling.
+def errors(
+    table: str,
+    entry: Mapping[str, Any],
+    n_components: int,
+    setup: Mapping[str, Any],
+    seed: int,
+) -> Rows:
+    """Measure the methods in every fold of every repetition; with a validation_fraction lambda is selected, too.
 
-    Parameters
-    ----------
-    source : str
-        An entry of ``config/datasets.yaml``.
-    scale : {"none", "standard", "range", "discriminant", "discriminant_whole"}
-        Learned from the training rows of a fold, but for the last one, which sees the test rows too.
-    n_folds : int
-    runs : sequence of int
-    root : int
-        Root seed.
+    The scale is learned from the training samples of a fold, but "discriminant_whole" from all samples. Rows have dataset (the
+    table), and the keys of `fit_errors` and `choice_errors`.
     """
+    source, rows = entry["source"], []
+    for trial in _folds(source, entry["scale"], setup, seed):
+        start = splits.seed(seed, source, trial.run, trial.fold, "start")
+        found = fit_errors(trial, n_components, setup["sharings"], setup["model"], start)
+        if "validation_fraction" in setup:
+            found += choice_errors(trial, n_components, setup, start)
+        rows += [{"dataset": table} | row for row in found]
+    return rows
+
+
+def _folds(source: str, scale: str, setup: Mapping[str, Any], seed: int) -> Iterator[Trial]:
+    """Yield the same folds for every scale."""
     spec: dict[str, Any] = {"source": source, "recipe": "table", "dtype": "float64", "folds": "stratified"}
-    spec |= {"n_folds": n_folds, "scale": scale}
-    arrays = prepare(source, spec, ["table"], root)["table"]
+    spec |= {"n_folds": setup["n_folds"], "scale": scale}
+    arrays = prepare(source, spec, ["table"], seed)["table"]
     if scale == "discriminant_whole":
         spec["scale"] = "none"
         arrays["X"] = LinearDiscriminantAnalysis().fit_transform(arrays["X"], arrays["y"])
-    yield from trials(source, spec, {"table": arrays}, ["all"], list(runs), root)
+    runs = list(range(setup["repetitions"]))
+    return splits.trials(source, spec, {"table": arrays}, ["all"], runs, seed)
+
+
+def _fitted(trial: Trial, model: Any) -> tuple[Any, dict[str, Any]]:
+    """Fit a model; return it with its error in % and its seconds."""
+    begun = perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(trial.X_train, trial.y_train)
+    seconds = perf_counter() - begun
+    return model, {"error": _error(trial, model), "seconds": seconds}
+
+
+def _error(trial: Trial, model: Any) -> float:
+    return 100 * float(np.mean(model.predict(trial.X_test) != trial.y_test))
 
 
 def fit_errors(
     trial: Trial, n_components: int, sharings: Sequence[float], model: Mapping[str, Any], seed: int
 ) -> Rows:
-    """The RBF network, every lambda and their average on one fold, all models from one start.
+    """Fit the RBF network, every lambda and their average to one fold, all from one initialisation.
 
-    Returns
-    -------
-    list of dict
-        run, fold, n_components, n_test (rows), method ("rbf", "lambda025", "averaging"), error (%), passes, own_group (mean over
-        classes of the weight on the class's own kernels), shared (shared proportion, as of Pulford 2022, section 3.3),
-        converged, seconds.
+    Rows have run, fold, n_components, n_test, method ("rbf", "lambda025", "averaging"), error (%), seconds; of a lambda n_iter,
+    converged, own_group (mean over classes of the weight on the class's own components) and shared (shared proportion of Pulford
+    2022, section 3.3).
     """
     keys = {"run": trial.run, "fold": trial.fold, "n_components": n_components, "n_test": len(trial.y_test)}
-
-    def row(method: str, fitted: Any, seconds: float, **more: Any) -> dict[str, Any]:
-        error = 100 * float(np.mean(fitted.predict(trial.X_test) != trial.y_test))
-        return keys | {"method": method, "error": error} | more | {"seconds": seconds}
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        start = perf_counter()
-        network = rbf_network(n_components, random_state=seed).fit(trial.X_train, trial.y_train)
-        rows = [row("rbf", network, perf_counter() - start)]
-        members = []
-        for sharing in sharings:
-            start = perf_counter()
-            member = PRBFClassifier(n_components, sharing=sharing, random_state=seed, **model)
-            members.append(member.fit(trial.X_train, trial.y_train))
-            own = np.mean([member.weights_[group, c].sum() for c, group in enumerate(member.groups_)])
-            more = {"passes": member.n_iter_, "converged": member.converged_, "own_group": float(own)}
-            more["shared"] = shared_proportion([member.weights_])
-            rows.append(row(name_of(sharing), member, perf_counter() - start, **more))
-    average = PRBFEnsemble.of(members)
-    return [*rows, row("averaging", average, sum(r["seconds"] for r in rows[1:]))]
+    _, found = _fitted(trial, rbf_network(n_components, random_state=seed))
+    rows, members = [keys | {"method": "rbf"} | found], []
+    for sharing in sharings:
+        member, found = _fitted(
+            trial, PRBFClassifier(n_components, sharing=sharing, random_state=seed, **model)
+        )
+        members.append(member)
+        own = np.mean([member.weights_[group, c].sum() for c, group in enumerate(member.groups_)])
+        found |= {"n_iter": member.n_iter_, "converged": member.converged_, "own_group": float(own)}
+        found["shared"] = shared_proportion([member.weights_])
+        rows.append(keys | {"method": name_of(sharing)} | found)
+    average = {"error": _error(trial, PRBFEnsemble.of(members))}
+    average["seconds"] = sum(row["seconds"] for row in rows[1:])
+    return [*rows, keys | {"method": "averaging"} | average]
 
 
-def choice_errors(
-    trial: Trial,
-    n_components: int,
-    sharings: Sequence[float],
-    model: Mapping[str, Any],
-    fraction: float,
-    seed: int,
-) -> Rows:
-    """lambda chosen on validation rows, one and per pair of classes, beside each lambda and their average.
+def choice_errors(trial: Trial, n_components: int, setup: Mapping[str, Any], seed: int) -> Rows:
+    """Select lambda on validation samples.
 
-    Returns
-    -------
-    list of dict
-        As `fit_errors`; and with methods "chosen", "chosen by accuracy" and "chosen per pair", and chosen: the lambda,
-        or the mean of those of the pairs.
+    Rows have run, fold, n_components, method, error (%), seconds, chosen: the lambda, or the mean over pairs of classes.
     """
     keys = {"run": trial.run, "fold": trial.fold, "n_components": n_components}
-    rows = fit_errors(trial, n_components, sharings, model, seed)
-    L = len(np.unique(trial.y_train))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        for method, params in (
-            ("chosen", {}),
-            ("chosen by accuracy", {"scoring": "accuracy"}),
-            ("chosen per pair", {"per_pair": True}),
-        ):
-            start = perf_counter()
-            search = PRBFClassifierCV(
-                PRBFClassifier(n_components, random_state=seed, **model),
-                sharings=sharings,
-                cv=StratifiedShuffleSplit(1, test_size=fraction, random_state=seed),
-                **params,
-            ).fit(trial.X_train, trial.y_train)
-            seconds = perf_counter() - start
-            error = 100 * float(np.mean(search.predict(trial.X_test) != trial.y_test))
-            chosen = np.asarray(search.sharing_)
-            mean = float(chosen if chosen.ndim == 0 else (chosen.sum() - L) / (L * (L - 1)))
-            rows.append(keys | {"method": method, "error": error, "chosen": mean, "seconds": seconds})
+    rows, L = [], len(np.unique(trial.y_train))
+    for method, params in (
+        ("chosen", {}),
+        ("chosen by accuracy", {"scoring": "accuracy"}),
+        ("chosen per pair", {"per_pair": True}),
+    ):
+        search = PRBFClassifierCV(
+            PRBFClassifier(n_components, random_state=seed, **setup["model"]),
+            sharings=setup["sharings"],
+            cv=StratifiedShuffleSplit(1, test_size=setup["validation_fraction"], random_state=seed),
+            **params,
+        )
+        search, found = _fitted(trial, search)
+        chosen = np.asarray(search.sharing_)
+        mean = float(chosen if chosen.ndim == 0 else (chosen.sum() - L) / (L * (L - 1)))
+        rows.append(keys | {"method": method} | found | {"chosen": mean})
     return rows

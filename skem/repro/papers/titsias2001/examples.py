@@ -1,12 +1,12 @@
-"""The three synthetic examples of Titsias and Likas (2001), section II: shared, separate and unsupervised kernels.
+"""Job of Figures 3 to 5 of Titsias and Likas (2001), section II: shared, separate and unsupervised components.
 
-The paper shows its data in figures 3 to 5 and gives no numbers; these are drawn after its words.
+The paper shows its data without numbers; these are drawn from its description.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from skem.engine.parameters import Mixture
 from skem.estimators.gaussian_mixture import GaussianMixture
 from skem.estimators.prbf import PRBFClassifier
+from skem.repro.papers.measured import Rows
+from skem.repro.training import splits
 
 
-@dataclass(frozen=True)
-class Cloud:
-    """A round Gaussian of one class."""
+class Cloud(NamedTuple):
+    """A spherical Gaussian of one class."""
 
     label: int
     centre: tuple[float, float]
@@ -27,20 +28,20 @@ class Cloud:
 
 
 FIGURES: dict[str, list[Cloud]] = {
-    # Two Gaussians of the first class, one of the second: without labels a kernel goes to what lies close together.
+    # Two Gaussians of the first class, one of the second: without labels a component covers both where they are close.
     "figure3": [
         Cloud(0, (0.0, 1.6), 0.5, 0.25),
         Cloud(0, (0.0, -0.6), 0.5, 0.25),
         Cloud(1, (1.2, -0.6), 0.5, 0.5),
     ],
-    # Two regions, in each many rows of one class and few of the other.
+    # Two regions, each with many samples of one class and few of the other.
     "figure4": [
         Cloud(0, (-2.5, 0.0), 0.8, 0.42),
         Cloud(1, (-2.5, 0.0), 0.8, 0.08),
         Cloud(0, (2.5, 0.0), 0.8, 0.08),
         Cloud(1, (2.5, 0.0), 0.8, 0.42),
     ],
-    # One Gaussian of the first class, beside one of two of the second that are far from each other.
+    # One Gaussian of the first class, close to one of two distant ones of the second.
     "figure5": [
         Cloud(0, (-1.5, 0.0), 0.7, 0.5),
         Cloud(1, (-3.0, 0.0), 0.7, 0.25),
@@ -48,95 +49,108 @@ FIGURES: dict[str, list[Cloud]] = {
     ],
 }
 
+PANELS = {
+    "figure3": ("shared", "unsupervised"),
+    "figure4": ("separate", "shared"),
+    "figure5": ("separate", "shared"),
+}
+"""The paper's panels (a) and (b)."""
 
-def draw(figure: str, n_rows: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Rows of a figure, shapes (n, 2) and (n,).
+TITLES = {
+    "shared": "two shared kernels (lambda = 1)",
+    "separate": "one kernel per class (lambda = 0)",
+    "unsupervised": "two kernels, without labels",
+}
 
-    Parameters
-    ----------
-    figure : {"figure3", "figure4", "figure5"}
-    n_rows : int
-    seed : int
-    """
+
+def examples(setup: Mapping[str, Any], seed: int) -> dict[str, Rows]:
+    """Measure every figure over repetitions, and draw its panels, from a root seed."""
+    rows = [
+        {"figure": figure, "run": run} | row
+        for figure in FIGURES
+        for run in range(setup["repetitions"])
+        for row in measure(figure, setup["n_rows"], splits.seed(seed, figure, run))
+    ]
+    seeds = {figure: splits.seed(seed, figure, 0) for figure in PANELS}
+    return {"measured": rows, "panels": panels(setup["drawn_rows"], seeds)}
+
+
+def draw(figure: str, n: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Draw samples of a figure, (n, 2), and their classes, (n,)."""
     rng = np.random.default_rng(seed)
-    clouds = FIGURES[figure]
-    which = rng.choice(len(clouds), size=n_rows, p=[cloud.share for cloud in clouds])
-    centres, spreads = np.array([c.centre for c in clouds]), np.array([c.spread for c in clouds])
-    X = centres[which] + rng.standard_normal((n_rows, 2)) * spreads[which, None]
-    return X, np.array([cloud.label for cloud in clouds])[which]
+    labels, centres, spreads, shares = map(np.array, zip(*FIGURES[figure], strict=True))
+    cloud = rng.choice(len(labels), size=n, p=shares)
+    return centres[cloud] + rng.standard_normal((n, 2)) * spreads[cloud, None], labels[cloud]
 
 
 def fits(
     X: NDArray[np.float64], y: NDArray[np.int64], seed: int
 ) -> dict[str, tuple[PRBFClassifier, Mixture]]:
-    """Two spherical kernels trained in three ways from the same rows, and four kernels of separate mixtures.
+    """Train two spherical components in three ways from the same samples, and four separate ones.
 
-    Returns
-    -------
-    dict
-        "shared" (lambda = 1), "separate" (lambda = 0), "unsupervised" (EM on all rows, whatever the class; the weights
-        of each class are then fitted to those kernels) and "separate, 4 kernels": a classifier and its kernels.
+    "Unsupervised" is EM on all samples without classes; then the weights of each class are fitted. Each has a classifier and its
+    components.
     """
-    params: dict[str, Any] = {
-        "covariance_type": "spherical",
-        "standardize": False,
-        "reg_covar": 0.0,
-        "max_iter": 500,
-        "tol": 1e-6,
-        "random_state": seed,
-    }
+    em: dict[str, Any] = {"covariance_type": "spherical", "reg_covar": 0.0, "max_iter": 500, "tol": 1e-6}
+    params = em | {"standardize": False, "random_state": seed}
     found = {
         "shared": PRBFClassifier(2, sharing=1.0, **params).fit(X, y),
         "separate": PRBFClassifier(2, sharing=0.0, **params).fit(X, y),
         "separate, 4 kernels": PRBFClassifier(4, sharing=0.0, n_init=5, **params).fit(X, y),
     }
-    # From the same rows of each class as the others.
-    start = PRBFClassifier(2, sharing=1.0, **params | {"max_iter": 1, "tol": 0.0}).fit(X, y)
-    kernels = GaussianMixture(
-        2,
-        covariance_type="spherical",
-        init=(np.full(2, 0.5), start.means_, start.covariances_),
-        reg_covar=0.0,
-        max_iter=500,
-        tol=1e-6,
-    ).fit(X)
-    posterior = kernels.predict_proba(X)
+    once = params | {"sharing": 1.0, "max_iter": 1, "tol": 0.0}
+    start = PRBFClassifier(2, **once).fit(X, y)
+    mixture = GaussianMixture(2, init=(np.full(2, 0.5), start.means_, start.covariances_), **em).fit(X)
+    posterior = mixture.predict_proba(X)
     weights = np.stack([posterior[y == c].mean(axis=0) for c in (0, 1)], axis=1)
-    # One pass from there only to have a classifier; its kernels are then put back.
-    model = PRBFClassifier(
-        sharing=1.0,
-        init=(weights, kernels.means_, kernels.covariances_),
-        **params | {"max_iter": 1, "tol": 0.0},
-    ).fit(X, y)
-    model.blocks_ = [Mixture(weights, kernels.means_, kernels.covariances_)]
+    # One iteration makes a classifier; then its components are replaced.
+    model = PRBFClassifier(init=(weights, mixture.means_, mixture.covariances_), **once).fit(X, y)
+    model.blocks_ = [Mixture(weights, mixture.means_, mixture.covariances_)]
     found["unsupervised"] = model
     return {name: (model, model.blocks_[0]) for name, model in found.items()}
 
 
-def measure(figure: str, n_rows: int, seed: int) -> list[dict[str, Any]]:
-    """What each way of training is worth, on as many fresh rows.
+def measure(figure: str, n: int, seed: int) -> Rows:
+    """Measure each way of training on as many test samples.
 
-    Returns
-    -------
-    list of dict
-        model, log_likelihood (mean of log p(x|C_k), in nats), error (%), own (largest weight of a kernel in the first
-        class) and apart (distance of the kernels from those of "separate", in units of the spread of the rows).
+    Rows have model, log_likelihood (mean of log p(x|C_k), in nats), error (%), own (largest weight of a component in the first
+    class) and apart (distance of the components from those of "separate", in standard deviations of the samples).
     """
-    X, y = draw(figure, n_rows, seed)
-    fresh, labels = draw(figure, n_rows, seed + 1)
+    X, y = draw(figure, n, seed)
+    X_test, y_test = draw(figure, n, seed + 1)
     found = fits(X, y, seed % 2**31)
     reference = found["separate"][1]
     rows = []
     for name, (model, mixture) in found.items():
-        density = model.class_log_density(fresh)[np.arange(n_rows), labels]
+        density = model.class_log_density(X_test)[np.arange(n), y_test]
         row = {"model": name, "log_likelihood": float(density.mean())}
-        row["error"] = 100 * float(np.mean(model.predict(fresh) != labels))
+        row["error"] = 100 * float(np.mean(model.predict(X_test) != y_test))
         row["own"] = float(mixture.weights[:, 0].max())
         if len(mixture.means) == 2:
-            pairs = [
-                np.linalg.norm(mixture.means[list(order)] - reference.means, axis=1)
-                for order in ((0, 1), (1, 0))
-            ]
-            row["apart"] = float(min(pair.max() for pair in pairs) / X.std())
+            orders = mixture.means, mixture.means[::-1]
+            distances = [np.linalg.norm(means - reference.means, axis=1).max() for means in orders]
+            row["apart"] = float(min(distances) / X.std())
         rows.append(row)
+    return rows
+
+
+def panels(n: int, seeds: Mapping[str, int]) -> Rows:
+    """Return samples and components of the figures as `skem.plots.kernels` draws them, from a seed per figure."""
+    rows: Rows = []
+    for figure, models in PANELS.items():
+        X, y = draw(figure, n, seeds[figure])
+        fitted = fits(X, y, seeds[figure] % 2**31)
+        for model in models:
+            panel = {"panel": f"Figure {figure[-1]}: {TITLES[model]}"}
+            rows += [
+                panel | {"class": float(c), "x": x[0], "y": x[1], "radius": np.nan}
+                for x, c in zip(X, y, strict=True)
+            ]
+            mixture = fitted[model][1]
+            shares = mixture.weights / mixture.weights.sum(axis=1, keepdims=True)
+            for mean, variance, share in zip(mixture.means, mixture.covariances, shares, strict=True):
+                # A component belongs to the class with nine tenths of its weight.
+                owner = float(share.argmax()) if share.max() > 0.9 else np.nan
+                component = {"class": owner, "x": mean[0], "y": mean[1], "radius": float(np.sqrt(variance))}
+                rows.append(panel | component)
     return rows

@@ -1,4 +1,4 @@
-"""The settings of Titsias and Likas (2001): ``config/titsias2001.yaml``."""
+"""The configuration of Titsias and Likas (2001): ``config/titsias2001.yaml``."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from typing_extensions import TypedDict
 
 from skem.repro.config.validation import Count, DataSetName, Distinct, Fraction, Strict, Text, unknown
 
-
-def name_of(sharing: float) -> str:
-    """As the ledger calls a lambda: "lambda025"."""
-    return f"lambda{round(100 * sharing):03d}"
-
-
 Params = dict[str, Any]
 
 
+def name_of(sharing: float) -> str:
+    """Name the method with a lambda, such as "lambda025"."""
+    return f"lambda{round(100 * sharing):03d}"
+
+
 class Variant(TypedDict):
-    """A table of the paper on certain features: source and scale, or why it is not available."""
+    """A table of the paper on certain features: source and scale, or the reason why it is not available."""
 
     title: Text
     table: Literal["I", "II", "III", "IV", "V"]
@@ -31,7 +30,7 @@ class Variant(TypedDict):
 
 
 class Choice(TypedDict):
-    """How lambda is chosen."""
+    """The selection of lambda."""
 
     tables: list[str]
     repetitions: Count
@@ -55,21 +54,10 @@ class Images(TypedDict):
 
 
 class Settings(Strict):
-    """The settings of evaluators, tables, figures and jobs.
+    """The configuration of evaluators, tables, figures and jobs.
 
-    Attributes
-    ----------
-    sharings : list of float
-        Every lambda.
-    n_folds, repetitions : int
-        Of the cross-validation.
-    model : dict
-        Parameters of ``PRBFClassifier``.
-    tables : dict
-        By name of a table's variant: number, source, scale, n_components; or why it is not available.
-    judged : list of str
-        The paper's tables that the claims are held against; which features of each, its readings say.
-    choice, examples, images : dict
+    ``model`` has parameters of ``PRBFClassifier``. Claims are compared with the tables in ``evaluated``; interpretations replace
+    them by variants.
     """
 
     title: Text
@@ -78,49 +66,43 @@ class Settings(Strict):
     repetitions: Count
     model: Params
     tables: dict[DataSetName, Variant]
-    judged: Distinct[str]
+    evaluated: Distinct[str]
     choice: Choice
     examples: Examples
     images: dict[Literal["mnist", "fashion_mnist"], Images]
 
     @cached_property
     def lambdas(self) -> dict[str, str]:
-        """Every lambda, by the name of its method, as tables print it."""
+        """Titles of the methods with a lambda."""
         return {name_of(sharing): f"lambda = {sharing:g}" for sharing in self.sharings}
 
     @cached_property
     def methods(self) -> dict[str, str]:
-        """Every method as tables print it."""
+        """Titles of all methods."""
         return {"rbf": "RBF"} | self.lambdas | {"averaging": "averaging"}
 
     @cached_property
     def measured(self) -> dict[str, Any]:
-        """The variants that there is data for."""
+        """The variants with data."""
         return {name: entry for name, entry in self.tables.items() if "source" in entry}
 
-    @cached_property
+    @property
     def sources(self) -> list[str]:
-        """Their data sets."""
+        """Sources of the variants."""
         return list(dict.fromkeys(entry["source"] for entry in self.measured.values()))
 
     @property
-    def trained(self) -> list[str]:
-        """Every "table/method" that is measured."""
-        return [f"{table}/{method}" for table in self.measured for method in self.methods]
+    def trained(self) -> list[tuple[str, str]]:
+        """Table and method of every measured model."""
+        return [(table, method) for table in self.measured for method in self.methods]
 
 
 Stated = Settings
 
 
 def settings(stated: Settings, experiment: object = None) -> Settings:
-    """The settings as ``config/titsias2001.yaml`` states them; it has no experiments.
-
-    Raises
-    ------
-    ValueError
-        If it names a table that it does not have.
-    """
-    faults = unknown(stated.judged, stated.tables, "judged")
+    """Check names of tables; the configuration has no experiments."""
+    faults = unknown(stated.evaluated, stated.tables, "evaluated")
     faults += unknown(stated.choice["tables"], stated.tables, "choice.tables")
     for name, entry in stated.tables.items():
         if ("source" in entry) == ("not_available" in entry) or ("source" in entry) != ("scale" in entry):

@@ -1,208 +1,198 @@
-"""Tables I to V of Titsias and Likas (2001), to be read beside the paper's."""
+"""Tables I to V of Titsias and Likas (2001), and the selection of lambda, beside the paper's numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from skem.repro.ledger.estimates import Claim
 from skem.repro.ledger.stated_claims import setting_of
+from skem.repro.papers.measured import Tables
 from skem.repro.papers.titsias2001.settings import Settings, name_of
+from skem.repro.render.format import document, number, spread
+
+NOTE = """\
+Test error in %, five-fold stratified cross-validation: *ours* ± standard deviation over the folds of a repetition, mean of
+{runs} repetitions; the paper's ± its own over five folds. A star: the difference exceeds twice the combined standard error
+(the paper's is its standard deviation over the root of five; ours is that of the mean over repetitions)."""
+
+AGREEMENT_NOTE = """\
+*below counting*: cells whose standard deviation in the paper is smaller than that of counting errors p in the n test samples
+of a fold alone, sqrt(p (1 - p) / n). Such cells occur by chance, as standard deviations of five folds are uncertain, and hardly
+agree with any repetition. *within, allowing for counting*: with no standard deviation of the paper smaller than that."""
+
+CHOICE_NOTE = """\
+Test error in %, and in brackets its difference to the average over lambda in the same folds, ± its standard error over
+repetitions of the cross-validation; then the mean of the selected lambdas. *chosen*: the lambda with the best log posterior on
+validation samples, along a path of warm starts, then trained on all samples; *by accuracy*: by validation accuracy; *per pair*:
+a lambda for the components of each class in each other class, one pair after the other."""
 
 METHODS = {"rbf_two_stage": "rbf", "prbf_average": "averaging"}
-"""From the methods of the ledger without a lambda to those of a run."""
+"""Our names of the claims' methods without a lambda."""
+
+
+def method_of(claim: Claim) -> str:
+    """Name the method of a cell."""
+    return METHODS.get(claim["method"]) or name_of(float(setting_of(claim)["lambda"]))
 
 
 def cells(claims: pd.DataFrame) -> pd.DataFrame:
-    """What the paper's tables print.
+    """Return the cells of the paper's tables: id, dataset, method, n_components, paper, paper_std (over folds)."""
+    own = claims[(claims["paper"] == "titsias2001") & (claims["quantity"] == "error_pct")]
+    return pd.DataFrame(
+        {
+            "id": claim["id"],
+            "dataset": claim["dataset"],
+            "method": method_of(claim),
+            "n_components": int(setting_of(claim)["n_components"]),
+            "paper": float(claim["value"]),
+            "paper_std": float(claim["spread"]),
+        }
+        for claim in own.to_dict("records")
+        if "n_components" in setting_of(claim)
+    )
 
-    Returns
-    -------
-    DataFrame
-        id, dataset, method, n_components, paper, paper_std (over folds), in the order of the ledger.
-    """
-    rows = []
-    for claim in claims.to_dict("records"):
-        setting = setting_of(claim)
-        if (
-            claim["paper"] != "titsias2001"
-            or claim["quantity"] != "error_pct"
-            or "n_components" not in setting
-        ):
-            continue
-        method = METHODS.get(claim["method"]) or name_of(float(setting["lambda"]))
-        cell = {"id": claim["id"], "dataset": claim["dataset"], "method": method}
-        cell |= {"n_components": int(setting["n_components"]), "paper": float(claim["value"])}
-        rows.append(cell | {"paper_std": float(claim["spread"])})
-    return pd.DataFrame(rows)
+
+def values(tables: Tables, *_: Any) -> dict[str, pd.DataFrame]:
+    """Return means over the folds of a repetition, and the examples."""
+    by_run = tables["errors"]
+    if len(by_run):
+        by_run = by_run.groupby(["dataset", "method", "n_components", "run"], sort=False)
+    means = {
+        name: by_run[columns].mean().reset_index() if len(by_run) else by_run
+        for name, columns in (("values", ["error", "own_group", "shared"]), ("timing", ["seconds"]))
+    }
+    return means | {"examples": tables["examples"]}
+
+
+def tables(tables: Tables, stated: pd.DataFrame, paper: Settings) -> dict[str, Any]:
+    """Return Tables I to V, and the selection of lambda."""
+    found, chosen = summary(tables["errors"], cells(stated), paper), choice_table(tables["choice"])
+    return {
+        "csv": found,
+        "md": to_markdown(found, paper),
+        "choice_csv": chosen,
+        "choice_md": choice_markdown(chosen, paper),
+    }
 
 
 def summary(errors: pd.DataFrame, printed: pd.DataFrame, paper: Settings) -> pd.DataFrame:
-    """One row per cell: the paper's, ours, and whether they agree.
+    """Return the cells of all tables beside the paper's.
 
-    Returns
-    -------
-    DataFrame
-        table, dataset (of the configuration), method, n_components, paper, paper_std, error (mean over folds and
-        repetitions), std (over the folds of a repetition, mean of repetitions), se (of the mean, from the spread of
-        repetitions), n_runs, combined_se (with the paper's, its std / sqrt(folds)), within (|difference| at most twice
-        that), counting_std (what counting errors p in the n test rows of a fold alone gives, sqrt(p (1 - p) / n), with
-        the paper's p), within_counting (as within, with no std of the paper smaller than that), not_available (why;
-        empty where it is not).
+    Columns: error (mean over folds and repetitions), std (over the folds of a repetition, mean of repetitions), se (of the mean,
+    over repetitions), combined_se (with the paper's, its std / sqrt(folds)), within (|difference| at most twice that),
+    counting_std (of counting errors p in the n test samples of a fold alone, sqrt(p (1 - p) / n), with the paper's p),
+    within_counting (as within, with no std of the paper smaller than that), not_available (the reason, or empty).
     """
     rows = []
     for name, entry in paper.tables.items():
-        own = errors[errors["dataset"] == name]
-        cells_of = printed[printed["dataset"] == entry.get("source", name)]
-        for cell in cells_of.drop(columns="id").to_dict("records"):
+        own = dict(list(errors[errors["dataset"] == name].groupby(["method", "n_components"])))
+        for cell in printed[printed["dataset"] == entry.get("source", name)].to_dict("records"):
+            del cell["id"]
             row = {"table": entry["table"], **cell, "dataset": name}
-            found = own[(own["method"] == cell["method"]) & (own["n_components"] == cell["n_components"])]
-            if not len(found):
+            found = own.get((cell["method"], cell["n_components"]))
+            if found is None:
                 rows.append(row | {"not_available": entry.get("not_available", "not part of this run")})
                 continue
             by_run = found.groupby("run")["error"]
-            runs = by_run.mean()
+            runs, share, root = by_run.mean(), cell["paper"] / 100, np.sqrt(paper.n_folds)
             se = float(runs.std(ddof=1) / np.sqrt(len(runs)))
-            combined = float(np.hypot(se, cell["paper_std"] / np.sqrt(paper.n_folds)))
+            combined = float(np.hypot(se, cell["paper_std"] / root))
             row |= {"error": runs.mean(), "std": by_run.std(ddof=1).mean(), "se": se, "n_runs": len(runs)}
             difference = abs(runs.mean() - cell["paper"])
             row |= {"combined_se": combined, "within": difference <= 2 * combined}
-            share = cell["paper"] / 100
             counting = 100 * float(np.sqrt(share * (1 - share) / found["n_test"].mean()))
-            wider = np.hypot(se, max(counting, cell["paper_std"]) / np.sqrt(paper.n_folds))
+            wider = np.hypot(se, max(counting, cell["paper_std"]) / root)
             row |= {"counting_std": counting, "within_counting": difference <= 2 * wider}
             rows.append(row | {"not_available": ""})
     return pd.DataFrame(rows)
 
 
 def agreement(table: pd.DataFrame, paper: Settings) -> pd.DataFrame:
-    """In how many cells ours and the paper's are within two combined standard errors, by table and kind of method.
+    """Count the cells within two combined standard errors of the paper's, by table and kind of method.
 
-    Returns
-    -------
-    DataFrame
-        dataset, methods, cells, within and within_counting (as of `summary`), below_counting (cells whose std in the
-        paper is below counting_std), mean_difference.
+    below_counting counts cells whose std in the paper is below counting_std.
     """
-    there = table[table["not_available"] == ""]
-    there = there.assign(
-        below_counting=there["paper_std"] < there["counting_std"],
-        **{name: there[name].astype(bool) for name in ("within", "within_counting")},
+    found = table[table["not_available"] == ""]
+    found = found.assign(
+        below_counting=found["paper_std"] < found["counting_std"],
+        methods=found["method"].map(paper.methods | dict.fromkeys(paper.lambdas, "each lambda")),
+        difference=found["error"] - found["paper"],
+        **{name: found[name].astype(bool) for name in ("within", "within_counting")},
     )
-    kind = there["method"].map(paper.methods | dict.fromkeys(paper.lambdas, "each lambda"))
-    grouped = there.assign(methods=kind).groupby(["dataset", "methods"], sort=False)
-    counts = grouped[["within", "within_counting", "below_counting"]].sum()
-    result = grouped.size().to_frame("cells").join(counts)
-    mean = grouped.apply(lambda g: (g["error"] - g["paper"]).mean(), include_groups=False)
-    return result.assign(mean_difference=mean).reset_index()
-
-
-NOTE = """\
-Test error in %, five-fold stratified cross-validation: *here* ± standard deviation over the folds of a repetition,
-mean of {runs} repetitions | the paper's ± its own over five folds. A star: the two differ by more than twice their
-combined standard error (the paper's is its deviation over the root of five; ours is of the mean over repetitions)."""
-
-AGREEMENT_NOTE = """\
-*below counting*: cells whose deviation in the paper is smaller than what counting errors in the test rows of a fold gives
-on its own, sqrt(p (1 - p) / n). Deviations of five folds are uncertain, and so small ones come about by chance; but a cell
-judged by one hardly agrees with any repetition of it. *within, allowing for counting*: with no deviation of the paper
-smaller than that."""
+    grouped = found.groupby(["dataset", "methods"], sort=False)
+    result = grouped.size().to_frame("cells")
+    result = result.join(grouped[["within", "within_counting", "below_counting"]].sum())
+    return result.assign(mean_difference=grouped["difference"].mean()).reset_index()
 
 
 def to_markdown(table: pd.DataFrame, paper: Settings) -> str:
-    """The five tables to be read, ours beside the paper's."""
-    text = ["# Tables I to V of Titsias and Likas (2001)", NOTE.format(runs=paper.repetitions)]
-    counted = agreement(table, paper)
+    """Render the five tables."""
     titles = {name: entry["title"] for name, entry in paper.tables.items()}
+    counted = agreement(table, paper)
     counted["dataset"] = counted["dataset"].map(titles)
-    counted["mean_difference"] = counted["mean_difference"].map("{:+.2f}".format)
-    text += [
-        "**Cells that agree**",
-        _markdown(
-            counted.rename(
-                columns={
-                    "within_counting": "within, allowing for counting",
-                    "below_counting": "below counting",
-                    "mean_difference": "here less paper",
-                }
-            )
-        ),
+    counted["mean_difference"] = counted["mean_difference"].map(lambda value: number(value, "+.2f"))
+    counted = counted.rename(
+        columns={
+            "within_counting": "within, allowing for counting",
+            "below_counting": "below counting",
+            "mean_difference": "ours less paper",
+        }
+    )
+    blocks: list[Any] = [
+        NOTE.format(runs=paper.repetitions),
+        {"Cells that agree": counted.astype(str)},
         AGREEMENT_NOTE,
     ]
-    for (number, dataset), own in table.groupby(["table", "dataset"], sort=False):
-        text.append(f"## Table {number}: {titles[str(dataset)]}")
-        missing = own.loc[own["not_available"] != "", "not_available"]
-        if len(missing):
-            text.append(f"Not available: {missing.iloc[0]}.")
-        lines = []
-        for method, row in own.groupby("method", sort=False):
-            line = {"method": paper.methods[str(method)]}
-            for cell in row.to_dict("records"):
-                line[f"M = {cell['n_components']}"] = _cell(cell)
-            lines.append(line)
-        text.append(_markdown(pd.DataFrame(lines)))
-    return "\n\n".join(text) + "\n"
-
-
-def _markdown(table: pd.DataFrame) -> str:
-    return table.to_markdown(index=False, disable_numparse=True)
+    for (numeral, dataset), own in table.groupby(["table", "dataset"], sort=False):
+        reason = own["not_available"].max()
+        lines = own.assign(cell=own.apply(_cell, axis=1)).pivot(
+            index="method", columns="n_components", values="cell"
+        )
+        lines = lines.reindex(own["method"].unique()).add_prefix("M = ")
+        lines.insert(0, "method", lines.index.map(paper.methods))
+        blocks += [f"## Table {numeral}: {titles[str(dataset)]}", reason and f"Not available: {reason}."]
+        blocks.append(lines)
+    return document("Tables I to V of Titsias and Likas (2001)", *blocks)
 
 
 def _cell(cell: Mapping[str, Any]) -> str:
-    printed = f"{cell['paper']:.2f} ± {cell['paper_std']:.2f}"
+    printed = spread(cell["paper"], cell["paper_std"])
     if cell["not_available"]:
-        return f"not available \\| {printed}"
-    star = "" if cell["within"] else " *"
-    return f"{cell['error']:.2f} ± {cell['std']:.2f}{star} \\| {printed}"
+        return f"not available | {printed}"
+    return f"{spread(cell['error'], cell['std'])}{'' if cell['within'] else ' *'} | {printed}"
 
 
 def choice_table(errors: pd.DataFrame) -> pd.DataFrame:
-    """Errors of each way to settle lambda, and their difference to the average over lambda in the same folds.
-
-    Returns
-    -------
-    DataFrame
-        dataset, n_components, method, error, against (less the average's, by run), against_se, chosen (mean).
-    """
+    """Return the error of each way to select lambda; ``against`` is its difference to the average over lambda, by run."""
     rows = []
     for (dataset, m), own in errors.groupby(["dataset", "n_components"], sort=False):
         by_run = own.pivot_table(index="run", columns="method", values="error", sort=False)
         for method in by_run:
             difference = by_run[method] - by_run["averaging"]
-            part = own[own["method"] == method]
             row = {"dataset": dataset, "n_components": m, "method": method, "error": by_run[method].mean()}
             row |= {"against": difference.mean(), "against_se": difference.sem()}
-            chosen = part["chosen"].mean() if "chosen" in part else float("nan")
-            rows.append(row | {"chosen": chosen})
+            rows.append(row | {"chosen": own.loc[own["method"] == method, "chosen"].mean()})
     return pd.DataFrame(rows)
 
 
-CHOICE_NOTE = """\
-Test error in %, and in brackets its difference to the average over lambda in the same folds, ± its standard error over
-repetitions of the cross-validation. *chosen*: the lambda of the best log posterior on validation rows, along one path of
-warm starts, then all training rows; *by accuracy*: the same by validation accuracy; *per pair*: a lambda for the kernels
-of each class in each other class, one pair after the other. Then the mean of the lambdas that were chosen."""
-
-
 def choice_markdown(table: pd.DataFrame, paper: Settings) -> str:
-    """The ways to settle lambda to be read: methods as rows, data sets as columns."""
-    lines: dict[str, dict[str, str]] = {}
-    for row in table.to_dict("records"):
-        method = row["method"]
-        line = lines.setdefault(method, {"method": paper.methods.get(method, method)})
-        cell = f"{row['error']:.2f}"
-        if method != "averaging":
-            cell += f" ({row['against']:+.2f} ± {row['against_se']:.2f})"
-        if not np.isnan(row["chosen"]):
-            cell += f", {row['chosen']:.2f}"
-        line[f"{row['dataset']}, M = {row['n_components']}"] = cell
-    shown = pd.DataFrame(list(lines.values())).fillna("")
-    return "\n\n".join(["# Does it pay to choose lambda?", CHOICE_NOTE, _markdown(shown)]) + "\n"
+    """Render the ways to select lambda: methods as rows, data sets as columns."""
 
+    def cell(row: Mapping[str, Any]) -> str:
+        against = "" if row["method"] == "averaging" else f" ({spread_of(row['against'], row['against_se'])})"
+        chosen = number(row["chosen"], missing="")
+        return number(row["error"]) + against + (f", {chosen}" if chosen else "")
 
-def gathered(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """All tables that have rows, one below the other."""
-    found = [part for part in parts if len(part)]
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+    def spread_of(mean: float, se: float) -> str:
+        return f"{number(mean, '+.2f')} ± {number(se)}"
+
+    lines = pd.DataFrame()
+    for (dataset, m), own in table.groupby(["dataset", "n_components"], sort=False):
+        column = own.set_index("method").assign(method=own["method"].to_numpy()).apply(cell, axis=1)
+        lines[f"{dataset}, M = {m}"] = column
+    lines.insert(0, "method", [paper.methods.get(method, method) for method in lines.index])
+    return document("Selection of lambda", CHOICE_NOTE, lines)

@@ -1,4 +1,4 @@
-"""The benchmark's own splits, from a file in a mirror folder."""
+"""The benchmark's splits, from a file in the mirror."""
 
 import numpy as np
 import pytest
@@ -19,36 +19,28 @@ def saved(folder, **changed):
     return path
 
 
-def test_splits_are_those_of_the_file(tmp_path, monkeypatch):
+def test_splits_of_the_mirror(tmp_path, monkeypatch):
     monkeypatch.setenv("SKEM_DATA_MIRROR", str(tmp_path))
     assert benchmark.file() is None
     path = saved(tmp_path)
-    assert benchmark.file() == path
-    X_train, y_train, X_test, y_test = benchmark.splits(path, "banana", 2)[1]
-    assert_array_equal(X_train, X[3:])
-    assert_array_equal(y_train, [-1, 1, -1])
-    assert_array_equal(X_test, X[[0, 2]])
-    assert_array_equal(y_test, [1, 1])
-    monkeypatch.delenv("SKEM_DATA_MIRROR")
-    assert benchmark.file() is None
+    assert benchmark.file() == str(path)
+    for found, expected in zip(
+        benchmark.splits(path, "banana", 2)[1], (X[3:], [-1, 1, -1], X[[0, 2]], [1, 1]), strict=True
+    ):
+        assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize(
-    ("changed", "message"),
+    ("changed", "name", "message"),
     [
-        ({"train": TRAIN + 3}, "rows that it has not"),
-        ({"test": TEST - 1}, "rows that it has not"),
-        ({"x": X[:4]}, "shapes"),
-        ({"x": "text"}, "no struct of the arrays"),
-        ({"train": TRAIN[:1]}, "2 splits of banana are asked for, it has 1"),
+        ({"train": TRAIN + 3}, "banana", "samples beyond its 6"),
+        ({"test": TEST - 1}, "banana", "samples beyond its 6"),
+        ({"x": X[:4]}, "banana", "shapes"),
+        ({"x": "text"}, "banana", "no struct of the arrays"),
+        ({"train": TRAIN[:1]}, "banana", "has 1 splits of banana; 2 are required"),
+        ({}, "titanic", "titanic is no struct"),
     ],
 )
-def test_a_file_of_other_arrays_is_refused(tmp_path, changed, message):
-    path = saved(tmp_path, **changed)
+def test_other_files_are_refused(tmp_path, changed, name, message):
     with pytest.raises(ValueError, match=message):
-        benchmark.splits(path, "banana", 2)
-
-
-def test_a_data_set_that_is_not_in_the_file_is_named(tmp_path):
-    with pytest.raises(ValueError, match="titanic is no struct"):
-        benchmark.splits(saved(tmp_path), "titanic", 1)
+        benchmark.splits(saved(tmp_path, **changed), name, 2)

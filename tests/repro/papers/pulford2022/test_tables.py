@@ -54,7 +54,7 @@ def test_a_grid_says_where_it_is_highest():
         ]),
         ["grid"],
     )  # fmt: skip
-    assert "highest: 3x12, K = 8, 92.00 at pass 2 on average" in tables.curves_markdown("Grid", table)
+    assert "highest: 3x12, K = 8, 92.00 at iteration 2 on average" in tables.curves_markdown("Grid", table)
 
 
 def test_the_audit_tells_protocols_apart_and_nests_within_folds():

@@ -1,123 +1,102 @@
-"""Sanderson and Curtin (2017): what its jobs draw, fit and time."""
+"""Sanderson and Curtin (2017): jobs on few samples."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from claims import ROOT
 from numpy.testing import assert_allclose
 
 from skem import GaussianMixture
 from skem.repro.papers.sanderson2017 import advice, data, fits, times
-from skem.repro.peers import from_kmeans
-from skem.repro.peers.engines import mean_log_likelihood
+from skem.repro.peers.from_kmeans import ENGINES, Request
 
-ROOT = Path(__file__).parents[4]
+ENTRY = {"n_components": 2}
+EM = {"kmeans_iter": 3, "em_iter": 5, "floor": 1e-6}
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    """Two clusters instead of a data set."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 6])
+    for module in (fits, advice):
+        monkeypatch.setattr(module, "samples", lambda *arguments: X)
+    return {"dataset": "toy", "entry": ENTRY, "n_rows": None, "seed": 0}
 
 
 def test_poker_hands_are_five_different_cards():
     hands = data.poker_hands(20_000, np.random.default_rng(0)).reshape(-1, 5, 2)
-    cards = (hands[:, :, 0] - 1) * 13 + hands[:, :, 1] - 1
-    assert all(len(set(hand)) == 5 for hand in cards.astype(int).tolist())
-    for place in range(5):  # each card as often as any other, in every place
-        counts = np.bincount(cards[:, place].astype(int), minlength=52)
-        assert len(counts) == 52
+    cards = ((hands[:, :, 0] - 1) * 13 + hands[:, :, 1] - 1).astype(int)
+    assert all(len(set(hand)) == 5 for hand in cards.tolist())
+    for place in cards.T:  # each card as often as any other
+        counts = np.bincount(place, minlength=52)
         assert ((counts - 20_000 / 52) ** 2 / (20_000 / 52)).sum() < 100
 
 
-def test_missing_values_are_filled_as_said():
+def test_missing_values():
     X = np.array([[1.0, np.nan], [3.0, 4.0]])
     assert data.filled(X, "zero")[0, 1] == 0
     assert data.filled(X, "mean")[0, 1] == 4
     assert np.isnan(data.filled(X, "observed")[0, 1])
 
 
-def test_standardised_rows_have_the_likelihood_of_the_others():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 2)) * [1.0, 100.0] + 5.0
-    fitted = GaussianMixture(1, reg_covar=0.0).fit(X)
-    parameters = fitted.weights_, fitted.means_, fitted.covariances_
-    again = GaussianMixture(1, reg_covar=0.0).fit(data.standardised(X)[0])
-    moved = again.weights_, again.means_, again.covariances_
-    plain, _ = fits.mean_log_likelihood("mlpack_full", X, parameters, mean_log_likelihood)
-    other, _ = fits.mean_log_likelihood("mlpack_full_standardised", X, moved, mean_log_likelihood)
-    assert other == pytest.approx(plain, rel=1e-10)
+def test_likelihoods_of_standardised_samples_are_in_input_units():
+    X = np.random.default_rng(0).normal(size=(300, 2)) * [1.0, 100.0] + 5.0
+    found = []
+    for method, Y in (("mlpack_full", X), ("mlpack_full_standardised", data.standardised(X)[0])):
+        model = GaussianMixture(1, reg_covar=0.0).fit(Y)
+        parameters = model.weights_, model.means_, model.covariances_
+        found.append(fits.mean_log_likelihood(method, X, parameters)[0])
+    assert found[0] == pytest.approx(found[1], rel=1e-10)
 
 
-def test_fits_folds_and_ridges_leave_rows():
-    rng = np.random.default_rng(0)
-    X = np.concatenate([rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 6])
-    request = from_kmeans.Request(2, 3, 5, 1e-6, 0)
-    gone = replace(from_kmeans.ENGINES["mlpack_full"], version=lambda: None)
-
+def test_fits(toy, monkeypatch):
     def fails(X, request):
         raise RuntimeError("Ill-conditioned\nDetails")
 
-    engines = dict(from_kmeans.ENGINES, mlpack_full=gone)
-    engines["armadillo_diag"] = replace(engines["skem_diag"], fit=fails)
+    monkeypatch.setitem(ENGINES, "mlpack_full", replace(ENGINES["mlpack_full"], version=lambda: None))
+    monkeypatch.setitem(ENGINES, "armadillo_diag", replace(ENGINES["skem_diag"], fit=fails))
     methods = {"armadillo_diag": 2, "mlpack_full": 3, "skem_diag": 2, "skem_full": 2}
-    made = fits.fits("toy", X, methods, request, engines, mean_log_likelihood)
-    table = pd.DataFrame(made).set_index("method")
+    table = pd.DataFrame(fits.fits(methods, em=EM, **toy)).set_index("method")
     assert table.loc["mlpack_full", "note"] == "not installed: pip install mlpack"  # once
     assert table.loc["armadillo_diag", "note"].tolist() == 2 * ["failed: Ill-conditioned"]
-    assert table.loc["skem_full", "guard"].tolist() == 2 * ["ridge 1e-06"]
     full, diagonal = (table.loc[f"skem_{kind}", "log_likelihood"].to_numpy() for kind in ("full", "diag"))
     assert (full > diagonal).all()
-    own = GaussianMixture(
-        2,
-        covariance_type="diag",
-        init="random_subset",
-        metric="mahalanobis",
-        kmeans_iter=3,
-        max_iter=5,
-        tol=0,
-        random_state=fits.splits.seed(0, "toy", 0, "start"),
-    ).fit(X)
-    assert diagonal[0] == pytest.approx(len(X) * own.score(X))
-    folds = pd.DataFrame(fits.heldout("toy", X, ["skem_full"], 3, request, engines, mean_log_likelihood))
-    assert len(folds) == 3
+    folds = pd.DataFrame(fits.heldout(["skem_full"], 3, em=EM, **toy))
     assert folds["test"].mean() < folds["train"].mean()
-    setup = {"ridges": [1e-6, 1.0], "runs": 1}
-    ridged = pd.DataFrame(fits.by_ridge("toy", X, setup, request, engines, mean_log_likelihood))
-    for _, own in ridged.groupby("method"):
+    found = pd.DataFrame(fits.regularisation({"reg_covar": [1e-6, 1.0], "runs": 1}, em=EM, **toy))
+    for _, own in found.groupby("method"):
         assert own["log_likelihood"].is_monotonic_decreasing
 
 
-def test_advice_and_metrics_leave_curves():
-    rng = np.random.default_rng(0)
-    X = np.concatenate([rng.normal(size=(100, 2)), rng.normal(size=(100, 2)) + 6]) * [1.0, 1000.0]
-    setup = {"most_rows": 150, "runs": 2, "ridge": 1e-3, "kmeans_iter": [0, 5], "em_iter": [1, 4, 20]}
-    setup["rows_per_component"] = [5, 40, 1000]
-    table = pd.DataFrame(advice.advice("toy", X, 2, setup, 0))
-    sizes = table[table["about"] == "rows_per_component"]
-    assert set(sizes["value"]) == {5, 40}  # of no more rows than there are
-    assert len(sizes) == 8
+def test_advice(toy):
+    setup = {"most_rows": 100, "runs": 2, "reg_covar": 1e-3, "kmeans_iter": [0, 5], "em_iter": [1, 4, 20]}
+    table = pd.DataFrame(advice.advice(setup=setup | {"rows_per_component": [5, 40, 1000]}, **toy))
+    assert set(table.loc[table["about"] == "rows_per_component", "value"]) == {5, 40}  # as many as there are
     assert np.isfinite(table["test"]).all()
-    metrics = pd.DataFrame(advice.starts(X, 2, {"runs": 2, "passes": [1, 5]}, 1e-10, 0))
-    rising = metrics.pivot(index=["run", "metric"], columns="passes", values="train")
+    found = pd.DataFrame(advice.starts(setup={"runs": 2, "em_iter": [1, 5]}, reg_covar=1e-10, **toy))
+    rising = found.pivot(index=["run", "metric"], columns="em_iter", values="train")
     assert (rising[5] >= rising[1]).all()
 
 
-def test_k_means_and_its_seeds_are_timed_and_agree():
+def test_times_of_k_means():
     X = np.random.default_rng(0).normal(size=(400, 3))
     rows = pd.DataFrame(times.kmeans("toy", X, 5, 4, [1], 1, 0)).set_index("engine")
     assert rows.loc["skem", "inertia"] == rows.loc["skem, from a file", "inertia"]
     assert_allclose(rows.loc["skem", "inertia"], rows.loc["scikit-learn", "inertia"], rtol=1e-6)
-    assert {row["init"] for row in times.seeds(X, 5, 1, 0)} >= {"static_spread", "random_subset"}
-    assert times.exponentials(1000, 2, 2)[0] > 0
+    assert {row["init"] for row in times.seeding(X, 5, 1, 0)} >= {"static_spread", "random_subset"}
+    assert times.exponentials("toy", 1000, 2, 2)[0]["seconds"] > 0
 
 
 @pytest.mark.parametrize("method", ["armadillo_diag", "mlpack_full"])
-def test_starts_of_others_follow_from_the_seed_alone(method, monkeypatch):
-    """Not from the fits that came before."""
+def test_initialisations_of_others_depend_on_the_seed_alone(method, monkeypatch):
     monkeypatch.chdir(ROOT)
-    engine = from_kmeans.ENGINES[method]
+    engine = ENGINES[method]
     if engine.version() is None:
         pytest.skip(f"{method} is not installed: {engine.install}")
     X = np.random.default_rng(0).normal(size=(300, 2))
-    first, other, again = (
-        engine.fit(X, from_kmeans.Request(4, 5, 5, 1e-10, seed)).parameters[1] for seed in (7, 8, 7)
-    )
+    first, other, again = (engine.fit(X, Request(4, 5, 5, 1e-10, seed)).parameters[1] for seed in (7, 8, 7))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)

@@ -1,0 +1,111 @@
+"""Ambiguities of a paper, and their effect on verdicts."""
+
+import pytest
+from claims import ROOT, STATED
+
+from skem.repro import papers
+from skem.repro.config.documents import ConfigurationError
+from skem.repro.ledger.estimates import NotRun
+from skem.repro.ledger.interpretations import Ambiguity, Interpretation, Replacement, check, survey
+from skem.repro.ledger.verdicts import Evaluation
+
+
+def ambiguity(about, default, claims, **choices):
+    labels = {name: {"label": label} for name, label in choices.items()}
+    return Ambiguity(about=about, open="x", default=default, because="x", claims=claims, choices=labels)
+
+
+AMBIGUITIES = {
+    "ridge": ambiguity("the ridge", "some", ["p.*"], some="a ridge", none="no ridge"),
+    "scale": ambiguity("the scale", "raw", ["p.a"], raw="as it is", unit="scaled"),
+}
+
+
+def surveyed(verdicts, claim="p.a"):
+    """Survey a claim with a verdict per interpretation, or none."""
+
+    def evaluate(interpretation):
+        verdict = verdicts.get(tuple(interpretation.choices.values()))
+        if verdict is None:
+            raise NotRun("no such run")
+        return Evaluation(verdict, 1.0)
+
+    return survey({"id": claim}, AMBIGUITIES, evaluate)
+
+
+SOME_RAW, SOME_UNIT, NO_RAW, NO_UNIT = ("some", "raw"), ("some", "unit"), ("none", "raw"), ("none", "unit")
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "words"),
+    [
+        # One choice alone decides, or two, or the two together.
+        ({SOME_RAW: "worse", SOME_UNIT: "holds", NO_RAW: "worse", NO_UNIT: "holds"}, "the scale"),
+        ({SOME_RAW: "worse", NO_RAW: "better", SOME_UNIT: "holds"}, "the ridge and on the scale"),
+        ({SOME_RAW: "worse", NO_RAW: "too few runs", NO_UNIT: "holds"}, "the ridge and on the scale"),
+        # Open verdicts contradict no other.
+        ({SOME_RAW: "worse", NO_RAW: "undecided"}, ""),
+    ],
+)
+def test_ambiguities_that_decide_a_verdict(verdicts, words):
+    found, depends_on = surveyed(verdicts)
+    assert (depends_on, len(found)) == (words, len(verdicts))
+    assert found[0].label == "a ridge, as it is"
+
+
+def test_interpretations_that_were_not_run():
+    found = surveyed({NO_RAW: "holds"})[0][0].evaluation
+    assert found.note.startswith("evaluated with no ridge, as it is; the interpretation nearest the text")
+    with pytest.raises(NotRun):
+        surveyed({})
+
+
+def test_only_ambiguities_that_affect_a_claim_are_surveyed():
+    found, depends_on = surveyed({("some",): "holds", ("none",): "fails"}, "p.b")
+    assert (depends_on, len(found)) == ("the ridge", 2)
+    assert len(surveyed({(): "holds"}, "q.b")[0]) == 1
+
+
+def test_a_choice_without_effect_on_the_numbers_is_left_out():
+    def evaluate(interpretation):
+        shift = interpretation.choices["scale"] == "unit"
+        return Evaluation("worse", 1.0 + shift, 0.0 + shift, 2.0 + shift)
+
+    labels = [found.label for found in survey({"id": "p.a"}, AMBIGUITIES, evaluate)[0]]
+    assert labels == ["a ridge, as it is", "a ridge, scaled"]
+
+
+def test_replacements_of_several_choices_follow_each_other():
+    ridge = [
+        Replacement(data_set="rice", methods=["skem"], with_method="skem-ridge"),
+        Replacement(data_set="iris", untrained=True),
+    ]
+    scale = [Replacement(methods=["skem", "skem-ridge"], with_data_set="rice_unit")]
+    interpretation = Interpretation({}, (ridge, scale))
+    assert interpretation.where("rice", "skem") == ("rice_unit", "skem-ridge")
+    assert interpretation.where("rice", "lda") == ("rice", "lda")
+    with pytest.raises(NotRun, match="not trained"):
+        interpretation.where("iris", "lda")
+
+
+def test_faults_of_ambiguities_are_reported_together():
+    choices = {
+        "a": {"label": "a"},
+        "b": {
+            "label": "b",
+            "replacements": [{"data_set": "rice", "methods": ["skem"], "with_method": "other"}],
+        },
+    }
+    wrong = ambiguity("x", "c", ["p.*", "q.*"], a="a", b="b").model_dump() | {"choices": choices}
+    with pytest.raises(ConfigurationError) as caught:
+        check("p.yaml", {"x": Ambiguity.model_validate(wrong)}, {"p.a"}, {("rice", "skem")})
+    assert str(caught.value).split("\n       ") == [
+        "p.yaml: interpretations.x: default is 'c'; its choices are a, b",
+        "p.yaml: interpretations.x.claims names 'q.*', which is no claim",
+        "p.yaml: interpretations.x.choices.b.replacements.0 names models of no experiment",
+    ]
+
+
+@pytest.mark.parametrize("name", papers.names())
+def test_ambiguities_of_the_papers_are_sound(name):
+    assert papers.ambiguities(name, STATED, papers.settings(name, ROOT / "config"), ROOT / "config")

@@ -1,0 +1,28 @@
+# The rules of a paper whose jobs call functions of skem.repro.papers add to PAPER_RESULTS, by target:
+#   paper, jobs (files of its jobs, by name), values (names of tables for its claims), tables (by prefix of an output of its
+#   function), figures (with the files they are drawn from), and functions (that make the values and the tables).
+PAPER_RESULTS = {}
+
+
+def calls(script, function):
+    """Parameters of a script that calls a function: its name, and hashes of the code behind both."""
+    source = f"skem.repro.papers.{function}".partition(":")[0]
+    hashes = [code(script), code_of(f"{source.replace('.', '/')}.py")]
+    return {"function": f"skem.repro.papers.{function}", "code": hashes}
+
+
+def values_of(paper, names):
+    """Files of values by name."""
+    return {name: f"results/values/{paper}_{name}.csv" for name in names}
+
+
+def add_results(target, paper, values, tables, figures, **how):
+    """Add to PAPER_RESULTS, and to the claims, figures and reference."""
+    own = values_of(paper, values)
+    EVIDENCE.setdefault(paper, {})[target] = {"values": own}
+    DRAWN.update({name: {"paper": paper, "tables": files} for name, files in figures.items()})
+    claims = [f"{target}_claims"] if len(EVIDENCE[paper]) == 1 else []
+    results = expand("results/tables/{name}.{suffix}", name=[*tables.values(), *claims], suffix=("csv", "md"))
+    results += expand("results/figures/{name}.{suffix}", name=figures, suffix=KINDS)
+    REFERENCE_TOO.extend([*results, *own.values()])
+    PAPER_RESULTS[target] = how | {"paper": paper, "values": own, "tables": tables, "results": results}
