@@ -20,7 +20,7 @@ from skem.plots.components import (
     criterion_by_components,
     sharing_by_components,
 )
-from skem.plots.passes import accuracy_by_pass
+from skem.plots.iterations import accuracy_by_iteration
 from skem.plots.sharing import accuracy_by_sharing, kernels
 from skem.plots.starts import advantage
 from skem.plots.times import engine_scaling, regression_history
@@ -28,7 +28,7 @@ from skem.plots.times import engine_scaling, regression_history
 __all__ = [
     "WIDTHS",
     "accuracy_by_components",
-    "accuracy_by_pass",
+    "accuracy_by_iteration",
     "accuracy_by_sharing",
     "advantage",
     "cost_by_components",

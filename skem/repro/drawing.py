@@ -1,4 +1,4 @@
-"""The look of the project's figures, and how they are written."""
+"""Style, captions and files of the figures."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from skem.repro.files import write, write_text
 
@@ -24,12 +25,12 @@ STYLE = {
     "legend.framealpha": 0.9,
     "svg.hashsalt": "skem",  # the same file for the same numbers
 }
-"""Our own look; `skem.plots` takes whatever is set."""
+"""Style of the reproduction; `skem.plots` uses the current style."""
 
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Draw in `STYLE` over Matplotlib's defaults, whatever a user's matplotlibrc sets."""
+    """Draw in `STYLE` over Matplotlib's defaults, regardless of the user's matplotlibrc."""
     import matplotlib
 
     with matplotlib.rc_context():
@@ -39,7 +40,7 @@ def style() -> Iterator[None]:
 
 
 def subplots(*args: Any, **kwargs: Any) -> Any:
-    """``pyplot.subplots``. Every job's process reads the papers' figures; importing pyplot there takes half a second."""
+    """Call ``pyplot.subplots``; a late import saves every job half a second."""
     import matplotlib.pyplot as plt
 
     return plt.subplots(*args, **kwargs)
@@ -50,20 +51,20 @@ Tables = Mapping[str, pd.DataFrame]
 
 @dataclass(frozen=True)
 class Figure:
-    """How a paper's figure comes from tables, by name of file.
+    """A paper's figure.
 
     Attributes
     ----------
     rows : callable
-        From tables and the settings of the paper to the tidy table that is drawn.
+        Maps tables by name of file, and the settings of the paper, to the tidy table that is drawn.
     draw : callable
-        From that table and the settings to Axes, in the sizes of `skem.plots`.
+        Maps that table and the settings to Axes, in the sizes of `skem.plots`.
     needs : tuple of str
-        Experiments without whose tables there is no figure.
+        Experiments whose tables the figure requires.
     also : tuple of str
-        What else it shows if there.
+        Experiments whose tables the figure shows if they exist.
     timing : tuple of str
-        Tables of times it shows; such a figure is called "_timing", too, as it is never the same twice.
+        Tables of times that it shows; the name of such a figure ends in "_timing".
     """
 
     rows: Callable[[Tables, Any], pd.DataFrame]
@@ -73,15 +74,21 @@ class Figure:
     timing: tuple[str, ...] = ()
 
 
+def captions(project: str | Path = ".") -> dict[str, dict[str, str]]:
+    """Read the title and the text of every figure's caption, by name of file."""
+    paths = sorted(Path(project, "workflow/report").glob("*.yaml"))
+    texts = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in paths]
+    return {name: caption for text in texts for name, caption in text.items()}
+
+
 def save(axes: Any, paths: Iterable[str | Path]) -> None:
-    """Write the figure that Axes belong to, by suffix, without the time of day."""
+    """Write the figure of some Axes, in the format of each suffix, without the date."""
     figure = np.atleast_1d(axes).flat[0].figure
     for path in paths:
         kind = Path(path).suffix[1:]
         metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
-        # In SVG and PDF only what is rasterised has dots.
-        dots = 150 if kind == "png" else 100
-        draw = partial(figure.savefig, format=kind, dpi=dots, metadata=metadata)
+        dpi = 150 if kind == "png" else 100
+        draw = partial(figure.savefig, format=kind, dpi=dpi, metadata=metadata)
         if kind != "svg":
             write(path, draw)
             continue
@@ -91,6 +98,6 @@ def save(axes: Any, paths: Iterable[str | Path]) -> None:
 
 
 def concise(svg: str) -> str:
-    """The same drawing in a sixth fewer bytes: no indents, coordinates to a hundredth of a point."""
+    """Shorten an SVG by a sixth: no indentation, coordinates to a hundredth of a point."""
     shorter = re.sub(r' (?:d|x|y)="[^"]*"', lambda found: re.sub(r"(\.\d\d)\d+", r"\1", found[0]), svg)
     return re.sub(r"\n +", "\n", shorter)

@@ -1,31 +1,33 @@
-# Figures, drawn from the history.
-from skem.repro.drawing import KINDS
+# Figures of the papers, each from the tables that the papers' rules name in DRAWN.
+from skem.repro.drawing import captions
 
-FIGURES = [f"results/figures/{name}_accuracy_by_pass.{suffix}" for name in REPRODUCED for suffix in KINDS]
+CAPTIONS = {name: "**{title}**\n\n{text}".format(**caption) for name, caption in captions().items()}
 
 
-rule figure_accuracy_by_pass:
+rule draw:
     input:
-        history=lambda wildcards: expand(
-            "results/history/{dataset}.csv", dataset=datasets_of(wildcards.experiment)
-        ),
-        claims="config/claims.csv",
+        lambda wildcards: DRAWN[wildcards.figure]["tables"],
     output:
         report(
-            "results/figures/{experiment}_accuracy_by_pass.svg",
-            category="Accuracy",
-            labels={"figure": "{experiment}, accuracy by pass"},
-            caption="../report/accuracy_by_pass.rst",
+            "results/figures/{figure}.svg",
+            category=lambda wildcards: STUDY.titles[DRAWN[wildcards.figure]["paper"]],
+            labels={"figure": "{figure}"},
+            caption="../report/figure.rst",
         ),
-        "results/figures/{experiment}_accuracy_by_pass.pdf",
-        "results/figures/{experiment}_accuracy_by_pass.png",
-        csv="results/figures/{experiment}_accuracy_by_pass.csv",
+        "results/figures/{figure}.pdf",
+        "results/figures/{figure}.png",
+        csv="results/figures/{figure}.csv",
+    wildcard_constraints:
+        figure="|".join(DRAWN) or "none",
     localrule: True
     params:
-        experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
-        datasets=lambda wildcards: datasets_of(wildcards.experiment),
-        code=code("accuracy_by_pass"),
+        paper=lambda wildcards: DRAWN[wildcards.figure]["paper"],
+        settings=lambda wildcards: DRAWN[wildcards.figure].get(
+            "settings", STUDY.papers[DRAWN[wildcards.figure]["paper"]]
+        ),
+        caption=lambda wildcards: CAPTIONS[wildcards.figure],
+        code=code("draw"),
     message:
-        "figure of {wildcards.experiment}: accuracy by pass"
+        "drawing {wildcards.figure}"
     script:
-        "../scripts/accuracy_by_pass.py"
+        "../scripts/draw.py"

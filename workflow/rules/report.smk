@@ -1,16 +1,9 @@
-# One page of what runs left. It trains nothing, so it does not ask for what `all` makes: under another configuration
-# than theirs that would throw results of hours away. What is not there leaves a gap that names the command for it.
+# The report shows the results that exist. It trains nothing, so it does not depend on the files of `all`: with another
+# configuration that would replace results of hours. A missing part names the command that produces it.
 
 
-# `--config of=reference`: of the results that are committed, which a fresh clone has.
+# `--config of=reference` reports the committed results, which a fresh clone has.
 REPORTED = "results/reference" if STUDY.config.of else "results"
-
-
-def seen(wildcards):
-    """What a report would show: it is made anew when that is something else."""
-    from skem.repro.report.page import fingerprint
-
-    return fingerprint(REPORTED)
 
 
 rule configuration:
@@ -30,7 +23,7 @@ rule configuration:
 
 rule report:
     input:
-        # In one command with `all` it comes last.
+        # In one command with `all` the report comes last.
         lambda wildcards: rules.all.input if "all" in workflow.dag_settings.targets else [],
         templates=sorted(map(str, Path("workflow/report").iterdir())),
         claims=["config/claims.csv", *WORDS],
@@ -39,7 +32,7 @@ rule report:
         f"{REPORTED}/report.html",
     localrule: True
     params:
-        seen=seen,
+        started=STARTED,  # results may have changed since the last report
         code=code("report"),
     message:
         "the report"
@@ -48,7 +41,7 @@ rule report:
 
 
 rule findings:
-    """The numbers in README.md and docs/reproduce/findings, from the tables of results/reference."""
+    """Numbers in README.md and docs, from the tables of results/reference."""
     localrule: True
     params:
         code=code("findings"),

@@ -1,10 +1,14 @@
-# From the history to the papers' tables, beside what the papers print. Times have files of their own, "_timing".
+# From the history to the papers' tables, beside the papers' values. Times have files of their own, "_timing".
+from skem.repro.drawing import KINDS
 
 TABLES = [
-    f"results/tables/{name}{what}.{suffix}"
+    f"results/tables/{name}{part}.{suffix}"
     for name in REPRODUCED
-    for what in ("", "_timing")
+    for part in ("", "_timing")
     for suffix in ("csv", "md", "tex")
+]
+FIGURES = [
+    f"results/figures/{name}_accuracy_by_iteration.{suffix}" for name in REPRODUCED for suffix in KINDS
 ]
 
 
@@ -12,8 +16,22 @@ def datasets_of(experiment):
     return [dataset for dataset in EXPERIMENTS[experiment]["data_sets"] if dataset in DATASETS]
 
 
+def histories_of(experiment):
+    return expand("results/history/{dataset}.csv", dataset=datasets_of(experiment))
+
+
+DRAWN |= {
+    f"{name}_accuracy_by_iteration": {
+        "paper": "pulford2022",
+        "tables": [*histories_of(name), "config/claims.csv"],
+        "settings": EXPERIMENTS[name],
+    }
+    for name in REPRODUCED
+}
+
+
 rule choose_reg_covar:
-    """One ridge for all data sets, by validation accuracy; its experiment is not part of a default run."""
+    """One covariance regularisation for all data sets, selected by validation accuracy; not part of a default run."""
     input:
         expand("results/history/{dataset}.csv", dataset=DATASETS),
     output:
@@ -28,13 +46,13 @@ rule choose_reg_covar:
         },
         code=code("choose_reg_covar"),
     message:
-        "choosing reg_covar"
+        "selecting reg_covar"
     script:
         "../scripts/choose_reg_covar.py"
 
 
 def paper_setting(entry):
-    """The method and setting whose pass is timed: the first method that has the paper's setting."""
+    """The method and configuration whose iterations are timed: the first method at the paper's configuration."""
     label = entry["paper"]["setting"]
     return next(name for name, how in entry["methods"].items() if label in how.get("settings", {})), label
 
@@ -45,13 +63,11 @@ rule table:
             f"results/data/{DATASETS[dataset].features['source']}.json"
             for dataset in datasets_of(wildcards.experiment)
         ],
-        history=lambda wildcards: expand(
-            "results/history/{dataset}.csv", dataset=datasets_of(wildcards.experiment)
-        ),
+        history=lambda wildcards: histories_of(wildcards.experiment),
         predictions=lambda wildcards: [
             f"{path}.predictions.npz"
             for dataset in datasets_of(wildcards.experiment)
-            for path in histories(type("W", (), {"dataset": dataset}))
+            for path in histories(dataset)
         ],
         failed=lambda wildcards: expand(
             "results/failed/{dataset}.csv", dataset=datasets_of(wildcards.experiment)
@@ -83,7 +99,7 @@ rule table:
 
 rule table_timing:
     input:
-        passes=lambda wildcards: [
+        seconds=lambda wildcards: [
             "results/timings/{}/{}/{}.csv".format(
                 dataset, *paper_setting(EXPERIMENTS[wildcards.experiment]["data_sets"][dataset])
             )

@@ -1,1 +1,1 @@
-"""One page of what a run left."""
+"""The report: one HTML page of the results of a run."""

@@ -1,403 +1,249 @@
-"""One page of what a run left: claims, tables, figures, and how they came about. Trains nothing."""
+"""The report: one HTML page of the results in a folder. It trains nothing."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import yaml
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, UndefinedError
+from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from skem.repro import papers
+from skem.repro.config.documents import read_mapping
+from skem.repro.drawing import captions
+from skem.repro.files import read_json
 from skem.repro.ledger import sentences, summary, verdicts
 from skem.repro.ledger.links import MEASUREMENT
 from skem.repro.names import NAMES
 from skem.repro.report import markup, prose
 
-LARGE = 10_000
-"""Bytes up to which a file is carried as it is, to be had without a script."""
-
 REMARK = 160
-"""Letters of a remark that are shown at once, where they end a part of it."""
-
-FINDINGS = ("fails", "worse", "higher", "lower", "better")
-"""Verdicts that differ from the paper; they come first."""
+"""Characters of a remark that the claims table shows without unfolding."""
 
 TABLE1 = re.compile(r"table1\.\w+\.p?skem_accuracy")
-"""The accuracies of Table 1 of Pulford (2022)."""
+"""Ids of the accuracies in Table 1 of Pulford (2022)."""
 
 ABSENT = "missing"
-"""Verdict of a claim that the results do not have, for instance since it is younger."""
+"""Verdict of a claim that the results do not contain."""
 
-
-@dataclass(frozen=True)
-class Download:
-    """A file that the page carries."""
-
-    path: Path
-
-    @property
-    def name(self) -> str:
-        return self.path.name
-
-    @property
-    def url(self) -> Markup:
-        return markup.data_url(self.path)
-
-    @property
-    def packed(self) -> Markup | None:
-        """Of a larger file, what the page's script unpacks when it is asked for; such files are most of the page else."""
-        return markup.packed(self.path) if self.path.stat().st_size > LARGE else None
-
-    @property
-    def kind(self) -> str:
-        return markup.kind(self.path)
-
-    @property
-    def size(self) -> str:
-        return f"{max(1, round(self.path.stat().st_size / 1000))} kB"
-
-
-@dataclass(frozen=True)
-class Gap:
-    """Why something is missing, and the command that makes it."""
-
-    why: str
-    how: str
+SUMMARIES = ("paper_and_ours", "specifications")
+"""Figures of the claims, which the page shows with the claims table."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A table or figure, or the gap where it would be.
-
-    Attributes
-    ----------
-    name, title : str
-    shown : Markup
-    caption : str
-    gap : Gap
-        Where there is nothing to show.
-    downloads : tuple of Download
-    """
+    """A table or figure of the page. Without ``shown``, the page names the command that produces it."""
 
     name: str
     title: str
-    shown: Markup | None = None
+    shown: Markup | None
+    command: str = ""
+    files: tuple[Path, ...] = ()
     caption: str = ""
-    gap: Gap | None = None
-    downloads: tuple[Download, ...] = ()
 
 
 class Results:
-    """The folder a run wrote, as far as the run came.
+    """The folder of a run, which may be incomplete.
 
     Parameters
     ----------
     folder : path
         ``results``, or a copy such as ``results/reference``.
     project : path
-        The checkout, for titles, captions, claims and how to cite.
+        The checkout, for titles, captions, claims and the citation.
 
     Raises
     ------
     ValueError
-        If there is nothing to show, or a file is not what a run writes.
+        If the folder has neither tables nor claims.
     """
 
     def __init__(self, folder: str | Path, project: str | Path = ".") -> None:
         self.folder, self.project = Path(folder), Path(project)
-        if not any(self.folder.glob("tables/*.md")) and not (self.folder / "claims.csv").exists():
+        self.config = self.project / "config"
+        if not any(self.folder.glob("tables/*.md")) and not self.files("claims.csv"):
             raise ValueError(
-                f"{self.folder} has neither tables nor verdicts to report; `snakemake --cores all` makes them, "
-                "and `snakemake report --cores all` then makes the report"
+                f"{self.folder} has neither tables nor claims to report. Produce them with `snakemake --cores all`, "
+                "then the report with `snakemake report --cores all`."
             )
 
-    def _text(self, name: str) -> str | None:
-        path = self.folder / name
-        return path.read_text(encoding="utf-8") if path.exists() else None
+    def files(self, *names: str) -> tuple[Path, ...]:
+        """Those of these files that exist."""
+        return tuple(path for name in names if (path := self.folder / name).exists())
 
-    def _json(self, name: str) -> dict[str, Any]:
-        try:
-            return dict(json.loads(self._text(name) or "{}"))
-        except ValueError as error:
-            raise ValueError(
-                f"{self.folder / name} is not JSON ({error}); delete it and run again"
-            ) from error
+    def text(self, name: str) -> str:
+        """Content of a file, empty if it does not exist."""
+        return "".join(path.read_text(encoding="utf-8") for path in self.files(name))
 
-    @cached_property
-    def run(self) -> dict[str, Any]:
-        return self._json("run.json")
+    def json(self, name: str) -> dict[str, Any]:
+        """Content of a JSON file, empty if it does not exist."""
+        return {key: value for path in self.files(name) for key, value in read_json(path).items()}
 
-    @property
-    def configuration_files(self) -> list[str]:
-        """As given, but for the checkout's own folder."""
-        home = f"{self.project.resolve().as_posix()}/"
-        return [name.removeprefix(home) for name in self.run.get("config", [])]
-
-    @cached_property
-    def environment(self) -> dict[str, Any]:
-        return self._json("environment.json")
-
-    @cached_property
-    def configuration(self) -> str | None:
-        """The YAML of the run's configuration, overlays and options merged in."""
-        return self._text("configuration.yaml")
-
-    @cached_property
-    def experiments(self) -> list[str] | None:
-        """Those of the run; None where it is not written down."""
-        if self.configuration:
-            return yaml.safe_load(self.configuration).get("experiments")
-        return self.run.get("experiments")
-
-    @property
-    def finished(self) -> str:
-        """When its last table was written, as far as files tell."""
-        if "finished" in self.run:
-            return str(self.run["finished"])
-        paths = [*self.folder.glob("tables/*.csv"), *self.folder.glob("claims.csv")]
-        newest = max((path.stat().st_mtime for path in paths), default=0.0)
-        return datetime.fromtimestamp(newest, UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-    @property
     def data(self) -> list[dict[str, Any]]:
-        return [self._json(f"data/{path.name}") for path in sorted(self.folder.glob("data/*.json"))]
+        """Records of the data sets."""
+        return [self.json(f"data/{path.name}") for path in sorted(self.folder.glob("data/*.json"))]
 
-    def files(self, *names: str) -> tuple[Download, ...]:
-        """Those of these that are there."""
-        return tuple(Download(path) for name in names if (path := self.folder / name).exists())
+    def command(self, *experiments: str) -> str:
+        """Command that produces these experiments in addition to those of the run."""
+        own = (yaml.safe_load(self.text("configuration.yaml")) or {}).get("experiments", [])
+        overlays = [name for name in self.json("run.json").get("config", []) if name != "config/config.yaml"]
+        command = " ".join(["snakemake --cores all", *(["--configfile", *overlays] if overlays else [])])
+        if set(experiments) <= set(own):
+            return command
+        return f"{command} --config 'experiments=[{', '.join(dict.fromkeys([*own, *experiments]))}]'"
 
-    def _gap(self, experiments: tuple[str, ...]) -> Gap:
-        """Why something that needs these experiments is not there, and the run that has it too."""
-        overlays = [name for name in self.configuration_files if name != "config/config.yaml"]
-        again = " ".join(["snakemake --cores all", *(["--configfile", *overlays] if overlays else [])])
-        ran = self.experiments or []
-        if ran and set(experiments) <= set(ran):
-            return Gap("This run has not finished", again)
-        wanted = ", ".join(dict.fromkeys([*ran, *experiments]))
-        return Gap("Not part of this run", f"{again} --config 'experiments=[{wanted}]'")
+    def tables(self) -> Iterator[Part]:
+        """Tables of the papers' experiments in their order, then all others."""
+        planned: list[str] = []
+        for paper in papers.names():
+            stated = read_mapping(self.config / f"{paper}.yaml")
+            planned += [name for name in [stated.get("headlines"), *stated.get("studies", [])] if name]
+        # The page has a claims table of its own, and shows times with their table.
+        others = [path.stem for path in sorted(self.folder.glob("tables/*.md")) if path.stem not in planned]
+        for name in [*planned, *(name for name in others if not name.endswith(("_claims", "_timing")))]:
+            text = self.text(f"tables/{name}.md")
+            times = self.text(f"tables/{name}_timing.md").partition("\n")[2]
+            path = self.config / f"experiments/{name}.yaml"
+            title = read_mapping(path)["title"] if path.exists() else text.partition("\n")[0].lstrip("# ")
+            shown = markup.markdown(text + times, title) if text else None
+            kinds = [f"{part}.{kind}" for part in ("", "_timing") for kind in ("csv", "md", "tex")]
+            files = self.files(*(f"tables/{name}{kind}" for kind in [*kinds, "_summary.csv"]))
+            yield Part(f"table-{name}", title, shown, self.command(name), files)
+
+    def figure(self, name: str, command: str, folder: str = "figures") -> Part:
+        caption, files = self._captions[name], (f"{folder}/{name}.{kind}" for kind in ("svg", "pdf", "csv"))
+        path = self.folder / folder / f"{name}.svg"
+        shown = markup.image(path, "{title}. {text}".format(**caption)) if path.exists() else None
+        return Part(f"figure-{name}", caption["title"], shown, command, self.files(*files), caption["text"])
 
     @cached_property
-    def titles(self) -> dict[str, str]:
-        """Of the experiments with a table, in the order of config/paper.yaml, then of other tables by their heading."""
-        config = self.project / "config"
-        order = yaml.safe_load((config / "paper.yaml").read_text(encoding="utf-8"))["experiments"]
-        # Verdicts on one paper's claims stand in the ledger, times with their table.
-        others = [
-            path.stem
-            for path in sorted(self.folder.glob("tables/*.md"))
-            if path.stem not in order and not path.stem.endswith(("_claims", "_timing"))
-        ]
-        found = {}
-        for name in [*order, *others]:
-            path = config / "experiments" / f"{name}.yaml"
-            if path.exists():
-                found[name] = yaml.safe_load(path.read_text(encoding="utf-8"))["title"]
-            else:
-                found[name] = (self._text(f"tables/{name}.md") or name).partition("\n")[0].lstrip("# ")
-        return found
+    def _captions(self) -> dict[str, dict[str, str]]:
+        return captions(self.project)
 
-    def table(self, name: str, level: int = 4) -> Part:
-        """The table of an experiment, to be read, with headings at a level of the page's."""
-        title, text = self.titles[name], self._text(f"tables/{name}.md")
-        kinds = ("csv", "md", "tex")
-        files = [f"tables/{name}{what}.{kind}" for what in ("", "_timing") for kind in kinds]
-        if text is None:
-            return Part(name, title, gap=self._gap((name,)))
-        # Times stand in a file of their own, and here below the rest; its heading is not needed again.
-        _, _, times = (self._text(f"tables/{name}_timing.md") or "").partition("\n")
-        shown = markup.markdown(text + times, title, level)
-        return Part(name, title, shown, downloads=self.files(*files, f"tables/{name}_summary.csv"))
+    def figures(self) -> dict[str, list[Part]]:
+        """Figures by the title of their paper, in the order of the paper's figure numbers."""
+        titles = papers.titles(self.config)
+        found: dict[str, list[Part]] = {}
+        for paper in sorted(papers.names(), key=lambda name: name != "pulford2022"):
+            figures = papers.load(paper).FIGURES
+            needs = {name: figures[name].needs for name in figures if name not in SUMMARIES}
+            if paper == "pulford2022":
+                needs["table1_accuracy_by_iteration"] = ("table1",)
+            # Figures of optional targets are shown if they exist.
+            own = {name: e for name, e in needs.items() if e or self.files(f"figures/{name}.svg")}
+            found[titles[paper]] = sorted(
+                (self.figure(n, self.command(*e)) for n, e in own.items()), key=_number
+            )
+        shown = {part.name for own in found.values() for part in own} | {
+            f"figure-{name}" for name in SUMMARIES
+        }
+        names = [path.stem for path in sorted(self.folder.glob("figures/*.svg"))]
+        found["Other figures"] = [self.figure(name, "") for name in names if f"figure-{name}" not in shown]
+        return {title: parts for title, parts in found.items() if parts}
 
-    def text(self, name: str, title: str, how: str) -> Part:
-        """Another Markdown file, whose CSV stands elsewhere in the page."""
-        text = self._text(f"{name}.md")
-        if text is None:
-            return Part(name, title, gap=Gap("Not part of this run", how))
-        return Part(name, title, markup.markdown(text, title), downloads=self.files(f"{name}.md"))
-
-    def caption(self, name: str) -> tuple[str, str]:
-        """Title and text of a figure: the first line of its caption, and the rest."""
-        path = self.project / "workflow/report" / f"{name}.rst"
-        title, _, rest = path.read_text(encoding="utf-8").strip().partition("\n")
-        return title.strip("*"), " ".join(rest.split())
-
-    def _figure(self, name: str, stem: str, caption: str, gap: Gap) -> Part:
-        title, text = self.caption(caption)
-        files = self.files(*(f"{stem}.{kind}" for kind in ("svg", "pdf", "csv")))
-        path = self.folder / f"{stem}.svg"
-        if not path.exists():
-            return Part(name, title, caption=text, gap=gap, downloads=files)
-        return Part(name, title, markup.inline_svg(path, f"{title}. {text}"), text, downloads=files)
-
-    def figures(self) -> Iterator[Part]:
-        """Accuracy by pass of the tables that have it, then the trade-offs, then what else there is."""
-        suffix = "_accuracy_by_pass"
-        there = [path.stem.removesuffix(suffix) for path in self.folder.glob(f"figures/*{suffix}.svg")]
-        for name in sorted({"table1", *there}):
-            stem = f"{name}{suffix}"
-            yield self._figure(stem, f"figures/{stem}", "accuracy_by_pass", self._gap((name,)))
-        for paper in papers.names():
-            for name, figure in papers.load(paper).FIGURES.items():
-                # What no experiment of a run leads to is shown where it is there.
-                if figure.needs or (self.folder / f"figures/{name}.svg").exists():
-                    yield self._figure(name, f"figures/{name}", name, self._gap(figure.needs))
+    def peers(self) -> list[Part]:
+        """Figure and table of other implementations."""
+        command, title = "snakemake peers --cores all", "Seconds per EM iteration"
+        shown = markup.markdown(self.text("peers.md"), title) if self.files("peers.md") else None
+        table = Part("table-peers", title, shown, command, self.files("peers.md"))
+        return [self.figure("peers", command, "."), table]
 
     def findings(self) -> list[Part]:
-        """What is concluded from the committed results; of others nothing is."""
-        if self.folder.resolve() != (self.project / "results/reference").resolve():
-            return []
+        """Conclusions from the committed results."""
         found = []
-        for path in sorted((self.project / "docs/reproduce/findings").glob("*[0-9].md")):
-            text = prose.plain(path.read_text(encoding="utf-8"))
-            title = text.partition("\n")[0].lstrip("# ")
-            found.append(Part(path.stem, title, markup.markdown(text, title)))
+        if self.folder.resolve() == (self.project / "results/reference").resolve():
+            for path in sorted((self.project / "docs/reproduce/findings").glob("*[0-9].md")):
+                text = prose.plain(path.read_text(encoding="utf-8"))
+                title = text.partition("\n")[0].lstrip("# ")
+                found.append(Part(f"findings-{path.stem}", title, markup.markdown(text, title)))
         return found
-
-    def compared(self) -> list[Part]:
-        """Headline accuracies under every reading, and every accuracy beside the papers', where they are there."""
-        gap = Gap("This run has not finished", "snakemake --cores all")
-        names = ("specifications", "paper_and_here")
-        return [self._figure(name, f"figures/{name}", name, gap) for name in names]
-
-    def peers_figure(self) -> Part:
-        gap = Gap("Not part of this run", "snakemake peers --cores all")
-        return self._figure("peers", "peers", "peers", gap)
 
     @cached_property
     def ledger(self) -> pd.DataFrame:
         """Every claim: those of the results, those about time, and those that the results lack."""
-        paths = [self.folder / name for name in ("claims.csv", "claims_timing.csv")]
-        parts = [summary.read(path) for path in paths if path.exists()]
-        stated = pd.read_csv(self.project / "config/claims.csv", dtype=str, keep_default_na=False)
-        known = {name for part in parts for name in part["id"]}
-        absent = stated[~stated["id"].isin(known)].assign(
-            verdict=ABSENT, measured_by="", remark="", basis=MEASUREMENT, repeats="", depends_on=""
-        )
-        numbers = dict.fromkeys(("measured", "low", "high"), float("nan"))
-        return pd.concat([*parts, absent.assign(**numbers)], ignore_index=True)
-
-    def claims(self) -> list[dict[str, Any]]:
-        """The ledger, a row as a reader sees it: what was measured first, and of that what differs from the paper."""
-        config = self.project / "config"
-        titles = papers.titles(config)
-        words = sentences.read(config)
-        kinds = summary.kinds(self.ledger)
-        table = self.ledger.assign(kind_of_claim=kinds, stated=range(len(kinds)))
-        by_verdict = table["verdict"].map([*FINDINGS, *verdicts.VERDICTS, ABSENT].index)
-        order = np.lexsort([by_verdict, kinds.map(summary.KINDS.index)])
-        return [
-            {
-                "stated": row["stated"],
-                "author": titles.get(row["paper"], row["paper"]),
-                "dataset": words.data_sets.get(row["dataset"], row["dataset"]),
-                "sentence": sentences.sentence(row, words),
-                "quantity": words.quantity(row) if row["kind"] == "number" else "",
-                "kind": row["kind_of_claim"],
-                **summary.shown(row),
-                "formally": row["expression"],
-                **dict(zip(("short", "rest"), _folded(row["remark"]), strict=True)),
-            }
-            for row in table.iloc[order].to_dict("records")
+        parts = [
+            summary.read(path).assign(timed=path.stem == "claims_timing")
+            for path in self.files("claims.csv", "claims_timing.csv")
         ]
+        stated = pd.read_csv(self.config / "claims.csv", dtype=str, keep_default_na=False)
+        known = {name for part in parts for name in part["id"]}
+        absent = stated[~stated["id"].isin(known)].assign(verdict=ABSENT, basis=MEASUREMENT, timed=False)
+        absent = absent.assign(**dict.fromkeys(("measured_by", "remark", "repeats", "depends_on"), ""))
+        absent = absent.assign(**dict.fromkeys(("measured", "low", "high"), float("nan")))
+        return pd.concat([*parts, absent], ignore_index=True)
+
+    @cached_property
+    def claims(self) -> list[dict[str, Any]]:
+        """Rows of the claims table: measurements first, and among them differences to the paper."""
+        titles, words = papers.titles(self.config), sentences.read(self.config)
+        rows = []
+        for row in self.ledger.assign(kind_of_claim=summary.kinds(self.ledger)).to_dict("records"):
+            shown: dict[str, Any] = summary.shown(row)
+            short, rest = _folded(row["remark"])
+            numeric = row["kind"] == "number"
+            shown |= {"short": short, "rest": rest, "timed": row["timed"], "kind": row["kind_of_claim"]}
+            shown |= {"sentence": sentences.sentence(row, words), "expression": row["expression"]}
+            shown |= {"quantity": words.quantity(row), "value": shown["paper"]} if numeric else {}
+            shown["measured"] = shown["ours"]
+            shown["ours"] = " ± ".join(filter(None, [shown["ours"], shown["half-width"]]))
+            shown["dataset"] = words.data_sets.get(row["dataset"], row["dataset"])
+            shown["author"] = titles.get(row["paper"], row["paper"])
+            rows.append(shown)
+        differs = ("fails", "worse", "higher", "lower", "better")
+        order = [*differs, *(v for v in verdicts.VERDICTS if v not in differs), ABSENT]
+        return sorted(rows, key=lambda r: (summary.KINDS.index(r["kind"]), order.index(r["verdict"])))
 
 
 def _folded(remark: str) -> tuple[str, str]:
-    """What of a remark is shown at once, and the rest."""
+    """Split a remark after the last statement that ends within `REMARK` characters."""
     shown, *others = remark.split("; ")
     while others and len(shown) + len(others[0]) < REMARK:
         shown += f"; {others.pop(0)}"
     return shown, "; ".join(others)
 
 
-def write(results: Results, templates: str | Path) -> str:
-    """The page.
-
-    Parameters
-    ----------
-    results : Results
-    templates : path
-        The folder of ``page.html.j2`` and what it includes.
-
-    Raises
-    ------
-    ValueError
-        If a file is not what this version of a run writes.
-    """
-    environment = Environment(
-        loader=FileSystemLoader(templates),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    rows = results.claims()
-    found = Counter((row["author"], row["verdict"]) for row in rows if row["kind"] == "measured")
-    kinds = Counter((row["author"], row["kind"]) for row in rows)
-    citation = results.project / "CITATION.cff"
-    shown = {
-        "results": results,
-        "rows": rows,
-        "found": found,
-        "kinds": kinds,
-        "table1": sorted(
-            (row for row in rows if TABLE1.fullmatch(row["claim"])), key=lambda row: row["stated"]
-        ),
-        "authors": list(dict.fromkeys(row["author"] for row in rows)),
-        "verdicts": [v for v in (*verdicts.VERDICTS, ABSENT) if any(row["verdict"] == v for row in rows)],
-        "measured_verdicts": [
-            v for v in (*verdicts.VERDICTS, ABSENT) if any(found[a, v] for a, w in found if w == v)
-        ],
-        "all_kinds": [kind for kind in summary.KINDS if any(row["kind"] == kind for row in rows)],
-        "datasets": sorted({row["dataset"] for row in rows}),
-        "rule": markup.markdown(summary.RULE, ""),
-        "citation": yaml.safe_load(citation.read_text(encoding="utf-8")),
-        "citation_file": Download(citation),
-        "names": NAMES,
-    }
-    script = environment.get_template("page.js").render(component=markup.packed(_component()))
-    # The only script that the page may run.
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
-    shown |= {"script": Markup(script), "script_hash": f"sha256-{digest}"}
-    try:
-        return environment.get_template("page.html.j2").render(shown)
-    except UndefinedError as error:
-        raise ValueError(
-            f"a file of {results.folder} lacks what the report shows ({error}): another version wrote it; "
-            "`snakemake --cores all` writes it anew"
-        ) from error
+def _number(part: Part) -> float:
+    """Number of a figure in its paper; figures without a number come last."""
+    found = re.search(r"Figures? (\d+)", part.title)
+    return float(found[1]) if found else float("inf")
 
 
-def _component() -> Path:
-    """DataTables with jQuery, as the package itables carries it: one module, no network."""
-    found = find_spec("itables")
-    if found is None or found.origin is None:
+def write(results: Results) -> str:
+    """Render the page."""
+    loader = FileSystemLoader(results.project / "workflow/report")
+    environment = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["packed"] = markup.packed
+    itables = find_spec("itables")
+    if itables is None or itables.origin is None:
         raise ValueError("the report needs the package itables: pip install -e '.[pipeline]'")
-    return Path(found.origin).parent / "html" / "dt_bundle.js"
-
-
-def fingerprint(folder: str | Path) -> str:
-    """Changes when what a report would show of a folder does."""
-    digest = hashlib.sha256()
-    folder = Path(folder)
-    for path in sorted(
-        [*folder.glob("*.*"), *(p for d in ("tables", "figures", "data") for p in folder.glob(f"{d}/*"))]
-    ):
-        if path.is_file() and path.suffix != ".html":
-            digest.update(
-                f"{path.relative_to(folder)} {path.stat().st_mtime_ns} {path.stat().st_size}\n".encode()
-            )
-    return digest.hexdigest()[:16]
+    rows, citation = results.claims, results.project / "CITATION.cff"
+    order = [*verdicts.VERDICTS, ABSENT]
+    measured = Counter((row["author"], row["verdict"]) for row in rows if row["kind"] == "measured")
+    kinds = Counter((row["author"], row["kind"]) for row in rows)
+    table1 = [row for row in rows if TABLE1.fullmatch(row["claim"])]
+    titles = list(NAMES.values())
+    return environment.get_template("page.html.j2").render(
+        results=results,
+        names=NAMES,
+        rows=rows,
+        table1=sorted(table1, key=lambda row: titles.index(row["dataset"])),
+        authors=list(dict.fromkeys(row["author"] for row in rows)),
+        verdicts=[verdict for verdict in order if any(row["verdict"] == verdict for row in rows)],
+        measured=measured,
+        measured_verdicts=[verdict for verdict in order if any(verdict == found for _, found in measured)],
+        kinds=kinds,
+        kinds_found=[kind for kind in summary.KINDS if any(kind == found for _, found in kinds)],
+        summaries=[results.figure(name, "") for name in SUMMARIES],
+        rule=markup.markdown(summary.RULE, ""),
+        citation=read_mapping(citation),
+        citation_file=citation,
+        bundle=Path(itables.origin).parent / "html/dt_bundle.js",
+    )

@@ -1,1 +1,1 @@
-"""The papers' tables beside what was measured."""
+"""Tables of the papers beside our measurements."""

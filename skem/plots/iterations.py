@@ -1,4 +1,4 @@
-"""Accuracy by pass of EM."""
+"""Accuracy by EM iteration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def accuracy_by_pass(
+def accuracy_by_iteration(
     curves: pd.DataFrame,
     *,
     level: str | None = None,
@@ -24,12 +24,12 @@ def accuracy_by_pass(
     columns: int | None = None,
     width: float | None = None,
 ) -> Any:
-    """Accuracy after each pass of EM, on the test set and on validation rows, a panel for each data set.
+    """Accuracy after each EM iteration, on the test set and on validation samples, a panel for each data set.
 
     Parameters
     ----------
     curves : DataFrame
-        With columns curve, pass, accuracy, low and high (%), one row per pass; and, for several panels, dataset or
+        With columns curve, iteration, accuracy, low and high (%), one row per iteration; and, for several panels, dataset or
         setting or both. A data set without accuracies leaves a panel that says so.
     level : str, optional
         A column with an accuracy (%) to compare with, the same in all rows of a panel: a dotted line, called like
@@ -51,15 +51,15 @@ def accuracy_by_pass(
     ValueError
         If the table is empty or lacks a column, or if ``ax`` is given and there are several panels.
     """
-    numbers = ["pass", "accuracy", "low", "high", *([level] if level else [])]
-    check(curves, "accuracy_by_pass", labels=("curve",), numbers=numbers)
+    numbers = ["iteration", "accuracy", "low", "high", *([level] if level else [])]
+    check(curves, "accuracy_by_iteration", labels=("curve",), numbers=numbers)
     names = names or {}
     keys = [key for key in ("dataset", "setting") if key in curves]
     parts = list(curves.groupby(keys, sort=False)) if keys else [((), curves)]
     if ax is not None:
         if len(parts) != 1:
             raise ValueError(f"ax is one panel, and the table has {len(parts)} data sets")
-        _passes(ax, curves, list(curves["curve"].unique()), level)
+        _curves(ax, curves, list(curves["curve"].unique()), level)
         return ax
     width = inches(columns, width, 3.6 * min(3, len(parts)))
     across = min(3, len(parts), max(1, int(width // NARROW)))
@@ -68,7 +68,7 @@ def accuracy_by_pass(
     axes = grid(lines, across, width, 0.85 if roomy else 1.15, legend=0.5)
     labels = list(curves.dropna(subset="accuracy")["curve"].unique())
     for panel, (key, part) in zip(axes.flat, parts, strict=False):
-        _passes(panel, part, labels, level)
+        _curves(panel, part, labels, level)
         panel.set_title(
             (", " if roomy else "\n").join(names.get(name, name) for name in key), fontsize="medium"
         )
@@ -81,7 +81,7 @@ def accuracy_by_pass(
     return axes
 
 
-def _passes(ax: Axes, curves: pd.DataFrame, labels: list[str], level: str | None) -> None:
+def _curves(ax: Axes, curves: pd.DataFrame, labels: list[str], level: str | None) -> None:
     """Curves that look alike in every panel, whichever of them it has."""
     import matplotlib.pyplot as plt
     from matplotlib.ticker import MaxNLocator
@@ -94,18 +94,18 @@ def _passes(ax: Axes, curves: pd.DataFrame, labels: list[str], level: str | None
     for i, (label, dash) in enumerate(zip(labels, cycle(("-", "-.", "--")), strict=False)):
         own = drawn[drawn["curve"] == label]
         if len(own):
-            ax.plot(own["pass"], own["accuracy"], dash, color=f"C{i}", label=label)
-            ax.fill_between(own["pass"], own["low"], own["high"], color=f"C{i}", alpha=0.15, linewidth=0)
+            ax.plot(own["iteration"], own["accuracy"], dash, color=f"C{i}", label=label)
+            ax.fill_between(own["iteration"], own["low"], own["high"], color=f"C{i}", alpha=0.15, linewidth=0)
     if level and drawn[level].notna().any():
         ax.axhline(drawn[level].iloc[0], color=plt.rcParams["text.color"], linestyle=":", label=level)
-    ax.set_xlabel("pass of EM")
+    ax.set_xlabel("EM iteration")
     ax.set_ylabel("accuracy (%)")
     ax.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
     _zoom(ax)
 
 
 def _zoom(ax: Axes) -> None:
-    """Show the range the curves end in; the first passes start from chance and would flatten the rest."""
+    """Show the range the curves end in; the first iterations start from chance and would flatten the rest."""
     curves = [np.asarray(line.get_ydata(), dtype=float) for line in ax.get_lines()]
     values = np.concatenate(curves)
     ends = [np.median(curve) for curve in curves if len(curve) > 2]

@@ -1,13 +1,13 @@
-"""Accuracy by pass, against numbers worked out by hand."""
+"""Accuracy by EM iteration, against numbers worked out by hand."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from skem.repro.tables import passes
+from skem.repro.tables import iterations
 
 
-def test_curves_by_pass_are_means_over_runs_with_folds_weighted():
+def test_curves_are_means_over_runs_with_folds_weighted():
     rows = []
     for run, lift in ((0, 0.0), (1, 0.1)):
         for fold, (n, accuracies) in enumerate(((10, (0.5, 0.3)), (30, (0.8, 0.8)))):
@@ -15,17 +15,17 @@ def test_curves_by_pass_are_means_over_runs_with_folds_weighted():
                 row = {"run": run, "fold": fold, "rows": "all", "pass": p, "n_test": n}
                 rows.append(row | {"test_accuracy": accuracy + lift, "validation_accuracy": np.nan})
     table = pd.DataFrame(rows).assign(n_validation=0)
-    curves = passes.by_pass(table)
-    assert list(curves["curve"].unique()) == ["test, all training rows"]
-    assert curves["pass"].tolist() == [1, 2]
+    curves = iterations.by_iteration(table)
+    assert list(curves["curve"].unique()) == ["test, all training samples"]
+    assert curves["iteration"].tolist() == [1, 2]
     # Run 0: (.5 * 10 + .8 * 30) / 40 = .725 and .675; run 1: .1 more.
     np.testing.assert_allclose(curves["accuracy"], [77.5, 72.5])
     np.testing.assert_allclose(curves[["low", "high"]], [[72.5, 82.5], [67.5, 77.5]])
 
 
-def test_accuracy_on_validation_rows_is_a_curve_of_its_own():
+def test_accuracy_on_validation_samples_is_a_curve_of_its_own():
     measured = {"test_accuracy": [0.8, 0.9], "validation_accuracy": [0.5, 0.6], "pass": [1, 2]}
     table = pd.DataFrame(measured).assign(run=0, fold=0, rows="part", n_test=100, n_validation=10)
-    curves = passes.by_pass(table)
-    assert curves["curve"].tolist() == ["test, without validation rows"] * 2 + ["validation"] * 2
+    curves = iterations.by_iteration(table)
+    assert curves["curve"].tolist() == ["test, without validation samples"] * 2 + ["validation"] * 2
     assert curves["accuracy"].tolist() == pytest.approx([80, 90, 50, 60])

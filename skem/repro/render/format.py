@@ -1,0 +1,112 @@
+"""Format numbers and tables as Markdown: the one module that every table of the reproduction uses.
+
+Make each row of a table a dictionary of strings with `number`, `spread` and `interval`, make a DataFrame of these rows,
+and pass it to `document` (title, notes and tables) or `table` (one table):
+
+>>> number(97.481, 2), number(0.5, "+.1f"), number(float("nan")), number(1e-9, ".1g")
+('97.48', '+0.5', '-', '1e-09')
+>>> spread(1.23, 0.31, 1), spread(1.23, float("nan"), 1)
+('1.2 ± 0.3', '1.2')
+>>> interval(97.48, 97.1, 97.9, 1)
+'97.5 [97.1, 97.9]'
+>>> rows = [{"method": "a|b", "accuracy, %": number(90.0, 1)}]
+>>> print(document("Accuracy", "A note.", {"Test samples": pd.DataFrame(rows)}))
+# Accuracy
+<BLANKLINE>
+A note.
+<BLANKLINE>
+**Test samples**
+<BLANKLINE>
+| method   | accuracy, %   |
+|:---------|:--------------|
+| a\\|b     | 90.0          |
+<BLANKLINE>
+
+A missing number is a dash; ``missing`` sets another text. Cells are escaped here, so callers pass them as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
+
+MISSING = "-"
+
+Block: TypeAlias = str | pd.DataFrame | Mapping[str, pd.DataFrame]
+
+
+def number(value: Any, digits: int | str = 2, missing: str = MISSING) -> str:
+    """Format a number with this many decimals, or by a format specification such as ``"+.2f"`` or ``".3g"``."""
+    if value is None or pd.isna(value):
+        return missing
+    return format(value, f".{digits}f" if isinstance(digits, int) else digits)
+
+
+def spread(mean: Any, sd: Any, digits: int | str = 2, missing: str = MISSING) -> str:
+    """Format a mean ± its standard deviation, or the mean alone if there is no standard deviation."""
+    end = number(sd, digits, missing="")
+    return number(mean, digits, missing) + (f" ± {end}" if end else "")
+
+
+def interval(value: Any, low: Any, high: Any, digits: int | str = 2, missing: str = MISSING) -> str:
+    """Format a value and its interval in brackets, or the value alone if there is no interval."""
+    ends = [number(end, digits, missing="") for end in (low, high)]
+    return number(value, digits, missing) + (f" [{', '.join(ends)}]" if all(ends) else "")
+
+
+def escape(text: str) -> str:
+    """Escape ``|``, which ends a cell, and ``<`` that begins HTML; text that is escaped already stays as it is."""
+    text = re.sub(r"\s*\n\s*", " ", text)
+    return re.sub(r"(?<!\\)(\||<(?=[A-Za-z/!?]))", r"\\\1", text)
+
+
+def table(frame: pd.DataFrame, missing: str = MISSING, padded: bool = True) -> str:
+    """Render a table in Markdown.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Cells as a reader sees them. Columns of numbers are aligned to the right, all others to the left.
+    missing : str
+        Text of missing cells.
+    padded : bool
+        Pad cells to the width of their column. Use False for tables with long texts.
+    """
+    align = ["right" if is_numeric_dtype(dtype) else "left" for dtype in frame.dtypes]
+    shown = frame.map(lambda cell: missing if pd.isna(cell) else escape(str(cell)))
+    shown.columns = [escape(str(name)) for name in frame]
+    text = shown.to_markdown(index=False, disable_numparse=True, colalign=align)
+    if padded:
+        return text
+    text = re.sub(r" +\|", " |", text)
+    return re.sub(r"^\|[-:|]+\|$", lambda rule: re.sub("-+", "---", rule[0]), text, flags=re.MULTILINE)
+
+
+def document(title: str, *blocks: Block, level: int = 1, padded: bool = True) -> str:
+    """Render a titled document in Markdown.
+
+    Parameters
+    ----------
+    title : str
+        Heading of the document.
+    *blocks : str, DataFrame or mapping of str to DataFrame
+        Paragraphs, tables, and tables by caption. Empty blocks and empty tables are left out.
+    level : int
+        Level of the heading.
+    padded : bool
+        See `table`.
+    """
+    text = [f"{'#' * level} {title}"]
+    for block in blocks:
+        if isinstance(block, str):
+            text.append(block)
+        elif isinstance(block, pd.DataFrame):
+            text.append(table(block, padded=padded) if len(block) else "")
+        else:
+            for caption, part in block.items():
+                text += [f"**{caption}**", table(part, padded=padded)] if len(part) else []
+    return "\n\n".join(filter(None, text)) + "\n"

@@ -1,0 +1,38 @@
+"""Numbers and tables in Markdown."""
+
+import pandas as pd
+from markdown_it import MarkdownIt
+
+from skem.repro.render.format import document, interval, number, spread, table
+
+NAN = float("nan")
+
+
+def test_numbers_have_digits_and_missing_ones_are_dashes():
+    assert [number(97.481, 2), number(0.5, "+.1f"), number(NAN), number(None, 1, "")] == [
+        "97.48",
+        "+0.5",
+        "-",
+        "",
+    ]
+    assert [spread(1.23, 0.31, 1), spread(1.23, NAN, 1), spread(NAN, NAN)] == ["1.2 ± 0.3", "1.2", "-"]
+    assert [interval(97.48, 97.1, 97.9, 1), interval(97.48, NAN, NAN)] == ["97.5 [97.1, 97.9]", "97.48"]
+
+
+def test_a_cell_is_shown_as_its_text_whatever_it_contains():
+    cells = ["a|b", "<img src=x>", "m<d>", "1 < 2", "two\nlines", "pa\\|b"]
+    frame = pd.DataFrame({"a|b": cells, "n": [1, 2, 3, 4, 5, 6]})
+    for padded in (True, False):
+        text = table(frame, padded=padded)
+        html = MarkdownIt("commonmark").enable("table").render(text)
+        assert html.count("<tr>") == 1 + len(cells)
+        for shown in ("a|b", "&lt;img src=x&gt;", "m&lt;d&gt;", "1 &lt; 2", "two lines", "pa|b"):
+            assert f'<td style="text-align:left">{shown}</td>' in html
+        assert '<td style="text-align:right">6</td>' in html
+
+
+def test_a_document_leaves_out_what_is_empty():
+    some, none = pd.DataFrame({"a": ["x", None]}), pd.DataFrame()
+    text = document("Title", "", "Note.", some, none, {"Shown": some, "Empty": none}, level=2)
+    assert text == "## Title\n\nNote.\n\n" + f"{table(some)}\n\n**Shown**\n\n{table(some)}\n"
+    assert "| -   |" in text
