@@ -213,7 +213,7 @@ def condition(covariances, covariance_type):
 
 
 def densities_differ(model, X, exact):
-    """Whether log p(x|c) is not that of the fitted parameters, whitened one by one in units of each one's deviations.
+    """True if log p(x|c) is not that of the fitted parameters, whitened one by one in units of each one's deviations.
 
     ``exact`` is the error of the library; that of what stands here is estimated from the condition of the covariances.
     """
@@ -257,7 +257,7 @@ def densities_differ(model, X, exact):
 
 
 def faults(seed, missing=0.0):
-    """What is wrong with the fit that belongs to a seed, and by how much its objective fell: (list of str, float, dtype).
+    """Faults of the fit of a seed, the largest fall of its objective, and its dtype: (list of str, float, str).
 
     A share ``missing`` of the values is taken away before.
     """
@@ -276,7 +276,7 @@ def n_clusters(model):
 
 
 def n_distinct(model, X, sample_weight):
-    """How many rows with a weight k-means can tell apart in float64."""
+    """Number of samples with a weight that k-means can tell apart in float64."""
     X = X.astype(np.float64)
     if sample_weight is not None and not isinstance(model, (skem.GaussianMixture, skem.GaussianMixturePath)):
         X = X[sample_weight > 1e-30 * sample_weight.max()]

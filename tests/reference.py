@@ -22,7 +22,7 @@ class Model:
 
 
 def model_of(clf):
-    """That of a fitted classifier with one block."""
+    """Parameters of a fitted classifier with one feature block."""
     return Model(clf.weights_, clf.means_, clf.covariances_)
 
 
@@ -107,7 +107,7 @@ def log_likelihood(X, labels, model, sample_weight=None):
 
 
 def objective(X, labels, model, reg_covar, scale, sample_weight=None):
-    """The same with the ridge's penalty: what training increases."""
+    """The penalised log-likelihood, which training increases."""
     return mean_of_own_class(X, labels, model, sample_weight, penalty(model, reg_covar, scale))
 
 

@@ -1,8 +1,6 @@
 """skem.images against slow independent references, and against what the transforms must satisfy."""
 
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -10,16 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.ndimage import affine_transform
-from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_low_rank_matrix
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skem import PSKEMClassifier
 from skem import images as skem_images
 from skem.images import (
     CovariancePCA,
@@ -77,16 +70,10 @@ def strokes(n, h=28, w=28, seed=0):
     return out
 
 
-def sheared(image, slant):
-    """The image slanted about its middle row, by cubic interpolation."""
-    middle = (image.shape[0] - 1) / 2
-    return affine_transform(image, [[1, 0], [slant, 1]], offset=[0, -slant * middle], order=3).clip(0)
-
-
 # Deskewing
 
 
-@pytest.mark.parametrize("shape", [(28, 28), (14, 14), (9, 16), (17, 5), (1, 6), (6, 1), (1, 1)])
+@pytest.mark.parametrize("shape", [(28, 28), (9, 16), (17, 5), (1, 6), (6, 1), (1, 1)])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint8])
 def test_deskew_is_the_affine_transform(shape, dtype):
     rng = np.random.default_rng(1)
@@ -100,79 +87,13 @@ def test_deskew_is_the_affine_transform(shape, dtype):
 
 
 @given(arrays(np.uint8, (2, 6, 7), elements=st.sampled_from([0, 0, 0, 1, 200, 255])))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_deskew_of_any_bytes(X):
     got = Deskew().fit_transform(X)
     assert np.isfinite(got).all()
     assert got.min() >= 0
     assert got.max() <= X.max() + 1e-3
     np.testing.assert_allclose(got, [deskew_slowly(image) for image in X], atol=255e-5)
-
-
-def test_shifts_of_any_size():
-    shift = np.linspace(-20, 20, 161)
-    got = skem_images._shift(np.tile([3.0, 1, 4, 2], (161, 1)), shift)
-    line = np.concatenate([[0], [3, 1, 4, 2], [0]])
-    np.testing.assert_allclose(got, [np.interp(np.arange(4) + s, np.arange(-1, 5), line) for s in shift])
-
-
-def test_deskew_removes_slant_and_offset():
-    for before, after in zip(strokes(20), Deskew().fit_transform(strokes(20)), strict=True):
-        mass, cy, cx, mu02, mu11 = moments(after)
-        assert mass == pytest.approx(before.sum(), rel=1e-2)
-        assert (cy, cx) == pytest.approx((13.5, 13.5), abs=0.05)
-        if mu02 > 4:  # in a nearly level stroke interpolation leaves more slant than this
-            assert abs(mu11 / mu02) < 0.05
-
-
-def test_deskew_leaves_an_upright_centred_image():
-    X = strokes(10) + strokes(10)[:, :, ::-1]  # symmetric left to right, so mu11 = 0
-    X += X[:, ::-1]
-    np.testing.assert_allclose(Deskew().fit_transform(X), X, atol=1e-12)
-
-
-def test_deskew_twice_is_deskew_once():
-    once = Deskew().fit_transform(strokes(30))
-    twice = Deskew().fit_transform(once)
-    assert np.abs(twice - once).mean() < 0.05 * np.abs(once - strokes(30)).mean()
-
-
-def test_deskew_undoes_a_shear():
-    for slant in (-0.4, 0.3):
-        X = strokes(20)
-        slanted = np.stack([sheared(image, slant) for image in X])
-        near = np.abs(Deskew().fit_transform(slanted) - Deskew().fit_transform(X)).mean()
-        assert near < 0.2 * np.abs(slanted - X).mean()
-
-
-def test_deskew_does_not_depend_on_the_unit():
-    X = strokes(5)
-    np.testing.assert_allclose(Deskew().fit_transform(X * 255), Deskew().fit_transform(X) * 255, rtol=1e-9)
-
-
-def test_deskew_of_a_blank_image():
-    X = strokes(3)
-    X[1] = 0
-    got = Deskew().fit_transform(X)
-    assert not got[1].any()
-    np.testing.assert_array_equal(got[[0, 2]], Deskew().fit_transform(X[[0, 2]]))
-
-
-@pytest.mark.parametrize("pixel", [(0, 0), (4, 4), (8, 3)])
-def test_deskew_centres_one_lit_pixel(pixel):
-    X = np.zeros((1, 9, 9))
-    X[0][pixel] = 7
-    expected = np.zeros((9, 9))
-    expected[4, 4] = 7
-    np.testing.assert_allclose(Deskew().fit_transform(X)[0], expected, atol=1e-12)
-
-
-def test_deskew_only_centres_a_single_row():
-    X = np.zeros((1, 9, 9), np.float32)
-    X[0, 1, :5] = 0.3
-    expected = np.zeros((9, 9))
-    expected[4, 2:7] = 0.3
-    np.testing.assert_allclose(Deskew().fit_transform(X)[0], expected, atol=1e-6)
 
 
 def test_deskew_finds_no_slant_in_rounding():
@@ -196,12 +117,6 @@ def test_unit_range():
         floats = strokes(2).astype(dtype)
         assert UnitRange().fit_transform(floats).dtype == dtype
         np.testing.assert_array_equal(UnitRange().fit_transform(floats), floats)
-
-
-@pytest.mark.parametrize("bad", [strokes(2) * 16, strokes(2) - 0.5, np.ones((1, 2, 2), int)])
-def test_unit_range_refuses_other_ranges(bad):
-    with pytest.raises(ValueError, match=r"uint8 or \[0, 1\] floats, not (float64|int64) [-\d]"):
-        UnitRange().fit(bad)
 
 
 @pytest.mark.parametrize("shape", [(5, 6, 8), (5, 6, 8, 3)])
@@ -235,13 +150,11 @@ def test_standardising_by_the_training_pixels():
     assert not ImageStandardizer(scope="global").fit_transform(np.full((3, 4, 4), 0.1)).round(12).any()
 
 
-def test_standardising_must_be_fitted_only_where_it_learns():
+def test_standardising_without_a_fit():
     X = strokes(4)
     np.testing.assert_array_equal(ImageStandardizer().transform(X), ImageStandardizer().fit_transform(X))
     with pytest.raises(NotFittedError):
         ImageStandardizer(scope="global").transform(X)
-    with pytest.raises(ValueError, match="scope must be 'image' or 'global', got 'pixel'"):
-        ImageStandardizer(scope="pixel").fit(X)
 
 
 def test_reshape_there_and_back():
@@ -249,8 +162,6 @@ def test_reshape_there_and_back():
     X = Reshape(shape=(2, 2, 3)).fit_transform(flat)
     assert X.shape == (2, 2, 2, 3)
     np.testing.assert_array_equal(Reshape().fit_transform(X), flat)
-    with pytest.raises(ValueError, match=r"cannot make rows of shape \(28, 28\) of \(2, 12\)"):
-        Reshape(shape=(28, 28)).fit(flat)
 
 
 @pytest.mark.parametrize("transformer", STACKED, ids=repr)
@@ -262,11 +173,6 @@ def test_chunks_do_not_show(transformer, monkeypatch):
 
 
 # Principal components
-
-
-@parametrize_with_checks([CovariancePCA()])
-def test_covariance_pca_keeps_the_conventions(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize(("n", "p", "k"), [(300, 40, 5), (300, 40, 40), (20, 50, 12), (4500, 30, 10)])
@@ -305,20 +211,6 @@ def test_covariance_pca_signs_and_order():
     assert CovariancePCA().fit(np.tile(rows, 4)).explained_variance_.min() >= 0
 
 
-def test_covariance_pca_of_equal_rows():
-    pca = CovariancePCA(n_components=2).fit(np.full((5, 3), 0.1, np.float32))
-    np.testing.assert_allclose(pca.explained_variance_, 0, atol=1e-12)
-    assert np.isfinite(pca.transform(np.eye(3, dtype=np.float32))).all()
-
-
-@pytest.mark.parametrize("k", [0, 9, 2.5, "mle"])
-@pytest.mark.parametrize("shape", [(8, 20), (20, 8)])
-def test_covariance_pca_refuses_a_wrong_number(k, shape):
-    words = rf"n_components={k!r} asked of {shape[0]} rows and {shape[1]} features"
-    with pytest.raises(ValueError, match=words):
-        CovariancePCA(n_components=k).fit(np.random.default_rng(0).random(shape))
-
-
 # Windows
 
 
@@ -340,23 +232,6 @@ def test_windows_are_the_pixels_of_slices(shape, size, step):
     np.testing.assert_array_equal(got, expected)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (((8, 8), 9, 1), "a window of 9 x 9 pixels does not fit in an image of 8 x 8"),
-        (((8, 6), (2, 7), 1), "a window of 2 x 7 pixels does not fit in an image of 8 x 6"),
-        (((8, 8), 0, 1), "size must be one or two positive integers, got 0"),
-        (((8, 8), 2, (1, 2, 3)), r"step must be one or two positive integers, got \(1, 2, 3\)"),
-        (((8, 8), True, 1), "size must be one or two positive integers, got True"),
-        (((8, 8), 2, 0.5), "step must be one or two positive integers, got 0.5"),
-        (((64,), 2, 1), r"shape must be \(h, w\) or \(h, w, channels\), got \(64,\)"),
-    ],
-)
-def test_windows_refuse(arguments, words):
-    with pytest.raises(ValueError, match=f"windows: {words}"):
-        windows(*arguments)
-
-
 def test_window_pca_is_pca_of_each_window():
     X = strokes(60, 12, 12)
     pca = WindowPCA(size=6, step=3, n_components=4).fit(X)
@@ -368,16 +243,6 @@ def test_window_pca_is_pca_of_each_window():
         np.testing.assert_allclose(got[:, columns], expected, atol=1e-12)
     with pytest.raises(ValueError, match=r"WindowPCA: fitted to images of shape \(12, 12\), got \(12, 13\)"):
         pca.transform(np.zeros((1, 12, 13)))
-
-
-def test_windows_of_digits_are_blocks_worth_having():
-    """They make the model better than as many blocks of pixels do, whose pixels have nothing to do with each other."""
-    X, y = load_digits(return_X_y=True)
-    scores = []
-    for arrangement in (windows((8, 8), 4, 2), np.random.default_rng(0).permutation(64)[:63].reshape(9, 7)):
-        model = PSKEMClassifier(30, arrangement=arrangement, max_iter=5, random_state=0)
-        scores.append(model.fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]))
-    assert scores[0] > scores[1] + 0.01
 
 
 # The recipe
@@ -392,76 +257,74 @@ def test_recipe_is_its_steps():
     np.testing.assert_allclose(got, CovariancePCA(n_components=7).fit_transform(Z), atol=1e-4)
 
 
-@pytest.mark.parametrize("standardize", ["global", "image", None])
-@pytest.mark.parametrize("shape", [(28, 28), (28, 28, 3)])
-def test_recipe_learns_from_training_rows_only(standardize, shape):
+@pytest.mark.parametrize(
+    ("standardize", "shape"), [("global", (28, 28)), ("image", (28, 28, 3)), (None, (28, 28))]
+)
+def test_recipe_learns_from_training_samples_only(standardize, shape):
     X = np.random.default_rng(0).integers(0, 256, (30, *shape), dtype=np.uint8)
     recipe = pca_recipe(5, half=True, standardize=standardize).fit(X[:20])
     one_by_one = np.concatenate([recipe.transform(image[None]) for image in X[20:]])
     np.testing.assert_allclose(recipe.transform(X[20:]), one_by_one, rtol=1e-3, atol=1e-4)
 
 
-def test_recipe_takes_flat_rows_and_repeats_itself():
-    X = (strokes(40) * 255).astype(np.uint8)
-    recipe = make_pipeline(Reshape(shape=(28, 28)), pca_recipe(6, deskew=True))
-    first = recipe.fit_transform(X.reshape(40, -1))
-    np.testing.assert_array_equal(first, clone(recipe).fit_transform(X.reshape(40, -1)))
-    np.testing.assert_array_equal(first, pca_recipe(6, deskew=True).fit_transform(X))
-    np.testing.assert_array_equal(
-        pickle.loads(pickle.dumps(recipe)).transform(X.reshape(40, -1)), recipe.transform(X.reshape(40, -1))
-    )
+# Bad input
+
+STROKES, SQUARE, PIXELS = strokes(2), np.ones((2, 4, 4)), np.random.default_rng(0).random((8, 20))
+REFUSED = [
+    (lambda: Deskew().fit(np.ones((5, 784))), r"Deskew: .*\(n, h, w\) is needed, got \(5, 784\); Reshape"),
+    (lambda: Deskew().transform(np.ones((5, 8, 8, 3))), r"\(n, h, w\) is needed, got \(5, 8, 8, 3\)$"),
+    (lambda: HalfSize().fit(np.ones(7)), r"\(n, h, w\) or \(n, h, w, channels\) is needed, got \(7,\)"),
+    (lambda: HalfSize().fit(np.ones((0, 4, 4))), r"got \(0, 4, 4\)"),
+    (lambda: HalfSize().transform(np.ones((2, 27, 28))), "both sides must be even, got 27 x 28 pixels"),
+    (lambda: UnitRange().fit(np.array([[["a", "b"]]])), "UnitRange: real pixel values expected, got <U1"),
+    (lambda: Deskew().fit(np.eye(4)[None] - 0.5), "Deskew: 12 of 16 values are negative"),
+    (
+        lambda: Deskew().fit(np.where(STROKES > 0.5, np.nan, 0)),
+        "Deskew: .* of 1568 values are NaN or infinite",
+    ),
+    (lambda: CovariancePCA().fit(np.where(np.eye(9), np.inf, 0)), "CovariancePCA: 9 of 81 values are NaN"),
+    (lambda: UnitRange().fit(STROKES * 16), r"uint8 or \[0, 1\] floats, not float64 [-\d]"),
+    (lambda: UnitRange().fit(SQUARE.astype(int)), r"uint8 or \[0, 1\] floats, not int64 [-\d]"),
+    (lambda: ImageStandardizer(scope="pixel").fit(SQUARE), "scope must be 'image' or 'global', got 'pixel'"),
+    (lambda: Reshape().fit(np.float64(3)), r"Reshape: cannot make rows of shape \(-1,\) of \(\)"),
+    (lambda: Reshape(shape=(28, 28)).fit(SQUARE), r"cannot make rows of shape \(28, 28\) of \(2, 4, 4\)"),
+    *(
+        (
+            lambda k=k: CovariancePCA(n_components=k).fit(PIXELS),
+            f"n_components={k!r} asked of 8 rows and 20 fe",
+        )
+        for k in (0, 9, 2.5, "mle")
+    ),
+    (lambda: windows((8, 8), 9, 1), "a window of 9 x 9 pixels does not fit in an image of 8 x 8"),
+    (lambda: windows((8, 8), 0, 1), "windows: size must be one or two positive integers, got 0"),
+    (lambda: windows((8, 8), 2, (1, 2, 3)), r"step must be one or two positive integers, got \(1, 2, 3\)"),
+    (lambda: windows((8, 8), True, 1), "size must be one or two positive integers, got True"),
+    (lambda: windows((64,), 2, 1), r"shape must be \(h, w\) or \(h, w, channels\), got \(64,\)"),
+    (lambda: augment(PIXELS, [0, 1]), r"augment: images of shape .* are needed, got \(8, 20\)"),
+    (lambda: augment(SQUARE, [0]), "2 images have 1 labels"),
+    *(
+        (lambda s=s: augment(SQUARE, [0, 1], shifts=s), r"a shift is two integers, \(down, right\), got")
+        for s in ([1], [(0, 0.5)], [(0, True)], np.ones((1, 2)))
+    ),
+    (lambda: augment(SQUARE, [0, 1], shifts=[(0, -4)]), r"shifting by \(0, -4\) leaves nothing of 4 x 4"),
+    *(
+        (lambda n=n: random_subset(np.zeros(10), n, random_state=0), f"{n!r} rows asked for, there are 10")
+        for n in (0, 11, 2.0)
+    ),
+]
 
 
-def test_deskewing_helps_to_read_slanted_digits():
-    data = load_digits()
-    rng = np.random.default_rng(0)
-    X = np.pad(data.images / 16, ((0, 0), (4, 4), (6, 6)))
-    X = np.stack([sheared(image, rng.uniform(-0.8, 0.8)) for image in X]).clip(0, 1)
-    train, test = random_subset(data.target, 900, random_state=0, stratify=True)
-    accuracy = []
-    for deskew in (False, True):
-        recipe = make_pipeline(pca_recipe(20, deskew=deskew), KNeighborsClassifier(5))
-        accuracy.append(recipe.fit(X[train], data.target[train]).score(X[test], data.target[test]))
-    assert accuracy[1] > accuracy[0] + 0.02
-    assert accuracy[1] > 0.94
+@pytest.mark.parametrize(("call", "message"), REFUSED, ids=[message[:40] for _, message in REFUSED])
+def test_bad_input(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
-# Bad input, and what holds for all of them
-
-
-@pytest.mark.parametrize("transformer", [*STACKED, CovariancePCA()], ids=repr)
-def test_nan_and_infinity_are_counted(transformer):
-    X = strokes(10)
-    X[0, 0, 0], X[3, 5, 5], X[9, 27, 27] = np.nan, np.inf, -np.inf
-    X = X.reshape(10, -1) if isinstance(transformer, CovariancePCA) else X
-    words = f"{type(transformer).__name__}: 3 of 7840 values are NaN or infinite"
-    with pytest.raises(ValueError, match=words):
-        clone(transformer).fit(X)
-
-
-@pytest.mark.parametrize(
-    ("transformer", "X", "words"),
-    [
-        (Deskew(), np.ones((5, 784)), r"Deskew: .*\(n, h, w\) is needed, got \(5, 784\); Reshape"),
-        (Deskew(), np.ones((5, 8, 8, 3)), r"Deskew: .*\(n, h, w\) is needed, got \(5, 8, 8, 3\)$"),
-        (HalfSize(), np.ones(7), r"\(n, h, w\) or \(n, h, w, channels\) is needed, got \(7,\)"),
-        (HalfSize(), np.ones((0, 4, 4)), r"got \(0, 4, 4\)"),
-        (HalfSize(), np.ones((2, 27, 28)), "both sides must be even, got 27 x 28 pixels"),
-        (UnitRange(), np.array([[["a", "b"]]]), "UnitRange: real pixel values expected, got <U1"),
-        (Deskew(), np.eye(4)[None] - 0.5, "Deskew: 12 of 16 values are negative"),
-        (Reshape(), np.float64(3), r"Reshape: cannot make rows of shape \(-1,\) of \(\)"),
-    ],
-    ids=str,
-)
-def test_what_is_refused(transformer, X, words):
-    with pytest.raises(ValueError, match=words):
-        clone(transformer).fit(X)
-    with pytest.raises(ValueError, match=words):
-        clone(transformer).transform(X)
+# All transformers
 
 
 @pytest.mark.parametrize("transformer", EVERY, ids=repr)
-def test_transformers_leave_their_input_alone_and_travel(transformer):
+def test_input_and_pickles_of_transformers(transformer):
     X = strokes(10).astype(np.float32)
     X = X.reshape(10, -1) if isinstance(transformer, CovariancePCA) else X
     X.flags.writeable = False
@@ -470,11 +333,6 @@ def test_transformers_leave_their_input_alone_and_travel(transformer):
     assert got.dtype == np.float32
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).transform(X), got)
     np.testing.assert_array_equal(clone(fitted).fit_transform(X), got)
-
-
-def test_import_needs_neither_pandas_nor_matplotlib():
-    code = "import sys; sys.modules['pandas'] = sys.modules['matplotlib'] = None; import skem.images"
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 # Names and frames
@@ -496,13 +354,6 @@ def test_features_of_images_have_names_in_frames(container):
     assert frame.columns[0] == "windowpca0"
 
 
-def test_images_stay_arrays_whatever_the_output():
-    X = np.random.default_rng(0).random((3, 4, 4))
-    with config_context(transform_output="pandas"):
-        for transformer in STACKED:
-            assert transformer.fit_transform(X).ndim == 3
-
-
 # Copies
 
 
@@ -521,23 +372,6 @@ def test_augmented_images_follow_the_images(shape):
     np.testing.assert_array_equal(augment(X, y)[0], X)
     of_numpy = augment(X, y, shifts=np.array([[0, 1], [-2, 0]]), flips=True)
     np.testing.assert_array_equal(of_numpy[0], got)
-
-
-@pytest.mark.parametrize(
-    ("X", "y", "options", "words"),
-    [
-        (np.ones((2, 16)), [0, 1], {}, r"images of shape .* are needed, got \(2, 16\)"),
-        (np.ones((2, 4, 4)), [0], {}, "2 images have 1 labels"),
-        (np.ones((2, 4, 4)), [0, 1], {"shifts": [1]}, r"a shift is two integers, \(down, right\), got 1"),
-        (np.ones((2, 4, 4)), [0, 1], {"shifts": [(0, 0.5)]}, "a shift is two integers"),
-        (np.ones((2, 4, 4)), [0, 1], {"shifts": [(0, True)]}, "a shift is two integers"),
-        (np.ones((2, 4, 4)), [0, 1], {"shifts": np.ones((1, 2))}, "a shift is two integers"),
-        (np.ones((2, 4, 4)), [0, 1], {"shifts": [(0, -4)]}, r"shifting by \(0, -4\) leaves nothing of 4 x 4"),
-    ],
-)
-def test_augment_refuses(X, y, options, words):
-    with pytest.raises(ValueError, match=f"augment: {words}"):
-        augment(X, y, **options)
 
 
 # Subsets
@@ -563,13 +397,7 @@ def test_random_subset_keeps_proportions():
     assert len(random_subset(y, 1000, random_state=0, stratify=True)[1]) == 0
 
 
-@pytest.mark.parametrize("n", [0, 11, 2.0])
-def test_random_subset_refuses(n):
-    with pytest.raises(ValueError, match=f"random_subset: {n!r} rows asked for, there are 10"):
-        random_subset(np.zeros(10), n, random_state=0)
-
-
-def test_moving_shifts_turns_and_scales_within_bounds():
+def test_moves_are_bounded():
     """A bright dot: its centre moves by at most an eighth of the width, its size by a quarter."""
     images = np.zeros((200, 32, 32), np.float32)
     images[:, 14:18, 14:18] = 1.0

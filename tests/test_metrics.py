@@ -2,9 +2,6 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 from scipy.special import log_softmax
 from scipy.stats import binom
 from sklearn.metrics import accuracy_score, brier_score_loss, log_loss
@@ -34,14 +31,6 @@ def test_scores_agree_with_scikit_learn():
     assert got["brier"] == pytest.approx(expected, rel=1e-12)
 
 
-def test_scores_by_hand():
-    log_proba = np.log([[0.5, 0.25, 0.25], [0.1, 0.8, 0.1]])
-    got = scores([0, 2], log_proba)
-    assert got["accuracy"] == 0.5
-    assert got["log_loss"] == pytest.approx((np.log(2) + np.log(10)) / 2)
-    assert got["brier"] == pytest.approx(((0.25 + 0.0625 * 2) + (0.01 + 0.64 + 0.81)) / 2)
-
-
 def test_log_loss_sees_what_probabilities_cannot():
     log_proba = np.array([[-600.0, 0.0], [-700.0, 0.0]])
     assert scores([0, 0], log_proba)["log_loss"] == 650.0
@@ -67,13 +56,13 @@ def test_scores_are_finite_at_minus_infinity():
         (np.ma.masked_less(np.log([[0.5, 0.5], [0.2, 0.8]]), -1), "log_proba has masked entries"),
     ],
 )
-def test_other_numbers_than_log_probabilities_are_refused(measure, log_proba, words):
+def test_invalid_log_probabilities(measure, log_proba, words):
     with pytest.raises(ValueError, match=words):
         measure([0, 1], log_proba)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
-def test_rounded_log_probabilities_are_accepted(dtype):
+def test_rounded_log_probabilities(dtype):
     y, log_proba = posterior(np.random.default_rng(0), n_classes=10, scale=1.0)
     rounded = np.log(np.exp(log_proba).astype(dtype))
     assert scores(y, rounded)["log_loss"] == pytest.approx(scores(y, log_proba)["log_loss"], rel=1e-3)
@@ -113,16 +102,11 @@ def test_calibration_by_hand():
     # Bins of width 1/2: .6 and .8 fall into the second, one of them right.
     log_proba = np.log([[0.6, 0.4], [0.2, 0.8]])
     assert expected_calibration_error([0, 0], log_proba, n_bins=2) == pytest.approx(abs(0.5 - 0.7))
+    # Bins are closed above: .5 falls into the first, .6 into the second.
+    halves = np.log([[0.5, 0.5], [0.4, 0.6]])
+    assert expected_calibration_error([0, 0], halves, n_bins=2) == pytest.approx((0.5 + 0.6) / 2)
     # One bin each: the gaps no longer cancel.
     assert expected_calibration_error([0, 0], log_proba, n_bins=10) == pytest.approx((0.4 + 0.8) / 2)
-
-
-def test_calibrated_predictions_have_a_small_error():
-    rng = np.random.default_rng(0)
-    _, log_proba = posterior(rng, n=50_000, n_classes=3)
-    y = (rng.random((len(log_proba), 1)) > np.exp(log_proba).cumsum(axis=1)).sum(axis=1)
-    assert expected_calibration_error(y, log_proba) < 0.01
-    assert expected_calibration_error(y, log_softmax(5 * log_proba, axis=1)) > 0.05
 
 
 def test_calibration_of_certainty():
@@ -151,13 +135,6 @@ def test_shared_proportion_of_nothing():
     assert np.isnan(shared_proportion(np.full((200, 3), 0.005)))
     with pytest.raises(ValueError, match="shape"):
         shared_proportion([[np.eye(2)]])
-
-
-@given(hnp.arrays(float, (6, 4), elements=st.floats(0, 1)))
-def test_shared_proportion_is_a_proportion(weights):
-    value = shared_proportion(weights)
-    assert np.isnan(value) or 0 <= value <= 1
-    assert shared_proportion([weights, weights]) == pytest.approx(value, nan_ok=True)
 
 
 def test_operation_count():

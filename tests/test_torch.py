@@ -56,7 +56,7 @@ def test_it_is_the_class_posterior_of_gaussian_mixtures(covariance):
     np.testing.assert_allclose(model(X).detach(), expected, rtol=1e-9, atol=1e-9)
 
 
-def test_one_component_without_products_is_a_linear_layer_with_a_softmax():
+def test_linear_layer_with_a_softmax():
     # Appendix A.
     model = layer(n_components=1, covariance="diag", sparse=False)
     with torch.no_grad():
@@ -81,7 +81,7 @@ def test_gradients_agree_with_finite_differences(sparse):
     assert torch.autograd.gradcheck(loss, (X, *parameters))
 
 
-def test_the_noise_of_activations_is_that_of_independent_weights():
+def test_noise_of_activations():
     # Local reparametrisation: moments of w'phi under w ~ N(w, alpha w^2), by drawing weights.
     model, x = layer(n_components=1).train(), rows(1)
     with torch.no_grad():
@@ -129,7 +129,7 @@ def test_pruning_leaves_the_output_and_stays():
     assert (model.weight.grad[~model.pruned] != 0).all()
 
 
-def test_log_alpha_is_clamped_and_decides_what_is_dropped():
+def test_log_alpha_is_clamped():
     model = layer()
     with torch.no_grad():
         model.log_sigma2.fill_(500.0)

@@ -1,8 +1,10 @@
-"""numba's cache on disk, damaged or full, never ends a fit."""
+"""numba's cache on disk holds the code that runs; damaged or full, it never ends a fit."""
 
+import ast
 import errno
-import importlib.util
+import importlib
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,61 +14,107 @@ from numba.core.caching import IndexDataCacheFile
 
 from skem.engine import compile_cache
 
-MODULE = """
-from skem.engine.kernels import entry
-
-@entry
-def successor(x):
-    return x + 1
-"""
+ENGINE = Path(compile_cache.__file__).parent
 
 
-def successor(folder):
-    """The compiled function of a module in a folder, as a new process would have it."""
-    (folder / "small.py").write_text(MODULE, encoding="utf-8")
-    spec = importlib.util.spec_from_file_location("small", folder / "small.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.successor
+def test_key_covers_the_imports_of_compiled_modules():
+    for name in compile_cache.MODULES:
+        tree = ast.parse((ENGINE / f"{name}.py").read_text(encoding="utf-8"))
+        found = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        of_ours = {module.rsplit(".", 1)[1] for module in found if module.startswith("skem.engine.")}
+        assert of_ours <= {*compile_cache.MODULES, "interrupts", "compile_cache"}, name
+    compiled = [path.stem for path in ENGINE.glob("*.py") if "\n@entry\n" in path.read_text(encoding="utf-8")]
+    assert set(compiled) <= set(compile_cache.MODULES)
 
 
-@pytest.fixture(autouse=True)
-def _new_process():
+@pytest.fixture
+def load(tmp_path, monkeypatch):
+    """Import a package of two compiled modules as another process would, or another revision."""
     compile_cache._warn_once.cache_clear()
+    shutil.copy(compile_cache.__file__, tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    # Not Python's own cache, which tells files of one size and second apart by neither.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    for name in compile_cache.MODULES:
+        (tmp_path / f"{name}.py").touch()
+    (tmp_path / "components.py").write_text(
+        "from compile_cache import TolerantCache\nfrom kernels import CONSTANT\nfrom numba import njit\n\n\n"
+        "def python(x):\n    return x + CONSTANT\n\n\n"
+        "function = njit(python)\nfunction._cache = TolerantCache(python)\n"
+    )
+
+    def forget():
+        for name in ("compile_cache", "kernels", "components"):
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+
+    def imported(constant=10):
+        (tmp_path / "kernels.py").write_text(f"CONSTANT = {constant}\n")
+        forget()
+        return importlib.import_module("components").function
+
+    yield imported
+    forget()
+
+
+def test_constants_of_other_modules(load):
+    assert [load(constant)(1) for constant in (10, 20, 10)] == [11, 21, 11]
+
+
+def test_two_processes_that_compile_at_once(load, tmp_path, monkeypatch):
+    first = load()
+    first(1)
+    (index,) = (tmp_path / "__pycache__").glob("*.nbi")
+    kept = index.read_bytes()
+    index.unlink()  # the second one looked before it was written
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    load()(0.5)
+    index.write_bytes(kept)
+    assert load()(1) == 11
+    assert isinstance(load()(1), int)
 
 
 @pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
-@pytest.mark.parametrize("damage", [lambda blob: b"", lambda blob: blob[:-20], lambda blob: b"\xff" * 99])
-def test_a_damaged_cache_is_compiled_again_with_one_warning(tmp_path, suffix, damage):
-    first = successor(tmp_path)
-    assert first(1) == 2
-    for path in Path(first.dispatcher.stats.cache_path).glob(f"*{suffix}"):
+@pytest.mark.parametrize("damage", [lambda blob: blob[:-20], lambda blob: b"\xff" * 99])
+def test_damaged_files_are_compiled_again(load, tmp_path, suffix, damage):
+    assert load()(1) == 11
+    for path in (tmp_path / "__pycache__").glob(f"*{suffix}"):
         path.write_bytes(damage(path.read_bytes()))
     with pytest.warns(RuntimeWarning, match="has damaged files") as caught:
-        assert successor(tmp_path)(1) == 2
+        assert load()(1) == 11
     assert len(caught) == 1
-    mended = successor(tmp_path)
-    assert mended(1) == 2
-    assert sum(mended.dispatcher.stats.cache_hits.values()) == 1
+    mended = load()
+    assert mended(1) == 11
+    assert sum(mended.stats.cache_hits.values()) == 1
 
 
-def test_a_full_disk_is_one_warning(tmp_path, monkeypatch):
+def test_full_disk_is_one_warning(load, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(IndexDataCacheFile, "_save_data", full)
-    function = successor(tmp_path)
+    function = load()
     with pytest.warns(RuntimeWarning, match=r"cannot be written.*No space left") as caught:
-        assert (function(1), function(1.5)) == (2, 2.5)
+        assert (function(1), function(1.5)) == (11, 11.5)
     assert len(caught) == 1
 
 
-@pytest.mark.parametrize(("name", "value"), [("NUMBA_NUM_THREADS", "0"), ("NUMBA_DISABLE_JIT", "1")])
-def test_variables_that_numba_cannot_work_with_are_named(name, value):
+def test_files_of_old_revisions_are_deleted(tmp_path):
+    key, old = compile_cache.code_key(), 1.0
+    names = [f"kernels.f.{key}-1.py311.nbi", "kernels.f.0123-1.py311.1-1.nbc", "of_others.f-1.py311.nbi"]
+    for name in names:
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (old, old))
+    recent = "kernels.f.4567-1.py311.nbi"  # of a branch that was just left
+    (tmp_path / recent).touch()
+    compile_cache.delete_outdated.__wrapped__(str(tmp_path))
+    assert {path.name for path in tmp_path.iterdir()} == {names[0], names[2], recent}
+
+
+def test_impossible_settings_of_numba_are_named():
     code = "from skem.engine import compiled; compiled.kernels()"
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=os.environ | {name: value}, capture_output=True, text=True
-    )
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith(f"RuntimeError: {name}")
+    assert last.startswith("RuntimeError: NUMBA_DISABLE_JIT")
     assert last.endswith("unset the variable")

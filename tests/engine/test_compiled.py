@@ -1,21 +1,17 @@
 """The compiled loops against plain NumPy."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import vectorize
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy.special import logsumexp, softmax
 
 from skem.engine import compiled, density
-from skem.engine.covariances import COVARIANCE_TYPES, Constraints
+from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.linalg import factorised
-from skem.engine.parameters import Gaussians, Mixture, Statistics
+from skem.engine.parameters import Gaussians
 from skem.engine.threads import Scratch
 
 TYPES = [np.float32, np.float64]
@@ -109,7 +105,7 @@ def test_e_step(dtype, form, seed, K, m, sizes, first, narrow, penalty):
     assert_allclose(scatter, of_scatter, rtol=0, atol=eps * (scale + size_of_scatter.max()))
 
 
-def test_a_likelihood_that_the_penalties_hide_is_not_exact():
+def test_likelihood_hidden_by_penalties():
     """The component that carries the samples has none of them with the penalties."""
     x, means = np.zeros((1, 20)), np.array([[0.0], [3.0]])
     for penalty, expected in ((10.0, True), (2000.0, False)):
@@ -124,43 +120,7 @@ def test_a_likelihood_that_the_penalties_hide_is_not_exact():
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("name", COVARIANCE_TYPES)
-@settings(max_examples=10, deadline=None)
-@given(seed=st.integers(0, 10**6), K=st.integers(1, 4), m=st.integers(1, 9), n=st.sampled_from([1, 256, 300]))
-def test_log_densities_and_weighted_sums(dtype, name, seed, K, m, n):
-    rng, covariance_type = np.random.default_rng(seed), COVARIANCE_TYPES[name]
-    x, means = rng.normal(size=(m, n)).astype(dtype), rng.normal(size=(K, m))
-    compressed = covariance_type.compress(random_covariances(rng, K, m))
-    log_normal, offsets = log_normals(x, means, np.array(covariance_type.dense(compressed, K, m)))
-    found = density.log_normal(x, covariance_type.gaussians(means, compressed))
-    assert found.dtype == dtype
-    eps = 64 * np.finfo(dtype).eps
-    assert_allclose(found, log_normal, rtol=eps, atol=eps * np.abs(log_normal).max())
-    r = rng.normal(size=(K, n)).astype(dtype)  # discriminative training has negative ones
-    statistics, shape = (
-        density.weighted_sums(x, means, r, covariance_type),
-        covariance_type.scatter_shape(K, m),
-    )
-    (of_offsets, of_scatter), (size, size_of_scatter) = sums_about_means(offsets, r.astype(float), shape)
-    assert_allclose(statistics.counts[:, 0], r.sum(axis=1, dtype=float), rtol=0, atol=eps * np.abs(r).sum())
-    assert_allclose(statistics.offsets, of_offsets, rtol=0, atol=eps * size.max())
-    assert_allclose(statistics.scatter, of_scatter, rtol=0, atol=10 * eps * size_of_scatter.max())
-
-
-@pytest.mark.parametrize("name", ["full", "diag", "spherical"])
-def test_narrow_components_far_out_keep_their_digits(name):
-    """U x and U mu agree in all digits of float64 there, while x - mu has them all."""
-    z, covariance_type = np.arange(-3.0, 4.0), COVARIANCE_TYPES[name]
-    width, far = 2.0**-40, 1024.0
-    x, means = far + width * np.array([z, z[::-1]]), np.full((1, 2), far)
-    compressed = covariance_type.compress(width**2 * np.eye(2)[None])
-    found = density.log_normal(x, covariance_type.gaussians(means, compressed))
-    expected = -np.log(2 * np.pi) - 2 * np.log(width) - 0.5 * (z**2 + z[::-1] ** 2)
-    assert_allclose(found[0], expected, rtol=1e-13)
-
-
-@pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("n", [1, 33, 1000])
+@pytest.mark.parametrize("n", [1, 1000])
 def test_log_sum_exp(dtype, n):
     """Densities over the largest are zero or normal numbers: products with subnormal ones take fifty times as long."""
     logs = np.random.default_rng(n).uniform(-1500, 0, (40, n)).astype(dtype)
@@ -183,7 +143,7 @@ def test_the_logarithm_is_that_of_the_c_library():
         assert_allclose(logarithm(x), np.log(x), rtol=5e-16, atol=1e-18)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10**6), m=st.integers(1, 30), log_condition=st.floats(0, 6), shared=st.booleans())
 def test_factors_are_those_of_lapack(seed, m, log_condition, shared):
     rng = np.random.default_rng(seed)
@@ -205,70 +165,6 @@ def test_factors_are_those_of_lapack(seed, m, log_condition, shared):
     assert exact
 
 
-def test_a_matrix_that_is_not_positive_definite_is_refused():
+def test_indefinite_covariances():
     with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
         COVARIANCE_TYPES["full"].gaussians(np.zeros((2, 2)), np.array([np.eye(2), [[1.0, 2.0], [2.0, 1.0]]]))
-
-
-@pytest.mark.parametrize("name", COVARIANCE_TYPES)
-@settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 10**6), K=st.integers(1, 5), L=st.integers(1, 3), m=st.integers(1, 6))
-def test_m_step(name, seed, K, L, m):
-    """Pairs below the limit are dropped; a component without any keeps its parameters."""
-    rng, covariance_type = np.random.default_rng(seed), COVARIANCE_TYPES[name]
-    x, codes, ridge = rng.normal(size=(40, m)) + rng.normal(size=m), np.arange(40) % L, 1e-3
-    r = rng.uniform(0.5, 1, (K, 40)) * np.where(rng.random((K, L)) < 0.3, 1e-9, 1.0)[:, codes]
-    r[0] += 1.0
-    counts = np.stack([r[:, codes == c].sum(axis=1) for c in range(L)], axis=1)
-    kept = np.where(counts < 1e-6, 0.0, counts)
-    used, n_k = kept.any(axis=1), counts.sum(axis=1)
-    previous = Mixture(
-        counts, rng.normal(size=(K, m)), covariance_type.compress(random_covariances(rng, K, m))
-    )
-    means = np.where(used[:, None], (r @ x) / n_k[:, None], previous.means)
-    dense = np.stack([np.cov(x.T, aweights=of_k, ddof=0).reshape(m, m) for of_k in r])
-    if name == "tied":
-        dense = np.broadcast_to((n_k * used) @ dense.reshape(K, -1) / n_k[used].sum(), (K, m * m)).reshape(
-            K, m, m
-        )
-    new = covariance_type.compress(dense + ridge * np.eye(m))
-    if name != "tied":
-        new[~used] = previous.covariances[~used]
-
-    sums = density.weighted_sums(x.T, previous.means, r, covariance_type)
-    statistics = Statistics(counts, sums.offsets, sums.scatter)
-    found = covariance_type.m_step(statistics, previous, Constraints(ridge, least=1e-6))
-    assert_allclose(found.mixture.weights, kept / kept.sum(axis=0), rtol=1e-13)
-    assert_array_equal(found.mixture.weights == 0, np.isneginf(found.log_weights))
-    assert_allclose(found.mixture.means, means, rtol=1e-12, atol=1e-13)
-    # The shared scatter has the sums of dropped pairs, too: some 1e-7 of 40 samples here, and 1e-40 in a fit.
-    atol = 1e-8 if name == "tied" else 1e-12
-    assert_allclose(found.mixture.covariances, new, rtol=1e-10, atol=atol)
-    expected = covariance_type.gaussians(found.mixture.means, found.mixture.covariances)
-    for one, other in zip(found.gaussians, expected, strict=True):
-        assert_allclose(one, other, rtol=1e-12, atol=1e-12)
-    assert found.n_singular == 0
-    assert found.exact
-
-
-FIT = """
-import numpy as np
-from skem import SKEMClassifier
-
-rng = np.random.default_rng(0)
-X = rng.normal(size=(600, 9))
-clf = SKEMClassifier(6, max_iter=5, tol=0, random_state=0).fit(X, np.arange(600) % 3)
-print(clf.objective_[-1].hex(), clf.class_log_density(X).sum().hex())
-"""
-
-
-def test_machine_code_from_disk_gives_the_same_bits(tmp_path):
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    compiled, read = (
-        subprocess.run(
-            [sys.executable, "-c", FIT], env=environment, capture_output=True, text=True, check=True
-        )
-        for _ in range(2)
-    )
-    assert any(tmp_path.rglob("*.nbc"))
-    assert read.stdout == compiled.stdout != ""

@@ -133,7 +133,7 @@ def assert_valid(mixture, name):
     np.linalg.cholesky(COVARIANCE_TYPES[name].dense(mixture.covariances, *mixture.means.shape))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     name=st.sampled_from(list(COVARIANCE_TYPES)),
@@ -141,7 +141,7 @@ def assert_valid(mixture, name):
     smoothing=st.sampled_from([0.0, 0.2]),
     background=st.sampled_from([0.0, 0.01]),
 )
-def test_the_criterion_never_falls_in_closed_form(seed, name, strength, smoothing, background):
+def test_closed_form_steps_never_lower_the_criterion(seed, name, strength, smoothing, background):
     objective, mixtures = problem(seed, name, strength=strength, smoothing=smoothing, background=background)
     worth = [criterion(objective, mixtures, name)]
     for state in line_search(objective, mixtures, 5):
@@ -153,34 +153,13 @@ def test_the_criterion_never_falls_in_closed_form(seed, name, strength, smoothin
 
 
 @every_type
-def test_batches_raise_the_criterion_and_leave_mixtures(name):
+def test_batches_raise_the_criterion(name):
     objective, mixtures = problem(3, name, strength=0.01)
     schedule = Schedule(10, 7, 0.1, 0.0, np.random.RandomState(0))
     for state in on_batches(objective, mixtures, schedule):
         for mixture in state.mixtures:
             assert_valid(mixture, name)
     assert criterion(objective, state.mixtures, name) > criterion(objective, mixtures, name) + 0.02
-
-
-def test_a_stronger_pull_holds_the_mixtures_nearer_to_the_start():
-    distances = []
-    for strength in (0.1, 10.0, 1000.0):
-        objective, mixtures = problem(4, "full", strength=strength)
-        *_, state = line_search(objective, mixtures, 30)
-        moves = zip(state.mixtures, mixtures, strict=True)
-        distances.append(max(abs(mixture.means - start.means).max() for mixture, start in moves))
-    assert distances[0] > 10 * distances[1] > 100 * distances[2] > 0
-
-
-def test_overflow_keeps_the_iteration_before():
-    objective, mixtures = problem(5, "full")
-    schedule = Schedule(3, 20, 0.1, 1e200, np.random.RandomState(0))
-    states = list(on_batches(objective, mixtures, schedule))
-    assert len(states) < 3
-    assert states[-1].overflown
-    assert states[-1].finished
-    for mixture in states[-1].mixtures:
-        assert_valid(mixture, "full")
 
 
 def test_chunks_add_up(monkeypatch):

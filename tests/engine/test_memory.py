@@ -1,4 +1,4 @@
-"""How much memory a process may still take."""
+"""Memory that a process may still take."""
 
 import pytest
 
@@ -12,9 +12,7 @@ VERSION_1 = (
 
 
 @pytest.mark.parametrize(("group", "folder", "limit", "usage", "cache"), [VERSION_2, VERSION_1])
-def test_available_memory_is_the_least_of_free_memory_and_limits(
-    tmp_path, group, folder, limit, usage, cache
-):
+def test_available_memory(tmp_path, group, folder, limit, usage, cache):
     for name in ("proc/self", folder):
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "proc/meminfo").write_text("MemTotal: 900 kB\nMemAvailable: 500 kB\n")

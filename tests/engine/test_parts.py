@@ -18,7 +18,7 @@ def level_by_level(values, combine):
     return values[0]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(n=st.integers(1, 700))
 def test_tree_order(n):
     def brackets(values):
@@ -28,7 +28,7 @@ def test_tree_order(n):
     assert parts.tree(iter(leaves), brackets) == level_by_level(leaves, brackets)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     counts=st.lists(st.lists(st.integers(0, 40_000), min_size=3, max_size=3), min_size=1, max_size=9),
     rare=st.integers(1, 50),
@@ -75,7 +75,7 @@ class InProcess:
         return parts.tree(map(function, references, *arguments))
 
 
-@pytest.mark.parametrize("n", [150, 650, 5000])
+@pytest.mark.parametrize("n", [150, 5000])
 def test_folds_have_the_same_bits_everywhere(monkeypatch, tmp_path, n):
     rng = np.random.default_rng(0)
     X, codes, weights = rng.normal(size=(n, 3)), rng.integers(0, 2, n), rng.uniform(0.2, 2.0, n)
@@ -126,13 +126,3 @@ def test_several_parts_are_exact(monkeypatch):
     assert_allclose(model.weights_, expected.weights, atol=1e-9)
     assert_allclose(model.means_, expected.means, atol=1e-9)
     assert_allclose(model.covariances_, expected.covariances, atol=1e-9)
-
-
-@pytest.mark.parametrize("n_jobs", [2, 3])
-def test_threads_do_not_change_bits(monkeypatch, n_jobs):
-    rng = np.random.default_rng(1)
-    X, y = rng.normal(size=(5000, 3)), rng.integers(0, 2, 5000)
-    monkeypatch.setattr(parts, "PART_ROWS", 700)
-    one, other = (SKEMClassifier(5, max_iter=3, random_state=0, n_jobs=n).fit(X, y) for n in (1, n_jobs))
-    assert_array_equal(one.covariances_, other.covariances_)
-    assert_array_equal(one.objective_, other.objective_)

@@ -59,19 +59,9 @@ def test_gradient_and_hessian_by_finite_differences(classes):
     assert_allclose(-curvature - np.eye(len(coef)), hessian, rtol=1e-5, atol=1e-4)
 
 
-def test_probabilities_sum_to_one_however_large_the_predictors():
-    """Else their curvature is not positive semidefinite."""
-    rows, designs, coef, log_pi, _ = problem(0)
-    for scale in (1.0, 1e6, 1e12):
-        log_proba = log_joint(designs, scale * coef, log_pi)
-        assert_allclose(np.exp(log_proba).sum(axis=1), 1.0, rtol=1e-14)
-        responsibilities = objective_and_responsibilities(rows, designs, scale * coef, log_pi)[1]
-        assert_allclose(responsibilities.sum(axis=1), 1.0, rtol=1e-14)
-
-
 @given(st.integers(0, 10**6), st.sampled_from([(0, 1), (0, 0, 1, 1), (0, 1, 1, 2, 2, 2)]), st.booleans())
 @settings(max_examples=20, deadline=None)
-def test_the_inner_objective_never_falls_and_ends_at_a_mode(seed, classes, given_start):
+def test_inner_objective_rises_to_a_mode(seed, classes, given_start):
     rows, designs, coef, log_pi, responsibilities = problem(seed, classes=classes)
     start = responsibilities if given_start else None
     mode = posterior_mode(rows, designs, coef, log_pi, responsibilities=start, em_iter=300)
@@ -90,7 +80,7 @@ def test_the_inner_objective_never_falls_and_ends_at_a_mode(seed, classes, given
         )
 
 
-def test_the_curvature_is_exact_where_probabilities_are_nearly_one():
+def test_curvature_of_probabilities_near_one():
     """The same vector added to the weights of all components changes no probability."""
     rng = np.random.default_rng(0)
     features = 1e5 * rng.normal(size=(30, 3))
@@ -99,22 +89,11 @@ def test_the_curvature_is_exact_where_probabilities_are_nearly_one():
     assert_allclose(curvature @ np.tile(np.eye(3), (3, 1)), 0.0, atol=1e-13 * np.abs(curvature).max())
 
 
-def test_the_m_step_does_not_depend_on_where_it_starts():
-    """Not even where a start says the wrong class for certain."""
-    rows, designs, coef, log_pi, responsibilities = problem(0)
-    designs = Designs([1e3 * designs.columns[:, part] for part in designs.slices])
-    found = [
-        maximise_expectation(rows, designs, responsibilities, start, log_pi, NewtonSteps(rows, designs))
-        for start in (np.zeros_like(coef), 1e3 * coef, -1e3 * coef)
-    ]
-    assert_allclose(found[1:], [found[0]] * 2, atol=1e-6)
-
-
 @pytest.mark.parametrize("many", [0, 100])
-def test_the_m_step_ends_where_a_further_step_would_gain_nothing(monkeypatch, many):
+def test_m_step_ends_at_the_optimum(monkeypatch, many):
     """Exactly enough for the precision of a small weight, which is one over its square; by conjugate gradients, too."""
     monkeypatch.setattr(softmax_mixture, "MANY", many)
-    for seed in range(30):
+    for seed in range(8):
         rows, designs, coef, log_pi, responsibilities = problem(seed)
         newton = NewtonSteps(rows, designs)
         coef = maximise_expectation(rows, designs, responsibilities, coef, log_pi, newton)
@@ -124,7 +103,7 @@ def test_the_m_step_ends_where_a_further_step_would_gain_nothing(monkeypatch, ma
         assert 0.5 * gradient @ np.linalg.solve(precision, gradient) <= softmax_mixture.DECREMENT
 
 
-def test_an_earlier_factor_gives_the_same_mode(monkeypatch):
+def test_earlier_factors_give_the_same_mode(monkeypatch):
     rows, designs, coef, log_pi, _ = problem(1, n=80, n_columns=6)
     direct = posterior_mode(rows, designs, coef, log_pi)
     monkeypatch.setattr(softmax_mixture, "MANY", 0)
@@ -190,11 +169,3 @@ def test_low_rank_and_direct_give_the_same(n_iter):
     assert_allclose(1 / reduced.precisions, 1 / direct.precisions, rtol=1e-6, atol=1e-9)
     assert_allclose(reduced.pi, direct.pi, rtol=1e-6)
     assert reduced.objective == pytest.approx(direct.objective, rel=1e-8)
-
-
-@pytest.mark.parametrize("rounding", [0.0, 1e-15, 1e-14, 1e-13])
-def test_a_curvature_whose_rounding_hides_the_prior_has_a_factor(rounding):
-    curvature = 1e30 * (np.ones((3, 3)) - rounding * np.eye(3))
-    factor, _ = softmax_mixture.factor_of_precision(curvature)
-    lower = np.tril(factor)
-    assert_allclose(lower @ lower.T, curvature, rtol=1e-12)

@@ -224,7 +224,7 @@ def test_a_hand_made_file(name, kind):
     refused(name, content if isinstance(content, bytes) else content(), "")
 
 
-def test_elements_without_bytes_cannot_fill_the_memory():
+def test_elements_without_bytes():
     arrays = {name: npy_of(array) for name, array in saved("spherical")[1].items()}
     arrays["classes_"] = npy(HEADER.format("|S0", (10**7,)))
     refused("spherical", archive(**arrays), "10000000 empty elements")

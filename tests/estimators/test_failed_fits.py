@@ -1,11 +1,7 @@
 """A fit that fails or is interrupted ends its threads, raises one exception, and leaves the estimator as it was."""
 
 import builtins
-import signal
-import subprocess
-import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 
@@ -17,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from threadpoolctl import threadpool_info
 
-from skem import GaussianMixture, KMeans, SKEMClassifier
+from skem import GaussianMixture, KMeans, PRBFClassifier, PRBFClassifierCV, PRBFEnsemble, SKEMClassifier
 from skem.datasets import ParquetRows
 from skem.engine import compiled, samples
 from skem.engine.em import EStep
@@ -26,6 +22,7 @@ from skem.engine.missing_em import _ClassMixture
 N = 20_000
 OPTIONS = {"max_iter": 5, "tol": 0.0, "n_jobs": 2, "random_state": 0}
 MIXTURE, CLASSIFIER = GaussianMixture(2, **OPTIONS), SKEMClassifier(4, **OPTIONS)
+ERRORS = pytest.mark.parametrize("Error", [KeyboardInterrupt, MemoryError])
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +72,7 @@ class Unreadable:
 
 def fails(model, data, error, break_it):
     """Fit a model, break something, and fit again: this ends in the error and in nothing else."""
-    y = np.arange(N) % 2 if isinstance(model, SKEMClassifier) else None
+    y = None if isinstance(model, (GaussianMixture, KMeans)) else np.arange(len(data)) % 2
     model.fit(data, y)
     before, threads, libraries, caught = dict(vars(model)), threading.enumerate(), threadpool_info(), []
     break_it()
@@ -97,33 +94,30 @@ def fails(model, data, error, break_it):
     assert all(value is before[name] for name, value in vars(model).items())
 
 
-@pytest.mark.parametrize("Error", [KeyboardInterrupt, MemoryError])
+@ERRORS
 @pytest.mark.parametrize("place", ["chunk", "sum"])
 @pytest.mark.parametrize(
-    ("model", "name"), [(MIXTURE, "memory"), (CLASSIFIER, "memory"), (MIXTURE, "parquet"), (MIXTURE, "dask")]
+    ("model", "name"),
+    [
+        (MIXTURE, "memory"),
+        (CLASSIFIER, "memory"),
+        (MIXTURE, "missing"),
+        (MIXTURE, "parquet"),
+        (MIXTURE, "dask"),
+    ],
 )
 def test_errors_of_an_e_step(model, name, place, Error, collections, monkeypatch):
     error = Error("no")
-    broken = failing(EStep.of_chunk, error)
+    step, method = (_ClassMixture, "expect") if name == "missing" else (EStep, "of_chunk")
+    broken = failing(getattr(step, method), error)
     if place == "sum":
-        broken = lambda _, rows, chunk, *memory: (chunk.classes, Unreadable(error))  # noqa: E731
-    fails(model, collections[name], error, lambda: monkeypatch.setattr(EStep, "of_chunk", broken))
+        broken = lambda *_: Unreadable(error)  # noqa: E731
+        if name != "missing":
+            broken = lambda _, rows, chunk, *memory: (chunk.classes, Unreadable(error))  # noqa: E731
+    fails(model, collections[name], error, lambda: monkeypatch.setattr(step, method, broken))
 
 
-@pytest.mark.parametrize("Error", [KeyboardInterrupt, MemoryError])
-def test_errors_with_missing_values(Error, collections, monkeypatch):
-    error = Error("no")
-    for broken in (failing(_ClassMixture.expect, error), lambda *_: Unreadable(error)):
-        with monkeypatch.context() as context:
-            fails(
-                MIXTURE,
-                collections["missing"],
-                error,
-                lambda broken=broken, context=context: context.setattr(_ClassMixture, "expect", broken),
-            )
-
-
-@pytest.mark.parametrize("Error", [KeyboardInterrupt, MemoryError])
+@ERRORS
 @pytest.mark.parametrize(
     ("module", "name"),
     [(compiled.nearest(), "assign"), (compiled.nearest(), "squared_distances"), (samples, "add")],
@@ -134,8 +128,19 @@ def test_errors_of_k_means(module, name, Error, X, monkeypatch):
     fails(KMeans(9, **OPTIONS), X, error, lambda: monkeypatch.setattr(module, name, broken))
 
 
+@ERRORS
+@pytest.mark.parametrize("Estimator", [PRBFClassifierCV, PRBFEnsemble])
+def test_errors_of_a_search(Estimator, Error, X, monkeypatch):
+    error = Error("no")
+    model = Estimator(PRBFClassifier(3, max_iter=2, tol=0), sharings=(0.0, 1.0), random_state=0)
+    broken = failing(PRBFClassifier.fit, error)
+    fails(model, X[:300], error, lambda: monkeypatch.setattr(PRBFClassifier, "fit", broken))
+
+
 class Callback:
     """Fails after the second iteration."""
+
+    error = None
 
     def setup(self, estimator, context): ...
     def teardown(self, estimator, context): ...
@@ -145,54 +150,10 @@ class Callback:
             raise self.error
 
 
-@pytest.mark.parametrize("Error", [KeyboardInterrupt, ValueError])
-def test_a_callback_that_raises(Error, X):
-    error, callback = Error("no"), Callback()
-    callback.error = None
+def test_errors_of_callbacks_and_of_progress(X, monkeypatch):
+    error, callback = ValueError("no"), Callback()
     model = SKEMClassifier(4, **OPTIONS).set_callbacks(callback)
     fails(model, X, error, lambda: setattr(callback, "error", error))
-
-
-def test_progress_that_cannot_be_printed(X, monkeypatch):
     error = BrokenPipeError("no")
     model = GaussianMixture(2, verbose=True, **OPTIONS)
     fails(model, X, error, lambda: monkeypatch.setattr(builtins, "print", failing(print, error)))
-
-
-INTERRUPTED = """
-import signal, sys, threading
-import numpy as np
-from skem import GaussianMixture
-
-signal.signal(signal.SIGINT, signal.default_int_handler)
-X = np.random.default_rng(0).normal(size=(20_000, 5))
-X[::7, 0] = X[::5, 1] = np.nan
-model = GaussianMixture(3, max_iter=1, tol=0, n_jobs=2, random_state=0).fit(X)
-model.set_params(max_iter=100_000)
-before, means = threading.active_count(), model.means_
-for _ in range(int(sys.argv[1])):
-    try:
-        print("fits", flush=True)
-        model.fit(X)
-    except KeyboardInterrupt:
-        assert threading.active_count() == before
-        assert model.means_ is means
-        print("interrupted", flush=True)
-"""
-
-
-def test_interrupts_one_after_the_other():
-    """Of a fit with missing values."""
-    n, delays = 8, np.random.default_rng(0).uniform(0, 0.2, 8)
-    with subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, str(n)], stdout=subprocess.PIPE, text=True
-    ) as fit:
-        watchdog = threading.Timer(60, fit.kill)
-        watchdog.start()
-        for delay in delays:
-            assert fit.stdout.readline() == "fits\n"
-            time.sleep(delay)
-            fit.send_signal(signal.SIGINT)
-            assert fit.stdout.readline() == "interrupted\n"
-        watchdog.cancel()
-    assert fit.returncode == 0

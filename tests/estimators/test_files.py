@@ -1,4 +1,4 @@
-"""Fitted models in files: what is saved is loaded, and a file is complete or as before."""
+"""Fitted models in files: loaded to the bit, complete or as before, and of Armadillo."""
 
 import gzip
 import io
@@ -15,21 +15,11 @@ import pytest
 import skops.io
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 import skem
-from skem import (
-    DiscriminativePSKEMClassifier,
-    GaussianMixture,
-    KMeans,
-    MDAClassifier,
-    PRBFClassifier,
-    PSKEMClassifier,
-    SDGMClassifier,
-    SKEMClassifier,
-)
-from skem.estimators._state import attributes_of, take
 
 X, SPECIES = load_iris(return_X_y=True)
 FRAME = pd.DataFrame(X, columns=list("abcd"))
@@ -37,25 +27,22 @@ WORDS = np.array(["setosa", "versicolor", "virginica"])[SPECIES]
 VERSION_1 = Path(__file__).parent / "version_1"
 QUICK = {"max_iter": 3, "random_state": 0, "tol": 0}
 SPARSE = QUICK | {"em_iter": 3}
+MIXTURE = skem.GaussianMixture(3, **QUICK)
 MODELS = [
-    (SKEMClassifier(6, covariance_type="spherical", standardize=True, **QUICK), WORDS),
-    (SKEMClassifier(6, class_prior={0: 0.5, 2: 0.3, 1: 0.2}, **QUICK), SPECIES),
-    (
-        PSKEMClassifier(6, n_blocks=2, covariance_type="diag", early_stopping=True, **QUICK),
-        WORDS.astype(object),
-    ),
-    (DiscriminativePSKEMClassifier(6, n_blocks=2, discriminative_iter=2, **QUICK), SPECIES),
-    (MDAClassifier(np.int64(6), n_blocks=2, class_prior="empirical", **QUICK), SPECIES == 1),
-    (PRBFClassifier(6, sharing=0.25, covariance_type="spherical", standardize=False, **QUICK), WORDS),
-    (SDGMClassifier(1, **SPARSE), WORDS.astype(object)),
-    (SDGMClassifier(1, form="primal", **SPARSE), SPECIES == 1),
-    (KMeans(3, metric="mahalanobis", random_state=0), None),
+    (skem.SKEMClassifier(6, covariance_type="spherical", standardize=True, **QUICK), WORDS),
+    (skem.SKEMClassifier({0: 1, 1: 3, 2: 2}, class_prior={0: 0.5, 2: 0.3, 1: 0.2}, **QUICK), SPECIES),
+    (skem.PSKEMClassifier(6, n_blocks=2, covariance_type="diag", early_stopping=True, **QUICK), WORDS.astype(object)),
+    (skem.DiscriminativePSKEMClassifier(6, n_blocks=2, discriminative_iter=2, **QUICK), SPECIES),
+    (skem.MDAClassifier(np.int64(6), n_blocks=2, class_prior="empirical", **QUICK), SPECIES == 1),
+    (skem.PRBFClassifier(6, sharing=0.25, covariance_type="spherical", standardize=False, **QUICK), WORDS),
+    (skem.SDGMClassifier(1, **SPARSE), WORDS.astype(object)),
+    (skem.SDGMClassifier(1, form="primal", **SPARSE), SPECIES == 1),
+    (skem.KMeans(3, metric="mahalanobis", random_state=0), None),
     *[
-        (GaussianMixture(3, covariance_type=name, standardize=standardize, **QUICK), None)
-        for name in ("full", "tied", "diag", "spherical")
-        for standardize in (True, False)
+        (skem.GaussianMixture(3, covariance_type=name, standardize=standardize, **QUICK), None)
+        for name, standardize in (("full", True), ("tied", False), ("spherical", True), ("spherical", False))
     ],
-]
+]  # fmt: skip
 ANSWERS = (
     *("predict", "predict_proba", "transform", "score_samples"),
     *("class_log_density", "component_log_density", "component_log_proba"),
@@ -69,6 +56,13 @@ def assert_same(loaded, model, X):
             assert_array_equal(answer, expected)
             assert answer.dtype == expected.dtype
     assert set(vars(loaded)) == set(vars(model))
+
+
+def reloaded(model):
+    stream = io.BytesIO()
+    model.save(stream)
+    stream.seek(0)
+    return type(model).load(stream)
 
 
 @pytest.mark.parametrize(
@@ -112,12 +106,11 @@ def test_version_1_of_the_format(path):
             assert_array_equal(file[name], old[name], strict=True)
 
 
-def test_a_loaded_model_is_trained_on_like_the_saved_one(tmp_path):
+def test_loaded_models_are_trained_on():
     prior, groups = np.array([0.5, 0.2, 0.3]), [[0, 3], [1, 4], [2, 5]]
     options = {"sharing": 0.5, "groups": groups, "class_prior": prior, "warm_start": True}
-    model = PSKEMClassifier(6, n_blocks=2, max_iter=2, random_state=np.random.RandomState(0), **options)
-    model.fit(X, SPECIES).save(tmp_path / "model")
-    loaded = PSKEMClassifier.load(tmp_path / "model")
+    model = skem.PSKEMClassifier(6, n_blocks=2, max_iter=2, random_state=np.random.RandomState(0), **options)
+    loaded = reloaded(model.fit(X, SPECIES))
     incomplete = np.where(np.random.default_rng(0).random(X.shape) < 0.3, np.nan, X)
     assert_array_equal(loaded.class_log_density(incomplete), model.class_log_density(incomplete))
     assert_array_equal(loaded.sample(9, random_state=1)[0], model.sample(9, random_state=1)[0])
@@ -126,60 +119,38 @@ def test_a_loaded_model_is_trained_on_like_the_saved_one(tmp_path):
     for group, expected in zip(loaded.groups_, groups, strict=True):
         assert_array_equal(group, expected)
     assert_array_equal(loaded.fit(X, SPECIES).objective_, model.fit(X, SPECIES).objective_)
+    # NumPy integers as labels, which a file has as Python's.
+    numbers = dict.fromkeys(np.unique(SPECIES), 2)
+    model = skem.SKEMClassifier(numbers, warm_start=True, max_iter=1, random_state=0).fit(X, SPECIES)
+    again = reloaded(model).fit(X, SPECIES)
+    assert_array_equal(again.means_, model.set_params(n_components=[2, 2, 2]).fit(X, SPECIES).means_)
 
 
-def test_parameters_that_no_file_holds_have_their_defaults(tmp_path):
-    model = GaussianMixture(3, **QUICK).fit(X)
+def test_parameters_that_no_file_holds():
+    model = clone(MIXTURE).fit(X)
     arrays = model.weights_, model.means_, model.covariances_
     model.set_params(init=arrays, random_state=np.random.RandomState(0), covariance_type="diag")
-    model.save(tmp_path / "mixture")
-    loaded = GaussianMixture.load(tmp_path / "mixture")
+    loaded = reloaded(model)
     assert (loaded.random_state, loaded.covariance_type) == (None, "diag")
     for array, expected in zip(loaded.init, arrays, strict=True):
         assert_array_equal(array, expected)
     assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
 
 
-@pytest.mark.parametrize("model", [GaussianMixture(3, **QUICK), SKEMClassifier(6, **QUICK)], ids=str)
-def test_a_model_of_another_array_library_is_saved_in_numpy(model):
-    stream = io.BytesIO()
+@pytest.mark.parametrize("model", [MIXTURE, skem.SKEMClassifier(6, **QUICK)], ids=str)
+def test_models_of_another_array_library(model):
+    asarray = array_api_strict.asarray
     with config_context(array_api_dispatch=True):
-        model.fit(array_api_strict.asarray(X), array_api_strict.asarray(SPECIES)).save(stream)
-    stream.seek(0)
-    loaded, expected = type(model).load(stream), type(model)(**model.get_params()).fit(X, SPECIES)
-    assert_allclose(loaded.score_samples(X), expected.score_samples(X))
+        loaded = reloaded(clone(model).fit(asarray(X), asarray(SPECIES)))
+    assert_allclose(loaded.score_samples(X), clone(model).fit(X, SPECIES).score_samples(X))
 
 
-class Tempered(SKEMClassifier):
-    """A classifier with another fitted attribute."""
-
-    def fit(self, X, y, sample_weight=None):
-        super().fit(X, y, sample_weight)
-        self.temperature_ = np.linspace(1, 2, 3)
-        return self
-
-    def _state(self):
-        return super()._state() | attributes_of(self, "temperature_")
-
-    def _set_state(self, state):
-        super()._set_state(state)
-        self.temperature_ = take(state, "temperature_", (len(self.classes_),))
-
-
-def test_another_class_is_named(tmp_path):
-    KMeans(3, random_state=0).fit(X).save(tmp_path / "means")
-    PSKEMClassifier(6, max_iter=1, random_state=0).fit(X, SPECIES).save(tmp_path / "blocks")
-    Tempered(6, max_iter=1, random_state=0).fit(X, SPECIES).save(tmp_path / "tempered")
-    assert_array_equal(Tempered.load(tmp_path / "tempered").temperature_, [1, 1.5, 2])
-    for path, Wrong, right in [
-        ("means", PSKEMClassifier, "KMeans"),
-        ("blocks", MDAClassifier, "PSKEMClassifier"),
-        ("blocks", GaussianMixture, "PSKEMClassifier"),
-        ("tempered", SKEMClassifier, "Tempered"),
-    ]:
-        words = rf"{path}: .* holds a fitted {right}: read it with {right}\.load"
+def test_other_classes_are_named(tmp_path):
+    skem.PSKEMClassifier(6, max_iter=1, random_state=0).fit(X, SPECIES).save(tmp_path / "blocks")
+    for Wrong in (skem.MDAClassifier, skem.GaussianMixture):
+        words = r"blocks: .* holds a fitted PSKEMClassifier: read it with PSKEMClassifier\.load"
         with pytest.raises(ValueError, match=words):
-            Wrong.load(tmp_path / path)
+            Wrong.load(tmp_path / "blocks")
 
 
 def linear(X, Y):
@@ -188,11 +159,11 @@ def linear(X, Y):
 
 def test_models_that_cannot_be_saved(tmp_path):
     with pytest.raises(NotFittedError):
-        PSKEMClassifier().save(tmp_path / "model.npz")
-    by_function = SDGMClassifier(1, kernel=linear, **SPARSE).fit(X, SPECIES)
-    assigned = KMeans(3, random_state=0).fit(X)
+        skem.PSKEMClassifier().save(tmp_path / "model.npz")
+    by_function = skem.SDGMClassifier(1, kernel=linear, **SPARSE).fit(X, SPECIES)
+    assigned = skem.KMeans(3, random_state=0).fit(X)
     assigned.labels_ = assigned.labels_ / 2
-    unknown = GaussianMixture(2, random_state=0).fit(X).set_params(metric="manhattan")
+    unknown = clone(MIXTURE).fit(X).set_params(metric="manhattan")
     for model, words in [
         (by_function, r"SDGMClassifier cannot be saved: _map\.kernel is a function, and nothing is pickled"),
         (assigned, "KMeans cannot be saved: labels_ must be an array of integers, got float64"),
@@ -206,24 +177,36 @@ def test_models_that_cannot_be_saved(tmp_path):
 # Files
 
 
-@pytest.mark.parametrize("model", [GaussianMixture(2), KMeans(3), SKEMClassifier(6, max_iter=1)], ids=str)
-def test_file_objects(tmp_path, model):
-    model.set_params(random_state=0).fit(X, SPECIES)
-    path = tmp_path / "model.gz"
+def test_file_objects_and_wrong_paths(tmp_path):
+    model, path = clone(MIXTURE).fit(X), tmp_path / "model.gz"
     with gzip.open(path, "wb") as file:
         model.save(file)
     with gzip.open(path, "rb") as file:
-        assert_same(type(model).load(file), model, X)
+        assert_same(skem.GaussianMixture.load(file), model, X)
     with open(path, encoding="latin-1") as file, pytest.raises(TypeError, match="binary"):
-        type(model).load(file)
+        skem.GaussianMixture.load(file)
     with pytest.raises(ValueError, match=r"model\.gz: no .*: not saved by skem"):
-        type(model).load(path)
+        skem.GaussianMixture.load(path)
     with pytest.raises(FileNotFoundError):
-        type(model).load(tmp_path / "none.npz")
+        skem.GaussianMixture.load(tmp_path / "none.npz")
+    path.unlink()
+    longest = "m" * 255
+    model.save(tmp_path / longest)
+    assert_array_equal(skem.GaussianMixture.load(tmp_path / longest).means_, model.means_)
+    wrong = (
+        tmp_path / "no folder" / "model.npz",
+        tmp_path / longest / "model.npz",
+        tmp_path,
+        tmp_path / f"{longest}m",
+    )
+    for path in wrong:
+        with pytest.raises(OSError, match=f"'{re.escape(str(path))}'$"):
+            model.save(path)
+    assert [path.name for path in tmp_path.iterdir()] == [longest]
 
 
-def test_a_failed_or_killed_save_leaves_the_old_file(tmp_path, monkeypatch):
-    model, path = GaussianMixture(2, random_state=0).fit(X), tmp_path / "model.npz"
+def test_failed_or_killed_saves_leave_the_old_file(tmp_path, monkeypatch):
+    model, path = clone(MIXTURE).fit(X), tmp_path / "model.npz"
     (tmp_path / ".skem.other").touch()
     model.save(path)
     before, files, unlink = path.read_bytes(), {*tmp_path.iterdir()}, Path.unlink
@@ -249,22 +232,86 @@ def test_a_failed_or_killed_save_leaves_the_old_file(tmp_path, monkeypatch):
     unlink(fresh)
 
 
-def test_the_umask_sets_who_may_read_a_file(tmp_path):
+def test_umask_of_files(tmp_path):
     before = os.umask(0o027)
     try:
-        GaussianMixture(2, random_state=0).fit(X).save(tmp_path / "model.npz")
+        clone(MIXTURE).fit(X).save(tmp_path / "model.npz")
     finally:
         os.umask(before)
     assert (tmp_path / "model.npz").stat().st_mode & 0o777 == 0o640
 
 
-def test_an_error_of_writing_names_the_file(tmp_path):
-    model = GaussianMixture(2, random_state=0).fit(X)
-    longest = "m" * 255
-    model.save(tmp_path / longest)
-    assert_array_equal(GaussianMixture.load(tmp_path / longest).means_, model.means_)
-    beside = [tmp_path / "no folder" / "model.npz", tmp_path / longest / "model.npz"]
-    for path in (*beside, tmp_path, tmp_path / f"{longest}m"):
-        with pytest.raises(OSError, match=f"'{re.escape(str(path))}'$"):
-            model.save(path)
-    assert [path.name for path in tmp_path.iterdir()] == [longest]
+# Parameters of other mixtures
+
+
+@pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
+@pytest.mark.parametrize("standardize", [True, False])
+def test_from_parameters(covariance_type, standardize):
+    options = {"covariance_type": covariance_type, "standardize": standardize}
+    model = skem.GaussianMixture(3, **options, **QUICK).fit(X)
+    parameters = model.weights_, model.means_, model.covariances_
+    same = skem.GaussianMixture.from_parameters(*parameters, **options)
+    assert_allclose(same.score_samples(X), model.score_samples(X), rtol=1e-9)
+    assert_allclose(same.predict_proba(X), model.predict_proba(X), atol=1e-9)
+    assert_array_equal(same.sample(5, random_state=0)[1], model.sample(5, random_state=0)[1])
+    assert_allclose(same.bic(X), model.bic(X))
+    more = {"warm_start": True, "max_iter": 1, "tol": 0}
+    assert_allclose(same.set_params(**more).fit(X).means_, model.set_params(**more).fit(X).means_, rtol=1e-8)
+    if covariance_type == "tied":  # equal copies are one
+        copies = skem.GaussianMixture.from_parameters(*parameters[:2], [parameters[2]] * 3, **options)
+        assert_array_equal(reloaded(copies).score_samples(X), copies.score_samples(X))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"weights": [0.5, 0.5]}, r"weights must have shape \(3,\), one per mean, got \(2,\)"),
+        ({"weights": [0.5, 0.5, 0.5]}, "weights must sum to 1; they sum to 1.5"),
+        ({"weights": 1.0}, r"weights must have shape \(3,\)"),
+        ({"means": np.outer([-1e300, 0, 1e300], np.ones(4))}, "feature 0, from .* spreads too far"),
+        ({"means": np.zeros(3)}, r"means must have shape \(K, m\), got \(3,\)"),
+        ({"covariance_type": "round"}, "'covariance_type'"),
+        ({"covariance_type": "spherical", "covariances": [[1, 2, 1, 1]] * 3}, "covariances must be balls"),
+    ],
+)
+def test_impossible_parameters(change, words):
+    parameters = {"weights": np.ones(3) / 3, "means": np.zeros((3, 4)), "covariances": [np.eye(4)] * 3}
+    with pytest.raises(ValueError, match=words):
+        skem.GaussianMixture.from_parameters(**parameters | change)
+
+
+def cube(weights, means, variances):
+    """A file of Armadillo's gmm_diag::save."""
+    content = np.zeros((means.shape[1] + 1, len(means), 2))
+    content[0, :, 0], content[1:, :, 0], content[1:, :, 1] = weights, means.T, variances.T
+    sizes = " ".join(map(str, content.shape))
+    return f"ARMA_CUB_BIN_FN008\n{sizes}\n".encode() + content.tobytes(order="F")
+
+
+def field(weights, means, covariances):
+    """A file of Armadillo's gmm_full::save."""
+    matrices = [means.T, weights[None], *covariances]
+    content = f"ARMA_FLD_BIN\n{len(matrices)}\n1\n".encode()
+    for matrix in matrices:
+        content += f"ARMA_MAT_BIN_FN008\n{matrix.shape[0]} {matrix.shape[1]}\n".encode()
+        content += matrix.tobytes(order="F")
+    return content
+
+
+@pytest.mark.parametrize(("covariance_type", "write"), [("diag", cube), ("full", field)])
+def test_files_of_armadillo(tmp_path, covariance_type, write):
+    model = skem.GaussianMixture(3, covariance_type=covariance_type, **QUICK).fit(X)
+    content = write(model.weights_, model.means_, model.covariances_)
+    (tmp_path / "model.gmm").write_bytes(content)
+    loaded = skem.GaussianMixture.load(tmp_path / "model.gmm")
+    assert loaded.covariance_type == covariance_type
+    # One log-density is -.003, of terms of the size of ten.
+    assert_allclose(loaded.score_samples(X), model.score_samples(X), rtol=1e-12, atol=1e-13)
+    huge = content.replace(b"5 3 2", b"9999999999 99999 2").replace(b"\n4 3\n", b"\n999999999999 3\n")
+    assert huge != content
+    other = content.replace(b"5 3 2", b"2 3 5").replace(b"\n4 3\n", b"\n3 4\n")
+    for bad in (content[:-8], content[:25], content[:19], huge, other):
+        (tmp_path / "bad.gmm").write_bytes(bad)
+        with pytest.raises(ValueError, match=r"bad\.gmm: no GaussianMixture: "):
+            skem.GaussianMixture.load(tmp_path / "bad.gmm")

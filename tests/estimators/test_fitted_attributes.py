@@ -1,23 +1,16 @@
 """Public fitted attributes are the state of an estimator: predictions and files follow what is assigned."""
 
+import copy
 import io
+import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 
-from skem import (
-    DiscriminativePSKEMClassifier,
-    GaussianMixture,
-    KMeans,
-    MDAClassifier,
-    PRBFClassifier,
-    PRBFEnsemble,
-    PSKEMClassifierCV,
-    SDGMClassifier,
-    SKEMClassifier,
-)
+import skem
 from skem.engine.parameters import Mixture
 from skem.estimators.rbf import GaussianKernels
 from skem.images import CovariancePCA
@@ -34,29 +27,30 @@ def halved(prior):
 
 
 STATE = [
-    (KMeans(3, metric="mahalanobis"), {"cluster_centers_": lambda centres: centres + 1}),
+    (skem.KMeans(3, metric="mahalanobis"), {"cluster_centers_": lambda centres: centres + 1}),
     (
-        GaussianMixture(3, max_iter=2, tol=0),
+        skem.GaussianMixture(3, max_iter=2, tol=0),
         {"weights_": halved, "means_": lambda means: means + 1, "covariances_": lambda P: 2 * P},
     ),
-    (SKEMClassifier(6, max_iter=1), {"blocks_": moved, "class_prior_": halved}),
-    (MDAClassifier(6, max_iter=1), {"block_indices_": lambda indices: [indices[0][::-1]]}),
+    (skem.SKEMClassifier(6, max_iter=1), {"blocks_": moved, "class_prior_": halved}),
+    (skem.MDAClassifier(6, max_iter=1), {"block_indices_": lambda indices: [indices[0][::-1]]}),
     (
-        DiscriminativePSKEMClassifier(6, max_iter=1, discriminative_iter=1),
+        skem.DiscriminativePSKEMClassifier(6, max_iter=1, discriminative_iter=1),
         {"blocks_": moved, "generative_blocks_": moved, "temperature_": lambda T: 2 * T},
     ),
     (
-        SDGMClassifier(1, max_iter=2, em_iter=2, tol=0),
+        skem.SDGMClassifier(1, max_iter=2, em_iter=2, tol=0),
         {"coef_": lambda coef: 2 * coef, "support_vectors_": lambda rows: rows + 1},
     ),
     (GaussianKernels(3), {"means_": lambda means: means + 1, "widths_": lambda widths: 2 * widths}),
     (CovariancePCA(n_components=2), {"mean_": lambda mean: mean + 1, "components_": lambda rows: rows[:1]}),
-    (PRBFEnsemble(PRBFClassifier(3, max_iter=1), sharings=[0, 1]), {"class_prior_": halved}),
+    (skem.PRBFEnsemble(skem.PRBFClassifier(3, max_iter=1), sharings=[0, 1]), {"class_prior_": halved}),
     (
-        PSKEMClassifierCV(n_components=[3], n_blocks=[1], reg_covar=[0.1], cv=2, max_iter=2),
+        skem.PSKEMClassifierCV(n_components=[3], n_blocks=[1], reg_covar=[0.1], cv=2, max_iter=2),
         {"class_prior_": halved, "classes_": lambda classes: classes + 5},
     ),
 ]
+TYPES = ["full", "tied", "diag", "spherical"]
 ANSWERS = ("predict", "predict_proba", "score_samples", "transform", "get_feature_names_out")
 
 
@@ -93,7 +87,7 @@ def test_predictions_follow_assigned_attributes(model, changes):
 
 
 def test_assigned_centres_may_be_others_in_number():
-    model = KMeans(3, random_state=0).fit(X)
+    model = skem.KMeans(3, random_state=0).fit(X)
     centres = X[[0, 50, 100, 149]]
     model.cluster_centers_ = centres
     assert_array_equal(model.predict(centres), range(4))
@@ -112,11 +106,83 @@ def test_assigned_centres_may_be_others_in_number():
                 use(X)
 
 
-@pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
-def test_assigned_parameters_that_do_not_belong_together_are_named(covariance_type):
-    model = GaussianMixture(3, covariance_type=covariance_type, max_iter=1, tol=0, random_state=0).fit(X)
+@pytest.mark.parametrize("covariance_type", TYPES)
+def test_inconsistent_assigned_parameters(covariance_type):
+    model = skem.GaussianMixture(3, covariance_type=covariance_type, max_iter=1, tol=0, random_state=0).fit(X)
     model.means_ = np.repeat(model.means_, 400, axis=0)
     with pytest.raises(ValueError, match=r"means \(1200, 4\) and covariances .* do not belong together"):
         model.predict(X)
     with pytest.raises(ValueError, match=r"GaussianMixture cannot be saved: means_ must have shape"):
         model.save(io.BytesIO())
+
+
+@pytest.mark.parametrize("covariance_type", TYPES)
+def test_densities_follow_assigned_parameters(covariance_type):
+    """Few samples and many have the densities of the public parameters."""
+    options = {"covariance_type": covariance_type, "max_iter": 2, "tol": 0, "random_state": 0}
+    model = skem.GaussianMixture(3, **options).fit(X)
+    for name, change in (
+        ("means_", lambda means: means + 0.1),
+        ("covariances_", lambda P: 1.5 * P),
+        ("weights_", lambda weights: weights[::-1]),
+    ):
+        setattr(model, name, change(getattr(model, name)))
+        parameters = model.weights_, model.means_, model.covariances_
+        given = skem.GaussianMixture.from_parameters(*parameters, covariance_type=covariance_type)
+        for samples in (X[:3], X):
+            assert_allclose(model.score_samples(samples), given.score_samples(samples), rtol=1e-9)
+
+
+@pytest.mark.parametrize("Estimator", [skem.GaussianMixture, skem.SKEMClassifier, skem.PRBFClassifier])
+@pytest.mark.parametrize("covariance_type", TYPES)
+def test_covariance_type_set_after_a_fit(Estimator, covariance_type):
+    model = Estimator(4, covariance_type=covariance_type, max_iter=3, tol=0, random_state=0).fit(X, SPECIES)
+    before = model.score_samples(X), model.predict_proba(X), model.sample(5)[0]
+    for other in TYPES:
+        model.set_params(covariance_type=other)
+        assert same((model.score_samples(X), model.predict_proba(X), model.sample(5)[0]), before)
+
+
+def test_fitted_arrays_cannot_be_edited():
+    """Densities are computed from factors of the covariances, which an edit would not change."""
+    mixture = skem.GaussianMixture(3, random_state=0).fit(X)
+    classifier = skem.PSKEMClassifier(6, n_blocks=2, random_state=0).fit(X, SPECIES)
+    for model in (mixture, copy.deepcopy(mixture), pickle.loads(pickle.dumps(mixture))):
+        for array in (model.weights_, model.means_, model.covariances_):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 0
+    with pytest.raises(ValueError, match="read-only"):
+        classifier.blocks_[0].means[0] = 0
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        classifier.blocks_[0] = classifier.blocks_[1]
+    given = np.zeros((3, 4))
+    mixture.means_ = given
+    given[0] = 1  # The caller's array stays the caller's.
+    assert not mixture.means_.any()
+
+
+def test_copies_and_pickles_are_without_factors():
+    model = skem.GaussianMixture(3, random_state=0).fit(X)
+    size, attributes = len(pickle.dumps(model)), set(vars(model))
+    expected = model.score_samples(X)
+    assert len(pickle.dumps(model)) == size
+    assert set(vars(model)) == attributes
+    other = copy.deepcopy(model)
+    other.means_ = other.means_ + 1
+    assert np.abs(other.score_samples(X) - expected).max() > 0.1
+    assert_array_equal(model.score_samples(X), expected)
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "component_log_density", "score_samples"])
+def test_memory_of_predictions(method):
+    samples = np.random.default_rng(0).normal(size=(200_000, 2))
+    model = skem.GaussianMixture(10, max_iter=1, tol=0, random_state=0).fit(samples[:1000])
+    predict = getattr(model, method)
+    predict(samples[:1000])
+    tracemalloc.start()
+    try:
+        result = predict(samples)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < result.nbytes + 2**21

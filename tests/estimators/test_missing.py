@@ -1,81 +1,142 @@
-"""GaussianMixture with missing values, against EM row by row and against SciPy's Gaussians."""
+"""Missing values, against SciPy's Gaussians and an EM loop over single samples."""
 
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+import reference_missing as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from reference_missing import dense, em, holes
+from reference_missing import dense, holes
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 from sklearn.datasets import load_iris
-from sklearn.exceptions import ConvergenceWarning
 
-from skem import GaussianMixture
+from skem import (
+    DiscriminativePSKEMClassifier,
+    GaussianMixture,
+    PRBFClassifier,
+    PRBFClassifierCV,
+    PRBFEnsemble,
+    PSKEMClassifier,
+    SKEMClassifier,
+)
 
-IRIS, _ = load_iris(return_X_y=True)
+IRIS, SPECIES = load_iris(return_X_y=True)
+NAMES = np.array(["setosa", "versicolor", "virginica"])[SPECIES]
 TYPES = ["full", "tied", "diag", "spherical"]
-every_type = pytest.mark.parametrize("covariance_type", TYPES)
-every_unit = pytest.mark.parametrize("standardize", [True, False])
 
 
-def start(X, covariance_type, K=2):
-    m = X.shape[1]
-    means = np.nanmean(X, axis=0) + np.linspace(-1, 1, K)[:, None] * np.nanstd(X, axis=0)
+def initial_parameters(covariance_type, K=5, L=3):
+    """Parameters whose weights differ between classes, with one weight of zero if there are several classes."""
+    weights = np.random.default_rng(0).dirichlet(np.full(K, 3.0), size=L).T
+    weights[0, 1:2] = 0.0
+    means = IRIS.mean(axis=0) + np.linspace(-1, 1, K)[:, None] * IRIS.std(axis=0)
     covariances = {
-        "full": np.repeat(np.eye(m)[None], K, axis=0),
-        "tied": np.eye(m),
-        "diag": np.ones((K, m)),
+        "full": np.repeat(np.eye(4)[None], K, axis=0),
+        "tied": np.eye(4),
+        "diag": np.ones((K, 4)),
         "spherical": np.ones(K),
     }[covariance_type]
-    return np.full(K, 1 / K), means, covariances
+    return weights / weights.sum(axis=0), means, covariances
 
 
-@every_type
-@pytest.mark.parametrize("ridge", [0.0, 0.05])
-def test_passes_are_those_of_em_row_by_row(covariance_type, ridge):
-    X = holes(IRIS[::5])
+# Training
+
+
+@pytest.mark.parametrize(
+    ("covariance_type", "ridge", "sharing"),
+    [
+        ("full", 0.05, None),
+        ("full", 0.0, 0.3),
+        ("tied", 0.05, 0.3),
+        ("diag", 0.05, None),
+        ("spherical", 0.0, None),
+    ],
+)
+def test_iterations_match_a_loop_over_samples(covariance_type, ridge, sharing):
+    X, y = holes(IRIS[::4]), SPECIES[::4]
     weights = np.random.default_rng(1).uniform(0.5, 2, len(X))
-    begin = start(X, covariance_type)
-    model = GaussianMixture(
-        2, covariance_type=covariance_type, init=begin, max_iter=4, tol=0, reg_covar=ridge
+    init, log_sharing = initial_parameters(covariance_type), 0.0
+    options = {"covariance_type": covariance_type, "reg_covar": ridge, "standardize": False, "max_iter": 3}
+    model = SKEMClassifier(init=init, sharing=sharing, **options)
+    if sharing is not None:
+        model.set_params(groups=[[0, 3], [1], [2, 4]])
+        log_sharing = np.log(np.where([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0], [0, 0, 1]], 1.0, sharing))
+    model.fit(X, y, sample_weight=weights)
+    pi, means, P, log_likelihoods = reference.em(
+        X, y, weights, init, covariance_type, ridge=ridge, n_passes=3, log_sharing=log_sharing
     )
-    model.fit(X, sample_weight=weights)
-    of_one_class = begin[0][:, None], *begin[1:]
-    codes = np.zeros(len(X), dtype=int)
-    pi, means, P, log_likelihoods = em(
-        X, codes, weights, of_one_class, covariance_type, ridge=ridge, n_passes=4
-    )
-    assert_allclose(model.weights_, pi[:, 0], rtol=1e-8)
+    assert_allclose(model.weights_, pi, rtol=1e-8, atol=1e-12)
     assert_allclose(model.means_, means, rtol=1e-8)
-    assert_allclose(dense(model.covariances_, 2, 4), P, rtol=1e-8, atol=1e-10)
+    assert_allclose(dense(model.covariances_, 5, 4), P, rtol=1e-8, atol=1e-10)
     assert_allclose(model.log_likelihood_, log_likelihoods, rtol=1e-8)
-    assert_allclose(model.score(X, sample_weight=weights), log_likelihoods[-1], rtol=1e-8)
+    # Samples without classes are of one class.
+    init = initial_parameters(covariance_type, K=2, L=1)
+    mixture = GaussianMixture(2, init=(init[0][:, 0], *init[1:]), tol=0, **options)
+    mixture.fit(X, sample_weight=weights)
+    codes = np.zeros(len(X), dtype=int)
+    pi, means, P, log_likelihoods = reference.em(
+        X, codes, weights, init, covariance_type, ridge=ridge, n_passes=3
+    )
+    assert_allclose(mixture.weights_, pi[:, 0], rtol=1e-8)
+    assert_allclose(mixture.means_, means, rtol=1e-8)
+    assert_allclose(mixture.log_likelihood_, log_likelihoods, rtol=1e-8)
+    assert_allclose(mixture.score(X, sample_weight=weights), log_likelihoods[-1], rtol=1e-8)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=15)
 @given(
     seed=st.integers(0, 2**31),
     covariance_type=st.sampled_from(TYPES),
-    init=st.sampled_from(["kmeans", "sample"]),
+    init=st.sampled_from(["class", "class_kmeans", "sample", "uniform"]),
+    sharing=st.sampled_from([None, 0.0, 0.4]),
     reg_covar=st.sampled_from([1e-6, 0.1]),
     standardize=st.booleans(),
-    share=st.sampled_from([0.05, 0.3, 0.7]),
+    share=st.sampled_from([0.05, 0.3, 0.6]),
 )
-def test_the_objective_never_falls(seed, covariance_type, init, reg_covar, standardize, share):
+def test_objective_never_falls(seed, covariance_type, init, sharing, reg_covar, standardize, share):
     rng = np.random.default_rng(seed)
-    X = holes(rng.normal(size=(40, 3)) * 10.0 ** rng.integers(-2, 3, size=3), share, seed)
-    options = {"init": init, "covariance_type": covariance_type, "standardize": standardize}
-    model = GaussianMixture(3, reg_covar=reg_covar, tol=0, max_iter=8, random_state=seed, **options).fit(X)
+    X = rng.normal(size=(60, 3)) * 10.0 ** rng.integers(-2, 3, size=3)
+    X, y = holes(X, share, seed), np.arange(60) % 2
+    options = {"covariance_type": covariance_type, "sharing": sharing, "reg_covar": reg_covar}
+    options |= {"init": init, "standardize": standardize, "max_iter": 8, "random_state": seed}
+    model = PSKEMClassifier(4, n_blocks=2, **options).fit(X, y)
     assert (np.diff(model.objective_) >= -1e-9 * (1 + np.abs(model.objective_[1:]))).all()
-    assert_allclose(model.log_likelihood_[-1], model.score(X), rtol=1e-7, atol=1e-7)
+    log_density = model.class_log_density(X)[np.arange(60), y]
+    assert_allclose(model.log_likelihood_[-1], log_density.mean(), rtol=1e-7, atol=1e-7)
+
+
+def test_threads_and_weights():
+    X, weights = holes(np.tile(IRIS, (20, 1))), np.random.default_rng(0).integers(1, 3, 150)
+    y = np.tile(SPECIES, 20)
+    options = {"n_blocks": 2, "max_iter": 4, "random_state": 0, "class_prior": "empirical"}
+    one, three = (PSKEMClassifier(6, n_jobs=n, **options).fit(X, y) for n in (1, 3))
+    assert_array_equal(one.class_log_density(X), three.class_log_density(X))
+    X, y = X[:150], y[:150]
+    weighted = PSKEMClassifier(6, **options).fit(X, y, weights)
+    repeated = PSKEMClassifier(6, **options).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    assert_allclose(repeated.class_log_density(X), weighted.class_log_density(X), rtol=1e-6, atol=1e-6)
+
+
+def test_samples_without_a_feature_block():
+    X = IRIS.copy()
+    X[::5, :2] = np.nan
+    options = {"covariance_type": "diag", "standardize": False, "reg_covar": 0.01, "max_iter": 4}
+    weights, means, covariances = initial_parameters("diag")
+    inits = [(weights, means[:, i : i + 2], covariances[:, i : i + 2]) for i in (0, 2)]
+    both = PSKEMClassifier(n_blocks=2, init=inits, **options).fit(X, SPECIES)
+    kept = ~np.isnan(X[:, 0])
+    first = SKEMClassifier(init=inits[0], **options).fit(X[kept, :2], SPECIES[kept])
+    assert_allclose(both.blocks_[0].means, first.means_, rtol=1e-8)
+    assert_allclose(both.blocks_[0].weights, first.weights_, rtol=1e-8, atol=1e-12)
 
 
 @pytest.mark.parametrize("covariance_type", ["full", "diag"])
-def test_the_variance_of_a_constant_feature_without_ridge_does_not_underflow(covariance_type):
-    """Each pass leaves of it the share of rows that miss it."""
+def test_variance_of_a_constant_feature(covariance_type):
+    """Without regularisation each iteration leaves of it the share of samples that miss it."""
     X = np.random.default_rng(0).normal(size=(30, 2))
     X[:, 1] = 0.0
     X[::3, 1] = np.nan
@@ -87,12 +148,87 @@ def test_the_variance_of_a_constant_feature_without_ridge_does_not_underflow(cov
     assert np.isfinite(model.score_samples(X)).all()
 
 
-@every_type
-@every_unit
-def test_rows_with_holes_are_asked_about_through_what_they_have(covariance_type, standardize):
+def test_large_constant_features():
+    """The rounding of its mean is large relative to the unit of a feature without spread."""
+    X = holes(IRIS, 0.1, 0)
+    for constant in 1e20 / np.arange(1, 6):
+        X[:, 3] = np.where(np.isnan(X[:, 3]), np.nan, constant)
+        model = SKEMClassifier(5, init="kmeans", max_iter=5, random_state=0).fit(X, SPECIES)
+        assert_array_equal(model.blocks_[0].means[:, 3], constant)
+        assert (model.blocks_[0].covariances[:, 3, 3] < 1).all()
+
+
+def test_searches_ensembles_and_early_stopping():
+    X = pd.DataFrame(holes(IRIS, 0.2), columns=list("abcd"))
+    inner = PRBFClassifier(6, tol=1e-2, random_state=0)
+    for model in (
+        PRBFEnsemble(inner, sharings=(0, 1)),
+        PRBFClassifierCV(inner, sharings=(0, 1), cv=2),
+        SKEMClassifier(6, early_stopping=True, max_iter=5, random_state=0),
+    ):
+        assert model.fit(X, NAMES).score(X, NAMES) > 0.9
+
+
+def test_discriminative_training_uses_complete_samples():
+    X = IRIS.copy()
+    X[3, 1] = np.nan
+    model = DiscriminativePSKEMClassifier(6, max_iter=2, discriminative_iter=1, random_state=0).fit(X, NAMES)
+    assert np.isfinite(model.predict_log_proba(X)).all()
+    assert (model.blocks_[0].means != model.generative_blocks_[0].means).any()
+    # Each sample of a class misses a feature, and no feature is missing in all of them.
+    first = np.flatnonzero(SPECIES == 0)
+    X[first, first % 4] = np.nan
+    with pytest.raises(ValueError, match="has none: set discriminative_iter=0"):
+        model.fit(X, NAMES)
+    model.set_params(discriminative_iter=0).fit(X, NAMES)
+
+
+# Predictions
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SKEMClassifier(7, covariance_type="tied", init="sample", standardize=False),
+        PSKEMClassifier(7, n_blocks=2, arrangement="random"),
+        PSKEMClassifier(6, arrangement=[[0, 1, 2], [1, 3], [2]], init="uniform"),
+        PRBFClassifier(6, sharing=0.25, covariance_type="diag", tol=0),
+    ],
+    ids=str,
+)
+def test_predictions_of_classifiers(model):
+    X = IRIS * [1, 10, 1, 0.1]
+    model.set_params(max_iter=5, random_state=0, class_prior=[0.5, 0.2, 0.3]).fit(X, NAMES)
+    samples = np.vstack([holes(X[::3], 0.5), X[:3], np.full((1, 4), np.nan), [[np.nan, np.nan, 5.0, 0.2]]])
+    codes = np.resize(SPECIES, len(samples))
+    responsibilities = model.responsibilities(samples, np.resize(NAMES, len(samples)))
+    if not isinstance(responsibilities, list):
+        responsibilities = [responsibilities]
+    expected = 0.0
+    for found, columns, block in zip(responsibilities, model.block_indices_, model.blocks_, strict=True):
+        P = dense(block.covariances, *block.means.shape)
+        log_normal = reference.log_normal(samples[:, columns], block.means, P)
+        with np.errstate(divide="ignore"):
+            log_weights = np.log(block.weights)
+        expected = expected + logsumexp(log_normal[:, :, None] + log_weights, axis=1)
+        log_joint = log_normal + log_weights.T[codes]
+        wanted = np.exp(log_joint - logsumexp(log_joint, axis=1, keepdims=True))
+        assert_allclose(found, wanted, rtol=1e-7, atol=1e-9)
+    assert_allclose(model.class_log_density(samples), expected, rtol=1e-8, atol=1e-8)
+    joint = expected + np.log(model.class_prior_)
+    assert_allclose(model.score_samples(samples), logsumexp(joint, axis=1), rtol=1e-8, atol=1e-8)
+    posterior = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+    assert_allclose(model.predict_proba(samples), posterior, rtol=1e-7, atol=1e-9)
+    assert_array_equal(model.predict(samples), model.classes_[posterior.argmax(axis=1)])
+    # The posterior of a sample without any value is the class prior.
+    assert_allclose(model.predict_proba(samples)[-2], model.class_prior_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("covariance_type", TYPES)
+def test_marginals_and_imputation(covariance_type):
     X = holes(IRIS * [1, 10, 1, 1])
-    model = GaussianMixture(2, covariance_type=covariance_type, standardize=standardize, random_state=0)
-    model.set_params(max_iter=5, tol=0).fit(X)
+    options = {"covariance_type": covariance_type, "standardize": covariance_type != "full"}
+    model = GaussianMixture(2, max_iter=5, tol=0, random_state=0, **options).fit(X)
     P = dense(model.covariances_, 2, 4)
     expected, filled = np.empty((len(X), 2)), X.copy()
     for n, x in enumerate(X):
@@ -113,74 +249,48 @@ def test_rows_with_holes_are_asked_about_through_what_they_have(covariance_type,
     assert_allclose(model.impute(X), filled, rtol=1e-8)
     complete = X[~np.isnan(X).any(axis=1)]
     assert_array_equal(model.impute(complete), complete)
-    # A marginal is what is left of rows that miss the rest, and a conditional what the others say of it.
-    some = np.array([2, 0])
+    # A marginal has the densities of samples that miss the rest; with a conditional it makes the joint density.
+    some, rest = np.array([2, 0]), np.array([1, 3])
     alone = np.full((20, 4), np.nan)
     alone[:, some] = IRIS[:20, some]
     marginal = model.marginal(some)
     assert_allclose(marginal.score_samples(IRIS[:20, some]), model.score_samples(alone), rtol=1e-8, atol=1e-8)
-    values, rest = IRIS[70, some], np.array([1, 3])
-    rows = np.tile(IRIS[70], (20, 1))
-    rows[:, rest] = IRIS[40:60, rest]
+    values, samples = IRIS[70, some], np.tile(IRIS[70], (20, 1))
+    samples[:, rest] = IRIS[40:60, rest]
     conditional = model.condition(some, values)
-    joint = model.score_samples(rows) - marginal.score_samples(values[None])
-    assert_allclose(conditional.score_samples(rows[:, rest]), joint, rtol=1e-8, atol=1e-8)
-    row = np.where(np.isin(np.arange(4), some), IRIS[70], np.nan)[None]
-    assert_allclose(conditional.weights_ @ conditional.means_, model.impute(row)[0, rest], rtol=1e-8)
+    joint = model.score_samples(samples) - marginal.score_samples(values[None])
+    assert_allclose(conditional.score_samples(samples[:, rest]), joint, rtol=1e-8, atol=1e-8)
+    sample = np.where(np.isin(np.arange(4), some), IRIS[70], np.nan)[None]
+    assert_allclose(conditional.weights_ @ conditional.means_, model.impute(sample)[0, rest], rtol=1e-8)
 
 
-def test_threads_do_not_change_a_bit_and_a_row_of_weight_two_is_two_rows():
-    rng = np.random.default_rng(0)
-    X = holes(rng.normal(size=(3000, 3)) + rng.integers(0, 2, size=(3000, 1)) * 4)
-    options = {"max_iter": 4, "tol": 0, "random_state": 0}
-    fits = [GaussianMixture(2, n_jobs=n, **options).fit(X) for n in (1, 3)]
-    assert_array_equal(fits[0].means_, fits[1].means_)
-    assert_array_equal(fits[0].impute(X), fits[1].impute(X))
-    few, weights = X[:200], rng.integers(1, 3, 200)
-    weighted = GaussianMixture(2, **options).fit(few, sample_weight=weights)
-    repeated = GaussianMixture(2, **options).fit(np.repeat(few, weights, axis=0))
-    assert_allclose(weighted.covariances_, repeated.covariances_, rtol=1e-8)
-
-
-def test_values_that_are_missing_at_random_hardly_move_a_fit():
-    rng = np.random.default_rng(0)
-    X = rng.multivariate_normal([0, 5, -2], [[2, 1.5, 0], [1.5, 2, 0.5], [0, 0.5, 1]], size=4000)
-    gone = np.where((X[:, :1] > 0) & [[False, True, False]], np.nan, X)  # by what is there
-    model = GaussianMixture(1, max_iter=200, tol=1e-8, reg_covar=0).fit(gone)
-    assert_allclose(model.means_[0], [0, 5, -2], atol=0.15)
-    assert_allclose(model.covariances_[0], np.cov(X.T), atol=0.2)
-    assert np.nanmean(gone[:, 1]) < 4.6
+# Bad input
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("X", "message"),
     [
-        (lambda X: np.vstack([X, np.full(4, np.nan)]), "1 rows have no value at all, the first is row 150"),
-        (lambda X: np.c_[X, np.full(150, np.nan)], "feature 4 has no value at all: leave it out"),
-        (lambda X: np.where(X > 7, np.inf, X), "infinity values"),
+        (np.where(np.arange(150)[:, None] == 7, np.nan, IRIS), "1 rows have no value at all, .* row 7"),
+        (np.c_[holes(IRIS), np.full(150, np.nan)], "feature 4 has no value at all: leave it out"),
+        (
+            np.where((NAMES == "virginica")[:, None] & (np.arange(4) == 1), np.nan, IRIS),
+            "no training sample of class 'virginica' has a value of feature 1: leave the feature out",
+        ),
+        (np.where(holes(IRIS) > 7, np.inf, holes(IRIS)), "infinity values"),
     ],
 )
-def test_what_cannot_be_learned_from_is_named(change, words):
-    with pytest.raises(ValueError, match=words):
-        GaussianMixture(2, random_state=0).fit(change(holes(IRIS)))
+def test_samples_without_necessary_values(X, message):
+    with pytest.raises(ValueError, match=message):
+        PSKEMClassifier(6, random_state=0).fit(X, NAMES)
+    if "class" not in message:
+        with pytest.raises(ValueError, match=message):
+            GaussianMixture(2, random_state=0).fit(X)
 
 
-def test_features_that_are_none_are_named():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model = GaussianMixture(2, random_state=0).fit(holes(IRIS))
-    for features, words in [
-        ([], "a list of indices from 0 to 3"),
-        (["a"], "a list of indices"),
-        ([0, 4], r"distinct indices from 0 to 3, got \[0, 4\]"),
-        ([1, 1], r"distinct indices from 0 to 3, got \[1, 1\]"),
-    ]:
-        for ask in (model.marginal, lambda these: model.condition(these, np.zeros(len(these)))):
-            with pytest.raises(ValueError, match=words):
-                ask(features)
-    with pytest.raises(ValueError, match="values must be 2 finite numbers"):
-        model.condition([0, 1], [1.0])
-    with pytest.raises(ValueError, match="all 4 features are given"):
-        model.condition(range(4), np.zeros(4))
-    with pytest.raises(ValueError, match="no value at all"):
-        model.score_samples(np.full((1, 4), np.nan))
+def test_predictions_of_infinite_or_large_values():
+    model = SKEMClassifier(6, max_iter=1, random_state=0).fit(IRIS, NAMES)
+    samples = holes(IRIS)
+    for value, message in [(np.inf, "1 infinity values, of 600"), (1e200, "feature 2 is .* too far")]:
+        samples[3, 2] = value
+        with pytest.raises(ValueError, match=message):
+            model.predict(samples)

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import overlapping_classes
-from sklearn.datasets import load_iris
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
-from skem import PRBFClassifier, PRBFClassifierCV, PRBFEnsemble, sharing_path
+from skem import PRBFClassifier, PRBFClassifierCV, sharing_path
 
 
 def test_sharing_path():
@@ -62,7 +61,7 @@ def test_a_lambda_per_pair_has_no_lower_score():
     assert not pairs.best_estimator_.warm_start
 
 
-def test_a_lambda_per_pair_needs_every_class_in_every_split():
+def test_lambda_per_pair_needs_every_class():
     X, y = overlapping_classes(8, n=(40, 40, 40))
     labels = np.array(["a", "b", "c"])[y]
     splits = [(np.arange(0, 120, 2), np.arange(1, 120, 2)), (np.flatnonzero(y != 2), np.flatnonzero(y == 2))]
@@ -70,18 +69,6 @@ def test_a_lambda_per_pair_needs_every_class_in_every_split():
     assert model.fit(X, labels).scores_.shape == (2, 2)
     with pytest.raises(ValueError, match=r"per_pair: .*split 1 lack class 'c'.*stratified"):
         model.set_params(per_pair=True).fit(X, labels)
-
-
-def test_errors():
-    X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match=r"lambda 0\.5 more than once"):
-        PRBFEnsemble(sharings=(0.5, 0, 0.5)).fit(X, y)
-    with pytest.raises(ValueError, match="sharings is empty"):
-        PRBFEnsemble(sharings=()).fit(X, y)
-    with pytest.raises(ValueError, match="lambda must lie in"):
-        PRBFEnsemble(sharings=(0.5, 2.0)).fit(X, y)
-    with pytest.raises(ValueError, match=r"lambda 0\.5 more than once"):
-        PRBFClassifierCV(sharings=(0.5, 0, 0.5)).fit(X, y)
 
 
 def test_impossible_lambdas_have_no_score(monkeypatch):
@@ -103,3 +90,13 @@ def test_impossible_lambdas_have_no_score(monkeypatch):
         ValueError, match=r"none of the 1 sharings can be fitted in every split; .*two classes"
     ):
         PRBFClassifierCV(estimator, sharings=(1.0,), cv=alone).fit(X, y)
+
+
+def test_warm_start_with_another_lambda():
+    X, y = overlapping_classes(4)
+    model = PRBFClassifier(9, sharing=1.0, warm_start=True, random_state=0).fit(X, y)
+    model.set_params(sharing=0.0).fit(X, y)
+    for c, group in enumerate(model.groups_):
+        assert not np.delete(model.weights_[:, c], group).any()
+    with pytest.raises(ValueError, match="groups changed"):
+        model.set_params(groups=[[0], [1, 2, 3], [4, 5, 6, 7, 8]]).fit(X, y)

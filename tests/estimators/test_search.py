@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal, assert_equal
 from scipy.special import logsumexp
-from sklearn.base import ClassifierMixin, DensityMixin
+from sklearn.base import ClassifierMixin
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 
@@ -23,7 +23,7 @@ from skem import (
 )
 from skem.engine.parameters import Mixture
 from skem.estimators._held_out import Data
-from skem.estimators._search import DELEGATED, Search, split
+from skem.estimators._search import DELEGATED, split
 
 X, y = load_iris(return_X_y=True)
 PRBF = PRBFClassifier(3, max_iter=2, tol=0)
@@ -54,20 +54,6 @@ def test_methods_of_the_chosen_model(search, Model, tmp_path):
             assert f"Calls ``{Model.__name__}.{name}`` of the fitted model." in method.__doc__
     search.save(tmp_path / "chosen.npz")
     assert_array_equal(Model.load(tmp_path / "chosen.npz").score_samples(X), search.score_samples(X))
-
-
-@pytest.mark.parametrize(
-    "Estimator", [PSKEMClassifierCV, PRBFClassifierCV, PRBFEnsemble, GaussianMixturePath]
-)
-def test_one_base_class(Estimator):
-    ours = [cls for cls in Estimator.__mro__ if cls.__module__.startswith("skem")]
-    assert ours == [Estimator, Search]
-    assert issubclass(Estimator, DensityMixin if Estimator is GaussianMixturePath else ClassifierMixin)
-
-
-def test_a_path_predicts_the_samples_it_was_fitted_to():
-    path = GaussianMixturePath(n_components=2, covariance_types=["tied"], random_state=0)
-    assert_array_equal(path.fit_predict(X), path.predict(X))
 
 
 # Ensembles
@@ -132,20 +118,6 @@ def test_a_rare_class_does_not_end_a_search(search, n_last, first_class):
     assert_array_equal(search.classes_, np.unique(y))
 
 
-def test_early_stopping_with_two_samples_of_a_class():
-    search = PSKEMClassifierCV(PSKEMClassifier(early_stopping=True), **QUICK).fit(*wine(2))
-    assert np.isfinite(search.results_["held_out"]).all()
-
-
-@pytest.mark.filterwarnings("error::UserWarning")
-def test_a_rare_class_has_no_more_components_than_samples():
-    """The search goes from one regularisation to another with the same components."""
-    options = QUICK | {"n_components": 24, "reg_covar": [0.1, 0.3], "cv": 3}
-    best = PSKEMClassifierCV(**options).fit(*wine(3, 1)).best_estimator_
-    assert best.reg_covar == 0.1
-    assert_array_equal((best.blocks_[0].weights > 0).sum(axis=0), [12, 3])
-
-
 def test_splits_keep_two_training_samples_of_each_class():
     labels = np.array(["a"] * 7 + ["b"] * 3 + ["c"] * 2 + ["d"])
     data = Data.labelled(np.arange(13)[:, None], labels, None)
@@ -157,12 +129,6 @@ def test_splits_keep_two_training_samples_of_each_class():
     assert_array_equal(np.sort(np.concatenate([test.y for _, test in splits])), labels[:10])
     weighted = data._replace(sample_weight=np.r_[np.ones(8), 0, 0, np.ones(3)])
     assert not any("b" in test.y for _, test in weighted.splits(3))
-
-
-def test_a_class_without_test_samples():
-    train, test = np.arange(0, 150, 2), np.arange(1, 100, 2)
-    search = PSKEMClassifierCV(n_components=3, n_blocks=1, reg_covar=0.1, cv=[(train, test)], random_state=0)
-    assert search.fit(X, y).best_score_ > -0.5
 
 
 # Initialisation by a split

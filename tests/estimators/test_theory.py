@@ -1,4 +1,4 @@
-"""What Pulford (2022) derives, checked by brute force on problems small enough to enumerate."""
+"""Derivations of Pulford (2022), checked by brute force on problems small enough to enumerate."""
 
 from itertools import product
 
@@ -61,18 +61,8 @@ def test_the_expectation_over_all_assignments(rows):
     assert (binary.sum(axis=2) == 1).all(axis=1).sum() == K**few
 
 
-def test_one_class_is_ordinary_em(rows):
-    X, _ = rows
-    y = np.zeros(N, dtype=int)
-    before, theta = model(3), model(4)
-    joint = log_joint(X, y, *before)
-    posterior = np.exp(joint - logsumexp(joint, axis=1)[:, None])
-    by_row = sum(posterior[n] @ log_joint(X[n : n + 1], y[:1], *theta)[0] for n in range(N))
-    assert by_row == pytest.approx(expectation(X, y, theta, before), rel=1e-12)
-
-
 def overlapping():
-    """Classes that share all components for good."""
+    """Classes that share all components."""
     rng = np.random.default_rng(3)
     y = np.repeat([0, 1], [40, 50])
     return rng.normal(size=(90, 2)) + 0.5 * y[:, None], y

@@ -1,0 +1,255 @@
+"""Initialisations of classifiers and mixtures: by name, from clusters, and from given means, labels or arrays."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from reference import overlapping_classes
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_iris
+
+import skem
+from skem import GaussianMixture, KMeans, PRBFClassifier, SKEMClassifier
+from skem.engine import starts
+from skem.engine.covariances import COVARIANCE_TYPES
+from skem.engine.rows import sort_by_class
+from skem.engine.seeds import SEEDS
+from skem.engine.threads import Workers
+from skem.estimators._components import INITIALISATIONS
+
+X, y = load_iris(return_X_y=True)
+CLASSIFIERS = [skem.SKEMClassifier, skem.PSKEMClassifier, skem.MDAClassifier, skem.PRBFClassifier]
+every_type = pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
+every_classifier = pytest.mark.parametrize("Classifier", CLASSIFIERS)
+
+
+def cluster_moments(samples, labels, weights, covariance_type):
+    """Eqs. 5-7 with hard assignments, one cluster at a time."""
+    shares, means, scatters = [], [], []
+    for k in range(labels.max() + 1):
+        own, w = samples[labels == k], weights[labels == k]
+        shares.append(w.sum() / weights.sum())
+        means.append(w @ own / w.sum())
+        scatters.append(((own - means[-1]).T * w) @ (own - means[-1]) / w.sum())
+    covariances = {
+        "full": np.array(scatters),
+        "tied": np.einsum("k,kij->ij", shares, scatters),
+        "diag": np.array([scatter.diagonal() for scatter in scatters]),
+        "spherical": np.array([scatter.diagonal().mean() for scatter in scatters]),
+    }[covariance_type]
+    return np.array(shares), np.array(means), covariances
+
+
+# By name
+
+
+@pytest.mark.parametrize("Estimator", [*CLASSIFIERS, GaussianMixture])
+def test_values_of_init(Estimator):
+    """Each class accepts the documented values, which all classes draw from one list."""
+    documented = set(re.findall(r'"([\w+-]+)"', re.search(r"init : \{(.*)\}", Estimator.__doc__)[1]))
+    values = {*INITIALISATIONS, *(SEEDS if Estimator is GaussianMixture else ())}
+    assert documented <= values
+    for value in [*values, "random_from_data"]:
+        model = Estimator(3, init=value, max_iter=2, tol=0, random_state=0)
+        if value in documented:
+            assert np.isfinite(model.fit(X, y).objective_).all()
+        else:
+            with pytest.raises(ValueError, match="The 'init' parameter of"):
+                model.fit(X, y)
+
+
+@pytest.mark.parametrize("init", ["class", "class_kmeans"])
+def test_initial_weights(init):
+    samples, labels = overlapping_classes()
+    for sharing, used in ((0.0, 5), (1e-3, 15), (1.0, 15)):
+        model = PRBFClassifier(15, sharing=sharing, init=init, max_iter=1, tol=0.0, random_state=0)
+        assert ((model.fit(samples, labels).weights_ > 0).sum(axis=0) == used).all()
+
+
+@pytest.mark.parametrize(("n_classes", "expected"), [(2, 20), (7, 21), (10, 30)])
+def test_number_of_components_by_default(n_classes, expected):
+    labels = np.arange(300) % n_classes
+    samples = np.random.default_rng(0).normal(size=(300, 3)) + labels[:, None]
+    clf = SKEMClassifier(max_iter=1, random_state=0).fit(samples, labels)
+    assert clf.n_components_ == expected == len(clf.means_)
+    assert clf.n_components is None
+
+
+@every_classifier
+def test_components_per_class(Classifier):
+    options = {"max_iter": 3, "tol": 0, "random_state": 0}
+    model = Classifier({1: 3, 0: 1, 2: 2}, **options).fit(X, y)
+    assert [len(group) for group in model.groups_] == [1, 3, 2]
+    block = model.blocks_[0]
+    if Classifier is PRBFClassifier:
+        grouped = Classifier(groups=[[0], [1, 2, 3], [4, 5]], **options).fit(X, y)
+        assert_array_equal(block.means, grouped.means_)
+    else:
+        for c, group in enumerate(model.groups_):
+            assert_array_equal(np.flatnonzero(block.weights[:, c]), group)
+    assert_array_equal(Classifier([1, 3, 2], **options).fit(X, y).blocks_[0].means, block.means)
+    even = Classifier([2, 2, 2], **options).fit(X, y)
+    assert_array_equal(even.blocks_[0].means, Classifier(6, **options).fit(X, y).blocks_[0].means)
+    model.set_params(warm_start=True)
+    assert [len(group) for group in model.fit(X, y).groups_] == [1, 3, 2]
+    with pytest.raises(ValueError, match=r"n_components changed from \[1, 3, 2\] to \[3, 1, 2\]"):
+        model.set_params(n_components=[3, 1, 2]).fit(X, y)
+
+
+@pytest.mark.parametrize("groups", [None, [[3, 0, 5], [1], [2, 4]]])
+def test_sharing_and_groups(groups):
+    options = {"sharing": 0.3, "groups": groups, "max_iter": 5, "tol": 0, "random_state": 0}
+    whole = PRBFClassifier(6, **options).fit(X, y)
+    for model in (SKEMClassifier(6, **options), skem.PSKEMClassifier(6, n_blocks=1, **options)):
+        assert_array_equal(model.fit(X, y).blocks_[0].means, whole.means_)
+        assert_array_equal(model.groups_[0], whole.groups_[0])
+    tied = PRBFClassifier(6, covariance_type="tied", **options).fit(X, y)
+    assert_array_equal(skem.MDAClassifier(6, **options).fit(X, y).means_, tied.means_)
+    options |= {"sharing": 0.0, "groups": None}
+    separate = skem.PSKEMClassifier(6, n_blocks=2, **options).fit(X, y)
+    assert all(((block.weights > 0).sum(axis=0) == 2).all() for block in separate.blocks_)
+
+
+# From clusters
+
+
+def test_k_means_of_each_class_on_a_feature_block():
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.normal(size=(300, 3)), np.arange(300) % 2, rng.uniform(0.5, 1.5, 300)
+    X[:, 2] += 10 * (np.arange(300) % 5)
+    columns = np.array([2, 0])
+    rows = sort_by_class(X, y, weights, X.mean(axis=0), X.std(axis=0))
+    request = starts.Request(
+        rows=rows,
+        columns=columns,
+        n_components=6,
+        covariance_type=COVARIANCE_TYPES["full"],
+        random_state=np.random.RandomState(0),
+        workers=Workers(),
+    )
+    init = starts.INITIALISATIONS["class_kmeans"](request)
+    x = ((X - X.mean(axis=0)) / X.std(axis=0))[:, columns]
+    for c in (0, 1):
+        own, part = y == c, slice(3 * c, 3 * c + 3)
+        labels = cdist(x[own], init.means[part]).argmin(axis=1)
+        shares, expected, _ = cluster_moments(x[own], labels, weights[own], "full")
+        assert_allclose(init.means[part], expected, atol=1e-12)
+        assert_allclose(init.weights[part, c], shares)
+        assert init.weights[:, c].sum() == pytest.approx(1)
+        deviations = x[own] - init.means[part][labels]
+        scatter = (deviations.T * weights[own]) @ deviations / weights[own].sum()
+        assert_allclose(init.covariances[part], np.broadcast_to(scatter, (3, 2, 2)), atol=1e-5)
+
+
+@every_type
+@pytest.mark.parametrize("metric", ["euclidean", "mahalanobis"])
+def test_clusters_are_the_initial_arrays(covariance_type, metric):
+    samples = X * [1, 1, 100, 1]
+    labels = KMeans(4, init="static_spread", max_iter=10, tol=0, metric=metric).fit(samples).labels_
+    options = {"covariance_type": covariance_type, "max_iter": 5, "tol": 0, "reg_covar": 0.0}
+    drawn = GaussianMixture(4, init="static_spread", metric=metric, **options).fit(samples)
+    given = cluster_moments(samples, labels, np.ones(150), covariance_type)
+    expected = GaussianMixture(4, init=given, **options).fit(samples)
+    assert_allclose(drawn.means_, expected.means_, rtol=1e-8)
+    assert_allclose(drawn.covariances_, expected.covariances_, rtol=1e-6, atol=1e-9)
+
+
+def test_iterations_of_k_means():
+    samples = X * [1, 1, 100, 1]
+    none, few, many, more = (
+        GaussianMixture(4, init="static_subset", kmeans_iter=n, max_iter=1, tol=0).fit(samples)
+        for n in (0, 10, 1000, 2000)
+    )
+    assert np.abs(none.weights_ - few.weights_).max() > 1e-3
+    assert_array_equal(many.means_, more.means_)
+
+
+# From given means or labels
+
+
+@every_type
+def test_labels_alone_are_one_m_step(covariance_type):
+    labels, weights = np.arange(150) % 4, np.r_[np.zeros(6), np.linspace(0.5, 2, 144)]
+    model = GaussianMixture(4, init={"labels": labels}, covariance_type=covariance_type, max_iter=0)
+    model.fit(X, sample_weight=weights)
+    shares, means, covariances = cluster_moments(X, labels, weights, covariance_type)
+    ridge = 1e-6 * (np.eye(4) if covariance_type in ("full", "tied") else 1)
+    assert_allclose(model.weights_, shares)
+    assert_allclose(model.means_, means)
+    assert_allclose(model.covariances_, covariances + ridge)
+    assert (model.n_iter_, model.converged_, model.lower_bound_) == (0, False, -np.inf)
+
+
+def test_singular_covariances_are_those_of_all_clusters():
+    labels = np.r_[np.zeros(100, int), np.ones(48, int), 2, 2]
+    options = {"max_iter": 0, "reg_covar": 0.0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = GaussianMixture(3, init={"labels": labels}, **options).fit(X)
+        alone = GaussianMixture(2, init={"labels": [0, 0, 1, 1]}, covariance_type="diag", **options)
+        alone.fit(np.ones((4, 2)) * [[1.0, 1], [1, 1], [1, 2], [1, 2]])
+    _, means, own = cluster_moments(X, labels, np.ones(150), "full")
+    assert_allclose(model.covariances_[:2], own[:2], rtol=1e-8)
+    deviations = X - means[labels]
+    floor = model.covariances_[2] - deviations.T @ deviations / 150
+    assert_allclose(floor, np.eye(4) * floor[0, 0], atol=1e-13)
+    assert 0 < floor[0, 0] < 1e-4
+    assert (alone.covariances_ > 0).all()
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "mahalanobis"])
+@pytest.mark.parametrize("standardize", [False, True])
+def test_means_alone_have_the_samples_nearest_to_them(metric, standardize):
+    samples = X * [1, 1, 100, 1]
+    units = samples.std(axis=0) if standardize or metric == "mahalanobis" else 1
+    means = samples[[0, 60, 120]]
+    labels = cdist(samples / units, means / units).argmin(axis=1)
+    options = {"metric": metric, "standardize": standardize, "max_iter": 0}
+    model = GaussianMixture(3, init={"means": means}, **options).fit(samples)
+    clusters = GaussianMixture(3, init={"labels": labels}, **options).fit(samples)
+    assert_allclose(model.means_, means)
+    assert_array_equal(model.weights_, clusters.weights_)
+    assert_array_equal(model.covariances_, clusters.covariances_)
+    assert GaussianMixture(3, init={"means": means}).fit(samples).score(samples) > model.score(samples)
+
+
+@every_classifier
+def test_initial_means_of_classifiers(Classifier):
+    means = X[::15]
+    model = Classifier(init={"means": means}, max_iter=1, tol=0).fit(X, y)
+    nearest = means[cdist(X / X.std(axis=0), means / X.std(axis=0)).argmin(axis=1)]
+    covariance = (X - nearest).T @ (X - nearest) / len(X) + 0.1 * np.diag(X.var(axis=0))
+    covariances = covariance if model.covariance_type == "tied" else np.tile(covariance, (10, 1, 1))
+    expected = Classifier(init=(np.full((10, 3), 0.1), means, covariances), max_iter=1, tol=0).fit(X, y)
+    assert_allclose(model.blocks_[0].means, expected.blocks_[0].means, rtol=1e-8)
+    assert model.n_components_ == 10
+
+
+# Samples of components
+
+
+@every_type
+def test_assignments_and_histograms(covariance_type):
+    samples = X * [1, 1, 100, 1] + [0, 0, 0, 1e3]
+    model = GaussianMixture(3, covariance_type=covariance_type, max_iter=4, tol=0, random_state=0)
+    model.fit(samples)
+    covariances = model.covariances_
+    if covariance_type == "tied":
+        covariances = np.repeat(covariances[None], 3, axis=0)
+    if covariances.ndim < 3:
+        covariances = np.stack([np.diag(np.broadcast_to(v, 4)) for v in covariances])
+    assert_array_equal(model.assign(samples), model.predict(samples))
+    assert_array_equal(model.assign(samples, "euclidean"), cdist(samples, model.means_).argmin(axis=1))
+    mean = model.weights_ @ model.means_
+    within = np.diagonal(covariances, axis1=1, axis2=2)
+    spread = np.sqrt(model.weights_ @ (within + (model.means_ - mean) ** 2))
+    labels = cdist(samples / spread, model.means_ / spread).argmin(axis=1)
+    assert_array_equal(model.assign(samples, "mahalanobis"), labels)
+    counts = np.bincount(labels, minlength=3)
+    assert_array_equal(model.histogram(samples, "mahalanobis"), counts)
+    assert_allclose(model.histogram(samples, "mahalanobis", normalize=True), counts / 150)
+    for ask in (model.assign, model.histogram):
+        with pytest.raises(ValueError, match='"probability", "euclidean" or "mahalanobis", got \'cosine\''):
+            ask(samples, "cosine")

@@ -1,0 +1,267 @@
+"""Iterations of a fit: learning curves, convergence, warm starts, several initialisations and early stopping."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+
+import skem
+from skem.estimators._samples import HeldOutSamples
+
+X, y = load_iris(return_X_y=True)
+SKEM, PSKEM = skem.SKEMClassifier(6, random_state=0), skem.PSKEMClassifier(6, n_blocks=2, random_state=0)
+MIXTURE = skem.GaussianMixture(5, random_state=0)
+SPARSE = skem.SDGMClassifier(1, em_iter=5, random_state=0)
+TUNED = skem.DiscriminativePSKEMClassifier(6, discriminative_iter=3, random_state=0)
+
+
+def model_name(model):
+    return type(model).__name__
+
+
+def every(*models):
+    return pytest.mark.parametrize("model", models, ids=model_name)
+
+
+@every(SKEM, PSKEM)
+def test_fit_passes_yields_every_iteration(model):
+    sample_weight = np.linspace(0.5, 2, len(y))
+    model = clone(model).set_params(max_iter=4)
+    for n_iter, seen in enumerate(model.fit_passes(X, y, sample_weight), start=1):
+        assert seen is model
+        stopped = clone(model).set_params(max_iter=n_iter).fit(X, y, sample_weight)
+        assert_array_equal(seen.class_log_density(X), stopped.class_log_density(X))
+        assert_array_equal(seen.objective_, stopped.objective_)
+        assert seen.n_iter_ == n_iter == len(seen.objective_) == len(seen.log_likelihood_)
+    assert n_iter == 4
+
+
+# Convergence
+
+
+@every(SKEM, MIXTURE)
+def test_tol_is_the_least_gain_of_the_objective(model):
+    options = {"init": "sample", "max_iter": 60}
+    for tol in (1e-1, 1e-2):
+        gains = np.diff((fitted := clone(model).set_params(tol=tol, **options).fit(X, y)).objective_)
+        assert fitted.converged_
+        assert gains[-1] < tol <= gains[:-1].min()
+    endless = clone(model).set_params(tol=0, **options).fit(X, y)
+    assert (endless.n_iter_, endless.converged_) == (60, False)
+
+
+@every(SKEM, MIXTURE, SPARSE)
+def test_only_a_positive_tol_warns_and_once(model):
+    model = clone(model).set_params(max_iter=2)
+    if "n_init" in model.get_params():
+        model.set_params(init="sample", n_init=3)
+    with pytest.warns(ConvergenceWarning, match="did not converge in 2 ") as caught:
+        model.set_params(tol=1e-12).fit(X, y)
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.set_params(tol=0).fit(X, y)
+
+
+# Warm starts
+
+
+@every(SKEM, PSKEM, MIXTURE)
+def test_warm_start_continues(model):
+    model = clone(model).set_params(init="sample", tol=0, max_iter=5, warm_start=True)
+    twice = clone(model).fit(X, y).fit(X, y)
+    once = clone(model).set_params(max_iter=10).fit(X, y)
+    assert_allclose(twice.score_samples(X), once.score_samples(X), rtol=1e-8, atol=1e-8)
+    assert_allclose(twice.objective_[-1], once.objective_[-1], rtol=1e-10)
+    assert len(twice.objective_) == len(twice.log_likelihood_) == twice.n_iter_
+    cold = clone(model).set_params(warm_start=False).fit(X, y).fit(X, y)
+    assert_array_equal(cold.score_samples(X), clone(model).fit(X, y).score_samples(X))
+    with pytest.raises(ValueError, match=r"warm_start: n_components changed from . to 7 .* or set warm_st"):
+        twice.set_params(n_components=7).fit(X, y)
+    with pytest.raises(ValueError, match="number of features changed from 4 to 3"):
+        twice.set_params(n_components=model.n_components).fit(X[:, :3], y)
+
+
+@pytest.mark.parametrize(
+    "change", [{"n_blocks": 3}, {"covariance_type": "diag"}, {"block_size": 2, "arrangement": "random"}]
+)
+def test_warm_start_of_another_model(change):
+    model = clone(PSKEM).set_params(max_iter=1, warm_start=True).fit(X, y)
+    with pytest.raises(ValueError, match=f"warm_start: {next(iter(change))} changed|arrangement"):
+        model.set_params(**change).fit(X, y)
+
+
+@every(MIXTURE, SKEM)
+def test_loop_of_warm_starts_converges_like_one_fit(model):
+    whole = clone(model).set_params(tol=1e-3, max_iter=100).fit(X, y)
+    loop = clone(model).set_params(tol=1e-3, max_iter=1, warm_start=True)
+    fits = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        while fits < 100 and not (fits and loop.converged_):
+            loop.fit(X, y)
+            fits += 1
+    assert fits == whole.n_iter_
+    assert_allclose(loop.objective_[-1], whole.objective_[-1], rtol=1e-9)
+
+
+def test_warm_start_on_other_samples():
+    model = clone(MIXTURE).set_params(warm_start=True).fit(X)
+    model.set_params(tol=1e-2).fit(X * 1.5 + 4)  # at first far less likely than the samples before
+    assert model.converged_
+    assert model.n_iter_ > 1
+
+
+# Several initialisations
+
+
+@every(SKEM, PSKEM)
+def test_best_of_several_initialisations(model):
+    options = {"init": "sample", "arrangement": "random"} if model is PSKEM else {"init": "sample"}
+    model = clone(model).set_params(max_iter=4, **options)
+    one = clone(model).fit(X, y)
+    model.set_params(n_init=4)
+    ends, n_iter = [], []
+    for each in model.fit_passes(X, y):
+        n_iter.append(each.n_iter_)
+        if each.n_iter_ == 4:
+            ends.append(each.objective_[-1])
+        assert_array_equal(np.concatenate(each.block_indices_), np.concatenate(one.block_indices_))
+    assert n_iter == [1, 2, 3, 4] * 4
+    assert len(set(ends)) == 4
+    assert ends[0] == one.objective_[-1]
+    assert model.objective_[-1] == max(ends)
+    assert_allclose(model.log_likelihood_[-1], model.class_log_density(X)[np.arange(150), y].mean())
+    # Stopped from outside, the best of what was seen is kept.
+    iterations = model.fit_passes(X, y)
+    seen = [next(iterations).objective_[-1] for _ in range(6)]
+    with pytest.raises(StopIteration):
+        iterations.send(True)
+    assert model.objective_[-1] == max(seen[3], seen[5])
+
+
+def test_arrays_and_warm_starts_are_one_initialisation():
+    model = clone(SKEM).set_params(n_init=3, init="sample", max_iter=3, warm_start=True).fit(X, y)
+    assert len(list(model.fit_passes(X, y))) == 3
+    given = skem.SKEMClassifier(init=(model.weights_, model.means_, model.covariances_), n_init=3, max_iter=3)
+    assert len(list(given.fit_passes(X, y))) == 3
+
+
+# Early stopping
+
+
+@every(SKEM, skem.MDAClassifier(6, random_state=0))
+def test_early_stopping_keeps_the_best_iteration(model):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = rng.normal(size=(200, 3)) + 0.5 * y[:, None]  # training soon fits noise
+    options = {"n_components": 16, "reg_covar": 1e-3, "max_iter": 200}
+    options |= {"early_stopping": True, "validation_fraction": 0.3, "n_iter_no_change": 3}
+    model = clone(model).set_params(**options)
+    iterations = [each.class_log_density(X) for each in model.fit_passes(X, y)]
+    assert model.best_iter_ < model.n_iter_ == len(iterations) == len(model.validation_scores_)
+    assert model.best_iter_ == 1 + int(np.argmax(model.validation_scores_))
+    assert model.best_validation_score_ == max(model.validation_scores_)
+    assert_array_equal(model.class_log_density(X), iterations[model.best_iter_ - 1])
+    everything = clone(model).set_params(max_iter=model.best_iter_, early_stopping=False).fit(X, y)
+    assert not np.allclose(everything.class_log_density(X), model.class_log_density(X))
+    # As long as scikit-learn's multi-layer perceptron: more than n_iter_no_change iterations without a gain.
+    best, without_gain, waits = -np.inf, 0, []
+    for score in model.validation_scores_:
+        without_gain = without_gain + 1 if score < best else 0
+        best = max(best, score)
+        waits.append(without_gain)
+    assert waits[-1] == 4 == max(waits)
+
+
+def test_early_stopping_of_several_initialisations(monkeypatch):
+    losses, densities = [], []
+    log_loss = HeldOutSamples.log_loss
+
+    def spy(held_out, model):
+        losses.append(log_loss(held_out, model))
+        densities.append(model.class_log_density(X))
+        return losses[-1]
+
+    monkeypatch.setattr(HeldOutSamples, "log_loss", spy)
+    options = {"early_stopping": True, "validation_fraction": 0.4, "init": "sample"}
+    model = clone(SKEM).set_params(n_init=4, max_iter=8, **options).fit(X, y)
+    assert len(losses) == 4
+    assert_array_equal(model.class_log_density(X), densities[int(np.argmin(losses))])
+
+
+# Callbacks
+
+
+class Recorder:
+    """The smallest callback: the announced number of tasks, and a prediction after each."""
+
+    def __init__(self, stop_after=None):
+        self.stop_after, self.seen, self.announced, self.finished = stop_after, [], None, False
+
+    def setup(self, estimator, context):
+        self.announced = context.max_subtasks
+
+    def teardown(self, estimator, context):
+        self.finished = True
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context, *, X=None, fitted_estimator=None):
+        if context.parent is not None:
+            self.seen.append(None if fitted_estimator is None else fitted_estimator.predict(X))
+        return self.stop_after is not None and len(self.seen) >= self.stop_after
+
+
+@every(SKEM, PSKEM, MIXTURE, skem.KMeans(5, random_state=0), SPARSE)
+def test_callbacks_see_every_iteration(model):
+    model = clone(model).set_params(max_iter=4, tol=0)
+    recorder = Recorder()
+    observed = clone(model).set_callbacks(recorder).fit(X, y)
+    assert recorder.announced == len(recorder.seen) == observed.n_iter_ == 4
+    assert recorder.finished
+    assert_array_equal(observed.predict(X), clone(model).fit(X, y).predict(X))
+    for n_iter in (2, 4):
+        fitted = clone(model).set_params(max_iter=n_iter).fit(X, y)
+        assert_array_equal(recorder.seen[n_iter - 1], fitted.predict(X))
+    stopped = clone(model).set_params(max_iter=9, tol=1e-12).set_callbacks(Recorder(stop_after=2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # max_iter did not end the fit
+        assert stopped.fit(X, y).n_iter_ == 2
+
+
+PRBF = skem.PRBFClassifier(3, max_iter=2, tol=0)
+
+
+@pytest.mark.parametrize(
+    ("model", "n_tasks"),
+    [
+        (skem.SKEMClassifier(6, n_init=3, init="sample", max_iter=4), 12),
+        (clone(TUNED).set_params(max_iter=2), 5),
+        (clone(TUNED).set_params(n_init=2, init="sample", max_iter=2), 7),
+        (clone(TUNED).set_params(strength=np.inf, max_iter=2), 2),
+        (skem.GaussianMixturePath(n_components=[1, 2], n_jobs=2, random_state=0), 8),
+        (skem.PSKEMClassifierCV(n_components=3, n_blocks=1, reg_covar=[0.1, 0.2], max_iter=2), 2),
+        (skem.PRBFClassifierCV(PRBF, cv=3), 3),
+        (skem.PRBFEnsemble(PRBF, sharings=[0, 1]), 2),
+    ],
+)
+def test_callbacks_count_the_tasks_of_a_fit(model, n_tasks):
+    recorder = Recorder()
+    model.set_params(random_state=0).set_callbacks(recorder).fit(X, y)
+    assert len(recorder.seen) == n_tasks
+    assert recorder.announced in (None, n_tasks)
+    assert recorder.finished
+
+
+@every(SKEM, MIXTURE, SPARSE)
+def test_callbacks_end_with_a_fit_that_fails(model):
+    recorder = Recorder()
+    with pytest.raises(ValueError, match="infinity"):
+        clone(model).set_callbacks(recorder).fit(np.where(X > 7, np.inf, X), y)
+    assert recorder.finished
