@@ -39,27 +39,27 @@ def copy(folder, datasets=tuple(FOLDS)):
         how["settings"] = dict(list(how["settings"].items())[:count])
         entries[name]["methods"] = {method: how}
     path.write_text(yaml.safe_dump(experiment, sort_keys=False), encoding="utf-8")
-    # Readings may name only what some experiment trains.
+    # Interpretations may name only what some experiment trains.
     path = folder / "config" / "pulford2022.yaml"
     paper = yaml.safe_load(path.read_text(encoding="utf-8"))
     trained_elsewhere = [
         name
-        for name, how in paper["readings"].items()
-        if any("instead" in o for o in how["options"].values())
+        for name, how in paper["interpretations"].items()
+        if any("replacements" in o for o in how["choices"].values())
     ]
     for name in trained_elsewhere:
-        del paper["readings"][name]
+        del paper["interpretations"][name]
     path.write_text(yaml.safe_dump(paper, sort_keys=False), encoding="utf-8")
     # Few and fast methods are compared on a table of the user's own.
-    path = folder / "config" / "frontier.yaml"
-    slow = r"^    (auto|discriminative|auto_discriminative|svm_rbf|random_forest|hist_gradient_boosting|mlp): \{model: .*\n"
-    path.write_text(re.sub(slow, "", path.read_text(encoding="utf-8"), flags=re.MULTILINE), encoding="utf-8")
+    path = folder / "skem/repro/training/classifiers/comparison.py"
+    code = path.read_text(encoding="utf-8")
+    path.write_text(re.sub(r"comparison=\{[^}]*\}", "comparison=None", code), encoding="utf-8")
     none = {"runs": 0, "baseline_runs": 0}
     few = {"runs": RUNS, "runs_per_job": RUNS, "baseline_runs": 1}
     overlay = {
         "datasets": {name: few if name in datasets else none for name in DATASETS},
         "baselines": {"names": ["qda", "lda"]},
-        "timing": {"passes": 2},
+        "timing": {"iterations": 2},
     }
     (folder / "tiny.yaml").write_text(yaml.safe_dump(overlay), encoding="utf-8")
     return folder

@@ -1,1 +1,1 @@
-"""The reproduction of the papers: what the workflow runs, and users of the library never import. Private."""
+"""Reproduction of the papers, which the workflow runs. Private: users of the library never import it."""

@@ -1,4 +1,4 @@
-"""Hashes of the code that a job runs: Snakemake sees a rule's script, but not its imports."""
+"""Hashes of the code that a job runs: Snakemake hashes a rule's script, but not its imports."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ import grimp
 from skem.repro.training.classifiers import find
 
 VERIFIED = "skem.datasets"
-"""Package that no hash follows. A job reads a data set's arrays, which are verified by the hash of their content: however
-they are fetched, stored and decoded, its numbers are the same."""
+"""Package that no hash follows: a job's arrays are verified by the hash of their content, whatever code fetched them."""
 
 
 @cache
@@ -29,7 +28,7 @@ def code_of(script: str | Path) -> str:
 
 
 def code_of_classifiers(names: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Entries of classifiers, and hashes of the library's code that these name."""
+    """Entries of classifiers, and hashes of their code in the library."""
     found = {}
     for name in sorted(set(names)):
         module = find(name).estimator.split(":")[0]
@@ -53,7 +52,7 @@ def modules_of(script: str | Path) -> set[str]:
 
 @cache
 def _graph() -> grimp.ImportGraph:
-    """Imports of the library's modules from each other, those inside functions among them."""
+    """Imports between the library's modules, those inside functions among them."""
     graph = grimp.build_graph("skem", cache_dir=None)
     for module in {VERIFIED} | graph.find_descendants(VERIFIED):
         graph.remove_module(module)
@@ -61,18 +60,11 @@ def _graph() -> grimp.ImportGraph:
     for module in graph.modules:
         text = _file(module).read_text(encoding="utf-8")
         imported = set(re.findall(r'"(skem[\w.]*):\w+"', text)) & graph.modules  # "module:class"
-        # Names that are computed: of any module below.
-        if "import_module(" in text:
+        if "import_module(" in text:  # computed names: of any module below
             imported |= graph.find_descendants(module)
         for name in imported:
             graph.add_import(importer=module, imported=name)
     return graph
-
-
-@cache
-def _root() -> Path:
-    """Folder of the checkout."""
-    return Path(str(find_spec("skem").origin)).parents[1]  # type: ignore[union-attr]
 
 
 @cache
@@ -82,11 +74,17 @@ def _file(module: str) -> Path:
 
 
 @cache
+def _root() -> Path:
+    """Folder of the checkout."""
+    return Path(str(find_spec("skem").origin)).parents[1]  # type: ignore[union-attr]
+
+
+@cache
 def _bare(path: Path) -> bytes:
     """Path and syntax tree of a file: the same for other comments, docstrings and line breaks."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     blocks: list[ast.AST] = [tree]
-    while blocks:  # statements only, not the expressions in them, which are most of the nodes
+    while blocks:  # statements only: expressions are most of the nodes, and have no docstrings
         block = blocks.pop()
         for name in ("body", "orelse", "finalbody", "handlers", "cases"):
             blocks += (statements := getattr(block, name, []))
@@ -96,7 +94,8 @@ def _bare(path: Path) -> bytes:
 
 
 def _is_text(node: ast.AST) -> bool:
-    match node:
-        case ast.Expr(value=ast.Constant(value=str())):
-            return True
-    return False
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )

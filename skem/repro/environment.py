@@ -1,12 +1,12 @@
-"""On what machine, with which versions and which BLAS kernel a number was made."""
+"""Records of the machine, the versions and the BLAS kernel that results were made with."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
+import re
 import subprocess
-from collections import Counter
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 """The checkout."""
 
 RECORDS = Path("results/records/environment")
-"""A file per job that computed something: the environment of its first output."""
+"""One file per job that computed: the environment of its first output."""
 
 NUMERIC = ("numpy", "scipy", "scikit-learn", "numba")
 """Packages whose versions change results."""
@@ -32,14 +32,11 @@ PACKAGES = (
 
 
 def describe() -> dict[str, Any]:
-    """Machine, versions and BLAS kernels, for the record beside the results."""
-    import scipy.linalg  # noqa: F401  (what it loads is to be listed)
+    """Machine, versions and BLAS kernels of this process."""
+    import scipy.linalg  # noqa: F401  (loads its libraries, which are listed)
 
-    libraries = [
-        {key: library.get(key) for key in ("user_api", "internal_api", "version", "architecture")}
-        for library in threadpool_info()
-    ]
-    commit, no_commit = commit_of(ROOT)
+    keys = ("user_api", "internal_api", "version", "architecture")
+    commit, reason = commit_of(ROOT)
     found = {
         "machine": {
             "processor": _processor(),
@@ -49,13 +46,15 @@ def describe() -> dict[str, Any]:
         },
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in PACKAGES},
-        "libraries": sorted(libraries, key=str),
+        "libraries": sorted(
+            ({key: library.get(key) for key in keys} for library in threadpool_info()), key=str
+        ),
         "environment": {
             name: os.environ[name] for name in ("OPENBLAS_CORETYPE", "MKL_CBWR") if name in os.environ
         },
         "commit": commit,
     }
-    return found if commit else found | {"no_commit": no_commit}
+    return found if commit else found | {"no_commit": reason}
 
 
 def record(outputs: Sequence[str]) -> None:
@@ -64,10 +63,10 @@ def record(outputs: Sequence[str]) -> None:
 
 
 def of_results() -> dict[str, Any]:
-    """The environment of the results as `describe` has it, from the records of their jobs.
+    """The environment of the results, as `describe` returns it, from the records of their jobs.
 
-    Results of several environments have a key more, ``mixture``: one entry per environment, with its number of results. The
-    rest is then about the most frequent environment. Without results it is about this process.
+    Results of several environments have a further key, ``mixture``: one entry per environment, with its number of results.
+    The rest is then about the most frequent environment. Without results it is about this process.
     """
     found: dict[str, list[dict[str, Any]]] = {}
     for path in sorted(RECORDS.rglob("*.json")):
@@ -77,8 +76,8 @@ def of_results() -> dict[str, Any]:
     if not found:
         return describe()
     most, *others = sorted(found.values(), key=len, reverse=True)
-    # Commits differ where some results were made again; what they are made of is checked by their code.
-    commits = Counter(one["commit"] for one in most if one["commit"])
+    # Commits differ where some results were made again; hashes of their code decide whether that is needed.
+    commits = {one["commit"] for one in most if one["commit"]}
     environment = most[-1] | {"commit": ", ".join(sorted(commits)) or None}
     if others:
         environment["mixture"] = [_numeric(same[0]) | {"results": len(same)} for same in (most, *others)]
@@ -86,7 +85,7 @@ def of_results() -> dict[str, Any]:
 
 
 def mixture(environment: dict[str, Any]) -> str | None:
-    """A line on results of several environments; None if they have one."""
+    """Describe results of several environments in a line; None if they have one."""
     if "mixture" not in environment:
         return None
     parts = [f"{one['results']} of {one['processor']}, {versions(one)}" for one in environment["mixture"]]
@@ -94,7 +93,7 @@ def mixture(environment: dict[str, Any]) -> str | None:
 
 
 def versions(environment: dict[str, Any]) -> str:
-    """The versions that results depend on, in a line."""
+    """List the versions that results depend on in a line."""
     packages = (f"{name} {environment['packages'][name]}" for name in NUMERIC)
     return f"Python {environment['python']}, {', '.join(packages)}"
 
@@ -113,7 +112,7 @@ def _numeric(environment: dict[str, Any]) -> dict[str, Any]:
 
 
 def node() -> str:
-    """Where a job runs, for the record beside its times: as Slurm calls it, else the name of the machine."""
+    """Name of the machine that a job runs on: Slurm's, if there is one."""
     return os.environ.get("SLURMD_NODENAME") or platform.node()
 
 
@@ -126,11 +125,8 @@ def _version(package: str) -> str | None:
 
 def _processor() -> str:
     info = Path("/proc/cpuinfo")
-    if info.exists():
-        for line in info.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
+    names = re.findall(r"^model name\s*: (.*)", info.read_text() if info.exists() else "", re.MULTILINE)
+    return names[0].strip() if names else platform.processor() or platform.machine()
 
 
 def _memory_gib() -> float | None:
@@ -143,27 +139,16 @@ def _memory_gib() -> float | None:
 def commit_of(root: Path) -> tuple[str | None, str]:
     """The commit of a checkout, with "-dirty" where files differ from it; else None and the reason."""
     try:
-        top = Path(_git(root, "rev-parse", "--show-toplevel")).resolve()
-        if top != root:
+        top = _git(root, "rev-parse", "--show-toplevel")
+        if Path(top).resolve() != root:
             return None, f"{root} is no git checkout; the repository in {top} is another one"
         return _git(root, "describe", "--always", "--dirty", "--abbrev=12", "--match="), ""
-    except FileNotFoundError:
-        return None, "git is not installed"
-    except subprocess.CalledProcessError as error:
-        if "safe.directory" in error.stderr:
-            return None, (
-                f"{root} belongs to another user, so git does not read it: "
-                f"git config --global --add safe.directory {root}"
-            )
-        return None, f"{root} is no git checkout"
     except (OSError, subprocess.SubprocessError) as error:
-        return None, f"git failed: {error}"
+        return None, f"git failed: {getattr(error, 'stderr', None) or error}".strip()
 
 
 def _git(root: Path, *arguments: str) -> str:
-    command = ["git", *arguments]
-    environment = os.environ | {"LC_ALL": "C"}
     done = subprocess.run(
-        command, cwd=root, env=environment, capture_output=True, text=True, check=True, timeout=10
+        ["git", *arguments], cwd=root, capture_output=True, text=True, check=True, timeout=10
     )
     return done.stdout.strip()

@@ -1,12 +1,14 @@
-"""Tidy tables on disk: every digit is kept, and a file is complete or absent (written beside, then renamed)."""
+"""Tables, arrays and records on disk: floats keep every digit, and a file is complete or absent."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stderr
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -19,14 +21,9 @@ LABELS = ("dataset", "method", "setting", "rows", "dtype", "model", "partition",
 
 
 def write(path: str | os.PathLike[str], save: Callable[[Any], object]) -> None:
-    """Call ``save`` with a binary file beside ``path``, then put it in the place of ``path``.
+    """Call ``save`` with a binary file beside ``path``, then rename that file to ``path``.
 
-    The next `write` of the same file replaces one that a killed process left unfinished.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written or the disk is full; an earlier file at ``path`` is kept then.
+    After an error the earlier file at ``path`` is kept. The next `write` replaces what a killed process left beside it.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -112,11 +109,34 @@ def _naming_damage(path: str | os.PathLike[str], *kinds: type[Exception]) -> Ite
 
 
 @contextmanager
-def plain_errors() -> Iterator[None]:
-    """End the process with one line for what a user can mend, without a traceback."""
-    try:
-        yield
-    except (ValueError, OSError, RuntimeError) as error:
-        if os.environ.get("SKEM_TRACEBACK"):
-            raise
-        sys.exit(f"error: {error}")
+def plain_errors(log: Sequence[str] = ()) -> Iterator[None]:
+    """End the process with one line, without a traceback, for errors that a user can mend.
+
+    Warnings and errors are written to the file ``log``, too; a job has one at most.
+    """
+    with ExitStack() as stack:
+        copy = stack.enter_context(open(log[0], "w", encoding="utf-8")) if log else None
+        if copy:
+            stack.enter_context(redirect_stderr(_Both(sys.stderr, copy)))
+        try:
+            yield
+        except Exception as error:
+            if copy:
+                traceback.print_exc(file=copy)
+            mendable = isinstance(error, (ValueError, OSError, RuntimeError))
+            if os.environ.get("SKEM_TRACEBACK") or not mendable:
+                raise
+            sys.exit(f"error: {error}")
+
+
+class _Both(io.TextIOBase):
+    """A text file that writes to several."""
+
+    def __init__(self, *files: Any) -> None:
+        self.files = files
+
+    def write(self, text: str) -> int:
+        for file in self.files:
+            file.write(text)
+            file.flush()
+        return len(text)

@@ -11,8 +11,8 @@ import shutil
 from base64 import urlsafe_b64encode
 from pathlib import Path
 
-NOT_RESULTS = ("reference", "records")
-"""Folders of results/ that no job writes."""
+NOT_RESULTS = ("reference", "records", "logs")
+"""Folders of results/ that hold no results."""
 
 
 def keep_beside(results: str | Path = "results", snakemake: str | Path = ".snakemake") -> None:

@@ -104,13 +104,12 @@ def test_a_commit_is_that_of_the_checkout_itself(tmp_path):
     )
 
 
-def test_why_there_is_no_commit_is_recorded(tmp_path, monkeypatch):
-    assert environment.commit_of(tmp_path.resolve()) == (None, f"{tmp_path.resolve()} is no git checkout")
-    folder = repository(tmp_path.resolve() / "repository")
-    monkeypatch.setattr(environment, "ROOT", folder)
+def test_the_reason_for_a_missing_commit_is_recorded(tmp_path, monkeypatch):
+    assert environment.commit_of(tmp_path.resolve())[1].startswith("git failed: fatal: not a git repository")
+    monkeypatch.setattr(environment, "ROOT", repository(tmp_path.resolve() / "repository"))
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # as in a container
     found = environment.describe()
     assert found["commit"] is None
-    assert f"git config --global --add safe.directory {folder}" in found["no_commit"]
+    assert "git config --global --add safe.directory" in found["no_commit"]
     monkeypatch.setenv("PATH", "")
-    assert environment.describe()["no_commit"] == "git is not installed"
+    assert "git" in environment.describe()["no_commit"]

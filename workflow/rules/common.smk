@@ -1,26 +1,33 @@
-# The configuration, checked before any job, and the names everything else is built from.
+# The configuration, checked before any job, and the names that all rules share.
 import json
 import os
 import sys
 import time
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-# Figures are files. The backend of a notebook would end the import of Matplotlib, in each job, too.
+# The library of this checkout runs, whichever is installed: in this process, in jobs, and in processes that they start.
+sys.path.insert(0, workflow.basedir)
+if os.environ.get("PYTHONPATH", "").split(os.pathsep)[0] != workflow.basedir:
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [workflow.basedir, os.environ.get("PYTHONPATH")]))
+# Figures are files. The backend of a notebook would end the import of Matplotlib in each job.
 os.environ["MPLBACKEND"] = "agg"
 
 from snakemake import cli
-from snakemake.rules import Wildcards
 
-from skem.repro import environment, files, papers, records
-from skem.repro.code_hash import code_of
+from skem import datasets
+from skem.repro import files, finished_run, papers, records
+from skem.repro.code_hash import code_of, code_of_classifiers
 from skem.repro.config import documents, models, targets
-from skem.repro.ledger import summary
 from skem.repro.study import load_study
 from skem.repro.training import feature_store
 
 STARTED = time.time()
-CONFIG_FILES = ["config/config.yaml", *map(os.path.relpath, workflow.config_settings.configfiles or [])]
+OVERLAYS = [
+    min(os.path.relpath(path), str(path), key=len) for path in workflow.config_settings.configfiles or []
+]
+CONFIG_FILES = ["config/config.yaml", *OVERLAYS]
 
 # Snakemake has targets only once all rules are read.
 TARGETS = (
@@ -36,25 +43,29 @@ def stop(error):
     raise WorkflowError(str(error))
 
 
+@contextmanager
+def plain_faults():
+    try:
+        yield
+    except documents.ConfigurationError as error:
+        stop(error)
+
+
 if Path.cwd() != Path(workflow.basedir).resolve():
     stop(f"the workflow runs in its own folder: cd {workflow.basedir}, and leave out -s and --directory")
-try:
+with plain_faults():
     documents.read_mapping("config/config.yaml")  # Snakemake would not name the line of a fault
-except documents.ConfigurationError as error:
-    stop(error)
 
 
 configfile: "config/config.yaml"
 
 
-try:
+with plain_faults():
     STUDY = load_study(
         config,
         [*CONFIG_FILES, dict(workflow.config_settings.config)],
         evaluators=workflow.is_main_process,  # processes of jobs do not check the claims again
     )
-except documents.ConfigurationError as error:
-    stop(error)
 
 SEED = STUDY.config.seed
 EXPERIMENTS = STUDY.experiments
@@ -62,16 +73,12 @@ DATASETS = STUDY.datasets
 SOURCES = STUDY.sources
 REPRODUCED = STUDY.reproduced
 
-# How claims are told, per paper.
+# Wording of claims, per paper.
 WORDS = sorted(map(str, Path("config/words").glob("*.yaml")))
 
-# The rules of papers add: files that claims are held against, by paper, target, kind and name (the target "all" always
+# The rules of papers add: files that claims are compared with, by paper, target, kind and name (the target "all" always
 # counts); figures, with their paper and tables; and more that goes to results/reference if it exists.
 EVIDENCE, DRAWN, REFERENCE_TOO = {}, {}, []
-
-# The longest jobs first, so that no core waits for the last one.
-PRIORITY = {"fashion_mnist": 3, "cifar10": 2, "mnist": 1, "mnist_half": 1, "mnist_half_image": 1}
-
 
 if workflow.is_main_process:
     records.keep_beside()
@@ -84,15 +91,20 @@ wildcard_constraints:
     experiment="[A-Za-z0-9_-]+",
     method="[^/]+",
     unit="[^/]+",
-    block=r"\d+-\d+",
+    batch=r"\d+-\d+",
     file="[a-z0-9-]+",
     kernel="[A-Za-z0-9]+",
     size="[A-Za-z0-9]+",
 
 
 def code(script):
-    """A hash of what a job runs: Snakemake sees the script, but not what the script imports."""
+    """A hash of a job's code: Snakemake hashes the script, but not its imports."""
     return code_of(f"workflow/scripts/{script}.py")
+
+
+def spec_of(wildcards):
+    """The recipe of a data set's features."""
+    return STUDY.config.datasets[wildcards.dataset].features
 
 
 def feature_files(dataset, rows, runs):
@@ -102,66 +114,7 @@ def feature_files(dataset, rows, runs):
     return [f"results/features/{dataset}/{file}.npz" for file in files]
 
 
-def unit_of(wildcards):
-    """The settings that a job fits."""
-    return STUDY.units[wildcards.dataset, wildcards.method, wildcards.unit]
-
-
-def work_of(wildcards):
-    """What a script needs to know of these settings."""
-    spec = STUDY.config.datasets[wildcards.dataset].features
-    return [asdict(setting.work(spec)) for setting in unit_of(wildcards)]
-
-
-def record_environment():
-    """The environment of the results, of which this run has made some."""
-    path = Path("results/environment.json")
-    if path.exists() and (found := environment.of_results()) != files.read_json(path):
-        files.write_json(path, found)
-        if said := environment.mixture(found):
-            print(f"warning: {said}; {path} lists them", file=sys.stderr)
-
-
-def makes(maker, target):
-    """True if a rule makes a target, and has all that the names in its path stand for."""
-    if not maker.is_producer(target):
-        return False
-    wildcards = maker.get_wildcards(target)
-    try:
-        maker.expand_input(wildcards)
-        for value in maker.params:
-            if callable(value):
-                value(Wildcards(fromdict=wildcards))
-    except Exception as error:  # Snakemake wraps that of an input function
-        return not isinstance(error.__context__ or error, LookupError)
-    return True
-
-
-def show_results():
-    """The tables of this run in the terminal, the verdicts, where everything is, and how long it took."""
-    shown = [Path(f"results/tables/{name}.md") for name in REPRODUCED]
-    made = [Path(path) for path in [*TABLES, *FIGURES, "results/claims.md"] if Path(path).exists()]
-    if not made or any(path.stat().st_mtime < STARTED for path in shown if path.exists()):
-        return
-    seconds = time.time() - STARTED
-    for path in filter(Path.exists, shown):
-        print(f"\n{path.read_text(encoding='utf-8')}")
-    if Path("results/claims.csv").exists():
-        table = summary.overview("results/claims.csv")
-        print(f"Claims of the papers, without those about time:\n{table.to_string(index=False)}\n")
-    absent = [source for source in SOURCES if failed(source)]
-    if absent:
-        print(f"Not available, and left out: {', '.join(absent)}; results/data/*.json say why.")
-    for path in map(Path, (f"results/failed/{dataset}.csv" for dataset in DATASETS)):
-        if path.exists() and (count := len(files.read_table(path))):
-            print(f"Failed on {path.stem}, and left out: {count}; {path} says why.")
-    print("\n".join(str(path) for path in made if path.suffix in (".md", ".svg")))
-    print(f"{seconds / 60:.1f} minutes on {workflow.cores} cores")
-    finished = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
-    record = {
-        "seconds": round(seconds, 1),
-        "cores": workflow.cores,
-        "config": CONFIG_FILES,
-        "finished": finished,
-    }
-    Path("results/run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+def by_size(wildcards):
+    """Millions of training values: the largest jobs start first, so that no core waits for the last one."""
+    spec = spec_of(wildcards)
+    return models.samples_trained(spec, "all") * models.n_features(spec) // 10**6

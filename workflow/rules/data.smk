@@ -1,31 +1,21 @@
 # Data sets: fetched once into a cache outside the project, verified by content.
 
-
-def failed(source):
-    """Whether the last run wrote down that a data set could not be had."""
-    path = Path("results/data", f"{source}.json")
-    try:
-        return path.exists() and not files.read_json(path)["available"]
-    except ValueError:
-        return False  # damaged: the rule that reads it says so
-
-
 if workflow.is_main_process:
-    # Unavailable data sets are tried again by the next run.
-    for path in Path("results/data").glob("*.json"):
-        if failed(path.stem):
-            records.mark_unfinished(path.as_posix())
+    for source in finished_run.unavailable(SOURCES):
+        records.mark_unfinished(f"results/data/{source}.json")  # tried again
 
 
 rule fetch_data:
     output:
         "results/data/{source}.json",
+    log:
+        "results/logs/data/{source}.log",
     wildcard_constraints:
-        source="|".join(STUDY.described),
-    priority: lambda wildcards: 20 + PRIORITY.get(wildcards.source, 0)
+        source="|".join(datasets.names()),
+    priority: 20
     localrule: True
     params:
-        sha256=lambda wildcards: STUDY.described[wildcards.source]["sha256"],
+        sha256=lambda wildcards: datasets.describe(wildcards.source)["sha256"],
     message:
         "fetching {wildcards.source}"
     script:
@@ -45,6 +35,8 @@ rule fetch:
 rule environment:
     output:
         "results/environment.json",
+    log:
+        "results/logs/environment.log",
     # Results are made after it: a run that ends well writes it again.
     localrule: True
     params:

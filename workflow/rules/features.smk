@@ -1,19 +1,21 @@
-# From images and tables to what the models see: deskewing, standardisation, principal components.
+# From images and tables to the inputs of models: deskewing, standardisation, principal components.
 
 
 rule features:
     input:
-        lambda wildcards: f"results/data/{STUDY.config.datasets[wildcards.dataset].features['source']}.json",
+        lambda wildcards: f"results/data/{spec_of(wildcards)['source']}.json",
     output:
         "results/features/{dataset}/{file}.npz",
-    priority: lambda wildcards: PRIORITY.get(wildcards.dataset, 0)
+    log:
+        "results/logs/features/{dataset}/{file}.log",
+    priority: by_size
     threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 8000 * attempt,
     params:
-        spec=lambda wildcards: STUDY.config.datasets[wildcards.dataset].features,
-        # Rows and labels are verified by their hash; where the published test set begins is only written down.
-        split=lambda wildcards: STUDY.described[STUDY.config.datasets[wildcards.dataset].features["source"]][
-            "n_train"
-        ],
+        spec=spec_of,
+        # Samples and labels are verified by their hash; the start of the published test set is only written down.
+        split=lambda wildcards: datasets.describe(spec_of(wildcards)["source"])["n_train"],
         seed=SEED,
         code=code("features"),
     message:

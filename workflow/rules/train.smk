@@ -1,7 +1,16 @@
-# Supervised EM and its rivals: one job per data set, method, setting and block of runs, looping inside.
-from skem.repro.code_hash import code_of_classifiers
+# Supervised EM and its baselines: one job per data set, method, setting and batch of runs, looping inside.
 
 BASELINES = STUDY.config.baselines
+
+
+def unit_of(wildcards):
+    """The settings that a job fits."""
+    return STUDY.units[wildcards.dataset, wildcards.method, wildcards.unit]
+
+
+def work_of(wildcards):
+    """The settings that a job fits, for any of their runs."""
+    return [asdict(setting) | {"runs": []} for setting in unit_of(wildcards)]
 
 
 def baseline_runs(dataset):
@@ -14,11 +23,13 @@ def preset_runs(dataset, method):
 
 
 def baseline_jobs(dataset):
-    """The methods that each job fits: most take less time than a job takes to start."""
+    """The methods that each job fits: those of `together` share one, any other has its own."""
     large = STUDY.config.datasets[dataset].features["recipe"] == "images"
-    slow = [name for name in BASELINES.names if large and name in BASELINES.max_rows]
-    quick = [name for name in BASELINES.names if name not in slow]
-    return {name: [name] for name in slow} | ({"quick": quick} if quick else {})
+    quick = [name for name in BASELINES.together if not (large and name in BASELINES.max_rows)]
+    jobs = {}
+    for name in BASELINES.names:
+        jobs.setdefault("quick" if name in quick else name, []).append(name)
+    return jobs
 
 
 rule train:
@@ -26,21 +37,26 @@ rule train:
         lambda wildcards: feature_files(
             wildcards.dataset,
             [rows for setting in unit_of(wildcards) for rows in setting.rows],
-            feature_store.runs_of(wildcards.block),
+            feature_store.runs_of(wildcards.batch),
         ),
     output:
-        history="results/runs/{dataset}/{method}/{unit}/{block}.csv",
-        seconds="results/runs/{dataset}/{method}/{unit}/{block}.seconds.csv",
-        predictions="results/runs/{dataset}/{method}/{unit}/{block}.predictions.npz",
-    priority: lambda wildcards: PRIORITY.get(wildcards.dataset, 0)
+        history="results/runs/{dataset}/{method}/{unit}/{batch}.csv",
+        seconds="results/runs/{dataset}/{method}/{unit}/{batch}.seconds.csv",
+        predictions="results/runs/{dataset}/{method}/{unit}/{batch}.predictions.npz",
+    log:
+        "results/logs/runs/{dataset}/{method}/{unit}/{batch}.log",
+    priority: by_size
     threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 240 * attempt,
     params:
         unit=work_of,
         seed=SEED,
         code=code("train"),
         classifiers=lambda wildcards: code_of_classifiers(setting.model for setting in unit_of(wildcards)),
     message:
-        "training {wildcards.method} {wildcards.unit} on {wildcards.dataset}, runs {wildcards.block}"
+        "training {wildcards.method} {wildcards.unit} on {wildcards.dataset}, runs {wildcards.batch}"
     script:
         "../scripts/train.py"
 
@@ -52,9 +68,14 @@ rule baseline:
         history="results/runs/{dataset}/baselines/{job}.csv",
         seconds="results/runs/{dataset}/baselines/{job}.seconds.csv",
         predictions="results/runs/{dataset}/baselines/{job}.predictions.npz",
+    log:
+        "results/logs/runs/{dataset}/baselines/{job}.log",
     # All methods on a small table take longer than most other jobs.
-    priority: lambda wildcards: PRIORITY.get(wildcards.dataset, 1)
+    priority: lambda wildcards: max(1, by_size(wildcards))
     threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 240 * attempt,
     params:
         runs=lambda wildcards: baseline_runs(wildcards.dataset),
         methods=lambda wildcards: baseline_jobs(wildcards.dataset)[wildcards.job],
@@ -62,7 +83,7 @@ rule baseline:
         select_rows=BASELINES.select_rows,
         n_features=lambda wildcards: STUDY.config.datasets[wildcards.dataset].baseline_features,
         preset=False,
-        spec=lambda wildcards: STUDY.config.datasets[wildcards.dataset].features,
+        spec=spec_of,
         seed=SEED,
         code=code("baseline"),
         classifiers=lambda wildcards: code_of_classifiers(baseline_jobs(wildcards.dataset)[wildcards.job]),
@@ -81,6 +102,8 @@ use rule baseline as preset with:
         history="results/runs/{dataset}/presets/{method}.csv",
         seconds="results/runs/{dataset}/presets/{method}.seconds.csv",
         predictions="results/runs/{dataset}/presets/{method}.predictions.npz",
+    log:
+        "results/logs/runs/{dataset}/presets/{method}.log",
     params:
         runs=lambda wildcards: preset_runs(wildcards.dataset, wildcards.method),
         methods=lambda wildcards: [wildcards.method],
@@ -88,7 +111,7 @@ use rule baseline as preset with:
         select_rows=None,
         n_features=lambda wildcards: STUDY.config.datasets[wildcards.dataset].baseline_features,
         preset=True,
-        spec=lambda wildcards: STUDY.config.datasets[wildcards.dataset].features,
+        spec=spec_of,
         seed=SEED,
         code=code("baseline"),
         classifiers=lambda wildcards: code_of_classifiers([wildcards.method]),
@@ -96,32 +119,37 @@ use rule baseline as preset with:
         "training {wildcards.method} on {wildcards.dataset} as the papers did"
 
 
-rule time_passes:
+rule time_iterations:
     """Runs alone: it takes all cores, and uses one."""
     input:
         lambda wildcards: feature_files(wildcards.dataset, ["all"], [0]),
     output:
         "results/timings/{dataset}/{method}/{unit}.csv",
+    log:
+        "results/logs/timings/{dataset}/{method}/{unit}.log",
     threads: lambda wildcards: workflow.cores
+    resources:
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 120 * attempt,
+        slurm_extra="--exclusive",
     params:
         unit=work_of,
-        passes=lambda wildcards: STUDY.config.timing.passes if len(unit_of(wildcards)) == 1 else 6,
+        iterations=lambda wildcards: STUDY.config.timing.iterations if len(unit_of(wildcards)) == 1 else 6,
         seed=SEED,
-        code=code("time_passes"),
+        code=code("time_iterations"),
     message:
         "timing {wildcards.method} {wildcards.unit} on {wildcards.dataset}"
     script:
-        "../scripts/time_passes.py"
+        "../scripts/time_iterations.py"
 
 
-def histories(wildcards):
-    dataset = wildcards.dataset
+def histories(dataset):
     size = DATASETS[dataset].runs_per_job
     found = [
-        f"results/runs/{dataset}/{method}/{unit}/{block}"
+        f"results/runs/{dataset}/{method}/{unit}/{batch}"
         for (of, method, unit), settings in STUDY.units.items()
         if of == dataset
-        for block in settings[0].blocks(size)
+        for batch in settings[0].batches(size)
     ]
     if baseline_runs(dataset) and any(dataset in EXPERIMENTS[name]["data_sets"] for name in REPRODUCED):
         found += [f"results/runs/{dataset}/baselines/{job}" for job in baseline_jobs(dataset)]
@@ -131,12 +159,14 @@ def histories(wildcards):
 
 rule history:
     input:
-        history=lambda wildcards: [f"{path}.csv" for path in histories(wildcards)],
-        seconds=lambda wildcards: [f"{path}.seconds.csv" for path in histories(wildcards)],
+        history=lambda wildcards: [f"{path}.csv" for path in histories(wildcards.dataset)],
+        seconds=lambda wildcards: [f"{path}.seconds.csv" for path in histories(wildcards.dataset)],
     output:
         history="results/history/{dataset}.csv",
         seconds="results/timings/{dataset}.csv",
         failed="results/failed/{dataset}.csv",
+    log:
+        "results/logs/history/{dataset}.log",
     localrule: True
     params:
         code=code("history"),

@@ -5,11 +5,11 @@ from functools import partial
 from skem.engine import threads
 from skem.repro import environment
 from skem.repro.files import plain_errors
-from skem.repro.training import feature_store, rivals
+from skem.repro.training import baselines, feature_store
 from skem.repro.training.histories import Histories
 
 threads.limit_process(1)
-with plain_errors():
+with plain_errors(snakemake.log):
     params = snakemake.params
     kind = "all" if params.preset else "part"
     features = feature_store.read(snakemake.input, params.spec, [kind], params.runs)
@@ -18,7 +18,7 @@ with plain_errors():
     for method in params.methods if features else []:
         keys = {"dataset": dataset, "method": method, "setting": "preset" if params.preset else "default"}
         fit = partial(
-            rivals.fit_baseline,
+            baselines.fit_baseline,
             method,
             dataset,
             params.spec,

@@ -1,4 +1,4 @@
-"""Compare ridges by validation accuracy, at the best validation pass, and name the best on average."""
+"""Select the covariance regularisation with the best mean validation accuracy, at the best validation iteration."""
 
 import pandas as pd
 

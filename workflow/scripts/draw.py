@@ -1,4 +1,4 @@
-"""A figure of a paper, and the tidy table it is drawn from."""
+"""Draw a figure, and write the tidy table that it is drawn from."""
 
 from pathlib import Path
 
@@ -6,12 +6,14 @@ from skem.engine import threads
 from skem.repro import papers
 from skem.repro.drawing import save, style
 from skem.repro.files import plain_errors, read_table, write_table
+from skem.repro.tables import iterations
 
 threads.limit_process(1)
 with plain_errors(), style():
-    settings = snakemake.params.settings
-    figure = papers.load(snakemake.params.paper).FIGURES[snakemake.wildcards.figure]
-    rows = figure.rows({Path(path).stem: read_table(path) for path in snakemake.input}, settings)
-    axes = figure.draw(rows, settings)
+    figures = papers.load(snakemake.params.paper).FIGURES
+    figure = figures.get(snakemake.wildcards.figure, iterations.FIGURE)
+    tables = {Path(path).stem: read_table(path) for path in snakemake.input}
+    rows = figure.rows(tables, snakemake.params.settings)
+    axes = figure.draw(rows, snakemake.params.settings)
     save(axes, [path for path in snakemake.output if path != snakemake.output.csv])
     write_table(snakemake.output.csv, rows)

@@ -7,7 +7,7 @@ from skem.repro.training import feature_store
 from skem.repro.training.features import prepare
 
 threads.limit_process(1)
-with plain_errors():
+with plain_errors(snakemake.log):
     features = {}
     if read_json(snakemake.input[0])["available"]:
         names = feature_store.names_in(snakemake.wildcards.file)

@@ -1,11 +1,11 @@
-"""Put a data set into the cache, and write down where it came from or why it could not be had."""
+"""Put a data set into the cache, and record its origin, or the reason why it is unavailable."""
 
 import sys
 
 from skem import datasets
 from skem.repro.files import plain_errors, write_json
 
-with plain_errors():
+with plain_errors(snakemake.log):
     record = datasets.fetch(snakemake.wildcards.source)
     if not record["available"]:
         try:

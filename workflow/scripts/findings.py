@@ -1,4 +1,4 @@
-"""Write the numbers of the committed results into the pages that tell them."""
+"""Write the numbers of the committed results into the pages that state them."""
 
 from skem.repro.files import plain_errors, write_text
 from skem.repro.report import prose

@@ -6,7 +6,7 @@ from skem.repro import protocols
 from skem.repro.files import plain_errors, read_table, write_table
 from skem.repro.training import histories
 
-with plain_errors():
+with plain_errors(snakemake.log):
     history, seconds = (
         [table for table in map(read_table, snakemake.input[kind]) if len(table)]
         for kind in ("history", "seconds")

@@ -1,4 +1,4 @@
-"""The page of what a run left."""
+"""Render the results of a folder as one page."""
 
 from pathlib import Path
 
@@ -7,5 +7,5 @@ from skem.repro.report import page
 
 with plain_errors():
     path = Path(snakemake.output[0])
-    write_text(path, page.write(page.Results(path.parent), "workflow/report"))
-    print(f"{path}: {path.stat().st_size / 1e6:.1f} MB, to be opened in a browser")
+    write_text(path, page.write(page.Results(path.parent)))
+    print(f"{path}: {path.stat().st_size / 1e6:.1f} MB; open it in a browser")

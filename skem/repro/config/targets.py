@@ -4,78 +4,55 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from itertools import product
+from collections.abc import Collection
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from skem.repro.config.documents import refuse
 
-_WILDCARD = re.compile(r"\{(\w+)[^}]*\}")
 
+def check(targets: Collection[str], rules: Collection[Any], absent: Collection[str]) -> None:
+    """Refuse targets that none of Snakemake's rules makes; ``absent`` are experiments left out of this run.
 
-def check(
-    targets: Iterable[str],
-    rules: Collection[Any],
-    makes: Callable[[Any, str], bool],
-    values: Mapping[str, Collection[str]],
-    absent: Collection[str] = (),
-) -> None:
-    """Refuse targets that no rule makes.
-
-    Parameters
-    ----------
-    targets : iterable of str
-        Names of rules, and paths.
-    rules : collection of Snakemake's rules
-    makes : callable
-        True if a rule makes a target.
-    values : mapping
-        By wildcard, the values that a message may suggest.
-    absent : collection of str
-        Experiments that the configuration leaves out.
-
-    Raises
-    ------
-    ConfigurationError
+    Messages suggest rules without wildcards, their outputs and their inputs.
     """
-    names = {rule.name for rule in rules if not rule.has_wildcards()}
+    named = sorted(rule.name for rule in rules if not rule.has_wildcards())
+    known = {rule.name for rule in rules}  # Snakemake itself refuses those with wildcards
     unknown = [
         target
         for target in targets
-        if target not in names
+        if target not in known
         and not Path(target).exists()
-        and not any(makes(rule, target) for rule in rules)
+        and not any(_makes(rule, target) for rule in rules)
     ]
     if unknown:
-        outputs = {rule.name: list(_outputs(rule, values)) for rule in rules}
-        refuse([_message(target, names, outputs, absent) for target in unknown])
+        plain = [file for rule in rules if rule.name in named for file in (*rule.output, *rule.input)]
+        files = sorted({str(file) for file in plain if not callable(file)})
+        refuse([_message(target, named, files, absent) for target in unknown])
 
 
-def _outputs(rule: Any, values: Mapping[str, Collection[str]]) -> Iterator[str]:
-    """The paths that a rule makes, for the wildcards that have values."""
-    for pattern in map(str, rule.output):
-        wildcards = list(dict.fromkeys(_WILDCARD.findall(pattern)))
-        for chosen in product(*(values.get(name, ()) for name in wildcards)):
-            path = _WILDCARD.sub(r"{\1}", pattern).format(**dict(zip(wildcards, chosen, strict=True)))
-            if rule.is_producer(path):
-                yield path
+def _makes(rule: Any, target: str) -> bool:
+    """True if a rule makes a target, and its inputs and parameters know all names in the path."""
+    if not rule.is_producer(target):
+        return False
+    wildcards = rule.get_wildcards(target)
+    try:
+        rule.expand_input(wildcards)
+        for value in filter(callable, rule.params):
+            value(SimpleNamespace(**wildcards))
+    except Exception as error:  # Snakemake wraps that of an input function
+        return not isinstance(error.__context__ or error, LookupError)
+    return True
 
 
-def _message(
-    target: str, names: Collection[str], outputs: Mapping[str, list[str]], absent: Collection[str]
-) -> str:
-    if outputs.get(target):
-        return f"{target}: makes several files; name one, such as {outputs[target][0]}"
+def _message(target: str, named: list[str], files: list[str], absent: Collection[str]) -> str:
     for name in sorted(absent, key=len, reverse=True):
         if re.fullmatch(rf"results/\w+/{re.escape(name)}(_\w+)?\.\w+", target):
             return (
                 f"{target}: the experiment {name} is not part of this configuration; "
                 f"add --config 'experiments=[{name}]' after the target"
             )
-    known = sorted({*names, *(path for paths in outputs.values() for path in paths)})
-    close = difflib.get_close_matches(target, known, n=3, cutoff=0.75)
-    hint = (
-        f"did you mean {', '.join(close)}?" if close else f"targets are {', '.join(sorted(names))}, and files"
-    )
-    return f"{target}: no rule makes this target; {hint}"
+    close = difflib.get_close_matches(target, [*named, *files], n=3, cutoff=0.75)
+    hint = f"did you mean {', '.join(close)}? " if close else ""
+    return f"{target}: no rule makes this target; {hint}targets are {', '.join(named)}, and files"

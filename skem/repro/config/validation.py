@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from skem.repro.config.documents import COMMAND_LINE, ConfigurationError, Files, file_with, refuse
 
@@ -23,9 +23,8 @@ T = TypeVar("T")
 
 
 def _distinct(values: list[Any]) -> list[Any]:
-    twice = [value for value in values if values.count(value) > 1]
-    if twice:
-        raise ValueError(f"{twice[0]!r} occurs twice; keep one of them")
+    if repeated := [value for value in values if values.count(value) > 1]:
+        raise ValueError(f"{repeated[0]!r} occurs twice; keep one of them")
     return values
 
 
@@ -42,37 +41,26 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def parsed(model: type[M], document: Any, files: Files) -> M:
-    """Check a document and return its typed content.
+    """Check a document and return its typed content; `ConfigurationError` with all faults.
 
-    Parameters
-    ----------
-    model : pydantic model
-    document : object
-        Content of the files, overlays merged.
-    files : sequence of path or dict
-        Sources of the document. A message names the last one with the key in question.
-
-    Raises
-    ------
-    ConfigurationError
-        With all faults.
+    ``files`` are the sources of the document, overlays last. A message names the last one with the key in question.
     """
     try:
         # In JSON, lists are tuples and dictionaries are models, and nothing else is converted.
-        return model.model_validate_json(json.dumps(document))
+        return model.model_validate_json(json.dumps(document, default=str))
     except ValidationError as error:
-        schema = TypeAdapter(model).json_schema()
-        refuse([_line(fault, document, schema, files) for fault in error.errors(include_url=False)])
+        refuse([_line(fault, document, model, files) for fault in error.errors(include_url=False)])
         raise
     except (ValueError, RecursionError) as error:
         raise ConfigurationError(f"{files[0]}: {error}") from error
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Name the known word that was probably meant, and list all."""
+    """Name the known word that was probably meant, and list all, unless they are too many to read."""
     known = list(known)
     close = difflib.get_close_matches(word, known, n=1)
-    return (f"did you mean {close[0]}? " if close else "") + f"allowed: {', '.join(known)}"
+    allowed = ", ".join(known) if len(known) < 100 else f"one of {len(known)}"
+    return (f"did you mean {close[0]}? " if close else "") + f"allowed: {allowed}"
 
 
 def unknown(words: Iterable[str], known: Collection[str], where: str) -> list[str]:
@@ -80,63 +68,50 @@ def unknown(words: Iterable[str], known: Collection[str], where: str) -> list[st
     return [f"{where} names {word!r}; {suggestion(word, known)}" for word in words if word not in known]
 
 
-def _line(fault: Any, document: Any, schema: dict[str, Any], files: Files) -> str:
+def _line(fault: Any, document: Any, model: type[BaseModel], files: Files) -> str:
     kind, value, context = fault["type"], fault["input"], fault.get("ctx", {})
-    path = _path(fault["loc"], document, kind == "missing")
+    path, parent = _path(fault["loc"], document)
     key = ".".join(map(str, path)) or "the file"
-    if kind == "missing":
-        return f"{file_with(path[:-1], files)}: {key} is missing"
     file = file_with(path, files)
+    if kind == "missing":
+        return f"{file_with(path, files)}: {'.'.join([*map(str, path), str(fault['loc'][-1])])} is missing"
     if kind == "extra_forbidden":
-        tags = [part for part in fault["loc"] if part not in path]
-        return f"{file}: unknown key {key}; {suggestion(str(path[-1]), _keys(schema, path[:-1], tags))}"
+        return f"{file}: unknown key {key}; {suggestion(str(path[-1]), _keys(model, path[-1], parent))}"
     if kind == "value_error":
         return f"{file}: {key}: {context['error']}"
     if kind.startswith("union_tag"):
-        tag = context["discriminator"].strip("'")
         received = f"is {_shown(context['tag'])}" if "tag" in context else "is missing"
         allowed = f"; allowed: {context['expected_tags']}" if "tag" in context else ""
-        return f"{file}: {key}.{tag} {received}{allowed}"
+        return f"{file}: {key}.{context['discriminator'].strip(chr(39))} {received}{allowed}"
     message = re.sub(r"^(Input|String|Value|List|Dictionary|Tuple) ", "", fault["msg"])
+    message = message.replace("valid array", "list").replace("an object", "a mapping")
     if kind == "literal_error":
         message = suggestion(str(value), re.findall(r"'([^']*)'", context["expected"]))
     return f"{file}: {key} is {_shown(value)}; {message}{_advice(value, kind, file, path)}"
 
 
-def _path(place: tuple[Any, ...], document: Any, missing: bool) -> list[Any]:
-    """The keys of a place, without pydantic's names for members of unions."""
+def _path(place: tuple[Any, ...], document: Any) -> tuple[list[Any], Any]:
+    """The keys of a place, without pydantic's names for members of unions, and the mapping or list with the last one."""
     path: list[Any] = []
+    parent = None
     for part in place:
-        known = part in document if isinstance(document, dict) else isinstance(document, list)
-        if known and (isinstance(document, dict) or isinstance(part, int)):
-            document = document[part]
+        if (
+            part in document
+            if isinstance(document, dict)
+            else isinstance(document, list) and isinstance(part, int)
+        ):
             path.append(part)
-    return [*path, place[-1]] if missing else path
+            parent, document = document, document[part]
+    return path, parent
 
 
-def _keys(schema: dict[str, Any], path: list[Any], tags: list[Any]) -> list[str]:
-    """The keys that a JSON schema allows at a path, with the tags of the unions on the way."""
-    nodes = _alternatives(schema, schema, tags)
-    for part in path:
-        inner: list[Any] = []
-        for node in nodes:
-            inner += [
-                node.get("properties", {}).get(part),
-                node.get("additionalProperties"),
-                node.get("items"),
-            ]
-            inner += node.get("patternProperties", {}).values()
-        nodes = [n for node in inner if isinstance(node, dict) for n in _alternatives(node, schema, tags)]
-    return list(dict.fromkeys(key for node in nodes for key in node.get("properties", {})))
-
-
-def _alternatives(node: dict[str, Any], schema: dict[str, Any], tags: list[Any]) -> list[dict[str, Any]]:
-    if "$ref" in node:
-        node = schema["$defs"][node["$ref"].rpartition("/")[2]]
-    tagged = node.get("discriminator", {}).get("mapping", {})
-    members = [{"$ref": tagged[tag]} for tag in tags if tag in tagged]
-    members = members or [*node.get("anyOf", []), *node.get("oneOf", [])]
-    return [n for member in members for n in _alternatives(member, schema, tags)] or [node]
+def _keys(model: type[BaseModel], word: str, found: Collection[str]) -> list[str]:
+    """The keys of the mapping in a model's schema that most resembles the one with an unknown key."""
+    schema = model.model_json_schema()
+    mappings = [list(node.get("properties", ())) for node in [schema, *schema.get("$defs", {}).values()]]
+    return max(
+        mappings, key=lambda keys: (len({*keys} & {*found}), len(difflib.get_close_matches(word, keys)))
+    )
 
 
 def _shown(value: object) -> str:
@@ -145,8 +120,11 @@ def _shown(value: object) -> str:
 
 
 def _advice(value: Any, kind: str, file: str, path: list[Any]) -> str:
-    """The fix for a number that was read as text."""
-    if not isinstance(value, str) or kind not in ("int_type", "float_type", "int_parsing", "float_parsing"):
+    """The fix for a list that was given as text, or a number that was read as text."""
+    if kind == "list_type" and isinstance(value, str):
+        key = f"--config '{path[-1]}=[{value}]'" if file == COMMAND_LINE else f"{path[-1]}: [{value}]"
+        return f"; write {key}"
+    if kind not in ("int_type", "float_type") or not isinstance(value, str):
         return ""
     if file == COMMAND_LINE and len(path) > 1:
         return "; values in braces or brackets are text to --config, so write them to a file for --configfile"

@@ -1,1 +1,1 @@
-"""From a setting to the rows of a history."""
+"""Training: from a configuration to the rows of a history."""

@@ -1,8 +1,8 @@
-"""Principal components of images as they are, from sums over their bytes that have no rounding.
+"""Principal components of images, from sums over their bytes that have no rounding.
 
-What `skem.images.pca_recipe` makes of images that are neither deskewed nor halved, at a fraction of the time where
-several sets of training rows overlap: the sums of one follow from those of all rows and of the few left out, and are
-the same to the last bit as if only its own rows had been looked at.
+They equal those of `skem.images.pca_recipe` for images that are neither deskewed nor halved, and take a fraction of its
+time where sets of training images overlap: the sums over all images less those over the few left out are, to the last
+bit, the sums over the others.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy.linalg import blas, eigh
 from sklearn.utils import gen_batches
 
 CHUNK = 1024
-"""Rows whose products, of bytes less 128, sum to at most 2^24: float32 has every whole number up to there."""
+"""Images whose products, of bytes less 128, sum to at most 2^24: float32 has every whole number up to there."""
 
 
 def _centred(images: NDArray[np.uint8]) -> NDArray[np.float32]:
@@ -26,16 +26,7 @@ def _centred(images: NDArray[np.uint8]) -> NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums over images, of bytes less 128: whole numbers, held exactly in float64.
-
-    Attributes
-    ----------
-    n : int
-        Images.
-    total : ndarray of shape (p,)
-    products : ndarray of shape (p, p)
-        Of every two pixels, below the diagonal and on it; above it are zeros.
-    """
+    """Sums over images of bytes less 128, and of their products (lower triangle): whole numbers, exact in float64."""
 
     n: int
     total: NDArray[np.float64]
@@ -43,7 +34,7 @@ class Sums:
 
     @classmethod
     def of(cls, images: NDArray[np.uint8]) -> Sums:
-        """Of some images, of shape (n, h, w) or (n, h, w, channels)."""
+        """Sum over images of shape (n, h, w) or (n, h, w, channels)."""
         p = int(np.prod(images.shape[1:]))
         total, products = np.zeros(p), np.zeros((p, p), order="F")
         for rows in gen_batches(len(images), CHUNK):
@@ -53,20 +44,16 @@ class Sums:
         return cls(len(images), total, products)
 
     def without(self, other: Sums) -> Sums:
-        """Of these images without some of them."""
+        """Sums over these images without some of them."""
         return Sums(self.n - other.n, self.total - other.total, self.products - other.products)
 
 
 @dataclass(frozen=True)
 class Components:
-    """Leading components of images standardised by one mean and one deviation for all pixels.
+    """Leading components of images standardised by one mean and one standard deviation for all pixels.
 
-    Attributes
-    ----------
-    mean : ndarray of shape (p,)
-        Of bytes less 128.
-    axes : ndarray of shape (p, k)
-        By falling variance, the entry largest in size positive; of length 1 / deviation.
+    ``axes``, of shape (p, k), are sorted by falling variance, have length 1 / standard deviation, and their largest
+    entry is positive.
     """
 
     mean: NDArray[np.float32]
@@ -74,7 +61,7 @@ class Components:
 
     @classmethod
     def of(cls, sums: Sums, k: int) -> Components:
-        """The first `k`, from the sums over the training images."""
+        """Compute the first `k` from the sums over the training images."""
         p = len(sums.total)
         mean = sums.total / sums.n
         variance = np.trace(sums.products) / (sums.n * p) - mean.mean() ** 2
@@ -82,11 +69,11 @@ class Components:
         covariance -= np.outer(mean, mean)
         V = eigh(covariance, lower=True, subset_by_index=[p - k, p - 1], overwrite_a=True)[1][:, ::-1]
         sign = np.copysign(1, V[np.abs(V).argmax(axis=0), np.arange(k)])
-        deviation = np.sqrt(variance) if variance > 0 else 1.0
-        return cls(mean.astype(np.float32), (V * (sign / deviation)).astype(np.float32))
+        sigma = np.sqrt(variance) if variance > 0 else 1.0
+        return cls(mean.astype(np.float32), (V * (sign / sigma)).astype(np.float32))
 
     def scores(self, images: NDArray[Any]) -> NDArray[np.float32]:
-        """Of images, in standard deviations, shape (n, k)."""
+        """Scores of images in standard deviations, shape (n, k)."""
         found = np.empty((len(images), self.axes.shape[1]), np.float32)
         for rows in gen_batches(len(images), CHUNK):
             np.matmul(_centred(images[rows]) - self.mean, self.axes, out=found[rows])

@@ -1,13 +1,13 @@
-"""Who trains, who chooses, who tests: the same rows for every method, whatever the order of jobs.
+"""Splits into training, validation and test samples: the same for every method, whatever the order of jobs.
 
-Every random choice has a seed of its own, derived from one root seed and the names of what it is for
+Every random choice has its own seed, derived from one root seed and the names of its purpose
 through a fixed digest, so adding a data set, a method or a core changes no other number.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,25 +18,15 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from skem.images import random_subset
-from skem.repro.training.settings import drawn
+from skem.repro.training.feature_store import drawn
 
 Arrays = dict[str, NDArray[Any]]
 
 
 def seed(root: int, *names: str | int) -> int:
-    """A seed for one purpose: the first word of a SeedSequence keyed by ``names``.
+    """A seed for one purpose, below 2^32: the first word of a SeedSequence keyed by ``names``.
 
-    Parameters
-    ----------
-    root : int
-        The root seed of the configuration.
-    *names : str or int
-        Data set, run, fold and what the seed is for. Not the method: all methods see the same splits.
-
-    Returns
-    -------
-    int
-        Between 0 and 2^32 - 1.
+    These are the data set, the run, the fold and the purpose. Not the method: all methods have the same splits.
     """
     digest = hashlib.sha256("/".join(map(str, names)).encode()).digest()
     words = np.frombuffer(digest, dtype="<u4").tolist()
@@ -45,16 +35,7 @@ def seed(root: int, *names: str | int) -> int:
 
 @dataclass(frozen=True)
 class Trial:
-    """The rows of one fit.
-
-    Attributes
-    ----------
-    run, fold : int
-    rows : str
-        "all": every training row of the paper; "part": those left once validation rows are set aside.
-    X_train, y_train, X_validation, y_validation, X_test, y_test : ndarray
-        The validation arrays have no rows where nothing is validated.
-    """
+    """Samples of one fit; ``rows`` is "all", or "part" if validation samples are taken from the training samples."""
 
     run: int
     fold: int
@@ -66,8 +47,14 @@ class Trial:
     X_test: NDArray[Any]
     y_test: NDArray[Any]
 
+    def raise_if_unseen(self) -> None:
+        """Refuse validation and test samples of classes without training samples."""
+        others = np.concatenate([self.y_validation, self.y_test])
+        if unseen := np.setdiff1d(others, self.y_train).tolist():
+            raise ValueError(f"classes without training samples: {unseen}")
+
     def keys(self) -> dict[str, Any]:
-        """What a row of the history says about its trial."""
+        """Columns of a history that describe the trial."""
         return {
             "run": self.run,
             "fold": self.fold,
@@ -81,7 +68,7 @@ class Trial:
 def _hold_out(
     y: NDArray[Any], fraction: float, root: int, dataset: str, run: int, fold: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Training and validation rows, stratified."""
+    """Indices of training and validation samples, stratified."""
     n_train = len(y) - round(fraction * len(y))
     if n_train == len(y):
         raise ValueError(
@@ -94,44 +81,28 @@ def trials(
     dataset: str,
     spec: dict[str, Any],
     features: dict[str, Arrays],
-    rows: list[str],
-    runs: list[int],
+    rows: Sequence[str],
+    runs: Sequence[int],
     root: int,
 ) -> Iterator[Trial]:
-    """All fits of some runs.
+    """Yield all fits of some runs, from arrays by the names of `feature_store.names`.
 
-    Parameters
-    ----------
-    dataset : str
-    spec : dict
-        As for ``names``.
-    features : dict
-        From ``names`` to what ``prepare`` made of them.
-    rows : list of {"all", "part"}
-        Where each run draws its own training images, "part" is "all" with validation rows, and made once.
-    runs : list of int
-    root : int
-        Root seed.
-
-    Yields
-    ------
-    Trial
+    Where each run draws its own training images, "part" is "all" with validation samples, and made once.
     """
     if spec["recipe"] == "table":
         yield from _table_trials(dataset, spec, features["table"], rows, runs, root)
         return
     for run in runs:
-        files = {drawn(spec, run): "all"} if "n_train" in spec else {"all": "all", f"part{run}": "part"}
-        for name, kind in files.items():
+        kinds = {drawn(spec, run): "all"} if "n_train" in spec else {"all": "all", f"part{run}": "part"}
+        for name, kind in kinds.items():
             if name in features and (kind in rows or "n_train" in spec):
-                arrays = features[name]
-                yield Trial(run, 0, kind, **arrays)
+                yield Trial(run, 0, kind, **features[name])
 
 
 _FOLDS: dict[str, Callable[[int, int], Any]] = {
     "stratified": lambda n, seed: StratifiedKFold(n, shuffle=True, random_state=seed),
     "shuffled": lambda n, seed: KFold(n, shuffle=True, random_state=seed),
-    # As the file has its rows, and so the same folds in every run.
+    # In the order of the file, and so the same in every run.
     "contiguous": lambda n, seed: KFold(n),
 }
 _SCALERS: dict[str, Callable[[], Any]] = {
@@ -143,9 +114,14 @@ _SCALERS: dict[str, Callable[[], Any]] = {
 
 
 def _table_trials(
-    dataset: str, spec: dict[str, Any], table: Arrays, rows: list[str], runs: list[int], root: int
+    dataset: str,
+    spec: dict[str, Any],
+    table: Arrays,
+    rows: Sequence[str],
+    runs: Sequence[int],
+    root: int,
 ) -> Iterator[Trial]:
-    """Cross-validation: another assignment to folds for each run, unless the folds are contiguous."""
+    """Cross-validation, with other folds for each run unless they are contiguous."""
     X, y = table["X"], table["y"]
     for run in runs:
         folds = _FOLDS[spec["folds"]](spec["n_folds"], seed(root, dataset, run, "folds"))

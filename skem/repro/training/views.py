@@ -1,4 +1,4 @@
-"""A trial seen through fewer, rotated or recombined features."""
+"""Trials with fewer, rotated or recombined features."""
 
 from __future__ import annotations
 
@@ -16,27 +16,12 @@ from skem.repro.training.splits import Arrays, Trial
 
 
 def view(trial: Trial, n_features: int, n_blocks: int, features: dict[str, Any], random_state: int) -> Trial:
-    """A trial with its first ``n_features`` features, rotated or recombined where that is asked for.
+    """A trial with its first ``n_features`` features, rotated or recombined as ``features`` asks.
 
-    Parameters
-    ----------
-    trial : Trial
-    n_features : int
-    n_blocks : int
-        Of sequential blocks, for "recombine".
-    features : dict
-        rotate: "whiten" or "ica", learned from the training rows: principal or independent components, all of
-        unit variance. recombine: rows of one class exchange their blocks at random, each part among itself,
-        which makes blocks independent given the class and changes no block's distribution.
-    random_state : int
-
-    Raises
-    ------
-    ValueError
-        If there are fewer features than asked for.
+    ``rotate``: "whiten" or "ica", learned from the training samples: principal or independent components, all of unit
+    variance. ``recombine``: samples of one class exchange their blocks at random, each part among itself, which makes
+    the ``n_blocks`` sequential blocks independent given the class and changes no block's distribution.
     """
-    if n_features > trial.X_train.shape[1]:
-        raise ValueError(f"n_features={n_features}, but there are {trial.X_train.shape[1]} features")
     X = {part: getattr(trial, f"X_{part}")[:, :n_features] for part in ("train", "validation", "test")}
     if "rotate" in features:
         X = _rotated(X, features["rotate"], random_state)

@@ -3,21 +3,21 @@
 import pandas as pd
 import pytest
 
-from skem.repro.training import histories
+from skem.repro.training.histories import Histories, split_failures
 
 
 def test_a_failure_is_a_row_and_a_full_disk_is_not(capsys):
     def fails(error):
         raise error
 
-    keys = {"dataset": "rice", "method": "lda"}
-    assert histories.attempt(keys, lambda: [keys | {"pass": 1}]) == [keys | {"pass": 1}]
-    failed = histories.attempt(keys, lambda: fails(ValueError("no\n  such   solver")))
-    assert failed == [keys | {"error": "ValueError: no such solver"}]
+    keys, found = {"dataset": "rice", "method": "lda"}, Histories()
+    found.attempt(keys, lambda: Histories([keys | {"pass": 1}]))
+    found.attempt(keys, lambda: fails(ValueError("no\n  such   solver")))
+    assert found.history == [keys | {"pass": 1}, keys | {"error": "ValueError: no such solver"}]
     assert "rice lda failed, and is left out: ValueError: no such solver" in capsys.readouterr().err
     for error in (OSError(28, "No space left on device"), KeyboardInterrupt()):
         with pytest.raises(type(error)):
-            histories.attempt(keys, lambda error=error: fails(error))
+            found.attempt(keys, lambda error=error: fails(error))
 
 
 def test_a_setting_that_failed_in_some_runs_is_left_out_as_a_whole():
@@ -30,11 +30,11 @@ def test_a_setting_that_failed_in_some_runs_is_left_out_as_a_whole():
             {"dataset": "rice", "method": "skem", "setting": "K4", "error": "ValueError: no"},
         ]
     )
-    history, seconds, failures = histories.split_failures([first, second], [first])
+    history, seconds, failures = split_failures([first, second], [first])
     assert pd.concat(history)[["setting", "run"]].to_numpy().tolist() == [["K2", 0], ["K2", 1]]
     assert not any("error" in table for table in history)
     assert seconds[0]["setting"].tolist() == ["K2"]
     assert failures.to_dict("records") == [
         {"dataset": "rice", "method": "skem", "setting": "K4", "error": "ValueError: no"}
     ]
-    assert not len(histories.split_failures([first], [first])[2])
+    assert not len(split_failures([first], [first])[2])

