@@ -1,13 +1,13 @@
 """
-Blocks of features
-==================
+Feature blocks
+==============
 
-PSKEM cuts the features into blocks, fits a mixture to each, and multiplies their densities. Whether that costs accuracy
-or gains some depends on the start.
+PSKEM divides the features into blocks, fits a mixture to each, and multiplies their densities. The effect on accuracy depends on the
+initialisation.
 """
 
 # %%
-# The 32 leading principal components of handwritten digits, cut into one to eight blocks.
+# The 32 leading principal components of handwritten digits, in one to eight blocks.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
@@ -27,8 +27,8 @@ def accuracy(n_blocks, init):
 
 
 # %%
-# "class" starts each component from rows of one class, which keeps it for itself. "sample" starts from rows of any class,
-# and all classes share what comes of it: there one block of many features fares badly, and blocks mend it.
+# With "class" each component is initialised at samples of one class and remains its own. With "sample" it is initialised at samples of
+# any class, and all classes share it: one block of many features is then less accurate than several blocks.
 
 figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
 for init, style in (("class", "o-"), ("sample", "s--")):

@@ -1,9 +1,9 @@
 """
-Too sure of itself, and how to mend it
-======================================
+Overconfident probabilities and their calibration
+=================================================
 
-PSKEM multiplies the densities of its blocks as if these were independent. Where they are not, the same evidence counts
-more than once, and probabilities crowd at 0 and 1. Decisions hardly suffer; probabilities do, until they are calibrated.
+PSKEM multiplies the densities of its blocks as if these were independent. If they are not, the same evidence counts more than once,
+and probabilities crowd at 0 and 1. Decisions hardly suffer, and calibration corrects the probabilities.
 """
 
 # %%
@@ -26,7 +26,7 @@ model = PSKEMClassifier(10, n_blocks=10, max_iter=15, random_state=0)
 models = {"as it is": model, "calibrated": CalibratedClassifierCV(model, method="isotonic", cv=3)}
 
 # %%
-# A point on the diagonal means that of all rows given that probability, so many belong to the class.
+# On the diagonal, the stated probability equals the proportion of samples of the class.
 
 figure, ax = plt.subplots(figsize=(5.6, 4.2), layout="constrained")
 for name, estimator in models.items():
@@ -40,5 +40,5 @@ for name, estimator in models.items():
         f"{name}: accuracy {merit['accuracy']:.3f}, log-loss {merit['log_loss']:.2f}, calibration error {ece:.3f}"
     )
     CalibrationDisplay.from_predictions(y_test, np.exp(log_proba[:, 1]), n_bins=10, name=name, ax=ax)
-ax.set(xlabel="stated probability", ylabel="share of the rows")
+ax.set(xlabel="stated probability", ylabel="proportion of samples")
 plt.show()

@@ -2,8 +2,8 @@
 Blocks and components by grid search
 ====================================
 
-The classifiers are scikit-learn estimators: ``Pipeline`` and ``GridSearchCV`` take them as they are. Log-loss is the
-better score for the choice, since it also finds out models that are too sure of themselves.
+The classifiers are scikit-learn estimators, for ``Pipeline`` and ``GridSearchCV``. Log-loss is the better score for the selection, as it
+also penalises overconfident models.
 """
 
 # %%
@@ -28,7 +28,7 @@ search = GridSearchCV(model, grid, scoring="neg_log_loss", cv=3).fit(X_train, y_
 print(search.best_params_, f"test accuracy {search.best_estimator_.score(X_test, y_test):.3f}")
 
 # %%
-# The log-loss of every point of the grid; dark is good.
+# Log-loss of every point of the grid; darker is better.
 
 losses = -search.cv_results_["mean_test_score"].reshape(len(blocks), len(components))
 figure, ax = plt.subplots(figsize=(5, 3.6), layout="constrained")

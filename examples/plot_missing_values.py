@@ -1,15 +1,14 @@
 """
-Rows that miss features
-=======================
+Missing features
+================
 
-A density knows what is left of it without some of the features: ``predict`` takes rows with NaN and decides by the others,
-exactly, with nothing imputed.
+``predict`` takes samples with NaN and uses the density of the other features, exactly and without imputation.
 """
 
 # %%
-# The model is trained on whole images of digits. Then more and more pixels of the test images are lost, at random. Beside it
-# stand the usual ways: the mean of each pixel in place of what is missing, for the same model and for a support vector
-# machine; and boosted trees, which take NaN too, and were trained on rows with as many gaps.
+# Train the model on complete images of digits, and remove more and more pixels of the test images at random. The alternatives: the mean
+# of each missing pixel, for the same model and for a support vector machine; and boosted trees, which accept NaN, trained on samples
+# with as many gaps.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -58,14 +57,14 @@ for name, scores in accuracy.items():
     print(f"{name:20}", *(f"{score:.3f}" for score in scores))
 
 # %%
-# The picture: how much is left of the accuracy, and a digit as the model still sees it.
+# Accuracy by the proportion of missing pixels, and a digit with its remaining pixels.
 
 figure, (left, *images) = plt.subplots(
     1, 4, figsize=(9, 3.2), width_ratios=[3, 1, 1, 1], layout="constrained"
 )
 for name, scores in accuracy.items():
     left.plot(shares, scores, "o-", label=name, markersize=4)
-left.set(xlabel="share of pixels missing", ylabel="accuracy on test rows")
+left.set(xlabel="proportion of missing pixels", ylabel="accuracy on test samples")
 left.legend(fontsize="small")
 for ax, share in zip(images, (0.2, 0.4, 0.6), strict=True):
     gaps = with_gaps(X_test, share, seed=1)[:1]

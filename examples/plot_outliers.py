@@ -1,13 +1,13 @@
 """
-Rows unlike any class
-=====================
+Samples unlike any class
+========================
 
-``score_samples`` is log p(x), whatever the class: rows that the model has hardly seen the like of have a low one. What a
-discriminative classifier has in its place is how sure it is of its decision, which is another question.
+``score_samples`` is log p(x) over all classes. It is low for samples unlike the training data. A discriminative classifier has only the
+probability of its decision, which measures something else.
 """
 
 # %%
-# Trained on the digits 0 to 8; the nines are new to it.
+# Train on the digits 0 to 8; nines are a new class.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -38,7 +38,7 @@ for name, score in [
     print(f"{roc_auc_score(new, -score):.3f}  {name}")
 
 # %%
-# The distribution of log p(x), and the four test images that the model finds least likely: a known digit can be odd, too.
+# The distribution of log p(x), and the four least likely test images. A known digit can be unusual, too.
 
 figure = plt.figure(figsize=(8, 3.4), layout="constrained")
 left, right = figure.subfigures(1, 2, width_ratios=[3, 2])
@@ -50,7 +50,7 @@ ax.hist(
     stacked=True,
     label=["digits 0 to 8", "nines"],
 )
-ax.set(xlabel="log p(x) in nats", ylabel="test rows")
+ax.set(xlabel="log p(x) in nats", ylabel="test samples")
 ax.legend()
 for ax, i in zip(right.subplots(2, 2).flat, density.argsort(), strict=False):
     ax.imshow(X_test[i].reshape(8, 8), cmap="gray_r")

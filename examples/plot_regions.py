@@ -7,7 +7,7 @@ everywhere, one covariance fits nowhere.
 """
 
 # %%
-# Seven arms of a pinwheel, in three classes: 600 rows to train on, 4,000 to test with.
+# Seven arms of a pinwheel, in three classes: 600 training and 4,000 test samples.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,8 +31,7 @@ X, y = pinwheel(600, seed=0)
 X_test, y_test = pinwheel(4000, seed=1)
 
 # %%
-# Both models have nine components, three started from rows of each class. An ellipse is a component at two standard
-# deviations.
+# Both models have nine components, three initialised at samples of each class. An ellipse is a component at two standard deviations.
 
 COLOURS = ["tab:blue", "tab:orange", "tab:green"]
 
@@ -49,7 +48,7 @@ def draw(ax, model):
         angle = np.degrees(np.arctan2(axes[1, 1], axes[0, 1]))
         ax.add_patch(Ellipse(mean, width, height, angle=angle, fill=False, linewidth=1.5))
     name = type(model).__name__.removesuffix("Classifier")
-    ax.set_title(f"{name}: {100 * model.score(X_test, y_test):.1f}% of test rows")
+    ax.set_title(f"{name}: {100 * model.score(X_test, y_test):.1f}% of test samples")
     ax.set(xticks=[], yticks=[], aspect="equal")
 
 

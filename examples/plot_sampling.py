@@ -2,8 +2,8 @@
 Sampling digits
 ===============
 
-A generative classifier can draw rows of a class. From a PSKEM model the blocks are drawn independently of each other,
-and what that leaves out can be seen.
+A generative classifier can draw samples of a class. A PSKEM model draws the feature blocks independently of each other, and the pictures
+show the difference.
 """
 
 # %%
@@ -24,8 +24,8 @@ models = {
 }
 
 # %%
-# One digit of each class, from the data and from each model. With eight blocks every line of the image is drawn from the
-# right class, but not to fit the line above.
+# One digit of each class, from the data and from each model. With eight blocks the lines of an image have the right class, but do not
+# match each other.
 
 figure, axes = plt.subplots(len(models), 10, figsize=(9, 4), layout="constrained")
 for line, (name, model) in zip(axes, models.items(), strict=True):

@@ -2,12 +2,12 @@
 Sharing, from 0 to 1
 ====================
 
-``sharing`` says how far a class may use the components that are reserved for others, while the model is trained: 0 is
-a separate mixture for each class, 1 the shared-kernel model.
+``sharing`` is the degree to which a class may use the components that are reserved for others, during training: 0 is a separate mixture
+for each class, 1 the shared-kernel model.
 """
 
 # %%
-# Ten principal components of handwritten digits, and 300 rows to train on, drawn anew eight times.
+# Ten principal components of handwritten digits, and eight random draws of 300 training samples.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -32,9 +32,9 @@ for run in range(8):
         shared[run, i] = shared_proportion(fitted.weights_)
 
 # %%
-# On the right, the proportion of mixture weights that belong to components of several classes. Here sharing loses
-# accuracy, as it does on most data; the average of the five densities, ``PRBFEnsemble``, spares the choice and loses
-# little. Bars are one standard error over the draws.
+# On the right, the proportion of mixture weights that belong to components of several classes. On these data
+# sharing reduces the accuracy, as on most data. ``PRBFEnsemble``, the average of the five densities, needs no selection and
+# loses little. Bars are one standard error over the draws.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
 left.errorbar(lambdas, accuracy.mean(axis=0), accuracy.std(axis=0, ddof=1) / np.sqrt(8), fmt="o-", capsize=3)

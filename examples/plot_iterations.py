@@ -1,13 +1,13 @@
 """
-A learning curve by pass
-========================
+Accuracy by iteration
+=====================
 
-``fit_passes`` yields the model after every pass of EM, ready to predict. The objective rises all the way; on rows that
-were held out the accuracy does not, and the log-loss soon gets worse.
+``fit_passes`` yields the model after every EM iteration, ready to predict. The objective increases throughout. On held-out samples
+the accuracy does not, and the log-loss soon increases.
 """
 
 # %%
-# The model of each pass is scored as it comes.
+# Score the model after each iteration.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
@@ -26,17 +26,17 @@ for fitted in model.fit_passes(X_train, y_train):
     loss.append(log_loss(y_test, fitted.predict_proba(X_test)))
 
 # %%
-# ``early_stopping=True`` makes the choice of a pass on rows that ``fit`` sets aside.
+# ``early_stopping=True`` selects the iteration on samples that ``fit`` holds out.
 
 figure, axes = plt.subplots(1, 3, figsize=(10, 3), layout="constrained")
-passes = range(1, model.n_iter_ + 1)
+iterations = range(1, model.n_iter_ + 1)
 for ax, values, title in zip(
     axes,
     (model.objective_, accuracy, loss),
-    ("objective (nats per row)", "test accuracy (%)", "test log-loss (nats)"),
+    ("objective (nats per sample)", "test accuracy (%)", "test log-loss (nats)"),
     strict=True,
 ):
-    ax.plot(passes, values, marker=".")
-    ax.set(title=title, xlabel="pass of EM")
+    ax.plot(iterations, values, marker=".")
+    ax.set(title=title, xlabel="EM iteration")
     ax.grid(alpha=0.3)
 plt.show()

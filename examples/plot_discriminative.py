@@ -1,13 +1,13 @@
 """
-Trained to decide
-=================
+Discriminative training
+=======================
 
-EM describes the rows of each class. ``DiscriminativePSKEMClassifier`` goes on from there: a few passes raise p(c|x) of the training
-rows, and one temperature, fitted on rows held out, says how sure the product of blocks may be.
+EM describes the samples of each class. ``DiscriminativePSKEMClassifier`` continues from there: a few iterations raise p(c|x) of the
+training samples, and one temperature, fitted on held-out samples, calibrates the product of blocks.
 """
 
 # %%
-# The same principal components of the digits for all; the support vector machine has its probabilities from sigmoids.
+# All models get the same principal components of the digits. Sigmoids give the probabilities of the support vector machine.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,14 +28,14 @@ X_train, X_test = pca.transform(X_train), pca.transform(X_test)
 blocks = {"n_blocks": 10, "arrangement": "random", "block_size": 10, "max_iter": 10, "random_state": 0}
 models = {
     "PSKEM": PSKEMClassifier(20, **blocks),
-    "PSKEM, a temperature": DiscriminativePSKEMClassifier(20, strength=np.inf, **blocks),
-    "PSKEM, trained to decide": DiscriminativePSKEMClassifier(20, **blocks),
+    "PSKEM, temperature": DiscriminativePSKEMClassifier(20, strength=np.inf, **blocks),
+    "PSKEM, discriminative": DiscriminativePSKEMClassifier(20, **blocks),
     "SVM": CalibratedClassifierCV(SVC(C=5.0), ensemble=False),
 }
 
 
 def merits(model):
-    """Accuracy (%), log-loss (nats) and calibration error (%) on the test rows."""
+    """Accuracy (%), log-loss (nats) and calibration error (%) on the test samples."""
     log_proba = np.log(model.predict_proba(X_test).clip(1e-300))
     found = scores(y_test, log_proba)
     accuracy = 100 * np.mean(model.predict(X_test) == y_test)
@@ -47,19 +47,19 @@ for name, model in models.items():
     print(f"{name:25} {accuracy:.1f}% right, log-loss {log_loss:.3f}, calibration error {error:.1f}%")
 
 # %%
-# Pass by pass: the first ten are EM, and all others raise p(c|x). ``temperature_`` is fitted again after each of them. With so few
-# rows the support vector machine decides better, and says less well how sure it is.
+# The first ten iterations are EM, all others raise p(c|x). ``temperature_`` is fitted again after each of them. With so few samples the
+# support vector machine is more accurate, and its probabilities are worse.
 
-passes = [merits(model) for model in models["PSKEM, trained to decide"].fit_passes(X_train, y_train)]
+iterations = [merits(model) for model in models["PSKEM, discriminative"].fit_passes(X_train, y_train)]
 machine = merits(models["SVM"])
 figure, axes = plt.subplots(1, 2, figsize=(8, 3.4), layout="constrained")
 for ax, label, values, level in zip(
-    axes, ("accuracy (%)", "log-loss (nats)"), np.transpose(passes), machine, strict=False
+    axes, ("accuracy (%)", "log-loss (nats)"), np.transpose(iterations), machine, strict=False
 ):
     ax.plot(np.arange(1, len(values) + 1), values, marker=".")
     ax.axhline(level, color="C1", linestyle="--", label="SVM")
     ax.axvline(10.5, color="grey", linewidth=0.8)
-    ax.set(xlabel="pass", ylabel=label)
+    ax.set(xlabel="iteration", ylabel=label)
 axes[1].set_yscale("log")
 axes[0].legend()
 plt.show()
