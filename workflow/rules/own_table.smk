@@ -1,6 +1,4 @@
 # A table of the user's own: snakemake --cores 2 --config table=mine.csv
-from skem.repro.comparison import own_table
-
 OWN = str(STUDY.config.table or "no_table")
 REGISTERED = OWN in datasets.names()
 OWN_STEM = "".join(c if c.isalnum() or c in "-_" else "_" for c in Path(OWN).stem)
@@ -10,6 +8,9 @@ if "compare" in TARGETS and not STUDY.config.table:
 if STUDY.config.label is not None and not STUDY.config.table:
     stop("label names a column of a table; add table=FILE.csv after --config")
 if STUDY.config.table and workflow.is_main_process:
+    # Here alone: it imports scikit-learn, which takes as long as all rules.
+    from skem.repro.comparison import own_table
+
     try:
         if REGISTERED:
             datasets.describe(OWN)  # reads the file of a short entry

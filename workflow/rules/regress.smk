@@ -1,5 +1,5 @@
 # Regression test: snakemake regress --cores all, or with --config base=REVISION. Every run measures everything again.
-from skem.repro.gate import comparison, revisions
+from skem.repro.gate import revisions
 
 REGRESS = STUDY.regress
 REFERENCE_QUANTITIES = "results/reference/regress.json"
@@ -11,7 +11,7 @@ try:
     # Commit that times are compared with, or None.
     REGRESS_BASE = revisions.base(STUDY.config.base, REFERENCE_QUANTITIES)
     if "regress" in TARGETS:
-        comparison.read_reference(REFERENCE_QUANTITIES)
+        revisions.read_reference(REFERENCE_QUANTITIES)
     if "regress_update" in TARGETS:
         revisions.raise_if_uncommitted()
 except ValueError as error:

@@ -11,10 +11,8 @@ A comparison is a table with one row per case and quantity, and one verdict per 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numba
@@ -23,9 +21,6 @@ import pandas as pd
 from llvmlite import binding
 from numpy.typing import NDArray
 from scipy.stats import t
-
-SCHEMA = 1
-"""Version of the reference file's layout."""
 
 LEVEL = 0.99
 """Confidence that a table of accuracies gives no false alarm, and of each interval of a ratio of times."""
@@ -50,20 +45,6 @@ Record = dict[str, dict[str, list[float]]]
 def failed(table: pd.DataFrame) -> bool:
     """True if a quantity is worse or was not measured."""
     return bool(table["verdict"].isin(FAILING).any())
-
-
-def read_reference(path: str | Path) -> dict[str, Any]:
-    """Read the committed reference: commit, platform, and accuracy, a `Record`."""
-    try:
-        reference = json.loads(Path(path).read_text(encoding="utf-8"))
-        if reference["schema"] == SCHEMA:
-            return reference
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
-    raise ValueError(
-        f"{path} is not a reference of layout {SCHEMA}: restore it with git checkout -- {path}, "
-        "or make it with snakemake regress_update --cores all"
-    )
 
 
 def platform_of(environment: Mapping[str, Any]) -> dict[str, Any]:

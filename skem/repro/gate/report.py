@@ -12,7 +12,7 @@ from skem import plots
 from skem.repro import environment
 from skem.repro.drawing import style
 from skem.repro.files import read_json, read_table, write, write_json, write_table, write_text
-from skem.repro.gate import comparison
+from skem.repro.gate import comparison, revisions
 
 UPDATE = "snakemake regress_update --cores all, and commit results/reference/regress.json with the reason."
 
@@ -46,7 +46,7 @@ def compare(
     reference_path: str, accuracies: list[str], times: list[str], base: str | None, stem: str
 ) -> bool:
     """Write the comparison to ``stem``.md and .csv, add it to the history, and return True if it fails."""
-    reference, machine = comparison.read_reference(reference_path), environment.describe()
+    reference, machine = revisions.read_reference(reference_path), environment.describe()
     platform = comparison.platform_of(machine)
     same_platform = platform == reference["platform"]
     tables, notes = [], [f"Checkout {machine['commit']}; reference {reference['commit']}."]
@@ -95,7 +95,7 @@ def write_reference(path: str, accuracies: Iterable[str]) -> None:
     """Write the reference of later runs."""
     machine = environment.describe()
     reference = {
-        "schema": comparison.SCHEMA,
+        "schema": revisions.SCHEMA,
         "commit": machine["commit"],
         "platform": comparison.platform_of(machine),
         "processor": machine["machine"]["processor"],

@@ -1,13 +1,30 @@
-"""Revisions of this git checkout."""
+"""Revisions of this git checkout, and the committed reference."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import zipfile
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
-from skem.repro.gate.comparison import read_reference
+SCHEMA = 1
+"""Version of the reference file's layout."""
+
+
+def read_reference(path: str | Path) -> dict[str, Any]:
+    """Read the committed reference: commit, platform, and accuracy, a `Record`."""
+    try:
+        reference = json.loads(Path(path).read_text(encoding="utf-8"))
+        if reference["schema"] == SCHEMA:
+            return reference
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    raise ValueError(
+        f"{path} is not a reference of layout {SCHEMA}: restore it with git checkout -- {path}, "
+        "or make it with snakemake regress_update --cores all"
+    )
 
 
 def _git(*arguments: str) -> bytes:

@@ -112,7 +112,7 @@ def test_a_damaged_reference(tmp_path):
     for text in ("{", '{"schema": 99}'):
         path.write_text(text)
         with pytest.raises(ValueError, match=r"git checkout -- .*regress\.json, or .*regress_update"):
-            comparison.read_reference(path)
+            revisions.read_reference(path)
 
 
 def test_the_history_keeps_earlier_runs(tmp_path):

@@ -11,7 +11,6 @@ import os
 from pathlib import Path
 
 import numpy as np
-from scipy.io import loadmat
 
 FIELDS = ("x", "t", "train", "test")
 
@@ -28,6 +27,8 @@ def file() -> str | None:
 def splits(path: str | Path, name: str, n: int) -> list[Split]:
     """Read the first n splits of a data set; a `ValueError` if the file is not as described, or has fewer."""
     try:
+        from scipy.io import loadmat  # the rules import this module, and SciPy takes longer
+
         found = loadmat(path, variable_names=[name])[name]
         X, t, *parts = (np.asarray(found[field].item(), dtype=np.float64) for field in FIELDS)
         y, (train, test) = t.ravel(), (part.astype(np.int64) - 1 for part in parts)
