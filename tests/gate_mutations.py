@@ -68,7 +68,7 @@ OUTCOME = {True: "fails", False: "passes"}
 
 
 def run(clone: Path, code: str, *arguments: str, mutation: tuple[str, ...] | None = None):
-    """What the code prints with a mutated library; None if it ends in an error."""
+    """Output of the code with a mutated library; None if it ends in an error."""
     if mutation:
         _, file, old, new = mutation
         path = clone / "skem" / file

@@ -1,4 +1,4 @@
-"""What made-up histories say of their settings, from names as people write them."""
+"""Settings of synthetic histories, from names as people write them."""
 
 from skem.repro.training.settings import COLUMNS, blocks_of
 

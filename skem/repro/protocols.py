@@ -295,7 +295,7 @@ def _in_common(history: pd.DataFrame) -> pd.DataFrame:
 
 
 def _row_keys(selected: pd.DataFrame) -> list[str]:
-    """What a reported row is about: under ``nested`` the setting is an outcome, not a key."""
+    """Return the keys of a reported row: under ``nested`` the setting is an outcome, not a key."""
     nested = bool(len(selected)) and selected["protocol"].iloc[0] == "nested"
     return ["protocol", "dataset", "method"] + ([] if nested else ["setting"])
 

@@ -34,7 +34,7 @@ def project(folder):
 
 
 def contents(folder):
-    """What a run left, but for times."""
+    """Results of a run without times."""
     paths = [path for path in (folder / "results").rglob("*") if path.is_file()]
     names = {str(path.relative_to(folder)): path for path in paths}
     return {name: path.read_bytes() for name, path in names.items() if not OF_TIME.search(name)}

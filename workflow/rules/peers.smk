@@ -33,7 +33,7 @@ def peers_models():
 
 
 def peers_work(wildcards):
-    """What a job measures."""
+    """Sizes, types and implementations of a job."""
     part = wildcards.part
     if part == "supervised":
         return PEERS[part] | {"threads": PEERS["threads"], "seed": SEED, "models": peers_models()}

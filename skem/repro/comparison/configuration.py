@@ -147,7 +147,7 @@ class Comparison(Strict):
         ]
 
     def job(self, part: Part, dataset: str, method: str) -> dict[str, Any]:
-        """What a job needs besides its features."""
+        """Return the parameters of a job besides its features."""
         shared = {"images": ("runs",), "tables": ("n_folds", "max_rows"), "outliers": ()}[part]
         return {name: getattr(self, part)[name] for name in shared} | self.methods(part, dataset)[method]
 

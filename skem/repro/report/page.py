@@ -76,7 +76,7 @@ class Results:
             )
 
     def files(self, *names: str) -> tuple[Path, ...]:
-        """Those of these files that exist."""
+        """Select the files that exist."""
         return tuple(path for name in names if (path := self.folder / name).exists())
 
     def text(self, name: str) -> str:

@@ -1,4 +1,4 @@
-"""What Sanderson and Curtin (2017) state and algebra decides."""
+"""Statements of Sanderson and Curtin (2017) that algebra decides."""
 
 import numpy as np
 from numpy.testing import assert_allclose
