@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from skem.repro.ledger.estimates import Claim, Estimate, NotRun
 from skem.repro.ledger.verdicts import (
+    NOT_COMPARABLE,
     QUOTED,
     VERIFIED,
     Evaluation,
@@ -56,6 +57,7 @@ class Evaluators:
     _numbers: dict[str, Callable[[Any, Claim], Estimate]] = field(default_factory=dict, init=False)
     _evaluators: dict[str, Callable[[Any, Claim], Evaluation]] = field(default_factory=dict, init=False)
     _remarks: dict[str, Callable[[Any, Claim], str]] = field(default_factory=dict, init=False)
+    _not_comparable: dict[str, str] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self.settles(VERIFIED, self.verified)
@@ -64,6 +66,10 @@ class Evaluators:
         """Register claims that need no results: notes on the verdict by id."""
         for id, note in notes.items():
             self._evaluators[id] = lambda *_, note=note: Evaluation(verdict, note=note)
+
+    def not_comparable(self, reason: str, *ids: str) -> None:
+        """Register claims whose measurements are shown without a verdict, with the reason: unknown network, other machine, other data."""
+        self._not_comparable |= dict.fromkeys(ids, reason)
 
     def measures(
         self, *ids: str, resolution: Callable[[Any, Claim], float] | None = None, **cells: str
@@ -151,6 +157,8 @@ class Evaluators:
         if remark := _find(self._remarks, name):
             with suppress(NotRun):
                 found = replace(found, note=joined(found.note, remark(evidence, claim)))
+        if reason := _find(self._not_comparable, name):
+            found = replace(found, verdict=NOT_COMPARABLE, note=joined(reason, found.note))
         return found
 
     def number(self, evidence: Any, claim: Claim) -> Estimate:

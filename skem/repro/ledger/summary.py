@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from skem.repro.ledger import stated_claims
+from skem.repro.ledger.answers import answer
 from skem.repro.ledger.estimates import Claim, NotRun
 from skem.repro.ledger.interpretations import Ambiguities, Found, Interpretation, survey
 from skem.repro.ledger.links import DEFINITION, MEASUREMENT, PROPERTY, Links
@@ -46,7 +47,7 @@ def ledger(
     -------
     ledger : DataFrame
         The columns of the claims; measured, low, high (the interval that decided), difference (to the paper's value), n_runs,
-        measured_by (a protocol, or a word of `RULE`), verdict, remark; half_width (of the interval), basis (see `Links.basis`),
+        measured_by (a protocol, or a word of `RULE`), verdict, answer (see `answers`), remark; half_width (of the interval), basis (see `Links.basis`),
         repeats (the first claim of the same measurement), interpretations (number evaluated), agree (number with the verdict),
         depends_on (in words).
     interpretations : DataFrame
@@ -66,7 +67,12 @@ def ledger(
             claim
             | {"measured": found.measured, "low": found.low, "high": found.high}
             | {"difference": found.measured - value, "n_runs": found.n, "measured_by": found.protocol}
-            | {"verdict": found.verdict, "remark": found.note, "half_width": (found.high - found.low) / 2}
+            | {
+                "verdict": found.verdict,
+                "answer": answer(agree),
+                "remark": found.note,
+                "half_width": (found.high - found.low) / 2,
+            }
             | {"basis": links.basis(claim, found.verdict), "repeats": links.repeats.get(claim["id"], "")}
             | {
                 "interpretations": len(surveyed),

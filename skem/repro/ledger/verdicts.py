@@ -23,12 +23,14 @@ import scipy
 from skem.repro.ledger.estimates import LEVEL, Claim, Estimate, around, half_a_digit, setting_of
 
 QUOTED, VERIFIED = "quoted result", "verified analytically"
+NOT_COMPARABLE = "not comparable"
+"""Verdict on measurements that cannot agree with the paper or differ from it: unknown networks, other machines, other data."""
 OPEN = ("undecided", "too few runs", "not testable")
 """Verdicts that contradict no other."""
 
 VERDICTS = (
     *("reproduced", "better", "worse", "higher", "lower", "holds", "fails"),
-    *(*OPEN, QUOTED, VERIFIED, "not run", "not built"),
+    *(*OPEN, NOT_COMPARABLE, QUOTED, VERIFIED, "not run", "not built"),
 )
 
 SECONDS = ("seconds_per_pass", "fit_seconds")
