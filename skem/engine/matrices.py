@@ -95,8 +95,9 @@ def factorise(means, covariances, rounding, singular, out):
                 pivot += square * abs(covariances[g, j, j])
                 rounded_pivot += square * rounding[g, j]
             fine &= covariances[g, i, i] > 4.0 * rounding[g, i]
-            # One that is NaN, or that overflows, is not regular.
+            # A pivot that is NaN or overflows is not regular.
             fine &= m * singular * pivot < 1.0
+            fine &= 4.0 * rounded_pivot < 1.0
             sharp &= DIGITS * rounded_pivot < 1.0
         traces[g], regular[g] = trace, fine
         all_regular &= fine

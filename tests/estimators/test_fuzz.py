@@ -46,3 +46,13 @@ def test_small_float32_data_keep_covariances_definite(seed, n, m, scale, covaria
     spectra = np.linalg.eigvalsh(both)
     if wide.n_iter_ == model.n_iter_ and (spectra[:, 0] > 1e-9 * spectra[:, -1]).all():
         np.testing.assert_allclose(model.objective_, wide.objective_, atol=2e-3)
+
+
+def test_components_of_rank_one_keep_their_covariance_in_float32():
+    """A pivot that is all rounding makes a covariance singular, even if its variances are not."""
+    X = (np.random.default_rng(5).normal(size=(13, 2)) * 1e-3).astype(np.float32)
+    model = GaussianMixture(4, reg_covar=0.0, random_state=5)
+    with pytest.warns(UserWarning, match="singular"):
+        model.fit(X)
+    spectra = np.linalg.eigvalsh(model.covariances_)
+    assert (spectra[:, 0] > 1e-6 * spectra[:, -1]).all()
