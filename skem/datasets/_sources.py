@@ -33,6 +33,9 @@ _PAUSE = 2
 _CHUNK = 1 << 16
 _CLIENT_TIMEOUT = 900
 
+INCLUDED = Path(__file__).parent / "included"
+"""Folder of small data sets whose licences allow a copy, each with its citation in a text file."""
+
 
 def why(error: BaseException) -> str:
     """One line that says why a source failed, without addresses a company may not want in a report."""
@@ -73,6 +76,9 @@ def attempts(
             continue
         if source["kind"] == "definition":
             yield "its definition", partial(waveform, spec["shape"][0], source["seed"])
+            continue
+        if source["kind"] == "included":
+            yield "the copy that comes with skem", partial(_decode, [INCLUDED / source["file"]], source, spec)
             continue
         if source["kind"] in ("file", "bundled"):
             words = f"scikit-learn's {spec['bundled']}" if source["kind"] == "bundled" else str(spec["file"])
@@ -130,7 +136,7 @@ def accepted(
     """
     options: dict[tuple[str, ...], dict[str, Any]] = {}
     for source in spec["sources"]:
-        if source["kind"] in ("mirror", "definition"):
+        if source["kind"] in ("mirror", "definition", "included"):
             continue
         delivered = [source["archive"]] if "archive" in source else _file_names(source)
         if "members" in source:

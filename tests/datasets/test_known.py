@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from skem import datasets
-from skem.datasets import _decode, _known
+from skem.datasets import _decode, _known, _sources
 from skem.datasets._tables import content
 from skem.repro.config.described import DescribedDataSets
 from skem.repro.config.documents import ConfigurationError
@@ -55,13 +55,24 @@ def test_descriptions_are_read_only(home):
     assert not home.exists()
 
 
+@pytest.mark.parametrize("name", ["rice", "ionosphere"])
+def test_included_data_sets_need_no_network(name):
+    """The copy has the content of the public source, whose hash the registry states, and comes with its citation."""
+    data = datasets.load(name)
+    assert data.record["source"] == "the copy that comes with skem"
+    spec = _known.entries()[name]
+    citation = (_sources.INCLUDED / f"{name}.txt").read_text(encoding="utf-8")
+    assert spec["doi"] in citation
+    assert spec["licence"] in citation
+
+
 def test_defined_data_sets_need_no_source(home):
     waves = datasets.load("waveform")
     assert waves.data.shape == (5000, 21)
     assert waves.record["source"] == "its definition"
 
 
-@pytest.mark.parametrize("name", ["rice", "mnist", "cifar10", "ozone"])
+@pytest.mark.parametrize("name", ["birch3", "mnist", "cifar10", "ozone"])
 def test_unavailable_data_sets_name_all_sources(name):
     record = datasets.fetch(name, progress=False)
     spec = _known.entries()[name]

