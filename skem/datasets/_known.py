@@ -75,7 +75,12 @@ def registries() -> list[Path]:
 @lru_cache(maxsize=1)
 def entries() -> dict[str, dict[str, Any]]:
     """Entries of all registries, as they are written."""
-    import yaml
+    try:
+        import yaml
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"skem.datasets needs the package {error.name}: pip install 'pskem[datasets]', or '.[datasets]' in a clone"
+        ) from None
 
     found: dict[str, dict[str, Any]] = {}
     for path in registries():

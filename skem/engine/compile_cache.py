@@ -7,6 +7,7 @@ the machine code. Two revisions of the library, or two versions of numba, would 
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import time
 import warnings
@@ -65,7 +66,10 @@ class TolerantCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            return super().load_overload(sig, target_context)
+            found = super().load_overload(sig, target_context)
+            if found is None:
+                _announce()
+            return found
         except Exception:  # damaged bytes break a pickle or an object file in any way
             _warn_once(self.cache_path, "has damaged files, which are compiled and written again")
             with suppress(OSError):
@@ -79,6 +83,15 @@ class TolerantCache(FunctionCache):
             _warn_once(
                 self.cache_path, f"cannot be written, so each process compiles for half a minute: {error}"
             )
+
+
+@cache
+def _announce() -> None:
+    """Say once per process why the first fit takes long; ``logging.getLogger("skem").setLevel("ERROR")`` switches it off."""
+    logging.getLogger("skem").warning(
+        "skem compiles its loops for this processor, which takes some ten seconds, once per installation "
+        "(ahead of time: python -m skem.warm_up)"
+    )
 
 
 @cache

@@ -9,10 +9,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from numba.core.caching import IndexDataCacheFile
+from sklearn.datasets import load_iris
 
+from skem import GaussianMixture, PRBFClassifier, PSKEMClassifier
 from skem.engine import compile_cache
+from skem.warm_up import warm_up
 
 ENGINE = Path(compile_cache.__file__).parent
 
@@ -31,6 +35,7 @@ def test_key_covers_the_imports_of_compiled_modules():
 def load(tmp_path, monkeypatch):
     """Import a package of two compiled modules as another process would, or another revision."""
     compile_cache._warn_once.cache_clear()
+    compile_cache._announce.cache_clear()
     shutil.copy(compile_cache.__file__, tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     # Not Python's own cache, which tells files of one size and second apart by neither.
@@ -59,6 +64,15 @@ def load(tmp_path, monkeypatch):
 
 def test_constants_of_other_modules(load):
     assert [load(constant)(1) for constant in (10, 20, 10)] == [11, 21, 11]
+
+
+def test_compilation_is_announced_once(load, caplog):
+    load()(1)
+    assert [record.name for record in caplog.records] == ["skem"]
+    assert "python -m skem.warm_up" in caplog.text
+    caplog.clear()
+    assert load()(1) == 11  # from disk
+    assert not caplog.records
 
 
 def test_two_processes_that_compile_at_once(load, tmp_path, monkeypatch):
@@ -118,3 +132,13 @@ def test_impossible_settings_of_numba_are_named():
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("RuntimeError: NUMBA_DISABLE_JIT")
     assert last.endswith("unset the variable")
+
+
+def test_warm_up_compiles_what_is_missing(caplog):
+    warm_up()
+    compile_cache._announce.cache_clear()
+    caplog.clear()
+    X, y = load_iris(return_X_y=True)
+    for model in (PSKEMClassifier(6, n_blocks=2), PRBFClassifier(6), GaussianMixture(3, n_init=2)):
+        model.set_params(random_state=0).fit(X.astype(np.float32), y).predict(X)
+    assert not caplog.records
