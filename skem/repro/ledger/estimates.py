@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -14,8 +14,13 @@ LEVEL = 0.95
 BY_CHANCE = int(np.log2(2 / (1 - LEVEL)))
 """Test samples by which two models may differ, all in one direction, without significance in McNemar's exact test."""
 
+CERTAIN = round(LEVEL / (1 - LEVEL))
+"""Equal runs from which they are no coincidence: of so many and one more, the last is the odd one in at most 1 of 20 cases."""
+
 Claim = Mapping[str, str]
 """A row of the claims table, every cell as printed."""
+
+Name = TypeVar("Name")
 
 
 def setting_of(claim: Claim) -> dict[str, str]:
@@ -66,6 +71,10 @@ class Estimate:
         Difference by which deterministic results may differ without being distinguishable; see `fixed`.
     pool : object or None
         Identifies estimates that share one ``sd``; see `pooled`.
+    overlap : float
+        Additional variance of the mean in units of ``sd`` squared, since runs share samples; see `of_folds`.
+    spread : Estimate or None
+        Standard deviation of the paper's trials, if it is not that of the runs; with degrees of freedom.
     """
 
     mean: float
@@ -77,12 +86,23 @@ class Estimate:
     dof: float | None = None
     grain: float = 0.0
     pool: object = field(default=None, compare=False)
+    overlap: float = 0.0
+    spread: Estimate | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, runs: pd.Series, protocol: str = "", note: str = "") -> Estimate:
         """Estimate the mean of values, indexed by run."""
         sd = float(runs.std(ddof=1)) if len(runs) > 1 else float("nan")
         return cls(float(runs.mean()), sd, len(runs), runs, protocol, note)
+
+    @classmethod
+    def of_folds(cls, folds: pd.Series, protocol: str = "", note: str = "") -> Estimate:
+        """Estimate the mean of values, indexed by fold, over all folds of one cross-validation.
+
+        Folds share training samples, so the variance of the mean is larger than that of independent runs: s^2 (1/n + n_test/n_train), of which
+        the ratio is 1/(n - 1) (Nadeau and Bengio 2003). Repetitions of a cross-validation are runs, and need no correction.
+        """
+        return replace(cls.of(folds, protocol, note), overlap=1 / max(len(folds) - 1, 1))
 
     @classmethod
     def fixed(cls, percent: float, n_test: int, protocol: str = "") -> Estimate:
@@ -96,7 +116,7 @@ class Estimate:
     @property
     def error(self) -> float:
         """Standard error of the mean."""
-        return self.sd / np.sqrt(self.n)
+        return self.sd * np.sqrt(1 / self.n + self.overlap)
 
     @property
     def freedom(self) -> float:
@@ -109,10 +129,11 @@ class Estimate:
         if self.runs is not None and other.runs is not None and len(self.runs) > 1:
             common = self.runs.index.intersection(other.runs.index)
             if len(common) == len(self.runs) == len(other.runs):
-                return Estimate.of(combine(self.runs[common], other.runs[common]), protocol)
+                found = Estimate.of(combine(self.runs[common], other.runs[common]), protocol)
+                return replace(found, overlap=max(self.overlap, other.overlap))
         mean = combine(self.mean, other.mean)
         if self.error == 0 or other.error == 0:
-            spread = other if self.error == 0 else self
+            spread = max(self, other, key=lambda e: (e.error != 0, e.n))
             return replace(spread, mean=mean, runs=None, protocol=protocol, note="", grain=grain)
         error = float(np.hypot(self.error, other.error))
         if (
@@ -124,6 +145,8 @@ class Estimate:
         return Estimate(mean, error, 1, None, protocol, dof=satterthwaite, grain=grain)
 
     def __sub__(self, other: Estimate) -> Estimate:
+        if self is other:
+            return Estimate(0.0, protocol=self.protocol)
         return self._with(other, lambda a, b: a - b)
 
     def __add__(self, other: Estimate) -> Estimate:
@@ -157,7 +180,7 @@ def pooled(settings: Sequence[Estimate]) -> list[Estimate]:
     return [replace(e, sd=sd, dof=freedom, runs=None, pool=pool) for e in settings]
 
 
-def pooled_where_alike(estimate: Estimate, *families: tuple[str, Sequence[Estimate]]) -> Estimate:
+def pooled_if_equal_variances(estimate: Estimate, *families: tuple[str, Sequence[Estimate]]) -> Estimate:
     """Pool the standard deviation over the first family of estimates with equal variances, and note which.
 
     Variances count as equal if the test of Brown and Forsythe does not reject at 5%. Members may share their folds: degrees
@@ -183,11 +206,24 @@ def pooled_where_alike(estimate: Estimate, *families: tuple[str, Sequence[Estima
     return estimate
 
 
+def below_best(candidates: Mapping[Name, Estimate], level: float = LEVEL) -> list[Name]:
+    """Return the candidates whose mean is certainly below that of the best one.
+
+    The best is only known after the runs, and could have been any of them: the level is shared among all pairs (Bonferroni). So if all
+    are equal, one is returned with a probability of 5% at most.
+    """
+    best = max(candidates, key=lambda name: candidates[name].mean)
+    pairs = len(candidates) * (len(candidates) - 1) // 2
+    shared = 1 - (1 - level) / max(pairs, 1)
+    return [name for name, e in candidates.items() if (candidates[best] - e).interval(shared)[0] > 0]
+
+
 def mean(estimates: Sequence[Estimate]) -> Estimate:
     """Return the mean of several estimates, run by run."""
     if any(e.runs is None for e in estimates):
         raise ValueError("the mean of estimates without runs has no spread")
-    return Estimate.of(_by_run(estimates).mean(axis=1), estimates[0].protocol)
+    found = Estimate.of(_by_run(estimates).mean(axis=1), estimates[0].protocol)
+    return replace(found, overlap=max(e.overlap for e in estimates))
 
 
 def reduction(less: pd.Series, more: pd.Series, protocol: str = "", note: str = "") -> Estimate:
@@ -201,13 +237,13 @@ def reduction(less: pd.Series, more: pd.Series, protocol: str = "", note: str = 
     return Estimate.of(100 * (1 - ratio - (a - ratio * b) / b.mean()), protocol, note)
 
 
-def maximum(settings: Mapping[str, Estimate], alike: Sequence[str]) -> Estimate:
+def maximum(settings: Mapping[str, Estimate], pooled_names: Sequence[str]) -> Estimate:
     """Estimate the best of several configurations, each tried once, over the runs that all have.
 
-    The spread is that of one configuration, pooled over those named ``alike``: a few runs do not show the smaller spread of a
+    The spread is that of one configuration, pooled over those in ``pooled_names``: a few runs do not show the smaller spread of a
     maximum.
     """
     best = _by_run(list(settings.values())).max(axis=1)
-    spread = pooled([settings[name] for name in alike])[0]
+    spread = pooled([settings[name] for name in pooled_names])[0]
     protocol = next(iter(settings.values())).protocol
     return Estimate(float(best.mean()), spread.sd, len(best), None, protocol, dof=spread.freedom)

@@ -18,6 +18,7 @@ from skem.repro.ledger.verdicts import (
     compared_claims,
     evaluate_number,
     evaluate_ordering,
+    evaluate_spread,
     joined,
 )
 
@@ -87,7 +88,10 @@ class Evaluators:
 
         def register(measure: F) -> F:
             def evaluate(evidence: Any, claim: Claim) -> Evaluation:
-                found = evaluate_number({**claim, **cells}, number(evidence, claim))
+                estimate = number(evidence, claim)
+                found = evaluate_number({**claim, **cells}, estimate)
+                if estimate.spread or "trials" not in cells:  # else runs are other trials than the paper's
+                    found = replace(found, spread=evaluate_spread(claim, estimate))
                 return found.at_resolution(resolution(evidence, claim)) if resolution else found
 
             number = _of_evidence_and_claim(measure)
@@ -158,7 +162,7 @@ class Evaluators:
             with suppress(NotRun):
                 found = replace(found, note=joined(found.note, remark(evidence, claim)))
         if reason := _find(self._not_comparable, name):
-            found = replace(found, verdict=NOT_COMPARABLE, note=joined(reason, found.note))
+            found = replace(found, verdict=NOT_COMPARABLE, note=joined(reason, found.note), spread=None)
         return found
 
     def number(self, evidence: Any, claim: Claim) -> Estimate:

@@ -65,7 +65,7 @@ class Links:
     def width(self, claim: Claim) -> float | None:
         """Return the widest interval that decides a claim; None for any width."""
         if claim["quantity"] in MARGINS and claim["value"]:
-            return 2 * abs(float(claim["value"]))
+            return abs(float(claim["value"]))
         return self.resolution.get((claim["dataset"], claim["quantity"]))
 
     def basis(self, claim: Claim, verdict: str) -> str:
@@ -117,11 +117,11 @@ def read(stated: pd.DataFrame, documents: Mapping[str, Relations], config: str |
         for name, ids in resolution.items():
             first, second = (claims.get(id, {}).get("value", "0") for id in ids[:2])
             try:
-                apart = abs(float(first) - float(second))
+                difference = abs(float(first) - float(second))
             except ValueError:
                 faults.append(f"{where}.resolution.{name}: {ids[0]!r} and {ids[1]!r} are not both numbers")
                 continue
             known = [claims[id] for id in ids if id in claims]
-            links.resolution.update({(one["dataset"], one["quantity"]): apart for one in known})
+            links.resolution.update({(one["dataset"], one["quantity"]): difference for one in known})
     refuse(faults)
     return links

@@ -7,8 +7,9 @@ if it lies in the 95% prediction interval of a result like the paper's,
 
 s is the spread over runs alone, since the test images are the same; deterministic results may differ by some test images
 (`Estimate.fixed`). "Around" widens the half unit (`estimates.around`), but not of a standard deviation: one unit of ".1" is as
-large as the value. Orderings and statements hold by the 95% interval of a difference, paired if both have the same runs, else
-Welch's. Levels of several comparisons are shared (Bonferroni). ``docs/reproduce/protocols.md`` explains every verdict.
+large as the value. An interval that says little supports no verdict (`Evaluation.at_resolution`). Orderings and statements hold by the
+95% interval of a difference, paired if both have the same runs, else Welch's; levels of several comparisons are shared
+(`at_least`). ``docs/reproduce/protocols.md`` explains every verdict.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
-from skem.repro.ledger.estimates import LEVEL, Claim, Estimate, around, half_a_digit, setting_of
+from skem.repro.ledger.estimates import CERTAIN, LEVEL, Claim, Estimate, around, half_a_digit, setting_of
 
 QUOTED, VERIFIED = "quoted result", "verified analytically"
 NOT_COMPARABLE = "not comparable"
@@ -47,9 +48,15 @@ NO_MERIT = (
     *("shared_proportion_reduction_pct", "km_iter", "em_iter_min", "em_iter_max", "samples_per_component"),
     *("kmeans_share_pct", "n_nonzero_weights", "normalized_mean_n_nonzero_weights", "n_components_removed"),
     *("n_components_removed_per_class", "weight_reduction_pct"),
-    *("weight_reduction_pct_min", "weight_reduction_pct_max"),
+    *("weight_reduction_pct_min", "weight_reduction_pct_max", "printed_std"),
 )
 """Quantities of which neither more nor less is better."""
+
+SIGNED = ("_pct", "_fraction", "log_likelihood")
+"""Endings of quantities whose zero is no limit; all others, and standard deviations, are positive by nature."""
+
+MAGNITUDE = 10.0
+"""Largest ratio of the ends of an interval of a positive quantity that says something about it."""
 
 NAN = float("nan")
 
@@ -77,8 +84,14 @@ class Evaluation:
     n : float
         Number of runs.
     protocol, note : str
+    unrounded : (float, float)
+        The interval without the rounding of the printed digit; NaN if it is not one of a number that may lie outside.
     narrowest : float
-        Width of the interval in the limit of many runs of ours.
+        Width of ``unrounded`` in the limit of many runs of ours.
+    positive : bool
+        True for quantities that are positive by nature.
+    spread : Evaluation or None
+        The evaluation of the standard deviation that the paper prints after the number.
     """
 
     verdict: str
@@ -88,18 +101,36 @@ class Evaluation:
     n: float = NAN
     protocol: str = ""
     note: str = ""
+    unrounded: tuple[float, float] = (NAN, NAN)
     narrowest: float = NAN
+    positive: bool = False
+    spread: Evaluation | None = None
 
-    def at_resolution(self, resolution: float | None) -> Evaluation:
-        """Withdraw *reproduced* if the interval is wider than the differences that the paper claims."""
-        width = self.high - self.low
-        if self.verdict != "reproduced" or resolution is None or not width > resolution:
+    def at_resolution(self, resolution: float | None = None) -> Evaluation:
+        """Withdraw *reproduced* if the interval, without rounding, says too little.
+
+        It may not be wider than the largest difference that the paper claims there, nor, if the quantity is positive, span more than an
+        order of magnitude. If more runs of ours would not change that, the number is *not testable*.
+        """
+        (low, high), half = self.unrounded, self.narrowest / 2
+        if self.verdict != "reproduced" or not (fault := self._fault(low, high, resolution)):
             return self
-        note = f"interval {width:.2g} wide, and the paper's claims there are {resolution:.2g} apart at most"
-        if not self.narrowest > resolution:
-            return replace(self, verdict="too few runs", note=joined(note, self.note))
-        note += f"; one result of the paper's is too uncertain, whatever the number of runs ({self.narrowest:.2g})"
-        return replace(self, verdict="not testable", note=joined(note, self.note))
+        if limit := self._fault(self.measured - half, self.measured + half, resolution):
+            note = (
+                f"{fault}; one result of the paper's is too uncertain, whatever the number of runs ({limit})"
+            )
+            return replace(self, verdict="not testable", note=joined(note, self.note))
+        return replace(self, verdict="too few runs", note=joined(fault, self.note))
+
+    def _fault(self, low: float, high: float, resolution: float | None) -> str:
+        """Return the reason why an interval says too little, or nothing."""
+        if self.positive and high > MAGNITUDE * max(low, 0.0):
+            return (
+                f"the interval from {max(low, 0.0):.2g} to {high:.2g} spans more than an order of magnitude"
+            )
+        if resolution is not None and high - low > resolution:
+            return f"interval {high - low:.3g} wide, and the paper's claims there are {resolution:.3g} apart at most"
+        return ""
 
 
 def not_built(claim: Claim) -> Evaluation:
@@ -114,65 +145,74 @@ def departure(quantity: str, larger: bool) -> str:
     return "better" if larger != (quantity in SMALLER_IS_BETTER) else "worse"
 
 
-def _interval_of_sd(sd: float, trials: int, freedom: float) -> tuple[float, float]:
-    """Return the 95% prediction interval of a standard deviation over so many trials."""
-    low, high = np.sqrt(scipy.stats.f.interval(LEVEL, max(trials - 1, 1), freedom))
-    return sd * float(low), sd * float(high)
-
-
-def _printed_sd(claim: Claim, estimate: Estimate, trials: int) -> str:
-    """Compare the paper's standard deviation after "+-" with ours, and the means in its units."""
-    if not claim.get("spread") or not estimate.freedom > 0 or trials < 2:
-        return ""
-    printed = float(claim["spread"]) / float(claim["spread_kind"].removesuffix("sigma"))
-    digit = half_a_digit(claim["spread"])
-    low, high = _interval_of_sd(estimate.sd, trials, estimate.freedom)
-    agrees = "as ours" if low - digit <= printed <= high + digit else "unlike ours"
-    apart = abs(estimate.mean - float(claim["value"])) / printed
-    return f"the paper's standard deviation {printed:.2g} is {agrees}, {estimate.sd:.2g}; {apart:.1f} of it apart"
+def _prediction(estimate: Estimate, trials: int, is_sd: bool) -> tuple[float, float, float]:
+    """Return the ends of the prediction interval of a mean or a standard deviation over so many trials, and its width for many runs of ours."""
+    if estimate.sd == 0:
+        return *estimate.interval(), 2 * estimate.grain
+    if is_sd:
+        (low, high), (lowest, highest) = (
+            estimate.mean * np.sqrt(scipy.stats.f.interval(LEVEL, max(trials - 1, 1), freedom))
+            for freedom in (estimate.freedom, 1e9)
+        )
+        return float(low), float(high), float(highest - lowest)
+    one = estimate.sd * np.sqrt(1 / trials + estimate.overlap)
+    t, z = scipy.special.stdtrit([estimate.freedom, 1e9], (1 + LEVEL) / 2)
+    half = float(t * np.hypot(estimate.error, one)) + estimate.grain
+    return estimate.mean - half, estimate.mean + half, 2 * float(z * one + estimate.grain)
 
 
 def evaluate_number(claim: Claim, estimate: Estimate) -> Evaluation:
     """Compare a printed number with an estimate, by the rule at the top of this module."""
     value, digit = float(claim["value"]), half_a_digit(claim["value"])
-    trials, is_sd = int(claim["trials"] or 1), "std" in claim["quantity"]
-    setting = setting_of(claim)
+    quantity, setting, is_sd = claim["quantity"], setting_of(claim), "std" in claim["quantity"]
+    positive = is_sd or not quantity.endswith(SIGNED)
     if setting.get("approx") == "yes" and not is_sd:
         digit = around(claim["value"])
-    narrowest = 2 * (digit + estimate.grain)
-
-    def evaluation(verdict: str, low: float = NAN, high: float = NAN, more: str = "") -> Evaluation:
-        note = joined(estimate.note, more, _printed_sd(claim, estimate, trials))
-        return Evaluation(verdict, estimate.mean, low, high, estimate.n, estimate.protocol, note, narrowest)
-
+    found = Evaluation(
+        "undecided",
+        estimate.mean,
+        n=estimate.n,
+        protocol=estimate.protocol,
+        note=estimate.note,
+        positive=positive,
+    )
+    few_equal = estimate.sd == 0 and 1 < estimate.n < CERTAIN
+    if few_equal:  # no certainty: as if one run more differed by a unit of the last printed digit
+        estimate = replace(estimate, sd=2 * half_a_digit(claim["value"]) / np.sqrt(estimate.n + 1))
     if bound := setting.get("bound"):
         low, high = estimate.interval()
         inside, outside = (low - value, high - value) if bound == "lower" else (value - high, value - low)
-        verdict = "reproduced" if inside >= 0 else "worse" if outside < 0 else "undecided"
-        return evaluation(verdict, low, high)
-    if estimate.sd == 0:
-        low, high = estimate.interval()
-    elif not estimate.freedom > 0:
-        return evaluation("undecided", more="one run: no spread")
-    elif is_sd:
-        low, high = _interval_of_sd(estimate.mean, trials, estimate.freedom)
-        narrowest -= np.subtract(*_interval_of_sd(estimate.mean, trials, 1e9))
-    else:
-        t, z = scipy.stats.t.ppf((1 + LEVEL) / 2, estimate.freedom), scipy.stats.norm.ppf((1 + LEVEL) / 2)
-        half = t * estimate.sd * np.sqrt(1 / estimate.n + 1 / trials) + estimate.grain
-        narrowest += 2 * z * estimate.sd / np.sqrt(trials)
-        low, high = estimate.mean - half, estimate.mean + half
-    near = 1e-12 * abs(value)
-    unrounded = low - near <= value <= high + near
+        violated = departure(quantity, larger=bound == "upper")
+        verdict = "reproduced" if inside >= 0 else violated if outside < 0 else "undecided"
+        return replace(found, verdict=verdict, low=low, high=high)
+    if not estimate.freedom > 0 and estimate.sd != 0:
+        return replace(found, note=joined(estimate.note, "one run: no spread"))
+    low, high, narrowest = _prediction(estimate, int(claim["trials"] or 1), is_sd)
+    found = replace(found, unrounded=(low, high), narrowest=narrowest)
+    near = digit + 1e-12 * abs(value)
+    inside = low - near <= value <= high + near
     low, high = low - digit, high + digit
-    if claim["quantity"] in TIMED:
-        low = max(low, 0.0)
-    if not low - near <= value <= high + near:
-        return evaluation(departure(claim["quantity"], estimate.mean > value), low, high)
-    if is_sd and not unrounded and estimate.sd != 0:
-        coarse = "the printed digit is too coarse: only its rounding decides"
-        return evaluation("not testable", low, high, coarse)
-    return evaluation("reproduced", low, high)
+    verdict = "reproduced" if inside else departure(quantity, larger=estimate.mean > value)
+    if inside and few_equal and abs(estimate.mean - value) <= near:
+        found = replace(found, unrounded=(estimate.mean, estimate.mean))
+    elif inside and few_equal:
+        verdict, note = "too few runs", f"{estimate.n} equal runs may be a coincidence; {CERTAIN} would not"
+        found = replace(found, note=joined(note, estimate.note))
+    return replace(found, verdict=verdict, low=max(low, 0.0) if positive else low, high=high)
+
+
+def evaluate_spread(claim: Claim, estimate: Estimate) -> Evaluation | None:
+    """Compare the standard deviation that a paper prints after "+-" with that of an estimate, in the paper's units; None without one."""
+    spread = estimate.spread or Estimate(estimate.sd, NAN, estimate.n, dof=estimate.freedom)
+    if (
+        not claim.get("spread")
+        or int(claim["trials"] or 1) < 2
+        or not (spread.mean >= 0 and spread.freedom > 0)
+    ):
+        return None
+    scale = float(claim["spread_kind"].removesuffix("sigma"))
+    stated = {"value": claim["spread"], "quantity": "printed_std", "trials": claim["trials"], "setting": ""}
+    return evaluate_number(stated, replace(spread, mean=scale * spread.mean, sd=NAN)).at_resolution()
 
 
 @dataclass(frozen=True)
@@ -193,7 +233,21 @@ class Comparison:
 
     @property
     def _exactly_zero(self) -> bool:
-        return self.difference.mean == self.difference.error == self.difference.grain == 0
+        """No difference between constants, or in so many runs that this is no coincidence."""
+        d = self.difference
+        return d.mean == d.error == d.grain == 0 and not 1 < d.n < CERTAIN
+
+    @property
+    def certainty(self) -> float:
+        """Minus the logarithm of the p-value of the difference; negative if it contradicts the hypothesis."""
+        d = self.difference
+        if self._exactly_zero:
+            return np.inf if self.or_equal else -np.inf
+        beyond = abs(d.mean) - d.grain
+        if not beyond > 0 or np.isnan(d.error):
+            return 0.0
+        tail = scipy.special.stdtr(d.freedom, -beyond / d.error) if d.error else 0.0
+        return float(np.copysign(-np.log(max(tail, 1e-300)), d.mean))
 
     def holds(self, share: int = 1) -> bool:
         """Return True if the interval is on the side of the hypothesis."""
@@ -220,44 +274,35 @@ def equivalent(a: Estimate, b: Estimate, margin: float, what: str) -> list[Compa
 def all_of(comparisons: Iterable[Comparison], note: str = "") -> Evaluation:
     """Evaluate the claim that all comparisons hold."""
     several = list(comparisons)
-    wrong = [c for c in several if c.fails(len(several))]
-    open_ = [c for c in several if not c.holds()]
-    verdict = "fails" if wrong else "undecided" if open_ else "holds"
-    # A comparison of something with itself holds, and shows nothing.
-    telling = [c for c in several if c.difference.error > 0 or c.difference.mean] or several
-    worst = min(wrong or open_ or telling, key=lambda c: c.difference.mean)
-    if len(several) > 1:
-        held = sum(c.holds() for c in several)
-        least = f"least: {worst.what}" if worst.what else ""
-        note = joined(note, f"{held} of {len(several)} comparisons hold, {len(wrong)} fail", least)
-    return _evaluation(verdict, worst, note, 1 if verdict == "holds" else len(several))
-
-
-def at_least(wanted: int, comparisons: Iterable[Comparison], note: str = "") -> Evaluation:
-    """Evaluate the claim that so many comparisons hold; it fails if too few are not refuted."""
-    several = list(comparisons)
-    held, possible = sum(c.holds() for c in several), sum(not c.fails() for c in several)
-    on_its_side = sum(c.difference.mean > 0 for c in several)
-    verdict = "holds" if held >= wanted else "fails" if possible < wanted else "undecided"
-    count = f"{on_its_side} of {len(several)} are on its side, {held} at 95%; {wanted} are needed"
-    return Evaluation(verdict, on_its_side, held, possible, len(several), note=joined(note, count))
+    return at_least(len(several), several, note)
 
 
 def any_of(comparisons: Iterable[Comparison], note: str = "") -> Evaluation:
     """Evaluate the claim that one of several comparisons holds."""
-    several = list(comparisons)
-    held = any(c.holds(len(several)) for c in several)
-    verdict = "holds" if held else "fails" if all(c.fails() for c in several) else "undecided"
-    best = max(several, key=lambda c: c.difference.mean)
-    note = joined(note, f"best: {best.what}" if best.what else "")
-    return _evaluation(verdict, best, note, 1 if verdict == "fails" else len(several))
+    return at_least(1, comparisons, note)
 
 
-def _evaluation(verdict: str, comparison: Comparison, note: str, share: int) -> Evaluation:
-    shown = comparison.shown or comparison.difference
+def at_least(wanted: int, comparisons: Iterable[Comparison], note: str = "") -> Evaluation:
+    """Evaluate the claim that so many comparisons hold.
+
+    The ``wanted``-th most certain one decides. It is found after the fact, so its level is shared among all that could have been the last one
+    needed: to hold, among those up to the number that may be missing; to fail, among ``wanted`` (Benjamini and Heller 2008).
+    """
+    several = sorted(comparisons, key=lambda c: (c.certainty, c.difference.mean), reverse=True)
+    decisive, spare, n = several[wanted - 1], len(several) - wanted + 1, len(several)
+    holds, fails = decisive.holds(spare), decisive.fails(wanted)
+    verdict, share = (
+        ("holds", spare) if holds else ("fails", wanted) if fails else ("undecided", max(spare, wanted))
+    )
+    if n > 1:
+        decided = f"decided by: {decisive.what}" if decisive.what else ""
+        count = f"{sum(c.holds() for c in several)} of {n} comparisons hold at 95%"
+        needed = f"{wanted} needed" if 1 < wanted < n else ""
+        note = joined(decided, note, ", ".join(filter(None, [count, needed])))
+    shown = decisive.shown or decisive.difference
     low, high = shown.interval(1 - (1 - LEVEL) / share)
-    n = shown.n if shown.dof is None else NAN
-    return Evaluation(verdict, shown.mean, low, high, n, shown.protocol, note)
+    runs = shown.n if shown.dof is None else NAN
+    return Evaluation(verdict, shown.mean, low, high, runs, shown.protocol, note)
 
 
 _ORDERING = re.compile(r"\[([\w.-]+)\] (<=|>=|<|>) \[([\w.-]+)\]")

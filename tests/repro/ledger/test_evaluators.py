@@ -1,9 +1,12 @@
 """The registry of evaluators: its dispatch, and the registries of the papers."""
 
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
+import numpy as np
 import pytest
 from claims import BY_ID, ROOT
+from scipy import stats
 
 from skem.repro import papers
 from skem.repro.ledger.estimates import Estimate, NotRun
@@ -80,6 +83,25 @@ def test_a_resolution_refuses_wide_intervals():
     toy.measures("a", resolution=lambda evidence, claim: 4.5)(lambda evidence: Estimate(90.0, 1.0, 9))
     found = toy.evaluate(None, CLAIMS["toy.a"], CLAIMS)
     assert found.verdict == "too few runs"
+
+
+def test_a_printed_spread_is_that_of_the_papers_trials():
+    """Where the paper's trials are folds, the spread over repetitions says nothing about it."""
+    claim = CLAIMS["toy.a"] | {"spread": "2.0", "spread_kind": "1sigma", "trials": "5"}
+    over_repetitions = Estimate(90.0, 0.3, 25)
+    over_folds = replace(over_repetitions, spread=Estimate(1.8, dof=100))
+
+    def spread(estimate, **cells):
+        toy = Evaluators("toy")
+        toy.measures("a", **cells)(lambda evidence: estimate)
+        return toy.evaluate(None, claim, CLAIMS).spread
+
+    assert spread(over_repetitions).verdict == "lower"
+    assert spread(over_repetitions, trials="1") is None
+    found = spread(over_folds, trials="1")
+    assert (found.verdict, found.measured) == ("reproduced", 1.8)
+    low, high = 1.8 * np.sqrt(stats.f.ppf([0.025, 0.975], 4, 100))
+    assert (found.low, found.high) == pytest.approx((low - 0.05, high + 0.05))
 
 
 def test_a_remark_without_results_is_left_out(toy):

@@ -1,0 +1,58 @@
+"""Error rates of intervals over dependent folds, and of choices made after the runs."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skem.repro.ledger import estimates
+from skem.repro.ledger.estimates import Estimate, below_best
+
+
+def off(estimate: Estimate, truth: float = 0.0) -> bool:
+    low, high = estimate.interval()
+    return not low <= truth <= high
+
+
+def allowed(trials: int) -> float:
+    """Return four standard errors of a share of 5%."""
+    return 4 * np.sqrt(0.05 * 0.95 / trials)
+
+
+def test_folds_of_one_cross_validation_are_dependent():
+    """Folds correlate by n_test / (n_test + n_train), as they share training samples: intervals are off in 5% of cases, not in 14%."""
+    rng, k, trials = np.random.default_rng(0), 5, 1000
+    draws = np.sqrt(1 - 1 / k) * rng.normal(size=(trials, k)) + np.sqrt(1 / k) * rng.normal(size=(trials, 1))
+    dependent, independent = (
+        np.mean([off(estimate(pd.Series(row))) for row in draws])
+        for estimate in (Estimate.of_folds, Estimate.of)
+    )
+    assert dependent == pytest.approx(0.05, abs=allowed(trials))
+    assert independent > 0.1
+
+
+def test_differences_and_means_of_folds_stay_dependent():
+    rng = np.random.default_rng(1)
+    a, b = (Estimate.of_folds(pd.Series(rng.normal(size=5))) for _ in range(2))
+    wanted = (a.runs - b.runs).std(ddof=1) * np.sqrt(1 / 5 + 1 / 4)
+    assert (a - b).error == pytest.approx(wanted)
+    assert estimates.mean([a, b]).error == pytest.approx((a.runs + b.runs).std(ddof=1) / 2 * np.sqrt(0.45))
+    assert (Estimate(1.0) - a).error == a.error
+
+
+@pytest.mark.parametrize("common", [0.0, 1.0])
+def test_none_of_equals_is_below_the_best(common):
+    """Eight equal configurations, in runs of their own or common ones: some is below the observed best in 5% of cases at most."""
+    rng, n, trials = np.random.default_rng(2), 10, 200
+    found = []
+    for _ in range(trials):
+        runs = rng.normal(size=(8, n)) + common * rng.normal(size=n)
+        found.append(below_best({i: Estimate.of(pd.Series(row)) for i, row in enumerate(runs)}))
+    assert np.mean([bool(names) for names in found]) <= 0.05 + allowed(trials)
+
+
+def test_the_worst_is_below_the_best():
+    rng = np.random.default_rng(3)
+    means = {"a": 3.0, "b": 2.9, "c": 0.0}
+    found = {name: Estimate.of(pd.Series(rng.normal(m, 0.3, 10))) for name, m in means.items()}
+    assert below_best(found) == ["c"]
+    assert below_best({"a": found["a"]}) == []

@@ -1,0 +1,39 @@
+"""Numbers that a faithful copy misses by chance."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from skem.repro.ledger.multiplicity import expected_misses
+
+
+def table(n, **cells):
+    row = {"kind": "number", "basis": "measurement", "repeats": "", "verdict": "reproduced", "low": 1.0}
+    return pd.DataFrame([row | cells] * n)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.3, 0.6])
+def test_misses_of_a_faithful_copy(correlation):
+    """Of 35 correlated cells, 5% are missed on average, and more than the bound in 5% of the copies at most."""
+    rng, n, trials = np.random.default_rng(0), 35, 20_000
+    common, own = rng.normal(size=(trials, 1)), rng.normal(size=(trials, n))
+    z = np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own
+    missed = (np.abs(z) > stats.norm.ppf(0.975)).sum(axis=1)
+    expected, bound = expected_misses(table(n), correlation)
+    assert missed.mean() == pytest.approx(expected, abs=5 * missed.std() / np.sqrt(trials))
+    error = 4 * np.sqrt(0.05 * 0.95 / trials)
+    assert np.mean(missed > bound) <= 0.05 + error
+    assert np.mean(missed > bound - 1) > 0.05 - error
+
+
+def test_numbers_that_count():
+    assert expected_misses(table(35)) == (pytest.approx(1.75), 6)
+    for cells in (
+        {"kind": "ordering"},
+        {"basis": "definition"},
+        {"repeats": "x"},
+        {"verdict": "not comparable"},
+    ):
+        assert expected_misses(table(35, **cells)) == (0, 0)
+    assert expected_misses(table(35, low=np.nan)) == (0, 0)
