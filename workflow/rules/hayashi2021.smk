@@ -11,7 +11,7 @@ add_results(
     "hayashi2021",
     values=HAYASHI_VALUES,
     tables={"": "hayashi"},
-    figures={"hayashi_components": [HAYASHI_VALUES["components"]]}
+    figures={"hayashi_components": [HAYASHI_VALUES["components_raw"]]}
     | {f"hayashi_figure{number}": ["results/hayashi2021/boundaries.csv"] for number in (1, 3, 6)},
     functions=("hayashi2021.tables:values", "hayashi2021.tables:table1"),
     inputs={name: HAYASHI_VALUES[name] for name in ("errors", "components", "components_raw")},

@@ -29,6 +29,11 @@ SANDERSON_JOBS = {
         SANDERSON.advice["data_sets"],
         lambda dataset: {"setup": SANDERSON.advice},
     ),
+    "floors": (
+        "sanderson2017.advice:floors",
+        SANDERSON.floors["data_sets"],
+        lambda dataset: {"em": SANDERSON_EM, "setup": SANDERSON.floors},
+    ),
     "starts": (
         "sanderson2017.advice:starts",
         [SANDERSON.starts["data_set"]],
@@ -135,7 +140,7 @@ rule sanderson_times:
         | {
             "em": SANDERSON_EM,
             "iterations": SANDERSON_SIZE.timed_iterations.get(wildcards.dataset, SANDERSON.em_iter),
-            "rounds": SANDERSON_SIZE.rounds,
+            "rounds": SANDERSON_SIZE.more_rounds.get(wildcards.dataset, SANDERSON_SIZE.rounds),
         },
     message:
         "timing fits of {wildcards.dataset}"

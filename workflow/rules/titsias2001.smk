@@ -17,7 +17,7 @@ TITSIAS_JOBS = {
 add_results(
     "titsias",
     "titsias2001",
-    values=values_of("titsias2001", ("values", "timing", "examples")),
+    values=values_of("titsias2001", ("values", "spreads", "timing", "examples")),
     tables={"": "titsias", "choice_": "titsias_choice"},
     figures={
         "titsias_figures3to5": ["results/titsias2001/panels.csv"],

@@ -3,8 +3,8 @@
 The module ``paper`` of a folder has
 
 ``evidence(files, stated, settings)``
-    Results of a run, read from the files that the paper's rules name, with the claims table and the paper's settings. Where
-    ``config/<name>.yaml`` has ``interpretations``, evidence has ``under(interpretation)``.
+    Results of a run, read from the files that the paper's rules name, with the claims table and the paper's settings. Evidence
+    has ``under(interpretation)`` if ``config/<name>.yaml`` has ``interpretations``.
 ``EVALUATORS``
     The `Evaluators` of its claims.
 ``FIGURES``

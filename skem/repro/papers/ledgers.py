@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from skem.repro import papers
-from skem.repro.files import write_table, write_text
-from skem.repro.ledger import sentences, stated_claims, summary, verdicts
+from skem.repro.files import write_json, write_table, write_text
+from skem.repro.ledger import claims_page, sentences, stated_claims, summary, totals, verdicts
 
-TITLE = "What the papers claim"
+TITLE = "Claims of the papers"
 FILES = {
     "csv": "claims.csv",
     "md": "claims.md",
     "timing_csv": "claims_timing.csv",
     "timing_md": "claims_timing.md",
-    "measured_csv": "measured_claims.csv",
-    "measured_md": "measured_claims.md",
     "interpretations": "interpretations.csv",
+    "summary": "summary.json",
 }
 """Files of the claims table. Claims about time stand apart, as they differ in every run."""
 
@@ -100,7 +99,13 @@ def _concatenated(parts: Sequence[Ledger]) -> Ledger:
     return table, interpretations
 
 
-def write(ledger: Ledger, named: Sequence[str], paths: Mapping[str, str | Path], title: str = TITLE) -> None:
+def write(
+    ledger: Ledger,
+    named: Sequence[str],
+    paths: Mapping[str, str | Path],
+    title: str = TITLE,
+    config: str | Path = "config",
+) -> None:
     """Write a claims table.
 
     Parameters
@@ -111,27 +116,31 @@ def write(ledger: Ledger, named: Sequence[str], paths: Mapping[str, str | Path],
     paths : mapping
         Some of the keys of `FILES`.
     title : str
+    config : path
     """
     table, interpretations = ledger
     timed = table["quantity"].isin(verdicts.TIMED)
     untimed = table[~timed]
     if len(interpretations):
         interpretations = interpretations[interpretations["id"].isin(untimed["id"])]
-    contents = {
+    words, known = sentences.read(config), papers.titles(config)
+    titles = {name: known.get(name, name) for name in named}
+    contents: dict[str, Callable[[], Any]] = {
         "csv": lambda: untimed,
-        "md": lambda: summary.to_markdown(title, untimed, named),
+        "md": lambda: claims_page.to_markdown(title, table, words, titles),
         "timing_csv": lambda: table[timed],
-        "timing_md": lambda: summary.to_markdown(f"{title} about time", table[timed], named),
-        "measured_csv": lambda: summary.distinct(untimed),
-        "measured_md": lambda: summary.measured_to_markdown(untimed, named),
+        "timing_md": lambda: claims_page.times_to_markdown(
+            f"{title} about time", table[timed], words, titles
+        ),
         "interpretations": lambda: interpretations,
+        "summary": lambda: totals.totals(table),
     }
     for name, path in paths.items():
         content = contents[name]()
-        if isinstance(content, str):
-            write_text(path, content)
-        else:
+        if isinstance(content, pd.DataFrame):
             write_table(path, content)
+        else:
+            (write_text if isinstance(content, str) else write_json)(path, content)
 
 
 def recompute(reference: str | Path, folder: str | Path, config: str | Path = "config") -> list[str]:
@@ -149,7 +158,12 @@ def recompute(reference: str | Path, folder: str | Path, config: str | Path = "c
         values: papers.Named = {path.stem.removeprefix(f"{name}_"): path for path in paths}
         settings = papers.settings(name, config) if name in papers.names() else None
         parts.append(evaluate(name, {"values": values}, settings, config))
-    write(_concatenated(parts), papers.names(), {key: folder / file for key, file in FILES.items()})
+    write(
+        _concatenated(parts),
+        papers.names(),
+        {key: folder / file for key, file in FILES.items()},
+        config=config,
+    )
     return [
         file
         for file in FILES.values()

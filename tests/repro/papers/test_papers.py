@@ -119,7 +119,7 @@ def test_adding_a_paper(folder):
     verdicts = read_table(folder / targets[2]).set_index("id")["verdict"]
     assert verdicts[[claim["id"] for claim in CLAIMS]].tolist() == ["reproduced", "reproduced", "holds"]
     for name in ("claims.md", "tables/toy2000_claims.md"):
-        assert "toy2000" in (folder / "results" / name).read_text(encoding="utf-8")
+        assert "Toy (2000)" in (folder / "results" / name).read_text(encoding="utf-8")
     code, output = run(folder, "--cores", "1", "report")
     assert code == 0, output
     page = (folder / "results/report.html").read_text(encoding="utf-8")

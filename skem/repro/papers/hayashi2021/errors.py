@@ -13,7 +13,7 @@ from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedShuffleSplit
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC
 
@@ -49,23 +49,37 @@ def splits(name: str, entry: Mapping[str, Any], n: int, seed: int) -> Iterator[S
         yield data.data[train], data.target[train], data.data[test], data.target[test]
 
 
-def models(params: Mapping[str, Any], n_features: int, random_state: int) -> dict[str, Callable[[], Any]]:
-    """Return a factory per method; all but the raw ones standardise the features."""
+def models(
+    params: Mapping[str, Any], n_features: int, random_state: int, unit_variance: bool = False
+) -> dict[str, Callable[[], Any]]:
+    """Return a factory per method.
+
+    Methods that end in "_files" have the features as the paper's files have them, which are the given ones, or with
+    ``unit_variance`` those divided by their standard deviations. All others but SKEM standardise the features.
+    """
     width = np.sqrt(n_features)  # from one, the search for the evidence fails with many features
     sdgm = dict(params, random_state=random_state)
-    rvm = dict(sdgm, n_components=1, kernel="rbf")
+    files = dict(sdgm, standardize=False)
+    rvm = {"n_components": 1, "kernel": "rbf"}
     grid = {"svc__C": [0.1, 1, 10, 100], "svc__gamma": [0.03, 0.1, 0.3, 1.0]}
+
+    def gp() -> GaussianProcessClassifier:
+        return GaussianProcessClassifier(ConstantKernel() * RBF(width), random_state=random_state)
+
+    def in_files(model: Any) -> Any:
+        return make_pipeline(StandardScaler(), model) if unit_variance else model
+
     return {
         "sdgm": lambda: SDGMClassifier(**sdgm),
-        "sdgm_raw": lambda: SDGMClassifier(standardize=False, **sdgm),
+        "sdgm_files": lambda: in_files(SDGMClassifier(**files)),
         "primal": lambda: SDGMClassifier(form="primal", **sdgm),
-        "gp": lambda: make_pipeline(
-            StandardScaler(),
-            GaussianProcessClassifier(ConstantKernel() * RBF(width), random_state=random_state),
-        ),
+        "gp": lambda: make_pipeline(StandardScaler(), gp()),
+        "gp_files": lambda: in_files(gp()),
         "mgp": lambda: MGPClassifier(**sdgm),
-        "rvm": lambda: SDGMClassifier(**rvm),
-        "rvm_raw": lambda: SDGMClassifier(standardize=False, **rvm),
+        "mgp_files": lambda: in_files(MGPClassifier(**files)),
+        "rvm": lambda: SDGMClassifier(**sdgm | rvm),
+        "rvm_files": lambda: in_files(SDGMClassifier(**files | rvm)),
+        "softmax": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
         "svm_rbf": lambda: GridSearchCV(make_pipeline(StandardScaler(), SVC()), grid, cv=5),
         "logistic": lambda: make_pipeline(
             StandardScaler(), PolynomialFeatures(2), LogisticRegression(max_iter=1000)
@@ -90,15 +104,18 @@ def errors(
         drawn: Any = benchmark.splits(path, dataset, runs[1])
     else:
         drawn = splits(entry["source"], entry, runs[1], seed_of(seed, dataset))
+    unit_variance = not path and entry.get("unit_variance", False)
     return [
         {"dataset": dataset, "run": run, "benchmark": bool(path)} | row
         for run, split in islice(enumerate(drawn), runs[0], None)
-        for row in fit_errors(split, model, seed_of(seed, dataset, run))
+        for row in fit_errors(split, model, seed_of(seed, dataset, run), unit_variance)
     ]
 
 
-def fit_errors(split: Split, params: Mapping[str, Any], random_state: int) -> Rows:
-    """Train every method on a split.
+def fit_errors(
+    split: Split, params: Mapping[str, Any], random_state: int, unit_variance: bool = False
+) -> Rows:
+    """Train every method on a split; see `models`.
 
     Rows have method, seconds (of training), error (%); with probabilities log_loss (nats) and calibration_error (%); of SDGM and
     its relatives weights (non-zero, without constants of the dual form), initial_weights, n_components, converged; of a Gaussian
@@ -106,31 +123,33 @@ def fit_errors(split: Split, params: Mapping[str, Any], random_state: int) -> Ro
     """
     X_train, y_train, X_test, y_test = split
     rows = []
-    for name, make in models(params, X_train.shape[1], random_state).items():
+    for name, make in models(params, X_train.shape[1], random_state, unit_variance).items():
         model, seconds = fitted(make(), X_train, y_train)
+        last = model[-1] if isinstance(model, Pipeline) else model
         row: dict[str, Any] = {"method": name, "seconds": seconds}
         row["error"] = 100 * float(np.mean(model.predict(X_test) != y_test))
         if hasattr(model, "predict_proba"):
-            if name == "gp":  # has no logarithms of probabilities
+            if isinstance(last, GaussianProcessClassifier):  # has no logarithms of probabilities
                 log_proba = np.log(np.maximum(model.predict_proba(X_test), np.exp(LEAST)))
             else:
                 log_proba = np.maximum(model.predict_log_proba(X_test), LEAST)
             codes = np.searchsorted(np.unique(y_train), y_test)
             row["log_loss"] = metrics.scores(codes, log_proba)["log_loss"]
             row["calibration_error"] = 100 * metrics.expected_calibration_error(codes, log_proba)
-        if name == "gp":
+        if isinstance(last, GaussianProcessClassifier):
             row["weights"] = len(X_train)
-        if isinstance(model, SDGMClassifier):
+        if isinstance(last, SDGMClassifier):
             n, m = X_train.shape
-            initial = (2 * model.n_components - 1) * ((m + 1) * (m + 2) // 2 if name == "primal" else n)
-            if name == "primal":  # constants are terms of phi (eq. 2)
-                weights = model.n_nonzero_weights_
-            elif name == "mgp":  # duplicate samples share a weight, but none is dropped
+            per_component = (m + 1) * (m + 2) // 2 if last.form == "primal" else n
+            initial = (2 * last.n_components - 1) * per_component
+            if last.form == "primal":  # constants are terms of phi (eq. 2)
+                weights = last.n_nonzero_weights_
+            elif isinstance(last, MGPClassifier):  # duplicate samples share a weight, but none is dropped
                 weights = initial
             else:
-                weights = int(np.count_nonzero(model.coef_[:, 1:]))
+                weights = int(np.count_nonzero(last.coef_[:, 1:]))
             row |= {"weights": weights, "initial_weights": initial}
-            row |= {"n_components": model.n_components_, "converged": model.converged_}
+            row |= {"n_components": last.n_components_, "converged": last.converged_}
         rows.append(row)
     return rows
 

@@ -23,7 +23,7 @@ TITLES = {"figure1": "{}", "figure3": "after {} iterations", "figure6": "{} init
 
 
 def _curves(tables: Tables, paper: Settings) -> pd.DataFrame:
-    return by_components(tables["hayashi2021_components"])
+    return by_components(tables["hayashi2021_components_raw"])
 
 
 def _draw_curves(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:

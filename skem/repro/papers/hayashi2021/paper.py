@@ -1,6 +1,9 @@
 """Hayashi and Uchida (2021): evidence, evaluators and figures."""
 
-from skem.repro.papers.hayashi2021 import image_evaluators  # noqa: F401  (registers its evaluators)
+from skem.repro.papers.hayashi2021 import (  # noqa: F401  (register their evaluators)
+    image_evaluators,
+    synthetic_evaluators,
+)
 from skem.repro.papers.hayashi2021.evaluators import EVALUATORS
 from skem.repro.papers.hayashi2021.evidence import Evidence
 from skem.repro.papers.hayashi2021.figures import FIGURES

@@ -11,20 +11,20 @@ from skem.repro.config.validation import Count, DataSetName, Distinct, Strict, T
 
 METHODS = {
     "sdgm": "SDGM",
-    "sdgm_raw": "SDGM, features as they are",
+    "sdgm_files": "SDGM, features as in the files",
     "primal": "SDGM, primal",
     "gp": "GP",
+    "gp_files": "GP, features as in the files",
     "mgp": "MGP",
+    "mgp_files": "MGP, features as in the files",
     "rvm": "RVM",
-    "rvm_raw": "RVM, features as they are",
+    "rvm_files": "RVM, features as in the files",
+    "softmax": "softmax regression",
     "svm_rbf": "RBF SVM",
     "logistic": "logistic regression on phi",
     "skem": "SKEM",
 }
-"""Titles of the methods trained on each split."""
-
-RAW = {"sdgm_raw": "sdgm", "rvm_raw": "rvm"}
-"""Methods on features that are not standardised, and their counterparts."""
+"""Titles of the methods trained on each split; without suffix, features are divided by sqrt(D) standard deviations where this matters."""
 
 NETWORKS = {
     "softmax": "softmax",
@@ -40,11 +40,17 @@ _AtLeast2 = Annotated[int, Field(ge=2)]
 
 
 class Source(TypedDict):
-    """A data set of Table 1; without ``n_train`` its split is the published one."""
+    """A data set of Table 1.
+
+    Without ``n_train`` its split is the published one. ``unit_variance``: the paper's file has features of unit variance, and
+    ours has not. ``generated``: the samples are another draw than the paper's.
+    """
 
     source: str
     title: Text
     n_train: NotRequired[Count]
+    unit_variance: NotRequired[bool]
+    generated: NotRequired[bool]
 
 
 class Synthetic(TypedDict):

@@ -11,6 +11,7 @@ from skem.repro.drawing import Figure, Tables
 from skem.repro.names import NAMES
 from skem.repro.papers.pulford2022 import specifications
 from skem.repro.papers.pulford2022.settings import Settings
+from skem.repro.protocols import LABELS
 
 STARTS = {
     "uniform": "uniform\n(the paper)",
@@ -56,7 +57,9 @@ def _arrangements(tables: Tables, paper: Settings) -> pd.DataFrame:
 def _draw_arrangements(curves: pd.DataFrame, paper: Settings, **size: Any) -> Any:
     # Few components of the unpartitioned model are near chance; curves cross above.
     crossing = {"paper: m = 36 over m = 3 from here": paper.crossing}
-    return plots.accuracy_by_components(curves, horizontal=AROUND, vertical=crossing, floor=60, **size)
+    return plots.accuracy_by_components(
+        curves, horizontal=AROUND, vertical=crossing, floor=60, names=LABELS, **size
+    )
 
 
 def _sharing(tables: Tables, paper: Settings) -> pd.DataFrame:

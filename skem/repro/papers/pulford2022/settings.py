@@ -66,7 +66,9 @@ class Settings:
     iterations: Mapping[str, int]  # by partition
     n_train: int  # training samples of the paper
     best: tuple[str, ...]  # the best partitions with many components
-    crossing: int  # components from which one block is no longer below the smallest blocks
+    crossing: (
+        int  # components from which one block is no longer below the smallest blocks: the paper's "large K"
+    )
     mda: str  # the partition on which PSKEM is compared with MDA
     audit: str  # the experiment on protocols
     audited: tuple[str, ...]  # its baselines
@@ -80,6 +82,11 @@ class Settings:
     def other_partitions(self) -> tuple[str, ...]:
         """All partitions but the best."""
         return tuple(p for p in self.partitions if p not in self.best)
+
+    @property
+    def many(self) -> tuple[int, ...]:
+        """Numbers of components that the paper calls large."""
+        return tuple(k for k in self.n_components if k >= self.crossing)
 
     @property
     def compared(self) -> dict[str, int]:

@@ -22,8 +22,8 @@ def values(histories: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     -------
     DataFrame
         `COLUMNS`, dataset, method, setting, run; n_train (of fits on all training samples) and n_test (all folds); test
-        accuracy under `PROTOCOLS` and nested, as a fraction; peak (the best iteration on the test set, mean over folds); and
-        `FINAL` of the final iteration. ``nested`` has rows of its own, one per method, kind of folds and run.
+        accuracy under `PROTOCOLS` and nested, as a fraction; peak (the best iteration on the test set) and rise (of the mean
+        log-likelihood in that iteration), means over folds; and `FINAL` of the final iteration. ``nested`` has rows of its own, one per method, kind of folds and run.
     """
     tables = [_reduced(history) for history in histories.values() if len(history)]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
@@ -40,6 +40,7 @@ def _reduced(history: pd.DataFrame) -> pd.DataFrame:
         if protocol == "best-pass":
             folds = chosen.groupby(keys)
             table["peak"], table["n_test"] = folds["pass"].mean(), folds["n_test"].sum()
+            table["rise"] = _rise(history, chosen).groupby(keys)["rise"].mean()
     trained = history[history["rows"] == "all"]
     last = trained[trained["pass"] == trained.groupby(KEYS)["pass"].transform("max")].groupby(keys)
     table["n_train"] = last["n_train"].max()
@@ -54,6 +55,14 @@ def _reduced(history: pd.DataFrame) -> pd.DataFrame:
                 nested = _over_folds(chosen, ["dataset", "method", "run"]).rename("nested").reset_index()
                 rows.append(nested.assign(setting="nested", folds=folds))
     return pd.concat(rows, ignore_index=True)
+
+
+def _rise(history: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
+    """Add the increase of the log-likelihood over the iteration before to chosen iterations."""
+    fit = [*KEYS, "run", "fold"]
+    fits = history[history["rows"] == "all"].sort_values([*fit, "pass"], kind="stable")
+    fits = fits.assign(rise=fits.groupby(fit)["log_likelihood"].diff())
+    return chosen.merge(fits[[*fit, "pass", "rise"]], on=[*fit, "pass"])
 
 
 def _over_folds(chosen: pd.DataFrame, keys: list[str]) -> pd.Series:

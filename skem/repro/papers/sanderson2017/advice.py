@@ -1,4 +1,4 @@
-"""Jobs of the advice of Sanderson and Curtin (2017): held-out likelihoods, and the two metrics of k-means."""
+"""Jobs of the advice of Sanderson and Curtin (2017): held-out likelihoods, convergence, variance floors, and metrics of k-means."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skem.estimators.gaussian_mixture import GaussianMixture
 from skem.repro.papers.measured import Rows
 from skem.repro.papers.sanderson2017.data import samples
+from skem.repro.papers.sanderson2017.fits import fit, mean_log_likelihood
+from skem.repro.peers.from_kmeans import Request
 from skem.repro.training import splits
+
+Array = NDArray[np.float64]
 
 
 def advice(
@@ -18,15 +23,14 @@ def advice(
 ) -> Rows:
     """Measure mean log p of test samples against iterations of k-means and of EM, and training samples per component.
 
-    A fifth of the samples is for testing. Ten iterations of EM, the paper's upper bound, follow those of k-means; fifty follow
-    a number of samples. Rows have dataset, about, value, covariance, run, test (nats per sample).
+    A fifth of the samples is for testing, the same in every run, so that runs differ by their initialisations alone. Ten
+    iterations of EM, the paper's upper bound, follow those of k-means; fits to few samples run until they converge. Rows have
+    dataset, about, value, covariance, run, test (nats per sample), and for samples per component n_iter and converged.
     """
-    X, K, rows = samples(dataset, entry, n_rows, seed), entry["n_components"], []
+    K, rows = entry["n_components"], []
     seed = splits.seed(seed, "sanderson2017")
+    test, train = _split(samples(dataset, entry, n_rows, seed), setup["most_rows"], dataset, seed)
     for run in range(setup["runs"]):
-        rng = np.random.default_rng(splits.seed(seed, dataset, run, "advice"))
-        chosen = X[rng.permutation(len(X))[: setup["most_rows"]]]
-        test, train = np.split(chosen, [len(chosen) // 5])
         params = {
             "init": "random_subset",
             "standardize": True,
@@ -34,14 +38,26 @@ def advice(
             "tol": 0.0,
             "random_state": splits.seed(seed, dataset, run, "start"),
         }
-        for about, value, covariance, model in _fitted(train, K, setup, params):
+        order = np.random.default_rng(splits.seed(seed, dataset, run, "few")).permutation(len(train))
+        for about, value, covariance, model in _fitted(train, order, K, setup, params):
             row = {"dataset": dataset, "about": about, "value": value, "covariance": covariance, "run": run}
-            rows.append(row | {"test": model.score(test)})
+            row["test"] = model.score(test)
+            if about == "rows_per_component":
+                row |= {"n_iter": model.n_iter_, "converged": int(model.converged_)}
+            rows.append(row)
     return rows
 
 
+def _split(X: Array, most_rows: int, dataset: str, seed: int) -> tuple[Array, Array]:
+    """Draw so many samples, and split them into a fifth for testing and the rest for training."""
+    rng = np.random.default_rng(splits.seed(seed, dataset, "advice"))
+    chosen = X[rng.permutation(len(X))[:most_rows]]
+    test, train = np.split(chosen, [len(chosen) // 5])
+    return test, train
+
+
 def _fitted(
-    X: np.ndarray, K: int, setup: Mapping[str, Any], params: Mapping[str, Any]
+    X: Array, order: NDArray[np.intp], K: int, setup: Mapping[str, Any], params: Mapping[str, Any]
 ) -> Iterator[tuple[str, int, str, GaussianMixture]]:
     diagonal = {**params, "covariance_type": "diag"}
     for value in setup["kmeans_iter"]:
@@ -53,11 +69,12 @@ def _fitted(
         )
     for value, model in continued(GaussianMixture(K, **diagonal), setup["em_iter"], X):
         yield "em_iter", value, "diag", model
+    until = {**params, "tol": setup["tol"], "max_iter": max(setup["em_iter"])}
     for covariance in ("diag", "full"):
         for value in setup["rows_per_component"]:
             if value * K <= len(X):
-                model = GaussianMixture(K, max_iter=50, covariance_type=covariance, **params)
-                yield "rows_per_component", value, covariance, model.fit(X[: value * K])
+                model = GaussianMixture(K, covariance_type=covariance, **until)
+                yield "rows_per_component", value, covariance, model.fit(X[order[: value * K]])
 
 
 def continued(
@@ -69,6 +86,34 @@ def continued(
     for n in iterations:
         yield n, model.set_params(max_iter=n - done).fit(X)
         done = n
+
+
+def floors(
+    dataset: str,
+    entry: Mapping[str, Any],
+    n_rows: int | None,
+    em: Mapping[str, Any],
+    setup: Mapping[str, Any],
+    seed: int,
+) -> Rows:
+    """Fit the paper's program with variance floors; test samples are the same in every run, features unscaled.
+
+    Rows have dataset, floor, run, train, test (mean log p per sample), note.
+    """
+    rows: Rows = []
+    seed = splits.seed(seed, "sanderson2017")
+    test, train = _split(samples(dataset, entry, n_rows, seed), setup["most_rows"], dataset, seed)
+    for run in range(setup["runs"]):
+        start = splits.seed(seed, dataset, run, "start")
+        for floor in setup["floors"]:
+            request = Request(entry["n_components"], em["kmeans_iter"], setup["em_iter"], floor, start)
+            parameters, note = fit("armadillo_diag", train, request)
+            row = {"dataset": dataset, "floor": floor, "run": run, "note": note}
+            if parameters is not None:
+                row["train"], row["note"] = mean_log_likelihood("armadillo_diag", train, parameters)
+                row["test"], _ = mean_log_likelihood("armadillo_diag", test, parameters)
+            rows.append(row)
+    return rows
 
 
 def starts(

@@ -10,13 +10,14 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from skem import datasets
 from skem.repro.ledger.estimates import Estimate, NotRun
 from skem.repro.ledger.verdicts import joined
 from skem.repro.papers import measured
 from skem.repro.papers.measured import FINAL, final
 from skem.repro.papers.sanderson2017.settings import METHODS
 
-VALUES = ("fits", "heldout", "regularisation", "advice", "starts", "timing", "timing_others")
+VALUES = ("fits", "heldout", "regularisation", "advice", "floors", "starts", "timing", "timing_others")
 SYNTHETIC = "synthetic-1m"
 T = TypeVar("T")
 
@@ -104,29 +105,54 @@ class Evidence(measured.Evidence):
         return final(a.runs / b.runs, a.note)  # type: ignore[operator]
 
     def on_data_sets(self, measure: Callable[[str], T], names: Iterable[str] = ()) -> dict[str, T]:
-        """Measure on each data set with results, by default of the paper's; without any, raise the reason of winequality."""
+        """Measure on each data set of the paper with results, stand-ins excluded; without any, raise the reason of winequality.
+
+        ``names`` are the data sets to choose from, by default all. Results are by the name of `Settings.name`.
+        """
         found, reasons = {}, {}
-        for dataset in names or [
-            d for d in self.paper.data_sets if d not in ("ozone_mean", "ozone_observed")
-        ]:
+        for dataset in names or self.paper.of_table1:
+            if "drawn" in self.paper.data_sets[dataset]:
+                continue
             try:
-                found[dataset] = measure(dataset)
+                found[self.paper.name(dataset)] = measure(dataset)
             except NotRun as error:
                 reasons[dataset] = error
         if not found:
             raise reasons["winequality"]
         return found
 
-    def held_out(self, dataset: str, method: str) -> Estimate:
-        """Estimate mean log p per sample of held-out folds."""
-        rows = self.of("heldout", dataset, method, "test")
-        return final(rows.set_index("fold")["test"], "log p per sample of held-out folds")
+    def of_folds(self, dataset: str, method: str, samples: str) -> Estimate:
+        """Estimate mean log p per sample over folds, of "train" or "test" samples."""
+        rows = self.of("heldout", dataset, method, samples)
+        return Estimate.of_folds(rows.set_index("fold")[samples], FINAL)
 
-    def advised(self, about: str, dataset: str, covariance: str = "diag") -> dict[int, Estimate]:
-        """Estimate held-out log p per sample by a number that the paper advises."""
+    def advised(
+        self, about: str, dataset: str, covariance: str = "diag", column: str = "test"
+    ) -> dict[int, pd.Series]:
+        """Return held-out log p per sample, or another column, by run, for each number that the paper advises."""
         where = {"dataset": dataset, "about": about, "covariance": covariance}
         rows = self.rows("advice", f"{about} on {dataset}", **where)
-        return {int(n): Estimate.of(part.set_index("run")["test"]) for n, part in rows.groupby("value")}
+        return {int(n): part.set_index("run")[column] for n, part in rows.groupby("value")}
+
+    def saved_by_floor(self, dataset: str) -> Estimate:
+        """Estimate the percentage of fits of which a variance collapses without a floor and not with it.
+
+        No density of m features whose variances reach the floor exceeds -m/2 log(2 pi floor), so a larger mean log p of the training
+        samples, or none, is of a fit that collapsed.
+        """
+        rows = self.rows("floors", f"variance floors on {dataset}", dataset=dataset)
+        if rows["train"].isna().all():
+            raise NotRun(f"variance floors on {dataset}: {rows['note'].iloc[0]}")
+        table = rows.pivot_table(index="run", columns="floor", values="train", dropna=False)
+        none, floor, *_ = sorted(table)
+        most = -self.n_features(dataset) / 2 * np.log(2 * np.pi * floor)
+        collapsed = 100.0 * ((table > most) | table.isna())
+        return final(collapsed[none] - collapsed[floor])
+
+    def n_features(self, dataset: str) -> int:
+        """Count the features of a data set that is loaded, the class among them if the paper has it so."""
+        entry = self.entry(dataset)
+        return int(datasets.describe(entry["source"])["shape"][1]) + entry.get("with_class", False)
 
     def advised_on(self, about: str) -> list[str]:
         """List the data sets of a number."""

@@ -17,10 +17,6 @@ ADVISED = {"kmeans_iter": (10, 10), "em_iter": (5, 10), "rows_per_component": (1
 """Ranges that the paper advises."""
 
 
-def _title(dataset: str, paper: Settings) -> str:
-    return paper.data_sets[dataset]["title"].partition(",")[0]
-
-
 def _compared(tables: Tables, paper: Settings) -> pd.DataFrame:
     """Return likelihoods per sample: the best of training samples, and means over folds."""
     table = tables["sanderson"]
@@ -43,7 +39,7 @@ def _draw_compared(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
             ax.plot(row["paper_per_row"], place, "x", color="black", markersize=6)
             look = {"fmt": "s", "color": colour, "markerfacecolor": "white", "markersize": 5}
             ax.errorbar(row["test"], place, xerr=row["test_sd"], **look)
-        ax.set_title(_title(name, paper), fontsize=9)
+        ax.set_title(paper.name(name), fontsize=9)
         ax.set_xlabel("log p per sample (nats)", fontsize=8)
         ax.tick_params(labelsize=8)
         ax.grid(axis="y", linewidth=0.4, alpha=0.5)
@@ -66,32 +62,42 @@ def _draw_compared(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
 
 
 def _advised(tables: Tables, paper: Settings) -> pd.DataFrame:
-    """Return the difference of each number to the best of its curve."""
-    keys = ["about", "dataset", "covariance", "value"]
-    table = tables["sanderson2017_advice"]
-    if not len(table):
-        return pd.DataFrame(columns=[*keys, "below"])
-    mean = table.groupby(keys, sort=False)["test"].mean().reset_index()
-    best = mean.groupby(keys[:3])["test"].transform("max")
-    return mean.assign(below=best - mean["test"]).drop(columns="test")
+    """Return what larger numbers of iterations gain, in standard deviations over initialisations; and iterations to converge."""
+    columns, rows = ["about", "dataset", "value", "shown"], []
+    table = select(tables["sanderson2017_advice"], covariance="diag")
+    for (about, dataset), own in table.groupby(["about", "dataset"], sort=False) if len(table) else ():
+        by_value = own.groupby("value")
+        if about == "rows_per_component":
+            shown = by_value["n_iter"].median()
+        else:
+            mean, sd = by_value["test"].mean(), by_value["test"].var(ddof=1).mean() ** 0.5
+            shown = (mean[::-1].cummax()[::-1] - mean) / sd
+        rows += [dict(zip(columns, (about, dataset, n, y), strict=True)) for n, y in shown.items()]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _draw_advised(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
-    axes = subplots(1, len(ABOUT), figsize=(9.0, 3.2), sharey=True, layout="constrained")[1]
+    axes = subplots(1, len(ABOUT), figsize=(9.0, 3.2), layout="constrained")[1]
     for ax, (about, label) in zip(axes, ABOUT.items(), strict=True):
-        own = table[(table["about"] == about) & (table["covariance"] == "diag")]
+        own = table[table["about"] == about]
         for (name, curve), marker in zip(own.groupby("dataset", sort=False), 2 * "os^Dv", strict=False):
-            look = {"marker": marker, "markersize": 4, "label": _title(str(name), paper)}
-            ax.plot(curve["value"], curve["below"], **look)
-        ax.axhline(paper.advice["gain"], color="black", linewidth=0.8, linestyle=":")
+            look = {"marker": marker, "markersize": 4, "label": paper.name(str(name))}
+            ax.plot(curve["value"], curve["shown"], **look)
         low, high = ADVISED[about]
         ax.axvspan(low * 0.93, high * 1.07, color="0.85", zorder=0)
         ax.set_xscale("symlog" if about == "kmeans_iter" else "log")
-        ax.set_yscale("symlog", linthresh=0.01)
+        tried: Any = dict(paper.advice)[about]
+        ax.set_xticks(tried, list(map(str, tried)))
+        ax.minorticks_off()
         ax.set_xlabel(label, fontsize=9)
         ax.tick_params(labelsize=8)
-    axes[0].set_ylim(bottom=-0.002)  # after the last curve, as the axes share it
-    axes[0].set_ylabel("Below the best, held-out samples (nats per sample)", fontsize=8)
+        if about == "rows_per_component":
+            ax.set_ylabel("Iterations of EM until convergence", fontsize=8)
+        else:
+            ax.axhline(1.0, color="black", linewidth=0.8, linestyle=":")
+            ax.set_yscale("symlog", linthresh=1.0)
+            ax.set_ylim(bottom=-0.05)
+            ax.set_ylabel("Gain by more (standard deviations)", fontsize=8)
     if len(table):
         axes[0].legend(fontsize=7)
     return axes

@@ -55,7 +55,7 @@ class Size(Strict):
     """The extent of a run: numbers of fits and of drawn samples by data set, and the data sets that are timed.
 
     ``other_runs`` is for the methods `OTHER`, ``timed_rows`` for times (default ``rows``). The time of a whole fit is extrapolated
-    from ``timed_iterations``; ``rounds`` are repetitions of timed work.
+    from ``timed_iterations``; ``rounds`` are repetitions of timed work, ``more_rounds`` those of data sets whose times vary by the seed.
     """
 
     runs: _ByName
@@ -65,6 +65,7 @@ class Size(Strict):
     timed: Distinct[str]
     timed_iterations: dict[str, _AtLeast2]
     rounds: _AtLeast2
+    more_rounds: _ByName = Field(default_factory=dict)
 
 
 class DataSet(TypedDict):
@@ -115,7 +116,17 @@ class Advice(TypedDict):
     kmeans_iter: Annotated[Distinct[Annotated[int, Field(ge=0)]], Field(min_length=2)]
     em_iter: Distinct[Count]
     rows_per_component: Distinct[Count]
-    gain: _Positive
+    tol: _Positive
+
+
+class Floors(TypedDict):
+    """Likelihood against the variance floor of the paper's program; 0 is none."""
+
+    data_sets: Distinct[str]
+    most_rows: Count
+    runs: _AtLeast2
+    em_iter: Count
+    floors: Annotated[Distinct[Annotated[float, Field(ge=0)]], Field(min_length=2)]
 
 
 class Starts(TypedDict):
@@ -143,6 +154,7 @@ class Settings(Strict):
     heldout: Heldout
     regularisation: Regularisation
     advice: Advice
+    floors: Floors
     starts: Starts
 
     @property
@@ -154,6 +166,15 @@ class Settings(Strict):
     def available(self) -> dict[str, Any]:
         """The data sets that are available."""
         return {name: entry for name, entry in self.data_sets.items() if "not_available" not in entry}
+
+    @property
+    def of_table1(self) -> list[str]:
+        """The data sets of the paper's Table 1, each once."""
+        return [name for name in self.data_sets if name not in ("ozone_mean", "ozone_observed")]
+
+    def name(self, dataset: str) -> str:
+        """Return the name of a data set in remarks and figures."""
+        return self.data_sets[dataset]["title"].partition(",")[0]
 
     def methods(self, dataset: str) -> list[str]:
         """List the methods that are fitted to a data set."""
@@ -174,7 +195,7 @@ def settings(stated: Settings, experiment: object = None) -> Settings:
     """Check names of sizes and data sets; the configuration has no experiments."""
     named: dict[str, Any] = {
         f"{key}.data_sets": getattr(stated, key)["data_sets"]
-        for key in ("heldout", "regularisation", "advice")
+        for key in ("heldout", "regularisation", "advice", "floors")
     }
     named |= {"starts.data_set": [stated.starts["data_set"]]}
     for name, size in stated.sizes.items():

@@ -7,7 +7,9 @@ from typing import Any
 
 import pandas as pd
 
+from skem.repro.ledger.estimates import Estimate
 from skem.repro.papers.measured import Tables, select, stated_value
+from skem.repro.papers.sanderson2017.enough import enough
 from skem.repro.papers.sanderson2017.evidence import SYNTHETIC
 from skem.repro.papers.sanderson2017.settings import METHODS, TIMED, Settings
 from skem.repro.render.format import document, number, spread
@@ -140,7 +142,7 @@ def to_markdown(found: pd.DataFrame, tables: Tables, paper: Settings) -> str:
         else:
             blocks.append(pd.DataFrame(map(_line, fitted.to_dict("records"))))
     blocks += [*_regularisation(tables["regularisation"]), *_starts(tables["starts"])]
-    blocks += _advice(tables["advice"], paper)
+    blocks += [*_advice(tables["advice"], paper), *_floors(tables["floors"])]
     note = NOTE.format(kmeans_iter=paper.kmeans_iter, em_iter=paper.em_iter)
     return document("Table 1 of Sanderson and Curtin (2017)", note, *blocks)
 
@@ -191,26 +193,45 @@ def _advice(table: pd.DataFrame, paper: Settings) -> Iterable[Any]:
     setup = paper.advice
     yield "## The paper's advice"
     yield (
-        f"Mean log p per held-out sample, features standardised, reg_covar {setup['reg_covar']:g}, {setup['runs']} repetitions. "
-        f"*Enough*: no larger number gains {setup['gain']:g} nats or more."
+        f"Mean log p per held-out sample, features standardised, reg_covar {setup['reg_covar']:g}, {setup['runs']} initialisations. "
+        "*Enough*: the smallest number from which no larger one gains as much as another initialisation does (one "
+        "standard deviation), and its 95% interval."
     )
     for about, title in ABOUT.items():
-        curves = select(table, about=about).pivot_table(
-            index=["dataset", "covariance"], columns="value", values="test", sort=False
+        own = select(table, about=about)
+        lines = _by_value(own, "test", "mean", 3)
+        if about != "rows_per_component":
+            curves = (part.groupby("value")["test"] for _, part in own.groupby("dataset", sort=False))
+            lines["enough"] = [
+                str(enough({int(n): Estimate.of(runs.reset_index(drop=True)) for n, runs in curve}))
+                for curve in curves
+            ]
+        yield {title: lines}
+    few = select(table, about="rows_per_component")
+    yield {
+        f"{ABOUT['rows_per_component']}: iterations until one gains less than {setup['tol']:g} nats per sample, median": _by_value(
+            few, "n_iter", "median", 0
         )
-        curves = curves.reindex(columns=sorted(curves))
-        lines = curves.map(lambda mean: number(mean, 3)).rename(columns=str)
-        lines["enough"] = [sufficient(curve.dropna(), setup["gain"])[1] for _, curve in curves.iterrows()]
-        yield {
-            title: lines.reset_index().rename(columns={"dataset": "data set", "covariance": "covariances"})
-        }
+    }
+    yield {"The same, share of fits that converge": _by_value(few, "converged", "mean", 2)}
 
 
-def sufficient(curve: pd.Series, gain: float) -> tuple[int, str]:
-    """Return the first number from which no larger one gains so much, and the same in words."""
-    gains = curve[::-1].cummax()[::-1] - curve
-    first = gains.index[gains < gain][0]
-    return int(first), f"{first}{' or more' if first == curve.index[-1] else ''}"
+def _by_value(table: pd.DataFrame, column: str, aggregate: str, digits: int) -> pd.DataFrame:
+    """Return a line per data set and type of covariances, a column per number."""
+    index = ["dataset", "covariance"]
+    found = table.pivot_table(index=index, columns="value", values=column, aggfunc=aggregate, sort=False)
+    found = found.reindex(columns=sorted(found)).map(lambda value: number(value, digits)).rename(columns=str)
+    return found.reset_index().rename(columns={"dataset": "data set", "covariance": "covariances"})
+
+
+def _floors(table: pd.DataFrame) -> Iterable[Any]:
+    if not len(table) or "train" not in table:
+        return
+    found = table.pivot_table(index="dataset", columns="floor", values="train", aggfunc="median", sort=False)
+    found = found.map("{:.4g}".format).rename(columns=lambda floor: f"floor {floor:g}").reset_index()
+    yield "## The likelihood against the variance floor"
+    yield "Armadillo, mean log p per training sample, median over initialisations."
+    yield found.rename(columns={"dataset": "data set"})
 
 
 def times_to_markdown(table: pd.DataFrame, others: pd.DataFrame) -> str:

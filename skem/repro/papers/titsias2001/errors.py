@@ -37,6 +37,7 @@ def errors(
     table), and the keys of `fit_errors` and `choice_errors`.
     """
     source, rows = entry["source"], []
+    setup = {**setup, "model": {**setup["model"], **entry.get("model", {})}}
     for trial in _folds(source, entry["scale"], setup, seed):
         start = splits.seed(seed, source, trial.run, trial.fold, "start")
         found = fit_errors(trial, n_components, setup["sharings"], setup["model"], start)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from functools import cached_property
 
+import numpy as np
 import pandas as pd
+from scipy.special import gamma
 
 from skem.repro.ledger.estimates import Estimate, mean
 from skem.repro.papers import measured
-from skem.repro.papers.measured import final
+from skem.repro.papers.measured import FINAL, final
 from skem.repro.papers.titsias2001.tables import cells
 
 
 class Evidence(measured.Evidence):
-    """Values "values" (means over folds by repetition), "timing" and "examples"."""
+    """Values "values" (means over folds by repetition), "spreads" (standard deviations over folds), "timing" and "examples"."""
 
     target = "titsias"
 
@@ -24,6 +26,17 @@ class Evidence(measured.Evidence):
         return final(
             self.model_rows(table, content, dataset, method, n_components=m).set_index("run")[column]
         )
+
+    def over_folds(self, dataset: str, method: str, m: int) -> Estimate:
+        """Estimate the standard deviation of errors over the folds of a cross-validation, which the paper prints after "+-".
+
+        The mean over repetitions is that of a normal sample's standard deviation, which is too small by the factor c4.
+        """
+        content = f"the standard deviation of {method} with {m} components on {dataset}"
+        cell = self.model_rows("spreads", content, dataset, method, n_components=m).iloc[0]
+        freedom, n = self.paper.n_folds - 1, int(cell["n_runs"])
+        c4 = np.sqrt(2 / freedom) * gamma((freedom + 1) / 2) / gamma(freedom / 2)
+        return Estimate(float(cell["std"] / c4), np.nan, n, protocol=FINAL, dof=n * freedom)
 
     @cached_property
     def printed(self) -> pd.DataFrame:

@@ -19,12 +19,16 @@ def name_of(sharing: float) -> str:
 
 
 class Variant(TypedDict):
-    """A table of the paper on certain features: source and scale, or the reason why it is not available."""
+    """A table of the paper on certain features: source and scale, or the reason why it is not available.
+
+    ``model`` has parameters that replace those of the other tables.
+    """
 
     title: Text
     table: Literal["I", "II", "III", "IV", "V"]
     source: NotRequired[str]
     scale: NotRequired[Literal["none", "standard", "range", "discriminant", "discriminant_whole"]]
+    model: NotRequired[Params]
     n_components: Distinct[Count]
     not_available: NotRequired[str]
 

@@ -27,7 +27,7 @@ agree with any repetition. *within, allowing for counting*: with no standard dev
 CHOICE_NOTE = """\
 Test error in %, and in brackets its difference to the average over lambda in the same folds, ± its standard error over
 repetitions of the cross-validation; then the mean of the selected lambdas. *chosen*: the lambda with the best log posterior on
-validation samples, along a path of warm starts, then trained on all samples; *by accuracy*: by validation accuracy; *per pair*:
+validation samples, along a path of fits that each start from the one before, then trained on all samples; *by accuracy*: by validation accuracy; *per pair*:
 a lambda for the components of each class in each other class, one pair after the other."""
 
 METHODS = {"rbf_two_stage": "rbf", "prbf_average": "averaging"}
@@ -41,7 +41,11 @@ def method_of(claim: Claim) -> str:
 
 def cells(claims: pd.DataFrame) -> pd.DataFrame:
     """Return the cells of the paper's tables: id, dataset, method, n_components, paper, paper_std (over folds)."""
-    own = claims[(claims["paper"] == "titsias2001") & (claims["quantity"] == "error_pct")]
+    own = claims[
+        (claims["paper"] == "titsias2001")
+        & (claims["kind"] == "number")
+        & (claims["quantity"] == "error_pct")
+    ]
     return pd.DataFrame(
         {
             "id": claim["id"],
@@ -57,15 +61,19 @@ def cells(claims: pd.DataFrame) -> pd.DataFrame:
 
 
 def values(tables: Tables, *_: Any) -> dict[str, pd.DataFrame]:
-    """Return means over the folds of a repetition, and the examples."""
-    by_run = tables["errors"]
-    if len(by_run):
-        by_run = by_run.groupby(["dataset", "method", "n_components", "run"], sort=False)
-    means = {
-        name: by_run[columns].mean().reset_index() if len(by_run) else by_run
-        for name, columns in (("values", ["error", "own_group", "shared"]), ("timing", ["seconds"]))
+    """Return means over the folds of a repetition, standard deviations over these folds (mean of repetitions), and the examples."""
+    errors, examples = tables["errors"], tables["examples"]
+    if not len(errors):
+        return {**dict.fromkeys(("values", "spreads", "timing"), errors), "examples": examples}
+    cell = ["dataset", "method", "n_components"]
+    by_run = errors.groupby([*cell, "run"], sort=False)
+    spreads = by_run["error"].std(ddof=1).groupby(cell, sort=False).agg(std="mean", n_runs="size")
+    return {
+        "values": by_run[["error", "own_group", "shared"]].mean().reset_index(),
+        "spreads": spreads.reset_index(),
+        "timing": by_run[["seconds"]].mean().reset_index(),
+        "examples": examples,
     }
-    return means | {"examples": tables["examples"]}
 
 
 def tables(tables: Tables, stated: pd.DataFrame, paper: Settings) -> dict[str, Any]:

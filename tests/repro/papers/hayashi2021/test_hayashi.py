@@ -15,7 +15,7 @@ from skem.repro.ledger.interpretations import Interpretation
 from skem.repro.papers.hayashi2021 import boundaries, errors, tables
 from skem.repro.papers.hayashi2021.evidence import Evidence
 from skem.repro.papers.hayashi2021.figures import FIGURES
-from skem.repro.papers.hayashi2021.settings import METHODS, NETWORKS, RAW
+from skem.repro.papers.hayashi2021.settings import METHODS, NETWORKS
 
 PAPER = papers.settings("hayashi2021", ROOT / "config")
 PRINTED = {
@@ -25,23 +25,24 @@ PRINTED = {
     )
 }
 # By initial components per class: error on test and on training samples, final components, weights; as the paper's Figure 7.
-CURVE = {2: (30, 30, 2, 8), 4: (14, 13.5, 4, 14), 8: (10, 9, 8, 20), 12: (10, 8.5, 10, 26), 16: (10, 8.5, 11, 30), 20: (10, 8.5, 12, 34)}  # fmt: skip
+CURVE = {2: (30, 30, 2, 8), 4: (14, 13.5, 4, 14), 6: (12, 11.5, 6, 17), 8: (10, 9, 8, 20), 10: (10, 9, 9.4, 23), 12: (10, 8.5, 10, 26), 16: (10, 8.5, 11, 30), 20: (10, 8.5, 12, 34)}  # fmt: skip
 
 
 def split_errors(spread=0.1, **changed):
-    """Errors and weights as printed, plus noise; ``changed`` adds to a method's error."""
+    """Errors and weights as printed, plus noise; ``changed`` adds to a method's error, or to the number of components."""
     rng, rows = np.random.default_rng(0), []
     for dataset, entry in PAPER.data_sets.items():
         initial = (2 * PAPER.model["n_components"] - 1) * entry.get("n_train", 250)
         for run in range(10):
             for method in METHODS:
-                plain = RAW.get(method, method)
+                plain = method.removesuffix("_files")
                 error = PRINTED.get((dataset, plain, "error_pct"), 20.0) + spread * rng.normal()
                 weights = PRINTED.get((dataset, plain, "n_nonzero_weights"), 9.0)
                 row = {"dataset": dataset, "run": run, "method": method, "benchmark": False}
                 row |= {"error": error + changed.get(method, 0.0), "log_loss": 0.5, "calibration_error": 2.0}
                 row["weights"] = weights + (plain == "sdgm") * rng.normal()
                 row |= {"initial_weights": initial, "n_components": 4.0 + 0.1 * rng.normal()}
+                row["n_components"] += changed.get("n_components", 0.0)
                 rows.append(row)
     return pd.DataFrame(rows)
 
@@ -74,7 +75,7 @@ def networks(spread=0.02, **changed):
 
 
 def evidence(**values):
-    made = {"errors": split_errors, "components": curves, "images": networks}
+    made = {"errors": split_errors, "components": curves, "components_raw": curves, "images": networks}
     return Evidence({k: values[k] if k in values else make() for k, make in made.items()}, PAPER, STATED)
 
 
@@ -82,9 +83,10 @@ def test_the_papers_own_numbers_are_reproduced():
     found = evidence(errors=split_errors(spread=0.005))
     own = STATED[STATED["id"].str.match(r"hayashi\.table[12]\.") & (STATED["external"] == "no")]
     table, _ = summary.ledger(own, lambda claim, _: evaluate(found, claim))
-    not_reproduced = table[table["verdict"] != "reproduced"]
-    assert set(not_reproduced["verdict"]) == {"not run", "not testable"}
-    assert not_reproduced["remark"].str.contains("not run|an hour|not available|Titanic").all()
+    other = table[table["verdict"] != "reproduced"].set_index("id")
+    assert set(other["verdict"]) == {"not run", "not testable", "not comparable"}
+    reasons = "an hour|not available|Titanic|six columns|widths of this network|another draw|no public code"
+    assert other["remark"].str.contains(reasons).all()
 
 
 @pytest.mark.parametrize(
@@ -97,28 +99,43 @@ def test_the_papers_own_numbers_are_reproduced():
         ("table1.ripley.gp_error", {"errors": split_errors(spread=0.0, gp=0.7)}, "worse"),
         ("table1.breast_cancer.sdgm_error", {"errors": split_errors(spread=1.2)}, "too few runs"),
         ("table1.breast_cancer.sdgm_error", {"errors": split_errors(spread=6.0)}, "not testable"),
-        ("table1.mean.mgp_weights", {}, "not testable"),
+        ("table1.mean.mgp_weights", {}, "not comparable"),
+        ("table1.titanic.sdgm_weights", {}, "not comparable"),
+        # A point of error on waveform is no more than two draws of its samples differ by; the benchmark's own samples decide.
+        ("table1.waveform.sdgm_error", {"errors": split_errors(sdgm=1.0)}, "not testable"),
+        ("table1.waveform.sdgm_error", {"errors": split_errors(sdgm=1.0).assign(benchmark=True)}, "worse"),
+        ("table1.waveform.sdgm_error", {"errors": split_errors(sdgm=3.0)}, "worse"),
+        ("table1.waveform.sdgm_weights", {"errors": split_errors().assign(weights=13.0)}, "higher"),
         ("table1.mean.gp_error", {"errors": split_errors(0.05)}, "reproduced"),
         ("table1.mean.gp_error", {"errors": split_errors(0.05, gp=2.0)}, "worse"),
         ("fig3.n_components_removed", {"errors": split_errors().assign(n_components=4.0)}, "reproduced"),
-        ("fig3.n_components_removed", {"errors": split_errors().assign(n_components=2.0)}, "higher"),
+        ("fig3.n_components_removed", {"errors": split_errors(n_components=-2.0)}, "higher"),
         ("sec4-1.weight_reduction_max", {}, "reproduced"),
         ("sec4-1.weight_reduction_max", {"errors": split_errors().assign(weights=99.0)}, "lower"),
         ("sec3-3.kernel", {}, "fails"),
         ("sec4-1.best_on_average.gp", {"errors": split_errors(gp=1.0)}, "holds"),
-        ("sec5.beats_kernel_bayes", {"errors": split_errors(mgp=-1.0)}, "fails"),
+        ("sec5.beats_kernel_bayes", {"errors": split_errors(rvm=-1.0)}, "fails"),
+        ("sec4-1.best_on_average.mgp", {}, "not comparable"),
+        ("table1.banana.mgp_error", {}, "not comparable"),
         ("sec4-1.sparser.banana", {}, "holds"),
         ("sec4-1.sparser.banana", {"errors": split_errors().assign(weights=500.0)}, "fails"),
-        ("sec4-1.sparser.titanic", {}, "not testable"),
+        ("sec4-1.sparser.titanic", {}, "not comparable"),
+        ("sec4-1.not_always_best", {}, "holds"),
+        ("sec4-1.not_always_best", {"errors": split_errors(sdgm=-3.0)}, "fails"),
+        ("sec4-1.ripley_effective", {"errors": split_errors(sdgm=-1.0)}, "holds"),
+        ("sec4-1.ripley_effective", {}, "undecided"),  # GP has the same error
+        ("sec4-1.ripley_effective", {"errors": split_errors(rvm=-1.0)}, "fails"),
+        ("sec1.inappropriate_boundary", {}, "holds"),
+        ("sec1.inappropriate_boundary", {"errors": split_errors(softmax=-15.0)}, "fails"),
         ("sec4-1.initial_weights", {}, "holds"),
         ("sec4-1.initial_weights", {"errors": split_errors().assign(initial_weights=9)}, "fails"),
         ("abstract.sparsity", {}, "holds"),
         ("abstract.sparsity", {"errors": split_errors().assign(n_components=6.1)}, "fails"),
         ("sec1.ripley_n_components", {}, "holds"),
-        ("sec1.ripley_n_components", {"errors": split_errors().assign(n_components=2.0)}, "fails"),
+        ("sec1.ripley_n_components", {"errors": split_errors(n_components=-2.3)}, "fails"),
         ("fig7a.decreasing", {"components": curves(_8=(20, 19, 8, 20))}, "holds"),  # a claim about two to six
         ("fig7a.decreasing", {"components": curves(_4=(31, 31, 4, 14))}, "fails"),
-        ("fig7a.decreasing", {"components": curves(_4=(30, 29, 4, 14))}, "undecided"),
+        ("fig7a.decreasing", {"components": curves(_6=(14, 13.5, 6, 17))}, "undecided"),
         ("fig7a.flat", {}, "holds"),
         ("fig7a.flat", {"components": curves(_20=(15, 8.5, 12, 34))}, "fails"),
         ("fig7a.train_equals_test", {"components": curves(_2=(30, 20, 2, 8))}, "fails"),
@@ -127,23 +144,26 @@ def test_the_papers_own_numbers_are_reproduced():
         ("fig7b.unchanged_to_eight", {}, "holds"),
         ("fig7b.unchanged_to_eight", {"components": curves(_8=(10, 9, 6, 20))}, "fails"),
         ("fig7b.reduced_above_ten", {"components": curves(_12=(10, 8.5, 12.5, 26))}, "fails"),
-        ("fig7b.removed_at_20", {}, "reproduced"),
+        ("fig7b.removed_at_20", {}, "not comparable"),
         ("fig7c.weights_increase", {"components": curves(_20=(10, 8.5, 12, 20))}, "fails"),
         ("fig7c.not_minimal", {}, "holds"),
-        ("fig7d.reduction_min", {"components": curves(_2=(30, 30, 2, 80))}, "worse"),
+        ("fig7d.reduction_min", {}, "not comparable"),
         ("fig6.insufficient_few", {}, "holds"),
-        ("fig6.fewer_than_actual", {}, "fails"),
-        ("fig6.fewer_than_actual", {"components": curves(_4=(10.5, 10, 4, 14))}, "holds"),
-        ("table2.mnist_d2.sdgm", {"images": networks(spread=0.3)}, "too few runs"),
-        ("table2.mnist_d2.sdgm", {"images": networks(sdgm_error=0.5)}, "worse"),
-        ("sec4-2-2.beats_softmax", {}, "holds"),
+        ("fig6.fewer_than_actual", {"components": curves(_6=(13, 13, 6, 17))}, "fails"),
+        ("fig6.fewer_than_actual", {"components": curves(_6=(10.5, 10, 6, 17))}, "holds"),
+        ("table2.mnist_d2.sdgm", {}, "not comparable"),
+        ("table2.mean.dgmm", {}, "not comparable"),
+        ("sec4-2-2.beats_softmax", {}, "not comparable"),
+        ("sec4-2-2.best_on_average", {}, "not comparable"),
+        ("abstract.beats_softmax", {}, "holds"),  # a statement about the method, as in section 1
+        ("abstract.beats_softmax", {"images": networks(large_margin_softmax_error=-0.5)}, "fails"),
+        ("sec1.beats_fc_softmax", {}, "holds"),
         ("sec5.beats_softmax", {"images": networks(softmax_error=-0.5)}, "fails"),
-        ("abstract.beats_softmax", {"images": networks(large_margin_softmax_error=-1.0)}, "fails"),
-        ("sec4-2-2.best_on_average", {"images": networks(dgmm_error=-1.0)}, "fails"),
         ("sec4-2-2.same_level_sparse", {"images": networks(spread=0.005)}, "holds"),
         ("sec4-2-2.same_level_sparse", {"images": networks(dgmm_error=-0.6)}, "fails"),
         ("sec4-2-2.same_level_sparse", {"images": networks(sdgm_weights=60)}, "fails"),
         ("sec5.sparsity", {"images": networks(dgmm_error=0.5)}, "holds"),
+        ("sec5.sparsity", {"images": networks(dgmm_error=0.5), "errors": split_errors(mgp=-1.0)}, "fails"),
         ("fig5.feature_shape", {}, "holds"),
         ("fig5.feature_shape", {"images": networks(softmax_radial=-0.5)}, "fails"),
         ("fig5.feature_shape", {"images": networks(sdgm_silhouette=-0.5)}, "fails"),
@@ -153,21 +173,62 @@ def test_verdicts(name, values, expected):
     assert evaluate(evidence(**values), f"hayashi.{name}").verdict == expected
 
 
-def test_unscaled_features_are_not_compared_with_untrained_baselines():
+def under(found, choice):
     scale = papers.ambiguities("hayashi2021", STATED, PAPER, ROOT / "config")["scale"]
-    raw = Interpretation(replacements=(scale.choices["as-it-is"].replacements,))
-    found = evidence(errors=split_errors(rvm_raw=5.0)).under(raw)
-    assert found.column("banana", "rvm", "error").mean() > 15
-    assert evaluate(found, "hayashi.sec4-1.sparser.banana").verdict == "holds"
-    with pytest.raises(NotRun, match="not trained under this interpretation"):
-        evaluate(found, "hayashi.sec5.beats_kernel_bayes")
+    return found.under(Interpretation({"scale": choice}, (scale.choices[choice].replacements,)))
+
+
+def test_all_methods_have_the_features_of_the_files():
+    added = {f"{method}_files": 5.0 for method in ("sdgm", "gp", "mgp", "rvm")}
+    found = evidence(errors=split_errors(**added), components_raw=curves(_8=(30, 30, 8, 20)))
+    for choice, expected in (("files", 15.6), ("narrow", 10.6)):
+        error = evaluate(under(found, choice), "hayashi.table1.banana.sdgm_error").measured
+        assert error == pytest.approx(expected, abs=0.2)
+        ratio = evaluate(under(found, choice), "hayashi.sec4-1.best_on_average.gp")
+        assert ratio.measured == pytest.approx(
+            0.008, abs=0.01
+        )  # all errors are larger, not only those of SDGM
+    assert evaluate(under(found, "files"), "hayashi.fig7a.flat").verdict == "fails"
+    assert evaluate(under(found, "narrow"), "hayashi.fig7a.flat").verdict == "holds"
+
+
+def test_mean_ratio_has_the_spread_of_the_paper():
+    """The paper has 100 splits of four data sets and one fit on Ripley's data."""
+    rows = split_errors(spread=0.0)
+    noise = np.random.default_rng(3).normal(size=10)
+    varied = {}
+    for dataset in ("banana", "ripley"):
+        own = (rows["dataset"] == dataset) & (rows["method"] == "gp")
+        varied[dataset] = rows.assign(error=rows["error"].where(~own, rows["error"] + noise[rows["run"]]))
+    found = {name: evidence(errors=errors).mean_of_ratios("gp") for name, errors in varied.items()}
+    unit = noise.std(ddof=1) / 5
+    for name, sdgm, trials in (("banana", 10.6, 100), ("ripley", 9.1, 1)):
+        predicted = found[name].sd * np.sqrt(1 / 10 + 1)
+        assert predicted == pytest.approx(unit / sdgm * np.sqrt(1 / 10 + 1 / trials), rel=1e-6)
+
+
+def test_another_draw_has_other_training_and_test_samples():
+    """If every split of 400 of the 5,000 samples has its own error, draws differ by more than their test samples do."""
+    test_samples = 1.96 * 100 * np.sqrt(2 * 0.101 * 0.899 / 5000)
+    for spread, of_training in ((0.0, 0.0), (3.0, 1.96 * 3 * np.sqrt(2 * 400 / 5000))):
+        found = evidence(errors=split_errors(spread)).cell("waveform", "sdgm", "error")
+        assert found.grain == pytest.approx(
+            np.hypot(test_samples, of_training), rel=0.4 * (spread > 0) + 0.01
+        )
+
+
+def test_remarks_on_the_baselines():
+    notes = {method: evaluate(evidence(), f"hayashi.table1.breast_cancer.{method}_error").note for method in ("gp", "sdgm")}  # fmt: skip
+    assert all("codes the categories" in note for note in notes.values())
+    assert ["Wenzel" in note for note in notes.values()] == [True, False]
+    assert "10 components 10.0 and 9.0" in evaluate(evidence(), "hayashi.fig7a.test_above_train").note
 
 
 def test_remarks_and_missing_runs():
-    assert (
-        "ours has 8 to 32 channels and 10 epochs" in evaluate(evidence(), "hayashi.table2.mnist_d2.sdgm").note
-    )
-    for name, message in (("sec4-2-2.beats_softmax", "add the target hayashi_images"), ("table1.banana.gp_error", "add the target hayashi")):  # fmt: skip
+    note = evaluate(evidence(), "hayashi.table2.mnist_d2.sdgm").note
+    assert note.startswith("the paper gives neither")
+    assert "8 to 32 channels and 10 epochs" in note
+    for name, message in (("sec1.beats_fc_softmax", "add the target hayashi_images"), ("table1.banana.gp_error", "add the target hayashi")):  # fmt: skip
         with pytest.raises(NotRun, match=f"{message}$"):
             evaluate(Evidence({}, PAPER, STATED), f"hayashi.{name}")
 
@@ -186,7 +247,8 @@ def test_methods_on_a_split():
     assert set(table.index) == set(METHODS)
     assert table["error"].between(0, 100).all()
     assert table.drop("svm_rbf")["log_loss"].notna().all()
-    assert table.loc["mgp", "weights"] == table.loc["mgp", "initial_weights"] == 3 * 40
+    assert table.loc["mgp", "weights"] == table.loc["mgp", "initial_weights"] == 3 * 40  # N per component
+    assert table.loc["primal", "initial_weights"] == 3 * 6  # 1 + D (D + 3) / 2 per component
     model = errors.MGPClassifier(2, max_iter=5, random_state=0).fit(X, y)
     for precisions in model.alpha_:
         assert len(np.unique(precisions[np.isfinite(precisions)])) <= 1
@@ -235,7 +297,7 @@ def test_tables():
 
 def test_figures():
     figure = FIGURES["hayashi_components"]
-    figure.draw(figure.rows({"hayashi2021_components": curves()}, PAPER), PAPER)
+    figure.draw(figure.rows({"hayashi2021_components_raw": curves()}, PAPER), PAPER)
     figure = FIGURES["hayashi_features"]
     points = pd.DataFrame({"x": [0.0, 1.0], "y": [1.0, 0.0], "class": [0, 1], "method": "softmax"})
     rows = figure.rows({"a": points, "b": points.assign(method="sdgm")}, PAPER)

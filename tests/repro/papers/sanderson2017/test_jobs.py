@@ -72,13 +72,31 @@ def test_fits(toy, monkeypatch):
 
 
 def test_advice(toy):
-    setup = {"most_rows": 100, "runs": 2, "reg_covar": 1e-3, "kmeans_iter": [0, 5], "em_iter": [1, 4, 20]}
+    setup = {
+        "most_rows": 100,
+        "runs": 2,
+        "reg_covar": 1e-3,
+        "kmeans_iter": [0, 5],
+        "em_iter": [1, 4, 20],
+        "tol": 1e-3,
+    }
     table = pd.DataFrame(advice.advice(setup=setup | {"rows_per_component": [5, 40, 1000]}, **toy))
-    assert set(table.loc[table["about"] == "rows_per_component", "value"]) == {5, 40}  # as many as there are
+    few = table[table["about"] == "rows_per_component"]
+    assert set(few["value"]) == {5, 40}  # as many as there are
+    assert few["n_iter"].le(20).all()
     assert np.isfinite(table["test"]).all()
     found = pd.DataFrame(advice.starts(setup={"runs": 2, "em_iter": [1, 5]}, reg_covar=1e-10, **toy))
     rising = found.pivot(index=["run", "metric"], columns="em_iter", values="train")
     assert (rising[5] >= rising[1]).all()
+
+
+def test_variance_floors(monkeypatch, toy):
+    monkeypatch.setitem(ENGINES, "armadillo_diag", ENGINES["skem_diag"])
+    setup = {"most_rows": 100, "runs": 2, "em_iter": 5, "floors": [1e-6, 1.0]}
+    table = pd.DataFrame(advice.floors(em=EM, setup=setup, **toy))
+    assert len(table) == 4
+    assert table.groupby("run")["train"].is_monotonic_decreasing.all()  # by the larger floor
+    assert np.isfinite(table["test"]).all()
 
 
 def test_times_of_k_means():

@@ -35,7 +35,7 @@ def values(**changed):
             total = (printed(dataset, method, "log_likelihood") or -1e5) * scale * changed.get(method, 1.0)
             row = {"dataset": dataset, "method": method, "n_rows": n_rows, "note": ""}
             row["guard"] = METHODS[method].bound.format(floor=PAPER.floor)
-            noise = changed.get("noise", 1e-3) * abs(total) * abs(rng.normal(size=10)) * (np.arange(10) > 0)
+            noise = changed.get("noise", 2e-4) * abs(total) * abs(rng.normal(size=10)) * (np.arange(10) > 0)
             found["fits"] += [row | {"run": r, "log_likelihood": total - n} for r, n in enumerate(noise)]
     for dataset in [*PAPER.sizes["paper"].timed, "synthetic-1m"]:
         figure2 = dataset == "synthetic-1m"
@@ -75,18 +75,28 @@ def values(**changed):
     for dataset, methods in PAPER.heldout["data_sets"].items():
         for method in methods:
             value = -2.0 - changed.get("full_is_worse", -1.0) * (METHODS[method].covariance == "full")
-            row = {"dataset": dataset, "method": method, "guard": "", "note": "", "train": value}
+            row = {"dataset": dataset, "method": method, "guard": "", "note": ""}
+            row["train"] = value + changed.get("overfit", 0.0) * (METHODS[method].covariance == "full")
             found["heldout"] += [row | {"fold": f, "test": value + 0.01 * rng.normal()} for f in range(5)]
+    sd = changed.get("initialisations", 1e-4)
     for dataset in PAPER.advice["data_sets"]:
         for about, least in (PROTOTYPE | changed.get("enough", {})).items():
             for covariance in ("diag", "full") if about == "rows_per_component" else ("diag",):
                 loss = 0.2 * (1 + changed.get("full_needs_more", 1) * (covariance == "full"))
-                row = {"dataset": dataset, "about": about, "covariance": covariance}
+                row = {"dataset": dataset, "about": about, "covariance": covariance, "n_iter": 10}
                 found["advice"] += [
-                    row | {"value": n, "run": run, "test": -loss * (n < least) + 1e-4 * rng.normal()}
+                    row
+                    | {"value": n, "run": run, "test": -loss * (n < least) + sd * rng.normal()}
+                    | {"converged": int(n >= changed.get("converges_from", 2) or run > 0)}
                     for n in PAPER.advice[about]
-                    for run in range(5)
+                    for run in range(PAPER.advice["runs"])
                 ]
+    for dataset in PAPER.floors["data_sets"]:
+        collapses = changed.get("collapses", {0.0: ["ozone"]})
+        for floor in PAPER.floors["floors"]:
+            row = {"dataset": dataset, "floor": floor, "note": "", "test": -5.0}
+            row["train"] = 1e4 if dataset in collapses.get(floor, []) else -5.0
+            found["floors"] += [row | {"run": run} for run in range(PAPER.floors["runs"])]
     for metric, value in {"mahalanobis": -100.0, "euclidean": changed.get("euclidean", -110.0)}.items():
         found["starts"] += [
             {"run": run, "metric": metric, "em_iter": n, "train": value + 0.1 * rng.normal()}
@@ -116,9 +126,25 @@ def test_the_papers_own_numbers_are_reproduced():
     not_run = table[table["verdict"] == "not run"]
     assert not_run["remark"].str.contains("not available|add the target sanderson").all()
     other = table[~table["verdict"].isin(["not run", "reproduced"])]
-    # The two programs differ by one unit of the last printed digit.
-    assert other.index.str.contains(r"birch3.*log_likelihood").all()
-    assert set(other["verdict"]) == {"not testable"}
+    assert set(other["verdict"]) == {"not comparable"}
+    assert other.index.str.contains("fit_seconds|pokerhand.*log_likelihood").all()
+
+
+def test_times_and_stand_ins_are_not_comparable():
+    table = verdicts(
+        "seconds|speedup|share|exp_dominates|pokerhand.*likelihood|diag_higher.poker", AS_PRINTED
+    )
+    assert set(table["verdict"]) == {"not comparable", "not run"}
+    assert (
+        table.loc[table["verdict"] == "not comparable", "remark"]
+        .str.match("other machine|other samples")
+        .all()
+    )
+    # An ordering of programs on one machine is comparable, but not on a stand-in.
+    found = values()
+    slow = (found["timing"]["dataset"] == "pokerhand") & (found["timing"]["method"] == "armadillo_diag")
+    found["timing"].loc[slow, "seconds"] *= 1e6
+    assert evaluate(Evidence(found, PAPER, STATED), "sanderson.sec5.faster_everywhere").verdict == "holds"
 
 
 @pytest.mark.parametrize(
@@ -128,40 +154,40 @@ def test_the_papers_own_numbers_are_reproduced():
         ("table1.winequality.gmm_diag_log_likelihood", {"armadillo_diag": 0.9}, "better"),
         ("table1.winequality.gmm_diag_log_likelihood", {"noise": 1.0}, "too few runs"),
         ("table1.winequality.gmm_diag_log_likelihood", {"noise": 3.0}, "not testable"),
-        ("table1.birch3.fit_seconds_ratio", {"seconds_armadillo_diag": 2.0}, "worse"),
         ("abstract.accuracy", {}, "holds"),
         ("abstract.accuracy", {"armadillo_diag": 10.0}, "fails"),
         ("sec5.diag_higher.winequality", {"armadillo_diag": 10.0}, "fails"),
-        ("sec5.no_significant_loss", {}, "holds"),
-        ("sec5.no_significant_loss", {"armadillo_diag": 3.5}, "fails"),
-        ("sec5.regularisation", {"full_is_worse": 1.0}, "holds"),
+        ("sec5.no_significant_loss", {}, "undecided"),
+        ("sec5.regularisation", {"full_is_worse": 1.0, "overfit": 2.0}, "holds"),
+        ("sec5.regularisation", {"full_is_worse": 1.0}, "fails"),  # on its own training samples, too
         ("sec5.regularisation", {}, "fails"),
         ("sec5.faster_everywhere", {}, "holds"),
         ("sec5.faster_everywhere", {"seconds_armadillo_diag": 9.0}, "fails"),
-        ("sec5.speedup_over_mlpack", {}, "fails"),
-        ("sec5.speedup_over_mlpack", {"seconds_mlpack_full": 2.0}, "holds"),
         ("sec3.mahalanobis", {}, "holds"),
         ("sec3.mahalanobis", {"euclidean": -90.0}, "fails"),
         ("sec3.kmeans_cheaper", {}, "holds"),
         ("sec3.kmeans_cheaper", {"kmeans_share": 0.7}, "fails"),
-        ("sec2-1.exp_dominates", {}, "fails"),
-        ("sec2-1.exp_dominates", {"exp": 1e9}, "holds"),
         ("sec3.kmeans_iterations", {}, "reproduced"),
         ("sec3.kmeans_iterations", {"enough": {"kmeans_iter": 50}}, "higher"),
-        ("sec4.km_iter", {"enough": {"kmeans_iter": 1}}, "lower"),
+        ("sec3.kmeans_iterations", {"enough": {"kmeans_iter": 50}, "initialisations": 0.2}, "undecided"),
+        ("sec4.km_iter", {"enough": {"kmeans_iter": 1}}, "reproduced"),
+        ("sec4.em_iter_max", {}, "reproduced"),
         ("sec4.em_iter_max", {"enough": {"em_iter": 100}}, "higher"),
         ("sec4.em_iter_min", {"enough": {"em_iter": 5}}, "reproduced"),
-        ("sec4.samples_per_gaussian", {}, "higher"),
-        ("sec4.samples_per_gaussian", {"enough": {"rows_per_component": 5}}, "reproduced"),
+        ("sec4.em_iter_min", {}, "higher"),
+        ("sec4.samples_per_gaussian", {}, "undecided"),  # two are enough, the fewest tried
+        ("sec4.samples_per_gaussian", {"converges_from": 5}, "reproduced"),
+        ("sec4.samples_per_gaussian", {"converges_from": 20}, "higher"),
+        ("sec2-2.variance_floor", {}, "holds"),
+        ("sec2-2.variance_floor", {"collapses": {1e-10: ["ozone"]}}, "fails"),
+        ("sec4.var_floor", {}, "holds"),
+        ("sec4.var_floor", {"collapses": {0.0: ["ozone"], 1e-10: ["ozone"]}}, "fails"),
         ("sec4.diag_fewer_samples", {}, "holds"),
         ("sec4.diag_fewer_samples", {"full_needs_more": -0.5}, "fails"),
         ("sec4.spread_seeding_cost", {}, "holds"),
         ("sec4.spread_seeding_cost", {"spread": 0.5}, "fails"),
-        ("fig2.fit_seconds_1thread", {}, "reproduced"),
-        ("fig2.fit_seconds_1thread", {"seconds_armadillo_diag": 0.5}, "better"),
-        ("fig2.kmeans_share_pct", {"kmeans_share": 0.1}, "lower"),
-        ("fig2.speedup_order", {}, "holds"),
-        ("fig2.below_linear", {}, "holds"),
+        ("fig2.fit_seconds_1thread", {}, "not comparable"),
+        ("fig2.speedup_order", {}, "not comparable"),
         ("fig2.data_megabytes", {}, "reproduced"),
     ],
 )  # fmt: skip
@@ -173,19 +199,17 @@ def test_verdicts(name, changed, expected):
 
 def test_interpretations():
     found = values(mlpack_full_unclamped=0.03)
-    table = verdicts(r"sec5.diag_higher.(?:wine|poker)", found, ambiguities={"sanderson2017": AMBIGUITIES})
-    table = table.set_index(table.index.str.rpartition(".").get_level_values(2))
-    assert table.loc["winequality", ["verdict", "depends_on"]].tolist() == [
+    table = verdicts("sec5.diag_higher.wine", found, ambiguities={"sanderson2017": AMBIGUITIES})
+    assert table[["verdict", "depends_on"]].iloc[0].tolist() == [
         "holds",
         "whether mlpack clamps its covariances",
     ]
-    assert table.loc["pokerhand", ["verdict", "depends_on"]].tolist() == ["holds", ""]
 
 
 def test_few_runs_that_differ():
     found = values(noise=3.0)
     found["fits"] = found["fits"][found["fits"]["run"] < 2]
-    claim = BY_ID["sanderson.table1.pokerhand.mlpack_log_likelihood"]
+    claim = BY_ID["sanderson.table1.winequality.mlpack_log_likelihood"]
     assert evaluate(Evidence(found, PAPER, STATED), claim).verdict == "too few runs"
 
 
@@ -228,6 +252,7 @@ def test_tables_and_figures(found):
         times_of = made["timing_csv"].set_index(["dataset", "method", "n_threads"])["paper"]
         assert times_of["synthetic-1m", "armadillo_diag", 1] == 272
         assert "| enough" in made["md"]
+        assert "| floor 1e-10" in made["md"]
         assert "K = 100" in made["timing_md"]
     else:
         assert "not part of this run" in made["md"]

@@ -9,7 +9,7 @@ from skem import datasets
 from skem.repro import papers
 from skem.repro.ledger import summary
 from skem.repro.ledger.estimates import NotRun
-from skem.repro.ledger.interpretations import Interpretation, survey
+from skem.repro.ledger.interpretations import survey
 from skem.repro.papers.titsias2001 import errors, examples, figures, tables
 from skem.repro.papers.titsias2001.evidence import Evidence
 from skem.repro.training.splits import _table_trials
@@ -17,11 +17,6 @@ from skem.repro.training.splits import _table_trials
 CELLS = tables.cells(STATED)
 PAPER = papers.settings("titsias2001", ROOT / "config")
 OWN = STATED[STATED["paper"] == "titsias2001"]
-ENDS = {
-    d: abs(np.subtract(*(own.loc[own["method"] == m, "paper"].mean() for m in ("lambda000", "lambda100"))))
-    for d, own in CELLS.groupby("dataset")
-}
-"""Differences of the paper's lambda = 0 and 1, by table."""
 
 
 def lambda_of(method):
@@ -42,7 +37,7 @@ def fold_errors(error=None, shift=0.0, spread=0.3, runs=5):
             for fold in range(5)
         ]
     table = pd.DataFrame(rows)
-    other = {"pima": "pima_raw", "satimage": "satimage_whole"}
+    other = {"pima": "pima_raw", "phoneme": "phoneme_standard", "satimage": "satimage_whole"}
     raw = table[table["dataset"] == "satimage"]
     raw = raw.assign(dataset="satimage_raw", error=raw["error"] + 2)
     others = table[table["dataset"].isin(other)]
@@ -61,13 +56,14 @@ def verdicts(claims, found):
 
 def test_the_papers_own_numbers_are_reproduced():
     table = verdicts(OWN, evidence(fold_errors(spread=1e-3)))
-    cells = table[table.index.isin(CELLS["id"]) & ~table.index.str.contains("clouds")]
-    assert set(cells["verdict"]) == {"reproduced"}
+    for ids in (table.index.isin(CELLS["id"]), table.index.str.contains("[.]best[.]m")):
+        known = table[ids & ~table.index.str.contains("clouds")]
+        assert set(known["verdict"]) <= {"reproduced", "holds"}, known["verdict"]
     expected = {
         "sec4.pima.rbf_better": "holds",
         "sec4.averaging_best": "holds",
-        "sec4.averaging_best.pima": "fails",
-        "sec4.ionosphere.lambda_beats_rbf": "fails",
+        "sec4.averaging_best.pima": "not comparable",  # the paper does not say it of this table
+        "sec4.ionosphere.lambda_beats_rbf": "holds",
         "sec4.phoneme.lambda_beats_rbf": "holds",
         "sec4.no_winner_0_or_1": "not testable",  # it takes clouds
         "sec4.satimage.projection": "holds",
@@ -96,21 +92,36 @@ def of_lambda(f, other=lambda d: 1.0):
     return lambda d, method: f(d, lambda_of(method)) if method.startswith("lambda") else other(d)
 
 
+BEST = {"pima": 0, "phoneme": 1}
+"""The best lambda of two tables; elsewhere it is in the middle."""
+
+
 @pytest.mark.parametrize(
-    ("error", "depends", "intermediate"),
+    ("error", "spread", "depends", "intermediate"),
     [
-        # The best lambda is 0 on one table, 1 on another, in the middle elsewhere.
-        (lambda d, lam: 5 * abs(lam - {"pima": 0, "phoneme": 1}.get(d, 0.5)), "holds", "holds"),
-        # The same with smaller differences than between the paper's own ends of lambda on Pima.
-        (lambda d, lam: abs(lam - {"pima": 0, "phoneme": 1}.get(d, 0.5)), "fails", "holds"),
-        (lambda d, lam: ENDS[d] * abs(lam - (d == "pima")), "undecided", "fails"),
-        (lambda d, lam: 5 * lam, "fails", "fails"),  # one lambda is best everywhere
+        (lambda d, lam: 5 * abs(lam - BEST.get(d, 0.5)), 0.05, "holds", "holds"),
+        # Strong on two tables and weak on the others: as strong as in the paper on average.
+        (lambda d, lam: (4 if d in BEST else 0.8) * abs(lam - BEST.get(d, 0.5)), 0.05, "holds", "holds"),
+        # Half as strong as in the paper.
+        (lambda d, lam: abs(lam - BEST.get(d, 0.5)), 0.05, "fails", "holds"),
+        (lambda d, lam: 5 * abs(lam - BEST.get(d, 0.5)), 15.0, "undecided", "undecided"),
+        (lambda d, lam: 5 * lam, 0.05, "fails", "fails"),  # one lambda is best everywhere
     ],
 )
-def test_dependence_on_lambda(error, depends, intermediate):
-    found = evidence(fold_errors(of_lambda(error), spread=0.05, runs=8))
+def test_dependence_on_lambda(error, spread, depends, intermediate):
+    found = evidence(fold_errors(of_lambda(error), spread=spread, runs=8))
     assert evaluate(found, "titsias.sec5.depends_on_lambda").verdict == depends
     assert evaluate(found, "titsias.sec4.intermediate_lambda").verdict == intermediate
+
+
+def test_best_lambda_against_rbf_has_the_difference_of_the_papers_selection():
+    error = of_lambda(
+        lambda d, lam: 0.0, lambda d: 0.0
+    )  # all alike: only selection by test errors favours lambda
+    found = evaluate(evidence(fold_errors(error, runs=25)), "titsias.sec4.ionosphere.lambda_beats_rbf")
+    assert found.verdict == "undecided"
+    optimistic = float(found.note.partition("the difference is ")[2].split()[0])
+    assert optimistic > found.high
 
 
 @pytest.mark.parametrize(("average", "expected"), [(-1.0, "holds"), (1.0, "fails"), (0.0, "undecided")])
@@ -128,19 +139,74 @@ def test_scaling_of_pima_is_an_interpretation():
     surveyed, depends_on = survey(
         claim, pima, lambda interpretation: evaluate(found.under(interpretation), claim)
     )
-    assert [one.evaluation.verdict for one in surveyed] == ["worse", "reproduced"]
+    assert [one.evaluation.verdict for one in surveyed] == ["reproduced", "worse"]
     assert depends_on == "the scaling of Pima"
 
 
 def test_features_of_satimage_show_in_the_errors():
     table = fold_errors(spread=0.1)
-    swapped = table["dataset"].replace(
-        {"satimage": "satimage_raw", "satimage_raw": "satimage", "satimage_whole": "none"}
-    )
-    swapped = table.assign(dataset=swapped)
-    worse = swapped[swapped["dataset"] == "satimage"].assign(dataset="satimage_whole")
-    for content, expected in ((table, "holds"), (pd.concat([swapped, worse]), "fails")):
+    swapped = {"satimage_whole": "satimage_raw", "satimage_raw": "satimage_whole"}
+    for content, expected in ((table, "holds"), (table.replace({"dataset": swapped}), "fails")):
         assert evaluate(evidence(content), "titsias.sec4.satimage.projection").verdict == expected
+
+
+def column(means, spread, seed=0):
+    """Errors of 25 repetitions in a column of the table of Pima."""
+    errors = np.random.default_rng(seed).normal(0, spread, (25, len(PAPER.methods)))
+    return column_of(errors + [means.get(method, 30.0) for method in PAPER.methods])
+
+
+def column_of(errors):
+    """A column of the table of Pima from errors by repetition and method."""
+    cells = pd.DataFrame(errors, columns=list(PAPER.methods)).rename_axis("run").reset_index()
+    cells = cells.melt("run", var_name="method", value_name="error").assign(dataset="pima", n_components=6)
+    return Evidence({"values": cells}, PAPER, STATED)
+
+
+@pytest.mark.parametrize(
+    ("means", "spread", "expected"),
+    [
+        ({"lambda025": 25.0}, 1.0, "holds"),
+        ({"lambda025": 25.0, "rbf": 24.99}, 0.03, "undecided"),  # two tie, and ours is the other one
+        (
+            {"lambda025": 26.0, "rbf": 25.0},
+            2.0,
+            "undecided",
+        ),  # worse, but often the best of one cross-validation
+        ({"lambda025": 28.0, "rbf": 25.0}, 0.5, "fails"),
+        ({}, 1.0, "undecided"),  # all alike
+    ],
+)
+def test_best_method_of_a_column(means, spread, expected):
+    found = evaluate(column(means, spread), "titsias.table3.pima.best.m6")
+    assert found.verdict == expected
+    assert found.low < found.measured < found.high
+
+
+def test_equal_methods_seldom_refute_the_best_of_a_column():
+    verdicts = [evaluate(column({}, 1.0, seed), "titsias.table3.pima.best.m6").verdict for seed in range(60)]
+    assert verdicts.count("fails") + verdicts.count("holds") <= 3
+
+
+def test_faithful_copies_seldom_refute_the_best_of_a_column():
+    """One method wins four cross-validations of five, and any other one the fifth; the paper's is one more repetition."""
+    rng, named, refuted, surprises = np.random.default_rng(0), list(PAPER.methods).index("lambda025"), 0, 0
+    for _ in range(100):
+        errors = rng.normal(0, 1, (26, len(PAPER.methods)))
+        errors[:, 0] -= 2.1
+        winner = errors[-1].argmin()
+        errors[:, [named, winner]] = errors[:, [winner, named]]  # the claim names the winner of the paper
+        surprises += winner > 0
+        refuted += evaluate(column_of(errors[:-1]), "titsias.table3.pima.best.m6").verdict == "fails"
+    assert surprises > 15
+    assert refuted <= 9  # 5 of 100, and two standard deviations
+
+
+def test_standard_deviations_over_folds():
+    found = evidence(fold_errors(spread=0.8, runs=25))
+    spread = found.over_folds("pima", "rbf", 6)
+    assert spread.mean == pytest.approx(0.8, rel=0.15)
+    assert (spread.n, spread.freedom) == (25, 100)
 
 
 def test_missing_runs():
@@ -172,11 +238,10 @@ def example(figure, **models):
     )
 
 
-@pytest.mark.parametrize(("same", "expected"), [(86, "holds"), (59, "undecided"), (30, "fails")])
-def test_most_fits_of_figure_3_are_the_same(same, expected):
-    apart = np.where(np.arange(100) < same, 0.01, 1.5)
-    found = evidence(measured=example("figure3", shared=("apart", apart)))
-    assert evaluate(found, "titsias.sec2d.fig3_same_as_separate").verdict == expected
+def test_share_of_equal_fits_of_figure_3():
+    found = evidence(measured=example("figure3", shared=("apart", np.where(np.arange(100) < 86, 0.01, 1.5))))
+    same = evaluate(found, "titsias.sec2d.fig3_same_as_separate")
+    assert (same.verdict, same.measured) == ("not comparable", 0.86)
 
 
 @pytest.mark.parametrize(
@@ -198,11 +263,12 @@ def test_number_of_separate_components_in_figure_4(four, two, expected):
 def test_examples_are_as_the_paper_describes_them():
     made = examples.examples({"repetitions": 6, "n_rows": 300, "drawn_rows": 100}, 1)
     found = evidence(measured=pd.DataFrame(made["measured"]))
-    for name in ("sec2c.fig3_supervised", "sec2c.fig3_prbf_better", "sec2d.fig4_prbf_better"):
-        assert evaluate(found, f"titsias.{name}").verdict == "holds", name
-    for choice, expected in (("likelihood", "fails"), ("error", "holds")):
-        own = found.under(Interpretation({"measure": choice}))
-        assert evaluate(own, "titsias.sec2d.fig5_separate_better").verdict == expected
+    assert evaluate(found, "titsias.sec2d.fig4_prbf_better").verdict == "holds"
+    for name in ("sec2c.fig3_supervised", "sec2c.fig3_prbf_better"):  # the data of the drawing are unknown
+        own = evaluate(found, f"titsias.{name}")
+        assert (own.verdict, own.low > 0) == ("not comparable", True), name
+    separate_better = evaluate(found, "titsias.sec2d.fig5_separate_better")
+    assert (separate_better.verdict, separate_better.low > 0) == ("not comparable", True)
     panels = figures.FIGURES["titsias_figures3to5"].rows({"panels": pd.DataFrame(made["panels"])}, PAPER)
     components = panels[panels["radius"].notna()]
     assert (components.groupby("panel").size() == 2).all()
