@@ -37,6 +37,8 @@ def copy(folder, datasets=tuple(FOLDS)):
         entries[name]["max_iter"] = PASSES
         method, how = next(iter(entries[name]["methods"].items()))
         how["settings"] = dict(list(how["settings"].items())[:count])
+        del how["candidates"]
+        entries[name]["paper"]["chosen_on_test"] = [entries[name]["paper"]["setting"]]
         entries[name]["methods"] = {method: how}
     path.write_text(yaml.safe_dump(experiment, sort_keys=False), encoding="utf-8")
     # Interpretations may name only what some experiment trains.

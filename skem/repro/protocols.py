@@ -1,18 +1,19 @@
-"""From a history of passes to one number: the ways of reporting accuracy.
+"""Protocols: from a history of iterations to one reported accuracy.
 
-A history has one row per data set, method, setting, run, fold and pass, with what the model after that pass
-scores on validation and test rows. A protocol says which row of it is reported:
+A history has one row per data set, method, configuration (``setting``), run, fold and iteration (``pass``), with the scores of
+the model after that iteration on validation and test samples. A protocol selects the reported row:
 
-- ``best-pass``: the best pass on the test set, fold by fold (what Pulford 2022, section 3 does);
-- ``best-fold``: the best pass of the best fold on the test set;
-- ``last-pass``: the last pass, no choice at all;
-- ``validated``: the pass that is best on validation rows; the test set is read once;
-- ``nested``: setting and pass together, best on validation rows. This is the honest one.
+- ``best-pass``: the best iteration on the test set, fold by fold (Pulford 2022, section 3);
+- ``best-fold``: the best iteration of the best fold on the test set;
+- ``last-pass``: the final iteration, without any selection;
+- ``validated``: the best iteration on validation samples; the test set is read once;
+- ``nested``: configuration (with its covariance regularisation) and iteration together, the best on validation samples inside the
+  training samples of each fold. The test set takes no part in any selection.
 
-The first three read models trained on all the paper's training rows (``rows`` is "all"), the last two those
-that have validation values. Best is the highest accuracy; on validation rows ties go to the lower log-loss,
-then to the earlier pass, then to the setting that comes first in the history, on test rows to the earlier
-pass, then fold.
+The first three read models trained on all the paper's training samples (``rows`` is "all"), the last two read models with
+validation values. The best iteration has the highest accuracy. On validation samples, ties go to the lower log-loss, then to the
+earlier iteration, then to the configuration that comes first in the history; on test samples, to the earlier iteration, then to
+the earlier fold.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ _TRIAL = ["dataset", "method", "setting", "run", "fold"]
 
 
 def gather(histories: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """One history of several, with all of `COLUMNS`: where no fit has validation rows, those of validation are empty."""
+    """One history of several, with all of `COLUMNS`: columns of validation are empty if no fit has validation samples."""
     gathered = pd.concat(histories, ignore_index=True) if histories else pd.DataFrame()
     return gathered.reindex(columns=list(dict.fromkeys([*gathered, *COLUMNS])))
 
@@ -60,7 +61,7 @@ def validate_history(history: pd.DataFrame) -> pd.DataFrame:
     ValueError
         If a column of `COLUMNS` is missing, one that should be numeric is not, a key is empty or given
         twice, ``rows`` is neither "all" nor "part", a test accuracy is not a fraction of a positive number
-        of rows, the runs of one setting do not have the same folds (some are missing then, and a mean over
+        of samples, the runs of one setting do not have the same folds (some are missing then, and a mean over
         folds would hide it), or both kinds of ``rows`` have validation values.
     """
     missing = [column for column in COLUMNS if column not in history]
@@ -160,7 +161,7 @@ def _select(history: pd.DataFrame, protocol: str) -> pd.DataFrame:
 
 
 def per_run(selected: pd.DataFrame) -> pd.DataFrame:
-    """Mean over folds, weighted by the test rows of each, for every run of what `select` returned.
+    """Mean over folds, weighted by the test samples of each, for every run of what `select` returned.
 
     Returns
     -------
@@ -193,21 +194,20 @@ def interval(
     values : array-like of shape (n,)
         One value per run.
     n_test : int or None, default=None
-        Rows of the test set, if all runs share one. None means cross-validation, where the interval is over
-        fold assignments: it holds the data set fixed, so it says nothing about another sample of the
-        population.
+        Samples tested in each run: of a fixed test set, or of all folds of cross-validation. None leaves their
+        sampling out: the interval holds the data set fixed, so it says nothing about another sample of the population.
     level : float, default=0.95
         Confidence level.
     sampling_sd : float or None, default=None
-        Standard deviation of the metric over single test rows. None takes sqrt(p (1 - p)) at p the mean of
+        Standard deviation of the metric over single test samples. None takes sqrt(p (1 - p)) at p the mean of
         `values`, which is that of an accuracy and of nothing else (and 0 where nothing is wrong).
 
     Returns
     -------
     mean, low, high : float
         With h_t = t_{n-1} s / sqrt(n) the half width over runs and h_z = z sd / sqrt(n_test) that of the
-        sampling of test rows, mean +- h_t for cross-validation and mean +- sqrt(h_t^2 + h_z^2) for a fixed
-        test set. One run has no h_t: NaN in the first case, h_z alone in the second.
+        sampling of test samples, mean +- sqrt(h_t^2 + h_z^2), or mean +- h_t without `n_test`. One run has no h_t:
+        h_z alone in the first case, NaN in the second.
     """
     values = np.asarray(values, dtype=float)
     if values.ndim != 1 or not len(values):
@@ -241,8 +241,8 @@ def summarise(history: pd.DataFrame, protocols: Sequence[str] = PROTOCOLS) -> pd
     -------
     DataFrame
         dataset, method, setting (under ``nested`` all that won, as in `per_run`), protocol, metric
-        ("accuracy", "log_loss" or "brier", on test rows), mean, low, high (95%, `interval`; more than one
-        fold means cross-validation, and log-loss and Brier score have the spread over runs only), std (over
+        ("accuracy", "log_loss" or "brier", on test samples), mean, low, high (95%, `interval`: of accuracies over runs
+        and the sampling of the samples tested, of log-loss and Brier score over runs only), std (over
         runs, NaN for one), n_runs, n_folds, pass_mean. Sorted by dataset, method, setting, and the order of
         `PROTOCOLS` and `METRICS`. A protocol that no row of a data set fits has no row.
     """
@@ -258,8 +258,8 @@ def summarise(history: pd.DataFrame, protocols: Sequence[str] = PROTOCOLS) -> pd
             n_folds = int(group["n_folds"].max())
             for metric in METRICS:
                 values = group[f"test_{metric}"].to_numpy(dtype=float)
-                fixed = n_folds == 1 and metric == "accuracy"
-                mean, low, high = interval(values, int(group["n_test"].iloc[0]) if fixed else None)
+                n_test = int(group["n_test"].iloc[0]) if metric == "accuracy" else None
+                mean, low, high = interval(values, n_test)
                 std = values.std(ddof=1) if len(values) > 1 else float("nan")
                 row = {"metric": metric, "mean": mean, "low": low, "high": high, "std": std}
                 counts = {"n_runs": len(values), "n_folds": n_folds, "pass_mean": group["pass"].mean()}

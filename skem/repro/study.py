@@ -125,11 +125,14 @@ def load_study(
     settings: dict[tuple[str, str, str], Setting] = {}
     features = {name: entry.features for name, entry in checked.datasets.items()}
     runs = {name: entry.runs for name, entry in checked.datasets.items()}
+    fewer = {name: entry.candidate_runs for name, entry in checked.datasets.items() if entry.candidate_runs}
     ends = checked.grids == "ends"
     for name, experiment in contents.items() if is_sound else ():
         where = f"{folder}/experiments/{name}.yaml"
         with gathered(faults):
-            for setting in expansion.settings(where, experiment, features, runs, ends=ends, numbers=numbers):
+            for setting in expansion.settings(
+                where, experiment, features, runs, ends=ends, numbers=numbers, candidate_runs=fewer
+            ):
                 key = (setting.dataset, setting.method, setting.name)
                 if settings.setdefault(key, setting) != setting:
                     faults.append(f"{where}: {'/'.join(key)} is another setting in another experiment")

@@ -142,8 +142,7 @@ def test_summary(crossed):
     values = np.array([0.825, 0.55])
     assert row["mean"] == pytest.approx(values.mean())
     assert row["std"] == pytest.approx(values.std(ddof=1))
-    half = t.ppf(0.975, 1) * values.std(ddof=1) / np.sqrt(2)
-    assert [row["low"], row["high"]] == pytest.approx([values.mean() - half, values.mean() + half])
+    assert [row["low"], row["high"]] == pytest.approx(interval(values, n_test=40)[1:])
     assert (row["n_runs"], row["n_folds"], row["pass_mean"]) == (2, 2, 2.0)
     columns = "dataset method setting protocol metric mean low high std n_runs n_folds pass_mean"
     assert list(table) == columns.split()

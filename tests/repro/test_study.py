@@ -198,11 +198,12 @@ RULES = [
         ("results/history/ric.csv", "did you mean results/history/rice.csv"),
         ("results/tables/mda.csv", r"add --config 'experiments=\[mda\]'"),
         ("sandersn", r"did you mean sanderson\?.* targets are all, sanderson, and files"),
+        ("history", "this rule makes a file for each name; name the file, results/history/{dataset}.csv"),
         ("nonsense", "no rule makes this target; targets are all, sanderson"),
     ],
 )
 def test_an_unknown_target_is_refused_with_suggestions(target, words):
-    targets.check(["all", "history", "results/history/rice.csv"], RULES, [])
+    targets.check(["all", "results/history/rice.csv"], RULES, [])
     with pytest.raises(ConfigurationError, match=f"^{target}: .*{words}"):
         targets.check([target], RULES, ["mda"])
 

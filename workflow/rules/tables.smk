@@ -31,7 +31,7 @@ DRAWN |= {
 
 
 rule choose_reg_covar:
-    """One covariance regularisation for all data sets, selected by validation accuracy; not part of a default run."""
+    """One covariance regularisation for all data sets at the paper's configurations; not part of a default run."""
     input:
         expand("results/history/{dataset}.csv", dataset=DATASETS),
     output:
@@ -39,11 +39,6 @@ rule choose_reg_covar:
     localrule: True
     params:
         datasets=list(DATASETS),
-        settings={
-            setting.name: setting.params["reg_covar"]
-            for setting in STUDY.settings.values()
-            if "reg_covar" in setting.params
-        },
         code=code("choose_reg_covar"),
     message:
         "selecting reg_covar"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired, TypeAlias
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from skem.repro.config.documents import read_mapping
+from skem.repro.config.documents import read_mapping, refuse
 from skem.repro.config.models import Source
-from skem.repro.config.validation import Count, DataSetName, Distinct, Strict, Text, parsed
+from skem.repro.config.validation import Count, DataSetName, Distinct, Strict, Text, parsed, unknown
 from skem.repro.training.classifiers import entries
 
 SCORES = {
@@ -74,10 +75,11 @@ Detectors = Annotated[dict[DataSetName, Detector], Field(min_length=1)]
 
 
 class ImageSet(TypedDict):
-    """A data set of images; a line joins its ``steps``."""
+    """A data set of images; a line joins its ``steps``. A method has ``n_features`` unless it names its own number."""
 
     title: Text
     features: Features
+    n_features: NotRequired[Count]
     steps: list[str]
     methods: Methods
 
@@ -149,7 +151,11 @@ class Comparison(Strict):
     def job(self, part: Part, dataset: str, method: str) -> dict[str, Any]:
         """Return the parameters of a job besides its features."""
         shared = {"images": ("runs",), "tables": ("n_folds", "max_rows"), "outliers": ()}[part]
-        return {name: getattr(self, part)[name] for name in shared} | self.methods(part, dataset)[method]
+        job = {name: getattr(self, part)[name] for name in shared}
+        if part == "images":
+            entry = self.images["data_sets"][dataset]
+            job |= {key: entry[key] for key in ("n_features",) if key in entry}
+        return job | self.methods(part, dataset)[method]
 
     def features(self, part: Part, dataset: str) -> dict[str, Any]:
         """Recipe of the features of images, and ``outside``, the data set of the outliers, if there is one."""
@@ -163,4 +169,21 @@ class Comparison(Strict):
 
 def read(path: str | Path) -> Comparison:
     """Read and check the file; `ConfigurationError` with all faults."""
-    return parsed(Comparison, read_mapping(path), [path])
+    found = parsed(Comparison, read_mapping(path), [path])
+    faults: list[str] = []
+    for name, entry in found.images["data_sets"].items():
+        where = f"{path}: images.data_sets.{name}"
+        faults += unknown(entry["steps"], entry["methods"], f"{where}.steps")
+        faults += _faults(entry["methods"], f"{where}.methods")
+    refuse(faults + _faults(found.outliers["methods"], f"{path}: outliers.methods"))
+    return found
+
+
+def _faults(methods: Mapping[str, Any], where: str) -> list[str]:
+    """Parameters that an estimator of this project does not have; those of others are checked when they are fitted."""
+    faults: list[str] = []
+    for name, method in methods.items():
+        entry = entries()[method["model"]]
+        if entry.estimator.startswith("skem.estimators."):
+            faults += unknown(method.get("params", {}), entry.parameters(), f"{where}.{name}.params")
+    return faults

@@ -34,7 +34,8 @@ def measure_all(keys: Mapping[str, Any], counter: str, fits: Iterable[Fit]) -> H
     for number, (estimator, train, test) in enumerate(fits):
         scores, seconds, predicted, log_loss = measure(estimator, train, test)
         row = {**keys, counter: number}
-        found.history.append(row | {"n_train": len(train[1]), "n_test": len(test[1])} | scores)
+        sizes = {"n_train": len(train[1]), "n_features": train[0].shape[1], "n_test": len(test[1])}
+        found.history.append(row | sizes | scores)
         found.seconds.append(row | seconds)
         numbers = np.full(len(predicted), number, dtype=np.int16)
         predictions.append((numbers, test[1].astype(np.int16), predicted.astype(np.int16), log_loss))

@@ -46,7 +46,7 @@ def auroc(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> float:
 def fit(dataset: str, method: str, job: Mapping[str, Any], path: str, root: int) -> Histories:
     """Fit a method once, and measure how well its scores tell test samples from those of another data set.
 
-    Parameters are as of `images.fit`. One row per score: dataset, method, score, n_train, auroc.
+    Parameters are as of `images.fit`. One row per score: dataset, method, score, n_train, n_features, auroc.
     """
     arrays, found = read_arrays(path), Histories()
     if not arrays:
@@ -60,5 +60,6 @@ def fit(dataset: str, method: str, job: Mapping[str, Any], path: str, root: int)
             SCORES[score](fitted, arrays[part][:, columns]) for part in ("X_test", "X_outside")
         )
         keys = {"dataset": dataset, "method": method, "score": score}
-        found.history.append(keys | {"n_train": len(y), "auroc": auroc(inside, outside)})
+        sizes = {"n_train": len(y), "n_features": X.shape[1]}
+        found.history.append(keys | sizes | {"auroc": auroc(inside, outside)})
     return found

@@ -15,6 +15,7 @@ from skem.metrics import mcnemar
 from skem.repro import protocols
 from skem.repro.comparison.configuration import SCORES, Comparison
 from skem.repro.files import read_arrays, read_table
+from skem.repro.paired import paired_test
 from skem.repro.render.format import document, interval, number
 
 SVM = "svm_rbf_search"
@@ -22,22 +23,26 @@ SVM = "svm_rbf_search"
 
 KEYS = ["dataset", "method"]
 MEASURES = ["accuracy", "log_loss", "calibration_error"]
+SIZES = ["n_train", "n_features"]
+SIZE_TITLES = {"n_train": "training samples", "n_features": "features"}
+DIGITS = {"accuracy": 1, "log_loss": 3}
+"""Decimals of measures on tables. Ranks are of the rounded values, so that no digit that is not shown decides a tie."""
 
 
 def beside_svm(
     scores: pd.DataFrame, predictions: Mapping[tuple[str, str], Mapping[str, NDArray[Any]]]
 ) -> pd.DataFrame:
-    """Add only_method and only_svm: test samples of the first run that one classifies correctly, and the other does not.
+    """Add only_method and only_svm: test samples of each run that one classifies correctly, and the other does not.
 
-    Both are NaN beside no `SVM`. ``predictions`` are arrays run, label and predicted, by data set and method.
+    Both are NaN beside no `SVM`, which has one run. ``predictions`` are arrays run, label and predicted, by data set and method.
     """
     counts = []
     for dataset, method, run in scores[[*KEYS, "run"]].itertuples(index=False):
         svm, pair = predictions.get((dataset, SVM)), (np.nan, np.nan)
-        if svm and method != SVM and run == 0:
+        if svm and method != SVM and pd.notna(run):
             ours = predictions[dataset, method]
-            first, n = ours["run"] == 0, len(svm["label"])
-            only_svm, only_method, _ = mcnemar(svm["label"], ours["predicted"][first], svm["predicted"][:n])
+            predicted = ours["predicted"][ours["run"] == run]
+            only_svm, only_method, _ = mcnemar(svm["label"], predicted, svm["predicted"])
             pair = only_method, only_svm
         counts.append(pair)
     both = np.reshape(counts, (-1, 2)).T
@@ -87,8 +92,8 @@ def tables(values: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 def of_images(scores: pd.DataFrame) -> pd.DataFrame:
     """One row per data set and method, in the order of the scores; a method that failed has ``error`` alone.
 
-    Columns: n_runs; accuracy (%) with its interval over test samples and runs; means of log_loss and calibration_error; gain
-    over `SVM` (points), and the p of McNemar's exact test in the first run.
+    Columns: n_train, n_features, n_runs; accuracy (%) with its interval over test samples and runs; means of log_loss and
+    calibration_error; gain over `SVM` (points) and its p, by `paired_test` over all runs.
     """
     svm = scores[scores["method"] == SVM].set_index("dataset")["accuracy"]
     rows = []
@@ -97,16 +102,15 @@ def of_images(scores: pd.DataFrame) -> pd.DataFrame:
         if "error" in own and own["error"].notna().any():
             rows.append(row | {"error": own["error"].dropna().iloc[0]})
             continue
-        ends = protocols.interval(own["accuracy"] / 100, int(own["n_test"].iloc[0]))
-        row |= {"n_runs": len(own)} | dict(
-            zip(("accuracy", "low", "high"), np.multiply(100, ends), strict=True)
-        )
+        n_test = int(own["n_test"].iloc[0])
+        ends = protocols.interval(own["accuracy"] / 100, n_test)
+        row |= {name: int(own[name].iloc[0]) for name in SIZES} | {"n_runs": len(own)}
+        row |= dict(zip(("accuracy", "low", "high"), np.multiply(100, ends), strict=True))
         row |= {name: own[name].mean() for name in MEASURES[1:]} | {"gain": np.nan, "p": np.nan}
-        counts = own[["only_method", "only_svm"]].iloc[0]
-        if counts.notna().all():
-            n = int(counts.sum())
-            row["gain"] = row["accuracy"] - svm[row["dataset"]]
-            row["p"] = stats.binomtest(int(counts["only_method"]), n).pvalue if n else 1.0
+        if row["method"] != SVM and row["dataset"] in svm:
+            gains = (own["accuracy"] - svm[row["dataset"]]) / 100
+            gain, row["p"] = paired_test(gains, own["only_method"] + own["only_svm"], n_test)
+            row["gain"] = 100 * gain
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -117,19 +121,20 @@ def of_seconds(seconds: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_tables(scores: pd.DataFrame) -> pd.DataFrame:
-    """Means over folds of `MEASURES`, by data set and method; ``error`` if a method failed."""
+    """`SIZES` of the first fold and means over folds of `MEASURES`, by data set and method; ``error`` if a method failed."""
     groups = scores.groupby(KEYS, sort=False)
-    means = groups[MEASURES].mean()
+    means = groups[SIZES].first().join(groups[MEASURES].mean())
     return (means.join(groups["error"].first()) if "error" in scores else means).reset_index()
 
 
 def ranks(table: pd.DataFrame, measure: str, larger_is_better: bool) -> pd.DataFrame:
-    """Average ranks over data sets (Demsar 2006): 1 is best, ties share their places.
+    """Average ranks over data sets (Demsar 2006) by values rounded to `DIGITS`: 1 is best, ties share their places.
 
     Methods without the measure on any data set do not take part. The critical difference is Nemenyi's, at 5%; p is that of
     Friedman's test that all are alike.
     """
     wide = table.pivot_table(index="dataset", columns="method", values=measure, sort=False).dropna(axis=1)
+    wide = wide.round(DIGITS[measure])
     n, k = wide.shape
     placed = (-wide if larger_is_better else wide).rank(axis=1)
     critical = stats.studentized_range.ppf(0.95, k, np.inf) / np.sqrt(2) * np.sqrt(k * (k + 1) / (6 * n))
@@ -166,16 +171,18 @@ def markdown(tables: Mapping[str, pd.DataFrame], settings: Comparison) -> dict[s
 
 def _ranks(means: pd.DataFrame, ranked: pd.DataFrame, names: Mapping[str, str]) -> list[Any]:
     parts: list[Any] = []
-    for measure, label, digits in (("accuracy", "accuracy, %", 1), ("log_loss", "log-loss", 3)):
+    sizes = means.groupby("dataset", sort=False)[SIZES].first()
+    for measure, label in (("accuracy", "accuracy, %"), ("log_loss", "log-loss")):
         own = ranked[ranked["measure"] == measure]
         first = own.iloc[0]
         lines = pd.DataFrame({"method": own["method"].map(names), "average rank": own["rank"]})
         wide = means.pivot_table(index="dataset", columns="method", values=measure, sort=False)
+        digits = dict.fromkeys(SIZES, 0) | dict.fromkeys(wide, DIGITS[measure])
         parts += [
-            f"**Average rank by {label}**, {first['n_datasets']} data sets; differences of less than "
-            f"{first['critical_difference']:.2f} are not significant",
+            f"**Average rank by {label}**, {first['n_datasets']} data sets; ranks that differ by less than the critical "
+            f"difference of {first['critical_difference']:.2f} (Nemenyi, 5%) are not significantly different",
             _rounded(lines, {"average rank": 2}),
-            {f"By data set, {label}": _rounded(wide, dict.fromkeys(wide, digits), names)},
+            {f"By data set, {label}": _rounded(sizes.join(wide), digits, SIZE_TITLES | dict(names))},
         ]
     return parts
 
@@ -202,25 +209,29 @@ def _images(own: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     lines = [
         {
             "method": names[row["method"]],
+            **{title: row[size] for size, title in SIZE_TITLES.items()},
             "accuracy, %": f"failed: {row['error']}"
             if isinstance(row.get("error"), str)
             else interval(row["accuracy"], row["low"], row["high"]),
-            "against the SVM": "" if np.isnan(row["gain"]) else f"{row['gain']:+.2f} (p = {row['p']:.2g})",
+            "against the SVM": number(row["gain"], "+.2f", "")
+            + ("" if np.isnan(row["p"]) else f" (p = {row['p']:.2g})"),
             "log-loss": row["log_loss"],
             "calibration error, %": row["calibration_error"],
             "runs": row["n_runs"],
         }
         for row in own.to_dict("records")
     ]
-    return _rounded(pd.DataFrame(lines), {"log-loss": 3, "calibration error, %": 1, "runs": 0})
+    digits = dict.fromkeys(SIZE_TITLES.values(), 0) | {"log-loss": 3, "calibration error, %": 1, "runs": 0}
+    return _rounded(pd.DataFrame(lines), digits)
 
 
 def _outliers(table: pd.DataFrame, names: Mapping[str, str], titles: Mapping[str, str]) -> pd.DataFrame | str:
     if not len(table):
         return "Not available."
-    wide = table.pivot_table(index=["method", "score"], columns="dataset", values="auroc", sort=False)
+    by = ["method", *SIZES, "score"]
+    wide = table.pivot_table(index=by, columns="dataset", values="auroc", sort=False)
     wide = wide.rename(index=names, level="method").rename(index=SCORES, level="score")
-    return _rounded(wide, dict.fromkeys(wide, 3), titles)
+    return _rounded(wide, dict.fromkeys(wide, 3), SIZE_TITLES | dict(titles))
 
 
 def _rounded(

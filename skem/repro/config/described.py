@@ -35,7 +35,7 @@ class File(TypedDict):
 
 
 class Source(TypedDict):
-    """Where a data set is available; each kind has the keys of `KEYS`."""
+    """A source of a data set; each kind has the keys of `KEYS`."""
 
     kind: Literal["mirror", "definition", "url", "npm", "pip", "apt", "included"]
     seed: NotRequired[NonNegativeInt]

@@ -70,8 +70,10 @@ def read_mapping(path: str | Path) -> dict[str, Any]:
     """Read a YAML file that is a mapping; `ConfigurationError` if it is something else."""
     document = read(path)
     if not isinstance(document, dict):
-        kind = "empty" if document is None else f"a {type(document).__name__}"
-        raise ConfigurationError(f"{path}: is {kind}; a mapping from keys to values is needed")
+        kind = "empty" if document is None else f"{document!r:.60}"
+        raise ConfigurationError(
+            f"{path}: is {kind}; a mapping from keys to values is needed, as in seed: 1 (with a blank)"
+        )
     return document
 
 
@@ -133,8 +135,11 @@ def refuse_unreadable(arguments: Sequence[str]) -> None:
     for entry in given.config:
         name, equals, _ = entry.partition("=")
         if not equals:
-            faults.append(f"{COMMAND_LINE}: {entry!r} is no name=value, as seed=1 is{advice.format(entry)}")
+            blank = any(part.startswith("=") for part in given.config)
+            fix = "; leave out the blanks around =" if blank else advice.format(entry)
+            faults.append(f"{COMMAND_LINE}: {entry!r} is no name=value, as seed=1 is{fix}")
         elif not re.fullmatch(r"[A-Za-z_][\w-]*\w", name):
-            faults.append(f"{COMMAND_LINE}: {name!r} is no name; write name=value, as in seed=1")
+            nested = ", and nested keys to a file for --configfile" if "." in name else ""
+            faults.append(f"{COMMAND_LINE}: {name!r} is no name; write name=value, as in seed=1{nested}")
     if faults:
         sys.exit(f"error: {ConfigurationError(*faults)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -11,7 +11,10 @@ from skem.repro.config.documents import refuse
 from skem.repro.config.experiments import MODELS
 from skem.repro.config.models import n_features
 from skem.repro.config.validation import suggestion, unknown
-from skem.repro.training.settings import PARTS_OF_NAMES, Setting, blocks_of, setting_name
+from skem.repro.training.settings import PARTS_OF_NAMES, Setting, blocks_of, candidate_name, setting_name
+
+CANDIDATES = "candidates"
+"""Unit of the candidates of nested: one job trains those of a method."""
 
 
 def settings(
@@ -22,11 +25,13 @@ def settings(
     *,
     ends: bool = False,
     numbers: Collection[str] | None = None,
+    candidate_runs: Mapping[str, int] | None = None,
 ) -> list[Setting]:
     """List the settings that an experiment trains; data sets without runs are left out.
 
     ``where`` names the experiment's file in messages; ``features`` and ``runs`` are by data set. ``ends`` keeps the first and
-    the last value of each list of a grid. ``numbers`` are the ids that a ``paper`` entry may name.
+    the last value of each list of a grid. ``numbers`` are the ids that a ``paper`` entry may name. ``candidate_runs`` are runs of the
+    candidates of nested, by data set, if they have fewer.
     """
     entries = experiment["data_sets"]
     faults = unknown(entries, runs, f"{where}: data_sets")
@@ -51,6 +56,8 @@ def settings(
                 faults += unknown(how.get("grid", {}).get(key, ()), partitions, f"{at}.grid.{key}")
             for name, unit, own in _written_out(how, ends):
                 most = runs.get(dataset, 0)
+                if unit == CANDIDATES:
+                    most = min(most, (candidate_runs or {}).get(dataset, most))
                 defaults = {"max_iter": entry.get("max_iter"), "runs": most} | how
                 params = how["params"] | own["params"]
                 if how["model"] in MODELS:
@@ -71,14 +78,19 @@ def settings(
 
 def _written_out(how: Any, ends: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Name, unit and entry of each setting of a method; those of its grid are named after their values."""
+    candidates = how.get("candidates", {"reg_covar": ()})
     for name, entry in how.get("settings", {}).items():
         yield name, name, entry
+        rows = ["part"] if "part" in entry["rows"] else entry["rows"]  # nested needs validation samples alone
+        for value in _ends(candidates["reg_covar"]) if ends else candidates["reg_covar"]:
+            params = entry["params"] | {"reg_covar": value}
+            yield candidate_name(name, value), CANDIDATES, entry | {"params": params, "rows": rows}
     if "grid" not in how:
         return
     grid = how["grid"]
     lists = {key: grid[key] for key in PARTS_OF_NAMES if key in grid}
     if ends:
-        lists = {key: list(dict.fromkeys([values[0], values[-1]])) for key, values in lists.items()}
+        lists = {key: _ends(values) for key, values in lists.items()}
     large = len(lists["partition"]) > 1 and not ends
     has_blocks = how["model"] in MODELS and "n_blocks" in MODELS[how["model"]].parameters()
     for values in product(*lists.values()):
@@ -97,6 +109,11 @@ def _written_out(how: Any, ends: bool) -> Iterator[tuple[str, str, dict[str, Any
         if large and partition in grid.get("runs", {}):  # the settings of a unit have the same runs
             entry["runs"] = grid["runs"][partition]
         yield setting_name(**point), partition if large else "grid", entry
+
+
+def _ends(values: Sequence[Any]) -> list[Any]:
+    """First and last value."""
+    return list(dict.fromkeys([*values[:1], *values[-1:]]))
 
 
 def _faults_of(setting: Setting) -> Iterator[str]:
@@ -133,5 +150,6 @@ def _faults_of_paper(where: str, entry: Any, numbers: Collection[str] | None) ->
     )
     if paper["setting"] not in labels:
         yield f"{where}.setting is {paper['setting']!r}; {suggestion(paper['setting'], labels)}"
+    yield from unknown(paper["chosen_on_test"], labels, f"{where}.chosen_on_test")
     if numbers is not None:
         yield from unknown([paper[key] for key in ("accuracy", "seconds_per_pass", "best")], numbers, where)

@@ -86,6 +86,12 @@ class WrittenOut(TypedDict):
     runs: NotRequired[Count]
 
 
+class Candidates(TypedDict):
+    """Values of ``reg_covar`` beside a method's own: further candidates of nested at each written-out setting."""
+
+    reg_covar: Distinct[NonNegativeFloat]
+
+
 class Method(TypedDict):
     """A model with its settings, written out or as a grid."""
 
@@ -96,12 +102,14 @@ class Method(TypedDict):
     runs: NotRequired[Count]
     grid: NotRequired[Grid]
     settings: NotRequired[Annotated[dict[Name, WrittenOut], Field(min_length=1)]]
+    candidates: NotRequired[Candidates]
 
 
 class InPaper(TypedDict):
-    """The paper's numbers for a data set: ids of claims."""
+    """The paper's numbers for a data set: ids of claims. ``chosen_on_test`` are settings that it chose by test accuracy."""
 
     setting: Name
+    chosen_on_test: Distinct[Name]
     accuracy: str
     seconds_per_pass: str
     best: str

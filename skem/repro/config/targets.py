@@ -18,18 +18,29 @@ def check(targets: Collection[str], rules: Collection[Any], absent: Collection[s
     Messages suggest rules without wildcards, their outputs and their inputs.
     """
     named = sorted(rule.name for rule in rules if not rule.has_wildcards())
-    known = {rule.name for rule in rules}  # Snakemake itself refuses those with wildcards
+    patterns = {rule.name: str(rule.output[0]) for rule in rules if rule.has_wildcards() and rule.output}
     unknown = [
         target
         for target in targets
-        if target not in known
+        if target not in named
         and not Path(target).exists()
         and not any(_makes(rule, target) for rule in rules)
     ]
     if unknown:
         plain = [file for rule in rules if rule.name in named for file in (*rule.output, *rule.input)]
         files = sorted({str(file) for file in plain if not callable(file)})
-        refuse([_message(target, named, files, absent) for target in unknown])
+        refuse(
+            [
+                f"{target}: this rule makes a file for each name; name the file, {_without_constraints(patterns[target])}"
+                if target in patterns
+                else _message(target, named, files, absent)
+                for target in unknown
+            ]
+        )
+
+
+def _without_constraints(pattern: str) -> str:
+    return re.sub(r"\{(\w+),[^{}]*\}", r"{\1}", pattern)
 
 
 def _makes(rule: Any, target: str) -> bool:

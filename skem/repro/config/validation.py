@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -76,7 +76,7 @@ def _line(fault: Any, document: Any, model: type[BaseModel], files: Files) -> st
     if kind == "missing":
         return f"{file_with(path, files)}: {'.'.join([*map(str, path), str(fault['loc'][-1])])} is missing"
     if kind == "extra_forbidden":
-        return f"{file}: unknown key {key}; {suggestion(str(path[-1]), _keys(model, path[-1], parent))}"
+        return f"{file}: unknown key {key}; {suggestion(str(path[-1]), _keys(model, path, parent))}"
     if kind == "value_error":
         return f"{file}: {key}: {context['error']}"
     if kind.startswith("union_tag"):
@@ -85,6 +85,7 @@ def _line(fault: Any, document: Any, model: type[BaseModel], files: Files) -> st
         return f"{file}: {key}.{context['discriminator'].strip(chr(39))} {received}{allowed}"
     message = re.sub(r"^(Input|String|Value|List|Dictionary|Tuple) ", "", fault["msg"])
     message = message.replace("valid array", "list").replace("an object", "a mapping")
+    message = message.replace(" after validation", "")
     if kind == "literal_error":
         message = suggestion(str(value), re.findall(r"'([^']*)'", context["expected"]))
     return f"{file}: {key} is {_shown(value)}; {message}{_advice(value, kind, file, path)}"
@@ -105,13 +106,33 @@ def _path(place: tuple[Any, ...], document: Any) -> tuple[list[Any], Any]:
     return path, parent
 
 
-def _keys(model: type[BaseModel], word: str, found: Collection[str]) -> list[str]:
-    """The keys of the mapping in a model's schema that most resembles the one with an unknown key."""
+def _keys(model: type[BaseModel], path: list[Any], found: Collection[str]) -> list[str]:
+    """Allowed keys beside the last one of ``path``; of several kinds of mappings, the one with most of those ``found``."""
     schema = model.model_json_schema()
-    mappings = [list(node.get("properties", ())) for node in [schema, *schema.get("$defs", {}).values()]]
+    nodes = list(_kinds(schema, schema))
+    for key in path[:-1]:
+        below = [node["properties"][key] for node in nodes if key in node.get("properties", ())]
+        below += [node["items"] for node in nodes if "items" in node]
+        for node in nodes:  # mappings with keys of the user's own
+            below += [node.get("additionalProperties"), *node.get("patternProperties", {}).values()]
+        nodes = [kind for node in below if isinstance(node, dict) for kind in _kinds(node, schema)]
+    mappings = [list(node["properties"]) for node in nodes if "properties" in node]
+    word = str(path[-1])
     return max(
-        mappings, key=lambda keys: (len({*keys} & {*found}), len(difflib.get_close_matches(word, keys)))
+        mappings or [[]],
+        key=lambda keys: (len({*keys} & {*found}), len(difflib.get_close_matches(word, keys))),
     )
+
+
+def _kinds(node: dict[str, Any], schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The members of a union in a JSON schema; a schema that is none, itself."""
+    if "$ref" in node:
+        node = schema["$defs"][node["$ref"].rpartition("/")[2]]
+    members = [*node.get("anyOf", ()), *node.get("oneOf", ())]
+    if not members:
+        yield node
+    for member in members:
+        yield from _kinds(member, schema)
 
 
 def _shown(value: object) -> str:
@@ -120,13 +141,17 @@ def _shown(value: object) -> str:
 
 
 def _advice(value: Any, kind: str, file: str, path: list[Any]) -> str:
-    """The fix for a list that was given as text, or a number that was read as text."""
-    if kind == "list_type" and isinstance(value, str):
-        key = f"--config '{path[-1]}=[{value}]'" if file == COMMAND_LINE else f"{path[-1]}: [{value}]"
+    """The fix for a list or a mapping that was given as text, or a number that was read as text."""
+    is_argument = file == COMMAND_LINE
+    if kind == "list_type" and isinstance(value, (str, dict)):
+        names = value.strip("[]{} ") if isinstance(value, str) else ", ".join(map(str, value))
+        key = f"--config '{path[-1]}=[{names}]'" if is_argument else f"{path[-1]}: [{names}]"
         return f"; write {key}"
+    if kind in ("dict_type", "model_type") and is_argument:
+        return "; write it to a file for --configfile"
     if kind not in ("int_type", "float_type") or not isinstance(value, str):
         return ""
-    if file == COMMAND_LINE and len(path) > 1:
+    if is_argument and len(path) > 1:
         return "; values in braces or brackets are text to --config, so write them to a file for --configfile"
     if re.fullmatch(r"[-+]?\d+[eE][-+]?\d+", value):
         return f"; write {value} with a point, as 1.0e-6"

@@ -26,6 +26,11 @@ def setting_name(**values: Any) -> str:
     return "-".join(form.format(values[key]) for key, form in PARTS_OF_NAMES.items() if key in values)
 
 
+def candidate_name(setting: str, reg_covar: float) -> str:
+    """Name a setting with another covariance regularisation, a candidate of nested: "1x7-K14-ridge0.3"."""
+    return f"{setting}-{setting_name(reg_covar=reg_covar)}"
+
+
 def blocks_of(partition: str) -> tuple[int, int]:
     """Number of blocks, and of features in each: (3, 12) of "3x12"."""
     n_blocks, block_size = partition.split("x")

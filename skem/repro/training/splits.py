@@ -72,7 +72,7 @@ def _hold_out(
     n_train = len(y) - round(fraction * len(y))
     if n_train == len(y):
         raise ValueError(
-            f"features.{dataset}.validation_fraction = {fraction} leaves none of {len(y)} training rows to validate on"
+            f"features.{dataset}.validation_fraction = {fraction} leaves none of {len(y)} training samples to validate on"
         )
     return random_subset(y, n_train, random_state=seed(root, dataset, run, fold, "validation"), stratify=True)
 
@@ -87,7 +87,7 @@ def trials(
 ) -> Iterator[Trial]:
     """Yield all fits of some runs, from arrays by the names of `feature_store.names`.
 
-    Where each run draws its own training images, "part" is "all" with validation samples, and made once.
+    If each run draws its own training images, "part" is "all" with validation samples, and made once.
     """
     if spec["recipe"] == "table":
         yield from _table_trials(dataset, spec, features["table"], rows, runs, root)

@@ -16,7 +16,8 @@ from skem.repro.config.documents import ConfigurationError
         ("seed: [1, 2\nruns: 3\n", "line 2: cannot be read"),
         (b"title: Gr\xfc\xdfe\n", "not a text in UTF-8"),
         ("", "is empty; a mapping"),
-        ("- a\n", "is a list; a mapping"),
+        ("- a\n", "is ['a']; a mapping"),
+        ("seed:1\n", "is 'seed:1'; a mapping from keys to values is needed, as in seed: 1 (with a blank)"),
     ],
 )
 def test_refused_files(content, words, tmp_path):
@@ -44,6 +45,18 @@ def test_overlays_are_merged_key_by_key():
     both = {"seed": 1, "datasets": {"rice": {"runs": 2, "presets": []}, "wine": {"runs": 1}}}
     assert documents.merged(base, overlay) == both
     assert base["datasets"]["rice"]["runs"] == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["seed", "=", "1"], "'seed' is no name=value, as seed=1 is; leave out the blanks around ="),
+        (["datasets.rice.runs=2"], "'datasets.rice.runs' is no name; .* to a file for --configfile"),
+    ],
+)
+def test_advice_for_arguments(arguments, words):
+    with pytest.raises(SystemExit, match=words):
+        documents.refuse_unreadable(["--config", *arguments])
 
 
 def test_arguments_that_would_end_in_a_traceback_of_snakemake(tmp_path):

@@ -33,6 +33,31 @@ def test_the_ends_of_a_grid():
     assert {s.unit for s in found} == {"grid"}
 
 
+def test_candidates_add_regularisations_to_every_setting():
+    own = {"n_features": 32, "params": {"n_components": 12}}
+    written = {"a": own | {"rows": ["all", "part"]}, "b": own | {"rows": ["all"], "runs": 4}}
+    method = {"model": "pskem", "params": {"reg_covar": 0.1}, "settings": written}
+    method |= {"candidates": {"reg_covar": [0.3, 1.0, 3.0]}}
+    content = {
+        "title": "Candidates",
+        "data_sets": {"ionosphere": {"max_iter": 3, "methods": {"own": method}}},
+    }
+
+    def found(ends=False):
+        fewer = {"ionosphere": 2}
+        return expansion.settings(
+            "own.yaml", content, FEATURES, {"ionosphere": 5}, ends=ends, candidate_runs=fewer
+        )
+
+    table = {s.name: (s.unit, s.params["reg_covar"], s.rows, len(s.runs)) for s in found()}
+    assert table["a"] == ("a", 0.1, ["all", "part"], 5)
+    assert table["a-ridge0.3"] == ("candidates", 0.3, ["part"], 2)
+    # With validation samples apart from the training samples, fits on all of them count.
+    assert table["b-ridge3"] == ("candidates", 3.0, ["all"], 2)
+    assert len(table) == 8
+    assert [s.name for s in found(ends=True)][:3] == ["a", "a-ridge0.3", "a-ridge3"]
+
+
 def test_folds_and_scaling_belong_to_the_features():
     grid = {"partition": ["1x32"], "folds": ["contiguous"], "scale": ["none", "range"], "rows": ["all"]}
     found = expanded(grid, model="svm_rbf", params={})
@@ -63,12 +88,14 @@ def test_faults_of_settings(grid, more, words):
 def test_faults_of_a_paper_entry():
     content = read(ROOT / "config/experiments/table1.yaml")
     rice = content["data_sets"]["rice"]
+    rice["paper"] |= {"chosen_on_test": ["1x7-K41"]}
     rice["paper"] |= {"setting": "1x7-K9", "accuracy": "pulford.table1.rice.skem_acuracy"}
     del content["data_sets"]["mnist"]["paper"]
     numbers = {"pulford.table1.rice.skem_accuracy"}
     with pytest.raises(ConfigurationError) as caught:
         expansion.settings("own.yaml", content, {}, dict.fromkeys(content["data_sets"], 1), numbers=numbers)
     for words in (
+        "rice.paper.chosen_on_test names '1x7-K41'; did you mean 1x7-K14?",
         "rice.paper.setting is '1x7-K9'; did you mean 1x7-K8? allowed: 1x7-K14",
         "rice.paper names 'pulford.table1.rice.skem_acuracy'; did you mean pulford.table1.rice.skem_accuracy?",
         "data_sets.mnist has no entry 'paper' as the others do",

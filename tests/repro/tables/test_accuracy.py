@@ -5,18 +5,26 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
 from skem.repro.ledger import stated_claims
+from skem.repro.paired import paired_test
 from skem.repro.render.format import document
 from skem.repro.tables import accuracy
+from skem.repro.training.settings import candidate_name
 
 T1 = 12.706204736432095  # 97.5% point of Student's t with one degree of freedom
 Z = 1.959963984540054
 A, B = "1x7-K14", "1x7-K8"
 
 PAPER = {"setting": A, "accuracy": "acc", "seconds_per_pass": "sec", "best": "best", "best_method": "RBF SVM"}
+PAPER |= {"chosen_on_test": [A]}
 METHODS = {
-    "skem": {"params": {"reg_covar": 0.03}, "settings": {A: {}, B: {}}},
+    "skem": {
+        "params": {"reg_covar": 0.03},
+        "settings": {A: {}, B: {}},
+        "candidates": {"reg_covar": [0.3]},
+    },
     "skem-ridge-1e-6": {"params": {"reg_covar": 1e-6}, "settings": {A: {}}},
 }
 OURS = {"max_iter": 2, "paper": PAPER, "methods": METHODS}
@@ -36,6 +44,11 @@ def entry(method, setting, run, fold, pass_, test, validation=None, rows=None, d
     row |= {"validation_accuracy": accuracy, "validation_log_loss": 1 - accuracy, "validation_brier": 1.0}
     row |= {"test_accuracy": test, "test_log_loss": 2 - test, "test_brier": 1 - test, "test_ece": test / 10}
     return row | {"log_likelihood": -1.0, "objective": -1.0} | other
+
+
+def half(p, n_test, over_runs=0.0):
+    """Half width in points of an accuracy's interval over runs and test samples."""
+    return 100 * np.hypot(over_runs, Z * np.sqrt(p * (1 - p) / n_test))
 
 
 def curve(method, setting, run, fold, test, validation=(None, None), **other):
@@ -151,28 +164,46 @@ def test_protocols_of_a_cross_validated_data_set(both):
     row = row_of(both, "rice")
     assert (row["method"], row["n_train"], row["n_runs"], row["n_folds"]) == ("skem", 100, 2, 2)
     # Runs: (.9 * 10 + .8 * 30) / 40 = .825 and (.86 * 10 + .82 * 30) / 40 = .83.
-    half = 100 * T1 * 0.005 / 2  # t s / sqrt(2), s = .005 / sqrt(2)
+    width = half(0.8275, 40, T1 * 0.005 / 2)  # t s / sqrt(2), s = .005 / sqrt(2)
     found = [row[f"test_selected_iteration{end}"] for end in ("", "_low", "_high")]
-    assert found == pytest.approx([82.75, 82.75 - half, 82.75 + half])
+    assert found == pytest.approx([82.75, 82.75 - width, 82.75 + width])
     assert row["test_selected_fold"] == pytest.approx(100 * (0.9 + 0.86) / 2)
     assert row["final_iteration"] == pytest.approx(100 * (0.675 + 0.775) / 2)
-    # Iterations 2, 1 and 1, 2: (8 + 18) / 40 and (5 + 21) / 40, without spread.
+    # Iterations 2, 1 and 1, 2: (8 + 18) / 40 and (5 + 21) / 40, without spread over runs.
     found = [row[f"validation_selected_iteration{end}"] for end in ("", "_low", "_high")]
-    assert found == pytest.approx([65.0] * 3)
+    assert found == pytest.approx([65.0, 65 - half(0.65, 40), 65 + half(0.65, 40)])
     assert (row["log_loss"], row["ece"]) == pytest.approx((2 - 0.65, 0.065))
     # B in the first fold: (6.2 + 18) / 40 = .605, and .65 as before.
     assert row["nested"] == pytest.approx(62.75)
-    assert row["nested_high"] - row["nested"] == pytest.approx(100 * T1 * 0.045 / 2)
+    assert row["nested_high"] - row["nested"] == pytest.approx(half(0.6275, 40, T1 * 0.045 / 2))
     assert row["nested_configuration"] == f"{A} (3); {B} (1)"
+    assert (row["nested_fits_chosen_on_test"], row["nested_fits"]) == (3, 4)
     assert row["test_selected_iteration_reg_covar_1e-06"] == pytest.approx(70)
 
 
-def test_a_fixed_test_set_adds_the_sampling_error_of_its_samples(both):
+def test_nested_selects_the_covariance_regularisation_and_marks_choices_of_the_paper():
+    other = candidate_name(A, 0.3)
+    candidates = [
+        row
+        for run in (0, 1)
+        for fold, accuracy in enumerate((0.4, 0.5))
+        for row in curve("skem", other, run, fold, (accuracy, 0.1), (0.95, 0.1))
+    ]
+    table, _ = made({"rice": pd.concat([rice(), pd.DataFrame(candidates)], ignore_index=True)})
+    row, before = table.iloc[0], row_of(made(), "rice")
+    assert row["nested"] == pytest.approx(100 * (4 + 15) / 40)
+    assert row["nested_configuration"] == f"{other} (4)"
+    assert (row["nested_fits_chosen_on_test"], row["nested_fits"]) == (4, 4)
+    for protocol in ("test_selected_iteration", "final_iteration", "validation_selected_iteration"):
+        assert row[protocol] == before[protocol]
+
+
+def test_all_intervals_are_over_runs_and_test_samples(both):
     row = row_of(both, "mnist")
-    half = 100 * Z * np.sqrt(0.9 * 0.1 / 400)
+    width = half(0.9, 400)
     for protocol in ("test_selected_iteration", "validation_selected_iteration", "nested"):
         found = [row[f"{protocol}{end}"] for end in ("", "_low", "_high")]
-        assert found == pytest.approx([90, 90 - half, 90 + half])
+        assert found == pytest.approx([90, 90 - width, 90 + width])
 
 
 def test_the_best_baseline_is_selected_on_validation_samples(both):
@@ -185,12 +216,14 @@ def test_the_best_baseline_is_selected_on_validation_samples(both):
     assert row_of(both, "mnist")["best_method"] == "lda"
 
 
-def test_mcnemar_pairs_all_folds_of_the_first_run(both):
+def test_mcnemar_pairs_all_folds_of_all_runs(both):
     row = row_of(both, "rice")
-    assert (row["mcnemar_ours_wrong"], row["mcnemar_best_wrong"]) == (3, 6)
-    assert row["mcnemar_p"] == pytest.approx(2 * (1 + 9 + 36 + 84) / 2**9)
+    # Wrong in the two runs: ours alone in 3 and 18 samples, the baseline alone in 6 and none.
+    assert (row["mcnemar_ours_wrong"], row["mcnemar_best_wrong"]) == (10.5, 3)
+    assert row["mcnemar_p"] == pytest.approx(paired_test([3 / 40, -18 / 40], [9, 18], 40)[1])
     row = row_of(both, "mnist")
-    assert (row["mcnemar_ours_wrong"], row["mcnemar_best_wrong"], row["mcnemar_p"]) == (1, 2, 1.0)
+    assert (row["mcnemar_ours_wrong"], row["mcnemar_best_wrong"]) == (1, 2)
+    assert row["mcnemar_p"] == pytest.approx(2 * norm.sf(1 / np.sqrt(3)))
 
 
 def test_methods_of_another_experiment_are_no_baselines():
@@ -214,6 +247,12 @@ def test_baselines_without_log_loss_or_without_baselines_leave_dashes_or_no_tabl
     assert "All baselines" not in text
 
 
+def test_baselines_with_fewer_samples_have_their_number_beside_the_accuracy(both):
+    text = shown(*both)
+    assert cells(text, "RBF SVM") == ["RBF SVM", "90.00 (50)", "-"]
+    assert cells(text, "LDA") == ["LDA", "77.75", "40.00"]
+
+
 @pytest.mark.parametrize("name", ["nowhere", "unstated"])
 def test_a_missing_claim_is_named(name):
     with pytest.raises(ValueError, match=rf"config/claims\.csv has no value for '{name}'"):
@@ -229,7 +268,10 @@ def test_baselines_table(both):
 def test_markdown_shows_accuracies_with_intervals(both):
     text = shown(*both)
     assert cells(text, "Rice")[:6] == ["Rice", "1x7, K = 14", "2", "100", "2 x 2 folds", "95.00"]
-    assert {"82.75 [79.57, 85.93]", "65.00 [65.00, 65.00]", "1.350", "0.065"} <= set(cells(text, "Rice"))
+    widths = half(0.8275, 40, T1 * 0.005 / 2), half(0.65, 40)
+    means = zip((82.75, 65.0), widths, strict=True)
+    intervals = {f"{mean:.2f} [{mean - width:.2f}, {mean + width:.2f}]" for mean, width in means}
+    assert intervals | {"3 of 4 fits", "1.350", "0.065"} <= set(cells(text, "Rice"))
     assert {"90.00 [87.06, 92.94]", "30000", "1"} <= set(cells(text, "MNIST"))
     assert "nan" not in text
 

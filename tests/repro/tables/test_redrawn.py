@@ -1,0 +1,78 @@
+"""The papers' tables in their own layout."""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+from checkouts import ROOT
+
+from skem.repro import papers
+from skem.repro.config.documents import ConfigurationError
+from skem.repro.drawing import captions
+from skem.repro.tables import redrawn
+from skem.repro.tables.layouts import Panel, layouts
+
+STATED = pd.read_csv(ROOT / "config/claims.csv", dtype=str, keep_default_na=False)
+PANEL = Panel(
+    title="Table 1",
+    cells="toy.{row}.*{column}",
+    rows={"rice": "Rice", "iris": "Iris"},
+    columns={"accuracy": "Accuracy", "seconds": "Seconds"},
+)
+TOY = pd.DataFrame(
+    {
+        "id": ["toy.rice.skem_accuracy", "toy.iris.accuracy", "toy.rice.seconds", "toy.iris.seconds"],
+        "value": ["95.0", "97.48", "1.50", "-59.98e3"],
+    }
+)
+CLAIMS = TOY[:2].assign(
+    paper="toy",
+    measured=[93.42, 97.322],
+    standardised_difference=[-3.4, -0.5],
+    answer=["differs", "agrees under one interpretation"],
+    basis="measurement",
+)
+
+
+def test_cells_have_the_printed_value_and_ours_with_its_digits():
+    table = redrawn.cells([PANEL], CLAIMS, TOY)
+    assert table[["row", "column"]].to_numpy().tolist() == [
+        ["Rice", "Accuracy"],
+        ["Rice", "Seconds"],
+        ["Iris", "Accuracy"],
+        ["Iris", "Seconds"],
+    ]
+    assert table["paper"].tolist() == ["95.0", "1.50", "97.48", "-59.98e3"]
+    assert table["ours"].tolist() == ["93.4", "", "97.32", ""]
+    assert table["compared"].tolist() == [True, False, True, False]
+
+
+def test_ours_is_shown_in_the_unit_of_the_printed_value():
+    assert redrawn.shown("-59.98e3", -60123.4) == "-60.12e3"
+    assert redrawn.shown("1000000", 1e6) == "1,000,000"
+
+
+def test_a_cell_without_a_claim_is_refused():
+    with pytest.raises(ConfigurationError, match=r"Table 1: 0 claims have an id like toy\.iris\.\*seconds"):
+        redrawn.cells([PANEL], CLAIMS, TOY[:3])
+
+
+def test_the_figure_marks_differences_and_interpretations():
+    (ax,) = redrawn.draw(redrawn.cells([PANEL], CLAIMS, TOY), {"Table 1": (0.1, 1.0)})
+    frames = [
+        patch for patch in ax.patches if patch.get_edgecolor() == (0, 0, 0, 1) and not patch.get_hatch()
+    ]
+    hatched = [patch for patch in ax.patches if patch.get_hatch()]
+    assert [frame.get_xy() for frame in frames] == [pytest.approx((0.03, 0.05))]  # rice, accuracy
+    assert [patch.get_xy() for patch in hatched] == [pytest.approx((0.03, 1.05))]  # iris, accuracy
+    texts = [text.get_text() for text in ax.texts]
+    assert "1 of 2 differ; of a faithful copy 0.1 would, at most 1" in texts
+    plt.close(ax.figure)
+
+
+@pytest.mark.parametrize("paper", papers.names())
+def test_every_cell_of_a_paper_has_a_claim_and_every_figure_a_caption(paper):
+    found = layouts(paper, ROOT / "config")
+    for name, panels in found.items():
+        table = redrawn.cells(panels, CLAIMS, STATED)
+        assert table["id"].is_unique, name
+    assert set(found) <= set(captions(ROOT))
