@@ -44,25 +44,35 @@ def show(
     sources: Iterable[str],
     datasets: Iterable[str],
 ) -> None:
-    """Print the tables of a run, the verdicts, missing results and the duration, if the run made its tables."""
+    """Print accuracies, totals of the claims, missing results and the duration, if the run made its tables; 25 lines at most."""
     shown = [path for path in map(Path, tables) if path.exists()]
     made = [path for path in map(Path, others) if path.exists()]
     if not made or any(path.stat().st_mtime < started for path in shown):
         return
     seconds = time.time() - started
-    for path in shown:
-        print(f"\n{path.read_text(encoding='utf-8')}")
-    if Path("results/claims.csv").exists():
-        from skem.repro.ledger import summary
+    for path in shown:  # without baselines and notes
+        print("\n" + "\n".join(path.read_text(encoding="utf-8").split("\n\n")[:3]))
+    if (path := Path("results/summary.json")).exists():
+        from skem.repro import papers
+        from skem.repro.ledger import totals
+        from skem.repro.ledger.answers import NOT_RUN
 
-        table = summary.overview("results/claims.csv")
-        print(f"Claims of the papers, without those about time:\n{table.to_string(index=False)}\n")
+        found = read_json(path)
+        print(f"\nClaims of the papers:\n{totals.by_answer(found, papers.titles()).to_string(index=False)}")
+        if count := found[totals.ALL][totals.key(NOT_RUN)]:
+            commands = "; ".join(found[totals.ALL]["commands"])
+            measure = f" Measure them: {commands}" if commands else ""
+            print(f"{count} claims were not run; results/claims.md says why.{measure}")
     if absent := unavailable(sources):
-        print(f"Not available, and left out: {', '.join(absent)}; results/data/*.json say why.")
-    for path in (Path(f"results/failed/{dataset}.csv") for dataset in datasets):
-        if path.exists() and (count := len(read_table(path))):
-            print(f"Failed on {path.stem}, and left out: {count}; {path} says why.")
-    print("\n".join(str(path) for path in made if path.suffix in (".md", ".svg")))
+        print(
+            f"Not available, and left out: {', '.join(absent)}; results/logs/data/*.log say why, and how to get them."
+        )
+    records = (Path(f"results/failed/{dataset}.csv") for dataset in datasets)
+    failed = {path.stem: len(read_table(path)) for path in records if path.exists()}
+    if said := [f"{dataset} {count}" for dataset, count in failed.items() if count]:
+        print(f"Failed, and left out: {', '.join(said)}; results/failed/*.csv say why.")
+    print("Every claim: results/claims.md; tables and figures: results/tables, results/figures.")
+    print("One page of all: snakemake report --cores all")
     print(f"{seconds / 60:.1f} minutes on {cores} cores")
     finished = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
     record = {"seconds": round(seconds, 1), "cores": cores, "config": list(config), "finished": finished}

@@ -51,7 +51,7 @@ for paper in EVIDENCE:
             ),
         localrule: True
         params:
-            title=f"What {STUDY.titles[paper]} claim",
+            title=f"Claims of {STUDY.titles[paper]}",
             paper=paper,
             evidence=own,
             settings=STUDY.papers[paper],
@@ -80,7 +80,7 @@ rule claims:
         md=report(
             "results/claims.md",
             category="Claims",
-            labels={"claims": "all but those about time"},
+            labels={"claims": "all"},
             caption="../report/claims.rst",
         ),
         timing_csv="results/claims_timing.csv",
@@ -90,9 +90,8 @@ rule claims:
             labels={"claims": "about time"},
             caption="../report/claims_timing.rst",
         ),
-        measured_csv="results/measured_claims.csv",
-        measured_md="results/measured_claims.md",
         interpretations="results/interpretations.csv",
+        summary="results/summary.json",
     localrule: True
     params:
         asked=ASKED,
@@ -105,32 +104,37 @@ rule claims:
         "../scripts/join_claims.py"
 
 
-FIGURES += [f"results/figures/paper_and_ours.{suffix}" for suffix in KINDS]
+CLAIMS_FIGURES = ("answers", "paper_and_ours")
+FIGURES += expand("results/figures/{name}.{suffix}", name=CLAIMS_FIGURES, suffix=KINDS)
 
 
-rule dots:
-    """Every accuracy against the papers'."""
+rule claims_figures:
+    """Draw the totals, and every accuracy beside the papers'."""
     input:
         claims="results/claims.csv",
+        summary="results/summary.json",
         words=WORDS,
+        papers=[f"config/{paper}.yaml" for paper in EVIDENCE],
     output:
         report(
-            "results/figures/paper_and_ours.svg",
+            "results/figures/{figure}.svg",
             category="Claims",
-            labels={"figure": "ours and the papers'"},
+            labels={"figure": "{figure}"},
             caption="../report/figure.rst",
         ),
-        "results/figures/paper_and_ours.pdf",
-        "results/figures/paper_and_ours.png",
-        csv="results/figures/paper_and_ours.csv",
+        "results/figures/{figure}.pdf",
+        "results/figures/{figure}.png",
+        "results/figures/{figure}.csv",
+    wildcard_constraints:
+        figure="|".join(CLAIMS_FIGURES),
     localrule: True
     params:
-        caption=lambda wildcards: CAPTIONS["paper_and_ours"],
-        code=code("dots"),
+        caption=lambda wildcards: CAPTIONS[wildcards.figure],
+        code=code("claims_figures"),
     message:
-        "drawing every accuracy against the papers'"
+        "drawing {wildcards.figure}"
     script:
-        "../scripts/dots.py"
+        "../scripts/claims_figures.py"
 
 
 rule recompute:

@@ -18,7 +18,7 @@ rule reference:
         # Copied if they exist.
         others=[f"results/tables/{name}_summary.csv" for name in REPRODUCED]
         + [f"results/{name}.{suffix}" for name in ("claims", "claims_timing") for suffix in ("csv", "md")]
-        + ["results/measured_claims.csv", "results/measured_claims.md", "results/interpretations.csv"]
+        + ["results/interpretations.csv", "results/summary.json"]
         + [f"results/peers.{suffix}" for suffix in ("csv", "md", "svg", "pdf")]
         + ["results/run.json", "results/configuration.yaml"]
         + [f"results/data/{source}.json" for source in SOURCES]

@@ -40,12 +40,17 @@ rule report:
         "../scripts/report.py"
 
 
-rule findings:
-    """Numbers in README.md and docs, from the tables of results/reference."""
+rule pages:
+    """README.md and pages of docs, from docs/templates and the tables of results/reference."""
     localrule: True
     params:
-        code=code("findings"),
+        code=code("pages"),
     message:
-        "the numbers of the findings"
+        "rendering README.md and pages of docs"
     script:
-        "../scripts/findings.py"
+        "../scripts/pages.py"
+
+
+use rule pages as findings with:
+    message:
+        "rendering README.md and pages of docs"

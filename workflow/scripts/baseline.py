@@ -1,4 +1,4 @@
-"""Fit baselines, their hyper-parameters chosen on validation rows or their presets, and record what they are worth."""
+"""Fit baselines, with hyperparameters selected on validation samples or presets, and record their results."""
 
 from functools import partial
 

@@ -20,7 +20,7 @@ with plain_errors():
         fault = None
     if fault and not snakemake.params.anyway:
         raise ValueError(f"{fault}, or add --config reference=anyway")
-    # Not pip's list: environments of uv have no pip. What has a URL is a checkout.
+    # Not pip's list: environments of uv have no pip. A package with a URL is a checkout.
     installed = {(one.name, one.version) for one in distributions() if not one.read_text("direct_url.json")}
     lines = [
         f"{name}=={version}\n" for name, version in installed if name not in ("pip", "setuptools", "wheel")

@@ -1,28 +1,26 @@
-"""The claims table: every claim beside our measurement."""
+"""The claims table: every claim beside our measurement, and its kind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from skem.repro.ledger import stated_claims
-from skem.repro.ledger.answers import answer
+from skem.repro.ledger.answers import AGREES, ONE_INTERPRETATION, answer
 from skem.repro.ledger.estimates import Claim, NotRun
 from skem.repro.ledger.interpretations import Ambiguities, Found, Interpretation, survey
 from skem.repro.ledger.links import DEFINITION, MEASUREMENT, PROPERTY, Links
-from skem.repro.ledger.verdicts import OPEN, QUOTED, VERDICTS, VERIFIED, Evaluation
-from skem.repro.protocols import LABELS
-from skem.repro.render import format as render
+from skem.repro.ledger.verdicts import NOT_COMPARABLE, QUOTED, TIMED, VERIFIED, Evaluation
 
 DIGITS = 10
 """Significant digits of the numbers, fewer than processors and versions of libraries change."""
 
 
+NUMBERS = ("measured", "low", "high", "standardised_difference")
 EVALUATED = ("id", "paper_value", "interpretation", "default", "measured", "low", "high", "n_runs", "verdict")
 
 
@@ -46,10 +44,12 @@ def ledger(
     Returns
     -------
     ledger : DataFrame
-        The columns of the claims; measured, low, high (the interval that decided), difference (to the paper's value), n_runs,
-        measured_by (a protocol, or a word of `RULE`), verdict, answer (see `answers`), remark; half_width (of the interval), basis (see `Links.basis`),
-        repeats (the first claim of the same measurement), interpretations (number evaluated), agree (number with the verdict),
-        depends_on (in words).
+        The columns of the claims; measured, low, high (the interval that decided), difference (to the paper's value),
+        standardised_difference (see `standardised`), n_runs, measured_by (a protocol; "preset": a baseline with the paper's
+        settings, else its toolbox's; "data": counted in the file), verdict, answer (see `answers`), remark; half_width (of
+        the interval), spread_measured, spread_low, spread_high, spread_verdict (of the standard deviation after "+-"), basis
+        (see `Links.basis`), repeats (the first claim of the same measurement), interpretations (number evaluated), agree
+        (number with the verdict), depends_on (in words), agrees_with (the interpretation that agrees, if others do not).
     interpretations : DataFrame
         A row per claim and interpretation, for claims with more than one: id, paper_value, interpretation, default, a column
         per ambiguity, measured, low, high, n_runs, verdict.
@@ -63,21 +63,26 @@ def ledger(
             surveyed, depends_on = [Found({}, "", Evaluation("not run", note=str(error.args[0])))], ""
         found, agree = surveyed[0].evaluation, [one.evaluation.verdict for one in surveyed]
         value = float(claim["value"]) if claim["kind"] == "number" else float("nan")
+        spread = found.spread or Evaluation("")
         rows.append(
             claim
             | {"measured": found.measured, "low": found.low, "high": found.high}
-            | {"difference": found.measured - value, "n_runs": found.n, "measured_by": found.protocol}
+            | {"difference": found.measured - value, "standardised_difference": standardised(claim, found)}
+            | {"n_runs": found.n, "measured_by": found.protocol}
             | {
                 "verdict": found.verdict,
                 "answer": answer(agree),
                 "remark": found.note,
                 "half_width": (found.high - found.low) / 2,
             }
+            | {"spread_measured": spread.measured, "spread_low": spread.low, "spread_high": spread.high}
+            | {"spread_verdict": spread.verdict}
             | {"basis": links.basis(claim, found.verdict), "repeats": links.repeats.get(claim["id"], "")}
             | {
                 "interpretations": len(surveyed),
                 "agree": agree.count(found.verdict),
                 "depends_on": depends_on,
+                "agrees_with": _agreeing(surveyed),
             }
         )
         if len(surveyed) > 1:
@@ -91,6 +96,33 @@ def ledger(
             ]
     # Without rows, its columns are those that every paper has.
     return _rounded(pd.DataFrame(rows)), _rounded(pd.DataFrame(other, columns=None if other else EVALUATED))
+
+
+def standardised(claim: Claim, found: Evaluation) -> float:
+    """Return the difference to the paper's number, beyond its rounding, in standard deviations of the prediction.
+
+    The end of the interval on the paper's side is 1.96 of them away, so the number is outside where more than 1.96 lie
+    between. NaN for claims without an interval that a number may lie outside, for measurements without spread, and if the two are
+    not comparable.
+    """
+    if found.verdict == NOT_COMPARABLE:
+        return float("nan")
+    value = float(claim["value"]) if claim["kind"] == "number" else float("nan")
+    side = int(value > found.measured)
+    end, with_rounding = found.unrounded[side], (found.low, found.high)[side]
+    reach = abs(end - found.measured)
+    if not reach > 1e-9 * abs(value):
+        return float("nan")
+    beyond = max(abs(found.measured - value) - abs(with_rounding - end), 0.0)
+    return float(np.copysign(1.96 * beyond / reach, found.measured - value))
+
+
+def _agreeing(surveyed: Sequence[Found]) -> str:
+    """Return the first interpretation that agrees with the paper, if others do not."""
+    answers = [answer([one.evaluation.verdict]) for one in surveyed]
+    if answer([one.evaluation.verdict for one in surveyed]) != ONE_INTERPRETATION:
+        return ""
+    return surveyed[answers.index(AGREES)].label
 
 
 def _rounded(table: pd.DataFrame) -> pd.DataFrame:
@@ -107,122 +139,31 @@ def read(path: str | Path) -> pd.DataFrame:
         If another version wrote it.
     """
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
-    needed = (*stated_claims.COLUMNS, "measured", "low", "high", "verdict", "basis", "interpretations")
+    needed = (*stated_claims.COLUMNS, *NUMBERS, "verdict", "answer", "basis", "agrees_with")
     if missing := [column for column in needed if column not in table]:
         raise ValueError(
             f"{path} has no column {missing[0]!r}: another version wrote it; `snakemake --cores all` writes it again"
         )
-    return table.assign(**{column: pd.to_numeric(table[column]) for column in ("measured", "low", "high")})
+    return table.assign(**{column: pd.to_numeric(table[column]) for column in NUMBERS})
 
 
-KINDS = ("measured", "repeated claim", PROPERTY, DEFINITION, VERIFIED, QUOTED, "not built")
-"""Kinds of claims."""
+MEASURABLE, REPEATED, TIME = "measurable", "repeated claim", "about time"
+KINDS = (MEASURABLE, NOT_COMPARABLE, TIME, REPEATED, QUOTED, DEFINITION, PROPERTY, VERIFIED)
+"""Kinds of claims. Those that are measurable have one of `answers.ANSWERS`, all others stand in an appendix."""
 
 
 def kinds(table: pd.DataFrame) -> pd.Series:
     """Return the kind of each claim, one of `KINDS`."""
-    kind = table["basis"].replace({MEASUREMENT: "measured", "": QUOTED})
-    kind = kind.mask((kind == "measured") & (table["repeats"] != ""), "repeated claim")
-    return kind.mask((table["verdict"] == "not built") & (table["external"] != "yes"), "not built")
+    kind = table["basis"].replace({MEASUREMENT: MEASURABLE, "": QUOTED})
+    for word, own in (
+        (NOT_COMPARABLE, table["verdict"] == NOT_COMPARABLE),
+        (REPEATED, table["repeats"] != ""),
+        (TIME, table["quantity"].isin(TIMED)),
+    ):
+        kind = kind.mask((table["basis"] == MEASUREMENT) & own, word)
+    return kind
 
 
 def distinct(table: pd.DataFrame) -> pd.DataFrame:
-    """Select the claims that were to be measured, each measurement once.
-
-    Returns
-    -------
-    DataFrame
-        Rows of the claims table, and stated (number of claims of the measurement).
-    """
-    repeated = table["repeats"].value_counts()
-    once = table[kinds(table) == "measured"]
-    return once.assign(stated=once["id"].map(repeated).fillna(0).astype(int) + 1)
-
-
-DEPENDS = "depends on interpretation"
-
-
-def counts(table: pd.DataFrame) -> pd.DataFrame:
-    """Count, per paper, claims by kind, measurements by verdict, and measurements that depend on interpretation."""
-    once, papers = distinct(table), sorted(set(table["paper"]))
-    by_kind, by_verdict = (
-        pd.crosstab(rows["paper"], column).reindex(papers, fill_value=0).filter(order)
-        for rows, column, order in ((table, kinds(table), KINDS), (once, once["verdict"], VERDICTS))
-    )
-    depending = once[once["depends_on"] != ""].groupby("paper").size().reindex(papers, fill_value=0)
-    return by_kind.join(by_verdict).assign(**{DEPENDS: depending}).rename_axis("paper").reset_index()
-
-
-OVERVIEW = {
-    "repeated claim": "repeated claims",
-    **dict.fromkeys(("reproduced", "holds"), "agrees"),
-    **dict.fromkeys(("better", "worse", "higher", "lower", "fails"), "differs"),
-    **dict.fromkeys(OPEN, "open"),
-}
-"""Words of the overview for columns of `counts`."""
-
-
-def overview(path: str | Path) -> pd.DataFrame:
-    """Summarise a claims table on disk: the columns of `counts`, those with the same word added up."""
-    table = counts(read(path)).set_index("paper").rename(columns=OVERVIEW)
-    return table.T.groupby(level=0, sort=False).sum().T.reset_index()
-
-
-RULE = f"""\
-*reproduced*: the paper's value lies in the 95% prediction interval of a result like the paper's; else ours is *better*
-or *worse*, or *higher* or *lower* if neither is a merit; a claimed maximum is compared with our maximum. *too few
-runs*: the interval is wider than all differences that the paper claims there; *not testable*: no number of runs would
-decide. *depends on*: another interpretation of an ambiguity of the paper changes the verdict. Orderings and statements
-*hold*, *fail* or are *undecided* at 95%; their numbers are of the comparison that decides, as a difference, at the level
-that decides. *{QUOTED}*: of another paper. *{VERIFIED}*: the remark names the test. *by*: the protocol; *preset*: a
-baseline with the paper's settings, else its toolbox's; *data*: counted in the file; *new samples*: measured on newly drawn
-samples. Accuracies are in percent unless the quantity says otherwise."""
-
-
-def shown(row: Mapping[str, Any]) -> dict[str, str]:
-    """Format a row of the claims table."""
-    stated = row["value"] if row["kind"] == "number" else row["expression"]
-    if row["spread"]:
-        stated += f" ± {row['spread']}" + (f" ({row['spread_kind']})" if row["spread_kind"] else "")
-    half = (row["high"] - row["low"]) / 2
-    return {
-        "claim": row["id"].partition(".")[2],
-        "place": row["place"],
-        "paper": stated,
-        "ours": "" if np.isnan(row["measured"]) else f"{row['measured']:.4g}",
-        "half-width": "" if np.isnan(half) else f"{half:.2g}",
-        "interval": "" if np.isnan(row["low"]) else f"[{row['low']:.4g}, {row['high']:.4g}]",
-        "by": LABELS.get(row["measured_by"], row["measured_by"]),
-        "verdict": row["verdict"],
-        "depends on": row["depends_on"],
-        "remark": row["remark"],
-    }
-
-
-def to_markdown(title: str, table: pd.DataFrame, papers: Sequence[str]) -> str:
-    """Format a claims table: counts for all papers, and the claims of some."""
-    return render.document(title, RULE, counts(table), *_sections(table, papers, shown), padded=False)
-
-
-def measured_to_markdown(table: pd.DataFrame, papers: Sequence[str]) -> str:
-    """Format `distinct`, sorted by verdict."""
-
-    def line(row: Mapping[str, Any]) -> dict[str, Any]:
-        cells = {key: cell for key, cell in shown(row).items() if key not in ("by", "remark")}
-        n = int(row["interpretations"])
-        cells["interpretations that agree"] = f"{row['agree']} of {n}" if n > 1 else ""
-        return cells | {"times stated": str(row["stated"])}
-
-    once = distinct(table).sort_values("verdict", key=lambda c: c.map(VERDICTS.index), kind="stable")
-    sections = _sections(once, papers, line)
-    return render.document("Measurements, each once", counts(table), *sections, padded=False)
-
-
-def _sections(
-    table: pd.DataFrame, papers: Sequence[str], line: Callable[[Mapping[str, Any]], dict[str, Any]]
-) -> Iterator[str | pd.DataFrame]:
-    """Yield a heading and a table of lines per paper."""
-    for paper in papers:
-        rows = table[table["paper"] == paper].to_dict("records")
-        if rows:
-            yield from (f"## {paper}", pd.DataFrame(map(line, rows)))
+    """Select the claims that have an answer, each measurement once."""
+    return table[kinds(table) == MEASURABLE]

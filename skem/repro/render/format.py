@@ -1,6 +1,6 @@
 """Format numbers and tables as Markdown: the one module that every table of the reproduction uses.
 
-Make each row of a table a dictionary of strings with `number`, `spread` and `interval`, make a DataFrame of these rows,
+Make each row of a table a dictionary of strings with `number`, `spread`, `interval` and `measured`, make a DataFrame of these rows,
 and pass it to `document` (title, notes and tables) or `table` (one table):
 
 >>> number(97.481, 2), number(0.5, "+.1f"), number(float("nan")), number(1e-9, ".1g")
@@ -28,9 +28,11 @@ A missing number is a dash; ``missing`` sets another text. Cells are escaped her
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import floor, log10
 from typing import Any, TypeAlias
 
+import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
@@ -56,6 +58,37 @@ def interval(value: Any, low: Any, high: Any, digits: int | str = 2, missing: st
     """Format a value and its interval in brackets, or the value alone if there is no interval."""
     ends = [number(end, digits, missing="") for end in (low, high)]
     return number(value, digits, missing) + (f" [{', '.join(ends)}]" if all(ends) else "")
+
+
+def measured(value: float, low: float, high: float, beside: Sequence[float] = (), sign: str = "") -> str:
+    """Format a measurement with two digits of its uncertainty, and its interval in brackets if it has one.
+
+    More digits are shown where value or ends would otherwise be rounded onto, or across, a number of ``beside``.
+
+    >>> measured(95.5316, 91.05, 100.013), measured(95.5316, 91.05, 99.96, beside=[100])
+    ('95.5 [91.0, 100.0]', '95.53 [91.05, 99.96]')
+    """
+    if pd.isna(value):
+        return ""
+    known = not (pd.isna(low) or pd.isna(high)) and high > low
+    numbers = [value, low, high] if known else [value]
+    size, half = max(map(abs, numbers)), (high - low) / 2
+    if known:
+        decimals = 1 - floor(log10(half) + 1e-9)
+    else:
+        decimals = 0 if value == round(value) and size < 1e7 else 3 - floor(log10(size))
+
+    def text(number: float) -> str:
+        if number == 0 or 1e-4 <= size < 1e7:
+            return f"{number:{sign}.{max(decimals, 0)}f}"
+        return f"{number:{sign}.{max(decimals + floor(log10(abs(number))), 1)}e}"
+
+    def kept() -> bool:
+        return all(np.sign(float(text(n)) - other) == np.sign(n - other) for n in numbers for other in beside)
+
+    while decimals < 12 and not kept():
+        decimals += 1
+    return text(value) + (f" [{text(low)}, {text(high)}]" if known else "")
 
 
 def escape(text: str) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -20,21 +19,14 @@ from skem.repro import papers
 from skem.repro.config.documents import read_mapping
 from skem.repro.drawing import captions
 from skem.repro.files import read_json
-from skem.repro.ledger import sentences, summary, verdicts
-from skem.repro.ledger.links import MEASUREMENT
+from skem.repro.ledger import answers, claims_page, sentences, summary, totals
 from skem.repro.names import NAMES
-from skem.repro.report import markup, prose
+from skem.repro.protocols import LABELS
+from skem.repro.render.format import table
+from skem.repro.report import markup
+from skem.repro.tables.layouts import layouts
 
-REMARK = 160
-"""Characters of a remark that the claims table shows without unfolding."""
-
-TABLE1 = re.compile(r"table1\.\w+\.p?skem_accuracy")
-"""Ids of the accuracies in Table 1 of Pulford (2022)."""
-
-ABSENT = "missing"
-"""Verdict of a claim that the results do not contain."""
-
-SUMMARIES = ("paper_and_ours", "specifications")
+SUMMARIES = ("answers", "paper_and_ours", "specifications")
 """Figures of the claims, which the page shows with the claims table."""
 
 
@@ -137,10 +129,13 @@ class Results:
             needs = {name: figures[name].needs for name in figures if name not in SUMMARIES}
             if paper == "pulford2022":
                 needs["table1_accuracy_by_iteration"] = ("table1",)
+            redrawn = layouts(paper, self.config)
+            needs |= dict.fromkeys(redrawn, ())
             # Figures of optional targets are shown if they exist.
             own = {name: e for name, e in needs.items() if e or self.files(f"figures/{name}.svg")}
+            parts = [self.figure(n, self.command(*e)) for n, e in own.items()]
             found[titles[paper]] = sorted(
-                (self.figure(n, self.command(*e)) for n, e in own.items()), key=_number
+                parts, key=lambda p: (p.name.removeprefix("figure-") not in redrawn, _number(p))
             )
         shown = {part.name for own in found.values() for part in own} | {
             f"figure-{name}" for name in SUMMARIES
@@ -161,59 +156,53 @@ class Results:
         found = []
         if self.folder.resolve() == (self.project / "results/reference").resolve():
             for path in sorted((self.project / "docs/reproduce/findings").glob("*[0-9].md")):
-                text = prose.plain(path.read_text(encoding="utf-8"))
+                text = markup.plain(path.read_text(encoding="utf-8"))
                 title = text.partition("\n")[0].lstrip("# ")
                 found.append(Part(f"findings-{path.stem}", title, markup.markdown(text, title)))
         return found
 
     @cached_property
     def ledger(self) -> pd.DataFrame:
-        """Every claim: those of the results, those about time, and those that the results lack."""
-        parts = [
-            summary.read(path).assign(timed=path.stem == "claims_timing")
-            for path in self.files("claims.csv", "claims_timing.csv")
-        ]
-        stated = pd.read_csv(self.config / "claims.csv", dtype=str, keep_default_na=False)
-        known = {name for part in parts for name in part["id"]}
-        absent = stated[~stated["id"].isin(known)].assign(verdict=ABSENT, basis=MEASUREMENT, timed=False)
-        absent = absent.assign(**dict.fromkeys(("measured_by", "remark", "repeats", "depends_on"), ""))
-        absent = absent.assign(**dict.fromkeys(("measured", "low", "high"), float("nan")))
-        return pd.concat([*parts, absent], ignore_index=True)
+        """Every claim of the results, with those about time."""
+        paths = self.files("claims.csv", "claims_timing.csv")
+        return (
+            pd.concat([summary.read(path) for path in paths], ignore_index=True) if paths else pd.DataFrame()
+        )
 
     @cached_property
     def claims(self) -> list[dict[str, Any]]:
-        """Rows of the claims table: measurements first, and among them differences to the paper."""
+        """Rows of the claims table in the order of `claims_page.in_order`, those that count in no answer last."""
+        if not len(self.ledger):
+            return []
         titles, words = papers.titles(self.config), sentences.read(self.config)
-        rows = []
-        for row in self.ledger.assign(kind_of_claim=summary.kinds(self.ledger)).to_dict("records"):
-            shown: dict[str, Any] = summary.shown(row)
-            short, rest = _folded(row["remark"])
-            numeric = row["kind"] == "number"
-            shown |= {"short": short, "rest": rest, "timed": row["timed"], "kind": row["kind_of_claim"]}
-            shown |= {"sentence": sentences.sentence(row, words), "expression": row["expression"]}
-            shown |= {"quantity": words.quantity(row), "value": shown["paper"]} if numeric else {}
-            shown["measured"] = shown["ours"]
-            shown["ours"] = " ± ".join(filter(None, [shown["ours"], shown["half-width"]]))
-            shown["dataset"] = words.data_sets.get(row["dataset"], row["dataset"])
-            shown["author"] = titles.get(row["paper"], row["paper"])
-            rows.append(shown)
-        differs = ("fails", "worse", "higher", "lower", "better")
-        order = [*differs, *(v for v in verdicts.VERDICTS if v not in differs), ABSENT]
-        return sorted(rows, key=lambda r: (summary.KINDS.index(r["kind"]), order.index(r["verdict"])))
-
-
-def _folded(remark: str) -> tuple[str, str]:
-    """Split a remark after the last statement that ends within `REMARK` characters."""
-    shown, *others = remark.split("; ")
-    while others and len(shown) + len(others[0]) < REMARK:
-        shown += f"; {others.pop(0)}"
-    return shown, "; ".join(others)
+        kind = summary.kinds(self.ledger)
+        table = self.ledger.assign(group=kind)
+        counted, others = table[kind == summary.MEASURABLE], table[kind != summary.MEASURABLE]
+        return [
+            claims_page.shown(row, words)
+            | {key: row[key] for key in ("id", "answer", "verdict", "expression", "remark")}
+            | {"kind": row["group"], "paper_title": titles.get(row["paper"], row["paper"])}
+            | {"dataset": words.data_sets.get(row["dataset"], row["dataset"])}
+            | {"by": LABELS.get(row["measured_by"], row["measured_by"])}
+            for row in pd.concat([claims_page.in_order(counted), others]).to_dict("records")
+        ]
 
 
 def _number(part: Part) -> float:
     """Number of a figure in its paper; figures without a number come last."""
     found = re.search(r"Figures? (\d+)", part.title)
     return float(found[1]) if found else float("inf")
+
+
+def _misses(found: totals.Totals, titles: Mapping[str, str]) -> Markup:
+    """Render the tables of all papers: cells outside their intervals, beside those that a faithful copy would miss."""
+    tables = [
+        totals.by_table(found[name]).assign(paper=title) for name, title in titles.items() if name in found
+    ]
+    tables = [own for own in tables if len(own)]  # an empty table would turn counts into floats
+    joined = pd.concat(tables) if tables else pd.DataFrame()
+    title = "Cells of the papers' tables outside their intervals"
+    return markup.markdown(table(joined[["paper", *joined.columns[:-1]]]), title) if len(joined) else Markup()
 
 
 def write(results: Results) -> str:
@@ -225,24 +214,19 @@ def write(results: Results) -> str:
     if itables is None or itables.origin is None:
         raise ValueError("the report needs the package itables: pip install -e '.[pipeline]'")
     rows, citation = results.claims, results.project / "CITATION.cff"
-    order = [*verdicts.VERDICTS, ABSENT]
-    measured = Counter((row["author"], row["verdict"]) for row in rows if row["kind"] == "measured")
-    kinds = Counter((row["author"], row["kind"]) for row in rows)
-    table1 = [row for row in rows if TABLE1.fullmatch(row["claim"])]
-    titles = list(NAMES.values())
+    titles, found = papers.titles(results.config), results.json("summary.json")
     return environment.get_template("page.html.j2").render(
         results=results,
         names=NAMES,
         rows=rows,
-        table1=sorted(table1, key=lambda row: titles.index(row["dataset"])),
-        authors=list(dict.fromkeys(row["author"] for row in rows)),
-        verdicts=[verdict for verdict in order if any(row["verdict"] == verdict for row in rows)],
-        measured=measured,
-        measured_verdicts=[verdict for verdict in order if any(verdict == found for _, found in measured)],
-        kinds=kinds,
-        kinds_found=[kind for kind in summary.KINDS if any(kind == found for _, found in kinds)],
+        titles=titles,
+        by_answer=totals.by_answer(found, titles) if found else None,
+        by_kind=totals.by_kind(found, titles) if found else None,
+        misses=_misses(found, titles),
+        answers=[word for word in answers.ANSWERS if any(row["answer"] == word for row in rows)],
+        kinds=[kind for kind in summary.KINDS if any(row["kind"] == kind for row in rows)],
         summaries=[results.figure(name, "") for name in SUMMARIES],
-        rule=markup.markdown(summary.RULE, ""),
+        guide=markup.markdown(f"{claims_page.GUIDE}\n\n{claims_page.NOTES}", ""),
         citation=read_mapping(citation),
         citation_file=citation,
         bundle=Path(itables.origin).parent / "html/dt_bundle.js",

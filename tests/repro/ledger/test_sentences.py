@@ -30,7 +30,10 @@ def test_numbers_are_described_by_quantity_method_data_and_setting(claims):
     texts = {claim["id"]: sentence(claim, WORDS) for claim in claims if claim["kind"] == "number"}
     assert texts["pulford.table1.mnist.pskem_accuracy"] == "Accuracy of PSKEM on MNIST (3x13, K = 60)"
     assert texts["titsias.table4.phoneme.lambda050.m8"] == "Error of λ-PRBF on phoneme (K = 8, λ = 0.5)"
-    assert texts["titsias.sec4.satimage.n_samples"] == "Rows of Satimage"
+    assert texts["pulford.sec3-3.sharing.half_of_skem"].endswith(
+        "on half-size MNIST (3x12 or 2x18, K = large)"
+    )
+    assert texts["titsias.sec4.satimage.n_samples"] == "Samples of Satimage"
     # No id, no quantity in the ledger's own words.
     assert not [text for text in texts.values() if "_" in text.replace("gmm_diag", "")]
 
@@ -44,6 +47,8 @@ def test_words_are_those_of_the_claims_and_stand_once(claims):
         found.update((key, name) for key in keys for name in document.get(key, {}))
     assert [name for name, count in found.items() if count > 1] == []
     assert [name for key, name in found if name not in stated[keys[key]]] == []
+    statements = [claim for claim in claims if claim["kind"] != "number"]
+    assert set(WORDS.differences) <= {claim[key] for claim in statements for key in ("id", "quantity")}
     numbers = {claim["quantity"] for claim in claims if claim["kind"] == "number"}
     assert numbers <= set(WORDS.quantities)
 

@@ -7,9 +7,9 @@ from claims import BY_ID, ROOT, STATED
 
 from skem.repro import papers
 from skem.repro.config.documents import ConfigurationError
-from skem.repro.files import write_table
-from skem.repro.ledger import links, stated_claims, summary
-from skem.repro.ledger.verdicts import QUOTED, Evaluation
+from skem.repro.ledger import links, summary
+from skem.repro.ledger.estimates import half_a_digit
+from skem.repro.ledger.verdicts import Evaluation
 from skem.repro.papers import measured
 
 LINKS = papers.links(STATED, ROOT / "config")
@@ -27,8 +27,7 @@ def test_repeated_claims_lead_to_the_first_of_the_same_measurement():
     ("name", "width"),
     [
         ("sec3-2.rice.lda_accuracy", 2),  # between the paper's accuracies
-        ("sec3-2.ionosphere.margin", 8),  # a margin of four, from none
-        ("sec3-3.std.k40.1x36", 2.4),
+        ("sec3-2.ionosphere.margin", 4),
         ("sec3-1.mnist.n_train", None),
     ],
 )
@@ -60,39 +59,42 @@ def test_faults_of_relations_are_reported_together():
         assert words in message
 
 
-def test_a_measurement_is_counted_once():
-    def evaluate(claim, interpretation):
-        return Evaluation(QUOTED if claim["external"] == "yes" else "reproduced", 1.0, 0.9, 1.1)
+def test_numbers_differ_exactly_beyond_two_standard_deviations():
+    def found(value, half=1.96, verdict="worse"):
+        digit = half_a_digit(value)
+        ends = {"low": 90 - half - digit, "high": 90 + half + digit, "unrounded": (90 - half, 90 + half)}
+        return summary.standardised({"kind": "number", "value": value}, Evaluation(verdict, 90.0, **ends))
 
-    own = STATED[STATED["id"].str.contains("pulford.*rice|skem_cost|table1.mnist.best_accuracy")]
-    table, _ = summary.ledger(own, evaluate, LINKS)
-    once = summary.distinct(table).set_index("id")
-    assert once.loc["pulford.sec3-2.rice.skem_accuracy", "stated"] == 3
-    counted = summary.counts(table).iloc[0]
-    assert counted["measured"] == len(once) == counted["reproduced"]
-    # Samples, features, classes; operations; 99.48 and the agreement with another paper.
-    kinds = ["data-set property", "definition", "quoted result"]
-    assert counted[kinds].tolist() == [3, 1, 2]
-    assert counted[["measured", "repeated claim", *kinds]].sum() == len(table)
-    text = summary.measured_to_markdown(table, ["pulford2022"])
-    assert text.count("\n| sec3-2.rice.skem_accuracy") == 1
-    assert "table1.rice.skem" not in text
-
-
-def test_the_terminal_counts_as_the_claims_table_does(tmp_path):
-    shared = dict.fromkeys(stated_claims.COLUMNS, "") | dict.fromkeys(("measured", "low", "high"), np.nan)
-    shared |= {"paper": "one", "external": "no", "basis": "measurement", "repeats": "", "depends_on": ""}
-    changes = (
-        {"verdict": "reproduced"},
-        {"verdict": "holds", "depends_on": "the split"},
-        {"verdict": "worse"},
-        {"verdict": "not run"},
-        {"verdict": "reproduced", "repeats": "c0"},
-        {"verdict": QUOTED, "external": "yes", "basis": ""},
+    assert found("90") == found("90.0") == 0.0  # within the rounding
+    assert found("92.0") == pytest.approx(-1.95)
+    assert found("92.1") == pytest.approx(-2.05)
+    assert found("87.0") == pytest.approx(2.95)
+    assert np.isnan(found("91", half=0.0))
+    assert np.isnan(found("99", verdict="not comparable"))
+    assert np.isnan(
+        summary.standardised({"kind": "ordering", "value": ""}, Evaluation("holds", 1.0, 0.5, 1.5))
     )
-    rows = [shared | {"id": f"c{i}", "interpretations": 1} | change for i, change in enumerate(changes)]
-    write_table(tmp_path / "claims.csv", rows)
-    assert summary.overview(tmp_path / "claims.csv").to_dict("records") == [
-        {"paper": "one", "measured": 4, "repeated claims": 1, "quoted result": 1}
-        | {"agrees": 2, "differs": 1, "not run": 1, "depends on interpretation": 1}
-    ]
+
+
+def test_an_answer_under_one_interpretation_names_it():
+    def evaluate(claim, interpretation):
+        agrees = "stratified" in interpretation.choices.values()
+        return Evaluation("reproduced" if agrees else "worse", 92.5, 92.0, 93.0, n=50 + agrees)
+
+    claim = pd.DataFrame([BY_ID["pulford.sec3-2.rice.lda_accuracy"]])
+    own = papers.settings("pulford2022", ROOT / "config")
+    ambiguities = papers.ambiguities("pulford2022", STATED, own, ROOT / "config")
+    table, _ = summary.ledger(claim, evaluate, LINKS, {"pulford2022": ambiguities})
+    found = table[["answer", "agrees_with"]].to_numpy().tolist()
+    assert found == [["agrees under one interpretation", "all on stratified folds"]]
+
+
+def test_a_printed_standard_deviation_has_columns_of_its_own():
+    spread = Evaluation("higher", 0.4, 0.2, 0.3)
+    own = STATED[STATED["id"].isin(["pulford.sec3-2.rice.skem_accuracy", "pulford.sec3-2.rice.lda_accuracy"])]
+    table, _ = summary.ledger(
+        own, lambda claim, _: Evaluation("worse", spread=spread if claim["spread"] else None)
+    )
+    columns = ["spread_measured", "spread_low", "spread_high", "spread_verdict"]
+    assert table.loc[table["spread"] != "", columns].to_numpy().tolist() == [[0.4, 0.2, 0.3, "higher"]]
+    assert table.loc[table["spread"] == "", "spread_verdict"].tolist() == [""]

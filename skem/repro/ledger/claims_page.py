@@ -1,0 +1,194 @@
+"""``claims.md``: for readers of a paper, which of its claims hold, which do not, and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from skem.repro.ledger import totals
+from skem.repro.ledger.answers import AGREES, DIFFERS, NOT_RUN, ONE_INTERPRETATION, UNDECIDED, answer
+from skem.repro.ledger.sentences import Words, sentence
+from skem.repro.ledger.summary import KINDS, MEASURABLE, REPEATED, TIME, kinds
+from skem.repro.render.format import document, measured
+
+ORDER = (DIFFERS, ONE_INTERPRETATION, AGREES, UNDECIDED, NOT_RUN)
+"""Order of the answers in tables of claims."""
+
+GUIDE = f"""\
+- **{AGREES}**: the paper's number lies in our 95% prediction interval of a result like the paper's; a statement holds at 95%.
+- **{ONE_INTERPRETATION}**: the paper leaves a choice open, and the answer depends on it.
+- **{DIFFERS}**: the paper's number lies outside the interval; the opposite of a statement holds at 95%.
+- **{UNDECIDED}**: our interval is too wide to decide, or no experiment can.
+- **{NOT_RUN}**: the data are not available, or the experiment was not part of this run."""
+
+NOTES = """\
+Brackets hold 95% intervals: for a number, of a result like the paper's; for a statement, of the difference that decides it. Unless the
+reason says otherwise, a difference above zero is as the paper says. The difference of a statement about several comparisons is that of
+the deciding one: of the least certain comparison if all must hold, of the most certain one if any will do. *Apart* is ours minus the
+paper's in standard deviations of the prediction: beyond about ±2 they differ. A measurement that a paper states several times counts
+once. Everything that counts in no answer stands at the end of each paper, with the reason."""
+
+REMARK = 160
+"""Characters of a remark that tables of claims show."""
+
+DECIDING = re.compile("decided by: (.+)")
+COUNTED = re.compile(r"\d+ of \d+ comparisons hold at .+")
+
+DIRECTIONS = {verdict: f"ours is {verdict}" for verdict in ("better", "worse", "higher", "lower")}
+WITHOUT_REMARK = {"fails": "our difference is below zero", "undecided": "the interval contains zero"}
+SIGMAS = {"": "", "1sigma": "", "3sigma": " (3 standard deviations)"}
+
+Row = Mapping[str, Any]
+
+
+def shortened(remark: str) -> list[str]:
+    """Return the statements of a remark that end within `REMARK` characters, the first in any case; then the comparison that decides."""
+    # How a standard deviation was estimated is no reason.
+    parts = [part for part in remark.split("; ") if part and not part.startswith("spread pooled")]
+    deciding = [f"deciding comparison: {found[1]}" for part in parts if (found := DECIDING.fullmatch(part))]
+    counted = [part for part in parts if COUNTED.fullmatch(part)]
+    said, *others = [part for part in parts if not DECIDING.fullmatch(part) and part not in counted] or [""]
+    for part in others:
+        if len(said) + len(part) >= REMARK:
+            break
+        said += f"; {part}"
+    return [*said.split("; "), *deciding, *counted]
+
+
+def interpretation(row: Row) -> str:
+    """Return the interpretation that an answer depends on, and the one that agrees with the paper."""
+    if not row["agrees_with"]:
+        return ""
+    return (
+        f"depends on {row['depends_on']}: " if row["depends_on"] else ""
+    ) + f"agrees with “{row['agrees_with']}”"
+
+
+def sentences(parts: Iterable[str]) -> str:
+    """Join statements as sentences."""
+    return " ".join(f"{capital(part).rstrip('.')}." for part in parts if part)
+
+
+def capital(text: str) -> str:
+    """Begin a text with a capital, unless its first word is a name in code."""
+    return text if "_" in text.split(" ", 1)[0] else text[:1].upper() + text[1:]
+
+
+def reason(row: Row, words: Words) -> str:
+    """Return the reason of an answer: interpretation, direction, and the beginning of the remark."""
+    direction, depends = DIRECTIONS.get(row["verdict"], ""), interpretation(row)
+    parts = [
+        depends,
+        f"otherwise {direction}" if depends and direction else direction,
+        *shortened(row["remark"]),
+    ]
+    return words.named(sentences(parts)) or sentences([WITHOUT_REMARK.get(row["verdict"], "")])
+
+
+def shown(row: Row, words: Words) -> dict[str, str]:
+    """Format a row of the claims table: its statement, the paper's number, ours, their distance, and the reason of the answer."""
+    is_number = row["kind"] == "number"
+    unit = words.quantity(row)[1] if is_number else ""
+    paper = f"{row['value']} ± {row['spread']}" if row["spread"] else row["value"]
+    z, low, high = (row[key] for key in ("standardised_difference", "low", "high"))
+    if is_number and pd.isna(z) and "bound" not in row["setting"]:
+        low = high = float("nan")  # only the rounding of the paper's number
+    beside = [0.0, *([1.0, 100.0, float(row["value"])] if is_number else [])]
+    ours = measured(row["measured"], low, high, beside, "" if is_number else "+")
+    if not (is_number or low < high):
+        ours = ""  # a count, which the remark explains
+    if ours:
+        ours = f"{ours} {unit if is_number else words.difference_unit(row)}".strip()
+    return {
+        "statement": sentence(row, words),
+        "paper": f"{paper} {unit}".strip() + SIGMAS[row["spread_kind"]],
+        "ours": ours + _spread(row),
+        "apart": "" if pd.isna(z) else "0" if abs(z) < 0.05 else f"{z:+.1f}",
+        "why": reason(row, words),
+        "place": row["place"],
+    }
+
+
+def _spread(row: Row) -> str:
+    """Format our standard deviation beside a printed one, with the answer to it."""
+    verdict = row.get("spread_verdict")
+    return f"; ± {float(row['spread_measured']):.2g} ({answer([verdict])})" if verdict else ""
+
+
+def in_order(table: pd.DataFrame) -> pd.DataFrame:
+    """Sort claims by `ORDER`: statements first, then numbers by their distance from the paper's."""
+    keys = table.assign(
+        by_answer=table["answer"].map({word: i for i, word in enumerate(ORDER)}),
+        is_number=table["kind"] == "number",
+        nearness=-table["standardised_difference"].abs(),
+    )
+    order = keys.sort_values(["by_answer", "is_number", "nearness"], kind="stable").index
+    return table.loc[order]
+
+
+def to_markdown(title: str, table: pd.DataFrame, words: Words, titles: Mapping[str, str]) -> str:
+    """Format the claims of some papers, with titles by paper: totals, answers, and what counts in no answer."""
+    found = totals.totals(table)
+    several = len(titles) > 1
+    blocks: list[Any] = [
+        GUIDE,
+        totals.by_answer(found, titles, several),
+        totals.by_spread(found, titles),
+        NOTES,
+    ]
+    for paper, name in titles.items():
+        own = table[table["paper"] == paper]
+        if not len(own):
+            continue
+        kind = kinds(own)
+        lines = own.assign(**pd.DataFrame([shown(row, words) for row in own.to_dict("records")], own.index))
+        blocks += [f"## {name}"] if several else []
+        blocks += [totals.by_table(found[paper])]
+        heading = "###" if several else "##"
+        blocks += _answered(in_order(lines[kind == MEASURABLE]), heading)
+        blocks += _appendix(lines, kind, heading)
+    return document(title, *blocks, padded=False)
+
+
+def _answered(once: pd.DataFrame, heading: str) -> Iterator[str | pd.DataFrame]:
+    """Yield a heading and a table per answer."""
+    for word in ORDER:
+        own = once[once["answer"] == word]
+        columns = ["statement", "paper", "ours", "apart", "why", "place"]
+        if word == NOT_RUN:
+            columns = ["statement", "paper", "why", "place"]
+        if len(own):
+            yield f"{heading} {word[0].upper()}{word[1:]}: {len(own)}"
+            yield own[columns]
+
+
+def _appendix(lines: pd.DataFrame, kind: pd.Series, heading: str) -> Iterator[str | dict[str, pd.DataFrame]]:
+    """Yield a table per kind of claims that count in no answer, without empty columns."""
+    lines = lines.assign(answer=lines["answer"].mask(lines["answer"] == kind, ""))
+    places = lines.set_index("id")["place"]
+    lines["why"] = lines["why"].mask(
+        kind == REPEATED, "The same measurement as in " + lines["repeats"].map(places) + "."
+    )
+    if n := int((kind != MEASURABLE).sum()):
+        yield f"{heading} Counted in no answer: {n}"
+    for word in KINDS[1:]:
+        # Times differ in each run, so their measurements stand in a file of their own.
+        ours, where = (
+            ([], ", measured in claims_timing.md") if word == TIME else (["ours", "answer", "why"], "")
+        )
+        own = lines.loc[kind == word, ["statement", "paper", *ours, "place"]]
+        yield {f"{word[0].upper()}{word[1:]}: {len(own)}{where}": own.loc[:, (own != "").any()]}
+
+
+def times_to_markdown(title: str, table: pd.DataFrame, words: Words, titles: Mapping[str, str]) -> str:
+    """Format the claims about time, which count in no answer."""
+    blocks: list[Any] = ["Times depend on the machine and differ in each run, so they count in no answer."]
+    for paper, name in titles.items():
+        own = table[table["paper"] == paper].to_dict("records")
+        if rows := [shown(row, words) | {"verdict": row["verdict"]} for row in own]:
+            columns = ["statement", "paper", "ours", "verdict", "why", "place"]
+            blocks += [f"## {name}", pd.DataFrame(rows)[columns]]
+    return document(title, *blocks, padded=False)

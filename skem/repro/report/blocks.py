@@ -1,0 +1,93 @@
+"""Blocks of Markdown that templates quote."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from skem.repro import papers
+from skem.repro.drawing import captions
+from skem.repro.ledger import sentences, totals
+from skem.repro.names import NAMES
+from skem.repro.render.format import interval, number, table
+from skem.repro.report import headlines
+from skem.repro.report.reference import Reference, unknown
+from skem.repro.tables.layouts import layouts
+
+HEADLINES = (
+    "Brackets hold 95% intervals: of a result like the paper's beside a number, of the difference that decides beside a statement. "
+    "A difference above zero is as the paper says."
+)
+"""How to read the numbers of headlines."""
+
+TABLE1 = r"pulford\.table1\.\w+\.p?skem_accuracy"
+"""Ids of the accuracies in Table 1 of Pulford (2022)."""
+
+
+def _table1(reference: Reference) -> pd.DataFrame:
+    claims = reference.table("claims")
+    return claims[claims["id"].str.fullmatch(TABLE1)].set_index("dataset")
+
+
+def data_sets(reference: Reference, answer: str) -> str:
+    """Data sets of Table 1 of Pulford (2022) with this answer."""
+    own = _table1(reference)
+    names = [NAMES[name] for name in own.index[own["answer"] == answer]]
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names) or "none"
+
+
+def accuracies(reference: Reference) -> str:
+    """Table 1 of Pulford (2022), with answers, nested accuracies and the best baseline."""
+    evaluated = _table1(reference)
+    lines = []
+    for row in reference.table("table1").to_dict("records"):
+        claim = evaluated.loc[row["dataset"]]
+        nested, low, high = (float(row[f"nested{end}"]) for end in ("", "_low", "_high"))
+        line = {"data set": NAMES[row["dataset"]], "paper": claim["value"]}
+        line |= {"ours, as the paper reports it": number(claim["measured"], 2)}
+        line |= {"answer": ", depending on ".join(filter(None, claim[["answer", "depends_on"]]))}
+        line |= {"ours, nested": interval(nested, low, high)}
+        best = f"{number(float(row['best_accuracy']), 2)}, {NAMES[row['best_method']]}"
+        lines.append(line | {"best baseline": best})
+    return table(pd.DataFrame(lines), padded=False)
+
+
+def answers_table(reference: Reference, paper: str = "") -> str:
+    """Answers to the claims of a paper, or of all papers."""
+    titles = papers.titles(reference.config)
+    if paper not in ("", *titles):
+        raise LookupError(unknown(paper, titles))
+    own = {paper: titles[paper]} if paper else titles
+    return table(totals.by_answer(reference.summary, own, total=not paper))
+
+
+def headline_list(reference: Reference, paper: str) -> str:
+    """Headlines of a paper, or of all papers."""
+    words, claims = sentences.read(reference.config), reference.table("claims")
+    headlines.check(words.headlines, claims)
+    titles = papers.titles(reference.config)
+    if paper == "all":
+        blocks = {titles[name]: own for name, own in words.headlines.items() if own}
+        return "\n\n".join(
+            f"**{title}**\n\n{headlines.to_markdown(own, claims, words)}" for title, own in blocks.items()
+        )
+    own = words.headlines.get(paper)
+    if not own:
+        raise LookupError(f"config/words/{paper}.yaml has no headlines")
+    return f"{headlines.to_markdown(own, claims, words)}\n\n{HEADLINES}"
+
+
+def conclusions(reference: Reference, paper: str) -> str:
+    """Orderings and statements of a paper by answer."""
+    return headlines.conclusions(paper, reference.table("claims"), sentences.read(reference.config))
+
+
+def redrawn(reference: Reference, paper: str) -> str:
+    """The paper's tables redrawn, each with its caption, for a page in ``docs/reproduce/findings``."""
+    texts = captions(reference.config.parent)
+    figures = {name: texts[name] for name in layouts(paper, reference.config)}
+    if not figures:
+        raise LookupError(f"there is no config/redrawn/{paper}.yaml")
+    return "\n\n".join(
+        f"![{caption['title']}](../../../results/reference/figures/{name}.svg)\n\n{caption['text']}"
+        for name, caption in figures.items()
+    )

@@ -1,0 +1,138 @@
+"""The statements of a paper that matter most, and its conclusions by answer, in Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from math import floor, log10
+from typing import Any
+
+import pandas as pd
+
+from skem.repro.config.documents import refuse
+from skem.repro.config.validation import unknown
+from skem.repro.ledger import claims_page, summary
+from skem.repro.ledger.answers import AGREES, DIFFERS, NOT_RUN, ONE_INTERPRETATION, UNDECIDED
+from skem.repro.ledger.sentences import Words
+from skem.repro.render.format import number
+
+KEYS = ("claim", "says", "why")
+"""Keys of a headline: the claim that decides, the paper's statement, the reason of the answer with the measurements of claims in braces."""
+
+N_HEADLINES = 3
+PLACEHOLDER = re.compile(r"\{([\w.-]+)\}")
+
+
+def ours(row: Mapping[str, Any]) -> str:
+    """Format our measurement of a claim, with as many decimals as the paper's number and at least two significant digits."""
+    measured = row["measured"]
+    digits, _, power = row["value"].partition("e")
+    printed = len(digits.partition(".")[2]) - int(power or 0)
+    two_digits = 1 - floor(log10(abs(measured))) if measured and pd.notna(measured) else 0
+    return number(measured, max(printed, two_digits, 0), missing="not measured")
+
+
+def check(headlines: Mapping[str, Sequence[Any]], claims: pd.DataFrame) -> None:
+    """Check the headlines of ``config/words``.
+
+    Parameters
+    ----------
+    headlines : mapping
+        By paper.
+    claims : DataFrame
+        A table with all ids of claims.
+
+    Raises
+    ------
+    ConfigurationError
+        With all faults.
+    """
+    faults: list[str] = []
+    known = sorted(claims["id"])
+    for paper, own in headlines.items():
+        where = f"config/words/{paper}.yaml: headlines"
+        if len(own) not in (0, N_HEADLINES):
+            faults.append(f"{where}: {len(own)} are stated; state {N_HEADLINES}")
+        for place, headline in enumerate(own, start=1):
+            if not isinstance(headline, dict) or set(headline) != set(KEYS) or not all(headline.values()):
+                faults.append(f"{where}, number {place}: a text for each of {', '.join(KEYS)} is needed")
+                continue
+            ids = [headline["claim"], *PLACEHOLDER.findall(headline["why"])]
+            faults += unknown(ids, known, f"{where}, number {place}")
+    refuse(faults)
+
+
+def to_markdown(headlines: Sequence[Mapping[str, str]], claims: pd.DataFrame, words: Words) -> str:
+    """Format the headlines of a paper: its statement, the answer, its number, ours, and the reason.
+
+    Parameters
+    ----------
+    headlines : sequence of mapping
+        Checked.
+    claims : DataFrame
+        The claims table, with the claims about time.
+    words : Words
+    """
+    by_id = claims.set_index("id", drop=False)
+    lines = []
+    for headline in headlines:
+        row = by_id.loc[headline["claim"]].to_dict()
+        found = claims_page.shown(row, words)
+        numbers = [f"{of}: {found[key]}." for of, key in (("Paper", "paper"), ("Ours", "ours")) if found[key]]
+        numbers = [text.replace(" %", "%") for text in numbers]
+        if row["kind"] != "number" and found["ours"]:
+            numbers = [f"Our difference: {found['ours']}."]
+        why = PLACEHOLDER.sub(lambda name: ours(by_id.loc[name[1]]), headline["why"])
+        says = headline["says"].rstrip(".")
+        lines.append(" ".join([f"1. **{says}.** *{claims_page.capital(row['answer'])}.*", *numbers, why]))
+    return "\n".join(lines)
+
+
+CONCLUSIONS = {
+    AGREES: "Conclusions that hold",
+    ONE_INTERPRETATION: "Conclusions that hold under one interpretation of the paper",
+    DIFFERS: "Conclusions that do not hold",
+}
+"""Titles of lists of conclusions, by answer."""
+
+
+N_CONCLUSIONS = 10
+"""Conclusions that a list shows."""
+
+
+def conclusions(paper: str, claims: pd.DataFrame, words: Words) -> str:
+    """List the first orderings and statements of a paper by answer; those about single columns of a table are counted.
+
+    Parameters
+    ----------
+    paper : str
+    claims : DataFrame
+        The claims table.
+    words : Words
+    """
+    own = summary.distinct(claims[claims["paper"] == paper])
+    own = own[own["kind"] != "number"]
+    of_text = ~own["place"].str.startswith("Table")
+    blocks = []
+    for answer, title in CONCLUSIONS.items():
+        answered = own["answer"] == answer
+        rows = own[answered & of_text].head(N_CONCLUSIONS).to_dict("records")
+        lines = [_conclusion(row, words) for row in rows]
+        if more := answered.sum() - len(rows):
+            lines.append(f"- {more} more in the claims table.")
+        blocks += [f"**{title}: {answered.sum()}**", "\n".join(lines)] if lines else []
+    rest = [f"{n} {word}" for word in (UNDECIDED, NOT_RUN) if (n := (own["answer"] == word).sum())]
+    blocks += [f"Beside these, {' and '.join(rest)}."] if rest else []
+    return "\n\n".join(blocks) or "No conclusion was measured."
+
+
+def _conclusion(row: Mapping[str, Any], words: Words) -> str:
+    found = claims_page.shown(row, words)
+    reasons = {
+        AGREES: "",
+        ONE_INTERPRETATION: claims_page.sentences([claims_page.interpretation(row)]),
+        DIFFERS: " ".join(
+            filter(None, [found["ours"] and f"Our difference: {found['ours']}.", found["why"]])
+        ),
+    }
+    return f"- {found['statement']} {reasons[row['answer']]}".rstrip()

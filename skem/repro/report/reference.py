@@ -1,0 +1,143 @@
+"""Queries of the tables of a finished run."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from skem.repro.files import read_json
+from skem.repro.ledger import summary
+
+DERIVED: Mapping[str, Mapping[str, tuple[str, float]]] = {
+    "sanderson": {
+        "log_likelihood_in_thousands": ("log_likelihood", 1e-3),
+        "thousand_samples": ("n_rows", 1e-3),
+    },
+    "sanderson_timing": {"thousand_samples": ("n_rows", 1e-3)},
+}
+"""Columns that are a multiple of another column, by table."""
+
+
+def unknown(name: str, known: Iterable[str]) -> str:
+    """Describe a name that is not known, with similar ones."""
+    known = list(dict.fromkeys(map(str, known)))
+    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5) or known[:12]
+    return f"unknown {name!r}; similar: {', '.join(close)}"
+
+
+class Reference:
+    """Queries of the tables of a finished run.
+
+    Parameters
+    ----------
+    folder : path
+        ``results/reference``.
+    config : path
+    """
+
+    def __init__(self, folder: str | Path, config: str | Path = "config") -> None:
+        self.folder, self.config = Path(folder), Path(config)
+        self.table = cache(self._read)
+
+    def has(self, name: str) -> bool:
+        """True if there is a table with this name."""
+        return self._path(name).exists()
+
+    def tables(self) -> list[str]:
+        """Names of the tables in the folder ``tables``."""
+        return sorted(path.stem for path in self.folder.glob("tables/*.csv"))
+
+    def _path(self, name: str) -> Path:
+        return self.folder / (f"{name}.csv" if "/" in name else f"tables/{name}.csv")
+
+    def _read(self, name: str) -> pd.DataFrame:
+        if name == "claims":
+            paths = [self.folder / "claims.csv", self.folder / "claims_timing.csv"]
+            return pd.concat([summary.read(path) for path in paths], ignore_index=True)
+        if not self.has(name):
+            raise LookupError(f"there is no table {self._path(name)}")
+        # As strings, so that "1e-6" stays a name; `cells` converts numbers.
+        found = pd.read_csv(self._path(name), dtype=str, keep_default_na=False)
+        derived = DERIVED.get(name, {}).items()
+        return found.assign(
+            **{
+                column: pd.to_numeric(found[source], errors="coerce") * factor
+                for column, (source, factor) in derived
+            }
+        )
+
+    def cells(self, table: str, column: str, **where: Any) -> list[Any]:
+        """Values of a column in the rows with these values, as numbers if all of them are."""
+        found = self.table(table)
+        for key in (column, *where):
+            if key not in found:
+                raise LookupError(f"{table} has no column {key!r}; it has {', '.join(found)}")
+        for key, value in where.items():
+            # A number may be printed in another way.
+            own = found[key] if isinstance(value, str) else pd.to_numeric(found[key], errors="coerce")
+            found = found[own == value]
+        if not len(found):
+            raise LookupError(f"{table} has no rows with {where}")
+        numbers = pd.to_numeric(found[column], errors="coerce")
+        return (found[column] if numbers.isna().any() else numbers).tolist()
+
+    def cell(self, table: str, column: str, **where: Any) -> Any:
+        """The value of a column in the only row with these values."""
+        found = self.cells(table, column, **where)
+        if len(found) != 1:
+            raise LookupError(f"{table} has {len(found)} rows with {where}")
+        return found[0]
+
+    def mean(self, table: str, column: str, **where: Any) -> float:
+        """Mean of a column over the rows with these values."""
+        found = self.cells(table, column, **where)
+        return float(sum(found) / len(found))
+
+    def claim(self, id: str, column: str = "measured") -> Any:
+        """The measured value, or another column, of a claim."""
+        return self.cell("claims", column, id=id)
+
+    def remark(self, id: str, pattern: str) -> str:
+        """The match of a pattern, or of its group, in the remark on a claim."""
+        remark = self.claim(id, "remark")
+        found = re.search(pattern, remark)
+        if not found:
+            raise LookupError(f"the remark on {id} does not match {pattern!r}: {remark}")
+        return found[found.re.groups and 1]
+
+    def count(self, **where: str) -> int:
+        """Number of claims with these values; ``kind_of_claim`` is one of `summary.KINDS`."""
+        claims = self.table("claims")
+        claims = claims.assign(kind_of_claim=summary.kinds(claims))
+        return int((claims[list(where)] == pd.Series(where)).all(axis=1).sum())
+
+    @cached_property
+    def summary(self) -> dict[str, dict[str, Any]]:
+        """Totals of the claims by paper."""
+        return dict(read_json(self.folder / "summary.json"))
+
+    def total(self, paper: str, key: str) -> int:
+        """A number of claims in ``summary.json``."""
+        for name, known in ((paper, self.summary), (key, self.summary.get(paper, {}))):
+            if name not in known:
+                raise LookupError(unknown(name, known))
+        return int(self.summary[paper][key])
+
+    def partition(self, dataset: str, initialisation: str, n_components: int) -> dict[str, float]:
+        """Accuracy at the test-selected iteration of the whole model and of the best partition, and its advantage."""
+        where = {
+            "dataset": dataset,
+            "method": initialisation,
+            "n_components": n_components,
+            "protocol": "best-pass",
+        }
+        columns = [self.cells("figures/advantage", name, **where) for name in ("n_blocks", "accuracy")]
+        pairs = list(zip(*columns, strict=True))
+        whole, best = max(a for n, a in pairs if n == 1), max(a for n, a in pairs if n > 1)
+        return {"whole": whole, "best": best, "advantage": best - whole}

@@ -1,0 +1,278 @@
+"""Values that templates quote, by name; the digits of each are decided here.
+
+A name is one of
+
+``table.key.….column``
+    The only cell of a column of ``results/reference/tables/<table>.csv`` in the rows with these keys, as
+    ``comparison_images.mnist.tuned.accuracy``. Keys are values of the columns `KEYS`, in any order; a key that would begin with a digit
+    has a prefix (``k20``: 20 components), and signs other than letters and digits are underscores.
+``ours["id of a claim"]``
+    Our measurement of a claim, with as many decimals as the paper's value, and at least two significant digits.
+a name in `NAMED`, followed by the arguments of its function
+    Anything else: blocks of Markdown, counts, differences and ratios, as ``partition.mnist.class.k60.advantage``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from functools import cache, partial
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from skem.repro.ledger.answers import AGREES, DIFFERS, ONE_INTERPRETATION
+from skem.repro.render.format import number
+from skem.repro.report import blocks
+from skem.repro.report.headlines import ours
+from skem.repro.report.reference import Reference, unknown
+
+KEYS = {
+    **dict.fromkeys(("dataset", "method", "measure", "score", "folds", "protocol"), ""),
+    **{"partition": "p", "n_components": "k", "n_threads": "threads"},
+}
+"""Columns whose values are keys, each with the prefix of keys that would begin with a digit."""
+
+DIGITS: dict[str, int | str] = {
+    "comparison_images.cifar10_windows.*.accuracy": 1,
+    "comparison_images.*.accuracy": 2,
+    "*.log_loss": 3,
+    "*.auroc": 3,
+    "*.fit": 0,
+    "*.predict": 2,
+    "future.*.gain": "+.1f",
+    "hayashi_images.*.error": 2,
+    "mda.*.accuracy": 2,
+    "hayashi_images.*weights": 0,
+    "sanderson.ozone.*.test": 0,
+    "sanderson.*.test": 2,
+    "sanderson.birch3.*.log_likelihood_in_thousands": 0,
+    "sanderson.*.log_likelihood": 0,
+    "*.thousand_samples": 0,
+    "sanderson_timing.synthetic_1m.*.seconds": 1,
+    "sanderson_timing.pokerhand.*.seconds": 0,
+    "sanderson_timing.covertype.*.seconds": 0,
+    "sanderson_timing.*.seconds": 2,
+    "*.seconds_per_iteration": 2,
+    "titsias.ionosphere.lambda100.*.error": 0,
+    "*": 1,
+}
+"""Decimals of a cell, or a format specification, by pattern of its name; the first pattern that matches counts."""
+
+
+def key(column: str, value: str) -> str:
+    """Return a value of a key column as part of a name."""
+    name = re.sub(r"\W", "_", value.removesuffix(".0"))
+    return f"{KEYS[column] or '_'}{name}" if name[:1].isdigit() else name
+
+
+class Values:
+    """Values by name.
+
+    Parameters
+    ----------
+    project : path
+        The checkout, with ``results/reference`` and ``config``.
+    """
+
+    def __init__(self, project: str | Path = ".") -> None:
+        self.reference = Reference(Path(project) / "results/reference", Path(project) / "config")
+        self._labels = cache(self._read_labels)
+        self.reference.table("claims")  # a claims table of another version is one fault, not one per name
+
+    def _read_labels(self, table: str) -> pd.DataFrame:
+        """The key columns of a table, as parts of names."""
+        rows = self.reference.table(table)
+        return pd.DataFrame({by: rows[by].map(partial(key, by)) for by in KEYS if by in rows}, rows.index)
+
+    def resolve(self, name: tuple[str, ...]) -> str:
+        """Return the text of a value.
+
+        Raises
+        ------
+        LookupError
+            With the fault, and names that are similar.
+        """
+        head, *rest = name
+        if head == "ours" and len(rest) == 1:
+            return self._ours(rest[0])
+        if rest and head in self.reference.tables():
+            return self._cell(head, rest)
+        for n in range(len(name), 0, -1):
+            if function := NAMED.get(".".join(name[:n])):
+                return self._named(function, name[n:])
+        tables = [f"{one}.{'.'.join(rest)}" if rest else one for one in self.reference.tables()]
+        raise LookupError(unknown(".".join(name), [*NAMED, *tables, 'ours["id of a claim"]']))
+
+    def _named(self, function: Callable[..., Any], arguments: tuple[str, ...]) -> str:
+        try:
+            bound = signature(function).bind(self.reference, *arguments)
+        except TypeError:
+            needed = ".".join(list(signature(function).parameters)[1:]) or "nothing"
+            raise LookupError(
+                f"{'.'.join(arguments) or 'nothing'} follows the name; needed: {needed}"
+            ) from None
+        return str(function(*bound.args))
+
+    def _ours(self, claim: str) -> str:
+        claims = self.reference.table("claims")
+        found = claims[claims["id"] == claim]
+        if not len(found):
+            raise LookupError(unknown(claim, claims["id"]))
+        return ours(found.iloc[0])
+
+    def _cell(self, table: str, names: list[str]) -> str:
+        rows, labels = self.reference.table(table), self._labels(table)
+        *keys, column = names
+        for name in keys:
+            by = next((by for by in labels if (labels[by] == name).any()), None)
+            if by is None:
+                raise LookupError(unknown(name, labels.to_numpy().flat))
+            labels = labels[labels[by] == name]
+        rows = rows.loc[labels.index]
+        if column not in rows:
+            raise LookupError(unknown(column, rows))
+        if len(rows) != 1:
+            varying = [by for by in labels if len(set(labels[by])) > 1]
+            raise LookupError(
+                f"{len(rows)} rows have these keys; add a key of {' or '.join(varying) or 'the row'}"
+            )
+        full = f"{table}.{'.'.join(names)}"
+        digits = next(digits for pattern, digits in DIGITS.items() if fnmatchcase(full, pattern))
+        value = pd.to_numeric(rows[column], errors="coerce").iloc[0]
+        return str(rows[column].iloc[0]) if pd.isna(value) else number(value, digits)
+
+
+def fixed(value: Any, digits: int = 1) -> str:
+    """Format with this many decimals."""
+    return number(float(value), digits)
+
+
+def signed(value: float) -> str:
+    """Format with sign and one decimal."""
+    return number(value, "+.1f")
+
+
+def _n(label: str) -> int:
+    """The number in a key such as ``k40``."""
+    digits = re.search(r"\d+$", label)
+    if not digits:
+        raise LookupError(f"{label!r} has no number; a key such as k40 or threads2 is needed")
+    return int(digits[0])
+
+
+def _mda(r: Reference, method: str, k: str, dataset: str = "mnist_half") -> float:
+    where = {"dataset": dataset, "method": method, "n_components": _n(k), "protocol": "best-pass"}
+    return float(r.cell("mda", "accuracy", **where))
+
+
+def _shared(r: Reference, partition: str) -> float:
+    where = {"method": "sequential", "partition": partition, "n_components": 40, "protocol": "last-pass"}
+    return float(r.cell("arrangements", "shared_proportion", **where))
+
+
+def _partition(r: Reference, dataset: str, initialisation: str, k: str, value: str) -> str:
+    found = r.partition(dataset, initialisation, _n(k))
+    if value == "difference":
+        return signed(found["advantage"])
+    if value not in found:
+        raise LookupError(unknown(value, [*found, "difference"]))
+    return fixed(found[value])
+
+
+def _image_error(r: Reference, method: str) -> float:
+    return float(r.cell("hayashi_images", "error", dataset="mnist_d2", method=method))
+
+
+def _titsias_errors(r: Reference, dataset: str, answer: str) -> int:
+    where = {"dataset": dataset, "answer": answer.replace("_", " ")}
+    return r.count(paper="titsias2001", quantity="error_pct", kind="number", **where)
+
+
+def _rbf_difference(r: Reference, dataset: str) -> float:
+    ours, paper = (r.mean("titsias", of, dataset=dataset, method="rbf") for of in ("error", "paper"))
+    return ours - paper
+
+
+def _averaging(r: Reference, dataset: str) -> list[float]:
+    return r.cells("titsias", "error", dataset=dataset, method="averaging")
+
+
+def _sharing(r: Reference, dataset: str, sharing: float) -> str:
+    return fixed(r.mean("figures/titsias_images", "accuracy", dataset=dataset, sharing=sharing))
+
+
+def _svm_to_pskem(r: Reference, dataset: str, seconds: str) -> str:
+    svm, ours = (
+        r.cell("comparison_images_timing", seconds, dataset=dataset, method=method)
+        for method in ("svm_rbf_search", "tuned")
+    )
+    return fixed(svm / ours)
+
+
+def _kmeans_seconds(r: Reference, engine: str, threads: str) -> str:
+    engine = engine.replace("_", "-")
+    where = {"about": "kmeans", "engine": engine, "n_threads": _n(threads)}
+    return fixed(r.mean("values/sanderson2017_timing_others", "seconds", **where))
+
+
+def _advised(claim: str, pattern: str) -> Callable[[Reference], str]:
+    """The part of the remark on an advice of Sanderson and Curtin (2017) that states our measurements."""
+    return lambda r: r.remark(f"sanderson.{claim}", pattern)
+
+
+NAMED: dict[str, Callable[..., Any]] = {
+    "table1": blocks.accuracies,
+    "answers_table": blocks.answers_table,
+    "headlines": blocks.headline_list,
+    "conclusions": blocks.conclusions,
+    "redrawn": blocks.redrawn,
+    "summary": Reference.total,
+    "claims": lambda r, paper: r.count(paper=paper),
+    "partition": _partition,
+    "choosing.critical_difference": lambda r: fixed(
+        r.cells("comparison_ranks", "critical_difference", measure="accuracy")[0]
+    ),
+    "choosing.svm_to_pskem": _svm_to_pskem,
+    "pulford2022.table1_agrees": lambda r: blocks.data_sets(r, AGREES),
+    "pulford2022.table1_agrees_under_one_interpretation": lambda r: blocks.data_sets(r, ONE_INTERPRETATION),
+    "pulford2022.table1_differs": lambda r: blocks.data_sets(r, DIFFERS),
+    "pulford2022.spreads_reproduced": lambda r: r.count(
+        paper="pulford2022", quantity="accuracy_std_pct", verdict="reproduced"
+    ),
+    "pulford2022.arrangements_significant": lambda r: r.remark(
+        "pulford.sec3-3.arrangement_insensitive", "([0-9]+ of [0-9]+) are significant"
+    ),
+    "pulford2022.interleaved_worse_by": lambda r: fixed(-r.claim("pulford.sec3-3.arrangement_insensitive")),
+    "pulford2022.shared_less_by": lambda r: fixed(
+        100 - 50 * (_shared(r, "3x12") + _shared(r, "2x18")) / _shared(r, "1x36"), 0
+    ),
+    "pulford2022.ahead_of_mda": lambda r, k: fixed(_mda(r, "pskem", k) - _mda(r, "mda", k)),
+    "titsias2001.errors": _titsias_errors,
+    "titsias2001.rbf_difference": lambda r, dataset: signed(_rbf_difference(r, dataset)),
+    "titsias2001.averaging_least": lambda r, dataset: fixed(min(_averaging(r, dataset))),
+    "titsias2001.averaging_largest": lambda r, dataset: fixed(max(_averaging(r, dataset))),
+    "titsias2001.no_sharing": lambda r, dataset: _sharing(r, dataset, 0),
+    "titsias2001.half_sharing": lambda r, dataset: _sharing(r, dataset, 0.5),
+    "titsias2001.full_sharing": lambda r, dataset: _sharing(r, dataset, 1),
+    "hayashi2021.errors_reproduced": lambda r: r.count(
+        paper="hayashi2021", method="sdgm", quantity="error_pct", place="Table 1", verdict="reproduced"
+    ),
+    "hayashi2021.weights_reproduced": lambda r: r.count(
+        paper="hayashi2021", method="sdgm", quantity="n_nonzero_weights", verdict="reproduced"
+    ),
+    "hayashi2021.gp_ratio": lambda r: r.remark("hayashi.sec5.beats_kernel_bayes", "mean: gp ([0-9.]+)"),
+    "hayashi2021.mgp_ratio": lambda r: r.remark("hayashi.sec5.beats_kernel_bayes", ", mgp ([0-9.]+)"),
+    "hayashi2021.removed_of_20": lambda r: fixed(r.claim("hayashi.fig7b.removed_at_20"), 0),
+    "hayashi2021.softmax_worse_by": lambda r: fixed(_image_error(r, "softmax") - _image_error(r, "sdgm")),
+    "sanderson2017.kmeans_iterations": _advised("sec3.kmeans_iterations", "initialisation from: (.*)"),
+    "sanderson2017.em_iterations": _advised("sec4.em_iter_max", "initialisation from: (.*)"),
+    "sanderson2017.iterations_with_10_samples": _advised("sec4.samples_per_gaussian", "with 10: (.*)"),
+    "sanderson2017.variance_floor": _advised("sec4.var_floor", "floor of 1e-10: (.*?)(?:;|$)"),
+    "sanderson2017.mahalanobis": _advised("sec3.mahalanobis", "Euclidean: ([^;]*)"),
+    "sanderson2017.kmeans_seconds": _kmeans_seconds,
+}
+"""Functions of the reference, and of the parts that follow the name."""

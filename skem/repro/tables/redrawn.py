@@ -1,0 +1,219 @@
+"""The papers' tables in their own layout: the printed value of each cell over ours, coloured by their difference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.colors import Normalize
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
+from matplotlib.patheffects import withStroke
+
+from skem.repro.config.documents import refuse
+from skem.repro.drawing import KINDS, save, subplots
+from skem.repro.files import write_table
+from skem.repro.ledger import summary
+from skem.repro.ledger.answers import AGREES, DIFFERS, ONE_INTERPRETATION, UNDECIDED
+from skem.repro.ledger.links import MEASUREMENT
+from skem.repro.ledger.multiplicity import expected_misses
+from skem.repro.tables.layouts import Panel, layouts
+
+LIMIT = 4.0
+"""Differences beyond have the same colour, in standard deviations of a result like the paper's."""
+
+COMPARED = (AGREES, ONE_INTERPRETATION, DIFFERS, UNDECIDED)
+"""Answers of cells with a colour."""
+
+COLOURS, GREY, HATCH = "RdBu_r", "0.86", "///"
+WIDTH, ROW, FOOT, LEGEND = 4.2, 0.33, 0.26, 0.9
+"""Inches: width of a figure, whose text is readable on a screen of 390 pixels, and heights of its parts."""
+
+
+NOT_EVALUATED: dict[str, Any] = {
+    "measured": float("nan"),
+    "standardised_difference": float("nan"),
+    "answer": "",
+    "basis": "",
+}
+"""A claim that the claims table lacks."""
+
+
+def cells(panels: Sequence[Panel], claims: pd.DataFrame, stated: pd.DataFrame) -> pd.DataFrame:
+    """Select the cells of a figure.
+
+    Parameters
+    ----------
+    panels : sequence of Panel
+    claims : DataFrame
+        The claims table.
+    stated : DataFrame
+        ``config/claims.csv``, for cells that the claims table lacks, such as times.
+
+    Returns
+    -------
+    DataFrame
+        panel, row, column (labels), id, paper and ours (as shown), difference (in standard deviations of a result like the paper's),
+        answer (empty: not in the claims table), compared (whether it counts as a measurement).
+
+    Raises
+    ------
+    ConfigurationError
+        If a cell has no claim or several.
+    """
+    evaluated = claims.set_index("id")
+    printed = dict(zip(stated["id"], stated["value"], strict=True))
+    found, faults = [], []
+    for panel in panels:
+        for row, column in product(panel.rows, panel.columns):
+            pattern = panel.cells.format(row=row, column=column)
+            ids = [name for name in printed if fnmatchcase(name, pattern)]
+            if len(ids) != 1:
+                faults.append(f"{panel.title}: {len(ids)} claims have an id like {pattern}; one is needed")
+                continue
+            own = evaluated.loc[ids[0]] if ids[0] in evaluated.index else NOT_EVALUATED
+            measured = own["measured"]
+            found.append(
+                {"panel": panel.title, "row": panel.rows[row], "column": panel.columns[column], "id": ids[0]}
+                | {"paper": shown(printed[ids[0]])}
+                | {"ours": "" if pd.isna(measured) else shown(printed[ids[0]], measured)}
+                | {"difference": pd.to_numeric(own["standardised_difference"]), "answer": own["answer"]}
+                | {"compared": own["basis"] == MEASUREMENT and own["answer"] in COMPARED}
+            )
+    refuse(faults)
+    return pd.DataFrame(found)
+
+
+def write(paper: str, results: Path, config: str | Path = "config") -> None:
+    """Draw the figures of a paper from the claims table of a folder of results.
+
+    Parameters
+    ----------
+    paper : str
+    results : path
+        Folder with ``claims.csv``; the figures go to its folder ``figures``.
+    config : path
+    """
+    claims = summary.read(results / "claims.csv")
+    stated = pd.read_csv(Path(config, "claims.csv"), dtype=str, keep_default_na=False)
+    once = claims.assign(repeats="")  # a table may repeat numbers of the text
+    for name, panels in layouts(paper, config).items():
+        table = cells(panels, claims, stated)
+        misses = {
+            str(title): expected_misses(once[once["id"].isin(own["id"])])
+            for title, own in table.groupby("panel")
+        }
+        axes = draw(table, misses)
+        save(axes, [results / "figures" / f"{name}.{kind}" for kind in KINDS if kind != "csv"])
+        plt.close(axes[0].figure)
+        write_table(results / "figures" / f"{name}.csv", table)
+
+
+def shown(printed: str, value: float | None = None) -> str:
+    """Format a printed number, or another value with its decimals and exponent."""
+    mantissa, _, exponent = printed.partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    scaled = float(mantissa) if value is None else value / 10 ** int(exponent or 0)
+    return f"{scaled:,.{decimals}f}" + (f"e{exponent}" if exponent else "")
+
+
+def draw(table: pd.DataFrame, misses: Mapping[str, tuple[float, float]]) -> Any:
+    """Draw the panels of a figure, one below the other.
+
+    Parameters
+    ----------
+    table : DataFrame
+        See `cells`.
+    misses : mapping
+        By title of panel, the number of cells that a faithful copy would miss by chance: expected, and at most.
+
+    Returns
+    -------
+    ndarray of Axes
+    """
+    panels = {str(title): own for title, own in table.groupby("panel", sort=False)}
+    heads = [0.36 + 0.12 * _lines(own["column"]) for own in panels.values()]  # inches, as all lengths here
+    bodies = [ROW * own["row"].nunique() for own in panels.values()]
+    total = sum(heads) + sum(bodies) + FOOT * len(panels) + LEGEND
+    left = 0.12 + 0.063 * max(len(line) for label in table["row"] for line in label.split("\n"))
+    figure, axes = subplots(len(panels), squeeze=False, figsize=(WIDTH, total))
+    top = total
+    for ax, (title, own), head, body in zip(axes[:, 0], panels.items(), heads, bodies, strict=True):
+        top -= head + body
+        ax.set_position((left / WIDTH, top / total, 0.99 - left / WIDTH, body / total))
+        figure.text(0.01, (top + body + head - 0.17) / total, title, fontsize=8.5, fontweight="bold")
+        _draw_panel(ax, own, misses[title])
+        top -= FOOT
+    _draw_legend(figure, LEGEND / total)
+    return axes[:, 0]
+
+
+def _lines(labels: pd.Series) -> int:
+    return int(labels.str.count("\n").max()) + 1
+
+
+def _draw_panel(ax: Any, own: pd.DataFrame, misses: tuple[float, float]) -> None:
+    rows, columns = (list(dict.fromkeys(own[name])) for name in ("row", "column"))
+    for cell in own.itertuples():
+        _draw_cell(ax, columns.index(cell.column), rows.index(cell.row), cell)
+    ax.set(xlim=(0, len(columns)), ylim=(len(rows), 0))
+    ax.set_xticks(np.arange(len(columns)) + 0.5, columns, fontsize=7)
+    ax.set_yticks(np.arange(len(rows)) + 0.5, rows, fontsize=7)
+    ax.tick_params(length=0, pad=2)
+    ax.xaxis.tick_top()
+    ax.spines[:].set_visible(False)
+    compared, differs = own["compared"].sum(), (own["compared"] & (own["answer"] == DIFFERS)).sum()
+    text = (
+        f"{differs} of {compared} differ; of a faithful copy {misses[0]:.1f} would, at most {misses[1]:.0f}"
+    )
+    place = {"ha": "right", "va": "top", "fontsize": 7, "style": "italic"}
+    ax.text(len(columns), len(rows) + 0.1, text if compared else "", **place)
+
+
+def _draw_cell(ax: Any, x: int, y: int, cell: Any) -> None:
+    """Draw a cell: a thick frame if ours differs, hatches if an interpretation decides, grey if it is not compared."""
+    compared = cell.answer in COMPARED and cell.ours
+    difference = 0.0 if np.isnan(cell.difference) else float(np.clip(cell.difference, -LIMIT, LIMIT))
+    face = matplotlib.colormaps[COLOURS](Normalize(-LIMIT, LIMIT)(difference)) if compared else GREY
+    ink = "white" if compared and abs(difference) > 0.65 * LIMIT else "black"
+    ax.add_patch(Rectangle((x, y), 1, 1, facecolor=face, edgecolor="white", linewidth=1.2))
+    inner = (x + 0.03, y + 0.05), 0.94, 0.9
+    halo = None
+    if cell.answer == ONE_INTERPRETATION:
+        ax.add_patch(Rectangle(*inner, facecolor="none", edgecolor=ink, alpha=0.55, linewidth=0, hatch=HATCH))
+        halo = [withStroke(linewidth=3.0, foreground=face)]
+    if cell.answer == DIFFERS:
+        ax.add_patch(Rectangle(*inner, fill=False, edgecolor="black", linewidth=1.3))
+    ours = (cell.ours or "-") + ("?" if compared and cell.answer == UNDECIDED else "")
+    text = {"ha": "center", "va": "center", "color": ink, "fontsize": 7.3, "path_effects": halo}
+    ax.text(x + 0.5, y + 0.29, cell.paper, **text)
+    ax.text(x + 0.5, y + 0.72, ours, fontweight="bold", **text)
+
+
+def _draw_legend(figure: Any, height: float) -> None:
+    bar = figure.add_axes((0.27, height * 0.58, 0.66, height * 0.13))
+    mappable = matplotlib.cm.ScalarMappable(Normalize(-LIMIT, LIMIT), COLOURS)
+    figure.colorbar(mappable, cax=bar, orientation="horizontal")
+    bar.set_xticks([-4, -2, 0, 2, 4], ["≤ -4", "-2", "0", "2", "≥ 4"], fontsize=7)
+    bar.set_title("(ours - paper) / standard deviation", fontsize=7, pad=3)
+    figure.text(0.1, height * 0.71, "paper", fontsize=7.3, ha="center")
+    figure.text(0.1, height * 0.55, "ours", fontsize=7.3, ha="center", fontweight="bold")
+    handles = [
+        Patch(facecolor="white", edgecolor="black", linewidth=1.3, label="differs"),
+        Line2D([], [], linestyle="", marker="$?$", color="black", markersize=5, label="open"),
+        Patch(
+            facecolor="white", edgecolor="0.4", hatch=HATCH, linewidth=0, label="an interpretation decides"
+        ),
+        Patch(facecolor=GREY, label="not compared"),
+    ]
+    place = {"loc": "lower center", "ncols": 4, "frameon": False, "fontsize": 6.5}
+    figure.legend(
+        handles=handles, **place, handlelength=1.2, handletextpad=0.4, columnspacing=0.9, borderaxespad=0.1
+    )

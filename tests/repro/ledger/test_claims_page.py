@@ -1,0 +1,224 @@
+"""The page of claims: rows, their order, and totals that are equal wherever they are shown."""
+
+import json
+import re
+
+import pandas as pd
+import pytest
+from checkouts import ROOT
+from claims import STATED
+from markdown_it import MarkdownIt
+
+from skem.repro import finished_run, papers
+from skem.repro.ledger import bars, claims_page, sentences, summary, totals
+from skem.repro.ledger.answers import ANSWERS
+from skem.repro.ledger.verdicts import NOT_COMPARABLE, QUOTED, TIMED, VERIFIED, Evaluation
+from skem.repro.papers import ledgers
+from skem.repro.report.page import Results, write
+
+WORDS = sentences.read(ROOT / "config")
+CLAIM = dict.fromkeys(STATED, "") | {
+    "kind": "number",
+    "dataset": "rice",
+    "method": "lda",
+    "quantity": "error_pct",
+}
+CLAIM |= {
+    "id": "one.claim",
+    "value": "10.0",
+    "verdict": "worse",
+    "answer": "differs",
+    "remark": "",
+    "agrees_with": "",
+}
+
+
+def shown(**changes):
+    row = CLAIM | {"measured": 10.4, "low": 10.3, "high": 10.5, "standardised_difference": 6.9} | changes
+    return claims_page.shown(row, WORDS)
+
+
+def test_a_number_has_a_sentence_a_unit_and_a_reason():
+    row = shown(spread="0.6", spread_kind="3sigma", remark="spread pooled over 7 results; splits of our own")
+    assert row["statement"] == "Error of LDA on Rice"
+    assert row["paper"] == "10.0 ± 0.6 % (3 standard deviations)"
+    assert (row["ours"], row["apart"]) == ("10.40 [10.30, 10.50] %", "+6.9")
+    assert row["why"] == "Ours is worse. Splits of our own."
+
+
+def test_the_reason_ends_with_the_comparison_that_decides():
+    remark = (
+        "decided by: 4x8-K12; 2 of 4 comparisons hold at 95%, 3 needed; points lost by svm_rbf on satimage"
+    )
+    changes = {"verdict": "fails", "agrees_with": "other folds", "depends_on": "the folds", "remark": remark}
+    assert shown(**changes)["why"] == (
+        "Depends on the folds: agrees with “other folds”. Points lost by RBF SVM on Satimage. "
+        "Deciding comparison: 4x8, K = 12. 2 of 4 comparisons hold at 95%, 3 needed."
+    )
+
+
+def test_the_difference_of_a_statement_has_the_unit_of_its_quantity_or_of_its_claim():
+    statement = {"kind": "ordering", "value": "", "standardised_difference": float("nan")}
+    assert shown(**statement)["ours"] == "+10.40 [+10.30, +10.50] points"
+    own = {"id": "hayashi.sec5.sparsity", "quantity": "n_nonzero_weights"}
+    assert shown(**statement, **own)["ours"].endswith("] of SDGM's error")
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "ends"),
+    [
+        ("10", 10.004, 14.004, "[10.004, 14.004] %"),
+        ("10", 9.996, 13.996, "[9.996, 13.996] %"),
+        ("93", 88.0, 99.96, "[88.00, 99.96] %"),
+        ("12", 8.0, 11.999, "[8.000, 11.999] %"),
+    ],
+)
+def test_no_end_of_an_interval_is_rounded_onto_a_number_that_it_excludes(value, low, high, ends):
+    assert shown(value=value, measured=(low + high) / 2, low=low, high=high)["ours"].endswith(f" {ends}")
+
+
+def test_only_measurements_with_spread_have_an_interval():
+    count = {"quantity": "n_components_removed", "value": "8", "standardised_difference": float("nan")}
+    assert shown(measured=12.0, low=11.5, high=12.5, **count)["ours"] == "12"
+    statement = {"kind": "ordering", "value": "", "standardised_difference": float("nan")}
+    assert shown(measured=1.2, low=0.3, high=2.1, **statement)["ours"] == "+1.20 [+0.30, +2.10] points"
+    assert shown(measured=17.0, low=float("nan"), high=float("nan"), **statement)["ours"] == ""
+
+
+def test_claims_that_differ_come_first_statements_before_numbers_and_far_before_near():
+    rows = [
+        ("agrees", "number", 1.0),
+        ("differs", "number", 2.5),
+        ("differs", "number", -9.0),
+        ("differs", "ordering", None),
+    ]
+    table = pd.DataFrame(rows, columns=["answer", "kind", "standardised_difference"])
+    assert claims_page.in_order(table).index.tolist() == [3, 2, 1, 0]
+
+
+def evaluate(claim, interpretation):
+    """Give claims all verdicts in turn."""
+    verdicts = (
+        "reproduced",
+        "worse",
+        "holds",
+        "fails",
+        "undecided",
+        "too few runs",
+        NOT_COMPARABLE,
+        VERIFIED,
+        "not run",
+    )
+    if claim["external"] == "yes":
+        return Evaluation(QUOTED)
+    verdict = verdicts[sum(map(ord, claim["id"])) % len(verdicts)]
+    remark = "x <d> | y" if verdict != "not run" else "it was not part of this run: add the target titsias"
+    return Evaluation(verdict, 1.5, 1.0, 2.0, 3, note=remark)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The claims of a run with every verdict."""
+    results = tmp_path_factory.mktemp("run") / "results"
+    ledger = summary.ledger(STATED, evaluate, papers.links(STATED, ROOT / "config"))
+    paths = {key: results / file for key, file in ledgers.FILES.items()}
+    ledgers.write(ledger, papers.names(), paths, config=ROOT / "config")
+    return results
+
+
+def cells(html):
+    """Return the cells of each row of the first table after the word "agrees"."""
+    table = next(part for part in html.split("<table>")[1:] if "agrees under one interpretation</th>" in part)
+    rows = re.findall("<tr>(.*?)</tr>", table.split("</table>")[0], re.DOTALL)
+    return [
+        [
+            re.sub("<[^>]*>", "", cell).strip()
+            for cell in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.DOTALL)
+        ]
+        for row in rows
+    ]
+
+
+def test_totals_are_equal_on_every_page_and_in_the_terminal(folder, monkeypatch, capsys):
+    found = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    titles = papers.titles(ROOT / "config")
+    expected = totals.by_answer(found, titles).astype(str)
+    expected = [list(expected), *expected.to_numpy().tolist()]
+
+    markdown = (
+        MarkdownIt("commonmark").enable("table").render((folder / "claims.md").read_text(encoding="utf-8"))
+    )
+    assert cells(markdown) == expected
+    assert cells(write(Results(folder, ROOT))) == expected
+
+    monkeypatch.chdir(folder.parent)
+    (folder / "tables").mkdir()
+    (folder / "tables/table1.md").write_text(
+        "# Table\n\n**Accuracy**\n\n| a |\n|---|\n| 1 |\n\nNotes.\n", encoding="utf-8"
+    )
+    monkeypatch.setattr(papers, "titles", lambda: titles)
+    finished_run.show(
+        0.0, 1, [], tables=["results/tables/table1.md"], others=["results/claims.md"], sources=[], datasets=[]
+    )
+    output = capsys.readouterr().out
+    assert all(re.search(r" +".join(map(re.escape, row)), output) for row in expected)
+    assert "snakemake titsias --cores all" in output
+    assert len(output.splitlines()) <= 25
+
+    # The claims themselves, and the figure.
+    claims = summary.read(folder / "claims.csv")
+    once = claims[summary.kinds(claims) == summary.MEASURABLE]
+    for paper, own in once.groupby("paper"):
+        assert {word: found[paper][totals.key(word)] for word in ANSWERS} == {
+            word: int((own["answer"] == word).sum()) for word in ANSWERS
+        }
+    drawn = bars.rows(found, titles)
+    assert drawn["claims"].sum() == found["all"]["measurable"] == len(once)
+    assert (
+        found["all"]["stated"] == len(STATED) == sum(found["all"][totals.key(kind)] for kind in summary.KINDS)
+    )
+
+
+def test_totals_do_not_depend_on_times(folder):
+    claims = pd.concat([summary.read(folder / name) for name in ("claims.csv", "claims_timing.csv")])
+    changed = claims.assign(verdict=claims["verdict"].mask(claims["quantity"].isin(TIMED), "holds"))
+    assert totals.totals(changed) == totals.totals(claims)
+
+
+def test_cells_outside_their_intervals_stand_beside_those_expected_by_chance():
+    row = {
+        "paper": "one",
+        "place": "Table I",
+        "kind": "number",
+        "quantity": "error_pct",
+        "basis": "measurement",
+    }
+    row |= {"repeats": "", "remark": "", "low": 1.0, "spread_verdict": ""}
+    cells = pd.DataFrame([row | {"verdict": "reproduced", "answer": "agrees"}] * 40)
+    cells.loc[:2, ["verdict", "answer"]] = "worse", "differs"
+    cells.loc[3, ["verdict", "answer"]] = "worse", "agrees under one interpretation"
+    cells.loc[4:, "spread_verdict"] = "lower"
+    found = totals.totals(cells)["one"]
+    assert found["tables"]["Table I"] == {
+        "cells": 40,
+        "outside": 4,
+        "differs": 3,
+        "by_chance": 2.0,
+        "at_most": 7,
+    }
+    assert totals.by_table(found).iloc[0, -1] == "2.0, at most 7"
+    assert found["spreads"] == {"differs": 36}
+    assert totals.by_spread({"one": found}, {"one": "One"}).iloc[0].tolist() == ["One", 0, 36, 0]
+
+
+def test_every_claim_stands_once_on_the_page_and_its_words_survive(folder):
+    html = MarkdownIt("commonmark").enable("table").render((folder / "claims.md").read_text(encoding="utf-8"))
+    tables = [part.split("</table>")[0] for part in html.split("<table>") if ">statement</th>" in part]
+    assert sum(part.count("<tr>") - 1 for part in tables) == len(STATED)
+    assert "X &lt;d&gt; | y." in html
+
+
+def test_bars_have_the_numbers_of_their_parts():
+    found = {"one": dict.fromkeys(map(totals.key, ANSWERS), 0) | {"agrees": 12, "differs": 30, "open": 1}}
+    ax = bars.draw(bars.rows(found, {"one": "One (2000)"}))
+    assert [text.get_text() for text in ax.texts] == ["12", "30", "1", "One (2000): 43 measurable claims"]

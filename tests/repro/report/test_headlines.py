@@ -1,0 +1,127 @@
+"""Headlines and conclusions of a paper."""
+
+import pandas as pd
+import pytest
+from checkouts import ROOT
+
+from skem.repro.config.documents import ConfigurationError
+from skem.repro.ledger import sentences, stated_claims
+from skem.repro.report import headlines
+
+WORDS = sentences.read(ROOT / "config")
+BASE = dict.fromkeys(
+    [*stated_claims.COLUMNS, "repeats", "depends_on", "agrees_with", "remark", "verdict"], ""
+) | {
+    "paper": "toy",
+    "basis": "measurement",
+    "standardised_difference": float("nan"),
+    "low": float("nan"),
+    "high": float("nan"),
+}
+
+
+def number(id, value, measured, answer, **how):
+    own = {"id": id, "kind": "number", "quantity": "accuracy_pct", "dataset": "rice", "method": "skem"}
+    return BASE | own | {"value": value, "measured": measured, "answer": answer} | how
+
+
+def statement(id, answer, **how):
+    return (
+        BASE
+        | {"id": id, "kind": "statement", "expression": f"{id} is so", "measured": 1.0, "answer": answer}
+        | how
+    )
+
+
+CLAIMS = pd.DataFrame(
+    [
+        number(
+            "toy.rice",
+            "95.0",
+            93.4204,
+            "differs",
+            low=92.5,
+            high=94.3,
+            verdict="worse",
+            standardised_difference=-3.4,
+        ),
+        number("toy.margin", "2", 1.793, "agrees"),
+        statement("toy.first", "agrees"),
+        statement("toy.second", "agrees under one interpretation", agrees_with="the other folds"),
+        statement("toy.third", "differs", remark="decided by: banana"),
+        statement("toy.fourth", "open"),
+        statement("toy.quoted", "quoted result", basis=""),
+    ]
+)
+HEADLINE = {
+    "claim": "toy.rice",
+    "says": "SKEM reaches 95.0% on rice.",
+    "why": "Ours leads by {toy.margin} points only.",
+}
+
+
+def test_a_headline_has_the_answer_both_numbers_and_the_reason():
+    text = headlines.to_markdown([HEADLINE], CLAIMS, WORDS)
+    assert text.startswith("1. **SKEM reaches 95.0% on rice.** *Differs.* Paper: 95.0%. Ours: 93.4")
+    assert text.endswith("Ours leads by 1.8 points only.")
+    assert "[92.5" in text
+
+
+@pytest.mark.parametrize(
+    ("own", "fault"),
+    [
+        ([HEADLINE], "1 are stated; state 3"),
+        (
+            [HEADLINE, HEADLINE, HEADLINE | {"claim": "toy.rise"}],
+            "number 3 names 'toy.rise'; did you mean toy.rice?",
+        ),
+        ([HEADLINE, HEADLINE | {"why": "By {toy.margn}."}, HEADLINE], "number 2 names 'toy.margn'"),
+        (
+            [HEADLINE, {"claim": "toy.rice", "says": "So."}, HEADLINE],
+            "number 2: a text for each of claim, says, why",
+        ),
+        ([HEADLINE, "So.", HEADLINE], "number 2: a text for each of claim, says, why"),
+    ],
+)
+def test_headlines_that_cannot_be_rendered_are_refused(own, fault):
+    with pytest.raises(ConfigurationError, match=r"config/words/toy\.yaml: headlines") as caught:
+        headlines.check({"toy": own}, CLAIMS)
+    assert fault in str(caught.value)
+
+
+def test_headlines_of_the_papers_can_be_rendered():
+    headlines.check(WORDS.headlines, pd.read_csv(ROOT / "config/claims.csv", usecols=["id"]))
+
+
+def test_conclusions_are_listed_by_answer_and_numbers_are_not():
+    assert headlines.conclusions("toy", CLAIMS, WORDS) == (
+        "**Conclusions that hold: 1**\n\n- toy.first is so\n\n"
+        "**Conclusions that hold under one interpretation of the paper: 1**\n\n"
+        "- toy.second is so Agrees with “the other folds”.\n\n"
+        "**Conclusions that do not hold: 1**\n\n- toy.third is so Deciding comparison: banana.\n\n"
+        "Beside these, 1 open."
+    )
+
+
+def test_a_list_shows_ten_conclusions_and_none_about_a_column_of_a_table():
+    places = ["Table 1", *["section 2"] * headlines.N_CONCLUSIONS, "section 3"]
+    rows = pd.DataFrame([statement(f"toy.{i}", "agrees", place=place) for i, place in enumerate(places)])
+    title, text = headlines.conclusions("toy", rows, WORDS).split("\n\n")
+    assert title == "**Conclusions that hold: 12**"
+    assert text.splitlines()[-2:] == ["- toy.10 is so", "- 2 more in the claims table."]
+    assert "toy.0 " not in text
+
+
+@pytest.mark.parametrize(
+    ("value", "measured", "shown"),
+    [
+        ("97.48", 97.322, "97.32"),
+        ("2", 1.793, "1.8"),
+        ("-15.85e3", -15654.24, "-15654"),
+        ("", 0.0123, "0.012"),
+        ("", 83.4, "83"),
+        ("", float("nan"), "not measured"),
+    ],
+)
+def test_a_measurement_has_the_decimals_of_the_printed_number_and_two_digits(value, measured, shown):
+    assert headlines.ours({"value": value, "measured": measured}) == shown

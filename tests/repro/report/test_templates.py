@@ -1,0 +1,83 @@
+"""Pages are rendered from templates and the results of the reference."""
+
+import shutil
+
+import pandas as pd
+import pytest
+from checkouts import ROOT
+
+from skem.repro.config.documents import ConfigurationError
+from skem.repro.files import write_json
+from skem.repro.report import templates
+from skem.repro.report.values import Values
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project with some of the reference's tables and no template."""
+    tables = tmp_path / "results/reference/tables"
+    tables.mkdir(parents=True)
+    for name in ("table1.csv", "mda.csv"):
+        shutil.copy(ROOT / "results/reference/tables" / name, tables)
+    claims = pd.read_csv(ROOT / "config/claims.csv", dtype=str, keep_default_na=False)
+    claims = claims[claims["id"] == "pulford.table1.rice.skem_accuracy"]
+    claims = claims.assign(measured=93.4204, low=92.5, high=94.3, standardised_difference=-3.4)
+    claims = claims.assign(verdict="worse", answer="differs", basis="measurement", agrees_with="")
+    claims.to_csv(tables.parent / "claims.csv", index=False)
+    claims[:0].to_csv(tables.parent / "claims_timing.csv", index=False)
+    write_json(tables.parent / "summary.json", {"pulford2022": {"open": 7}})
+    (tmp_path / templates.FOLDER).mkdir(parents=True)
+    return tmp_path
+
+
+def test_committed_pages_are_the_rendered_templates():
+    assert [path.name for path in templates.changed(ROOT)] == []
+
+
+def test_a_page_has_values_in_place_of_names(project):
+    text = '# Rice\n\nThe paper has {{ table1.rice.paper_accuracy }}%: {{ ours["pulford.table1.rice.skem_accuracy"] }}.\n'
+    (project / templates.FOLDER / "README.md.j2").write_text(text, encoding="utf-8")
+    page = project / "README.md"
+    (changed,) = templates.changed(project).items()
+    assert changed[0] == page
+    assert changed[1].endswith("# Rice\n\nThe paper has 95.0%: 93.4.\n")
+    page.write_text(changed[1], encoding="utf-8")
+    assert templates.changed(project) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("mda.mnist_half.pskem.k20.best_pass.accuracy", "95.95"),
+        ("mda.k20.best_pass.pskem.mnist_half.accuracy", "95.95"),
+        ("table1.rice.method", "skem"),
+        ("summary.pulford2022.open", "7"),
+        ("mda.mnist_half.pskem_ridge_1e_6.k40.best_pass.accuracy", "96.68"),
+    ],
+)
+def test_names_have_values(project, name, value):
+    assert Values(project).resolve(tuple(name.split("."))) == value
+
+
+def test_all_faults_of_all_templates_are_reported_at_once(project):
+    faults = {
+        "{{ tabel1.rice.nested }}": "tabel1.rice.nested: unknown 'tabel1.rice.nested'; similar: table1.rice.nested",
+        "{{ table1.rice.nestet }}": "unknown 'nestet'; similar: nested",
+        "{{ table1.rise.nested }}": "unknown 'rise'; similar: rice",
+        "{{ mda.mnist_half.pskem.k20.accuracy }}": "3 rows have these keys; add a key of protocol",
+        '{{ ours["pulford.table1.rise.skem_accuracy"] }}': "similar: pulford.table1.rice.skem_accuracy",
+        "{{ summary.pulford2022 }}": "pulford2022 follows the name; needed: paper.key",
+        "{{ summary.pulford2022.opn }}": "unknown 'opn'; similar: open",
+        "{{ 2 * 3 }}": "a template has names only",
+        "{% if table1 %}{% endif %}": "a template has names only",
+    }
+    readme, page = (project / templates.FOLDER / name for name in ("README.md.j2", "use/page.md.j2"))
+    readme.write_text("\n".join(faults), encoding="utf-8")
+    page.parent.mkdir()
+    page.write_text("{{ table1.rice.", encoding="utf-8")
+    with pytest.raises(ConfigurationError) as caught:
+        templates.changed(project)
+    for line, fault in enumerate(faults.values(), start=1):
+        where = f"docs/templates/README.md.j2, line {line}: "
+        assert any(found.startswith(where) and fault in found for found in caught.value.faults), fault
+    assert any(found.startswith("docs/templates/use/page.md.j2, line 1: ") for found in caught.value.faults)

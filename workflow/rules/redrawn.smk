@@ -1,0 +1,54 @@
+# The tables of the papers in their own layout, from the claims table.
+from skem.repro.tables.layouts import layouts
+
+REDRAWN = {paper: list(layouts(paper)) for paper in papers.names()}
+
+for paper in ASKED:
+    if REDRAWN[paper]:
+        FIGURES += expand("results/figures/{name}.{suffix}", name=REDRAWN[paper], suffix=KINDS)
+
+        rule:
+            name:
+                f"redrawn_{paper}"
+            input:
+                claims="results/claims.csv",
+                stated="config/claims.csv",
+                layouts=f"config/redrawn/{paper}.yaml",
+            output:
+                [
+                    report(
+                        f"results/figures/{name}.svg",
+                        category=STUDY.titles[paper],
+                        labels={"figure": name},
+                        caption="../report/figure.rst",
+                    )
+                    for name in REDRAWN[paper]
+                ],
+                expand(
+                    "results/figures/{name}.{suffix}",
+                    name=REDRAWN[paper],
+                    suffix=[k for k in KINDS if k != "svg"],
+                ),
+            localrule: True
+            params:
+                papers=[paper],
+                results="results",
+                caption="\n\n".join(CAPTIONS[name] for name in REDRAWN[paper]),
+                code=code("redrawn"),
+            message:
+                f"tables of {STUDY.titles[paper]} in their own layout"
+            script:
+                "../scripts/redrawn.py"
+
+
+rule redraw:
+    """Draw the papers' tables again from the claims table of results/reference."""
+    localrule: True
+    params:
+        papers=papers.names(),
+        results="results/reference",
+        code=code("redrawn"),
+    message:
+        "tables of the papers, from results/reference"
+    script:
+        "../scripts/redrawn.py"

@@ -1,0 +1,14 @@
+"""Render README.md and the pages of docs/templates with the numbers of the committed results."""
+
+from skem.repro.files import plain_errors, write_text
+from skem.repro.report import templates
+
+with plain_errors():
+    changed = templates.changed()
+    for page, text in changed.items():
+        write_text(page, text)
+    print(
+        f"rendered {', '.join(map(str, changed))}"
+        if changed
+        else "all pages are as their templates and results/reference"
+    )
