@@ -84,6 +84,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": ExplicitOrder(
         [
             "plot_regions.py",
+            "plot_parameters.py",
             "plot_blocks.py",
             "plot_sharing.py",
             "plot_iterations.py",
@@ -118,6 +119,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "skem"
 html_static_path = ["_static"]
 html_css_files = ["custom.css"]
+html_js_files = ["filter.js"]
 html_show_sourcelink = False
 html_copy_source = False
 html_use_index = False

@@ -2,8 +2,8 @@
 Decision regions of SKEM and MDA
 ================================
 
-SKEM gives every component a covariance of its own; MDA has one for all. Where the data stretch in a different direction
-everywhere, one covariance fits nowhere.
+SKEM gives every component a covariance of its own; MDA has one for all. If the data stretch in another direction in every
+place, one covariance fits none of them.
 """
 
 # %%

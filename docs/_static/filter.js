@@ -1,0 +1,30 @@
+// Pages of claims have a box that hides the claims without its words; headings count as words of their claims.
+document.addEventListener("DOMContentLoaded", () => {
+  const isClaims = (table) => table.tHead?.textContent.trim().startsWith("statement");
+  const tables = [...document.querySelectorAll("article table")].filter(isClaims);
+  if (!tables.length) return;
+  const words = new Map();
+  for (const row of tables.flatMap((table) => [...table.tBodies[0].rows])) {
+    let text = row.textContent;
+    for (let part = row.closest("section"); part; part = part.parentElement.closest("section")) {
+      text += ` ${part.querySelector("h1, h2, h3").textContent}`;
+    }
+    words.set(row, text.toLowerCase());
+  }
+  const label = document.createElement("label");
+  const input = document.createElement("input");
+  const shown = document.createElement("output");
+  label.className = "filter";
+  input.type = "search";
+  input.placeholder = "paper, answer, data set, method";
+  label.append("Show claims with ", input, " ", shown);
+  document.querySelector("article section section").before(label);
+  input.addEventListener("input", () => {
+    const wanted = input.value.toLowerCase().split(/\s+/);
+    for (const [row, text] of words) row.hidden = !wanted.every((word) => text.includes(word));
+    for (const table of tables) {
+      (table.closest(".pst-scrollable-table-container") ?? table).hidden = ![...table.tBodies[0].rows].some((row) => !row.hidden);
+    }
+    shown.value = `${[...words.keys()].filter((row) => !row.hidden).length} of ${words.size}`;
+  });
+});
