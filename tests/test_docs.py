@@ -14,6 +14,8 @@ from matplotlib.axes import Axes
 
 import skem
 from skem import plots
+from skem.repro import papers
+from skem.repro.tables.layouts import layouts
 
 mpl.use("Agg")
 ROOT = Path(__file__).parents[1]
@@ -76,14 +78,29 @@ def test_speed_is_that_of_the_reference_run(instructions):
             assert ([cell] if cell not in ("", "failed") else []) == expected, (size, dtype, engine)
 
 
+def test_the_closest_ratios_are_those_of_the_reference_run():
+    peers = pd.read_csv(REFERENCE / "peers.csv", low_memory=False)
+    peers = peers[peers["engine"].isin(["oneDAL", "oneDAL, AVX2"]) & peers["part"].isin(["sizes", "scaling"])]
+    closest = peers.sort_values("ratio").head(5)
+    expected = [
+        f"{row.N:,.0f} x {row.m:.0f}, K = {row.K:.0f} | {'30 clusters' if row.clusters > 0 else 'overlapping'} "
+        f"| {row.instructions.replace('default', 'AVX-512')} | {row.ratio:.2f} | {row.ratio_low:.2f} to {row.ratio_high:.2f}"
+        for row in closest.itertuples()
+    ]
+    _, _, *lines = between("closest", page("reproduce/speed.md")).splitlines()
+    assert [line.strip("| ") for line in lines] == expected
+    assert set(closest["dtype"]) == {"float32"}
+    assert peers.loc[peers["part"] == "sizes", "ratio"].min().round(1) == 1.5
+
+
 # Code
 
 
 def test_the_defaults_that_differ_are_in_the_table():
-    header, _, *lines = between("defaults", page("use/defaults.md")).splitlines()
+    header, _, *lines = between("defaults", page("use/parameters.md")).splitlines()
     classes = {
-        name: getattr(skem, name if name.startswith("Gaussian") else f"{name}Classifier")
-        for name in cells(header)[1:-1]
+        name: getattr(skem, "GaussianMixture" if name == "mixture" else f"{name}Classifier")
+        for name in cells(header)[1:]
     }
     expected = {}
     signatures = {name: inspect.signature(c).parameters for name, c in classes.items()}
@@ -91,7 +108,7 @@ def test_the_defaults_that_differ_are_in_the_table():
         defaults = {name: s[parameter].default for name, s in signatures.items() if parameter in s}
         if len({repr(default) for default in defaults.values()}) > 1:
             expected[parameter] = [str(defaults.get(name, "-")) for name in classes]
-    assert {cells(line)[0].strip("`"): cells(line)[1:-1] for line in lines} == expected
+    assert {cells(line)[0].strip("`"): cells(line)[1:] for line in lines} == expected
 
 
 def test_the_reference_has_every_public_name():
@@ -108,7 +125,12 @@ def gallery():
 def test_every_reference_figure_is_shown():
     there = {str(path.relative_to(ROOT).with_suffix("")) for path in REFERENCE.rglob("*.svg")}
     own = re.findall(r"!\[.+\]\(\.\./\.\./(.+)\.svg\)", between("own", page("use/figures.md")))
-    assert sorted([*(picture for _, picture in gallery()), *own]) == sorted(there)
+    redrawn = [
+        f"results/reference/figures/{name}"
+        for paper in papers.names()
+        for name in layouts(paper, ROOT / "config")
+    ]  # on the papers' pages
+    assert sorted([*(picture for _, picture in gallery()), *own, *redrawn]) == sorted(there)
 
 
 @pytest.mark.parametrize(("call", "picture"), gallery())
@@ -142,13 +164,31 @@ def test_every_file_that_a_page_names_is_there(path):
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
-def test_a_link_that_leads_nowhere_is_found(tmp_path):
+@pytest.fixture
+def links():
     spec = importlib.util.spec_from_file_location("links", DOCS / "links.py")
-    links = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(links)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_link_that_leads_nowhere_is_found(links, tmp_path):
     (tmp_path / "a.html").write_text(
         '<a href="b.html#here">1</a> <a href="b.html#there">2</a> <a href="c.html">3</a> <a href="https://x.org">4</a>',
         encoding="utf-8",
     )
     (tmp_path / "b.html").write_text('<p id="here"><img src="none.png"></p>', encoding="utf-8")
     assert links.broken(tmp_path) == ["a.html: b.html#there", "a.html: c.html", "b.html: none.png"]
+
+
+def test_a_placeholder_and_a_sentence_cut_in_two_are_found(links, tmp_path):
+    (tmp_path / "a.html").write_text(
+        "<p>Ours is {{ a.b }}.</p><p>It is</p>\n<!-- c -->\n<p>higher.</p><pre>{{ shown }}</pre><p>as code.</p>"
+        "<p>Ours is &lt;!-- =c --&gt;.</p><p><code>d</code> is a name.</p>",
+        encoding="utf-8",
+    )
+    assert links.broken(tmp_path) == [
+        "a.html: placeholder in 'Ours is {{ a.b }}.'",
+        "a.html: a paragraph begins within a sentence: 'higher.'",
+        "a.html: placeholder in 'Ours is <!-- =c -->.'",
+    ]

@@ -1,0 +1,129 @@
+"""Prose and names use the field's terms (docs/contribute/style.md): one term for each thing, and no riddles."""
+
+import ast
+import io
+import re
+import tokenize
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+# Replacements of patterns, in which a blank is any white space. `Code` in prose is never searched.
+WORDS = {
+    r"\b(What|That|Who|Whether|Where)\b": "begin the sentence with its subject",
+    r"[\w*] : [^\n]*\n(Of|For|In)\b": "begin the description with a noun or a verb",
+    r"\b(best|last|first|final|each|every|one|per|of all|number of|earlier|later) pass(es)?\b(?! over)": "iteration",
+    r"(\(|, )((best|last)-(pass|fold)|validated)(?=\)|\n|$)": "the label in skem.repro.protocols.LABELS",
+    r"\b([Tt]he|[Aa]|no) ridges?\b": "covariance regularisation",
+    r"(?<!tandard )(?<!tandard-)(?<!squared )\bdeviations?\b(?! from|:)": "standard deviation",
+    r"\b(test|training|validation|labelled|unlabelled) rows?\b": "samples",
+    r"\b(poor|better|random|several|each|every) starts?\b(?! (of|with|at|from|a)\b)|\bthe start\b(?! of)": "initialisation",
+    r"\b[Rr]ivals?\b|\bconventional methods\b": "baselines",
+    r"\b[Ff]ine-?tun\w*": "discriminative training",
+    r"\btoo sure\b": "overconfident",
+    r"\b([Tt]he|a) frontier\b": "classifier comparison",
+    r"\b[Tt]he ledger\b": "claims table",
+    r"\b([Rr]egression|of the|[Tt]he) gates?\b": "regression test",
+    r"\b(doors?|corridors?|rooms)\b": "layer, module, section",
+    r"\btold\b": "repeated, named, distinguished",
+    r"\b(what is there|not to be had|(can|could) (no longer )?be had)\b": "available, unavailable",
+    r"\banew\b|\bonce more\b": "again",
+    r"\bin place of\b": "instead of",
+    r"\b[Nn]obody (asks|wants|knows)\b|\b([Ii]t|[Ee]ach|code|function|class|model|method|engine|program) "
+    r"(knows?|sees?|tells?|wants?)\b": "a verb for programs: has, reads, returns, needs",
+}
+NAMES = (
+    r"_*(alike|anew|apart|told|relief|usual|made_for|of_all|of_rest|opened|sharp_enough|pooled_where_alike)_*"
+)
+PAGE_CODE = r"```.*?```|^    \S.*?$|\{[{%#].*?[}%#]\}|\]\([^)]*\)"
+
+
+def blank(match):
+    return "\n" * match[0].count("\n") or " X "
+
+
+def prose(path):
+    """Pieces of prose and their first lines: pages, labels of figures, comments, and strings with blanks."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix in (".md", ".j2", ".rst"):
+        return [(1, re.sub(PAGE_CODE, blank, text, flags=re.DOTALL | re.MULTILINE))]
+    if path.suffix == ".svg":
+        return [(1, "\n".join(re.findall("<!-- (.*?) -->", text)))]
+    if path.suffix == ".yaml":
+        return [(1, re.sub(r"^[ -]*[\w.*-]+:", "", text, flags=re.MULTILINE))]
+    pieces, commented = [], None
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        line, words = token.start[0], re.sub(r"\{[^{}]*\}", blank, token.string)
+        if token.type == tokenize.COMMENT:
+            first, above = pieces.pop() if commented == line - 1 else (line, "")
+            pieces.append((first, f"{above}\n{words.lstrip('# ')}" if above else words.lstrip("# ")))
+            commented = line
+        elif token.type in (tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", None)) and " " in words:
+            pieces.append((line, words))
+            commented = None
+    return pieces
+
+
+def faults(line, text):
+    text = re.sub(r"[ \t]*\n[ \t]*", "\n", re.sub(r"`+[^`]+`+", blank, text))
+    return [
+        f"{line + text[: found.end()].count(chr(10))}: {found[0]!r}: {replacement}"
+        for pattern, replacement in WORDS.items()
+        for found in re.finditer(pattern.replace(" ", r"[ \n]"), text)
+    ]
+
+
+def names(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node.lineno, node.name
+        elif isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id
+
+
+def sources(*folders, suffixes):
+    """Files of the project, without outputs of a build and pages that a template renders."""
+    templates = ROOT / "docs/templates"
+    rendered = {
+        ROOT / "docs" / path.relative_to(templates).with_suffix("") for path in templates.rglob("*.j2")
+    }
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*")):
+            built = {"_build", "gallery"} & {*path.relative_to(ROOT).parts}
+            if path.suffix in suffixes and not built and path not in rendered:
+                yield path
+
+
+def test_prose_has_no_banned_word_and_no_bare_clause():
+    folders = ("config", "docs", "examples", "profiles", "results/reference/figures", "skem", "workflow")
+    paths = sources(*folders, suffixes={".j2", ".md", ".py", ".rst", ".smk", ".svg", ".yaml"})
+    found = [
+        f"{path.relative_to(ROOT)}:{fault}"
+        for path in [*paths, ROOT / "Snakefile", ROOT / "CONTRIBUTING.md"]
+        for piece in prose(path)
+        for fault in faults(*piece)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_names_are_nouns_or_verbs():
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for path in sources("skem", "workflow", suffixes={".py"})
+        for line, name in names(path)
+        if re.fullmatch(NAMES, name)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_banned_words_are_found(tmp_path):
+    path = tmp_path / "module.py"
+    path.write_text(
+        'x = 1\ny = "the best pass"  # Where x\n# is told\n# twice\nz = f"`told` {told} on test\\n"\n'
+    )
+    assert [fault for piece in prose(path) for fault in faults(*piece)] == [
+        "2: 'best pass': iteration",
+        "2: 'Where': begin the sentence with its subject",
+        "3: 'told': repeated, named, distinguished",
+    ]
