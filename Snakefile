@@ -1,4 +1,5 @@
 # Reproduces the papers on shared-kernel mixtures: snakemake --cores all
+from snakemake.logging import logger
 from snakemake.utils import min_version
 
 min_version("9.20")
@@ -20,6 +21,7 @@ for paper in papers.names():
 include: "workflow/rules/paper_results.smk"
 include: "workflow/rules/papers.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/redrawn.smk"
 include: "workflow/rules/peers.smk"
 include: "workflow/rules/comparison.smk"
 include: "workflow/rules/own_table.smk"
@@ -46,13 +48,16 @@ include: "workflow/rules/reference.smk"
 if STUDY.config.table:
     workflow.default_target = "compare"
 
+if workflow.is_main_process:
+    terminal.one_line_per_job(logger, workflow)
+
 with plain_faults():  # Snakemake ends in a traceback at an unknown target
     known = {path.stem for path in Path("config/experiments").glob("*.yaml")}
     targets.check(TARGETS, list(workflow.rules), known - set(EXPERIMENTS))
 
 
 onstart:
-    # Its limit of jobs per second wakes Snakemake every second, once more for each finished job, and each time it
+    # Its limit of jobs per second wakes Snakemake every second, again for each finished job, and each time it
     # considers all remaining jobs: after sixty jobs that takes half a core (snakemake/snakemake#2967).
     if workflow.local_exec and hasattr(workflow.scheduler, "job_rate_limiter"):
         workflow.scheduler.job_rate_limiter = None

@@ -63,7 +63,7 @@ __all__ = [*_MODULES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    """What is public, imported when it is first asked for: SciPy and scikit-learn take most of a second."""
+    """Import a public name on first use: SciPy and scikit-learn take most of a second."""
     if name == "__version__":
         found = _version()
     elif name in _MODULES:

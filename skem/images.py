@@ -179,20 +179,20 @@ class ImageStandardizer(_ImageTransformer):
     Parameters
     ----------
     scope : {"image", "global"}, default="image"
-        "image": each image by the mean and deviation of its own pixels, a constant image becoming zeros.
-        "global": every pixel by the one mean and deviation of all pixels of the training images.
+        "image": each image by the mean and standard deviation of its own pixels, a constant image becoming zeros.
+        "global": every pixel by the one mean and standard deviation of all pixels of the training images.
 
     Attributes
     ----------
     mean_, scale_ : float
-        Of the training pixels, with scope="global" only. `scale_` is 1 where all of them are equal.
+        Mean and standard deviation of the training pixels, with scope="global" only. `scale_` is 1 where all of them are equal.
     """
 
     def __init__(self, *, scope: str = "image") -> None:
         self.scope = scope
 
     def fit(self, X: ArrayLike, y: object = None) -> ImageStandardizer:
-        """Learn the mean and deviation of all pixels with scope="global", else nothing."""
+        """Learn the mean and standard deviation of all pixels with scope="global", else nothing."""
         if self.scope not in ("image", "global"):
             raise ValueError(f"ImageStandardizer: scope must be 'image' or 'global', got {self.scope!r}")
         X = self._images(X)
@@ -296,7 +296,7 @@ def windows(shape: Sequence[int], size: int | tuple[int, int], step: int | tuple
     ----------
     shape : (h, w) or (h, w, channels)
     size, step : int or (rows, columns)
-        Of a window, and from one to the next, in pixels. Windows lie within the image: where steps do not end at its
+        Side of a window, and distance from one to the next, in pixels. Windows lie within the image: where steps do not end at its
         border, the last rows or columns are in no window.
 
     Returns
@@ -351,7 +351,7 @@ class WindowPCA(ClassNamePrefixFeaturesOutMixin, _ImageTransformer, auto_wrap_ou
     size, step : int or (rows, columns)
         See `windows`.
     n_components : int
-        Of each window, which has components of its own.
+        Number of components of each window.
 
     Attributes
     ----------
@@ -359,7 +359,7 @@ class WindowPCA(ClassNamePrefixFeaturesOutMixin, _ImageTransformer, auto_wrap_ou
         Columns of the features of each window, for ``arrangement``. Since they follow one another, as many blocks in
         sequence are the same.
     pcas_ : list of CovariancePCA
-        Of each window.
+        Transformers, one per window.
     """
 
     def __init__(
@@ -463,9 +463,9 @@ def augment(
     X : array-like of shape (n, h, w) or (n, h, w, channels)
     y : array-like of shape (n,)
     shifts : sequence of (down, right)
-        Pixels; one copy of all images for each. What comes in from outside repeats the border.
+        Pixels; one copy of all images for each. Pixels from outside repeat the border.
     flips : bool, default=False
-        Whether images, and their shifted copies, come mirrored left to right as well.
+        If True, images and their shifted copies are also mirrored left to right.
 
     Returns
     -------

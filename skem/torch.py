@@ -22,7 +22,7 @@ EPS = 1e-8
 
 
 class SDGMLayer(nn.Module):
-    """log P(c|x) of a mixture per class inside one softmax, in place of a linear layer with a softmax.
+    """log P(c|x) of a mixture per class inside one softmax, instead of a linear layer with a softmax.
 
     P(c, m|x) is proportional to pi_cm exp(w_cm' phi(x)), where phi has a constant, the features and their products (Hayashi
     and Uchida 2021, eqs. 1 and 2). Sparse, each weight has a normal posterior N(w, alpha w^2) under a log-uniform prior, as
@@ -53,7 +53,7 @@ class SDGMLayer(nn.Module):
     mixture_logits : Parameter of shape (n_classes * n_components,)
         log pi, but for a common constant. It has no prior.
     pruned : Tensor of bool of the shape of ``weight``
-        What `prune` has dropped for good.
+        Mask of the weights that `prune` has dropped for good.
 
     Raises
     ------
@@ -116,7 +116,7 @@ class SDGMLayer(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Start anew: weights from N(0, 1 / n_terms), equal pi, next to no noise, nothing pruned."""
+        """Initialise: weights from N(0, 1 / n_terms), equal pi, next to no noise, nothing pruned."""
         nn.init.normal_(self.weight, std=self.weight.shape[1] ** -0.5)
         nn.init.zeros_(self.mixture_logits)
         if self.log_sigma2 is not None:
@@ -124,7 +124,7 @@ class SDGMLayer(nn.Module):
         self.pruned.zero_()
 
     def extra_repr(self) -> str:
-        """What ``print`` shows of it."""
+        """The parameters, for ``print``."""
         return (
             f"in_features={self.in_features}, n_classes={self.n_classes}, n_components={self.n_components}, "
             f"covariance={self.covariance!r}, sparse={self.sparse}"

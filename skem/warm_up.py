@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,7 @@ __all__ = ["warm_up"]
 def warm_up() -> None:
     """Compile every loop that fits and predictions use, for both types of numbers.
 
-    What is compiled already takes no time.
+    Compiled loops take no time.
     """
     rng = np.random.default_rng(0)
     y = np.arange(120) % 2
@@ -37,7 +38,11 @@ def warm_up() -> None:
             X = (rng.normal(size=(120, 3)) + y[:, None]).astype(dtype)
             missing = np.where(rng.random(X.shape) < 0.1, np.nan, X).astype(dtype)
             for covariance_type in ("full", "diag", "spherical", "tied"):
-                options = {"covariance_type": covariance_type, "max_iter": 2, "random_state": 0}
+                options: dict[str, Any] = {
+                    "covariance_type": covariance_type,
+                    "max_iter": 2,
+                    "random_state": 0,
+                }
                 DiscriminativePSKEMClassifier(2, **options).fit(X, y).predict_proba(X)
                 for samples in (X, missing):
                     SKEMClassifier(4, **options).fit(samples, y, y + 0.5).predict_proba(samples)

@@ -221,6 +221,6 @@ def _advice(name: str) -> str:
     if not accepted:
         return f"Place its table, rows of numbers that end in a class label, in {root}/{name}/{choose}."
     lines = [f"To put it there by hand, place one of these in {root}/{name}/{choose}:", *accepted]
-    lines += ["They can be had from:"]
+    lines += ["They are available from:"]
     lines += [f"  - {file['url']}" for source in spec["sources"] for file in source.get("files", ())]
     return "\n".join(lines)

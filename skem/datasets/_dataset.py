@@ -46,7 +46,7 @@ class Dataset:
         Raises
         ------
         ValueError
-            Where no split was published.
+            If no split was published.
         """
         rows = slice(None, self._split())
         return self.data[rows], self.target[rows]
@@ -58,7 +58,7 @@ class Dataset:
         Raises
         ------
         ValueError
-            Where no split was published.
+            If no split was published.
         """
         rows = slice(self._split(), None)
         return self.data[rows], self.target[rows]
@@ -78,7 +78,7 @@ class DatasetNotAvailable(RuntimeError):
     Attributes
     ----------
     record : dict
-        What `fetch` returns for it; ``record["reasons"]`` has one line per source.
+        The value that `fetch` returns; ``record["reasons"]`` has one line per source.
     """
 
     def __init__(self, record: dict[str, Any], advice: str) -> None:

@@ -179,7 +179,7 @@ def _table(blobs: list[bytes], spec: dict[str, Any]) -> Arrays:
     a header, or below a line of names.
 
     Of several files the rows are strung together. Intervals, and words that ``levels`` lists, become numbers, "?" becomes
-    NaN; what stands before the features, such as a date, is left out. Where there is only one class, rows have no label.
+    NaN; what stands before the features, such as a date, is left out. Rows have no label if there is only one class.
     """
     if any(b"\0" in blob for blob in blobs):
         raise SourceError("a binary file, not a table of text")

@@ -1,4 +1,4 @@
-"""What is known of each data set before it is there: ``config/datasets.yaml``."""
+"""The description of each data set, without its content: ``config/datasets.yaml``."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def shape(name: str) -> tuple[int, ...]:
 
 
 def describe(name: str) -> Mapping[str, Any]:
-    """What is known of a data set, without loading it.
+    """Describe a data set, without loading it.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def describe(name: str) -> Mapping[str, Any]:
     mapping
         Its entry of ``config/datasets.yaml``: title, shape, dtype, n_classes, n_train (None where no split was
         published), target_names, feature_names (of tables), sha256 (of the content), licence, citation, doi, and
-        where it can be had.
+        sources.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def describe(name: str) -> Mapping[str, Any]:
 
 
 def entry(name: str) -> dict[str, Any]:
-    """What is written down about a data set; of a short entry, the rest comes from its content."""
+    """The entry of a data set; the content completes a short one."""
     known = entries()
     if name not in known:
         close = difflib.get_close_matches(str(name), known, n=1)
@@ -83,12 +83,29 @@ def entries() -> dict[str, dict[str, Any]]:
         ) from None
 
     found: dict[str, dict[str, Any]] = {}
-    for path in registries():
-        own = yaml.safe_load(path.read_text(encoding="utf-8"))
+    for i, path in enumerate(registries()):
+        where = f"SKEM_DATASETS={path}" if i else str(path)
+        try:
+            own = yaml.safe_load(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            raise ValueError(f"{where} cannot be read: {error}; name a YAML file") from error
+        _check_entries(where, own)
         found |= {
             name: {**spec, "folder": path.parent} if "file" in spec else spec for name, spec in own.items()
         }
     return found
+
+
+def _check_entries(where: str, entries: Any) -> None:
+    """Raise ValueError for a registry that is no mapping of entries, each with the origin of its data."""
+    if not isinstance(entries, Mapping):
+        raise ValueError(f"{where} holds {entries!r:.60}; write entries such as mine: {{file: mine.csv}}")
+    for name, spec in entries.items():
+        if not isinstance(spec, Mapping) or not {"file", "bundled", "sources"} & set(spec):
+            raise ValueError(
+                f"{where}: entry {name!r} is {spec!r:.60}; needed is one of the keys file, bundled or sources, "
+                f"as in {name}: {{file: {name}.csv}}"
+            )
 
 
 @lru_cache

@@ -56,7 +56,12 @@ class ParquetRows:
         paths: str | PathLike[str] | Sequence[str | PathLike[str]],
         columns: str | Sequence[str] | None = None,
     ) -> None:
-        import pyarrow.parquet as pq
+        try:
+            import pyarrow.parquet as pq
+        except ModuleNotFoundError:
+            raise ModuleNotFoundError(
+                "ParquetRows needs the package pyarrow: pip install 'pskem[dask]', or pip install pyarrow"
+            ) from None
 
         paths = [paths] if isinstance(paths, (str, PathLike)) else list(paths)
         files = [file for path in paths for file in _files(Path(fspath(path)))]

@@ -1,6 +1,6 @@
-"""Where a data set can come from, and how its raw files are read.
+"""The sources of data sets, and how their raw files are read.
 
-Nothing here is trusted: whatever a source delivers is decoded in memory and judged by its content hash in
+No source is trusted: its files are decoded in memory and verified by their content hash in
 `skem.datasets`. Archives are never extracted; the members that are wanted are read by name, so a member that
 points elsewhere has no effect. Nothing is ever unpickled.
 """
@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -45,8 +46,8 @@ def why(error: BaseException) -> str:
         # requests wraps the reason twice: ConnectionError(MaxRetryError(reason))
         inner = error.args[0] if error.args and isinstance(error.args[0], Exception) else error
         inner = getattr(inner, "reason", None) or inner
-        told = re.sub(r"^HTTPS?Connection\w*\([^)]*\): ", "", str(inner))
-        text = f"{type(inner).__name__}: {told}"
+        reason = re.sub(r"^HTTPS?Connection\w*\([^)]*\): ", "", str(inner))
+        text = f"{type(inner).__name__}: {reason}"
     return re.sub(r"\w+://\S+", "<url>", " ".join(text.split()))[:300]
 
 
@@ -129,7 +130,7 @@ def _words(source: dict[str, Any]) -> str:
 def accepted(
     spec: dict[str, Any], present: Iterable[str] = ()
 ) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
-    """What a mirror folder may hold: file names that belong together, and the source they stand for.
+    """File names that a mirror folder may hold: those that belong together, and the source that they replace.
 
     Loose files are named without ``.gz``; either form is accepted. A data set without any other source may be a table in any
     of the files that are ``present``.
@@ -155,6 +156,11 @@ def _mirror(name: str, spec: dict[str, Any]) -> Iterator[tuple[str, Callable[[],
         yield "mirror folder", partial(_fail, "SKEM_DATA_MIRROR is not set")
         return
     top = Path(root).expanduser().absolute()
+    if not top.is_dir():
+        reason = f"SKEM_DATA_MIRROR={root} is not a folder; correct it, or unset it"
+        warnings.warn(reason, stacklevel=2)  # other sources may follow, over the network
+        yield "mirror folder", partial(_fail, reason)
+        return
     found = False
     for folder in _folders(top, name):
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import io
 import re
 from dataclasses import dataclass, field
@@ -77,7 +78,10 @@ def read_table(path: str | Path, label: str | None = None) -> Table:
         raise ValueError(f"{path}, line 1: two columns are called {twice[0]!r}; rename one of them")
     label = header[-1] if label is None else label
     if label not in header:
-        raise ValueError(f"{path}: no column is called {label!r}; the columns are {', '.join(header)}")
+        close = difflib.get_close_matches(label, header, n=1)
+        hint = f"did you mean {close[0]}? " if close else ""
+        shown = ", ".join(header[:50]) + ", ..." * (len(header) > 50)
+        raise ValueError(f"{path}: no column is called {label!r}; {hint}the columns are {shown}")
     columns = dict(zip(header, zip(*rows, strict=True), strict=True))
     y = columns.pop(label)
     unlabelled = [line for line, cell in zip(lines, y, strict=True) if cell.lower() in MISSING]

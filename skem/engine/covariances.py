@@ -1,6 +1,6 @@
 """The covariance types: full, tied, diagonal and spherical.
 
-Each knows its M-step (Pulford 2022, eqs. 16 to 18, and 32 for tied), its Gaussians, and the form that users give and get.
+Each has its M-step (Pulford 2022, eqs. 16 to 18, and 32 for tied), its Gaussians, and the form that users give and get.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ class Matrices(CovarianceType):
         if all_regular:
             return covariances, gaussians, np.empty(0, dtype=int), exact
         largest_variance = np.einsum("kii->ki", covariances).max()
-        # A ridge well above rounding leaves no doubt.
+        # Regularisation well above rounding leaves no doubt.
         if ridge > max(4 * m * EPS * largest_variance, DIGITS * rounding.max()):
             regular |= np.isfinite(gaussians.whiteners).all(axis=(1, 2))
         raisable = np.full(len(regular), ridge > 0)
@@ -184,7 +184,7 @@ class Matrices(CovarianceType):
 
     def regular(self, covariances: np.ndarray) -> bool:
         symmetric = np.allclose(covariances, np.swapaxes(covariances, -1, -2))
-        # A ridge may be all that EM has left of a direction, of less than the digits that samples alone must leave.
+        # Regularisation may be all that EM has left of a direction, of less than the digits that samples alone must leave.
         return bool(symmetric and regularity(covariances, singular=EPS).all())
 
     def rescaled(self, covariances: np.ndarray, factor: np.ndarray) -> np.ndarray:
@@ -244,7 +244,7 @@ class Tied(Matrices):
         return matrices.sum(axis=0, keepdims=True)
 
     def m_step(self, statistics: Statistics, previous: Mixture, constraints: Constraints) -> Maximised:
-        """P = sum_k n_k S_k / N + r I (eq. 32 in place of eq. 18)."""
+        """P = sum_k n_k S_k / N + r I (eq. 32 instead of eq. 18)."""
         weights, log_weights, means, n_k, rounding, _ = _maximised(
             statistics, previous, constraints, np.empty(statistics.scatter.shape)
         )

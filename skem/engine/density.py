@@ -176,7 +176,7 @@ def class_log_density(
     Parameters
     ----------
     features : Features
-        In the units of the mixtures.
+        Samples, in the units of the mixtures.
     blocks : sequence of Block
     workers : Workers
     log_volumes : sequence of float

@@ -34,7 +34,7 @@ class Device:
         The array namespace.
     device : object
     name : str
-        For messages.
+        Name for messages.
     has_float64 : bool
     to_numpy : callable
         From an array of the namespace to NumPy's.

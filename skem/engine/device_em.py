@@ -79,7 +79,7 @@ def e_step(device: Device, classes: list[list[Tiles]], step: Step) -> Statistics
 
 
 class _ClassStep:
-    """The E-step for samples of one class, with sums of z in place of x - mu."""
+    """The E-step for samples of one class, with sums of z instead of x - mu."""
 
     def __init__(self, device: Device, step: Step, c: int, active: np.ndarray) -> None:
         self._device, self.whitening = device, Whitening(device, step.gaussians, active, step.dtype)

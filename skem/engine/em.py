@@ -13,7 +13,7 @@ A chunk holds samples of one class (but of little data all of them), so it needs
 iteration gets cheaper as EM separates the classes. Leaving out n samples' worth of a pair costs about n nats in that iteration;
 but a pair that only a far-off sample uses may grow back from 1e-20 samples to one within a few iterations.
 
-The ridge is part of the model: with ``ridge`` = r, training uses log N(x; mu, P) - r/2 tr(P^-1), for which P = S + r I *is* the
+The covariance regularisation is part of the model: with ``ridge`` = r, training uses log N(x; mu, P) - r/2 tr(P^-1), for which P = S + r I *is* the
 M-step. The penalised log-likelihood, the ``objective``, therefore never falls but by rounding. A component may be reserved, in
 part, for a class: ``log_sharing`` is added to its log-weights in the other classes in the E-step and nowhere else (Titsias and
 Likas 2001, eqs. 27 to 37). It is one more penalty of the same kind.

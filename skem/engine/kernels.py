@@ -210,7 +210,7 @@ def _log_densities(per_sample, weights, begin, n, penalties):
     """
     largest, total, relieved = per_sample[0], per_sample[1], per_sample[2]
     least_penalty, spread, least_ratio = penalties
-    objective, weight, relief, n_lost, s = 0.0, 0.0, 0.0, 0, np.uintp(begin)
+    objective, weight, penalty, n_lost, s = 0.0, 0.0, 0.0, 0, np.uintp(begin)
     for t in range(n):
         objective += weights[s + t] * (_log(np.float64(total[t])) + np.float64(largest[t]))
         weight += weights[s + t]
@@ -219,8 +219,8 @@ def _log_densities(per_sample, weights, begin, n, penalties):
         for t in range(n):
             ratio = np.float64(relieved[t]) / np.float64(total[t])
             n_lost += ratio < least_ratio
-            relief += weights[s + t] * (spread + _log(ratio))
-    return objective + relief, objective - least_penalty * weight, n_lost
+            penalty += weights[s + t] * (spread + _log(ratio))
+    return objective + penalty, objective - least_penalty * weight, n_lost
 
 
 # Sums about the means
@@ -376,7 +376,7 @@ def e_step(samples, gaussians, mixture, sums, scratch):
     least = number(LEAST32 if x.itemsize == 4 else LEAST64)
     # In a smaller sum the densities that count as zero would show.
     least_ratio = np.exp(np.float64(least)) / (1.2e-7 if x.itemsize == 4 else 2.3e-16)
-    constants, reliefs = of_class[0], of_class[1]
+    constants, factors = of_class[0], of_class[1]
     log_likelihood, objective, exact = 0.0, 0.0, True
     for c in range(C):
         p, least_penalty, penalty = c if penalties.shape[1] > 1 else 0, np.inf, -np.inf
@@ -385,11 +385,11 @@ def e_step(samples, gaussians, mixture, sums, scratch):
                 least_penalty = penalties[k, p] if penalties[k, p] < least_penalty else least_penalty
                 penalty = penalties[k, p] if penalties[k, p] > penalty else penalty
         for k in range(K):
-            constants[k], reliefs[k] = -np.inf, 0.0
+            constants[k], factors[k] = -np.inf, 0.0
             if log_weights[k, c] > -np.inf:
                 # A penalty that all have is subtracted at the end: a large one would leave no digits of the rest.
                 constants[k] = log_scales[k] + log_weights[k, c] - (penalties[k, p] - least_penalty)
-                reliefs[k] = np.exp(penalties[k, p] - penalty)
+                factors[k] = np.exp(penalties[k, p] - penalty)
         for begin in range(borders[c], borders[c + 1], TILE):
             n = borders[c + 1] - begin if borders[c + 1] - begin < TILE else TILE
             filled = _load(x, first + begin, n, tile)
@@ -409,7 +409,7 @@ def e_step(samples, gaussians, mixture, sums, scratch):
                         largest[t] = value if value > largest[t] else largest[t]
             for k in range(K):
                 if constants[k] > -np.inf:
-                    _exponentiate(scratch[k], filled, largest, least, number(reliefs[k]), total, relieved)
+                    _exponentiate(scratch[k], filled, largest, least, number(factors[k]), total, relieved)
             limits = least_penalty, penalty - least_penalty, least_ratio
             added = _log_densities(per_sample, sample_weights, begin, np.uintp(n), limits)
             log_likelihood += added[0]

@@ -31,7 +31,7 @@ def factorised(
 def linearly_dependent(x: np.ndarray, rounding: np.ndarray) -> bool:
     """True if the features of samples (m, n) are linearly dependent but for their ``rounding`` (m,).
 
-    The samples tell where their covariance does not: its entries are squares, which lose twice as many digits.
+    Their covariance decides less often: its entries are squares, which lose twice as many digits.
     """
     m, n = x.shape
     if n <= m:
@@ -47,18 +47,18 @@ def linearly_dependent(x: np.ndarray, rounding: np.ndarray) -> bool:
 def keep_regular(
     covariances: np.ndarray, regular: np.ndarray, previous: np.ndarray, raisable: np.ndarray
 ) -> np.ndarray:
-    """The covariances that are regular, and a regular one in place of each other.
+    """Replace the covariances that are not regular.
 
-    That is the previous covariance. But with a ridge, S + r I is singular in rounding only: with its diagonal raised
-    until it just is not, it is taken if its likelihood is higher than that of the previous one. So the objective does
-    not fall, and a covariance that was far too broad does not stay so.
+    The previous covariance replaces a singular one. But with regularisation, S + r I is singular in rounding only. Its diagonal
+    is then raised until it is regular, and the result is used if its likelihood is higher than that of the previous covariance.
+    So the objective does not fall, and a covariance that was far too broad does not stay so.
 
     Parameters
     ----------
     covariances, previous : ndarray of shape (G, m, m)
     regular : ndarray of bool, shape (G,)
     raisable : ndarray of bool, shape (G,)
-        Mask of those that have a ridge.
+        Mask of covariances with regularisation.
     """
     m = covariances.shape[-1]
     chosen = np.where(regular[:, None, None], covariances, previous)

@@ -142,7 +142,7 @@ def m_step(sums, scatter, previous, limits, out):
         The means mu_k so far.
     limits : tuple of three floats
         Expected samples below which a pair of a component and a class is dropped, or that share of a smaller class; the rounding of
-        the type that the sums were taken in; and the ridge r.
+        the type that the sums were taken in; and the covariance regularisation r.
     out : tuple
         Overwritten: weights and log-weights (K, L); means and their shifts (K, m); n_k (K,), the expected samples, zero of
         components that are not used; the rounding of variances (K, m); and S_k / n_k - E[x - mu] E[x - mu]^T + r I, (K, m, m), or its

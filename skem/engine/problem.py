@@ -46,7 +46,7 @@ class Problem:
     variance_floor : float
         Least variance of a component in any direction, in squared units of ``parts``.
     log_sharing : ndarray of shape (K, L), optional
-        log lambda of each component in each class, at most zero. Where it is -inf, ``start`` has weight zero.
+        log lambda of each component in each class, at most zero; ``start`` has weight zero where it is -inf.
     active_rows : float
         See ``ACTIVE_ROWS``.
     """

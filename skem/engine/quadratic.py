@@ -12,7 +12,7 @@ def quadratic_features(X: np.ndarray) -> np.ndarray:
 
 
 def kernel_scales(n_features: int) -> np.ndarray:
-    """What makes (x'y + 1)^2 the inner product of features: sqrt(2) for x and for products of two of them.
+    """Factors that make (x'y + 1)^2 the inner product of features: sqrt(2) for x and for products of two of them.
 
     The paper leaves these factors out.
     """

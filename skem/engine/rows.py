@@ -92,7 +92,7 @@ class Features:
     def reader(self, columns: np.ndarray, dtype: np.dtype, scratch: Scratch | None = None) -> Reader:
         """Return a function that reads a feature block repeatedly.
 
-        Where the block is not kept, the function reads into ``scratch``, so the next call in the same thread overwrites it.
+        If the block is not kept, the function reads into ``scratch``, so the next call in the same thread overwrites it.
         """
         scratch = scratch or Scratch()
         if not self._keeps_blocks:

@@ -20,7 +20,7 @@ from skem.engine.threads import go_on
 ARMIJO = 1e-4
 """A step has to gain this share of what the gradient promises."""
 SHORTEST_STEP = 1e-10
-"""What a shorter one gains is rounding."""
+"""A shorter step gains rounding only."""
 NEWTON_ITER = 50
 DECREMENT = 1e-12
 """Newton stops where the quadratic model promises less than this, in nats for all rows together. The precision of a small
@@ -28,14 +28,14 @@ weight is one over its square: at 1e-8 such precisions went back and forth for e
 MANY = 250
 """Coefficients; for more of them an earlier factor of the Hessian is used again."""
 CONJUGATE_ITER = 10
-"""Where conjugate gradients need more iterations, a new factor is worth its time."""
+"""Iterations of conjugate gradients from which a new factor takes less time."""
 SAME_RESPONSIBILITIES = 1e-4
 """EM stops where no responsibility changes by more."""
 
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """What is to be explained.
+    """The samples to be explained: classes, weights, and the components of each class.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class Designs:
 
 
 class Mode(NamedTuple):
-    """Where the posterior of the coefficients is largest, given their precisions.
+    """The mode of the posterior of the coefficients, given their precisions.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ def expected_objective(
 def objective_and_responsibilities(
     rows: LabelledRows, designs: Designs, coef: np.ndarray, log_pi: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """What EM maximises, and its E-step."""
+    """The objective of EM, and its E-step."""
     own = np.where(rows.own, log_joint(designs, coef, log_pi), -np.inf)
     log_shares, log_class = _log_shares(own)
     return float(rows.weights @ log_class[:, 0] - 0.5 * coef @ coef), np.exp(log_shares)
@@ -151,7 +151,7 @@ def objective_and_responsibilities(
 def factor_of_precision(curvature: np.ndarray) -> tuple[np.ndarray, bool]:
     """The Cholesky factor of I + K for a positive semidefinite K, as `scipy.linalg.cho_solve` takes it.
 
-    Where K is so large that its rounding hides I, as much is added to the diagonal as rounding has taken.
+    If K is so large that its rounding hides I, the rounding error is added to the diagonal.
     """
     n, rounding = len(curvature), EPS
     precision = curvature + np.eye(n)
@@ -164,7 +164,7 @@ def factor_of_precision(curvature: np.ndarray) -> tuple[np.ndarray, bool]:
 
 
 def solve(factor: tuple[np.ndarray, bool], vector: np.ndarray) -> np.ndarray:
-    """What `scipy.linalg.cho_solve` gives for a vector and `factor_of_precision`, in a third of its time."""
+    """`scipy.linalg.cho_solve` for a vector and `factor_of_precision`, in a third of its time."""
     lower, _ = factor
     if not len(vector):  # all weights are dropped
         return vector
@@ -230,7 +230,7 @@ def maximise_expectation(
     """The M-step: Newton's method with backtracking (eqs. 12 and 13).
 
     It maximises a concave function, so it may start anywhere. Without the weights that were dropped since, the coefficients
-    may say the wrong class for certain: there the curvature is zero and Newton's method finds no way out. Zero is a better start.
+    may say the wrong class for certain: there the curvature is zero and Newton's method finds no way out. Zero is a better initialisation.
     """
     known = log_joint(designs, coef, log_pi)
     value = expected_objective(rows, responsibilities, known, coef)
@@ -257,7 +257,7 @@ def maximise_expectation(
         else:
             return coef
         coef, value, known = moved, reached, joint
-        # What is left after a whole step is about the square of what it promised.
+        # The gain left after a whole step is about the square of the promised gain.
         if length == 1.0 and promised < DECREMENT**0.5:
             return coef
     return coef
@@ -279,7 +279,7 @@ def posterior_mode(
     rows : LabelledRows
     designs : Designs
     coef : ndarray
-        Where to start.
+        Initial coefficients.
     log_pi : ndarray of shape (S,)
         Minus infinity for a component that has been dropped.
     responsibilities : ndarray of shape (n, S), optional

@@ -22,7 +22,7 @@ LEAST_SHARE = 1e-8
 
 @dataclass(frozen=True)
 class Basis:
-    """What the weights of each component belong to.
+    """The basis functions that the weights of each component multiply.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class ScaledDesign(NamedTuple):
     """A component's design for coefficients z with the prior N(0, I), and what makes weights of them.
 
     With Phi the columns of live weights and A their precisions, w = A^-1/2 Q z. Without factors Q = I. With Phi = F B,
-    the mode lies in the range of A^-1 B': of B A^-1/2 = L Q' with orthonormal Q, F L is the design. That is Woodbury's
+    the mode lies in the range of A^-1 B': of B A^-1/2 = L Q' with orthonormal Q, F L is the design. This is Woodbury's
     identity without its cancellation.
     """
 
@@ -96,7 +96,7 @@ class ScaledDesign(NamedTuple):
 
 @dataclass(frozen=True)
 class State:
-    """What is known after an outer iteration.
+    """Results of an outer iteration.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ def step(problem: Problem, gamma: float) -> tuple[Mixture, float, float]:
     Parameters
     ----------
     problem : Problem
-        Of one class; its start are the parameters so far.
+        Problem of one class; its ``start`` has the parameters so far.
     gamma : float
         The share of this batch, in (0, 1].
     """

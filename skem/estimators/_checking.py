@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+from datetime import date, timedelta
 from numbers import Integral, Real
 from typing import Any
 
@@ -56,8 +59,8 @@ def check_features(
     Raises
     ------
     ValueError
-        Errors of ``validate_data``; a column of text, by its name; NaN and infinite values, by their number; samples without
-        any value; masked entries; missing labels.
+        Errors of ``validate_data``; a column of text, dates or other objects, by its name; NaN and infinite values, by their
+        number; samples without any value; masked entries; missing labels.
     TypeError
         Samples outside memory, or under ``array_api_dispatch`` of another library than NumPy.
     """
@@ -73,9 +76,11 @@ def check_features(
         checked = validate_data(
             estimator, X, dtype=[np.float64, np.float32], ensure_all_finite=False, **check
         )
-    except ValueError:
-        raise_if_text(X)
+    except (TypeError, ValueError):  # NumPy's promotion of dates is a TypeError
+        raise_if_not_numbers(X)
         raise
+    if _has_dates(X):  # these become numbers of nanoseconds
+        raise_if_not_numbers(X)
     features = checked[0] if "y" in check else checked
     _check_values(name, features, missing, empty_rows)
     return checked
@@ -101,26 +106,43 @@ def _check_values(name: str, X: np.ndarray, missing: bool, empty_rows: bool) -> 
             )
 
 
-def raise_if_text(X: ArrayLike) -> None:
-    """Raise ValueError for the first column with text that is not a number."""
-    table, names = np.asarray(X, dtype=object), _get_feature_names(X)
-    for j, column in enumerate(table.T if table.ndim == 2 else ()):
-        text = next(
-            (value for value in column if isinstance(value, (str, bytes)) and not _is_number(value)), None
-        )
-        if text is not None:
-            name = f"column with index {j}" if names is None else f"column {names[j]!r} (index {j})"
-            raise ValueError(
-                f"The {name} of X holds text such as {text!r}; "
-                "encode it as numbers (e.g. by OneHotEncoder), or leave it out."
-            ) from None
+def _has_dates(X: Any) -> bool:
+    """True if NumPy or pandas names a type of dates or durations for ``X`` or its columns."""
+    dtypes = X.dtypes if hasattr(X, "dtypes") else [getattr(X, "dtype", None)]
+    return any(getattr(dtype, "kind", None) in {*"mM"} for dtype in dtypes)
 
 
-def _is_number(text: str | bytes) -> bool:
+def raise_if_not_numbers(X: ArrayLike) -> None:
+    """Raise ValueError for input that is no array, and for the first column with a value that is not a number."""
+    if isinstance(X, (str, bytes, os.PathLike, Mapping)):
+        raise ValueError(
+            f"X is a {type(X).__name__}; give an array or a DataFrame of shape (n_samples, n_features)"
+        ) from None
     try:
-        float(text)
+        table = np.asarray(X, dtype=object)
     except ValueError:
+        return
+    names = _get_feature_names(X)
+    for j, column in enumerate(table.T if table.ndim == 2 else ()):
+        wrong = next((value for value in column if not _is_number(value)), None)
+        if wrong is not None:
+            name = f"column with index {j}" if names is None else f"column {names[j]!r} (index {j})"
+            is_text = isinstance(wrong, (str, bytes))
+            kind = f"text such as {wrong!r}" if is_text else f"{type(wrong).__name__} objects such as {wrong}"
+            advice = "encode it as numbers" + " (e.g. by OneHotEncoder)" * is_text
+            raise ValueError(f"The {name} of X holds {kind}; {advice}, or leave it out.") from None
+
+
+def _is_number(value: Any) -> bool:
+    """True for numbers, also as text, and for missing values."""
+    if value is None or is_pandas_na(value):
+        return True
+    if isinstance(value, (date, timedelta, np.datetime64, np.timedelta64)):
         return False
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return isinstance(value, (complex, np.complexfloating))  # scikit-learn's message is about them
     return True
 
 
@@ -133,7 +155,7 @@ def refuse_missing_labels(y: Any, first_row: int = 0) -> None:
     if labels.dtype.kind == "O":
         missing = np.array([label is None or is_scalar_nan(label) or is_pandas_na(label) for label in labels])
     else:
-        missing = np.isnan(labels) if labels.dtype.kind == "f" else np.zeros(0)
+        missing = np.isnan(labels) if labels.dtype.kind in "fmM" else np.zeros(0)
     if missing.any():
         raise ValueError(
             f"Input y contains {missing.sum()} missing labels (None or NaN), of {len(labels)}, the first in row "
@@ -150,7 +172,12 @@ def check_weights(sample_weight: ArrayLike | None, X: Any) -> np.ndarray:
         Weights that are negative, all zero, masked or not finite, or of another number of samples.
     """
     refuse_masked("sample_weight", sample_weight)
-    return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    try:
+        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    except ValueError as error:
+        if "could not convert" not in str(error):  # by NumPy, which names no parameter
+            raise
+        raise ValueError(f"sample_weight: {error}; give one non-negative number per sample") from None
 
 
 def is_dask(X: object) -> bool:

@@ -135,7 +135,9 @@ def read_model(cls: Any, stream: BinaryIO) -> Any:
         version = settings["version"]
     except Exception as error:
         reason = f"{type(error).__name__}: {str(error)[:200]}"
-        raise ValueError(f"not saved by skem, or damaged or cut off ({reason})") from error
+        raise ValueError(
+            f"not saved by skem, or damaged or cut off ({reason}); give a file that {cls.__name__}.save wrote"
+        ) from error
     if saved != cls.__name__:
         raise ValueError(f"the file holds a fitted {saved}: read it with {saved}.load")
     if version != VERSION:

@@ -80,7 +80,7 @@ class Training:
     units : Units
     covariance_type : CovarianceType
     ridge, variance_floor : float
-        In the engine's units.
+        Constraints in the engine's units.
     max_iter : int
     tol : float
         Least gain of the objective in an iteration, in nats per sample; an iteration with less is the last. Zero never stops.

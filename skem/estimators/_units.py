@@ -218,7 +218,7 @@ def refuse_extreme(variance: np.ndarray, extremes: Callable[[], tuple[np.ndarray
 
 
 def _refuse_unequal(samples: Measured, spread: np.ndarray, ridge: float) -> None:
-    """Raise ValueError if a feature's ``spread`` vanishes beside that of the others in float64, and the ridge does too."""
+    """Raise ValueError if a feature's ``spread`` vanishes beside that of the others in float64, and the regularisation does too."""
     small = (spread > 0) & (spread**2 + ridge < LEAST_VARIANCE)
     for j in np.flatnonzero(small):
         lowest, highest = samples.range()

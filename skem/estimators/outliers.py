@@ -78,7 +78,7 @@ class DensityOutlierDetector(OutlierMixin, BaseEstimator):
         y : array-like of shape (n_samples,), optional
             Class labels, for a classifier.
         sample_weight : array-like of shape (n_samples,), optional
-            For the fit, and for the quantile: a sample of weight two counts as two samples.
+            Weights for the fit and for the quantile: a sample of weight two counts as two samples.
 
         Returns
         -------

@@ -65,7 +65,7 @@ class PRBFClassifierCV(Search, ClassifierMixin, BaseEstimator, model=PRBFClassif
         Distinct candidates for lambda. Each split fits them along a path, see ``sharing_path``.
     per_pair : bool
         Choose another lambda for the components of each class in each other class. The search tries each candidate for one
-        pair after the other, and keeps it if the score rises. That takes L (L - 1) (n_sharings - 1) more fits per split, each
+        pair after the other, and keeps it if the score rises. The search takes L (L - 1) (n_sharings - 1) more fits per split, each
         from the beginning of its path.
     cv : int, splitter or iterable
         Splits as in scikit-learn; ``StratifiedShuffleSplit(1)`` holds out samples once. Stratified folds, which a number stands

@@ -293,8 +293,8 @@ class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         for c in np.unique(
             samples.component_classes[bare]
         ):  # components without weights are the same function
-            alike = np.flatnonzero(bare & (samples.component_classes == c))
-            pi[alike[0]], pi[alike[1:]] = pi[alike].sum(), 0.0
+            constants = np.flatnonzero(bare & (samples.component_classes == c))
+            pi[constants[0]], pi[constants[1:]] = pi[constants].sum(), 0.0
         if bare.all():
             shares = np.bincount(samples.codes, weights=samples.weights)[samples.component_classes]
             pi *= shares / samples.weights.sum()

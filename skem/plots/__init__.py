@@ -1,14 +1,14 @@
 """Figures from tidy tables: one call each, returning the Axes, in the user's own style.
 
 Colours, fonts and line widths come from matplotlib's settings and nothing is set globally, so ``plt.style.use`` and
-``plt.rc_context`` work as they do for one's own figures. Lines are told apart by marker and dash as well as by
-colour, so that they stay apart in grey.
+``plt.rc_context`` work as they do for one's own figures. Lines differ by marker and dash as well as by
+colour, so that they stay distinct in grey.
 
 Every function takes ``columns``: 1 or 2 of a journal's page, `WIDTHS` inches; ``width`` is any other number of
 inches. Without either, a figure has the size that its panels need on a screen. In a narrow figure panels stand below
 each other. ``ax=``, where a figure may have a single panel, draws into Axes that are there.
 
-A figure shows the table and nothing else: what to compare with, and names to print in place of the table's, are passed
+A figure shows the table and nothing else: what to compare with, and names to print instead of the table's, are passed
 in. A table that is empty, lacks a column or has text where numbers are needed is refused with a `ValueError` that
 says which columns it must have.
 """

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import difflib
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,20 +35,32 @@ def check(
     ----------
     table : DataFrame
     function : str
-        Who asks.
+        Name of the calling function, for the message.
     numbers, labels : iterable of str
         Columns it must have: those that hold numbers, and those that may hold anything.
 
     Raises
     ------
+    TypeError
+        Anything but a DataFrame.
     ValueError
-        If a column is missing or holds no numbers where it must, or if there are no rows.
+        Missing columns, all of them in one message; columns without numbers where numbers are needed; no rows.
     """
+    if find_spec("matplotlib") is None:
+        raise ModuleNotFoundError("skem.plots needs Matplotlib: pip install matplotlib pandas")
+    if not (hasattr(table, "columns") and hasattr(table, "dtypes")):
+        raise TypeError(
+            f"skem.plots.{function}: the table is a {type(table).__name__}; give a pandas DataFrame"
+        )
     numbers = list(numbers)
     needed = [*labels, *numbers]
     missing = [name for name in needed if name not in table]
     if missing:
-        fault = f"has no column {' and no column '.join(map(repr, missing))}"
+        found = [str(name) for name in table]
+        close = {name: difflib.get_close_matches(name, found, n=1, cutoff=0.8) for name in missing}
+        meant = ", ".join(f"{names[0]} to {name}" for name, names in close.items() if names)
+        rename = f" (rename {meant}?)" if meant else ""
+        fault = f"lacks {_columns(missing)}{rename}; it has {_columns(found) if found else 'no columns'}"
     elif not len(table):
         fault = "has no rows"
     else:
@@ -55,20 +70,26 @@ def check(
         ]
         if not wrong:
             return
-        fault = ", ".join(f"has {table[name].dtype} instead of numbers in column {name!r}" for name in wrong)
-    raise ValueError(
-        f"skem.plots.{function}: the table {fault}; it must have the columns {', '.join(needed)}"
-    )
+        kinds = ", ".join(dict.fromkeys(str(table[name].dtype) for name in wrong))
+        fault = f"has {kinds} instead of numbers in {_columns(wrong)}"
+    raise ValueError(f"skem.plots.{function}: the table {fault}; needed: {', '.join(needed)}")
+
+
+def _columns(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:20])) + ", ..." * (len(names) > 20)
+    return f"column{'s' * (len(names) > 1)} {shown}"
 
 
 def inches(columns: int | None, width: float | None, default: float) -> float:
     """The width of a figure."""
     if columns is not None and width is not None:
-        raise ValueError("give columns or width, not both")
+        raise ValueError(
+            f"columns={columns} and width={width} exclude each other; give columns or width, not both"
+        )
     if columns is not None and columns not in WIDTHS:
         raise ValueError(f"columns is {columns!r}; allowed: 1, 2, or width in inches for anything else")
-    if width is not None and not width > 0:
-        raise ValueError(f"width is {width!r}, not a number of inches")
+    if width is not None and not (isinstance(width, Real) and width > 0):
+        raise ValueError(f"width is {width!r}; allowed: a positive number of inches, or columns=1 or 2")
     return width or (WIDTHS[columns] if columns else default)
 
 

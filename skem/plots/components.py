@@ -59,12 +59,11 @@ def accuracy_by_components(
     vertical : mapping of str to float, optional
         The same for numbers of components.
     floor : float, optional
-        Where the axis of accuracies begins at the earliest, in percent, if curves that start near chance would
-        flatten the rest.
+        Least accuracy that the axis shows, in percent, if curves that start near chance would flatten the rest.
     bars : {"sd", "interval"}
         One standard deviation, from column sd, or an interval, from columns low and high.
     names : mapping of str to str, optional
-        How methods are called in titles, if not as in the table.
+        Titles of methods and protocols, if not as in the table. A protocol without others has no title.
     columns, width
         See `skem.plots`.
 
@@ -109,7 +108,8 @@ def accuracy_by_components(
             ax.axhline(accuracy, linestyle=(0, (1, 2)), label=label, **FAINT)
         for label, k in vertical.items():
             ax.axvline(k, linestyle=(0, (4, 2)), label=label, **FAINT)
-        ax.set_title(f"{names.get(method, method)}, {protocol}", fontsize="small")
+        title = [method, protocol] if len(protocols) > 1 else [method]
+        ax.set_title(", ".join(names.get(name, name) for name in title), fontsize="small")
         ax.label_outer()
     for ax in axes.flat[len(panels) :]:
         ax.set_axis_off()
@@ -187,7 +187,7 @@ def cost_by_components(
     Parameters
     ----------
     costs : DataFrame
-        With columns partition, block_size, n_components, operations and seconds (of all passes, one thread).
+        With columns partition, block_size, n_components, operations and seconds (of all iterations, one thread).
     bounds : mapping of str to pair of array-like, optional
         Operations to compare with, numbers of components and operations at them, by what the legend calls them: a
         grey line each.

@@ -37,7 +37,7 @@ def accuracy_by_iteration(
     names : mapping of str to str, optional
         How data sets and settings are called in titles, if not as in the table.
     ax : Axes, optional
-        For a single panel.
+        Axes to draw a single panel into.
     columns, width
         See `skem.plots`.
 

@@ -78,12 +78,12 @@ def accuracy_by_sharing(
     columns: int | None = None,
     width: float | None = None,
 ) -> Any:
-    """Accuracy after the last pass against lambda, a panel per data set; a line for fits without lambda.
+    """Accuracy after the final iteration against lambda, a panel per data set; a line for fits without lambda.
 
     Parameters
     ----------
     table : DataFrame
-        With columns dataset, setting, sharing (lambda; NaN for a fit without), pass and accuracy (%; NaN alone marks
+        With columns dataset, setting, sharing (lambda; NaN for a fit without), ``pass`` (iteration) and accuracy (%; NaN alone marks
         missing data), a row per run.
     labels : pair of str
         How the legend calls fits with lambda and those without.

@@ -1,4 +1,4 @@
-"""What the start is worth."""
+"""Accuracy by initialisation."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def advantage(
     columns: int | None = None,
     width: float | None = None,
 ) -> Any:
-    """How much of the advantage of a partition is the partition, how much the start, how much sharing.
+    """Divide the advantage of a partition into the parts of the partition, the initialisation and the sharing.
 
     Parameters
     ----------
     curves : DataFrame
-        With columns dataset, method (a start), partition, n_blocks, block_size, n_components, accuracy, low and high
+        With columns dataset, method (an initialisation), partition, n_blocks, block_size, n_components, accuracy, low and high
         (%), and shared_proportion, one row each. A panel for each data set and number of components.
     names : mapping of str to str, optional
         How data sets and methods are called, if not as in the table; methods stand in this order, others after them.
@@ -35,7 +35,7 @@ def advantage(
     Returns
     -------
     array of Axes
-        Above, the accuracy of the unpartitioned model and of the best partition for every start, with bars from low to
+        Above, the accuracy of the unpartitioned model and of the best partition for every initialisation, with bars from low to
         high; below, the proportion of components that more than one class uses.
     """
     import matplotlib.pyplot as plt

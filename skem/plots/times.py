@@ -1,4 +1,4 @@
-"""Seconds: of engines by size, and of the regression gate by commit."""
+"""Seconds: of engines by size, and of the regression test by commit."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def engine_scaling(peers: pd.DataFrame, *, columns: int | None = None, width: fl
 def regression_history(
     history: pd.DataFrame, *, columns: int | None = None, width: float | None = None
 ) -> Any:
-    """How each time moved from run to run of the regression gate, and which runs it stopped.
+    """Change of each time from run to run of the regression test, and the runs that failed.
 
     Parameters
     ----------
@@ -94,6 +94,6 @@ def regression_history(
     ax.axhline(0, linewidth=0.6, color="grey")
     ax.set_xticks(list(runs.values()), [date[:10] for date in runs], rotation=45, fontsize="x-small")
     ax.set_ylabel("change of time (%)")
-    ax.set_xlabel("run of the gate")
+    ax.set_xlabel("run of the regression test")
     add_legend(ax.figure, width)
     return ax

@@ -18,7 +18,7 @@ NOT_RESULTS = ("reference", "records", "logs")
 def keep_beside(results: str | Path = "results", snakemake: str | Path = ".snakemake") -> None:
     """Have Snakemake keep its records below ``results``.
 
-    Where a disk has no symbolic links, records stay in ``snakemake``.
+    Records stay in ``snakemake`` if a disk has no symbolic links.
     """
     for kind in ("metadata", "incomplete"):
         kept, link = Path(results, "records", kind), Path(snakemake, kind)

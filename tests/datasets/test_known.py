@@ -110,3 +110,24 @@ def test_a_misspelt_key_of_a_short_entry_is_one_line(entry, words):
 def test_a_missing_file_of_an_entry_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no file .*flowers.csv; correct 'file'"):
         content({"folder": tmp_path, "file": "flowers.csv"})
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (None, "cannot be read"),
+        ("- a\n", "holds .'a'.; write entries such as mine: {file: mine.csv}"),
+        ("mine: {fil: mine.csv}\n", "entry 'mine' is .*; needed is one of the keys file, bundled or sources"),
+    ],
+)
+def test_a_faulty_registry_is_named_with_its_variable(text, words, monkeypatch, tmp_path):
+    path = tmp_path / "own.yaml"
+    if text is not None:
+        path.write_text(text)
+    monkeypatch.setenv("SKEM_DATASETS", str(path))
+    _known.entries.cache_clear()
+    try:
+        with pytest.raises(ValueError, match=f"SKEM_DATASETS={path}.*{words}"):
+            datasets.names()
+    finally:
+        _known.entries.cache_clear()

@@ -266,6 +266,29 @@ def test_columns_of_text(convert, column):
         model.predict(convert(text))
 
 
+@pytest.mark.parametrize("model", [SKEM, MIXTURE], ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (pd.date_range("2020", periods=60), "Timestamp"),
+        (pd.date_range("2020", periods=60, tz="UTC"), "Timestamp"),
+        (pd.to_timedelta(np.arange(60), "D"), "Timedelta"),
+        ([{"a": 1}] * 60, "dict"),
+    ],
+)
+def test_columns_that_are_no_numbers(model, values, kind):
+    message = rf"The column 'b' \(index {{}}\) of X holds {kind} objects such as .*; encode it as numbers, or leave it"
+    table = named(X).assign(b=values)
+    refused(message.format(1), model, table)
+    refused(message.format(0), model, table[["b"]])  # pandas would convert dates alone to nanoseconds
+
+
+def test_missing_dates_are_missing_labels():
+    labels = pd.Series(pd.to_datetime(["2020", "2021"] * 30))
+    labels[3] = pd.NaT
+    refused("y contains 1 missing labels .* the first in row 3", SKEM, X, labels)
+
+
 def test_numbers_as_text():
     model = skem.SKEMClassifier(4, max_iter=1, random_state=0)
     expected = model.fit(X, y).predict_proba(X)

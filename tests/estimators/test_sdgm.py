@@ -9,6 +9,7 @@ from scipy.special import expit
 from sklearn.datasets import load_iris, load_wine
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 from sklearn.metrics.pairwise import linear_kernel
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -71,6 +72,16 @@ def test_a_sample_of_weight_two_equals_two_samples(options):
     other = SDGMClassifier(2, **QUICK, **options).fit(X[twice], y[twice])
     assert_allclose(one.predict_log_proba(X), other.predict_log_proba(X), rtol=1e-9)
     assert (weights[one.support_] > 0).all() or "form" in options
+
+
+def test_precisions_start_at_one():
+    """The first mode is that of logistic regression with the penalty |w|^2 / 2 (appendix C)."""
+    X, y = crossed(40)
+    model = SDGMClassifier(1, kernel=linear_kernel, standardize=False, max_iter=1).fit(X, y)
+    phi = np.column_stack([np.ones(40), X @ X.T])
+    penalised = LogisticRegression(fit_intercept=False, tol=1e-8, max_iter=1000).fit(phi, y)
+    log_likelihood = -40 * log_loss(y, penalised.predict_proba(phi))
+    assert_allclose(model.objective_[0], log_likelihood - (penalised.coef_**2).sum() / 2, rtol=1e-6)
 
 
 def test_one_component_with_a_radial_kernel_is_the_relevance_vector_machine():

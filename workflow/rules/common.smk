@@ -17,7 +17,7 @@ os.environ["MPLBACKEND"] = "agg"
 from snakemake import cli
 
 from skem import datasets
-from skem.repro import files, finished_run, papers, records
+from skem.repro import files, finished_run, papers, records, terminal
 from skem.repro.code_hash import code_of, code_of_classifiers
 from skem.repro.config import documents, models, targets
 from skem.repro.study import load_study

@@ -193,7 +193,7 @@ def _program(command: Callable[[], list[str]], model: str) -> Callable[[NDArray[
     """Fit by a program: ``MODEL FOLDER N M K ITERATIONS KMEANS_ITERATIONS SEED FLOOR``.
 
     The folder holds doubles: samples in ``data``, initial parameters in ``init`` (if KMEANS_ITERATIONS is 0), the result in
-    ``fitted``; covariances of MODEL "diag" are variances (K, m). The program prints the seconds of k-means, if it knows
+    ``fitted``; covariances of MODEL "diag" are variances (K, m). The program prints the seconds of k-means, if it measures
     them, and of EM.
     """
 
