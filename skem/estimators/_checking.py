@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 from sklearn.utils._missing import is_pandas_na, is_scalar_nan
 from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils.validation import _check_sample_weight, _get_feature_names, validate_data
@@ -112,8 +113,13 @@ def _has_dates(X: Any) -> bool:
     return any(getattr(dtype, "kind", None) in {*"mM"} for dtype in dtypes)
 
 
+_TIMES = (date, timedelta, np.datetime64, np.timedelta64)
+
+
 def raise_if_not_numbers(X: ArrayLike) -> None:
-    """Raise ValueError for input that is no array, and for the first column with a value that is not a number."""
+    """Raise an error for input that is no array, and for the first column with a value that is not a number."""
+    if issparse(X):  # of which one kind is a mapping
+        return
     if isinstance(X, (str, bytes, os.PathLike, Mapping)):
         raise ValueError(
             f"X is a {type(X).__name__}; give an array or a DataFrame of shape (n_samples, n_features)"
@@ -130,14 +136,18 @@ def raise_if_not_numbers(X: ArrayLike) -> None:
             is_text = isinstance(wrong, (str, bytes))
             kind = f"text such as {wrong!r}" if is_text else f"{type(wrong).__name__} objects such as {wrong}"
             advice = "encode it as numbers" + " (e.g. by OneHotEncoder)" * is_text
-            raise ValueError(f"The {name} of X holds {kind}; {advice}, or leave it out.") from None
+            message = f"The {name} of X holds {kind}; {advice}, or leave it out."
+            if is_text or isinstance(wrong, _TIMES):
+                raise ValueError(message) from None
+            # scikit-learn's type of exception and its words.
+            raise TypeError(f"{message} Each argument must be a string or a number.") from None
 
 
 def _is_number(value: Any) -> bool:
     """True for numbers, also as text, and for missing values."""
     if value is None or is_pandas_na(value):
         return True
-    if isinstance(value, (date, timedelta, np.datetime64, np.timedelta64)):
+    if isinstance(value, _TIMES):
         return False
     try:
         float(value)
