@@ -154,14 +154,20 @@ class Evaluators:
         name = self._name(claim["id"])
         if claim["external"] == "yes":
             return Evaluation(QUOTED)
-        if evaluator := _find(self._evaluators, name):
-            found = evaluator(evidence, claim)
-        else:
-            found = evaluate_ordering(claim["expression"], lambda id: self.number(evidence, claims[id]))
+        reason = _find(self._not_comparable, name)
+        try:
+            if evaluator := _find(self._evaluators, name):
+                found = evaluator(evidence, claim)
+            else:
+                found = evaluate_ordering(claim["expression"], lambda id: self.number(evidence, claims[id]))
+        except NotRun as error:  # a claim has the same kind, whatever part of the results is there
+            if not reason:
+                raise
+            return Evaluation(NOT_COMPARABLE, note=joined(reason, str(error)))
         if remark := _find(self._remarks, name):
             with suppress(NotRun):
                 found = replace(found, note=joined(found.note, remark(evidence, claim)))
-        if reason := _find(self._not_comparable, name):
+        if reason:
             found = replace(found, verdict=NOT_COMPARABLE, note=joined(reason, found.note), spread=None)
         return found
 

@@ -11,7 +11,7 @@ from scipy import stats
 from skem.repro import papers
 from skem.repro.ledger.estimates import Estimate, NotRun
 from skem.repro.ledger.evaluators import Evaluators
-from skem.repro.ledger.verdicts import QUOTED, VERIFIED, Evaluation
+from skem.repro.ledger.verdicts import NOT_COMPARABLE, QUOTED, VERIFIED, Evaluation
 
 ROW = {"kind": "number", "quantity": "accuracy_pct", "setting": "", "expression": "", "external": "no"}
 ROW |= {"trials": "", "spread": "", "spread_kind": ""}
@@ -45,6 +45,22 @@ def toy():
 
 
 EVIDENCE = {"toy.a": 90.0, "toy.b": 80.0, "toy.far": 20.0, "remark": "by hand"}
+
+
+def test_a_claim_is_not_comparable_with_and_without_results(toy):
+    toy.not_comparable("another machine", "a", "time")
+
+    @toy.measures("time")
+    def time(evidence):
+        raise NotRun("the times were not part of this run")
+
+    measured = toy.evaluate(EVIDENCE, CLAIMS["toy.a"], CLAIMS)
+    assert (measured.verdict, measured.measured) == (NOT_COMPARABLE, 90.0)
+    missing = toy.evaluate(EVIDENCE, CLAIMS["toy.b"] | {"id": "toy.time"}, CLAIMS)
+    assert (missing.verdict, missing.note) == (
+        NOT_COMPARABLE,
+        "another machine; the times were not part of this run",
+    )
 
 
 def test_each_kind_of_claim_is_dispatched(toy):
