@@ -28,13 +28,6 @@ def _table1(reference: Reference) -> pd.DataFrame:
     return claims[claims["id"].str.fullmatch(TABLE1)].set_index("dataset")
 
 
-def data_sets(reference: Reference, answer: str) -> str:
-    """Data sets of Table 1 of Pulford (2022) with this answer."""
-    own = _table1(reference)
-    names = [NAMES[name] for name in own.index[own["answer"] == answer]]
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names) or "none"
-
-
 def accuracies(reference: Reference) -> str:
     """Table 1 of Pulford (2022), with answers, nested accuracies and the best baseline."""
     evaluated = _table1(reference)

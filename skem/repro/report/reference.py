@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,6 @@ import pandas as pd
 
 from skem.repro.files import read_json
 from skem.repro.ledger import summary
-
-DERIVED: Mapping[str, Mapping[str, tuple[str, float]]] = {
-    "sanderson": {
-        "log_likelihood_in_thousands": ("log_likelihood", 1e-3),
-        "thousand_samples": ("n_rows", 1e-3),
-    },
-    "sanderson_timing": {"thousand_samples": ("n_rows", 1e-3)},
-}
-"""Columns that are a multiple of another column, by table."""
 
 
 def unknown(name: str, known: Iterable[str]) -> str:
@@ -63,14 +54,7 @@ class Reference:
         if not self.has(name):
             raise LookupError(f"there is no table {self._path(name)}")
         # As strings, so that "1e-6" stays a name; `cells` converts numbers.
-        found = pd.read_csv(self._path(name), dtype=str, keep_default_na=False)
-        derived = DERIVED.get(name, {}).items()
-        return found.assign(
-            **{
-                column: pd.to_numeric(found[source], errors="coerce") * factor
-                for column, (source, factor) in derived
-            }
-        )
+        return pd.read_csv(self._path(name), dtype=str, keep_default_na=False)
 
     def cells(self, table: str, column: str, **where: Any) -> list[Any]:
         """Values of a column in the rows with these values, as numbers if all of them are."""
