@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from skem.estimators.discriminative_pskem import (
         DiscriminativePSKEMClassifier as DiscriminativePSKEMClassifier,
     )
+    from skem.estimators.discriminative_pskem_cv import (
+        DiscriminativePSKEMClassifierCV as DiscriminativePSKEMClassifierCV,
+    )
     from skem.estimators.gaussian_mixture import GaussianMixture as GaussianMixture
     from skem.estimators.kmeans import KMeans as KMeans
     from skem.estimators.mda import MDAClassifier as MDAClassifier
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "DensityOutlierDetector": "skem.estimators.outliers",
     "DiscriminativePSKEMClassifier": "skem.estimators.discriminative_pskem",
+    "DiscriminativePSKEMClassifierCV": "skem.estimators.discriminative_pskem_cv",
     "GaussianKernels": "skem.estimators.rbf",
     "GaussianMixture": "skem.estimators.gaussian_mixture",
     "GaussianMixturePath": "skem.estimators.mixture_path",

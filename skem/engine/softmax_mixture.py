@@ -6,15 +6,14 @@ other precision is a matter of how the design is scaled. A component without col
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import blas, cho_factor
 
-from skem.engine.parameters import EPS
+from skem.engine.softmax_designs import Designs
+from skem.engine.softmax_precision import MANY, BlockPrecision, DensePrecision, Precision, takes_blocks
 from skem.engine.threads import go_on
 
 ARMIJO = 1e-4
@@ -25,12 +24,13 @@ NEWTON_ITER = 50
 DECREMENT = 1e-12
 """Newton stops where the quadratic model promises less than this, in nats for all rows together. The precision of a small
 weight is one over its square: at 1e-8 such precisions went back and forth for ever and the fit did not converge."""
-MANY = 250
-"""Coefficients; for more of them an earlier factor of the Hessian is used again."""
 CONJUGATE_ITER = 10
 """Iterations of conjugate gradients from which a new factor takes less time."""
 SAME_RESPONSIBILITIES = 1e-4
 """EM stops where no responsibility changes by more."""
+NEAR = 0.1
+"""In an accelerated fit Newton's method takes over from EM where no responsibility changes by more. From farther away it often
+reaches another mode."""
 
 
 @dataclass(frozen=True)
@@ -56,43 +56,6 @@ class LabelledRows:
         return self.codes[:, None] == self.component_classes
 
 
-class Designs:
-    """The designs of all components side by side.
-
-    Parameters
-    ----------
-    designs : sequence of S ndarrays of shape (n, R_s)
-    """
-
-    def __init__(self, designs: Sequence[np.ndarray]) -> None:
-        self.columns = np.concatenate(designs, axis=1)
-        edges = np.cumsum([0] + [design.shape[1] for design in designs])
-        self.slices = [slice(begin, end) for begin, end in pairwise(edges)]
-        self.owners = np.repeat(np.arange(len(designs)), np.diff(edges))
-
-    def predictors(self, coef: np.ndarray) -> np.ndarray:
-        """Shape (n, S), a component after the other in memory: sums over few components are then sums of long rows."""
-        return np.stack([self.columns[:, part] @ coef[part] for part in self.slices]).T
-
-    def gradient(self, residuals: np.ndarray) -> np.ndarray:
-        """sum_n residual_ns phi_ns for residuals of shape (n, S) (eq. 14, with its sum over rows)."""
-        return np.concatenate([residuals[:, s] @ self.columns[:, part] for s, part in enumerate(self.slices)])
-
-    def curvature(self, probabilities: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Minus the Hessian of J (eq. 15, with its sum over rows), positive semidefinite."""
-        scaled = self.columns * (np.sqrt(weights)[:, None] * probabilities)[:, self.owners]
-        curvature = -(scaled.T @ scaled)
-        # 1 - p as a sum over the others: where p is nearly one, their difference would be rounding, and the matrix indefinite.
-        others = probabilities @ (1.0 - np.eye(probabilities.shape[1]))
-        for s, part in enumerate(self.slices):
-            go_on()
-            # Not what is above plus the rest, for the same reason.
-            spread = np.sqrt(weights * probabilities[:, s] * others[:, s])
-            root = self.columns[:, part] * spread[:, None]
-            curvature[part, part] = root.T @ root
-        return curvature
-
-
 class Mode(NamedTuple):
     """The mode of the posterior of the coefficients, given their precisions.
 
@@ -102,15 +65,15 @@ class Mode(NamedTuple):
         One after the other, as the columns of the designs.
     responsibilities : ndarray of shape (n, S)
         r = P(m | c, x), zero for components of other classes.
-    curvature : ndarray
-        Minus the Hessian of J at ``coef``.
+    precision : Precision
+        I + K at ``coef``, K minus the Hessian of J.
     objective : list of float
         log P(T|X, w) + log prior of the coefficients, but for a constant, before the first iteration of EM and after each.
     """
 
     coef: np.ndarray
     responsibilities: np.ndarray
-    curvature: np.ndarray
+    precision: Precision
     objective: list[float]
 
 
@@ -139,128 +102,163 @@ def expected_objective(
     return float(rows.weights @ terms.sum(axis=1) - 0.5 * coef @ coef)
 
 
-def objective_and_responsibilities(
-    rows: LabelledRows, designs: Designs, coef: np.ndarray, log_pi: np.ndarray
-) -> tuple[float, np.ndarray]:
-    """The objective of EM, and its E-step."""
-    own = np.where(rows.own, log_joint(designs, coef, log_pi), -np.inf)
-    log_shares, log_class = _log_shares(own)
-    return float(rows.weights @ log_class[:, 0] - 0.5 * coef @ coef), np.exp(log_shares)
+class Evaluation(NamedTuple):
+    """An objective at some coefficients.
 
-
-def factor_of_precision(curvature: np.ndarray) -> tuple[np.ndarray, bool]:
-    """The Cholesky factor of I + K for a positive semidefinite K, as `scipy.linalg.cho_solve` takes it.
-
-    If K is so large that its rounding hides I, the rounding error is added to the diagonal.
+    Attributes
+    ----------
+    value : float
+    joint : ndarray of shape (n, S)
+        log P(c, m|x).
+    responsibilities : ndarray of shape (n, S)
+        The gradient of the objective is sum_n (r - P) phi - w.
     """
-    n, rounding = len(curvature), EPS
-    precision = curvature + np.eye(n)
-    while True:
-        try:
-            return cho_factor(precision, lower=True)
-        except np.linalg.LinAlgError:
-            precision[np.diag_indices(n)] += n * rounding * np.trace(curvature)
-            rounding *= 10.0
+
+    value: float
+    joint: np.ndarray
+    responsibilities: np.ndarray
 
 
-def solve(factor: tuple[np.ndarray, bool], vector: np.ndarray) -> np.ndarray:
-    """`scipy.linalg.cho_solve` for a vector and `factor_of_precision`, in a third of its time."""
-    lower, _ = factor
-    if not len(vector):  # all weights are dropped
-        return vector
-    return blas.dtrsv(lower, blas.dtrsv(lower, vector, lower=1), lower=1, trans=1)
+def evaluate_mixture(rows: LabelledRows, coef: np.ndarray, joint: np.ndarray) -> Evaluation:
+    """The objective of EM, and its E-step, given log P(c, m|x)."""
+    log_shares, log_class = _log_shares(np.where(rows.own, joint, -np.inf))
+    return Evaluation(float(rows.weights @ log_class[:, 0] - 0.5 * coef @ coef), joint, np.exp(log_shares))
 
 
-class NewtonSteps:
-    """Solves (I + K) step = gradient, K minus the Hessian of J, where K changes little from one step to the next.
+class Newton:
+    """Newton's method with backtracking.
 
+    Each step solves (I + K) step = gradient, K minus the Hessian of J, where K changes little from one step to the next.
     With many coefficients most of the time would be that of the factors of I + K, so one is kept, and preconditions conjugate
     gradients for the following K; their products take the designs only.
     """
 
-    def __init__(self, rows: LabelledRows, designs: Designs) -> None:
-        self.weights, self.designs = rows.weights, designs
-        self.factor: tuple[np.ndarray, bool] | None = None
+    def __init__(self, rows: LabelledRows, designs: Designs, blocks: bool = False) -> None:
+        self.rows, self.designs = rows, designs
+        self.precision: Precision | None = None
+        self.many = designs.columns.shape[1] > MANY
+        sizes = [part.stop - part.start for part in designs.slices]
+        self.kind = BlockPrecision if blocks and takes_blocks(len(rows.codes), sizes) else DensePrecision
 
-    def step(self, probabilities: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-        """For P(c, m|x) of shape (n, S); its error is less than what a Newton step leaves, see `DECREMENT`."""
-        if self.factor is not None and len(gradient) > MANY:
-            found = self._conjugate_gradients(self.factor, probabilities, gradient)
-            if found is not None:
-                return found
-        self.factor = factor_of_precision(self.designs.curvature(probabilities, self.weights))
-        return solve(self.factor, gradient)
+    def precision_at(self, probabilities: np.ndarray) -> Precision:
+        """I + K for P(c, m|x)."""
+        return self.kind(self.designs, probabilities, self.rows.weights)
+
+    def ascend(
+        self,
+        coef: np.ndarray,
+        evaluate: Callable[[np.ndarray], Evaluation],
+        max_iter: int,
+        *,
+        latent: bool = False,
+    ) -> tuple[np.ndarray, Evaluation, list[float]]:
+        """Maximise an objective, and return the coefficients, the objective there, and its value after each step.
+
+        ``latent`` is True for the objective of EM itself, whose responsibilities vary with the coefficients.
+        """
+        at, values = evaluate(coef), []
+        for _ in range(max_iter):
+            go_on()
+            probabilities = np.exp(at.joint)
+            residuals = self.rows.weights[:, None] * (at.responsibilities - probabilities)
+            gradient = self.designs.gradient(residuals) - coef
+            step = self._step(probabilities, gradient, at.responsibilities if latent else None)
+            promised, length = 0.5 * float(gradient @ step), 1.0
+            while promised > DECREMENT and length > SHORTEST_STEP:
+                moved = coef + length * step
+                reached = evaluate(moved)
+                if reached.value >= at.value + 2 * ARMIJO * length * promised:
+                    break
+                length /= 2
+            else:
+                break
+            coef, at = moved, reached
+            values.append(at.value)
+            # The gain left after a whole step is about the square of the promised gain.
+            if length == 1.0 and promised < DECREMENT**0.5:
+                break
+        return coef, at, values
+
+    def _step(
+        self, probabilities: np.ndarray, gradient: np.ndarray, responsibilities: np.ndarray | None
+    ) -> np.ndarray:
+        """Return the step for P(c, m|x), (n, S); its error is less than what a Newton step leaves, see `DECREMENT`.
+
+        Given ``responsibilities``, the Hessian is that of the objective of EM instead of J. It may be indefinite; the step
+        ascends nevertheless.
+        """
+        operands = probabilities, gradient, responsibilities
+        if self.many and self.precision is not None:
+            # The Hessian of EM's objective is farther from K, so it takes more iterations.
+            step, exact = self._conjugate_gradients(
+                *operands, CONJUGATE_ITER * (4 if responsibilities is not None else 1)
+            )
+            if exact:
+                return step
+        self.precision = self.precision_at(probabilities)
+        if responsibilities is None:
+            return self.precision.solve(gradient)
+        return self._conjugate_gradients(*operands, 10 * CONJUGATE_ITER)[0]
 
     def _conjugate_gradients(
-        self, factor: tuple[np.ndarray, bool], probabilities: np.ndarray, gradient: np.ndarray
-    ) -> np.ndarray | None:
-        """None if `CONJUGATE_ITER` iterations are not enough."""
-        found, left = np.zeros_like(gradient), gradient.copy()
-        direction = solve(factor, left)
+        self,
+        probabilities: np.ndarray,
+        gradient: np.ndarray,
+        responsibilities: np.ndarray | None,
+        max_iter: int,
+    ) -> tuple[np.ndarray, bool]:
+        """Return the step, and False if it is not exact enough."""
+        assert self.precision is not None
+        step, left = np.zeros_like(gradient), gradient.copy()
+        direction = self.precision.solve(left)
         norm = float(left @ direction)
         enough = 1e-4 * max(min(norm, norm * norm), DECREMENT)
-        for _ in range(CONJUGATE_ITER):
+        for iteration in range(max_iter):
             go_on()
             if norm <= enough:
-                return found
-            moved = self._product(probabilities, direction)
-            length = norm / float(direction @ moved)
-            found += length * direction
+                return step, True
+            moved = self._product(probabilities, direction, responsibilities)
+            curvature = float(direction @ moved)
+            if curvature <= 0:
+                return step if iteration else direction, True
+            length = norm / curvature
+            step += length * direction
             left -= length * moved
-            towards = solve(factor, left)
+            towards = self.precision.solve(left)
             before, norm = norm, float(left @ towards)
             direction = towards + norm / before * direction
-        return None
+        return step, False
 
-    def _product(self, probabilities: np.ndarray, coef: np.ndarray) -> np.ndarray:
-        """(I + K) coef."""
+    def _product(
+        self, probabilities: np.ndarray, coef: np.ndarray, responsibilities: np.ndarray | None
+    ) -> np.ndarray:
+        """Minus the Hessian times a vector; (I + K) coef without ``responsibilities``."""
         predictors = self.designs.predictors(coef)
-        mean = (probabilities * predictors).sum(axis=1, keepdims=True)
-        return coef + self.designs.gradient(self.weights[:, None] * probabilities * (predictors - mean))
+        spread = probabilities * (predictors - (probabilities * predictors).sum(axis=1, keepdims=True))
+        if responsibilities is not None:
+            mean = (responsibilities * predictors).sum(axis=1, keepdims=True)
+            spread -= responsibilities * (predictors - mean)
+        return coef + self.designs.gradient(self.rows.weights[:, None] * spread)
 
 
 def maximise_expectation(
-    rows: LabelledRows,
-    designs: Designs,
-    responsibilities: np.ndarray,
-    coef: np.ndarray,
-    log_pi: np.ndarray,
-    newton: NewtonSteps,
+    newton: Newton, responsibilities: np.ndarray, coef: np.ndarray, log_pi: np.ndarray
 ) -> np.ndarray:
-    """The M-step: Newton's method with backtracking (eqs. 12 and 13).
+    """The M-step by Newton's method (eqs. 12 and 13).
 
     It maximises a concave function, so it may start anywhere. Without the weights that were dropped since, the coefficients
     may say the wrong class for certain: there the curvature is zero and Newton's method finds no way out. Zero is a better initialisation.
     """
-    known = log_joint(designs, coef, log_pi)
-    value = expected_objective(rows, responsibilities, known, coef)
+
+    def evaluate(coef: np.ndarray) -> Evaluation:
+        joint = log_joint(newton.designs, coef, log_pi)
+        return Evaluation(
+            expected_objective(newton.rows, responsibilities, joint, coef), joint, responsibilities
+        )
+
     zeros = np.zeros_like(coef)
-    from_zeros = log_joint(designs, zeros, log_pi)
-    value_from_zeros = expected_objective(rows, responsibilities, from_zeros, zeros)
-    if value_from_zeros > value:
-        coef, value, known = zeros, value_from_zeros, from_zeros
-    for _ in range(NEWTON_ITER):
-        go_on()
-        probabilities = np.exp(known)
-        residuals = rows.weights[:, None] * (responsibilities - probabilities)
-        gradient = designs.gradient(residuals) - coef
-        step = newton.step(probabilities, gradient)
-        promised = 0.5 * float(gradient @ step)
-        length = 1.0
-        while promised > DECREMENT and length > SHORTEST_STEP:
-            moved = coef + length * step
-            joint = log_joint(designs, moved, log_pi)
-            reached = expected_objective(rows, responsibilities, joint, moved)
-            if reached >= value + 2 * ARMIJO * length * promised:
-                break
-            length /= 2
-        else:
-            return coef
-        coef, value, known = moved, reached, joint
-        # The gain left after a whole step is about the square of the promised gain.
-        if length == 1.0 and promised < DECREMENT**0.5:
-            return coef
-    return coef
+    start = zeros if evaluate(zeros).value > evaluate(coef).value else coef
+    return newton.ascend(start, evaluate, NEWTON_ITER)[0]
 
 
 def posterior_mode(
@@ -271,6 +269,7 @@ def posterior_mode(
     *,
     responsibilities: np.ndarray | None = None,
     em_iter: int = 50,
+    accelerated: bool = False,
 ) -> Mode:
     """The mode of the posterior of the coefficients by EM over the components (Algorithm 1, its two inner loops).
 
@@ -286,17 +285,30 @@ def posterior_mode(
         Those of the first M-step; without them they follow from ``coef``.
     em_iter : int
         Maximum number of EM iterations.
+    accelerated : bool
+        Newton's method takes over once EM is near the mode.
     """
-    value, following = objective_and_responsibilities(rows, designs, coef, log_pi)
-    responsibilities, objective = following if responsibilities is None else responsibilities, [value]
-    newton = NewtonSteps(rows, designs)
-    for _ in range(em_iter):
-        coef = maximise_expectation(rows, designs, responsibilities, coef, log_pi, newton)
-        value, following = objective_and_responsibilities(rows, designs, coef, log_pi)
-        objective.append(value)
-        change = np.abs(following - responsibilities).max()
-        responsibilities = following
+
+    def evaluate(coef: np.ndarray) -> Evaluation:
+        return evaluate_mixture(rows, coef, log_joint(designs, coef, log_pi))
+
+    at = evaluate(coef)
+    responsibilities, objective = (
+        at.responsibilities if responsibilities is None else responsibilities,
+        [at.value],
+    )
+    newton = Newton(rows, designs, blocks=accelerated)
+    for iteration in range(em_iter):
+        coef = maximise_expectation(newton, responsibilities, coef, log_pi)
+        at = evaluate(coef)
+        objective.append(at.value)
+        change = np.abs(at.responsibilities - responsibilities).max()
+        responsibilities = at.responsibilities
         if change <= SAME_RESPONSIBILITIES:
             break
-    probabilities = np.exp(log_joint(designs, coef, log_pi))
-    return Mode(coef, responsibilities, designs.curvature(probabilities, rows.weights), objective)
+        if accelerated and change <= NEAR:
+            # It needs far fewer steps than EM where components overlap.
+            coef, at, values = newton.ascend(coef, evaluate, em_iter - iteration, latent=True)
+            objective += values
+            break
+    return Mode(coef, at.responsibilities, newton.precision_at(np.exp(at.joint)), objective)

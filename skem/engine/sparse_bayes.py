@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve, qr
+from scipy.linalg import qr
 
 from skem.engine.kmeans import assign, lloyd
-from skem.engine.memory import available_memory
 from skem.engine.samples import Samples
-from skem.engine.softmax_mixture import Designs, LabelledRows, factor_of_precision, posterior_mode
+from skem.engine.softmax_designs import Designs
+from skem.engine.softmax_mixture import LabelledRows, posterior_mode
 from skem.engine.starts import MAX_ITER
 from skem.engine.threads import Workers
 
 LEAST_SHARE = 1e-8
 """A component whose share of its class is less than this has gone."""
+
+LARGE = 1500
+"""Initial coefficients of the designs. Fits with more are accelerated; with fewer EM runs to its end, as in Algorithm 1."""
 
 
 @dataclass(frozen=True)
@@ -38,24 +41,6 @@ class Basis:
     def largest(self) -> int:
         """The most columns that a component's design can have."""
         return self.columns.shape[1] if self.factors is None else self.factors[0].shape[1]
-
-
-def refuse_more_than_memory(n: int, n_columns: int, rank: int, n_components: int) -> None:
-    """Raise MemoryError, with the size, where the first Newton step would not fit into the memory that is left.
-
-    Parameters
-    ----------
-    n, n_columns, rank, n_components : int
-        Rows, H, the most columns of a component's design, and S.
-    """
-    live = (n_components - 1) * min(rank, n_columns)
-    needed = 8 * (n * n_columns + 2 * n * live + 3 * live**2 + 4 * n_components * n_columns)
-    memory = available_memory()
-    if memory is not None and needed > memory:
-        raise MemoryError(
-            f"{live} weights of {n_components - 1} components for {n} rows take about {needed / 2**30:.1f} GiB, and "
-            f"{memory / 2**30:.1f} are available: train on fewer rows, or with fewer components or features"
-        )
 
 
 class ScaledDesign(NamedTuple):
@@ -157,12 +142,13 @@ def iterations(
     max_iter, em_iter : int
         Maximum number of iterations, and of EM iterations in each.
     tol : float
-        Stop where the sum of squared changes of the precisions is less, and no weight was dropped.
+        Stop where the sum of squared changes of the precisions' logarithms is less, and no weight was dropped. Precisions that
+        approach a value above ``max_precision`` do not count: once all others are settled, their weights are dropped one by one.
     max_precision : float
         A weight with a larger one is dropped.
     one_precision : bool
         All weights of a component have one precision in common, and none is dropped but with its component: a mixture of
-        Gaussian processes. ``tol`` is then of the precisions' logarithms, as they may be of any size.
+        Gaussian processes.
     """
     S, H = len(rows.component_classes), basis.columns.shape[1]
     weights, precisions = np.zeros((S, H)), np.ones((S, H))
@@ -170,6 +156,7 @@ def iterations(
     class_weight = np.bincount(rows.codes, weights=rows.weights)[rows.component_classes]
     pi = 1.0 / np.bincount(rows.component_classes)[rows.component_classes]
     first: np.ndarray | None = responsibilities
+    accelerated = (S - 1) * basis.largest() > LARGE
     for _ in range(max_iter):
         live = np.isfinite(precisions)
         scaled = [ScaledDesign.of(basis, live[s], precisions[s]) for s in range(S)]
@@ -177,15 +164,17 @@ def iterations(
         start = np.concatenate([scaled[s].coef(weights[s, live[s]]) for s in range(S)])
         with np.errstate(divide="ignore"):
             log_pi = np.log(pi)
-        mode = posterior_mode(rows, designs, start, log_pi, responsibilities=first, em_iter=em_iter)
+        mode = posterior_mode(
+            rows, designs, start, log_pi, responsibilities=first, em_iter=em_iter, accelerated=accelerated
+        )
         first = None
-        shares = _shares_of_data(mode.curvature)
         pi = (rows.weights @ mode.responsibilities) / class_weight
         pi[pi < LEAST_SHARE] = 0.0
         before, precisions, weights = precisions, np.full((S, H), np.inf), np.zeros((S, H))
+        optima = np.zeros((S, H))
         for s, part in enumerate(designs.slices):
             weights[s, live[s]] = scaled[s].weights(mode.coef[part])
-            gamma = scaled[s].well_determined(shares[part, part])
+            gamma = scaled[s].well_determined(mode.precision.shares(s))
             with np.errstate(divide="ignore", invalid="ignore"):
                 updated = gamma / weights[s, live[s]] ** 2
             if one_precision and live[s].any():
@@ -195,21 +184,29 @@ def iterations(
             else:
                 # A gamma of zero is that of a column of zeros: such a weight has nothing to do.
                 updated[~(gamma > 0) | (pi[s] == 0) | (updated > max_precision)] = np.inf
+                optima[s, live[s]] = _optima(updated, before[s, live[s]], gamma)
             precisions[s, live[s]] = updated
         weights[~np.isfinite(precisions)] = 0.0
+        growing = (optima > max_precision) & np.isfinite(precisions)
+        others = live & ~growing
         if one_precision:
-            used = live[:, 0]
-            change = np.log(precisions[used, 0]) - np.log(before[used, 0])
-        else:
-            change = precisions[live] - before[live]
-        converged = float((change**2).sum()) < tol
+            others[:, 1:] = False
+        settled = float((np.log(precisions[others] / before[others]) ** 2).sum()) < tol
+        converged = settled and not growing.any()
+        if settled and not converged:
+            slowest = np.unravel_index(np.where(growing, precisions, 0.0).argmax(), precisions.shape)
+            precisions[slowest], weights[slowest] = np.inf, 0.0
         yield State(weights, precisions, pi, mode.objective[-1], converged)
         if converged:
             return
 
 
-def _shares_of_data(curvature: np.ndarray) -> np.ndarray:
-    """(I + K)^-1 K: what of each coefficient the data determine, the prior the rest (eq. 16)."""
-    if not len(curvature):
-        return curvature
-    return cho_solve(factor_of_precision(curvature), curvature)
+def _optima(updated: np.ndarray, before: np.ndarray, gamma: np.ndarray) -> np.ndarray:
+    """Return the precision at which the evidence is largest, of each weight given the others (Faul and Tipping 2002).
+
+    With s = gamma alpha / (1 - gamma) and q^2 = w^2 alpha^2 / (1 - gamma)^2 it is s^2 / (q^2 - s), or infinite where q^2 <= s. The
+    update of eq. 17 approaches it, by a constant factor in each iteration where it is infinite.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = (1.0 - gamma) * updated / before
+        return np.where(ratio < 1.0, gamma * updated / (1.0 - ratio), np.inf)

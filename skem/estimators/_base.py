@@ -52,7 +52,7 @@ from skem.estimators._log_odds import decision_function
 from skem.estimators._methods import computed_on_host, per_sample
 from skem.estimators._samples import TrainingSamples, training_samples
 from skem.estimators._state import attributes_of, expect, take, take_classes, take_features, take_list
-from skem.estimators._training import Iteration, Training, fit_iterations, seeds
+from skem.estimators._training import Iteration, Training, seeds, training_iterations
 
 
 def fitted_attribute(public: str, name: str, doc: str, owner: str = "_fitted") -> Any:
@@ -94,7 +94,7 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         "n_init": [integers(1)],
         "init_spread": [numbers(0)],
         "init_scale": [numbers(0, closed="neither")],
-        "standardize": ["boolean"],
+        "standardize": ["boolean", StrOptions({"robust"})],
         "reg_covar": [numbers(0)],
         "class_prior": [StrOptions({"uniform", "empirical"}), "array-like", dict],
         "max_iter": [integers(1)],
@@ -122,7 +122,7 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
     n_components: int | Sequence[int] | Mapping[Any, int] | None
     init: Any
     n_init: int
-    standardize: bool
+    standardize: bool | str
     reg_covar: float
     class_prior: Any
     max_iter: int
@@ -151,18 +151,19 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Training samples. Float32 input is computed in float32 as long as that is exact enough, see ``dtype_used_``. A
-            ``numpy.memmap`` is read chunk by chunk. Dask arrays and data frames stay on their workers, and
-            ``skem.datasets.ParquetRows`` are read one row group at a time, but not by ``DiscriminativePSKEMClassifier``. An array
-            of another library is computed where it is, on a GPU for example, under scikit-learn's ``array_api_dispatch``;
-            fitted arrays are there, too. NaN, in NumPy arrays, is a missing value, as is a masked entry: EM then uses the
-            observed values, in float64 (Ghahramani and Jordan 1994), as if values were missing at random; initialisations
-            replace missing values by the mean of the class.
+            Training samples. The computation is in float32 if they are and rounding allows it, see ``dtype_used_``.
+
+            - NaN and masked entries in NumPy arrays are missing values. EM then maximises the likelihood of the observed
+              values, in float64 (Ghahramani and Jordan 1994). Values must be missing at random.
+            - A ``numpy.memmap`` is read chunk by chunk.
+            - Dask collections stay on their workers, and ``skem.datasets.ParquetRows`` are read one row group at a time.
+              ``DiscriminativePSKEMClassifier`` takes neither.
+            - Arrays of other libraries stay on their device under scikit-learn's ``array_api_dispatch``, as do fitted arrays.
         y : array-like of shape (n_samples,)
-            Class labels, of at least two classes; for Dask collections and files, one of their columns or an array.
+            Class labels, of at least two classes. For Dask collections and files, a column of theirs or an array.
         sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights; a sample of weight two counts as two samples. Only their ratios matter. A sample of weight
-            zero, or up to 1e-30 of the largest weight, is left out, and a class without other samples is not in ``classes_``.
+            Non-negative weights. A sample of weight two counts as two samples, and only ratios matter. Samples of at most
+            1e-30 of the largest weight are left out; a class without other samples is not in ``classes_``.
 
         Returns
         -------
@@ -171,10 +172,10 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         Raises
         ------
         ValueError
-            Infinite values; a sample, or a feature in a class, without any value; only one class among samples with a
-            weight; a class with next to no weight; blocks that do not fit the features; an initialisation that needs more
-            samples; given arrays of the wrong shape; lambda that is NaN or outside [0, 1]; groups without
-            ``sharing``, or that overlap, or leave out a component or a class.
+            Invalid samples: infinite values; a sample, or a feature in a class, without any value; fewer than two classes
+            of positive weight; too few samples for ``init``. Invalid parameters: blocks that do not fit the features; arrays
+            of the wrong shape; lambda outside [0, 1]; ``groups`` without ``sharing``, or which overlap or leave out a
+            component or a class.
         """
         self._validate_params()
         refuse_foreign(self.init, X)
@@ -185,7 +186,7 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
             move_to_device_of(self, X)
         return self
 
-    def fit_passes(
+    def fit_iterations(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Generator[SharedKernelClassifier, bool | None, None]:
         """Fit, and yield the estimator after each iteration, ready to predict. Use it for learning curves.
@@ -255,7 +256,7 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
             return initial_mixtures(self, training, components, next(generators))
 
         if self._runs_em():
-            stopped = yield from fit_iterations(self, training, initialise, progress, eager=eager)
+            stopped = yield from training_iterations(self, training, initialise, progress, eager=eager)
         yield from self._train_further(training, random_states[0], progress, stopped)
 
     def _runs_em(self) -> bool:
@@ -297,6 +298,10 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         """The parameters that a warm start cannot change."""
         names = ("covariance_type", "n_blocks", "arrangement", "block_size", "groups")
         return {name: str(getattr(self, name)) for name in names}
+
+    def _default_components(self, n_samples: int) -> int:
+        """``n_components`` if it is None."""
+        return max(20, 3 * len(self.classes_))
 
     def _requested_components(self, classes: np.ndarray | None = None) -> str:
         """``n_components``, equal for a dictionary, a sequence and NumPy integers of the same meaning."""
@@ -376,13 +381,13 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            NaN is a missing value: the density is then that of the other features, by the marginals of each block. It is zero
-            for a sample without any value.
+            Samples. NaN is a missing value: the result is then the marginal density of the other features, and 0 for a
+            sample without any value.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            In nats, per unit of volume in input units.
+            Log-densities in nats, per unit of volume in input units.
         """
         return self._fitted.class_log_density(X, self.n_jobs)
 
@@ -392,30 +397,34 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         log_density = self.class_log_density(X)
         return log_density + like(self._log_prior(), log_density)
 
+    def _winsorised_joint(self, X: Any) -> Any:
+        """log p(x, c) of samples with their values between the limits of ``standardize="robust"``."""
+        return self.predict_joint_log_proba(self._fitted.winsorised(X))
+
     def _log_prior(self) -> np.ndarray:
         with np.errstate(divide="ignore"):
             return np.log(to_numpy(self.class_prior_))
 
     @per_sample
     def score_samples(self, X: ArrayLike) -> np.ndarray:
-        """log p(x), shape (n_samples,)."""
+        """log p(x) over all classes, in nats, shape (n_samples,). Low values mean samples unlike the training data."""
         return logsumexp(self.predict_joint_log_proba(X), axis=1)
 
     @per_sample
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(c|x), shape (n_samples, n_classes)."""
-        return log_softmax(self.predict_joint_log_proba(X), axis=1)
+        return log_softmax(self._winsorised_joint(X), axis=1)
 
     @per_sample
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
-        """p(c|x), shape (n_samples, n_classes). A product over dependent blocks is overconfident."""
+        """p(c|x), shape (n_samples, n_classes). With several feature blocks the probabilities are overconfident."""
         log_proba = self.predict_log_proba(X)
         return namespace_of(log_proba).exp(log_proba)
 
     @per_sample
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The class of largest posterior (Pulford 2022, eqs. 33 and 34), shape (n_samples,)."""
-        joint = self.predict_joint_log_proba(X)
+        joint = self._winsorised_joint(X)
         return labels_of(self.classes_, namespace_of(joint).argmax(joint, axis=1))
 
     decision_function = per_sample(decision_function)
@@ -471,27 +480,29 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         *,
         random_state: int | np.random.RandomState | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Draw samples from the model; blocks are independent given the class (Pulford 2022, eq. 35).
+        """Draw random samples of the classes. Feature blocks are drawn independently (Pulford 2022, eq. 35).
 
         Parameters
         ----------
         n_samples : int
             Number of samples; unused if ``y`` has several labels.
         y : array-like of shape (n_samples,) or one label, optional
-            The classes to draw from; without them they are drawn from the class prior.
+            Class of each sample, or one class for all samples. By default classes are drawn from the class prior.
         random_state : int, RandomState instance or None, default=None
-            None uses the random state of the estimator. Two calls with the same seed draw the same samples.
+            Seed; None uses that of the estimator. Two calls with the same seed draw the same samples.
 
         Returns
         -------
         X : ndarray of shape (n_samples, n_features)
+            Samples, in input units.
         y : ndarray of shape (n_samples,)
+            Their classes.
 
         Raises
         ------
         TypeError, ValueError
-            A number of samples that is not whole, or less than one; blocks that overlap or leave features out, which do not
-            define a distribution of all features.
+            ``n_samples`` is not a positive whole number; or blocks overlap or leave features out, so that they define no
+            distribution of all features.
         """
         fitted = self._fitted
         features = np.concatenate(fitted.columns)
@@ -568,14 +579,14 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         state.pop("_least_ridge", None)  # in files of earlier versions
 
     def _take_mixtures(
-        self, state: dict[str, Any], name: str, columns: Sequence[np.ndarray]
+        self, state: dict[str, Any], name: str, columns: Sequence[np.ndarray], n_components: int | None = None
     ) -> list[Mixture]:
-        """A mixture for each block, with arrays of matching shapes."""
+        """A mixture for each block, with arrays of matching shapes; ``n_components`` is ``n_components_`` by default."""
         mixtures = take_list(state, name, len(columns))
         for r, (mixture, block) in enumerate(zip(mixtures, columns, strict=True)):
             if not isinstance(mixture, Mixture):
                 raise ValueError(f"{name}.{r} must be a Mixture, got {type(mixture).__name__}")
-            K, L = self.n_components_, len(self.classes_)
+            K, L = n_components or self.n_components_, len(self.classes_)
             expect(f"{name}.{r}.weights", mixture.weights, (K, L), least=0)
             expect(f"{name}.{r}.means", mixture.means, (K, len(block)))
             expect(f"{name}.{r}.covariances", mixture.covariances, np.shape(mixture.covariances))

@@ -80,7 +80,7 @@ def allocate(
     given: Sequence[Mixture] | None = None
     numbers, L = numbers_per_class(model, classes), len(classes)
     total = model.n_components if numbers is None else sum(numbers)
-    K, groups = total or max(20, 3 * L), None
+    K, groups = total or model._default_components(parts.n_samples), None
     if previous is not None:
         K, groups, given = model.n_components_, getattr(model, "groups_", None), previous.mixtures
     elif isinstance(model.init, dict):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ LEAST_HELD_OUT = 50
 UNGUARDED_BACKGROUND = 1e-3
 """Background without held-out samples."""
 
-OF_ONE_ITERATION = ("_fitted", "temperature_", "best_discriminative_iter_")
+OF_ONE_ITERATION = ("_fitted", "n_components_", "temperature_", "best_discriminative_iter_")
 """Attributes that are restored with the best iteration."""
 
 OF_ONE_STRENGTH = (
@@ -61,7 +62,7 @@ def train_discriminatively(
     Sending True into the generator ends the fit.
     """
     strengths, held_out, stop = model._strengths(), training.held_out, False
-    start = {name: vars(model)[name] for name in ("_fitted", "temperature_")}
+    start = {name: vars(model)[name] for name in ("_fitted", "n_components_", "temperature_")}
     least, best = np.inf, {}
     for strength in strengths:
         if strength is None:
@@ -80,7 +81,7 @@ def train_discriminatively(
                     state = next(states)
                     _store(model, training, state)
                     fit_temperature(model, training)
-                    finished = state.finished or model.n_discriminative_iter_ == model.discriminative_iter
+                    finished = state.finished
                     # Steps on batches are too long to stop after, until the last iteration.
                     if selection is not None and (model.early_stopping or model.batch_size is None):
                         finished |= selection.add() and model.early_stopping
@@ -98,24 +99,35 @@ def train_discriminatively(
 def _states(
     model: Any, training: Training, workers: Workers, random_state: np.random.RandomState
 ) -> Iterator[TrainingState]:
-    objective = Objective(
-        rows=_complete(model, training),
-        columns=training.columns,
-        start=model._generative.internal(),
-        covariance_type=training.covariance_type,
-        dtype=np.dtype(model.dtype_used_),
-        beta=1.0 / model.temperature_,
-        smoothing=model.smoothing,
-        background=model.background_,
-        strength=model.strength_,
-        log_prior=model._log_prior(),
-        workers=workers,
-    )
-    mixtures = model._fitted.internal()
-    if model.batch_size is None:
-        return line_search(objective, mixtures, model.discriminative_iter)
-    options = model.batch_size, model.learning_rate, model.feature_noise, random_state
-    return on_batches(objective, mixtures, Schedule(model.discriminative_iter, *options))
+    """Yield the state after each iteration of all stages, between which the components double."""
+    rows, initial = _complete(model, training), model._generative
+    for stage in range(model.n_doublings + 1):
+        if stage:
+            initial = model._fitted = model._fitted.doubled()
+        objective = Objective(
+            rows=rows,
+            columns=training.columns,
+            start=initial.internal(),
+            covariance_type=training.covariance_type,
+            dtype=np.dtype(model.dtype_used_),
+            beta=1.0 / (model.training_temperature or model.temperature_),
+            smoothing=model.smoothing,
+            background=model.background_,
+            strength=model.strength_,
+            log_prior=model._log_prior(),
+            workers=workers,
+        )
+        mixtures, last = model._fitted.internal(), stage == model.n_doublings
+        if model.batch_size is None:
+            states = line_search(objective, mixtures, model.discriminative_iter)
+        else:
+            options = model.batch_size, model.learning_rate, model.feature_noise, random_state
+            states = on_batches(objective, mixtures, Schedule(model.discriminative_iter, *options))
+        for number, state in enumerate(states, start=1):
+            ends = state.finished or number == model.discriminative_iter
+            yield replace(state, finished=state.overflown or (last and ends))
+            if state.overflown:
+                return
 
 
 def _complete(model: Any, training: Training) -> Rows:
@@ -141,6 +153,7 @@ def _store(model: Any, training: Training, state: TrainingState) -> None:
     model.n_discriminative_iter_ += 1
     model.best_discriminative_iter_ = model.n_discriminative_iter_
     model._fitted = training.fitted(state.mixtures)
+    model.n_components_ = len(state.mixtures[0].means)
     model.conditional_log_likelihood_ = np.append(model.conditional_log_likelihood_, state.log_likelihood)
     if state.overflown:
         warnings.warn(
@@ -154,6 +167,7 @@ def _store(model: Any, training: Training, state: TrainingState) -> None:
 def fit_temperature(model: Any, training: Training) -> None:
     """Fit the temperature if it is "auto": on held-out samples, or without any on the training samples."""
     if not model._fits_temperature():
+        model.background_ = model.background or 0.0
         return
     held_out = training.held_out
     if held_out is None:
@@ -165,6 +179,8 @@ def fit_temperature(model: Any, training: Training) -> None:
         features, codes, weights = held_out.features, held_out.codes, held_out.weights
         # One more sample, whose features say nothing.
         model.background_ = 1.0 / (1 + training.parts.n_samples + len(codes))
+    if model.background is not None:
+        model.background_ = model.background
     columns = training.columns
     temperature = fitted_temperature(
         *(model.predict_joint_log_proba(features), model._log_prior(), codes, weights, model.background_),

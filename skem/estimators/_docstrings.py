@@ -63,9 +63,14 @@ n_init : int
 init_spread, init_scale : float
     Half-width of the interval of the means, and standard deviation of each component, for ``init="uniform"``. The unit is
     each feature's standard deviation with ``standardize``, else the input unit.
-standardize : bool
-    Measure ``reg_covar`` in squared units of each feature's standard deviation in the training data. False measures it in
-    squared input units. Fitted parameters and densities are in input units either way.
+standardize : bool or "robust"
+    True measures ``reg_covar`` in squared units of each feature's standard deviation in the training data, False in squared
+    input units. "robust" first replaces values more than three robust standard deviations from the median by that limit, in
+    training as well as in ``predict``, ``predict_proba`` and ``predict_log_proba`` of classifiers. The robust standard
+    deviation is the 90% quantile of the distances from the median that are not zero, divided by 1.645. Of more than 10,000
+    samples, 10,000 random ones determine the limits. Choose "robust" for features with gross outliers or heavy tails; without
+    values beyond the limits it equals True. An array, or a ``numpy.memmap``, with such values is copied into memory.
+    Fitted parameters and densities are in input units in any case.
 reg_covar : float
     Covariance regularisation r, added to the diagonal of each covariance. Training replaces log N(x; mu, P) by
     log N(x; mu, P) - r/2 tr(P^-1), whose exact M-step adds r. Increase it if there are few samples per component.

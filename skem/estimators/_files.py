@@ -86,22 +86,22 @@ def load(cls: Any, file: File) -> Any:
     Parameters
     ----------
     file : str, path-like or binary file object
-        A file object is read from its position to its end.
+        File to read; a file object is read from its position to its end.
 
     Returns
     -------
     estimator
-        Fitted. Parameters that the file does not hold have their defaults.
+        Fitted estimator. Parameters that are not in the file have their defaults.
 
     Raises
     ------
     OSError
-        A file that cannot be opened.
+        The file cannot be opened.
     TypeError
-        A file object opened in text mode.
+        The file object is in text mode.
     ValueError
-        Any other fault: no archive, a cut or damaged one, another class or a later version, or arrays that make no model.
-        Each array is checked for its type, its shape against the others, and its range.
+        The file is no archive, is damaged, or belongs to another class or another version of the format; or
+        an array is invalid. Type, shape and range of each array are checked.
     """
     with reading(file, cls.__name__) as stream:
         return read_model(cls, stream)

@@ -20,9 +20,9 @@ from skem.engine.parameters import Mixture
 from skem.engine.rows import Features
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._checking import has_missing
-from skem.estimators._splitting import split_components
+from skem.estimators._splitting import double_components, split_components
 from skem.estimators._state import POSITIVE, take
-from skem.estimators._units import Units, common_scale, refuse_extreme
+from skem.estimators._units import Units, common_scale, refuse_extreme, winsorised
 
 LARGEST_SQUARE = 1e290
 """Largest covariance, and largest square of a mean over a variance, in a file: sums of such terms are finite."""
@@ -66,7 +66,9 @@ class FittedMixture:
         return cls(tuple(converted), tuple(columns), units, covariance_type)
 
     @classmethod
-    def of_parameters(cls, mixture: Mixture, covariance_type: CovarianceType, standardize: bool) -> Self:
+    def of_parameters(
+        cls, mixture: Mixture, covariance_type: CovarianceType, standardize: bool | str
+    ) -> Self:
         """A mixture without classes from given parameters in input units; the units follow from its moments.
 
         Raises
@@ -76,7 +78,7 @@ class FittedMixture:
         """
         m, P = mixture.means.shape[1], mixture.covariances
         with np.errstate(over="ignore", invalid="ignore"):
-            units = Units(mixture.weights[:, 0] @ mixture.means, np.ones(m), standardize, 1.0)
+            units = Units(mixture.weights[:, 0] @ mixture.means, np.ones(m), bool(standardize), 1.0)
             variances = cls((mixture,), (np.arange(m),), units, covariance_type).variances
         refuse_extreme(variances, lambda: (mixture.means.min(axis=0), mixture.means.max(axis=0)))
         spread = np.sqrt(variances)
@@ -116,6 +118,11 @@ class FittedMixture:
         ]
         return self.of_engine(larger, self.columns, self.units, self.covariance_type)
 
+    def doubled(self) -> Self:
+        """A model with twice the components per block, see `double_components`."""
+        larger = [double_components(mixture, self.covariance_type.name) for mixture in self.internal()]
+        return self.of_engine(larger, self.columns, self.units, self.covariance_type)
+
     @property
     def n_parameters(self) -> int:
         """Number of free parameters of means, covariances and weights."""
@@ -138,6 +145,11 @@ class FittedMixture:
     def features(self, X: np.ndarray, keep: bool = False) -> Features:
         """Samples (n, M) in the engine's units; ``keep`` if they are read many times."""
         return Features(X, None, self.units.shift, self.units.scale, keep)
+
+    def winsorised(self, features: Any) -> Any:
+        """The samples with their values between the limits of the units."""
+        X = winsorised(features.X, self.units.limits)
+        return features if X is features.X else replace(features, X=X, _blocks={})
 
     def class_log_density(self, features: Any, n_jobs: int | None) -> Any:
         """log p(x|c), summed over blocks, in nats per unit of volume in input units, (n, L); on a device if the samples are there."""
@@ -288,7 +300,7 @@ class FittedMixture:
             "_scale": units.scale,
             "_mean_variance": units.mean_variance,
             "_fitted_type": self.covariance_type.name,
-        }
+        } | ({} if units.limits is None else {"_limits": units.limits})
 
     @classmethod
     def of_state(
@@ -296,7 +308,7 @@ class FittedMixture:
         state: dict[str, Any],
         mixtures: Sequence[Mixture],
         columns: Sequence[np.ndarray],
-        standardize: bool,
+        standardize: bool | str,
         name: str,
     ) -> Self:
         """A model from a file, with the attributes of `units_state`, which are removed from ``state``.
@@ -311,7 +323,10 @@ class FittedMixture:
         covariance_type = COVARIANCE_TYPES[take(state, "_fitted_type", kind="word", words=COVARIANCE_TYPES)]
         shift = take(state, "_shift", (None,))
         scale = take(state, "_scale", shift.shape, least=POSITIVE)
-        units = Units(shift, scale, standardize, take(state, "_mean_variance", least=0))
+        limits = take(state, "_limits", (2, len(shift))) if "_limits" in state else None
+        if limits is not None and not (limits[0] <= limits[1]).all():
+            raise ValueError("_limits must be in increasing order")
+        units = Units(shift, scale, bool(standardize), take(state, "_mean_variance", least=0), limits)
         for r, (mixture, block) in enumerate(zip(mixtures, columns, strict=True)):
             _check(mixture, block, units, covariance_type, name.replace("*", str(r)))
         return cls(tuple(mixtures), tuple(columns), units, covariance_type)

@@ -49,10 +49,10 @@ def log_odds(log_proba: Any) -> Any:
 
 
 def decision_function(self: Any, X: ArrayLike) -> Any:
-    """Log-odds log p(c|x) - log(1 - p(c|x)) in nats, which order samples as probabilities do, without ties.
+    """Log-odds log p(c|x) - log(1 - p(c|x)) in nats. They order samples as probabilities do, without ties.
 
-    Probabilities round to one from log-odds of 36 on. Beyond 36 the excess is compressed: log-odds d become
-    36 + log(1 + d - 36). The order stays, and a few extreme samples do not dominate a calibration.
+    Probabilities round to one if the log-odds exceed 36. Log-odds d beyond 36 become 36 + log(1 + d - 36): the order of
+    samples remains, and a few extreme samples do not dominate a calibration.
 
     Returns
     -------

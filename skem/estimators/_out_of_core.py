@@ -1,18 +1,14 @@
 """Training samples outside memory: Dask collections, and files that are read part by part.
 
-A block is a part of the samples as the user gave them. An executor applies functions to blocks where these are: on Dask's workers,
-or in threads that read a file. Before EM it does so to check and summarise blocks, for the moments of the features, for the
+A block is a part of the samples as the user gave them, and an executor applies functions to blocks. Before EM it does so to check and summarise blocks, for the moments of the features, for the
 sizes of classes, and for the samples that initialisations draw from.
 """
 
 from __future__ import annotations
 
 import copy
-import operator
-from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
@@ -20,20 +16,13 @@ from sklearn.utils.validation import _check_feature_names, column_or_1d
 
 from skem.engine import rows as _rows
 from skem.engine.masked import refuse_masked, with_nan
-from skem.engine.parts import PART_ROWS, PartsOutOfCore, add, collect, tree
+from skem.engine.parts import PartsOutOfCore, collect, tree
 from skem.engine.rows import Rows, sort_by_class
-from skem.engine.threads import Workers, interruptible
 from skem.estimators._checking import LEAST_WEIGHT, is_dask, is_out_of_core, refuse_missing_labels
-from skem.estimators._units import Moments, checked_moments
+from skem.estimators._executors import Block, DaskWorkers, FileReaders, Values, dask_array
+from skem.estimators._units import Moments, checked_moments, chosen_for_limits, robust_limits, winsorised
 
-if TYPE_CHECKING:
-    import dask.array as da
-
-__all__ = ["OutOfCoreSamples", "is_out_of_core", "map_blocks", "out_of_core_samples"]
-
-Function = Callable[..., Any]
-Values = Sequence[Any]
-Method = TypeVar("Method", bound=Function)
+__all__ = ["OutOfCoreSamples", "is_out_of_core", "out_of_core_samples"]
 
 
 def out_of_core_samples(estimator: Any, X: Any, y: Any, sample_weight: Any) -> OutOfCoreSamples:
@@ -53,7 +42,7 @@ def out_of_core_samples(estimator: Any, X: Any, y: Any, sample_weight: Any) -> O
     executor: DaskWorkers | FileReaders
     if is_dask(X):
         executor, table = DaskWorkers(name), getattr(X, "_meta", None)
-        X = _dask_array(X, "X")
+        X = dask_array(X, "X")
     else:
         executor, table = FileReaders(estimator.n_jobs), X.empty_table
     if len(X.shape) != 2 or 0 in X.shape:
@@ -63,23 +52,7 @@ def out_of_core_samples(estimator: Any, X: Any, y: Any, sample_weight: Any) -> O
     return OutOfCoreSamples(name, executor, executor.blocks(X, y, sample_weight), X.shape[1], X.dtype)
 
 
-def _check_length(values: Any, name: str, X: Any) -> None:
-    if values.shape != (len(X),):
-        raise ValueError(
-            f"X has {len(X)} samples and {name} has shape {values.shape}; give {name} one value for each sample"
-        )
-
-
 # Functions of a block
-
-
-class Block(NamedTuple):
-    """Consecutive samples, from number ``first`` on: features (n, M), and optionally labels (n,) and weights (n,)."""
-
-    first: int
-    X: np.ndarray
-    labels: np.ndarray | None
-    weights: np.ndarray | None
 
 
 Samples = tuple[np.ndarray, np.ndarray | None, np.ndarray]
@@ -158,6 +131,17 @@ def _measure(samples: Samples, n_classes: int) -> tuple[Moments, np.ndarray]:
     return spread, np.zeros(0) if codes is None else np.bincount(codes, weights, n_classes)
 
 
+def _chosen(samples: Samples, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return features and weights of some samples."""
+    X, _, weights = samples
+    return X[indices], weights[indices]
+
+
+def _winsorise(samples: Samples, limits: np.ndarray) -> Samples:
+    X, codes, weights = samples
+    return winsorised(X, limits), codes, weights
+
+
 def _part(samples: Samples, shift: np.ndarray, scale: np.ndarray, n_classes: int, keep: bool) -> Rows:
     """Sort samples by class."""
     X, codes, weights = samples
@@ -227,6 +211,7 @@ class OutOfCoreSamples:
                 f"{self._name}: sample_weight is zero for all samples; give at least one a weight"
             )
         found, sizes, totals, smallest, largest, first, lowest, highest, classes = zip(*used, strict=True)
+        self._sizes = sizes
         self.n_samples, self.classes = sum(sizes), np.unique(np.concatenate(classes))
         self._first_sample, self._range = first[0], (np.min(lowest, axis=0), np.max(highest, axis=0))
         return list(found), tree(totals) / self.n_samples, min(smallest), max(largest)
@@ -240,6 +225,27 @@ class OutOfCoreSamples:
 
     def moments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return checked_moments(self._measured[0], self._first_sample, self._dtype, self.range)
+
+    def limits(self) -> np.ndarray:
+        """As `robust_limits`."""
+        chosen, ends = chosen_for_limits(self.n_samples), np.cumsum(self._sizes)
+        within = np.split(chosen, np.searchsorted(chosen, ends[:-1]))
+        indices = [part - first for part, first in zip(within, ends - self._sizes, strict=True)]
+        X, weights = map(
+            np.concatenate, zip(*collect(self._executor, _chosen, self._samples, indices), strict=True)
+        )
+        return robust_limits(X, weights)
+
+    def winsorised(self, limits: np.ndarray | None) -> OutOfCoreSamples:
+        """The samples with their values between limits."""
+        if limits is None:
+            return self
+        new = copy.copy(self)
+        new.__dict__.pop("_measured", None)
+        new._samples = self._executor.apply(partial(_winsorise, limits=limits), self._samples)
+        extremes = winsorised(np.stack([*self._range, self._first_sample]), limits)
+        new._range, new._first_sample = (extremes[0], extremes[1]), extremes[2]
+        return new
 
     def total_weight(self) -> float:
         return self._measured[0].weight
@@ -257,189 +263,3 @@ class OutOfCoreSamples:
         part = partial(_part, shift=shift, scale=scale, n_classes=len(self.classes), keep=keep)
         parts = self._executor.keep(self._executor.apply(part, self._samples))
         return PartsOutOfCore(self._executor, parts, shift, scale)
-
-
-# Files
-
-
-class FileReaders:
-    """Threads of this process. A reference is a function that reads a block, which is dropped after its use."""
-
-    def __init__(self, n_jobs: int | None) -> None:
-        self._n_jobs = n_jobs
-
-    def blocks(self, X: Any, y: Any, sample_weight: Any) -> list[Any]:
-        """References to the blocks of a file that are not empty."""
-        ends = np.cumsum(X.block_sizes)
-        columns = [X.read_block]
-        for name, values in ("y", y), ("sample_weight", sample_weight):
-            if values is None:
-                columns.append(lambda number: None)
-                continue
-            values = values if hasattr(values, "read_block") else np.asarray(values)
-            _check_length(values, name, X)
-            if isinstance(values, np.ndarray):
-                columns.append(np.split(values, ends[:-1]).__getitem__)
-            elif values.block_sizes == X.block_sizes:
-                columns.append(values.read_block)
-            else:
-                raise ValueError(f"{name} has other row groups than X; read both from the same files")
-
-        def read(number: int) -> Block:
-            first = ends[number] - X.block_sizes[number]
-            return Block(first, *(read_column(number) for read_column in columns))
-
-        return [partial(read, number) for number, size in enumerate(X.block_sizes) if size]
-
-    def apply(self, function: Function, parts: Values, *arguments: Values) -> list[Any]:
-        """References to ``function(part, ...)``."""
-
-        def call(read: Callable[[], Any], *others: Any) -> Any:
-            return function(read(), *others)
-
-        return [partial(call, *values) for values in zip(parts, *arguments, strict=True)]
-
-    def fold(self, function: Function, parts: Values, *arguments: Values) -> Any:
-        calls = self.apply(function, parts, *arguments)
-        with Workers(self._n_jobs) as workers, workers.imap(operator.call, calls) as values:
-            return tree(values)
-
-    def keep(self, parts: list[Any]) -> list[Any]:
-        """The parts as they are: files are read in each iteration."""
-        return parts
-
-
-# Dask, which is imported for a collection only
-
-
-class DaskWorkers:
-    """Workers of the active Dask client, or else Dask's threads. A reference is a ``Delayed``.
-
-    Parameters
-    ----------
-    name : str
-        Name of the estimator.
-    """
-
-    def __init__(self, name: str) -> None:
-        from dask.base import get_scheduler
-
-        client = getattr(get_scheduler(), "__self__", None)
-        self._client = client if hasattr(client, "run_on_scheduler") else None
-        if self._client is not None:
-            _refuse_other_versions(name, self._client)
-
-    def blocks(self, X: da.Array, y: Any, sample_weight: Any) -> list[Any]:
-        """References to the blocks of a collection, each as long as a part."""
-        import dask.array as da
-        from dask import delayed
-
-        X = X.rechunk((PART_ROWS, -1))
-        sizes = X.chunks[0]
-        columns = [(np.cumsum(sizes) - sizes).tolist(), X.to_delayed()[:, 0]]
-        for name, values in ("y", y), ("sample_weight", sample_weight):
-            if values is None:
-                columns.append([None] * len(sizes))
-                continue
-            column = _dask_array(values if is_dask(values) else da.from_array(np.asarray(values)), name)
-            _check_length(column, name, X)
-            columns.append(column.rechunk((sizes,)).to_delayed())
-        return [delayed(Block)(*block) for block in zip(*columns, strict=True)]
-
-    def apply(self, function: Function, parts: Values, *arguments: Values) -> list[Any]:
-        """References to ``function(part, ...)``."""
-        from dask import delayed
-
-        work = delayed(function, traverse=False)  # A task of its own, so that it is sent once.
-        return [delayed(operator.call)(work, *call) for call in zip(parts, *arguments, strict=True)]
-
-    def fold(self, function: Function, parts: Values, *arguments: Values) -> Any:
-        from dask import compute, delayed
-
-        return self._run(compute, tree(self.apply(function, parts, *arguments), delayed(add)))[0]
-
-    def keep(self, parts: list[Any]) -> list[Any]:
-        """References to the values of parts, in the memory of workers; Dask computes those of a worker that dies again."""
-        from dask import persist
-
-        return list(self._run(persist, *parts))
-
-    @interruptible()
-    def _run(self, compute: Function, *tasks: Any) -> Any:
-        gone = RuntimeError(
-            "the Dask client went away during the fit, or its cluster was restarted: connect another client and fit again"
-        )
-        if self._client is not None and self._client.status != "running":
-            raise gone
-        try:
-            return compute(*tasks)
-        except CancelledError as error:
-            raise gone from error
-
-
-def _refuse_other_versions(name: str, client: Any) -> None:
-    """Raise RuntimeError if a worker, or the scheduler, has no skem or another version than this process."""
-
-    def version() -> str:  # Pickled by value, because it also runs without skem.
-        try:
-            import skem
-        except ImportError:
-            return "no skem"
-        return f"skem {skem.__version__}"
-
-    versions = {f"worker {address}": found for address, found in client.run(version).items()}
-    if not versions:
-        raise RuntimeError(f"{name}: the Dask cluster has no workers; start some, and fit again")
-    versions["the scheduler"] = client.run_on_scheduler(version)
-    for place, found in versions.items():
-        if found != version():
-            raise RuntimeError(
-                f"{name}: {place} has {found} and this process {version()}; install the same package everywhere"
-            )
-
-
-def _dask_array(values: Any, name: str) -> da.Array:
-    """Convert a Dask array or frame to an array with known chunks; a single column of labels or weights has one dimension."""
-    import dask.array as da
-
-    is_array = isinstance(values, da.Array)
-    if not (is_array or hasattr(type(values), "to_dask_array")):
-        raise ValueError(f"{name} must be a Dask array or data frame, got {type(values).__name__}")
-    dtypes = np.atleast_1d(values.dtype if is_array else values._meta.dtypes)
-    words = sorted({str(dtype) for dtype in dtypes if dtype.kind not in "biuf"})
-    if name != "y" and words:
-        raise ValueError(f"{name} must be numeric, got type {', '.join(words)}; select or encode the columns")
-    if not is_array:
-        if name == "y" and not isinstance(getattr(values, "dtype", None), np.dtype):
-            values = values.astype(object)  # NumPy has no type for pandas' strings and categories.
-        values = values.to_dask_array(lengths=True)
-    if np.isnan([size for sizes in values.chunks for size in sizes]).any():
-        raise ValueError(f"{name} has chunks of unknown sizes; call {name}.compute_chunk_sizes() first")
-    return values[:, 0] if name != "X" and values.shape[1:] == (1,) else values
-
-
-def map_blocks(
-    estimator: Any, method: str, X: Any, args: tuple[Any, ...], options: dict[str, Any]
-) -> da.Array:
-    """Apply a method of an estimator, in its present state, to each block of a Dask collection, lazily."""
-    import dask.array as da
-    from dask import delayed
-
-    model = copy.copy(estimator)
-    few = X._meta_nonempty if hasattr(X, "_meta_nonempty") else np.zeros((1, X.shape[1]), X.dtype)
-    example = _call_method(few, model, method, args, options)
-    call = {"model": delayed(model, traverse=False), "method": method, "args": args, "options": options}
-    like: dict[str, Any] = {"dtype": example.dtype, "meta": example[:0]}
-    if isinstance(X, da.Array):
-        X = X.rechunk({1: -1})
-        shape = {"chunks": (X.chunks[0], example.shape[1:])} if example.ndim > 1 else {"drop_axis": 1}
-        return X.map_blocks(_call_method, **call, **shape, **like)
-    blocks = [delayed(_call_method)(block, **call) for block in X.to_delayed()]
-    arrays = [da.from_delayed(block, (np.nan, *example.shape[1:]), **like) for block in blocks]
-    return da.concatenate(arrays, allow_unknown_chunksizes=True)
-
-
-def _call_method(
-    X: Any, model: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]
-) -> np.ndarray:
-    return np.asarray(getattr(model, method)(X, *args, **options))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -18,7 +18,7 @@ from skem.engine.rows import Features
 from skem.estimators._array_api import device_of, raise_missing_on, to_numpy
 from skem.estimators._checking import check_features, has_missing, weighted_samples
 from skem.estimators._out_of_core import OutOfCoreSamples, is_out_of_core, out_of_core_samples
-from skem.estimators._units import feature_moments
+from skem.estimators._units import chosen_for_limits, feature_moments, robust_limits, winsorised
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,16 @@ class TrainingSamples:
 
     def moments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return feature_moments(self.X, self.weights)
+
+    def limits(self) -> np.ndarray:
+        """As `robust_limits`."""
+        chosen = chosen_for_limits(self.n_samples)
+        return robust_limits(self.X[chosen], self.weights[chosen])
+
+    def winsorised(self, limits: np.ndarray | None) -> Self:
+        """The samples with their values between limits; a copy of them if one is beyond."""
+        X = winsorised(self.X, limits)
+        return self if X is self.X else replace(self, X=X)
 
     def total_weight(self) -> float:
         return tree(float(self.weights[part].sum()) for part in slices(len(self.weights)))

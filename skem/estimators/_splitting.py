@@ -31,3 +31,25 @@ def split_components(mixture: Mixture, covariance_type: str, n_components: int) 
         if covariance_type != "tied":
             covariances = np.concatenate([covariances, covariances[k : k + 1]])
     return Mixture(weights, means, covariances)
+
+
+def double_components(mixture: Mixture, covariance_type: str) -> Mixture:
+    """Split every component in two parts of half its weight, with its mean and, unless tied, its covariance.
+
+    The means of the parts lie half a standard deviation to either side along the longest axis.
+    """
+    weights, means, covariances = mixture.weights, mixture.means, mixture.covariances
+    dense = np.array(COVARIANCE_TYPES[covariance_type].dense(covariances, *means.shape))
+    values, vectors = np.linalg.eigh(dense)
+    axes = vectors[:, :, -1]
+    # The sign of an eigenvector depends on rounding.
+    largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=1)[:, None], axis=1)
+    steps = 0.5 * np.sqrt(values[:, -1:]) * axes * np.sign(largest)
+    if covariance_type in ("full", "diag"):
+        squares = steps[:, :, None] * steps[:, None] if covariance_type == "full" else steps**2
+        covariances = covariances - squares
+    if covariance_type != "tied":
+        covariances = np.concatenate([covariances, covariances])
+    return Mixture(
+        np.concatenate([0.5 * weights, 0.5 * weights]), np.vstack([means - steps, means + steps]), covariances
+    )

@@ -1,13 +1,13 @@
 """The loop that trains: for each initialisation, for each iteration of EM on all feature blocks.
 
-Callbacks, early stopping and ``fit_passes`` observe it.
+Callbacks, early stopping and ``fit_iterations`` observe it.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple, Self
@@ -28,7 +28,7 @@ from skem.estimators._fitted import FittedMixture
 from skem.estimators._out_of_core import OutOfCoreSamples
 from skem.estimators._regularisation import effective_ridge
 from skem.estimators._samples import HeldOutSamples, TrainingSamples
-from skem.estimators._units import Units
+from skem.estimators._units import Units, winsorised
 
 
 class Iteration(NamedTuple):
@@ -123,7 +123,9 @@ class Training:
         continued: bool,
     ) -> Self:
         """Choose units and regularisation by the training samples and the parameters of a model."""
-        units = Units.of_samples(samples, model.standardize, model.reg_covar)
+        limits = samples.limits() if model.standardize == "robust" else None
+        samples = samples.winsorised(limits)
+        units = replace(Units.of_samples(samples, bool(model.standardize), model.reg_covar), limits=limits)
         parts, covariance_type = (
             samples.parts(units.shift, units.scale),
             COVARIANCE_TYPES[model.covariance_type],
@@ -133,7 +135,7 @@ class Training:
             ridge = effective_ridge(model, parts, columns, units, covariance_type)
         scored = None
         if held_out is not None:
-            features = Features(held_out.X, None, units.shift, units.scale, keep=True)
+            features = Features(winsorised(held_out.X, limits), None, units.shift, units.scale, keep=True)
             scored = HeldOutSamples(features, held_out.codes, held_out.weights)
         return cls(
             parts,
@@ -229,7 +231,7 @@ class Selection:
         vars(self._model).update(self._best)
 
 
-def fit_iterations(
+def training_iterations(
     model: Any,
     training: Training,
     initialise: Callable[[], Sequence[Mixture]],

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 import numpy as np
+from sklearn.utils.stats import _weighted_percentile
 
 from skem.engine.covariances import CovarianceType
 from skem.engine.parameters import Mixture
@@ -29,12 +30,15 @@ class Units:
         True if each feature has its own scale; otherwise ``scale`` is one number for all.
     mean_variance : float
         Mean variance of the features, in the engine's units.
+    limits : ndarray of shape (2, M) or None
+        Smallest and largest value of each feature, see `robust_limits`; None without limits.
     """
 
     shift: np.ndarray
     scale: np.ndarray
     standardized: bool
     mean_variance: float
+    limits: np.ndarray | None = None
 
     @classmethod
     def of_samples(cls, samples: Measured, standardize: bool, reg_covar: float) -> Self:
@@ -95,6 +99,56 @@ class Units:
         means = (mixture.means - self.shift[columns]) / scale
         # A copy: compiled code takes writable arrays.
         return Mixture(np.array(mixture.weights), means, covariances)
+
+
+LIMIT = 3.0
+"""Robust standard deviations from the median to a limit: on 15 development tables it has a better accuracy than 4, 5, 8 and no limit."""
+
+PERCENTILE, NORMAL_PERCENTILE = 90.0, 1.6449
+"""Percentile of the distances from the median, and its value for a standard normal distribution; their ratio is the robust standard
+deviation. The median of the distances would be too small for skewed features."""
+
+QUANTILE_SAMPLES = 10_000
+"""Largest number of samples that determine limits: the standard error of a limit is then about 2% of its distance to the median."""
+
+UNLIMITED = float(np.finfo(np.float64).max)
+
+
+def robust_limits(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Smallest and largest value of each feature that are no outliers, (2, M): `LIMIT` robust standard deviations from the median.
+
+    Distances of zero do not count, so the limits suit features that are zero for most samples. NaN is a missing value.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        median = _percentile(X.astype(np.float64), weights, 50.0)
+        distances = np.abs(X - median)
+        distances[distances <= 4 * np.finfo(X.dtype).eps * np.abs(median)] = np.nan
+        reach = LIMIT / NORMAL_PERCENTILE * _percentile(distances, weights, PERCENTILE)
+        limits = np.stack([median - reach, median + reach])
+    unlimited = np.array([[-UNLIMITED], [UNLIMITED]])
+    return np.where(np.isfinite(limits), limits, unlimited)
+
+
+def _percentile(X: np.ndarray, weights: np.ndarray, rank: float) -> np.ndarray:
+    """Weighted percentile of each column, (M,); between two samples their mean, even if sums of weights are rounded."""
+    return _weighted_percentile(X, weights, [rank - 1e-9, rank + 1e-9]).mean(axis=1)
+
+
+def winsorised(X: np.ndarray, limits: np.ndarray | None) -> np.ndarray:
+    """Samples (n, M) with values beyond ``limits`` replaced by the nearest limit; ``X`` itself if there are none."""
+    if limits is None or not len(X):
+        return X
+    with np.errstate(over="ignore"):
+        lowest, highest = limits.astype(X.dtype)
+    if (np.fmin.reduce(X) >= lowest).all() and (np.fmax.reduce(X) <= highest).all():
+        return X
+    return np.clip(X, lowest, highest)
+
+
+def chosen_for_limits(n_samples: int) -> np.ndarray:
+    """Indices, in increasing order, of the samples that determine limits: random ones, since classes may alternate."""
+    rng, size = np.random.default_rng(0), min(n_samples, QUANTILE_SAMPLES)
+    return np.sort(rng.choice(n_samples, size, replace=False, shuffle=False))
 
 
 class Measured(Protocol):

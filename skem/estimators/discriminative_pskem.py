@@ -26,6 +26,9 @@ from skem.estimators._state import POSITIVE, attributes_of, take
 from skem.estimators._training import Iteration, Training
 from skem.estimators.pskem import PSKEMClassifier
 
+SAMPLES_PER_COMPONENT = 50
+"""Samples that justify each component of the larger default: with 29, the log-loss on digits is worse."""
+
 
 @documented
 class DiscriminativePSKEMClassifier(PSKEMClassifier):
@@ -35,10 +38,12 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     minus a penalty on the divergence of the mixtures from those of EM.
 
     Predicted probabilities are p(c|x) = (1 - e) q(c|x) + e p(c), with q(c|x) proportional to (p(c) p(x|c))^(1/T). The
-    background e, about one over the number of samples, bounds the influence of a sample that lies far from all components.
+    background e, by default about one over the number of samples, bounds the influence of a sample that lies far from all components.
 
     Parameters
     ----------
+    n_components
+        If there are 50 samples for each of them, None chooses max(30, 5 * n_classes).
     sharing
         It applies to EM only. Weights that EM leaves at zero stay zero.
     reg_covar
@@ -47,7 +52,11 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         ``max_iter`` and ``tol`` apply to EM only.
     discriminative_iter : int
         Number of iterations of discriminative training. 0 with ``temperature="auto"`` gives the results of
-        ``PSKEMClassifier``, to the last bit.
+        ``PSKEMClassifier`` with the same parameters, to the last bit.
+    n_doublings : int
+        Number of times that discriminative training splits each component in two, each time after ``discriminative_iter``
+        iterations. The training ends with ``2**n_doublings`` times the components of EM, and ``strength`` weights the
+        divergence from the mixtures of the last split.
     batch_size : int or None
         Number of samples per step of extended Baum-Welch. None takes one step per iteration, on all samples, and the objective
         never decreases. Batches of 500 need three or four iterations, and save time if there are many samples. With few
@@ -68,6 +77,12 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         Temperature T of the product of blocks. Larger values lower the confidence of predictions. "auto" fits T before
         discriminative training and after each iteration, on held-out samples (``validation_fraction``). If these would be
         fewer than 50, it fits T >= 1 on the training samples. A number holds out no samples by itself, and has no background.
+    training_temperature : float or None
+        Temperature during discriminative training. None is the temperature after EM. A larger one is a regularisation: more
+        samples have an influence.
+    background : float or None
+        Background e of predicted probabilities. None is 0 for a number as ``temperature``; else about one over the number of
+        samples, or 0.001 without held-out samples.
     early_stopping : bool
         Hold out ``validation_fraction`` of the samples, stratified. Their accuracy ends EM, as in ``PSKEMClassifier``.
         Discriminative training ends when their log-loss has not fallen for more than ``n_iter_no_change`` iterations.
@@ -146,12 +161,15 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PSKEMClassifier._parameter_constraints,
         "discriminative_iter": [integers(0)],
+        "n_doublings": [integers(0)],
         "batch_size": [integers(1), None],
         "learning_rate": [numbers(0, 0.5, closed="right")],
         "strength": [numbers(0, np.inf, closed="both"), StrOptions({"auto"}), None],
         "smoothing": [numbers(0, 1)],
         "feature_noise": [numbers(0)],
         "temperature": [StrOptions({"auto"}), numbers(0, None, closed="neither")],
+        "training_temperature": [numbers(0, None, closed="neither"), None],
+        "background": [numbers(0, 1), None],
     }
 
     def __init__(
@@ -168,18 +186,21 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         n_init: int = 1,
         init_spread: float = 2.0,
         init_scale: float = 2.0,
-        standardize: bool = True,
-        reg_covar: float = 0.1,
+        standardize: bool | str = "robust",
+        reg_covar: float = 0.15,
         class_prior: str | dict | ArrayLike = "empirical",
         max_iter: int = 30,
         tol: float = 0.0,
         discriminative_iter: int = 20,
+        n_doublings: int = 0,
         batch_size: int | None = None,
         learning_rate: float = 0.1,
         feature_noise: float = 0.0,
         strength: float | str | None = None,
         smoothing: float = 0.0,
         temperature: float | str = "auto",
+        training_temperature: float | None = None,
+        background: float | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
@@ -212,12 +233,15 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
             random_state=random_state,
         )
         self.discriminative_iter = discriminative_iter
+        self.n_doublings = n_doublings
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.strength = strength
         self.smoothing = smoothing
         self.feature_noise = feature_noise
         self.temperature = temperature
+        self.training_temperature = training_temperature
+        self.background = background
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -278,13 +302,19 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         n_held_out = self.validation_fraction * len(codes)
         return self._fits_temperature() and n_held_out >= max(LEAST_HELD_OUT, len(self.classes_))
 
+    def _default_components(self, n_samples: int) -> int:
+        larger = max(30, 5 * len(self.classes_))
+        return (
+            larger if n_samples >= SAMPLES_PER_COMPONENT * larger else super()._default_components(n_samples)
+        )
+
     def _runs_em(self) -> bool:
         """False if a warm start continues discriminative training."""
         return not (self._is_continued() and self._trains_discriminatively())
 
     def _max_iterations(self) -> int:
         em_iterations = super()._max_iterations() if self._runs_em() else 0
-        return em_iterations + len(self._strengths()) * self.discriminative_iter
+        return em_iterations + len(self._strengths()) * (self.n_doublings + 1) * self.discriminative_iter
 
     def _resolve_class_prior(self, shares: np.ndarray) -> np.ndarray:
         prior = super()._resolve_class_prior(shares)
@@ -328,16 +358,21 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
 
     def _state(self) -> dict[str, Any]:
         names = "temperature_", "background_", "strength_", "n_discriminative_iter_"
+        number = len(self._generative.mixtures[0].means)
         return (
             super()._state()
             | {"generative_blocks_": list(self._generative.mixtures)}
+            | ({} if number == self.n_components_ else {"_n_generative_components": number})
             | attributes_of(self, *names, "best_discriminative_iter_", "conditional_log_likelihood_")
         )
 
     def _set_state(self, state: dict[str, Any]) -> None:
         super()._set_state(state)
         columns = self._fitted.columns
-        mixtures = self._take_mixtures(state, "generative_blocks_", columns)
+        number = self.n_components_
+        if "_n_generative_components" in state:  # of components that doubled
+            number = take(state, "_n_generative_components", kind="integer", least=1)
+        mixtures = self._take_mixtures(state, "generative_blocks_", columns, number)
         state |= self._fitted.units_state()
         names = "generative_blocks_.*.{}"
         self._generative = FittedMixture.of_state(state, mixtures, columns, self.standardize, names)
@@ -357,9 +392,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     @per_sample
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(c|x) of the tempered product, with its background, shape (n_samples, n_classes)."""
-        return tempered(
-            self.predict_joint_log_proba(X), self._log_prior(), self.temperature_, self.background_
-        )
+        return tempered(self._winsorised_joint(X), self._log_prior(), self.temperature_, self.background_)
 
     @per_sample
     def predict(self, X: ArrayLike) -> np.ndarray:

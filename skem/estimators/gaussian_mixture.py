@@ -61,7 +61,7 @@ from skem.estimators._mixture_initialisation import CLUSTERINGS, given_labels, i
 from skem.estimators._out_of_core import OutOfCoreSamples
 from skem.estimators._samples import TrainingSamples, training_samples
 from skem.estimators._state import attributes_of, take, take_features
-from skem.estimators._training import Iteration, Training, fit_iterations
+from skem.estimators._training import Iteration, Training, training_iterations
 from skem.estimators._units import common_scale
 
 
@@ -164,7 +164,7 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         "n_init": [integers(1)],
         "max_iter": [integers(0)],
         "tol": [numbers(0)],
-        "standardize": ["boolean"],
+        "standardize": ["boolean", StrOptions({"robust"})],
         "reg_covar": [numbers(0)],
         "variance_floor": [numbers(0, 1)],
         "warm_start": ["boolean"],
@@ -185,7 +185,7 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         n_init: int = 1,
         max_iter: int = 100,
         tol: float = 1e-3,
-        standardize: bool = False,
+        standardize: bool | str = False,
         reg_covar: float = 1e-6,
         variance_floor: float = 0.0,
         warm_start: bool = False,
@@ -286,7 +286,7 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
             return [initial_mixture(self, training, rows, random_state, labels)]
 
         if self.max_iter:
-            yield from fit_iterations(self, training, initialise, progress)
+            yield from training_iterations(self, training, initialise, progress)
         else:
             state = em.State(0, initialise()[0], np.nan, np.nan, FLOAT64, np.nan)
             self._store(training, Iteration([state], [], [], False, True))
@@ -374,7 +374,7 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
             units = fitted.units
             ridge = max(units.ridge(self.reg_covar), vars(self).get("_least_ridge", 0.0))
             training = Training(
-                samples.parts(units.shift, units.scale),
+                samples.winsorised(units.limits).parts(units.shift, units.scale),
                 fitted.columns,
                 units,
                 fitted.covariance_type,
@@ -689,8 +689,8 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
     def bic(self, X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Bayesian information criterion on ``X``; lower is better.
 
-        Each sample counts ``sample_weight`` (n_samples,) times, once by default, regardless of its weight in ``fit``. A sample
-        of weight two is two samples, so the scale of the weights matters, unlike in ``fit``.
+        ``sample_weight`` (n_samples,) is the number of times that each sample counts, by default one. Weights of ``fit`` do not
+        apply, and unlike there the scale of the weights matters.
         """
         log_density, weights = self._weighted(X, sample_weight)
         total = total_weight(len(weights), weights)

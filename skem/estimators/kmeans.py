@@ -43,7 +43,7 @@ class KMeans(
 ):
     """k-means by Lloyd's iterations, as in section 3 of Sanderson and Curtin (2017).
 
-    It computes the same clusters as scikit-learn's ``KMeans``. Results are identical to the last bit for any number of
+    The clusters are those of scikit-learn's ``KMeans``. Results are identical to the last bit for any number of
     threads, and a ``numpy.memmap`` is read chunk by chunk.
 
     Parameters
@@ -79,7 +79,7 @@ class KMeans(
 
     Notes
     -----
-    A cluster that loses all its samples takes the farthest sample of the most popular cluster. Distances are computed in
+    A cluster that loses all its samples takes the farthest sample of the largest cluster. Distances are computed in
     float32, and again in float64 where the rounding of float32 may decide between two centres, for any dtype of ``X``.
 
     Examples
@@ -240,7 +240,7 @@ class KMeans(
         return self._unit * cdist(internal, self._internal_centres())
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
-        """Minus the inertia: the weighted sum of squared distances between samples and their nearest centres."""
+        """Negative inertia: minus the weighted sum of squared distances of samples to their nearest centres."""
         check_is_fitted(self)
         checked = check_features(self, X, reset=False)
         return -self._assign(checked, check_weights(sample_weight, checked))[1]

@@ -63,7 +63,7 @@ class MDAClassifier(SharedKernelClassifier):
         n_init: int = 1,
         init_spread: float = 2.0,
         init_scale: float = 2.0,
-        standardize: bool = True,
+        standardize: bool | str = True,
         reg_covar: float = 0.1,
         class_prior: str | dict | ArrayLike = "empirical",
         max_iter: int = 30,

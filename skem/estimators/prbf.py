@@ -27,26 +27,26 @@ class PRBFClassifier(SharedKernelClassifier):
 
     Each class k has the density p(x|C_k) = sum_j pi_jk p(x|j) over one set of M components (eq. 2). In training only, a
     factor lambda reduces the weights of components outside the group of class k (eq. 27). lambda = 0 gives a separate
-    mixture per class, lambda = 1 the shared-kernel model of ``SKEMClassifier``. Values between suit classes that overlap in
-    part; ``PRBFClassifierCV`` selects one by cross-validation.
+    mixture per class, lambda = 1 the shared-kernel model of ``SKEMClassifier``. Intermediate values suit classes that
+    overlap in part; ``PRBFClassifierCV`` selects one by cross-validation.
 
     Parameters
     ----------
     n_components
-        It is M in the paper. None takes the number from ``groups`` or the arrays of ``init``, if given. Each class needs at
-        least one component; a single component belongs to all classes.
+        The paper calls this number M. None takes it from ``groups`` or the arrays of ``init``, if given. Each class needs
+        at least one component; a single component belongs to all classes.
     sharing
         This class does not allow None.
     covariance_type
         The paper uses "spherical" (eq. 39). With ``standardize`` these components are ellipsoids in input units.
     init : {"class", "class_kmeans", "sample", "kmeans", "k-means++"}, dict or arrays
         Initialisation of EM. "class" and "class_kmeans" draw the components of a group from the samples of its class, the
-        others draw all components from all samples. All classes start with the same weights, except zeros where lambda is zero.
+        others draw all components from all samples. Initial weights are equal for all classes, but zero if lambda is zero.
         ``{"means": array (M, n_features)}`` sets the means, with the covariance of samples about the nearest mean.
-        Arrays are a tuple (weights (M, L), means (M, m), covariances) in input units. "uniform" is not offered: a component
-        that starts far from the samples of its class does not show the effect of lambda.
+        Arrays are a tuple (weights (M, L), means (M, m), covariances) in input units. "uniform" is unavailable: a component
+        far from the samples of its class would hide the effect of lambda.
     reg_covar
-        The paper uses none.
+        The paper has no such term.
     warm_start
         The next fit may have another lambda; weights of zero stay zero.
 
@@ -54,7 +54,7 @@ class PRBFClassifier(SharedKernelClassifier):
     ----------
     classes_, class_prior_, n_components_
     groups_
-        They are T_k in the paper.
+        The paper calls these groups T_k.
     weights_
         Weights are zero where lambda is zero. In the paper, weights, means and covariances are pi_jk, mu_j and Sigma_j in
         eqs. 37, 35 and 36.
@@ -102,7 +102,7 @@ class PRBFClassifier(SharedKernelClassifier):
         covariance_type: str = "full",
         init: str | tuple | list | dict = "class",
         n_init: int = 1,
-        standardize: bool = True,
+        standardize: bool | str = True,
         reg_covar: float = 0.1,
         variance_floor: float = 1e-3,
         class_prior: str | dict | ArrayLike = "empirical",

@@ -28,14 +28,14 @@ def sharing_path(
     sharings: Sequence[float],
     sample_weight: ArrayLike | None = None,
 ) -> Iterator[PRBFClassifier]:
-    """Fit a model for each lambda, from the largest down, each from the parameters of the one before.
+    """Fit a model for each lambda, in decreasing order. Each fit continues from the parameters of the last one.
 
-    A weight that is zero stays zero, so the path begins with the most sharing.
+    The path begins with the most sharing, since a weight of zero stays zero.
 
     Parameters
     ----------
     estimator : PRBFClassifier
-        Model to clone; its own ``sharing`` is not used.
+        Model to clone; ``sharings`` replace its ``sharing``.
     X, y, sample_weight
         Arguments of its ``fit``.
     sharings : sequence of float
@@ -64,12 +64,11 @@ class PRBFClassifierCV(Search, ClassifierMixin, BaseEstimator, model=PRBFClassif
     sharings : sequence of float
         Distinct candidates for lambda. Each split fits them along a path, see ``sharing_path``.
     per_pair : bool
-        Choose another lambda for the components of each class in each other class. The search tries each candidate for one
-        pair after the other, and keeps it if the score rises. The search takes L (L - 1) (n_sharings - 1) more fits per split, each
-        from the beginning of its path.
+        Select a separate lambda for each pair of classes. The search tries each candidate for one pair after another, and
+        keeps it if the score rises. This takes L (L - 1) (n_sharings - 1) more fits per split.
     cv : int, splitter or iterable
-        Splits as in scikit-learn; ``StratifiedShuffleSplit(1)`` holds out samples once. Stratified folds, which a number stands
-        for, do not hold out a class of one or two samples.
+        Splits as in scikit-learn; ``StratifiedShuffleSplit(1)`` holds out samples once. A number means
+        stratified folds, which do not hold out a class of one or two samples.
     scoring : str, callable or None
         Score to maximise, as in scikit-learn. None is the mean log posterior of the true classes, which has a finer resolution
         than the error of a few samples.
@@ -79,9 +78,9 @@ class PRBFClassifierCV(Search, ClassifierMixin, BaseEstimator, model=PRBFClassif
     Attributes
     ----------
     sharing_ : float or ndarray of shape (n_classes, n_classes)
-        Chosen lambda.
+        Selected lambda.
     best_score_ : float
-        Its mean score over the splits.
+        Mean score of ``sharing_`` over the splits.
     scores_ : ndarray of shape (n_sharings, n_splits)
         Score of each of ``sharings``, in their order; NaN if it cannot be fitted.
     best_estimator_ : PRBFClassifier

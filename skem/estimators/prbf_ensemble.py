@@ -123,7 +123,7 @@ class PRBFEnsemble(Search, ClassifierMixin, BaseEstimator, model=PRBFClassifier,
 
     @classmethod
     def of(cls, estimators: Sequence[PRBFClassifier]) -> PRBFEnsemble:
-        """Average of models that are already fitted to the same samples."""
+        """Make an ensemble of models that are already fitted to the same samples."""
         sharings: list[Any] = [model.sharing for model in estimators]
         ensemble = cls(clone(estimators[0]), sharings=sharings)
         ensemble.estimators_ = estimators

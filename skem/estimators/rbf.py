@@ -29,14 +29,12 @@ class GaussianKernels(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     Parameters
     ----------
     n_components : int
-        Number of basis functions, M. Increase it for boundaries of more detail.
+        Number of basis functions, M. More of them allow more detailed boundaries.
     widths : {"farthest", "mixture"}
-        Widths s_j. "farthest" is the largest distance between two centres for all basis functions, the default of the Netlab
-        toolbox that the paper used. "mixture" is the standard deviation of each component, as the text of the paper states.
-    tol
-        The objective is that of the mixture.
+        Widths s_j. "farthest" gives all basis functions the largest distance between two centres, the default of the Netlab
+        toolbox that the paper used. "mixture" gives each the standard deviation of its component, as the paper states.
     reg_covar
-        It is in squared input units.
+        Its unit is the square of the input unit.
 
     Attributes
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from typing import Any, ClassVar
 
@@ -15,16 +16,19 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine.softmax_mixture import LabelledRows
-from skem.engine.sparse_bayes import State, initial_responsibilities, iterations, refuse_more_than_memory
+from skem.engine.sparse_bayes import State, initial_responsibilities, iterations
 from skem.engine.threads import single_threaded
 from skem.estimators._callbacks import CallbackSupportMixin, Progress, fitting, with_callbacks
 from skem.estimators._checking import check_features, integers, numbers, total_weight, weighted_samples
 from skem.estimators._docstrings import documented
 from skem.estimators._feature_maps import FeatureMap, Kernel, n_quadratic
 from skem.estimators._files import load, save
+from skem.estimators._fit_cost import refuse_more_than_memory, warn_of_long_fit
 from skem.estimators._log_odds import decision_function
 from skem.estimators._state import POSITIVE, attributes_of, take, take_classes, take_features
 from skem.estimators._training import warn_unless_converged
+
+logger = logging.getLogger("skem")
 
 LARGEST_WEIGHT = 1e100
 """Largest weight in a file: its product with a feature or kernel is finite."""
@@ -61,11 +65,13 @@ class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     max_iter : int
         Maximum number of updates of the precisions.
     em_iter : int
-        Maximum number of EM iterations before each update.
+        Maximum number of EM iterations, or steps of Newton's method in a large fit, before each update.
     tol : float
-        Tolerance: the fit stops once the sum of squared changes of the precisions is less.
+        Tolerance: the fit stops once the sum of squared changes of the precisions' logarithms is less. Precisions on their way
+        above ``max_precision`` do not count.
     max_precision : float
-        Largest precision; a weight above it is dropped. Lower it for fewer weights.
+        Largest precision; a weight with a larger one is dropped. A weight whose evidence is largest above it is dropped once
+        the other precisions are settled. Lower it for fewer weights.
     solver : {"auto", "direct", "lowrank"}
         Method of the Newton steps. "lowrank" replaces the weights of a component by the (n_features + 1) (n_features + 2) / 2
         coefficients that the kernel "poly2" depends on, if these are fewer: the result is the same, and faster. "direct" keeps
@@ -111,6 +117,15 @@ class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     - A component without weights stays in the softmax as pi exp(0).
     - (x'y + 1)^2 is an inner product of features with factors of sqrt(2) that the paper omits. The primal form follows eq. 2.
     - The dual form has a constant beside the kernel.
+
+    Eq. 17 multiplies the precision of a weight that is not needed by a constant factor, often 1.01, in each iteration. So a fit
+    drops such weights, one at a time, once the other precisions are settled. It has converged if no such weight is left.
+
+    A fit with more than 1,500 initial coefficients is large. A component has as many coefficients as weights, or fewer with
+    ``solver="lowrank"``. A large fit takes Newton steps for the posterior itself once EM is near its mode. It may end in another of
+    the maxima than EM alone. With n samples, S components and R coefficients of each, a Newton step takes about S n R (n + R)
+    operations and S n R numbers of memory. A fit that may take more than a minute warns before it begins.
+    ``logging.basicConfig(level="INFO")`` shows the progress of each iteration; callbacks report it too.
 
     Duplicate samples share one weight, so that a sample of weight two is the same as two samples.
 
@@ -194,9 +209,8 @@ class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            NaN or infinite features, or features that spread too far or too little for their squares; one class only; weights
-            whose sum overflows, alone or times squares of features; fewer samples than components; a kernel that is not
-            finite or not symmetric; ``solver="lowrank"`` with another kernel or form.
+            Features that are NaN, infinite, or of too wide or narrow a spread; too large weights; one class only; fewer samples
+            than components; a kernel that is not finite or symmetric; ``solver="lowrank"`` with another kernel or form.
         MemoryError
             Weights that need more memory than available, before anything is computed.
         """
@@ -240,7 +254,9 @@ class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             internal[indices], samples, self.init == "class_kmeans", check_random_state(self.random_state)
         )
         n_columns, rank = self._map.n_columns(internal), self._map.rank(internal, self.solver)
-        refuse_more_than_memory(len(codes), n_columns, rank, len(samples.component_classes))
+        size = len(codes), n_columns, rank, len(samples.component_classes)
+        refuse_more_than_memory(*size)
+        warn_of_long_fit(type(self).__name__, *size)
         basis = self._map.basis(internal, indices, self.solver)
         with np.errstate(over="ignore"):
             largest = weights.sum() * np.abs(basis.columns).max() ** 2
@@ -255,6 +271,11 @@ class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         while len(states) < self.max_iter:
             with progress.task() as task:
                 states.append(next(updates))
+                logger.info(
+                    "%s: iteration %d of at most %d, %d weights, objective %.6g",
+                    *(type(self).__name__, len(states), self.max_iter),
+                    *(np.count_nonzero(states[-1].weights), states[-1].objective),
+                )
                 if progress.observed:
                     self._keep(states, samples, points, used[first, 0])
             if task.stop or states[-1].converged:

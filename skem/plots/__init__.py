@@ -21,7 +21,7 @@ from skem.plots.components import (
     sharing_by_components,
 )
 from skem.plots.iterations import accuracy_by_iteration
-from skem.plots.sharing import accuracy_by_sharing, kernels
+from skem.plots.sharing import accuracy_by_sharing, shared_components
 from skem.plots.starts import advantage
 from skem.plots.times import engine_scaling, regression_history
 
@@ -34,7 +34,7 @@ __all__ = [
     "cost_by_components",
     "criterion_by_components",
     "engine_scaling",
-    "kernels",
     "regression_history",
+    "shared_components",
     "sharing_by_components",
 ]

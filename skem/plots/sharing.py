@@ -1,4 +1,4 @@
-"""Kernels in the plane, and accuracy by how far they are shared."""
+"""Components in the plane, and accuracy by their sharing."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def kernels(table: pd.DataFrame, *, columns: int | None = None, width: float | None = None) -> Any:
-    """Rows of a plane by class, and spherical kernels as circles of one standard deviation (as in Titsias and Likas
+def shared_components(table: pd.DataFrame, *, columns: int | None = None, width: float | None = None) -> Any:
+    """Samples of a plane by class, and spherical components as circles of one standard deviation (as in Titsias and Likas
     2001, Figs. 3 to 5).
 
     Parameters
     ----------
     table : DataFrame
-        With columns panel (its title), class (from 0: of a row; of a kernel the one class that uses it, NaN for several), x, y, and
-        radius (one standard deviation of a kernel; NaN marks a row).
+        With columns panel (its title), class (from 0: of a sample, or the only class that uses a component; NaN: several classes), x, y, and
+        radius (one standard deviation of a component; NaN marks a sample).
     columns, width
         See `skem.plots`.
 
@@ -33,14 +33,14 @@ def kernels(table: pd.DataFrame, *, columns: int | None = None, width: float | N
     import matplotlib.pyplot as plt
     from matplotlib.patches import Circle
 
-    check(table, "kernels", labels=("panel",), numbers=("class", "x", "y", "radius"))
+    check(table, "shared_components", labels=("panel",), numbers=("class", "x", "y", "radius"))
     panels = list(table.groupby("panel", sort=False))
     width = inches(columns, width, 9.0)
     across = min(len(panels), 1 + (width / 2 > NARROW))
     axes = grid(-(-len(panels) // across), across, width, 0.66, legend=0.4)
     # Every other colour of the style, since neighbours may be shades of one.
     for ax, (title, part) in zip(axes.flat, panels, strict=False):
-        # The radius of a kernel is in both axes the same length.
+        # The radius of a component is in both axes the same length.
         ax.set_aspect("equal", adjustable="datalim")
         rows = part[part["radius"].isna()]
         for c, own in rows.groupby("class"):
@@ -55,11 +55,13 @@ def kernels(table: pd.DataFrame, *, columns: int | None = None, width: float | N
                 label=f"class {int(c) + 1}",
                 rasterized=True,  # thousands of them make a file of half a megabyte
             )
-        for kernel in part[part["radius"].notna()].to_dict("records"):
-            shared = np.isnan(kernel["class"])
-            colour = plt.rcParams["text.color"] if shared else f"C{2 * int(kernel['class'])}"
-            centre = kernel["x"], kernel["y"]
-            ax.add_patch(Circle(centre, kernel["radius"], fill=False, linewidth=2.2, color=colour, zorder=3))
+        for component in part[part["radius"].notna()].to_dict("records"):
+            shared = np.isnan(component["class"])
+            colour = plt.rcParams["text.color"] if shared else f"C{2 * int(component['class'])}"
+            centre = component["x"], component["y"]
+            ax.add_patch(
+                Circle(centre, component["radius"], fill=False, linewidth=2.2, color=colour, zorder=3)
+            )
             ax.plot(*centre, marker="x", color=colour, markersize=7, markeredgewidth=2, zorder=3)
         ax.set_title(title.replace(": ", ":\n"), fontsize="small")
         ax.set_xlabel("feature 1", fontsize="small")
@@ -83,7 +85,7 @@ def accuracy_by_sharing(
     Parameters
     ----------
     table : DataFrame
-        With columns dataset, setting, sharing (lambda; NaN for a fit without), ``pass`` (iteration) and accuracy (%; NaN alone marks
+        With columns dataset, setting, sharing (lambda; NaN for a fit without), iteration and accuracy (%; NaN alone marks
         missing data), a row per run.
     labels : pair of str
         How the legend calls fits with lambda and those without.
@@ -98,7 +100,10 @@ def accuracy_by_sharing(
         Bars are one standard deviation over runs.
     """
     check(
-        table, "accuracy_by_sharing", labels=("dataset", "setting"), numbers=("sharing", "pass", "accuracy")
+        table,
+        "accuracy_by_sharing",
+        labels=("dataset", "setting"),
+        numbers=("sharing", "iteration", "accuracy"),
     )
     names = names or {}
     panels = list(table.groupby(["dataset", "setting"], sort=False))
@@ -111,7 +116,7 @@ def accuracy_by_sharing(
         if own["accuracy"].isna().all():
             ax.text(0.5, 0.5, "data not available", ha="center", va="center", transform=ax.transAxes)
             continue
-        last = own[own["pass"] == own["pass"].max()]
+        last = own[own["iteration"] == own["iteration"].max()]
         by_lambda = last.dropna(subset="sharing").groupby("sharing")["accuracy"]
         mean, spread = by_lambda.mean(), by_lambda.std(ddof=1)
         ax.errorbar(mean.index, mean, spread, marker="o", color="C0", capsize=3, label=labels[0])

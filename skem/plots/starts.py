@@ -85,7 +85,7 @@ def advantage(
             top.annotate(
                 f"{best['accuracy'] - one['accuracy']:+.1f}\n{best['partition']}",
                 (x, np.nanmax([best["high"], one["high"], best["accuracy"], one["accuracy"]])),
-                xytext=(0, 4), textcoords="offset points", ha="center", fontsize="x-small",
+                xytext=(0, 6), textcoords="offset points", ha="center", fontsize="x-small",
             )  # fmt: skip
         features = int(own["n_blocks"].iloc[0] * own["block_size"].iloc[0])
         top.set_title(f"{features} features of\n{names.get(dataset, dataset)}, K = {k}", fontsize="medium")
@@ -95,14 +95,12 @@ def advantage(
         top.set_xlim(-0.6, len(starts) - 0.4)
         bottom.set_xlim(top.get_xlim())
         bottom.set_ylim(0, 1.05)
-        narrow = width / across < 4
         words = [names.get(start, start) for start in starts]
-        words = [word.replace("\n", " ") for word in words] if narrow else words
-        bottom.set_xticks(range(len(starts)), words, fontsize="small", rotation=90 if narrow else 0)
+        bottom.set_xticks(range(len(starts)), words, fontsize="small", rotation=90)
     for top, bottom in zip(axes[::2, 0], axes[1::2, 0], strict=True):
         top.set_ylabel("test accuracy (%)")
         bottom.set_ylabel("shared")
-    axes[-1, 0].set_xlabel("components start from")
+    axes[-1, 0].set_xlabel("initialisation")
     handles = [
         plt.Line2D([], [], marker="o", color=ink, mfc=page, linestyle="", label="one block (SKEM)"),
         plt.Line2D([], [], marker="o", color=ink, linestyle="", label="best partition (PSKEM)"),

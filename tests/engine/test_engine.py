@@ -98,7 +98,7 @@ def test_objective_never_falls(seed, m, covariance_type, init, reg_covar, standa
     options = {"covariance_type": covariance_type, "standardize": standardize, "reg_covar": reg_covar}
     clf = SKEMClassifier(L + 2, init=init, max_iter=6, random_state=seed, **options)
     before = -np.inf
-    for _ in clf.fit_passes(X, y, sample_weight):
+    for _ in clf.fit_iterations(X, y, sample_weight):
         model = reference.model_of(clf)
         value = reference.objective(X, y, model, reg_covar, scale, sample_weight)
         allowed = 1e-9 * (1 + abs(value)) + reference.rounding(X, model)

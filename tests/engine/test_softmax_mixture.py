@@ -11,18 +11,19 @@ from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal
 from sklearn.linear_model import LogisticRegression
 
-from skem.engine import softmax_mixture
+from skem.engine import softmax_mixture, softmax_precision
 from skem.engine.quadratic import kernel_scales, quadratic_features
+from skem.engine.softmax_designs import Designs
 from skem.engine.softmax_mixture import (
-    Designs,
     LabelledRows,
-    NewtonSteps,
+    Newton,
+    evaluate_mixture,
     expected_objective,
     log_joint,
     maximise_expectation,
-    objective_and_responsibilities,
     posterior_mode,
 )
+from skem.engine.softmax_precision import BlockPrecision, DensePrecision
 from skem.engine.sparse_bayes import Basis, iterations
 
 
@@ -71,12 +72,13 @@ def test_inner_objective_rises_to_a_mode(seed, classes, given_start):
     if len(mode.objective) <= 300:
 
         def value(coef):
-            return objective_and_responsibilities(rows, designs, coef, log_pi)[0]
+            return evaluate_mixture(rows, coef, log_joint(designs, coef, log_pi)).value
 
         slopes = approx_fprime(mode.coef, value, 1e-6)
         assert_allclose(slopes, 0, atol=0.2)
         assert_allclose(
-            mode.responsibilities, objective_and_responsibilities(rows, designs, mode.coef, log_pi)[1]
+            mode.responsibilities,
+            evaluate_mixture(rows, mode.coef, log_joint(designs, mode.coef, log_pi)).responsibilities,
         )
 
 
@@ -95,8 +97,8 @@ def test_m_step_ends_at_the_optimum(monkeypatch, many):
     monkeypatch.setattr(softmax_mixture, "MANY", many)
     for seed in range(8):
         rows, designs, coef, log_pi, responsibilities = problem(seed)
-        newton = NewtonSteps(rows, designs)
-        coef = maximise_expectation(rows, designs, responsibilities, coef, log_pi, newton)
+        newton = Newton(rows, designs)
+        coef = maximise_expectation(newton, responsibilities, coef, log_pi)
         probabilities = np.exp(log_joint(designs, coef, log_pi))
         gradient = designs.gradient(rows.weights[:, None] * (responsibilities - probabilities)) - coef
         precision = designs.curvature(probabilities, rows.weights) + np.eye(len(coef))
@@ -108,12 +110,36 @@ def test_earlier_factors_give_the_same_mode(monkeypatch):
     direct = posterior_mode(rows, designs, coef, log_pi)
     monkeypatch.setattr(softmax_mixture, "MANY", 0)
     factored = []
-    factor = softmax_mixture.factor_of_precision
-    monkeypatch.setattr(softmax_mixture, "factor_of_precision", lambda K: factored.append(None) or factor(K))
+    factor = softmax_precision.factor_of_precision
+    monkeypatch.setattr(
+        softmax_precision, "factor_of_precision", lambda K: factored.append(None) or factor(K)
+    )
     mode = posterior_mode(rows, designs, coef, log_pi)
     assert len(factored) < len(mode.objective)  # less than one for each pass of EM
     assert_allclose(mode.coef, direct.coef, atol=1e-5)  # as exact as `DECREMENT` asks
     assert_allclose(mode.objective, direct.objective, rtol=1e-6)
+
+
+@pytest.mark.parametrize("classes", [(0, 0, 1, 1), (0, 1, 1, 2, 2)])
+def test_precision_by_blocks(classes):
+    """Woodbury's identity has the same solutions and shares as one factor of all coefficients."""
+    rows, designs, coef, log_pi, _ = problem(2, classes=classes)
+    probabilities = np.exp(log_joint(designs, coef, log_pi))
+    dense, blocks = (kind(designs, probabilities, rows.weights) for kind in (DensePrecision, BlockPrecision))
+    assert_allclose(blocks.solve(coef), dense.solve(coef), rtol=1e-9)
+    for s in range(len(classes)):
+        assert_allclose(blocks.shares(s), dense.shares(s), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_accelerated_mode_is_that_of_em(seed):
+    rows, designs, coef, log_pi, responsibilities = problem(seed)
+    options = {"responsibilities": responsibilities, "em_iter": 2000}
+    slow = posterior_mode(rows, designs, coef, log_pi, **options)
+    mode = posterior_mode(rows, designs, coef, log_pi, accelerated=True, **options)
+    assert len(mode.objective) < len(slow.objective)
+    assert (np.diff(mode.objective[1:]) >= -1e-9).all()
+    assert mode.objective[-1] == pytest.approx(slow.objective[-1], rel=1e-5)
 
 
 def test_one_component_per_class_with_linear_features_is_logistic_regression():

@@ -202,7 +202,7 @@ def test_refused_input():
     with config_context(array_api_dispatch=True):
         with pytest.raises(ValueError, match=r"GaussianMixture.predict\(\) must use the same namespace"):
             mixture.predict(STRICT(X))
-        for fit in (GaussianMixture(2).partial_fit, lambda X: next(SKEMClassifier().fit_passes(X, y))):
+        for fit in (GaussianMixture(2).partial_fit, lambda X: next(SKEMClassifier().fit_iterations(X, y))):
             with pytest.raises(TypeError, match=r"array of array_api_strict on .*CPU_DEVICE"):
                 fit(STRICT(X))
 

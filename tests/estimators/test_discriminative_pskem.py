@@ -14,7 +14,7 @@ from skem import DiscriminativePSKEMClassifier, PSKEMClassifier
 from skem.estimators._calibration import fitted_temperature
 from skem.estimators._samples import HeldOutSamples
 
-QUICK = {"n_blocks": 2, "max_iter": 3, "random_state": 0}
+QUICK = {"n_blocks": 2, "max_iter": 3, "random_state": 0, "standardize": "robust", "reg_covar": 0.1}
 STEPS = {
     "all_samples": {"discriminative_iter": 4},
     "batches": {"discriminative_iter": 4, "batch_size": 20},
@@ -113,7 +113,9 @@ def test_best_iteration_is_kept(monkeypatch):
 
     monkeypatch.setattr(HeldOutSamples, "log_loss", spy)
     X, y = make_classification(1200, n_informative=10, weights=[0.95], random_state=0)
-    model = DiscriminativePSKEMClassifier(validation_fraction=0.3, discriminative_iter=5, random_state=0)
+    model = DiscriminativePSKEMClassifier(
+        20, standardize=True, reg_covar=0.1, validation_fraction=0.3, discriminative_iter=5, random_state=0
+    )
     model.fit(X, y)
     assert model.n_discriminative_iter_ == 5
     assert model.best_discriminative_iter_ == int(np.argmin(losses[:6])) < 5
@@ -224,12 +226,12 @@ def test_iterations_of_both_kinds(iris, steps):
     model = quick(steps)
     seen = [
         (each.n_iter_, each.n_discriminative_iter_, each.class_log_density(X))
-        for each in model.fit_passes(X, y)
+        for each in model.fit_iterations(X, y)
     ]
     assert [counts[:2] for counts in seen] == [(1, 0), (2, 0), (3, 0), (3, 1), (3, 2), (3, 3), (3, 4)]
     assert_array_equal(seen[-1][2], quick(steps).fit(X, y).class_log_density(X))
     assert len(model.conditional_log_likelihood_) == 4
-    iterations = model.fit_passes(X, y)
+    iterations = model.fit_iterations(X, y)
     for _ in range(4):
         next(iterations)
     with pytest.raises(StopIteration):
@@ -242,7 +244,7 @@ def test_warm_start(iris, steps):
     X, y = iris
     model = quick(steps, temperature=2.0, warm_start=True).fit(X, y)
     first, start = model.conditional_log_likelihood_[-1], model.generative_blocks_
-    assert [each.n_discriminative_iter_ for each in model.fit_passes(X, y)] == [1, 2, 3, 4]
+    assert [each.n_discriminative_iter_ for each in model.fit_iterations(X, y)] == [1, 2, 3, 4]
     assert model.conditional_log_likelihood_[-1] > first
     for block, before in zip(model.generative_blocks_, start, strict=True):
         assert block is before
@@ -258,7 +260,7 @@ def test_early_stopping(digits):
         "n_iter_no_change": 1,
     }
     model = DiscriminativePSKEMClassifier(discriminative_iter=40, random_state=0, **options)
-    blocks = [each.blocks_ for each in model.fit_passes(X, y) if each.n_discriminative_iter_]
+    blocks = [each.blocks_ for each in model.fit_iterations(X, y) if each.n_discriminative_iter_]
     assert len(blocks) < 40
     assert any(model.blocks_ is each for each in blocks[:-1])
 
@@ -273,7 +275,7 @@ def test_strength_is_chosen_by_the_held_out_log_loss(digits, monkeypatch):
 
     monkeypatch.setattr(HeldOutSamples, "log_loss", spy)
     model = quick(n_components=20, strength="auto")
-    seen = [each.n_discriminative_iter_ for each in model.fit_passes(X, y)]
+    seen = [each.n_discriminative_iter_ for each in model.fit_iterations(X, y)]
     assert seen == [0, 0, 0, *[1, 2, 3, 4] * 3]
     assert model.strength_ == min(losses, key=losses.get)
     assert len(losses) == 3
@@ -318,3 +320,10 @@ def test_overflow_keeps_the_last_iteration(iris):
     with pytest.warns(ConvergenceWarning, match="overflowed in iteration 1 .* kept"):
         model = quick("batches", feature_noise=1e200).fit(X, y)
     assert np.isfinite(model.predict_log_proba(X)).all()
+
+
+@pytest.mark.parametrize(("n_samples", "expected"), [(1400, 20), (1600, 30)])
+def test_default_number_of_components(n_samples, expected):
+    X = np.random.default_rng(0).normal(size=(n_samples, 2))
+    model = DiscriminativePSKEMClassifier(max_iter=1, discriminative_iter=0, random_state=0)
+    assert model.fit(X, X[:, 0] > 0).n_components_ == expected

@@ -37,6 +37,13 @@ def iris():
         skem.PRBFClassifierCV(skem.PRBFClassifier(**QUICK), sharings=(0, 1), cv=2),
         skem.PSKEMClassifierCV(n_blocks=1, n_components=5, reg_covar=(0.03, 0.3), max_iter=2, cv=2),
         skem.DiscriminativePSKEMClassifier(discriminative_iter=2, **QUICK),
+        skem.DiscriminativePSKEMClassifierCV(
+            skem.DiscriminativePSKEMClassifier(**QUICK),
+            scaling="standard",
+            n_components=5,
+            reg_covar=0.1,
+            cv=2,
+        ),
         skem.SDGMClassifier(em_iter=3, **QUICK),
         skem.GaussianKernels(**QUICK),
         skem.GaussianMixture(),

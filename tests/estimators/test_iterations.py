@@ -28,10 +28,10 @@ def every(*models):
 
 
 @every(SKEM, PSKEM)
-def test_fit_passes_yields_every_iteration(model):
+def test_fit_iterations_yields_every_iteration(model):
     sample_weight = np.linspace(0.5, 2, len(y))
     model = clone(model).set_params(max_iter=4)
-    for n_iter, seen in enumerate(model.fit_passes(X, y, sample_weight), start=1):
+    for n_iter, seen in enumerate(model.fit_iterations(X, y, sample_weight), start=1):
         assert seen is model
         stopped = clone(model).set_params(max_iter=n_iter).fit(X, y, sample_weight)
         assert_array_equal(seen.class_log_density(X), stopped.class_log_density(X))
@@ -126,7 +126,7 @@ def test_best_of_several_initialisations(model):
     one = clone(model).fit(X, y)
     model.set_params(n_init=4)
     ends, n_iter = [], []
-    for each in model.fit_passes(X, y):
+    for each in model.fit_iterations(X, y):
         n_iter.append(each.n_iter_)
         if each.n_iter_ == 4:
             ends.append(each.objective_[-1])
@@ -137,7 +137,7 @@ def test_best_of_several_initialisations(model):
     assert model.objective_[-1] == max(ends)
     assert_allclose(model.log_likelihood_[-1], model.class_log_density(X)[np.arange(150), y].mean())
     # Stopped from outside, the best of what was seen is kept.
-    iterations = model.fit_passes(X, y)
+    iterations = model.fit_iterations(X, y)
     seen = [next(iterations).objective_[-1] for _ in range(6)]
     with pytest.raises(StopIteration):
         iterations.send(True)
@@ -146,9 +146,9 @@ def test_best_of_several_initialisations(model):
 
 def test_arrays_and_warm_starts_are_one_initialisation():
     model = clone(SKEM).set_params(n_init=3, init="sample", max_iter=3, warm_start=True).fit(X, y)
-    assert len(list(model.fit_passes(X, y))) == 3
+    assert len(list(model.fit_iterations(X, y))) == 3
     given = skem.SKEMClassifier(init=(model.weights_, model.means_, model.covariances_), n_init=3, max_iter=3)
-    assert len(list(given.fit_passes(X, y))) == 3
+    assert len(list(given.fit_iterations(X, y))) == 3
 
 
 # Early stopping
@@ -162,7 +162,7 @@ def test_early_stopping_keeps_the_best_iteration(model):
     options = {"n_components": 16, "reg_covar": 1e-3, "max_iter": 200}
     options |= {"early_stopping": True, "validation_fraction": 0.3, "n_iter_no_change": 3}
     model = clone(model).set_params(**options)
-    iterations = [each.class_log_density(X) for each in model.fit_passes(X, y)]
+    iterations = [each.class_log_density(X) for each in model.fit_iterations(X, y)]
     assert model.best_iter_ < model.n_iter_ == len(iterations) == len(model.validation_scores_)
     assert model.best_iter_ == 1 + int(np.argmax(model.validation_scores_))
     assert model.best_validation_score_ == max(model.validation_scores_)
@@ -247,6 +247,18 @@ PRBF = skem.PRBFClassifier(3, max_iter=2, tol=0)
         (clone(TUNED).set_params(strength=np.inf, max_iter=2), 2),
         (skem.GaussianMixturePath(n_components=[1, 2], n_jobs=2, random_state=0), 8),
         (skem.PSKEMClassifierCV(n_components=3, n_blocks=1, reg_covar=[0.1, 0.2], max_iter=2), 2),
+        (
+            skem.DiscriminativePSKEMClassifierCV(
+                n_components=3,
+                n_blocks=1,
+                reg_covar=[0.1, 0.2],
+                covariance_type="full",
+                scaling="standard",
+                training_temperature=2.0,
+                cv=2,
+            ),
+            2,
+        ),
         (skem.PRBFClassifierCV(PRBF, cv=3), 3),
         (skem.PRBFEnsemble(PRBF, sharings=[0, 1]), 2),
     ],

@@ -126,7 +126,7 @@ def test_cluster_of_processes(data, monkeypatch):
             refused(RuntimeError, words, clone(SKEM), *chunked(X, y))
         # A worker that is killed during a fit is replaced.
         pids = list(client.run(os.getpid).values())
-        for fitted in model.fit_passes(*chunked(X, y)):
+        for fitted in model.fit_iterations(*chunked(X, y)):
             if fitted.n_iter_ == 2:
                 os.kill(pids[0], signal.SIGKILL)
         assert_same_bits(model, expected)
@@ -140,7 +140,7 @@ def test_client_that_goes_away(data, leave):
     model = skem.SKEMClassifier(K, max_iter=3, random_state=0)
     options = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
     with dask.config.set(scheduler=None), Client(**options) as client:
-        iterations = model.fit_passes(*chunked(X, y))
+        iterations = model.fit_iterations(*chunked(X, y))
         next(iterations)
         leave(client)
         with pytest.raises(RuntimeError, match="the Dask client went away during the fit"):

@@ -225,7 +225,7 @@ def test_the_penalised_likelihood_never_falls(data):
         lambdas[group] = row
     # Without a floor a component may collapse onto two samples. The engine's expanded squares then lose digits of the
     # reported objective, though not of the parameters.
-    exact = np.array([penalised_likelihood(each, X, y, lambdas) for each in model.fit_passes(X, y)])
+    exact = np.array([penalised_likelihood(each, X, y, lambdas) for each in model.fit_iterations(X, y)])
     assert (np.diff(exact) >= -1e-9 * (1 + np.abs(exact[1:]))).all()
     objective = model.objective_
     lost = np.finfo(float).eps * np.square(X).sum(axis=1).max() / model.covariances_.min()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_iris, load_wine, make_moons
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
@@ -61,6 +63,49 @@ def test_weights_are_dropped_and_the_classes_still_told_apart():
     model = SDGMClassifier(2, random_state=0, max_iter=60, em_iter=5).fit(X, y)
     assert model.score(*crossed(400, seed=1)) > 0.95
     assert model.n_nonzero_weights_ <= 36  # of 363
+
+
+@pytest.mark.parametrize(
+    ("options", "n_weights", "objective"),
+    [({}, 84, -9.678396603177141), ({"form": "primal"}, 18, -9.210522842007625)],
+)
+def test_fit_to_iris_stays_the_same(options, n_weights, objective):
+    X, y = load_iris(return_X_y=True)
+    model = SDGMClassifier(2, max_iter=12, random_state=0, **options).fit(X, y)
+    assert model.n_nonzero_weights_ == n_weights
+    assert model.objective_[-1] == pytest.approx(objective, rel=1e-8)
+
+
+def test_weights_with_growing_precisions_do_not_prevent_convergence():
+    """Their precisions grow by one percent per iteration, which took more than 500 iterations up to max_precision."""
+    X, y = make_moons(100, noise=0.3, random_state=1)
+    model = SDGMClassifier(2, max_iter=200, random_state=0).fit(X, y)
+    assert model.converged_
+    # At convergence no weight would gain from another precision: eq. 17 returns the same.
+    longer = SDGMClassifier(2, max_iter=400, tol=1e-10, random_state=0).fit(X, y)
+    assert longer.n_iter_ > model.n_iter_
+    assert longer.n_nonzero_weights_ == model.n_nonzero_weights_
+    assert_allclose(longer.predict_proba(X), model.predict_proba(X), atol=0.01)
+
+
+def test_accelerated_fit_decides_alike(monkeypatch):
+    """Large fits take other steps, and may end in another of the maxima; on this problem the result is the same."""
+    X, y = crossed(120)
+    plain = SDGMClassifier(1, max_iter=60, random_state=0).fit(X, y)
+    monkeypatch.setattr("skem.engine.sparse_bayes.LARGE", 0)
+    model = SDGMClassifier(1, max_iter=60, random_state=0).fit(X, y)
+    assert_array_equal(model.support_, plain.support_)
+    assert_allclose(model.objective_, plain.objective_, rtol=1e-7)
+
+
+def test_long_fits_warn_before_they_begin(monkeypatch, caplog):
+    monkeypatch.setattr("skem.estimators._fit_cost.LONG", 0.0)
+    caplog.set_level(logging.INFO, logger="skem")
+    with pytest.warns(
+        UserWarning, match="starts with 305 weights of 5 components for 60 samples.*use fewer comp"
+    ):
+        SDGMClassifier(**QUICK).fit(*crossed())
+    assert "iteration 1 of at most 8" in caplog.text
 
 
 @pytest.mark.parametrize("options", [{}, {"form": "primal"}])
@@ -133,7 +178,7 @@ def test_posterior_of_quadratic_discriminant_analysis():
 
 
 def test_more_weights_than_memory(monkeypatch):
-    monkeypatch.setattr("skem.engine.sparse_bayes.available_memory", lambda: 10_000)
+    monkeypatch.setattr("skem.estimators._fit_cost.available_memory", lambda: 10_000)
     with pytest.raises(MemoryError, match=r"305 weights of 5 components for 60 rows take about 0.0 GiB"):
         SDGMClassifier(solver="direct").fit(*crossed())
 

@@ -12,6 +12,8 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 
 from skem import (
+    DiscriminativePSKEMClassifier,
+    DiscriminativePSKEMClassifierCV,
     GaussianMixture,
     GaussianMixturePath,
     PRBFClassifier,
@@ -29,6 +31,9 @@ X, y = load_iris(return_X_y=True)
 PRBF = PRBFClassifier(3, max_iter=2, tol=0)
 SEARCHES = {
     PSKEMClassifierCV(n_components=3, n_blocks=1, reg_covar=0.1, max_iter=2, random_state=0): PSKEMClassifier,
+    DiscriminativePSKEMClassifierCV(
+        n_components=3, n_blocks=1, reg_covar=0.1, scaling="standard", cv=2, random_state=0
+    ): DiscriminativePSKEMClassifier,
     PRBFClassifierCV(PRBF, sharings=[0, 1], cv=2, random_state=0): PRBFClassifier,
     GaussianMixturePath(n_components=2, covariance_types=["tied"], random_state=0): GaussianMixture,
 }

@@ -39,7 +39,7 @@ def configurations():
         for method in ("sequential", "interleaved", "random")
         for m in (3, 12, 36)
         for k in (4, 40)
-        for protocol in ("best-pass", "validated")
+        for protocol in ("best", "validated")
     ]
     return pd.DataFrame(rows)
 
@@ -74,7 +74,7 @@ def circles():
 def sharings():
     """Two data sets, three runs, lambda and none."""
     rows = [
-        {"dataset": dataset, "setting": "3x13-K60", "sharing": sharing, "pass": 30}
+        {"dataset": dataset, "setting": "3x13-K60", "sharing": sharing, "iteration": 30}
         | {"accuracy": 97 - run / 10 - (0 if np.isnan(sharing) else sharing)}
         for dataset in ("mnist", "fashion_mnist")
         for run in range(3)
@@ -111,7 +111,7 @@ TIDY = {
         }
     ),
     "engine_scaling": PEERS,
-    "kernels": circles(),
+    "shared_components": circles(),
     "regression_history": HISTORY,
     "sharing_by_components": configurations()[
         ["partition", "block_size", "n_components", "shared_proportion"]
@@ -276,8 +276,8 @@ def test_options_are_drawn_last():
     labels = [text.get_text() for text in axes[0, 0].figure.legends[0].get_texts()]
     assert labels[-2:] == ["before", "budget"]
     assert axes[0, 0].get_ylim()[0] == table["accuracy"].min() - 3
-    named = plots.accuracy_by_components(table, names={"random": "shuffled", "best-pass": "best"}, floor=75)
-    assert named[0, 2].get_title() == "shuffled, best"
+    named = plots.accuracy_by_components(table, names={"random": "shuffled", "best": "highest"}, floor=75)
+    assert named[0, 2].get_title() == "shuffled, highest"
     assert named[0, 0].get_ylim()[0] == 75
     ax = plots.sharing_by_components(TIDY["sharing_by_components"], points={"another": (10, 0.5)})
     assert ax.get_lines()[-1].get_xydata().tolist() == [[10, 0.5]]
