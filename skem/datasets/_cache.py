@@ -221,6 +221,8 @@ def _advice(name: str) -> str:
     if not accepted:
         return f"Place its table, rows of numbers that end in a class label, in {root}/{name}/{choose}."
     lines = [f"To put it there by hand, place one of these in {root}/{name}/{choose}:", *accepted]
-    lines += ["They are available from:"]
-    lines += [f"  - {file['url']}" for source in spec["sources"] for file in source.get("files", ())]
+    lines += ["They are available from these addresses, and by these commands:"]
+    for source in spec["sources"]:
+        lines += [f"  - {file['url']}" for file in source.get("files", ())]
+        lines += [f"  - {' '.join(_sources.command(source))}"] if "package" in source else []
     return "\n".join(lines)

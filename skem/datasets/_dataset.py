@@ -1,4 +1,4 @@
-"""A data set, and what makes it one: the content of its arrays."""
+"""Data sets, identified by the content of their arrays."""
 
 from __future__ import annotations
 
@@ -13,22 +13,24 @@ from skem.datasets._decode import SourceError
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A data set and where it came from.
+    """A data set and a record of its source.
 
     Attributes
     ----------
     name : str
+        Name that `fetch` takes.
     data : ndarray of shape (n, ...)
-        uint8 images (n, 28, 28) or (n, 32, 32, 3), or float64 features (n, m), NaN where one was not measured.
+        Images of uint8, (n, 28, 28) or (n, 32, 32, 3), or features of float64, (n, m). NaN is a missing value.
     target : ndarray of shape (n,), int64
-        Index of the class in `target_names`; zero throughout where rows have no label.
+        Index of the class of each sample in `target_names`; zeros if the data set has no labels.
     target_names : tuple of str
+        Names of the classes.
     feature_names : tuple of str or None
-        None for images.
+        Names of the features; None for images.
     n_train : int or None
-        The first `n_train` rows are the published training set; None where none was published.
+        Size of the published training set, the first samples of `data`. None if no split was published.
     record : dict
-        See `fetch`.
+        Source, licence and checksum; see `fetch`.
     """
 
     name: str

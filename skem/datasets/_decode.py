@@ -186,6 +186,8 @@ def _table(blobs: list[bytes], spec: dict[str, Any]) -> Arrays:
     lines = [line for blob in blobs for line in _lines_below_names(blob.decode("utf-8"))]
     if not lines:
         raise SourceError("not a table of rows of numbers")
+    if "columns" in spec:
+        return _columns(lines, spec)
     labels = spec.get("labels", spec["target_names"])
     m = spec["shape"][1]
     try:
@@ -208,6 +210,24 @@ def _table(blobs: list[bytes], spec: dict[str, Any]) -> Arrays:
                 raise SourceError("a label that is none of the classes")
     # + 0.0: one source may write -0.0 where another writes 0
     return data + 0.0, target
+
+
+def _columns(lines: list[str], spec: dict[str, Any]) -> Arrays:
+    """Select features by name from the ``columns`` of a table; the column "class" has the labels.
+
+    The feature "column=word" is the indicator of a word. A class with several labels has a list of them.
+    """
+    rows = [line.replace('"', "").split() for line in lines]
+    cells = dict(zip(spec["columns"], zip(*rows, strict=True), strict=True))
+    data = []
+    for name in spec["feature_names"]:
+        column, _, word = name.partition("=")
+        words = spec.get("levels", {}).get(column)
+        data.append([float(cell == word) if word else _number(cell, words) for cell in cells[column]])
+    classes = spec.get("labels", spec["target_names"])
+    labels = [[words] if isinstance(words, str) else words for words in classes]
+    codes = {word: code for code, words in enumerate(labels) for word in words}
+    return np.array(data).T + 0.0, np.array([codes[label] for label in cells["class"]])
 
 
 def _lines_below_names(text: str) -> Iterator[str]:

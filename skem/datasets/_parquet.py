@@ -114,7 +114,7 @@ class ParquetRows:
         return pa.schema([self._schema.field(name) for name in self.columns]).empty_table()
 
     def read_block(self, block: int) -> np.ndarray:
-        """Read one row group: (n,) of a single column, else (n, m), with each feature contiguous in memory."""
+        """Read one row group, of shape (n,) for a single column given by name, else (n, m) with each feature contiguous."""
         import pyarrow.parquet as pq
 
         path, metadata, group = self._groups[block]

