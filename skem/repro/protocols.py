@@ -1,12 +1,12 @@
 """Protocols: from a history of iterations to one reported accuracy.
 
-A history has one row per data set, method, configuration (``setting``), run, fold and iteration (``pass``), with the scores of
+A history has one row per data set, method, configuration (``setting``), run, fold and iteration, with the scores of
 the model after that iteration on validation and test samples. A protocol selects the reported row:
 
-- ``best-pass``: the best iteration on the test set, fold by fold (Pulford 2022, section 3);
-- ``best-fold``: the best iteration of the best fold on the test set;
-- ``last-pass``: the final iteration, without any selection;
-- ``validated``: the best iteration on validation samples; the test set is read once;
+- ``test_selected_iteration``: the best iteration on the test set, fold by fold (Pulford 2022, section 3);
+- ``test_selected_fold``: the best iteration of the best fold on the test set;
+- ``final_iteration``: the final iteration, without any selection;
+- ``validation_selected_iteration``: the best iteration on validation samples; the test set is read once;
 - ``nested``: configuration (with its covariance regularisation) and iteration together, the best on validation samples inside the
   training samples of each fold. The test set takes no part in any selection.
 
@@ -25,18 +25,24 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
-PROTOCOLS = ("best-pass", "best-fold", "last-pass", "validated", "nested")
+PROTOCOLS = (
+    "test_selected_iteration",
+    "test_selected_fold",
+    "final_iteration",
+    "validation_selected_iteration",
+    "nested",
+)
 LABELS = {
-    "best-pass": "test-selected iteration",
-    "best-fold": "test-selected fold",
-    "last-pass": "final iteration",
-    "validated": "validation-selected iteration",
+    "test_selected_iteration": "test-selected iteration",
+    "test_selected_fold": "test-selected fold",
+    "final_iteration": "final iteration",
+    "validation_selected_iteration": "validation-selected iteration",
     "nested": "nested",
 }
 """Names of protocols in tables."""
 
 METRICS = ("accuracy", "log_loss", "brier")
-KEYS = ("dataset", "method", "setting", "run", "fold", "rows", "pass")
+KEYS = ("dataset", "method", "setting", "run", "fold", "rows", "iteration")
 COLUMNS = (
     *KEYS,
     *("n_train", "n_validation", "n_test", "log_likelihood", "objective"),
@@ -116,7 +122,7 @@ def select(history: pd.DataFrame, protocol: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per dataset, method, setting, run and fold; ``best-fold`` has one per run, and ``nested``
+        One row per dataset, method, setting, run and fold; ``test_selected_fold`` has one per run, and ``nested``
         one per dataset, method, run and fold, with the setting that won. Columns: protocol, these keys,
         pass, n_folds (how many the run has), n_test, test_accuracy, test_log_loss, test_brier. Sorted by
         the keys. Empty where no row fits the protocol.
@@ -140,15 +146,15 @@ def _select(history: pd.DataFrame, protocol: str) -> pd.DataFrame:
     position = pd.Series(np.arange(len(history)), history.index)
     history = history.assign(_setting=position.groupby([history[k] for k in _SERIES]).transform("min"))
     chosen = history[history["rows"] == "all"]
-    by, ascending = ["test_accuracy", "pass", "fold"], [False, True, True]
+    by, ascending = ["test_accuracy", "iteration", "fold"], [False, True, True]
     group = _TRIAL
-    if protocol == "best-fold":
+    if protocol == "test_selected_fold":
         group = [*_SERIES, "run"]
-    elif protocol == "last-pass":
-        by, ascending = ["pass"], [False]
-    elif protocol in ("validated", "nested"):
+    elif protocol == "final_iteration":
+        by, ascending = ["iteration"], [False]
+    elif protocol in ("validation_selected_iteration", "nested"):
         chosen = _with_validation(history)
-        by = ["validation_accuracy", "validation_log_loss", "pass", "_setting"]
+        by = ["validation_accuracy", "validation_log_loss", "iteration", "_setting"]
         ascending = [False, True, True, True]
     if protocol == "nested":
         chosen = _in_common(chosen)
@@ -156,7 +162,7 @@ def _select(history: pd.DataFrame, protocol: str) -> pd.DataFrame:
     run = ["dataset", "method", "run"] if protocol == "nested" else [*_SERIES, "run"]
     chosen = chosen.assign(protocol=protocol, n_folds=chosen.groupby(run)["fold"].transform("nunique"))
     chosen = chosen.sort_values(by, ascending=ascending, kind="stable").drop_duplicates(group)
-    columns = ["protocol", *_TRIAL, "pass", "n_folds", "n_test", *_TEST]
+    columns = ["protocol", *_TRIAL, "iteration", "n_folds", "n_test", *_TEST]
     return chosen.sort_values(group, kind="stable")[columns].reset_index(drop=True)
 
 
@@ -166,18 +172,18 @@ def per_run(selected: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        protocol, dataset, method, setting, run, pass (plain mean over folds), n_folds, n_test (the sum),
+        protocol, dataset, method, setting, run, iteration (plain mean over folds), n_folds, n_test (the sum),
         test_accuracy, test_log_loss, test_brier. A metric that is NaN in a fold is NaN. Under ``nested`` the
         setting names all that won with how often, as in "a (3);b (2)".
     """
     rows = []
     for key, run in selected.groupby([*_row_keys(selected), "run"], sort=True):
         row = dict(zip([*_row_keys(selected), "run"], key, strict=True))
-        row |= {"setting": _label(run["setting"]), "pass": run["pass"].mean()}
+        row |= {"setting": _label(run["setting"]), "iteration": run["iteration"].mean()}
         row |= {"n_folds": run["n_folds"].iloc[0], "n_test": run["n_test"].sum()}
         row |= {metric: np.average(run[metric].astype(float), weights=run["n_test"]) for metric in _TEST}
         rows.append(row)
-    columns = ["protocol", *_SERIES, "run", "pass", "n_folds", "n_test", *_TEST]
+    columns = ["protocol", *_SERIES, "run", "iteration", "n_folds", "n_test", *_TEST]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -243,7 +249,7 @@ def summarise(history: pd.DataFrame, protocols: Sequence[str] = PROTOCOLS) -> pd
         dataset, method, setting (under ``nested`` all that won, as in `per_run`), protocol, metric
         ("accuracy", "log_loss" or "brier", on test samples), mean, low, high (95%, `interval`: of accuracies over runs
         and the sampling of the samples tested, of log-loss and Brier score over runs only), std (over
-        runs, NaN for one), n_runs, n_folds, pass_mean. Sorted by dataset, method, setting, and the order of
+        runs, NaN for one), n_runs, n_folds, iteration_mean. Sorted by dataset, method, setting, and the order of
         `PROTOCOLS` and `METRICS`. A protocol that no row of a data set fits has no row.
     """
     _known(protocols)
@@ -262,9 +268,24 @@ def summarise(history: pd.DataFrame, protocols: Sequence[str] = PROTOCOLS) -> pd
                 mean, low, high = interval(values, n_test)
                 std = values.std(ddof=1) if len(values) > 1 else float("nan")
                 row = {"metric": metric, "mean": mean, "low": low, "high": high, "std": std}
-                counts = {"n_runs": len(values), "n_folds": n_folds, "pass_mean": group["pass"].mean()}
+                counts = {
+                    "n_runs": len(values),
+                    "n_folds": n_folds,
+                    "iteration_mean": group["iteration"].mean(),
+                }
                 rows.append(named | row | counts)
-    columns = [*_SERIES, "protocol", "metric", "mean", "low", "high", "std", "n_runs", "n_folds", "pass_mean"]
+    columns = [
+        *_SERIES,
+        "protocol",
+        "metric",
+        "mean",
+        "low",
+        "high",
+        "std",
+        "n_runs",
+        "n_folds",
+        "iteration_mean",
+    ]
     table = pd.DataFrame(rows, columns=columns)
     order = {name: i for i, name in enumerate((*PROTOCOLS, *METRICS))}
     return table.sort_values(

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from checkouts import ROOT
+from checkouts import ROOT, needs_git
 
 from skem.repro import environment
 from skem.repro.files import write_json, write_text
@@ -90,6 +90,7 @@ def repository(folder):
     return folder
 
 
+@needs_git
 def test_a_commit_is_that_of_the_checkout_itself(tmp_path):
     folder = repository(tmp_path.resolve() / "repository")
     commit, _ = environment.commit_of(folder)
@@ -104,6 +105,7 @@ def test_a_commit_is_that_of_the_checkout_itself(tmp_path):
     )
 
 
+@needs_git
 def test_the_reason_for_a_missing_commit_is_recorded(tmp_path, monkeypatch):
     assert environment.commit_of(tmp_path.resolve())[1].startswith("git failed: fatal: not a git repository")
     monkeypatch.setattr(environment, "ROOT", repository(tmp_path.resolve() / "repository"))

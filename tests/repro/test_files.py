@@ -52,7 +52,7 @@ def test_equal_tables_are_equal_bytes_on_every_system(tmp_path):
     assert (tmp_path / "r.json").read_bytes() == '{\n  "a": "Ünal, 2019",\n  "b": 1\n}\n'.encode()
 
 
-@pytest.mark.parametrize("table", [pd.DataFrame(), pd.DataFrame(columns=["run", "pass"])])
+@pytest.mark.parametrize("table", [pd.DataFrame(), pd.DataFrame(columns=["run", "iteration"])])
 def test_tables_without_rows(tmp_path, table):
     write_table(tmp_path / "t.csv", table)
     back = read_table(tmp_path / "t.csv")

@@ -88,6 +88,7 @@ def test_the_committed_experiments():
                     "ionosphere": {"baseline_features": 33},
                     "mnist": {"features": {"n_train": 60000}},
                     "cifar10": {"features": {"deskew": True}},
+                    "mnist_half": {"validation_runs": 1},
                 },
             },
             [
@@ -95,6 +96,7 @@ def test_the_committed_experiments():
                 "baseline_features is 33; there are 32 features",
                 "70000 images; mnist has 60000",
                 "deskew is True; cifar10 has colours",
+                "datasets.mnist_half: .*validation_runs is 1; only images with a validation_fraction",
             ],
         ),
         (

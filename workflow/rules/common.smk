@@ -109,9 +109,15 @@ def spec_of(wildcards):
 
 def feature_files(dataset, rows, runs):
     entry = STUDY.config.datasets[dataset]
-    names = feature_store.names(entry.features, rows, runs)
-    files = dict.fromkeys(feature_store.file_of(name, entry.runs_per_job, entry.runs) for name in names)
-    return [f"results/features/{dataset}/{file}.npz" for file in files]
+    files = []
+    for kind in dict.fromkeys(rows):
+        n_runs, wanted = entry.runs, runs
+        if kind == "part" and entry.validation_runs:
+            n_runs = min(n_runs, entry.validation_runs)
+            wanted = [run for run in runs if run < n_runs]
+        names = feature_store.names(entry.features, [kind], wanted)
+        files += [feature_store.file_of(name, entry.runs_per_job, n_runs) for name in names]
+    return [f"results/features/{dataset}/{file}.npz" for file in dict.fromkeys(files)]
 
 
 def by_size(wildcards):

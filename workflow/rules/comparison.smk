@@ -1,25 +1,33 @@
 # Comparison with other classifiers. Not part of a default run: snakemake comparison --cores 2
+from importlib.util import find_spec
+
 from skem.repro.code_hash import code_of_classifiers
 
 COMPARISON = STUDY.comparison
-COMPARISON_VALUES = {
-    name: f"results/values/comparison_{name}.csv"
-    for name in ("images", "images_timing", "tables", "tables_timing", "outliers")
+COMPARISON_PARTS = {
+    "images": {"tables": ["images", "images_timing"], "figures": ["timing"]},
+    "tables": {"tables": ["tables"], "csv": ["ranks"], "figures": ["ranks"]},
+    "test": {"tables": ["test"], "csv": ["test_ranks"], "figures": ["test_ranks"]},
+    "outliers": {"tables": ["outliers"]},
+    "left_out": {"tables": ["left_out"]},
 }
-COMPARISON_RESULTS = [
-    f"results/{name}"
-    for name in [
-        *expand(
-            "tables/comparison_{name}.{suffix}",
-            name=["images", "images_timing", "tables"],
-            suffix=["csv", "md"],
-        ),
-        "tables/comparison_ranks.csv",
-        *expand("tables/comparison_outliers.{suffix}", suffix=["csv", "md"]),
-        *expand("figures/comparison_{name}.{suffix}", name=["timing", "ranks"], suffix=["svg", "pdf", "png"]),
+COMPARISON_VALUES, COMPARISON_RESULTS = {}, {}
+for part, results in COMPARISON_PARTS.items():
+    names = [part] if part == "outliers" else [part, f"{part}_timing"]
+    COMPARISON_VALUES[part] = {name: f"results/values/comparison_{name}.csv" for name in names}
+    COMPARISON_RESULTS[part] = [
+        f"results/{name}"
+        for name in [
+            *expand("tables/comparison_{name}.{suffix}", name=results["tables"], suffix=["csv", "md"]),
+            *expand("tables/comparison_{name}.csv", name=results.get("csv", [])),
+            *expand(
+                "figures/comparison_{name}.{suffix}",
+                name=results.get("figures", []),
+                suffix=["svg", "pdf", "png"],
+            ),
+        ]
     ]
-]
-REFERENCE_TOO += [*COMPARISON_RESULTS, *COMPARISON_VALUES.values()]
+    REFERENCE_TOO += [*COMPARISON_RESULTS[part], *COMPARISON_VALUES[part].values()]
 
 
 rule comparison_features:
@@ -50,7 +58,7 @@ rule comparison_fit:
     input:
         lambda wildcards: (
             f"results/data/{wildcards.dataset}.json"
-            if wildcards.part == "tables"
+            if wildcards.part in ("tables", "test", "left_out")
             else f"results/comparison/features/{wildcards.part}/{wildcards.dataset}.npz"
         ),
     output:
@@ -58,7 +66,7 @@ rule comparison_fit:
         seconds="results/comparison/{part}/{dataset}/{method}.seconds.csv",
         predictions="results/comparison/{part}/{dataset}/{method}.npz",
     wildcard_constraints:
-        part="images|tables|outliers",
+        part="|".join(COMPARISON_PARTS),
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
@@ -67,7 +75,12 @@ rule comparison_fit:
         job=lambda wildcards: COMPARISON.job(*wildcards),
         seed=SEED,
         code=code("comparison_fit"),
-        part=lambda wildcards: code_of(f"skem/repro/comparison/{wildcards.part}.py"),
+        module=lambda wildcards: COMPARISON.module(wildcards.part),
+        part=lambda wildcards: code_of(f"{COMPARISON.module(wildcards.part).replace('.', '/')}.py"),
+        # An optional package that is installed later counts.
+        optional=lambda wildcards: (
+            find_spec("lightgbm") is not None if wildcards.method.startswith("lightgbm") else None
+        ),
         classifiers=lambda wildcards: code_of_classifiers([COMPARISON.job(*wildcards)["model"]]),
     message:
         "{wildcards.method} on {wildcards.dataset} ({wildcards.part})"
@@ -75,65 +88,94 @@ rule comparison_fit:
         "../scripts/comparison_fit.py"
 
 
-rule comparison_values:
+for part in COMPARISON_PARTS:
+
+    rule:
+        name:
+            f"comparison_values_{part}"
+        input:
+            [
+                f"results/comparison/{part}/{dataset}/{method}.{suffix}"
+                for dataset, method in COMPARISON.jobs(part)
+                for suffix in ("csv", "seconds.csv", "npz")
+            ],
+        output:
+            **COMPARISON_VALUES[part],
+        localrule: True
+        params:
+            code=code("comparison_values"),
+            part=part,
+        message:
+            f"measurements of all classifiers ({part})"
+        script:
+            "../scripts/comparison_values.py"
+
+    rule:
+        name:
+            f"comparison_summary_{part}"
+        input:
+            **COMPARISON_VALUES[part],
+        output:
+            COMPARISON_RESULTS[part],
+        localrule: True
+        params:
+            settings="config/comparison.yaml",
+            content=COMPARISON.model_dump(),  # so that another note or title counts
+            names=COMPARISON.titles(),
+            code=code("comparison_summary"),
+            part=part,
+        message:
+            f"tables and figures of the classifier comparison ({part})"
+        script:
+            "../scripts/comparison_summary.py"
+
+    rule:
+        name:
+            f"comparison_recompute_{part}"
+        input:
+            **{
+                name: path.replace("results/", "results/reference/", 1)
+                for name, path in COMPARISON_VALUES[part].items()
+            },
+        output:
+            [path.replace("results/", "results/recomputed/", 1) for path in COMPARISON_RESULTS[part]],
+        localrule: True
+        params:
+            settings="config/comparison.yaml",
+            content=COMPARISON.model_dump(),
+            names=COMPARISON.titles(),
+            code=code("comparison_summary"),
+            part=part,
+        message:
+            f"tables and figures of the classifier comparison ({part}), from the values in results/reference"
+        script:
+            "../scripts/comparison_summary.py"
+
+    rule:
+        name:
+            f"comparison_{'development' if part == 'tables' else part}"
+        input:
+            COMPARISON_RESULTS[part],
+            "results/environment.json",
+        localrule: True
+        message:
+            f"the classifier comparison ({part})"
+
+
+rule comparison_recompute:
     input:
         [
-            f"results/comparison/{part}/{dataset}/{method}.{suffix}"
-            for part in ("images", "tables", "outliers")
-            for dataset, method in COMPARISON.jobs(part)
-            for suffix in ("csv", "seconds.csv", "npz")
+            path.replace("results/", "results/recomputed/", 1)
+            for results in COMPARISON_RESULTS.values()
+            for path in results
         ],
-    output:
-        **COMPARISON_VALUES,
     localrule: True
-    params:
-        code=code("comparison_values"),
-    message:
-        "measurements of all classifiers"
-    script:
-        "../scripts/comparison_values.py"
-
-
-rule comparison_summary:
-    input:
-        **COMPARISON_VALUES,
-    output:
-        COMPARISON_RESULTS,
-    localrule: True
-    params:
-        settings="config/comparison.yaml",
-        content=COMPARISON.model_dump(),  # so that another note or title counts
-        names=COMPARISON.titles(),
-        code=code("comparison_summary"),
-    message:
-        "tables and figures of the classifier comparison"
-    script:
-        "../scripts/comparison_summary.py"
-
-
-use rule comparison_summary as comparison_recompute with:
-    input:
-        **{
-            name: path.replace("results/", "results/reference/", 1)
-            for name, path in COMPARISON_VALUES.items()
-        },
-    output:
-        [path.replace("results/", "results/recomputed/", 1) for path in COMPARISON_RESULTS],
-    localrule: True
-    message:
-        "tables and figures of the classifier comparison, from the values in results/reference"
 
 
 rule comparison:
     input:
-        COMPARISON_RESULTS,
+        list(COMPARISON_RESULTS.values()),
         "results/environment.json",
     localrule: True
     message:
         "the classifier comparison"
-
-
-rule frontier:  # former name
-    input:
-        rules.comparison.input,
-    localrule: True

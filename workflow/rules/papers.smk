@@ -116,23 +116,26 @@ rule claims_figures:
         words=WORDS,
         papers=[f"config/{paper}.yaml" for paper in EVIDENCE],
     output:
-        report(
-            "results/figures/{figure}.svg",
-            category="Claims",
-            labels={"figure": "{figure}"},
-            caption="../report/figure.rst",
+        [
+            report(
+                f"results/figures/{name}.svg",
+                category="Claims",
+                labels={"figure": name},
+                caption="../report/figure.rst",
+            )
+            for name in CLAIMS_FIGURES
+        ],
+        expand(
+            "results/figures/{name}.{suffix}",
+            name=CLAIMS_FIGURES,
+            suffix=[kind for kind in KINDS if kind != "svg"],
         ),
-        "results/figures/{figure}.pdf",
-        "results/figures/{figure}.png",
-        "results/figures/{figure}.csv",
-    wildcard_constraints:
-        figure="|".join(CLAIMS_FIGURES),
     localrule: True
     params:
-        caption=lambda wildcards: CAPTIONS[wildcards.figure],
+        caption=lambda wildcards: "\n\n".join(CAPTIONS[name] for name in CLAIMS_FIGURES),
         code=code("claims_figures"),
     message:
-        "drawing {wildcards.figure}"
+        "drawing the claims"
     script:
         "../scripts/claims_figures.py"
 

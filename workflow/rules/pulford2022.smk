@@ -36,9 +36,35 @@ TIMED = sorted(
         if dataset in DATASETS
     }
 )
+TIMINGS = {unit: f"results/timings/{'/'.join(unit)}.csv" for unit in TIMED}
 PULFORD_VALUES = {name: f"results/values/pulford2022_{name}.csv" for name in ("values", "timing")}
 EVIDENCE["pulford2022"] = {"all": {"values": PULFORD_VALUES}}
 REFERENCE_TOO += PULFORD_VALUES.values()
+
+
+rule time_iterations:
+    """Runs alone: it takes all cores, and uses one."""
+    input:
+        sorted({file for unit in TIMED for file in feature_files(unit[0], ["all"], [0])}),
+    output:
+        TIMINGS.values(),
+    log:
+        "results/logs/timings.log",
+    threads: lambda wildcards: workflow.cores
+    resources:
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 240 * attempt,
+        slurm_extra="--exclusive",
+    params:
+        units=[work_of(STUDY.units[unit]) for unit in TIMED],
+        features=[feature_files(unit[0], ["all"], [0]) for unit in TIMED],
+        iterations=STUDY.config.timing.iterations,
+        seed=SEED,
+        code=code("time_iterations"),
+    message:
+        "timing the iterations of EM"
+    script:
+        "../scripts/time_iterations.py"
 
 
 rule pulford_values:
@@ -46,7 +72,7 @@ rule pulford_values:
     input:
         history=[f"results/history/{dataset}.csv" for dataset in DATASETS],
         seconds=[f"results/timings/{dataset}.csv" for dataset in DATASETS],
-        timed=[f"results/timings/{'/'.join(unit)}.csv" for unit in TIMED],
+        timed=TIMINGS.values(),
     output:
         **PULFORD_VALUES,
     localrule: True
@@ -87,7 +113,7 @@ rule study:
 rule arrangements_timing:
     """Operations and seconds of a training; apart, as times differ in every run."""
     input:
-        [f"results/timings/{'/'.join(unit)}.csv" for unit in COUNTED],
+        [TIMINGS[unit] for unit in COUNTED],
     output:
         "results/tables/arrangements_timing.csv",
     localrule: True

@@ -8,9 +8,9 @@ def unit_of(wildcards):
     return STUDY.units[wildcards.dataset, wildcards.method, wildcards.unit]
 
 
-def work_of(wildcards):
+def work_of(unit):
     """The settings that a job fits, for any of their runs."""
-    return [asdict(setting) | {"runs": []} for setting in unit_of(wildcards)]
+    return [asdict(setting) | {"runs": []} for setting in unit]
 
 
 def baseline_runs(dataset):
@@ -22,13 +22,11 @@ def preset_runs(dataset, method):
     return list(range(max(runs, BASELINES.preset_runs.get(method, 0) if runs else 0)))
 
 
-def baseline_jobs(dataset):
+def baseline_jobs():
     """The methods that each job fits: those of `together` share one, any other has its own."""
-    large = STUDY.config.datasets[dataset].features["recipe"] == "images"
-    quick = [name for name in BASELINES.together if not (large and name in BASELINES.max_rows)]
     jobs = {}
     for name in BASELINES.names:
-        jobs.setdefault("quick" if name in quick else name, []).append(name)
+        jobs.setdefault("together" if name in BASELINES.together else name, []).append(name)
     return jobs
 
 
@@ -51,7 +49,7 @@ rule train:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=lambda wildcards, attempt: 240 * attempt,
     params:
-        unit=work_of,
+        unit=lambda wildcards: work_of(unit_of(wildcards)),
         seed=SEED,
         code=code("train"),
         classifiers=lambda wildcards: code_of_classifiers(setting.model for setting in unit_of(wildcards)),
@@ -78,7 +76,7 @@ rule baseline:
         runtime=lambda wildcards, attempt: 240 * attempt,
     params:
         runs=lambda wildcards: baseline_runs(wildcards.dataset),
-        methods=lambda wildcards: baseline_jobs(wildcards.dataset)[wildcards.job],
+        methods=lambda wildcards: baseline_jobs()[wildcards.job],
         max_rows=BASELINES.max_rows,
         select_rows=BASELINES.select_rows,
         n_features=lambda wildcards: STUDY.config.datasets[wildcards.dataset].baseline_features,
@@ -86,7 +84,7 @@ rule baseline:
         spec=spec_of,
         seed=SEED,
         code=code("baseline"),
-        classifiers=lambda wildcards: code_of_classifiers(baseline_jobs(wildcards.dataset)[wildcards.job]),
+        classifiers=lambda wildcards: code_of_classifiers(baseline_jobs()[wildcards.job]),
     message:
         "training {params.methods} on {wildcards.dataset}"
     script:
@@ -119,30 +117,6 @@ use rule baseline as preset with:
         "training {wildcards.method} on {wildcards.dataset} as the papers did"
 
 
-rule time_iterations:
-    """Runs alone: it takes all cores, and uses one."""
-    input:
-        lambda wildcards: feature_files(wildcards.dataset, ["all"], [0]),
-    output:
-        "results/timings/{dataset}/{method}/{unit}.csv",
-    log:
-        "results/logs/timings/{dataset}/{method}/{unit}.log",
-    threads: lambda wildcards: workflow.cores
-    resources:
-        mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 120 * attempt,
-        slurm_extra="--exclusive",
-    params:
-        unit=work_of,
-        iterations=lambda wildcards: STUDY.config.timing.iterations if len(unit_of(wildcards)) == 1 else 6,
-        seed=SEED,
-        code=code("time_iterations"),
-    message:
-        "timing {wildcards.method} {wildcards.unit} on {wildcards.dataset}"
-    script:
-        "../scripts/time_iterations.py"
-
-
 def histories(dataset):
     size = DATASETS[dataset].runs_per_job
     found = [
@@ -152,7 +126,7 @@ def histories(dataset):
         for batch in settings[0].batches(size)
     ]
     if baseline_runs(dataset) and any(dataset in EXPERIMENTS[name]["data_sets"] for name in REPRODUCED):
-        found += [f"results/runs/{dataset}/baselines/{job}" for job in baseline_jobs(dataset)]
+        found += [f"results/runs/{dataset}/baselines/{job}" for job in baseline_jobs()]
         found += [f"results/runs/{dataset}/presets/{name}" for name in DATASETS[dataset].presets]
     return found
 

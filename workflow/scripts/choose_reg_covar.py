@@ -6,7 +6,7 @@ from skem.repro.files import plain_errors, read_table, write_table
 
 with plain_errors():
     history = pd.concat([table for table in map(read_table, snakemake.input) if len(table)])
-    history = history[history["method"] == "ridge"]
+    history = history[history["method"] == "reg_covar"]
     trials = ["dataset", "reg_covar", "run", "fold"]
     best = history.groupby(trials)["validation_accuracy"].max().groupby(["dataset", "reg_covar"]).mean()
     table = (100 * best).unstack("dataset").reindex(columns=snakemake.params.datasets).reset_index()

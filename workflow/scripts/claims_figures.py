@@ -1,7 +1,7 @@
-"""Draw a figure of the claims."""
+"""Draw the figures of the claims."""
 
 from skem.repro.files import plain_errors
 from skem.repro.papers import claims_figures
 
 with plain_errors():
-    claims_figures.draw("results", [snakemake.wildcards.figure])
+    claims_figures.draw("results")

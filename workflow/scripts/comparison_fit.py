@@ -1,4 +1,4 @@
-"""Measure one method on one data set: images, tables or outliers."""
+"""Measure one method on one data set: images, tables, outliers or classes that are left out."""
 
 from functools import partial
 from importlib import import_module
@@ -10,8 +10,8 @@ from skem.repro.training.histories import Histories
 
 threads.limit_process(1)
 with plain_errors():
-    part, dataset, method = snakemake.wildcards
-    fit = import_module(f"skem.repro.comparison.{part}").fit
+    _, dataset, method = snakemake.wildcards
+    fit = import_module(snakemake.params.module).fit
     found = Histories()
     arguments = dataset, method, snakemake.params.job, snakemake.input[0], snakemake.params.seed
     found.attempt({"dataset": dataset, "method": method}, partial(fit, *arguments))

@@ -1,19 +1,20 @@
-"""Tables and figures of the classifier comparison."""
+"""Tables and figures of a part of the classifier comparison."""
 
 from pathlib import Path
 
 from skem.engine import threads
-from skem.repro.comparison import configuration, figures, summary
+from skem.repro.comparison import configuration, figures, pages, summary
 from skem.repro.drawing import save, style
 from skem.repro.files import plain_errors, read_table, write_table, write_text
 
 threads.limit_process(1)
 with plain_errors(), style():
     settings = configuration.read(snakemake.params.settings)
+    part = snakemake.params.part
     values = {name: read_table(path) for name, path in snakemake.input.items()}
-    tables = summary.tables(values)
-    texts = summary.markdown(tables, settings)
-    axes = figures.draw(tables, settings)
+    tables = summary.tables(part, values)
+    texts = pages.markdown(part, tables, settings)
+    axes = figures.draw(part, tables, settings)
     for path in map(Path, snakemake.output):
         name = path.stem.removeprefix("comparison_")
         if path.suffix == ".csv":

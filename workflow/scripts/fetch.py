@@ -6,10 +6,9 @@ from skem import datasets
 from skem.repro.files import plain_errors, write_json
 
 with plain_errors(snakemake.log):
-    record = datasets.fetch(snakemake.wildcards.source)
-    if not record["available"]:
-        try:
-            datasets.load(snakemake.wildcards.source)
-        except datasets.DatasetNotAvailable as error:
-            print(f"warning: {error}", file=sys.stderr)
+    try:
+        record = datasets.load(snakemake.wildcards.source).record
+    except datasets.DatasetNotAvailable as error:
+        record = error.record
+        print(f"warning: {error}", file=sys.stderr)
     write_json(snakemake.output[0], record)

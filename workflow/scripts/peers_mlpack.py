@@ -23,7 +23,7 @@ try:
     )["output_model"].get_cpp_params()["GMM"]
 except RuntimeError as error:
     sys.exit(
-        "mlpack gave up, as where a covariance is singular" if "Log::Fatal" in str(error) else str(error)
+        "mlpack stopped, probably at a singular covariance" if "Log::Fatal" in str(error) else str(error)
     )
 seconds = perf_counter() - begin
 gaussians = fitted["dists"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
 from skem.repro.config.documents import read_mapping, refuse
@@ -22,7 +22,9 @@ SCORES = {
 }
 """Titles of the scores of outliers."""
 
-Part = Literal["images", "tables", "outliers"]
+Part = Literal["images", "tables", "test", "outliers", "left_out"]
+"""Parts of the comparison: ``tables`` are the development tables, ``test`` the test tables."""
+
 Model: TypeAlias = Literal[tuple(entries())]  # type: ignore[valid-type]
 Score: TypeAlias = Literal[tuple(SCORES)]  # type: ignore[valid-type]
 
@@ -97,9 +99,12 @@ class Tables(TypedDict):
     """Folds and samples of the comparison on tables; the registry says which classifiers take part."""
 
     notes: str
+    development_notes: str
+    test_notes: str
     n_folds: Annotated[int, Field(ge=2, le=100)]
     max_rows: Annotated[int, Field(ge=20)]
-    data_sets: Annotated[Distinct[Source], Field(min_length=2)]
+    development: Annotated[Distinct[Source], Field(min_length=2)]
+    test: Annotated[Distinct[Source], Field(min_length=2)]
 
 
 class OutlierSet(TypedDict):
@@ -118,6 +123,16 @@ class Outliers(TypedDict):
     methods: Detectors
 
 
+class LeftOut(TypedDict):
+    """Recognition of a class that the training samples lack."""
+
+    notes: str
+    max_rows: Annotated[int, Field(ge=20)]
+    test_fraction: Annotated[float, Field(gt=0, lt=1)]
+    data_sets: Annotated[Distinct[Source], Field(min_length=1)]
+    methods: Detectors
+
+
 class Comparison(Strict):
     """``config/comparison.yaml``; ``names`` are titles of methods that have no entry in the registry."""
 
@@ -125,22 +140,35 @@ class Comparison(Strict):
     images: Images
     tables: Tables
     outliers: Outliers
+    left_out: LeftOut
+
+    @model_validator(mode="after")
+    def _check(self) -> Comparison:
+        if common := set(self.tables["development"]) & set(self.tables["test"]):
+            raise ValueError(f"tables.test has {min(common)}, a development table; a table has one group")
+        return self
 
     def data_sets(self, part: Part) -> list[str]:
         """Data sets of a part."""
+        if group := {"tables": "development", "test": "test"}.get(part):
+            return list(self.tables[group])  # type: ignore[literal-required]
         return list(getattr(self, part)["data_sets"])
 
     def methods(self, part: Part, dataset: str = "") -> dict[str, Any]:
         """Methods by label; those of the tables are the entries of the registry that take part."""
         if part == "images":
             return dict(self.images["data_sets"][dataset]["methods"])
-        if part == "outliers":
-            return dict(self.outliers["methods"])
+        if part in ("outliers", "left_out"):
+            return dict(getattr(self, part)["methods"])
         return {
             name: {"model": name, "params": dict(entry.comparison)}
             for name, entry in entries().items()
             if entry.comparison is not None
         }
+
+    def module(self, part: Part) -> str:
+        """Module whose ``fit`` measures a method."""
+        return f"skem.repro.comparison.{'tables' if part == 'test' else part}"
 
     def jobs(self, part: Part) -> list[tuple[str, str]]:
         """Data sets and methods of a part, one pair per job."""
@@ -150,8 +178,15 @@ class Comparison(Strict):
 
     def job(self, part: Part, dataset: str, method: str) -> dict[str, Any]:
         """Return the parameters of a job besides its features."""
-        shared = {"images": ("runs",), "tables": ("n_folds", "max_rows"), "outliers": ()}[part]
-        job = {name: getattr(self, part)[name] for name in shared}
+        folds = self.tables, ("n_folds", "max_rows")
+        shared: dict[str, tuple[Mapping[str, Any], tuple[str, ...]]] = {
+            "images": (self.images, ("runs",)),
+            "tables": folds,
+            "test": folds,
+            "left_out": (self.left_out, ("max_rows", "test_fraction")),
+        }
+        settings, names = shared.get(part, ({}, ()))
+        job = {name: settings[name] for name in names}
         if part == "images":
             entry = self.images["data_sets"][dataset]
             job |= {key: entry[key] for key in ("n_features",) if key in entry}
@@ -175,7 +210,9 @@ def read(path: str | Path) -> Comparison:
         where = f"{path}: images.data_sets.{name}"
         faults += unknown(entry["steps"], entry["methods"], f"{where}.steps")
         faults += _faults(entry["methods"], f"{where}.methods")
-    refuse(faults + _faults(found.outliers["methods"], f"{path}: outliers.methods"))
+    for part in ("outliers", "left_out"):
+        faults += _faults(found.methods(part), f"{path}: {part}.methods")
+    refuse(faults)
     return found
 
 

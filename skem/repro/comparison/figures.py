@@ -9,22 +9,21 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from skem.repro.comparison.configuration import Comparison
+from skem.repro.comparison.configuration import Comparison, Part
+from skem.repro.comparison.pages import NOT_RUN
 
 
-def draw(tables: Mapping[str, pd.DataFrame], settings: Comparison) -> dict[str, Any]:
-    """Figures by name, from `summary.tables`."""
+def draw(part: Part, tables: Mapping[str, pd.DataFrame], settings: Comparison) -> dict[str, Any]:
+    """Figures of a part by name, from `summary.tables`."""
     names, images = settings.titles(), settings.images["data_sets"]
-    both = tables["images"].merge(tables["images_timing"], on=["dataset", "method"])
-    both = both.groupby("dataset").filter(lambda own: len(own) > 1)  # one method alone is no comparison
+    if part == "images":
+        both = tables["images"].merge(tables["images_timing"], on=["dataset", "method"])
+        both = both.groupby("dataset").filter(lambda own: len(own) > 1)  # one method alone is no comparison
+        steps = {name: entry["steps"] for name, entry in images.items()}
+        titles = {name: entry["title"] for name, entry in images.items()}
+        return {"timing": error_by_seconds(both, steps, names, titles)}
     return {
-        "timing": error_by_seconds(
-            both,
-            {name: entry["steps"] for name, entry in images.items()},
-            names,
-            {name: entry["title"] for name, entry in images.items()},
-        ),
-        "ranks": critical_differences(tables["ranks"], names),
+        name: critical_differences(table, names) for name, table in tables.items() if name.endswith("ranks")
     }
 
 
@@ -71,7 +70,12 @@ def error_by_seconds(
 
 
 def critical_differences(ranks: pd.DataFrame, names: Mapping[str, str]) -> Any:
-    """Average ranks, a panel per measure; a bar joins methods without a significant difference (Demsar 2006)."""
+    """Average ranks, a panel per measure; a bar joins methods without a significant difference (Demsar 2006). Without ranks, a remark."""
+    if not len(ranks):
+        axes = plt.subplots(figsize=(7.2, 0.6), layout="constrained", squeeze=False)[1]
+        axes[0, 0].annotate(NOT_RUN, (0.5, 0.5), ha="center", va="center", fontsize=9)
+        axes[0, 0].set_axis_off()
+        return axes
     placed = dict(list(ranks.groupby("measure", sort=False)))
     most = max(map(len, placed.values()))
     axes = plt.subplots(

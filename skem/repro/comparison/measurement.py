@@ -18,6 +18,9 @@ from skem.repro.training.histories import Histories
 SEED = "frontier"
 """First word of the seeds' keys. Another one would change every number."""
 
+EPSILON = float(np.finfo(np.float64).eps)
+"""Least probability in a log-loss, as in scikit-learn: an exact zero costs 36.04 nats."""
+
 Samples = tuple[NDArray[Any], NDArray[Any]]
 """Features (n, M) and labels (n,), from zero on."""
 
@@ -50,7 +53,8 @@ def measure(
     """Fit a copy and evaluate it on the test samples: scores, CPU seconds of all threads together, predictions, log-losses.
 
     Scores are accuracy (%), log_loss (nats) and calibration_error (%, 15 bins). The latter two, and the log-losses of the
-    samples, are NaN without probabilities.
+    samples, are NaN without probabilities. Log-losses are those of scikit-learn's ``log_loss``, with probabilities between
+    `EPSILON` and one less `EPSILON`.
     """
     fitted, begun = clone(estimator), process_time()
     with warnings.catch_warnings():
@@ -64,7 +68,8 @@ def measure(
     posterior = log_proba(fitted, test[0])
     if posterior is not None:
         posterior, codes = posterior.astype(np.float64), np.searchsorted(fitted.classes_, test[1])
-        losses = -np.maximum(posterior[np.arange(len(codes)), codes], metrics.LOG_TINY)
+        true = posterior[np.arange(len(codes)), codes]
+        losses = -np.clip(true, np.log(EPSILON), np.log1p(-EPSILON))
         scores["log_loss"] = float(losses.mean())
         scores["calibration_error"] = 100 * metrics.expected_calibration_error(codes, posterior)
     return scores, seconds, predicted, losses

@@ -14,7 +14,7 @@ from skem import datasets
 from skem.datasets import Table
 from skem.repro import protocols
 from skem.repro.comparison import tables
-from skem.repro.comparison.summary import failures
+from skem.repro.comparison.pages import failures
 from skem.repro.config.validation import suggestion
 from skem.repro.render.format import document, interval
 from skem.repro.training.histories import Histories
@@ -101,7 +101,7 @@ def notes(table: Table, n_folds: int, max_rows: int) -> str:
         f"{n} samples{drawn}, {n_features} features, {len(np.unique(table.y))} classes. Protocol: nested, {n_folds}-fold "
         "cross-validation, stratified, with the same folds for every method. A method that chooses its configuration chooses "
         f"it on training samples only.{imputed} Each sample is tested once. Intervals are at 95%, over the test samples. "
-        "Log-loss is in nats."
+        "Log-loss is in nats, with probabilities of at least 2.2e-16, as in scikit-learn."
     )
 
 

@@ -80,7 +80,8 @@ class Described(Strict):
     n_classes: Count
     n_train: Count | None
     target_names: Texts
-    labels: Texts | None = None
+    columns: Texts | None = None
+    labels: Annotated[list[Text | Texts], Field(min_length=1)] | None = None
     feature_names: Texts | None = None
     levels: dict[str, Texts] | None = None
     licence: str

@@ -14,7 +14,7 @@ from skem.repro.config.validation import suggestion, unknown
 from skem.repro.training.settings import PARTS_OF_NAMES, Setting, blocks_of, candidate_name, setting_name
 
 CANDIDATES = "candidates"
-"""Unit of the candidates of nested: one job trains those of a method."""
+"""Unit of the settings that only nested compares: one job trains those of a method."""
 
 
 def settings(
@@ -30,8 +30,8 @@ def settings(
     """List the settings that an experiment trains; data sets without runs are left out.
 
     ``where`` names the experiment's file in messages; ``features`` and ``runs`` are by data set. ``ends`` keeps the first and
-    the last value of each list of a grid. ``numbers`` are the ids that a ``paper`` entry may name. ``candidate_runs`` are runs of the
-    candidates of nested, by data set, if they have fewer.
+    the last value of each list of a grid. ``numbers`` are the ids that a ``paper`` entry may name. ``candidate_runs`` are runs of
+    `CANDIDATES`, by data set, if they have fewer.
     """
     entries = experiment["data_sets"]
     faults = unknown(entries, runs, f"{where}: data_sets")
@@ -80,7 +80,7 @@ def _written_out(how: Any, ends: bool) -> Iterator[tuple[str, str, dict[str, Any
     """Name, unit and entry of each setting of a method; those of its grid are named after their values."""
     candidates = how.get("candidates", {"reg_covar": ()})
     for name, entry in how.get("settings", {}).items():
-        yield name, name, entry
+        yield name, CANDIDATES if "candidates" in how and entry["rows"] == ["part"] else name, entry
         rows = ["part"] if "part" in entry["rows"] else entry["rows"]  # nested needs validation samples alone
         for value in _ends(candidates["reg_covar"]) if ends else candidates["reg_covar"]:
             params = entry["params"] | {"reg_covar": value}

@@ -119,6 +119,7 @@ class DataSet(Strict):
     runs: Runs
     runs_per_job: Count = 1
     candidate_runs: Count | None = None
+    validation_runs: Count | None = None
     baseline_runs: Runs = 0
     baseline_features: Count | None = None
     presets: list[Baseline] = Field(default_factory=list)
@@ -126,6 +127,11 @@ class DataSet(Strict):
 
     @model_validator(mode="after")
     def _check(self) -> DataSet:
+        if self.validation_runs and (self.features["recipe"] == "table" or "n_train" in self.features):
+            raise ValueError(
+                f"validation_runs is {self.validation_runs}; only images with a validation_fraction train a second time "
+                "without their validation samples"
+            )
         if (wanted := self.baseline_features or 0) > (n := n_features(self.features)):
             raise ValueError(f"baseline_features is {wanted}; there are {n} features")
         return self

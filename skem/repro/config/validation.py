@@ -59,7 +59,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     """Name the known word that was probably meant, and list all, unless they are too many to read."""
     known = list(known)
     close = difflib.get_close_matches(word, known, n=1)
-    allowed = ", ".join(known) if len(known) < 100 else f"one of {len(known)}"
+    allowed = ", ".join(known) if len(known) < 40 else f"one of {len(known)}"
     return (f"did you mean {close[0]}? " if close else "") + f"allowed: {allowed}"
 
 

@@ -47,14 +47,14 @@ def _quantities(history: pd.DataFrame) -> Record:
     for protocol in protocols.PROTOCOLS:
         runs = protocols.per_run(protocols.select(history, protocol))
         for key, group in runs.groupby(SERIES[:2] if protocol == "nested" else SERIES, sort=False):
-            # A method with one configuration has the same accuracies under "validated".
+            # A method with one configuration has the same accuracies under "validation_selected_iteration".
             if protocol != "nested" or configurations[key[1]] > 1:
                 record.setdefault("/".join(key), {})[protocol] = group["test_accuracy"].tolist()
-    final = history[history["rows"] == "all"].sort_values("pass")
+    final = history[history["rows"] == "all"].sort_values("iteration")
     final = final.drop_duplicates([*SERIES, "run", "fold"], keep="last")
     for key, group in final.groupby(SERIES, sort=False):
-        means = group.groupby("run")[["log_likelihood", "objective", "pass"]].mean()
-        record["/".join(key)] |= means.rename(columns={"pass": "passes"}).to_dict("list")
+        means = group.groupby("run")[["log_likelihood", "objective", "iteration"]].mean()
+        record["/".join(key)] |= means.rename(columns={"iteration": "iterations"}).to_dict("list")
     return record
 
 
@@ -62,7 +62,7 @@ def _mixtures(dataset: str, X: NDArray[Any], work: Mapping[str, Any]) -> Record:
     """Plain mixtures of every covariance type, which end by their tolerance."""
     record: Record = {}
     for covariance_type in COVARIANCE_TYPES:
-        quantities = record[f"{dataset}/mixture/{covariance_type}"] = {"log_likelihood": [], "passes": []}
+        quantities = record[f"{dataset}/mixture/{covariance_type}"] = {"log_likelihood": [], "iterations": []}
         for run in range(work["runs"]):
             model = GaussianMixture(
                 work["mixture"]["n_components"],
@@ -76,5 +76,5 @@ def _mixtures(dataset: str, X: NDArray[Any], work: Mapping[str, Any]) -> Record:
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 model.fit(X[:, : work["mixture"]["n_features"]])
             quantities["log_likelihood"].append(float(model.log_likelihood_[-1]))
-            quantities["passes"].append(float(model.n_iter_))
+            quantities["iterations"].append(float(model.n_iter_))
     return record

@@ -35,7 +35,7 @@ RATIOS = (("head", "base"), ("head", "control"), ("control", "base"))
 """Compared sides of a timing."""
 
 FAILING = ("worse", "differs", "slower", "not measured")
-LESS_IS_BETTER = ("inertia", "passes", "log_loss")
+LESS_IS_BETTER = ("inertia", "iterations", "log_loss")
 NEITHER_IS_BETTER = ("features", "n_components", "temperature")
 
 Record = dict[str, dict[str, list[float]]]

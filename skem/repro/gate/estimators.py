@@ -21,7 +21,13 @@ RUNS = 5
 """Splits and seeds of each case."""
 
 discriminative = partial(
-    skem.DiscriminativePSKEMClassifier, 20, n_blocks=2, max_iter=5, discriminative_iter=5
+    skem.DiscriminativePSKEMClassifier,
+    20,
+    n_blocks=2,
+    standardize=True,
+    reg_covar=0.1,
+    max_iter=5,
+    discriminative_iter=5,
 )
 sdgm = partial(skem.SDGMClassifier, 2)
 
@@ -91,9 +97,9 @@ def _measure(name: str, run: int) -> dict[str, float]:
         return {"log_likelihood": model.score(X[half:])}
     model.fit(X[:half], y[:half])
     if isinstance(model, skem.KMeans):
-        return {"inertia": model.inertia_, "passes": model.n_iter_}
+        return {"inertia": model.inertia_, "iterations": model.n_iter_}
     if isinstance(model, skem.GaussianMixture):
-        return {"log_likelihood": model.score(X[half:]), "passes": model.n_iter_}
+        return {"log_likelihood": model.score(X[half:]), "iterations": model.n_iter_}
     if isinstance(model, skem.GaussianMixturePath):
         best = model.best_estimator_
         return {"log_likelihood": best.score(X[half:]), "n_components": best.n_components}

@@ -26,10 +26,10 @@ GUIDE = f"""\
 
 NOTES = """\
 Brackets hold 95% intervals: for a number, of a result like the paper's; for a statement, of the difference that decides it. Unless the
-reason says otherwise, a difference above zero is as the paper says. The difference of a statement about several comparisons is that of
-the deciding one: of the least certain comparison if all must hold, of the most certain one if any will do. *Apart* is ours minus the
-paper's in standard deviations of the prediction: beyond about ±2 they differ. A measurement that a paper states several times counts
-once. Everything that counts in no answer stands at the end of each paper, with the reason."""
+reason says otherwise, a difference above zero is as the paper says. A statement about several comparisons has the difference of one:
+the least certain comparison if all must hold, the most certain one if any is enough. The *standardised difference* is ours minus the
+paper's, in standard deviations of the prediction: beyond about ±2 they differ. A measurement that a paper states several times counts
+once. Claims that count in no answer stand at the end of each paper, with the reason."""
 
 REMARK = 160
 """Characters of a remark that tables of claims show."""
@@ -73,8 +73,8 @@ def sentences(parts: Iterable[str]) -> str:
 
 
 def capital(text: str) -> str:
-    """Begin a text with a capital, unless its first word is a name in code."""
-    return text if "_" in text.split(" ", 1)[0] else text[:1].upper() + text[1:]
+    """Begin a text with a capital, unless its first word is a name in code or a symbol."""
+    return text if "_" in text.split(" ", 1)[0] or not text[:1].isascii() else text[:1].upper() + text[1:]
 
 
 def reason(row: Row, words: Words) -> str:
@@ -106,7 +106,7 @@ def shown(row: Row, words: Words) -> dict[str, str]:
         "statement": sentence(row, words),
         "paper": f"{paper} {unit}".strip() + SIGMAS[row["spread_kind"]],
         "ours": ours + _spread(row),
-        "apart": "" if pd.isna(z) else "0" if abs(z) < 0.05 else f"{z:+.1f}",
+        "standardised difference": "" if pd.isna(z) else "0" if abs(z) < 0.05 else f"{z:+.1f}",
         "why": reason(row, words),
         "place": row["place"],
     }
@@ -157,7 +157,7 @@ def _answered(once: pd.DataFrame, heading: str) -> Iterator[str | pd.DataFrame]:
     """Yield a heading and a table per answer."""
     for word in ORDER:
         own = once[once["answer"] == word]
-        columns = ["statement", "paper", "ours", "apart", "why", "place"]
+        columns = ["statement", "paper", "ours", "standardised difference", "why", "place"]
         if word == NOT_RUN:
             columns = ["statement", "paper", "why", "place"]
         if len(own):

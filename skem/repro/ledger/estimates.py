@@ -123,6 +123,12 @@ class Estimate:
         """Degrees of freedom of ``sd``."""
         return self.n - 1 if self.dof is None else self.dof
 
+    @property
+    def n_runs(self) -> float:
+        """Number of runs; NaN for a constant, and for a number that is derived from several means or spreads."""
+        derived, constant = self.dof is not None, self.sd == self.grain == 0
+        return float("nan") if self.n == 1 and (derived or constant) else self.n
+
     def _with(self, other: Estimate, combine: Callable[[Any, Any], Any]) -> Estimate:
         """Combine with another estimate, paired if both have the same runs, so that the mean is that of the two means."""
         protocol, grain = self.protocol or other.protocol, max(self.grain, other.grain)

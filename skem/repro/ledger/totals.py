@@ -122,7 +122,7 @@ def by_table(own: Mapping[str, Any]) -> pd.DataFrame:
         [
             {"the paper's table": place, "cells measured": n["cells"], "outside the interval": n["outside"]}
             | {"under every interpretation": n["differs"]}
-            | {"a faithful copy would miss": f"{n['by_chance']:.1f}, at most {n['at_most']}"}
+            | {"expected by chance": f"{n['by_chance']:.1f}, at most {n['at_most']}"}
             for place, n in own["tables"].items()
         ]
     )

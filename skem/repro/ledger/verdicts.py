@@ -82,7 +82,7 @@ class Evaluation:
     measured, low, high : float
         Mean, and the interval that decided.
     n : float
-        Number of runs.
+        Number of runs, see `Estimate.n_runs`.
     protocol, note : str
     unrounded : (float, float)
         The interval without the rounding of the printed digit; NaN if it is not one of a number that may lie outside.
@@ -171,7 +171,7 @@ def evaluate_number(claim: Claim, estimate: Estimate) -> Evaluation:
     found = Evaluation(
         "undecided",
         estimate.mean,
-        n=estimate.n,
+        n=estimate.n_runs,
         protocol=estimate.protocol,
         note=estimate.note,
         positive=positive,

@@ -71,7 +71,12 @@ class Evidence:
         return self.rows(table, content, dataset=dataset, method=method, **where)
 
 
-FINAL = "last-pass"
+def by_run(rows: pd.DataFrame, column: str) -> pd.Series:
+    """Return a column, indexed by run. `DataFrame.set_index` would copy all columns, for thousands of estimates."""
+    return pd.Series(rows[column].to_numpy(), index=pd.Index(rows["run"]), name=column)
+
+
+FINAL = "final_iteration"
 """Protocol of results after the final iteration."""
 
 

@@ -101,7 +101,9 @@ N_CONCLUSIONS = 10
 
 
 def conclusions(paper: str, claims: pd.DataFrame, words: Words) -> str:
-    """List the first orderings and statements of a paper by answer; those about single columns of a table are counted.
+    """List the first orderings and statements of a paper by answer.
+
+    Those about single columns of a table are counted, and listed only if they do not hold.
 
     Parameters
     ----------
@@ -116,7 +118,7 @@ def conclusions(paper: str, claims: pd.DataFrame, words: Words) -> str:
     blocks = []
     for answer, title in CONCLUSIONS.items():
         answered = own["answer"] == answer
-        rows = own[answered & of_text].head(N_CONCLUSIONS).to_dict("records")
+        rows = own[answered & (of_text | (answer == DIFFERS))].head(N_CONCLUSIONS).to_dict("records")
         lines = [_conclusion(row, words) for row in rows]
         if more := answered.sum() - len(rows):
             lines.append(f"- {more} more in the claims table.")

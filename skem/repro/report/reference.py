@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from skem.repro.config.documents import read_mapping
 from skem.repro.files import read_json
 from skem.repro.ledger import summary
 
@@ -55,6 +56,13 @@ class Reference:
             raise LookupError(f"there is no table {self._path(name)}")
         # As strings, so that "1e-6" stays a name; `cells` converts numbers.
         return pd.read_csv(self._path(name), dtype=str, keep_default_na=False)
+
+    def minutes(self, name: str) -> Any:
+        """Minutes of a command that pages promise, or their machine or date, from ``minutes.yaml``."""
+        found = read_mapping(self.folder / "minutes.yaml")
+        if name not in found:
+            raise LookupError(unknown(name, found))
+        return found[name]
 
     def cells(self, table: str, column: str, **where: Any) -> list[Any]:
         """Values of a column in the rows with these values, as numbers if all of them are."""
@@ -119,7 +127,7 @@ class Reference:
             "dataset": dataset,
             "method": initialisation,
             "n_components": n_components,
-            "protocol": "best-pass",
+            "protocol": "test_selected_iteration",
         }
         columns = [self.cells("figures/advantage", name, **where) for name in ("n_blocks", "accuracy")]
         pairs = list(zip(*columns, strict=True))

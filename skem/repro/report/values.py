@@ -25,7 +25,7 @@ from typing import Any
 import pandas as pd
 
 from skem.repro.render.format import number
-from skem.repro.report import blocks
+from skem.repro.report import blocks, comparison_blocks
 from skem.repro.report.headlines import ours
 from skem.repro.report.reference import Reference, unknown
 
@@ -208,10 +208,14 @@ NAMED: dict[str, Callable[..., Any]] = {
     "choosing.critical_difference": lambda r: fixed(
         r.cells("comparison_ranks", "critical_difference", measure="accuracy")[0]
     ),
+    "comparison.test_summary": comparison_blocks.test_summary,
+    "comparison.test_ranks": comparison_blocks.test_ranks,
+    "comparison.left_out": comparison_blocks.left_out,
     "choosing.svm_to_pskem": _svm_to_pskem,
     "pulford2022.arrangements_significant": lambda r: r.remark(
         "pulford.sec3-3.arrangement_insensitive", "([0-9]+ of [0-9]+) are significant"
     ),
+    "minutes": Reference.minutes,
     "titsias2001.errors": _titsias_errors,
     "titsias2001.no_sharing": lambda r, dataset: _sharing(r, dataset, 0),
     "titsias2001.half_sharing": lambda r, dataset: _sharing(r, dataset, 0.5),

@@ -12,7 +12,7 @@ import pandas as pd
 from skem.repro.ledger.stated_claims import claim
 from skem.repro.names import NAMES, configuration_title
 from skem.repro.paired import Predictions, mcnemar_over_runs
-from skem.repro.protocols import LABELS, select, summarise
+from skem.repro.protocols import LABELS, PROTOCOLS, select, summarise
 from skem.repro.render.format import interval, number
 from skem.repro.training.classifiers import baselines
 from skem.repro.training.settings import candidate_name
@@ -20,9 +20,6 @@ from skem.repro.training.settings import candidate_name
 Experiment = Mapping[str, Any]
 """A checked experiment file."""
 Row = Mapping[str, Any]
-
-PROTOCOLS = {label.replace("-", "_").replace(" ", "_"): protocol for protocol, label in LABELS.items()}
-"""Columns of `accuracy_table` and the protocols of a history that they hold."""
 
 
 def paper_methods(entry: Row) -> list[str]:
@@ -78,18 +75,20 @@ def _ours(entry: Row, history: pd.DataFrame, summary: pd.DataFrame) -> dict[str,
     at_paper = own[own["setting"] == configuration]
     row = {"method": method, "n_train": int(at_paper["n_train"].max())}
     row |= {f"n_{key}s": at_paper[key].nunique() for key in ("run", "fold")}
-    for column, protocol in PROTOCOLS.items():
-        row |= _accuracy(summary, column, protocol, method, None if protocol == "nested" else configuration)
-    selected = select(own, "nested")["setting"]
+    for protocol in PROTOCOLS:
+        row |= _accuracy(summary, protocol, protocol, method, None if protocol == "nested" else configuration)
+    nested = select(own, "nested")
+    selected = nested["setting"]
     row["nested_configuration"] = "; ".join(f"{name} ({n})" for name, n in selected.value_counts().items())
     row["nested_fits"] = len(selected)
     row["nested_fits_chosen_on_test"] = int(selected.isin(_chosen_on_test(entry, method)).sum())
     for other, column in _variants(entry).items():
-        row |= _accuracy(summary, column, "best-pass", other, configuration)
-    keys = ["dataset", "method", "setting", "run", "fold", "pass"]
-    chosen = select(at_paper, "validated")[keys].merge(
+        row |= _accuracy(summary, column, "test_selected_iteration", other, configuration)
+    keys = ["dataset", "method", "setting", "run", "fold", "iteration"]
+    chosen = select(at_paper, "validation_selected_iteration")[keys].merge(
         at_paper[at_paper["validation_accuracy"].notna()], on=keys
     )
+    row |= {"n_validation_runs": chosen["run"].nunique(), "n_nested_runs": nested["run"].nunique()}
     return row | {"log_loss": _weighted(chosen, "test_log_loss"), "ece": _weighted(chosen, "test_ece")}
 
 
@@ -133,10 +132,12 @@ def _baselines(
     by_method = own.groupby("method", sort=False)
     best = by_method["validation_accuracy"].mean().idxmax()
     n_train = by_method["n_train"].max()
-    row: dict[str, Any] = {"best_method": best} | _accuracy(summary, "best_accuracy", "validated", best)
+    row: dict[str, Any] = {"best_method": best} | _accuracy(
+        summary, "best_accuracy", "validation_selected_iteration", best
+    )
     row["best_n_train"] = int(n_train[best])
     if "svm_rbf" in n_train:
-        row |= _accuracy(summary, "svm_rbf", "validated", "svm_rbf")
+        row |= _accuracy(summary, "svm_rbf", "validation_selected_iteration", "svm_rbf")
         row["svm_rbf_n_train"] = int(n_train["svm_rbf"])
     with_log_loss = own[own["test_log_loss"].notna()]
     if len(with_log_loss):
@@ -153,7 +154,7 @@ def baselines_table(history: Mapping[str, pd.DataFrame], failures: pd.DataFrame)
     own = [_baseline_rows(table) for table in history.values() if len(table)]
     keys = ["dataset", "method"]
     rows = [
-        summarise(table, ["validated"])
+        summarise(table, ["validation_selected_iteration"])
         .query("metric == 'accuracy'")
         .merge(table.groupby(keys)["n_train"].max().reset_index(), on=keys)
         for table in own
@@ -170,7 +171,7 @@ def parts(
 ) -> dict[str, pd.DataFrame]:
     """Format `accuracy_table` and `baselines_table` as tables of text by caption."""
     variants = {
-        column: f"{LABELS['best-pass']}, reg_covar {entry['methods'][name]['params']['reg_covar']:g}"
+        column: f"{LABELS['test_selected_iteration']}, reg_covar {entry['methods'][name]['params']['reg_covar']:g}"
         for entry in experiment["data_sets"].values()
         for name, column in _variants(entry).items()
         if column in table
@@ -187,10 +188,11 @@ def parts(
             "N": number(row.get("n_train"), 0),
             "runs": number(row.get("n_runs"), 0) + ("" if folds in ("-", "1") else f" x {folds} folds"),
             "paper": number(row["paper_accuracy"]),
-            LABELS["best-pass"]: _interval(row, "test_selected_iteration"),
+            LABELS["test_selected_iteration"]: _interval(row, "test_selected_iteration"),
             **{heading: _interval(row, column) for column, heading in variants.items()},
-            LABELS["validated"]: _interval(row, "validation_selected_iteration"),
-            "nested": _interval(row, "nested"),
+            LABELS["validation_selected_iteration"]: _interval(row, "validation_selected_iteration")
+            + _fewer(row, "n_validation_runs"),
+            "nested": _interval(row, "nested") + _fewer(row, "n_nested_runs"),
             "chosen on test": number(row.get("nested_fits_chosen_on_test"), 0)
             + (f" of {row['nested_fits']:.0f} fits" if row["available"] else ""),
             "log-loss": number(row.get("log_loss"), 3),
@@ -237,6 +239,11 @@ def _interval(row: Row, column: str) -> str:
     return interval(row.get(column), low, high)
 
 
+def _fewer(row: Row, column: str) -> str:
+    """Number of runs of a protocol if it has fewer than the data set."""
+    return f" (n = {row[column]:.0f})" if row["available"] and 0 < row[column] < row["n_runs"] else ""
+
+
 def failures_sentence(failures: pd.DataFrame) -> str:
     """Name the configurations that failed, or nothing."""
     failed = [
@@ -250,12 +257,12 @@ def failures_sentence(failures: pd.DataFrame) -> str:
 NOTES = """\
 *paper*: value of the paper, at the best iteration on the test set. *test-selected iteration*: ours by the same protocol.
 *validation-selected iteration*: iteration selected on held-out training samples. *nested*: covariance regularisation,
-configuration and iteration selected on them in each fold, the value to rely on. *chosen on test*: fits in which nested
-selected a configuration that the paper had chosen by test accuracy; this choice is not independent of the test samples.
-All other columns have the paper's configuration with one covariance regularisation for all data sets. It was chosen on
-validation samples that are, under cross-validation, test samples of other folds. Intervals, of one kind in all columns:
-over runs and over the sampling of the samples tested, which under cross-validation are those of all folds. N: training
-samples; the validation-selected and the nested models have a tenth fewer, except on MNIST. Log-loss (nats) and expected
+configuration and iteration selected on them in each fold, the value to rely on. *n*: runs of a value, if fewer than those
+of the data set. *chosen on test*: fits in which nested selected a configuration that the paper had chosen by test accuracy;
+this choice is not independent of the test samples. All other columns have the paper's configuration with one covariance
+regularisation for all data sets. It was chosen on validation samples that are, under cross-validation, test samples of
+other folds. Intervals: over runs and over the sampling of the samples tested, which under cross-validation are those of all
+folds. A single run has no spread over runs, so its interval is too narrow. N: training samples; the validation-selected and the nested models have a tenth fewer, except on MNIST. Log-loss (nats) and expected
 calibration error (ECE) belong to the validation-selected iteration: a product over dependent feature blocks is
 overconfident. Baselines select their hyperparameters on the same held-out samples and are trained on N samples; the best
 baseline is the best on the held-out samples. McNemar p: difference between the best baseline and the validation-selected

@@ -31,8 +31,8 @@ def by_iteration(history: pd.DataFrame) -> pd.DataFrame:
         own = history if trained_on is None else history[history["rows"] == trained_on]
         own = own[own[f"{part}_accuracy"].notna()]
         right = 100 * own[f"{part}_accuracy"] * own[f"n_{part}"]
-        sums = own.assign(right=right).groupby(["run", "pass"])[["right", f"n_{part}"]].sum()
-        by_run = (sums["right"] / sums[f"n_{part}"]).groupby("pass")
+        sums = own.assign(right=right).groupby(["run", "iteration"])[["right", f"n_{part}"]].sum()
+        by_run = (sums["right"] / sums[f"n_{part}"]).groupby("iteration")
         table = by_run.agg(accuracy="mean", low="min", high="max").rename_axis("iteration")
         found.append(table.reset_index().assign(curve=curve))
     return pd.concat(found, ignore_index=True)[["curve", "iteration", "accuracy", "low", "high"]]

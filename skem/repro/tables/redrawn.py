@@ -42,6 +42,7 @@ NOT_EVALUATED: dict[str, Any] = {
     "standardised_difference": float("nan"),
     "answer": "",
     "basis": "",
+    "repeats": "",
 }
 """A claim that the claims table lacks."""
 
@@ -61,7 +62,7 @@ def cells(panels: Sequence[Panel], claims: pd.DataFrame, stated: pd.DataFrame) -
     -------
     DataFrame
         panel, row, column (labels), id, paper and ours (as shown), difference (in standard deviations of a result like the paper's),
-        answer (empty: not in the claims table), compared (whether it counts as a measurement).
+        answer (empty: not in the claims table), compared (whether it counts: a measurement that no earlier cell of the panel repeats).
 
     Raises
     ------
@@ -72,6 +73,7 @@ def cells(panels: Sequence[Panel], claims: pd.DataFrame, stated: pd.DataFrame) -
     printed = dict(zip(stated["id"], stated["value"], strict=True))
     found, faults = [], []
     for panel in panels:
+        counted: set[str] = set()
         for row, column in product(panel.rows, panel.columns):
             pattern = panel.cells.format(row=row, column=column)
             ids = [name for name in printed if fnmatchcase(name, pattern)]
@@ -79,14 +81,17 @@ def cells(panels: Sequence[Panel], claims: pd.DataFrame, stated: pd.DataFrame) -
                 faults.append(f"{panel.title}: {len(ids)} claims have an id like {pattern}; one is needed")
                 continue
             own = evaluated.loc[ids[0]] if ids[0] in evaluated.index else NOT_EVALUATED
-            measured = own["measured"]
+            measured, source = own["measured"], own["repeats"] or ids[0]
+            compared = own["basis"] == MEASUREMENT and own["answer"] in COMPARED
             found.append(
                 {"panel": panel.title, "row": panel.rows[row], "column": panel.columns[column], "id": ids[0]}
                 | {"paper": shown(printed[ids[0]])}
                 | {"ours": "" if pd.isna(measured) else shown(printed[ids[0]], measured)}
                 | {"difference": pd.to_numeric(own["standardised_difference"]), "answer": own["answer"]}
-                | {"compared": own["basis"] == MEASUREMENT and own["answer"] in COMPARED}
+                | {"compared": compared and source not in counted}
             )
+            if compared:
+                counted.add(source)
     refuse(faults)
     return pd.DataFrame(found)
 
@@ -107,7 +112,7 @@ def write(paper: str, results: Path, config: str | Path = "config") -> None:
     for name, panels in layouts(paper, config).items():
         table = cells(panels, claims, stated)
         misses = {
-            str(title): expected_misses(once[once["id"].isin(own["id"])])
+            str(title): expected_misses(once[once["id"].isin(own.loc[own["compared"], "id"])])
             for title, own in table.groupby("panel")
         }
         axes = draw(table, misses)
@@ -171,7 +176,7 @@ def _draw_panel(ax: Any, own: pd.DataFrame, misses: tuple[float, float]) -> None
     ax.spines[:].set_visible(False)
     compared, differs = own["compared"].sum(), (own["compared"] & (own["answer"] == DIFFERS)).sum()
     text = (
-        f"{differs} of {compared} differ; of a faithful copy {misses[0]:.1f} would, at most {misses[1]:.0f}"
+        f"{differs} of {compared} differ; by chance alone: {misses[0]:.1f} expected, at most {misses[1]:.0f}"
     )
     place = {"ha": "right", "va": "top", "fontsize": 7, "style": "italic"}
     ax.text(len(columns), len(rows) + 0.1, text if compared else "", **place)

@@ -153,13 +153,13 @@ def fit_baseline(
         spent = {"seconds": perf_counter() - wall, "cpu_seconds": process_time() - cpu}
         for name, fitted in forests(method, selected.estimator):
             keys = {"dataset": dataset, "method": name, "setting": setting}
-            row = keys | {"model": method} | trial.keys() | {"pass": 1, "n_train": selected.n_train}
+            row = keys | {"model": method} | trial.keys() | {"iteration": 1, "n_train": selected.n_train}
             for part, samples in (parts | {"test": (trial.X_test, trial.y_test)}).items():
                 predicted, scored = predict_and_score(fitted, *samples)
                 row |= {f"{part}_{key}": value for key, value in scored.items()}
             row |= {"log_likelihood": float("nan"), "objective": float("nan")}
             row |= {"dtype": str(trial.X_train.dtype), "chosen": json.dumps(selected.params, sort_keys=True)}
             found.history.append(row | {"warnings": " | ".join(selected.warnings)})
-            found.seconds.append(keys | trial.keys() | {"pass": 1} | spent)
+            found.seconds.append(keys | trial.keys() | {"iteration": 1} | spent)
             found.keep(trial, predicted, f"{name}:")
     return found

@@ -61,8 +61,8 @@ def train(
 
     Returns the history, the wall and CPU seconds of the iterations without the evaluation (a row per iteration each), and test
     predictions after the iteration with the best validation accuracy or, without validation samples, the best test accuracy,
-    as ``validated`` and ``best-pass`` report. Of the history, ``shared_proportion`` is that of Pulford 2022, section 3.3;
-    ``kept`` the number of covariances that iterations so far could not replace, as their successors were singular;
+    as ``validation_selected_iteration`` and ``test_selected_iteration`` report. Of the history, ``shared_proportion`` is that of
+    Pulford 2022, section 3.3; ``kept`` the number of covariances that iterations so far could not replace, as their successors were singular;
     ``condition``, after the last iteration, the largest condition number of a covariance.
     """
     trial.raise_if_unseen()
@@ -81,14 +81,14 @@ def train(
         spent = {"seconds": perf_counter() - wall, "cpu_seconds": process_time() - cpu}
         if p == 1 and model in MODELS:
             X = fitted._features(X, keep=True)
-        row = trial.keys() | {"pass": p} | known
+        row = trial.keys() | {"iteration": p} | known
         predicted, posterior = classifiers.decide(fitted, X)
         for part, rows in parts.items():
             own = None if posterior is None else posterior[rows]
             scored = classifiers.evaluate(codes[rows], predicted[rows], own)
             row |= {f"{part}_{name}": value for name, value in scored.items()}
         history.append(row)
-        seconds.append(trial.keys() | {"pass": p} | spent)
+        seconds.append(trial.keys() | {"iteration": p} | spent)
         value: tuple[float, ...] = (row["test_accuracy"],)
         if n_validation:
             value = (row["validation_accuracy"], -np.nan_to_num(row["validation_log_loss"]))
@@ -107,7 +107,7 @@ def _iterations(
     estimator = MODELS[model].load()(random_state=random_state, **params)
     kept = 0
     previous: list[Any] = []
-    for fitted in estimator.fit_passes(trial.X_train, trial.y_train):
+    for fitted in estimator.fit_iterations(trial.X_train, trial.y_train):
         blocks = fitted.blocks_
         kept += sum(map(_kept, previous, blocks))
         previous = blocks
@@ -180,7 +180,7 @@ def seconds_per_iteration(
     """Measure wall seconds of each iteration, after a first one that warms up and is left out."""
     # One more than is timed: the last iteration of a fit leaves out the sums that no M-step will use.
     estimator = MODELS[model].load()(random_state=random_state, **params | {"max_iter": iterations + 2})
-    fit = estimator.fit_passes(trial.X_train, trial.y_train)
+    fit = estimator.fit_iterations(trial.X_train, trial.y_train)
     next(fit)
     seconds = []
     for _ in range(iterations):

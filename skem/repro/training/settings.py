@@ -10,7 +10,7 @@ PARTS_OF_NAMES = {
     "n_components": "K{}",
     "folds": "{}",
     "scale": "{}",
-    "reg_covar": "ridge{:g}",
+    "reg_covar": "reg_covar{:g}",
 }
 """Parameters that a grid may vary, and their forms in the name of a setting."""
 
@@ -27,7 +27,7 @@ def setting_name(**values: Any) -> str:
 
 
 def candidate_name(setting: str, reg_covar: float) -> str:
-    """Name a setting with another covariance regularisation, a candidate of nested: "1x7-K14-ridge0.3"."""
+    """Name a setting with another covariance regularisation, a candidate of nested: "1x7-K14-reg_covar0.3"."""
     return f"{setting}-{setting_name(reg_covar=reg_covar)}"
 
 

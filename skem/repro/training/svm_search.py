@@ -79,7 +79,9 @@ class SVMSearch(ClassifierMixin, BaseEstimator):
         best = points[int(np.argmax(held_out))]
         self.params_ = dict(zip(("C", "width", "standardize"), best, strict=True))
         frozen = FrozenEstimator(machine(best).fit(X_train, y_train))
-        self.calibrated_ = CalibratedClassifierCV(frozen, method="sigmoid").fit(X_held, y_held)
+        # The machine is frozen, so a single fold serves classes with few held-out samples, too.
+        every = np.arange(len(y_held))
+        self.calibrated_ = CalibratedClassifierCV(frozen, cv=[(every, every)]).fit(X_held, y_held)
         self.machine_ = machine(best).fit(X, y)
         self.classes_ = self.machine_.classes_
         return self

@@ -10,10 +10,23 @@ import pandas as pd
 import pytest
 import yaml
 from numpy.testing import assert_allclose
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import log_loss
 
 from skem import PSKEMClassifier
 from skem.images import Deskew, UnitRange, WindowPCA
-from skem.repro.comparison import configuration, figures, images, outliers, summary, tables
+from skem.repro.comparison import (
+    configuration,
+    figures,
+    images,
+    left_out,
+    measurement,
+    outliers,
+    pages,
+    summary,
+    tables,
+)
 from skem.repro.config import experiments
 from skem.repro.config.documents import ConfigurationError
 from skem.repro.files import read_table, write_arrays, write_json
@@ -22,7 +35,7 @@ from skem.repro.training.classifiers import Classifier, comparison, make
 
 ROOT = Path(__file__).parents[3]
 CONFIG = ROOT / "config/comparison.yaml"
-VALUES = ("images", "images_timing", "tables", "outliers")
+PARTS = ("images", "tables", "test", "outliers", "left_out")
 
 
 @pytest.fixture(scope="module")
@@ -32,9 +45,15 @@ def settings():
 
 @pytest.fixture(scope="module")
 def reference():
-    return summary.tables(
-        {name: read_table(ROOT / f"results/reference/values/comparison_{name}.csv") for name in VALUES}
-    )
+    """Tables of the committed values, by part."""
+    found = {}
+    for part in PARTS:
+        names = [part, "images_timing"] if part == "images" else [part]
+        values = {
+            name: read_table(ROOT / f"results/reference/values/comparison_{name}.csv") for name in names
+        }
+        found[part] = summary.tables(part, values)
+    return found
 
 
 # Ranks
@@ -66,6 +85,37 @@ def test_the_critical_difference_is_that_of_demsars_example():
     # Demsar (2006): four methods on 14 data sets, q = 2.569.
     placed = ranks_of(np.random.default_rng(0).normal(size=(14, 4)))
     assert placed["critical_difference"].iloc[0] == pytest.approx(2.569 * np.sqrt(4 * 5 / (6 * 14)), abs=1e-3)
+
+
+def test_data_sets_won_tied_and_lost_are_counted_on_the_values_shown():
+    rows = pd.DataFrame(
+        [
+            {"dataset": f"d{i}", "method": method, "log_loss": value}
+            for i, values in enumerate([(0.1, 0.2), (0.3, 0.3004), (0.5, 0.4), (0.6, 0.4)])
+            for method, value in zip(("skem", "svm_rbf_search"), values, strict=True)
+        ]
+    )
+    placed = summary.ranks(rows, "log_loss", larger_is_better=False)
+    assert placed.set_index("method").loc["skem", ["svm_wins", "svm_ties", "svm_losses"]].tolist() == [
+        1,
+        1,
+        2,
+    ]
+    assert "lightgbm_wins" not in placed
+    assert pages.outcomes(placed).set_index(placed["method"]).iloc[:, 0].to_dict() == {
+        "skem": "1-1-2",
+        "svm_rbf_search": "-",
+    }
+
+
+def test_the_log_loss_is_that_of_scikit_learn():
+    X, y = load_iris(return_X_y=True)
+    forest = RandomForestClassifier(3, max_depth=2, random_state=0)
+    train, test = (X[::3], y[::3]), (X[1::3], y[1::3])
+    scores, _, _, losses = measurement.measure(forest, train, test)
+    expected = log_loss(test[1], forest.fit(*train).predict_proba(test[0]))
+    assert scores["log_loss"] == pytest.approx(expected, rel=1e-12)
+    assert losses.max() == pytest.approx(36.04, abs=0.01)  # no tree votes for the true class
 
 
 # Images
@@ -108,7 +158,7 @@ def test_methods_are_compared_with_the_svm(three_classes, tmp_path, settings):
         found[name] = images.fit("mnist", name, job, str(three_classes), 0)
         paths = [str(folder / f"{name}.{suffix}") for suffix in ("csv", "seconds.csv", "npz")]
         found[name].write(*paths)
-    values = summary.joined(map(str, folder.iterdir()))
+    values = summary.joined("images", map(str, folder.iterdir()))
     table = summary.of_images(values["images"]).set_index("method")
     right = {name: one.predictions["predicted"] == one.predictions["label"] for name, one in found.items()}
     assert table.loc["paper", "accuracy"] == pytest.approx(100 * right["paper"].mean())
@@ -124,13 +174,15 @@ def test_methods_are_compared_with_the_svm(three_classes, tmp_path, settings):
 
 
 def test_a_density_finds_far_samples_and_a_confidence_does_not(three_classes):
-    job = {"model": "discriminative_pskem", "scores": ["density", "density_after", "certainty"]}
+    params = {"standardize": True, "reg_covar": 0.1, "n_components": 3}
+    job = {"model": "discriminative_pskem", "params": params}
+    job["scores"] = ["density", "density_after", "certainty"]
     area = {
         row["score"]: row["auroc"]
         for row in outliers.fit("made", "tuned", job, str(three_classes), 0).history
     }
     assert area["density"] == 1.0
-    assert area["certainty"] < 0.1
+    assert area["certainty"] < 0.6  # no better than chance
     for method, score in (("isolation_forest", "density"), ("svm_rbf", "margin")):
         job = {"model": method, "scores": [score], "max_rows": 50}
         (row,) = outliers.fit("made", method, job, str(three_classes), 0).history
@@ -142,6 +194,37 @@ def test_outliers_have_the_lower_scores():
     model = SimpleNamespace(decision_function=lambda X: X)
     assert outliers.margin(model, np.array([[1.0, 5.0, 3.0], [2.0, 0.0, 2.0]])).tolist() == [2.0, 0.0]
     assert outliers.margin(model, np.array([-2.0, 1.0])).tolist() == [2.0, 1.0]
+
+
+def test_a_class_that_is_left_out_is_told_from_the_others(tmp_path):
+    path = str(tmp_path / "iris.json")
+    write_json(path, {"available": True})
+    job = {"model": "gaussian", "scores": ["density"], "max_rows": 120, "test_fraction": 0.25}
+    found = left_out.fit("iris", "gaussian", job, path, 0)
+    assert [row["left_out"] for row in found.history] == ["setosa", "versicolor", "virginica"]
+    assert {row["n_train"] for row in found.history} == {60}  # two thirds of 90
+    setosa, versicolor, _ = (row["auroc"] for row in found.history)
+    assert setosa == 1.0 > versicolor  # setosa is far from the others
+    table = summary.tables("left_out", {"left_out": pd.DataFrame(found.history)})["left_out"]
+    assert table.loc[0, "auroc"] == pytest.approx(np.mean([row["auroc"] for row in found.history]))
+    assert table.loc[0, "n_classes"] == 3
+    write_json(path, {"available": False})
+    assert left_out.fit("iris", "gaussian", job, path, 0).history == []
+
+
+def test_detectors_score_far_samples_lower():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    for name in (
+        "gaussian_mixture_bic",
+        "class_mixtures",
+        "neighbor_distance",
+        "local_outlier_factor",
+        "one_class_svm",
+    ):
+        model = make(name, random_state=0).fit(X, np.arange(60) % 2)
+        assert model.score_samples([[9.0, 9.0]]) < model.score_samples(X).min()
+    mixture = make("gaussian_mixture_bic", random_state=0).fit(np.concatenate([X, X + 50]))
+    assert mixture[-1].mixture_.n_components == 2
 
 
 # Tables
@@ -184,42 +267,63 @@ def test_pskem_as_in_the_paper_has_the_configurations_of_the_paper(settings):
 
 
 def test_the_tables_say_the_samples_and_features_of_each_method(reference, settings):
-    texts = summary.markdown(reference, settings)
-    for name in ("images", "tables", "outliers"):
-        assert "| training samples | features |" in " ".join(texts[name].split())
-    line = next(line for line in texts["images"].splitlines() if line.startswith("| PSKEM as in the paper"))
-    assert [cell.strip() for cell in line.split("|")[2:4]] == ["60000", "39"]
-    assert "twelve of these fourteen tables" in texts["tables"]
+    for part in ("images", "tables", "outliers"):
+        text = pages.markdown(part, reference[part], settings)[part]
+        assert "| training samples | features |" in " ".join(text.split())
+        if part == "images":
+            line = next(line for line in text.splitlines() if line.startswith("| PSKEM as in the paper"))
+            assert [cell.strip() for cell in line.split("|")[2:4]] == ["60000", "39"]
 
 
-def test_the_committed_tables_are_those_of_the_committed_values(reference, settings):
-    for name, table in reference.items():
+@pytest.mark.parametrize("part", PARTS)
+def test_the_committed_tables_are_those_of_the_committed_values(part, reference, settings):
+    for name, table in reference[part].items():
         committed = read_table(ROOT / f"results/reference/tables/comparison_{name}.csv")
         pd.testing.assert_frame_equal(committed, table, check_dtype=False, rtol=1e-9)
-    for name, text in summary.markdown(reference, settings).items():
+    for name, text in pages.markdown(part, reference[part], settings).items():
         path = ROOT / f"results/reference/tables/comparison_{name}.md"
         assert path.read_text(encoding="utf-8") == text
-    for part in ("images", "tables", "outliers"):
-        rows = reference[part][["dataset", "method"]]
-        assert set(rows.itertuples(index=False, name=None)) == set(settings.jobs(part))
+
+
+def test_the_page_of_test_tables_says_whether_they_were_run(reference, settings):
+    without = pages.markdown("test", summary.tables("test", {"test": pd.DataFrame()}), settings)["test"]
+    assert pages.NOT_RUN in without
+    values = read_table(ROOT / "results/reference/values/comparison_tables.csv")
+    text = pages.markdown("test", summary.tables("test", {"test": values}), settings)["test"]
+    assert pages.NOT_RUN not in text
+    assert "14 data sets; ranks that differ by less than the critical difference of 5.3" in text
+    assert "chosen by name and size, before any of our classifiers ran on them" in text
 
 
 def test_a_method_that_fails_is_named_and_the_others_go_on(reference, settings):
-    changed = {name: table.assign(error=None) for name, table in reference.items()}
-    for name in ("images", "tables", "outliers"):
-        changed[name].loc[0, "error"] = "ValueError: no"
-    texts = summary.markdown(changed, settings)
+    texts = {}
+    for part in ("images", "tables", "outliers"):
+        changed = {name: table.assign(error=None) for name, table in reference[part].items()}
+        changed[part].loc[0, "error"] = "ValueError: no"
+        texts[part] = pages.markdown(part, changed, settings)[part]
     line = next(line for line in texts["images"].splitlines() if line.startswith("| PSKEM as in the paper"))
     assert "failed: ValueError: no" in line
     assert "SKEM failed on rice: ValueError: no" in texts["tables"]
     assert "SKEM failed on MNIST, outliers from Fashion-MNIST: ValueError: no" in texts["outliers"]
 
 
+def test_a_method_that_fails_everywhere_has_one_line():
+    table = pd.DataFrame({"dataset": ["rice", "iris"], "method": "lightgbm_search", "error": "not installed"})
+    assert pages.failures(table, {"lightgbm_search": "LightGBM"}) == [
+        "LightGBM failed on all data sets: not installed"
+    ]
+
+
 def test_figures_show_every_method(reference, settings):
     names = settings.titles()
-    for name, axes in figures.draw(reference, settings).items():
+    for part, name in (("images", "timing"), ("tables", "ranks")):
+        (axes,) = figures.draw(part, reference[part], settings).values()
         shown = " ".join(text.get_text() for text in axes[0, 0].texts)
-        table = reference["ranks"] if name == "ranks" else reference["images"].query("dataset == 'mnist'")
+        table = (
+            reference[part]["ranks"]
+            if name == "ranks"
+            else reference[part]["images"].query("dataset == 'mnist'")
+        )
         assert all(names[method] in shown for method in table["method"])
     plt.close("all")
 
@@ -228,10 +332,20 @@ def test_figures_show_every_method(reference, settings):
 
 
 def test_every_model_can_be_made(settings):
-    for part in ("images", "tables", "outliers"):
-        for dataset, method in settings.jobs(part):
+    for part in PARTS:
+        dataset = settings.data_sets(part)[0]
+        for method in settings.methods(part, dataset):
             job = settings.job(part, dataset, method)
             make(job["model"], random_state=0, **job.get("params", {}))
+
+
+def test_a_test_table_is_no_development_table(tmp_path):
+    document = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
+    document["tables"]["test"].append("rice")
+    path = tmp_path / "comparison.yaml"
+    path.write_text(yaml.safe_dump(document), encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"tables\.test has rice, a development table"):
+        configuration.read(path)
 
 
 def test_an_entry_of_the_registry_is_compared_and_changes_no_other_job(settings, monkeypatch):
@@ -248,7 +362,7 @@ def test_all_faults_are_reported_at_once(tmp_path):
     document = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
     document["images"]["data_sets"]["mnist"]["methods"]["qda"]["model"] = "qdaa"
     document["outliers"]["methods"]["nameless"] = {}
-    document["tables"]["data_sets"].append("rise")
+    document["tables"]["development"].append("rise")
     path = tmp_path / "comparison.yaml"
     path.write_text(yaml.safe_dump(document), encoding="utf-8")
     with pytest.raises(ConfigurationError) as error:

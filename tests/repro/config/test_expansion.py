@@ -35,7 +35,11 @@ def test_the_ends_of_a_grid():
 
 def test_candidates_add_regularisations_to_every_setting():
     own = {"n_features": 32, "params": {"n_components": 12}}
-    written = {"a": own | {"rows": ["all", "part"]}, "b": own | {"rows": ["all"], "runs": 4}}
+    written = {
+        "a": own | {"rows": ["all", "part"]},
+        "b": own | {"rows": ["all"], "runs": 4},
+        "c": own | {"rows": ["part"]},
+    }
     method = {"model": "pskem", "params": {"reg_covar": 0.1}, "settings": written}
     method |= {"candidates": {"reg_covar": [0.3, 1.0, 3.0]}}
     content = {
@@ -51,11 +55,13 @@ def test_candidates_add_regularisations_to_every_setting():
 
     table = {s.name: (s.unit, s.params["reg_covar"], s.rows, len(s.runs)) for s in found()}
     assert table["a"] == ("a", 0.1, ["all", "part"], 5)
-    assert table["a-ridge0.3"] == ("candidates", 0.3, ["part"], 2)
+    assert table["a-reg_covar0.3"] == ("candidates", 0.3, ["part"], 2)
     # With validation samples apart from the training samples, fits on all of them count.
-    assert table["b-ridge3"] == ("candidates", 3.0, ["all"], 2)
-    assert len(table) == 8
-    assert [s.name for s in found(ends=True)][:3] == ["a", "a-ridge0.3", "a-ridge3"]
+    assert table["b-reg_covar3"] == ("candidates", 3.0, ["all"], 2)
+    # Nothing but nested compares a setting that is trained beside validation samples alone.
+    assert table["c"] == ("candidates", 0.1, ["part"], 2)
+    assert len(table) == 12
+    assert [s.name for s in found(ends=True)][:3] == ["a", "a-reg_covar0.3", "a-reg_covar3"]
 
 
 def test_folds_and_scaling_belong_to_the_features():

@@ -7,7 +7,7 @@ import numba
 import numpy as np
 import pandas as pd
 import pytest
-from checkouts import ROOT
+from checkouts import ROOT, needs_git
 
 from skem.repro import environment
 from skem.repro.gate import comparison, report, revisions, timing, worker
@@ -15,9 +15,9 @@ from skem.repro.gate.comparison import compare_accuracies, compare_times, failed
 
 RNG = np.random.default_rng(0)
 VALUES = {
-    "last-pass": (0.97 + 0.0007 * RNG.standard_normal(10)).tolist(),
+    "final_iteration": (0.97 + 0.0007 * RNG.standard_normal(10)).tolist(),
     "log_likelihood": (-44.4 + 0.02 * RNG.standard_normal(10)).tolist(),
-    "passes": [12.0] * 10,
+    "iterations": [12.0] * 10,
     "temperature": [2.0] * 10,
 }
 
@@ -31,10 +31,10 @@ def verdict(quantity, values, same_platform=True):
 
 @pytest.mark.parametrize("same_platform", [True, False])
 def test_a_third_of_a_point_of_accuracy_is_noticed_on_any_platform(same_platform):
-    accuracies = VALUES["last-pass"]
-    assert verdict("last-pass", accuracies, same_platform) == "same"
-    assert verdict("last-pass", [x - 0.003 for x in accuracies], same_platform) == "worse"
-    assert verdict("last-pass", [x + 0.003 for x in accuracies], same_platform) == "better"
+    accuracies = VALUES["final_iteration"]
+    assert verdict("final_iteration", accuracies, same_platform) == "same"
+    assert verdict("final_iteration", [x - 0.003 for x in accuracies], same_platform) == "worse"
+    assert verdict("final_iteration", [x + 0.003 for x in accuracies], same_platform) == "better"
 
 
 def test_the_last_bit_counts_on_the_platform_of_the_reference_only():
@@ -44,10 +44,10 @@ def test_the_last_bit_counts_on_the_platform_of_the_reference_only():
 
 
 def test_direction_of_a_quantity():
-    assert verdict("passes", [13.0] * 10) == "worse"
-    assert verdict("passes", [11.0] * 10) == "better"
+    assert verdict("iterations", [13.0] * 10) == "worse"
+    assert verdict("iterations", [11.0] * 10) == "better"
     assert verdict("temperature", [2.1] * 10) == "differs"
-    assert verdict("passes", [11.0, 13.0] + [12.0] * 8) == "changed"
+    assert verdict("iterations", [11.0, 13.0] + [12.0] * 8) == "changed"
 
 
 def test_cases_of_one_side():
@@ -57,13 +57,15 @@ def test_cases_of_one_side():
     assert (lost["verdict"].iloc[-1], failed(lost)) == ("not measured", True)
     assert "snakemake regress_update" in report.summary(lost)
     with pytest.raises(ValueError, match=r"9 runs, but the reference has 10.*regress_update"):
-        verdict("passes", [12.0] * 9)
+        verdict("iterations", [12.0] * 9)
 
 
 def test_independent_initialisations_raise_no_alarm_on_another_platform():
     alarms = 0
     for _ in range(100):
-        a, b = ({f"{i}": {"last-pass": RNG.normal(0.9, 0.01, 10).tolist()} for i in range(20)} for _ in "ab")
+        a, b = (
+            {f"{i}": {"final_iteration": RNG.normal(0.9, 0.01, 10).tolist()} for i in range(20)} for _ in "ab"
+        )
         alarms += failed(compare_accuracies(a, b, False))
     assert alarms <= 5  # 1 expected; more than 5 have probability .0006
 
@@ -148,6 +150,7 @@ def checkout(tmp_path, monkeypatch):
     return tmp_path
 
 
+@needs_git
 def test_checkouts_are_timed_in_turns(checkout, monkeypatch):
     (checkout / "skem/images.py").write_text(DESKEW.format(seconds=0.04))
     monkeypatch.setattr(comparison, "compare_times", lambda times: pd.DataFrame({"case": [], "verdict": []}))
@@ -158,6 +161,7 @@ def test_checkouts_are_timed_in_turns(checkout, monkeypatch):
         timing.measure("HEAD", rounds=1, pairs=2)
 
 
+@needs_git
 def test_revisions(checkout):
     assert revisions.base(None, "no reference") is None
     assert len(revisions.base("HEAD", "no reference")) == 40

@@ -42,8 +42,14 @@ def test_a_number_has_a_sentence_a_unit_and_a_reason():
     row = shown(spread="0.6", spread_kind="3sigma", remark="spread pooled over 7 results; splits of our own")
     assert row["statement"] == "Error of LDA on Rice"
     assert row["paper"] == "10.0 ± 0.6 % (3 standard deviations)"
-    assert (row["ours"], row["apart"]) == ("10.40 [10.30, 10.50] %", "+6.9")
+    assert (row["ours"], row["standardised difference"]) == ("10.40 [10.30, 10.50] %", "+6.9")
     assert row["why"] == "Ours is worse. Splits of our own."
+
+
+def test_a_sentence_may_begin_with_a_symbol():
+    assert shown(remark="λ = 1 is the best in no repetition")["why"].endswith(
+        "λ = 1 is the best in no repetition."
+    )
 
 
 def test_the_reason_ends_with_the_comparison_that_decides():

@@ -56,3 +56,10 @@ def test_the_worst_is_below_the_best():
     found = {name: Estimate.of(pd.Series(rng.normal(m, 0.3, 10))) for name, m in means.items()}
     assert below_best(found) == ["c"]
     assert below_best({"a": found["a"]}) == []
+
+
+def test_runs_of_means_differences_and_constants():
+    mean, constant = Estimate.of(pd.Series([1.0, 2.0, 4.0])), Estimate(3.0)
+    other = Estimate.of(pd.Series([1.0, 3.0], index=[7, 8]))
+    assert (mean.n_runs, Estimate.fixed(84.3, 10_000).n_runs) == (3, 1)
+    assert np.isnan([constant.n_runs, (mean - other).n_runs]).all()  # neither is a mean over runs

@@ -14,7 +14,7 @@ from skem.repro.ledger.verdicts import all_of, any_of, at_least, evaluate_number
 CLAIM = {"value": "97.48", "trials": "", "quantity": "accuracy_pct", "setting": ""}
 
 
-def over(values, protocol="best-pass"):
+def over(values, protocol="test_selected_iteration"):
     return Estimate.of(pd.Series(values), protocol)
 
 

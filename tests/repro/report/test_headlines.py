@@ -112,6 +112,11 @@ def test_a_list_shows_ten_conclusions_and_none_about_a_column_of_a_table():
     assert "toy.0 " not in text
 
 
+def test_a_conclusion_about_a_column_of_a_table_is_listed_if_it_does_not_hold():
+    rows = pd.DataFrame([statement("toy.0", "differs", place="Table 1")])
+    assert headlines.conclusions("toy", rows, WORDS).splitlines()[-1].startswith("- toy.0 is so")
+
+
 @pytest.mark.parametrize(
     ("value", "measured", "shown"),
     [

@@ -26,6 +26,7 @@ def project(tmp_path):
     claims.to_csv(tables.parent / "claims.csv", index=False)
     claims[:0].to_csv(tables.parent / "claims_timing.csv", index=False)
     write_json(tables.parent / "summary.json", {"pulford2022": {"open": 7}})
+    (tables.parent / "minutes.yaml").write_text("tests: 4\n")
     (tmp_path / templates.FOLDER).mkdir(parents=True)
     return tmp_path
 
@@ -48,11 +49,12 @@ def test_a_page_has_values_in_place_of_names(project):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("mda.mnist_half.pskem.k20.best_pass.accuracy", "95.95"),
-        ("mda.k20.best_pass.pskem.mnist_half.accuracy", "95.95"),
+        ("mda.mnist_half.pskem.k20.test_selected_iteration.accuracy", "95.95"),
+        ("mda.k20.test_selected_iteration.pskem.mnist_half.accuracy", "95.95"),
         ("table1.rice.method", "skem"),
         ("summary.pulford2022.open", "7"),
-        ("mda.mnist_half.pskem_ridge_1e_6.k40.best_pass.accuracy", "96.68"),
+        ("minutes.tests", "4"),
+        ("mda.mnist_half.pskem_reg_covar_1e_6.k40.test_selected_iteration.accuracy", "96.68"),
     ],
 )
 def test_names_have_values(project, name, value):
@@ -68,6 +70,7 @@ def test_all_faults_of_all_templates_are_reported_at_once(project):
         '{{ ours["pulford.table1.rise.skem_accuracy"] }}': "similar: pulford.table1.rice.skem_accuracy",
         "{{ summary.pulford2022 }}": "pulford2022 follows the name; needed: paper.key",
         "{{ summary.pulford2022.opn }}": "unknown 'opn'; similar: open",
+        "{{ minutes.test }}": "unknown 'test'; similar: tests",
         "{{ 2 * 3 }}": "a template has names only",
         "{% if table1 %}{% endif %}": "a template has names only",
     }

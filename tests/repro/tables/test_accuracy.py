@@ -25,7 +25,7 @@ METHODS = {
         "settings": {A: {}, B: {}},
         "candidates": {"reg_covar": [0.3]},
     },
-    "skem-ridge-1e-6": {"params": {"reg_covar": 1e-6}, "settings": {A: {}}},
+    "skem-reg_covar-1e-6": {"params": {"reg_covar": 1e-6}, "settings": {A: {}}},
 }
 OURS = {"max_iter": 2, "paper": PAPER, "methods": METHODS}
 DRAWN = {"max_iter": 1, "paper": PAPER, "methods": {"pskem": {"settings": {A: {}}}}}
@@ -39,7 +39,14 @@ def entry(method, setting, run, fold, pass_, test, validation=None, rows=None, d
     accuracy = np.nan if validation is None else validation
     rows = rows or ("all" if validation is None else "part")
     n_train, n_validation = (100, 0) if validation is None else (90, 10)
-    row = {"dataset": dataset, "method": method, "setting": setting, "run": run, "fold": fold, "pass": pass_}
+    row = {
+        "dataset": dataset,
+        "method": method,
+        "setting": setting,
+        "run": run,
+        "fold": fold,
+        "iteration": pass_,
+    }
     row |= {"rows": rows, "n_train": n_train, "n_validation": n_validation, "n_test": (10, 30)[fold]}
     row |= {"validation_accuracy": accuracy, "validation_log_loss": 1 - accuracy, "validation_brier": 1.0}
     row |= {"test_accuracy": test, "test_log_loss": 2 - test, "test_brier": 1 - test, "test_ece": test / 10}
@@ -75,7 +82,7 @@ def rice():
             row
             for run in (0, 1)
             for fold in (0, 1)
-            for row in curve("skem-ridge-1e-6", A, run, fold, (0.7, 0.6))
+            for row in curve("skem-reg_covar-1e-6", A, run, fold, (0.7, 0.6))
         ],
         *[entry("lda", "default", 0, fold, 1, (0.7, 0.8)[fold], 0.9) for fold in (0, 1)],
         *[entry("lda", "default", 1, fold, 1, (0.75, 0.79)[fold], 0.9) for fold in (0, 1)],
@@ -196,6 +203,17 @@ def test_nested_selects_the_covariance_regularisation_and_marks_choices_of_the_p
     assert (row["nested_fits_chosen_on_test"], row["nested_fits"]) == (4, 4)
     for protocol in ("test_selected_iteration", "final_iteration", "validation_selected_iteration"):
         assert row[protocol] == before[protocol]
+
+
+def test_fewer_validation_runs_are_shown():
+    history = rice()
+    fewer = history[~((history["setting"] == A) & (history["rows"] == "part") & (history["run"] == 1))]
+    (own, _, _), (usual, _, _) = (
+        accuracy.parts(EXPERIMENT, *made({"rice": h})).values() for h in (fewer, history)
+    )
+    for column in ("validation-selected iteration", "nested"):
+        assert own[column].iloc[0].endswith(" (n = 1)")
+        assert "n =" not in usual[column].iloc[0]
 
 
 def test_all_intervals_are_over_runs_and_test_samples(both):

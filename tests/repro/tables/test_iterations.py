@@ -12,7 +12,7 @@ def test_curves_are_means_over_runs_with_folds_weighted():
     for run, lift in ((0, 0.0), (1, 0.1)):
         for fold, (n, accuracies) in enumerate(((10, (0.5, 0.3)), (30, (0.8, 0.8)))):
             for p, accuracy in enumerate(accuracies, start=1):
-                row = {"run": run, "fold": fold, "rows": "all", "pass": p, "n_test": n}
+                row = {"run": run, "fold": fold, "rows": "all", "iteration": p, "n_test": n}
                 rows.append(row | {"test_accuracy": accuracy + lift, "validation_accuracy": np.nan})
     table = pd.DataFrame(rows).assign(n_validation=0)
     curves = iterations.by_iteration(table)
@@ -24,7 +24,7 @@ def test_curves_are_means_over_runs_with_folds_weighted():
 
 
 def test_accuracy_on_validation_samples_is_a_curve_of_its_own():
-    measured = {"test_accuracy": [0.8, 0.9], "validation_accuracy": [0.5, 0.6], "pass": [1, 2]}
+    measured = {"test_accuracy": [0.8, 0.9], "validation_accuracy": [0.5, 0.6], "iteration": [1, 2]}
     table = pd.DataFrame(measured).assign(run=0, fold=0, rows="part", n_test=100, n_validation=10)
     curves = iterations.by_iteration(table)
     assert curves["curve"].tolist() == ["test, without validation samples"] * 2 + ["validation"] * 2

@@ -30,6 +30,7 @@ CLAIMS = TOY[:2].assign(
     standardised_difference=[-3.4, -0.5],
     answer=["differs", "agrees under one interpretation"],
     basis="measurement",
+    repeats="",
 )
 
 
@@ -44,6 +45,12 @@ def test_cells_have_the_printed_value_and_ours_with_its_digits():
     assert table["paper"].tolist() == ["95.0", "1.50", "97.48", "-59.98e3"]
     assert table["ours"].tolist() == ["93.4", "", "97.32", ""]
     assert table["compared"].tolist() == [True, False, True, False]
+
+
+def test_a_repeated_measurement_counts_once_per_panel():
+    repeated = CLAIMS.assign(repeats=["toy.text", "toy.text"])
+    assert redrawn.cells([PANEL], repeated, TOY)["compared"].tolist() == [True, False, False, False]
+    assert redrawn.cells([PANEL, PANEL], CLAIMS, TOY)["compared"].tolist() == 2 * [True, False, True, False]
 
 
 def test_ours_is_shown_in_the_unit_of_the_printed_value():
@@ -65,7 +72,7 @@ def test_the_figure_marks_differences_and_interpretations():
     assert [frame.get_xy() for frame in frames] == [pytest.approx((0.03, 0.05))]  # rice, accuracy
     assert [patch.get_xy() for patch in hatched] == [pytest.approx((0.03, 1.05))]  # iris, accuracy
     texts = [text.get_text() for text in ax.texts]
-    assert "1 of 2 differ; of a faithful copy 0.1 would, at most 1" in texts
+    assert "1 of 2 differ; by chance alone: 0.1 expected, at most 1" in texts
     plt.close(ax.figure)
 
 

@@ -13,8 +13,9 @@ from sklearn.model_selection import train_test_split
 
 from skem.repro.training.baselines import fit_selected, forests, predict_and_score, stratified_rows
 from skem.repro.training.classifiers import entries, find, log_proba, make
-from skem.repro.training.discriminative import DiscriminativeSearch, StackedBlocks
 from skem.repro.training.gaussian_mixtures import GaussianMixtureClassifier
+from skem.repro.training.grid_search import GridSearch
+from skem.repro.training.stacked_blocks import StackedBlocks
 from skem.repro.training.svm import KernelSVC
 from skem.repro.training.svm_search import SVMSearch
 
@@ -35,7 +36,7 @@ def digits():
 @pytest.mark.parametrize("name", entries())
 def test_an_entry_makes_a_classifier_whose_default_is_the_first_grid_point(name):
     estimator = make(name, random_state=0)
-    assert is_classifier(estimator) or name == "isolation_forest"
+    assert is_classifier(estimator) or hasattr(estimator, "score_samples")
     for point in find(name).points()[:1]:
         assert repr(make(name, random_state=0, **point)) == repr(estimator)
 
@@ -159,11 +160,36 @@ def test_the_svm_is_chosen_on_held_out_samples_and_fitted_on_all():
     assert np.mean(chosen.predict_proba(X).argmax(axis=1) == y) > 0.95
 
 
-def test_the_strength_has_the_least_held_out_log_loss():
+def test_classes_with_few_held_out_samples_are_calibrated():
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.repeat(np.arange(6), 10)
+    X += 5 * np.column_stack([y % 3, y // 3])
+    chosen = SVMSearch(random_state=0).fit(X, y)  # two held-out samples per class
+    assert chosen.score(X, y) > 0.9
+    np.testing.assert_allclose(chosen.predict_proba(X).sum(axis=1), 1)
+
+
+def test_the_common_search_keeps_the_best_candidate_and_fits_all_samples():
     X, y = load_breast_cancer(return_X_y=True)
-    chosen = DiscriminativeSearch(choose_mixture=False, strengths=(np.inf, 0.0), random_state=0).fit(X, y)
-    assert chosen.model_.strength_ == 0.0
-    assert chosen.score(X, y) > 0.97
+    tree = "sklearn.tree:DecisionTreeClassifier"
+    params = {"estimator": tree, "grid": {"min_samples_leaf": [400, 40]}, "select_rows": 300}
+    found = GridSearch(**params, random_state=0).fit(X, y)
+    assert found.best_params_ == {"min_samples_leaf": 40}  # with 400 a leaf has all samples
+    assert found.fitted_.tree_.n_node_samples[0] == len(y)
+
+
+def test_an_svm_of_the_common_search_decides_and_is_calibrated():
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.array([7] * 37 + [9] * 3)
+    X[y == 9] += 6
+    params = dict(find("svm_rbf_search").params) | {"grid": {"C": [1e-3, 10.0], "width": [1.0]}}
+    found = GridSearch(**params, random_state=0).fit(X, y)  # a class has fewer samples than folds
+    assert found.best_params_["C"] == 10.0
+    np.testing.assert_array_equal(found.predict(X), y)
+    assert found.predict_proba(X)[y == 9, 1].min() > found.predict_proba(X)[y == 7, 1].max()
+
+
+def test_a_package_that_is_not_installed_is_named():
+    with pytest.raises(ModuleNotFoundError, match="not installed: pip install no_such_package"):
+        GridSearch(estimator="no_such_package:Model").fit(np.eye(4), [0, 0, 1, 1])
 
 
 def test_stacked_blocks_weigh_a_block_of_noise_less():

@@ -11,9 +11,9 @@ def test_a_failure_is_a_row_and_a_full_disk_is_not(capsys):
         raise error
 
     keys, found = {"dataset": "rice", "method": "lda"}, Histories()
-    found.attempt(keys, lambda: Histories([keys | {"pass": 1}]))
+    found.attempt(keys, lambda: Histories([keys | {"iteration": 1}]))
     found.attempt(keys, lambda: fails(ValueError("no\n  such   solver")))
-    assert found.history == [keys | {"pass": 1}, keys | {"error": "ValueError: no such solver"}]
+    assert found.history == [keys | {"iteration": 1}, keys | {"error": "ValueError: no such solver"}]
     assert "rice lda failed, and is left out: ValueError: no such solver" in capsys.readouterr().err
     for error in (OSError(28, "No space left on device"), KeyboardInterrupt()):
         with pytest.raises(type(error)):

@@ -51,8 +51,8 @@ def test_rows_are_evaluations_of_fits_of_so_many_iterations(model, rows):
     history, seconds, _ = train(data, model)
     trial_keys = {"run": 2, "fold": 1, "rows": rows, "n_train": len(data.y_train), "n_test": 40}
     for p, (row, spent, fitted) in enumerate(zip(history, seconds, fits(data, model), strict=True), start=1):
-        assert (trial_keys | {"pass": p}).items() <= row.items()
-        assert (trial_keys | {"pass": p}).items() <= spent.items()
+        assert (trial_keys | {"iteration": p}).items() <= row.items()
+        assert (trial_keys | {"iteration": p}).items() <= spent.items()
         assert spent["seconds"] > 0
         if rows == "part":
             assert {*COLUMNS} - {"dataset", "method", "setting"} <= row.keys()
@@ -85,7 +85,9 @@ def test_predictions_are_of_the_best_validation_iteration():
     one = replace(data, X_validation=data.X_validation[easy], y_validation=data.y_validation[easy])
     for case in (data, one):
         history, _, predictions = train(case)
-        order = [(-row["validation_accuracy"], row["validation_log_loss"], row["pass"]) for row in history]
+        order = [
+            (-row["validation_accuracy"], row["validation_log_loss"], row["iteration"]) for row in history
+        ]
         np.testing.assert_array_equal(predictions, predicted[min(order)[2] - 1])
         assert predictions.dtype == np.int16
     assert min(order)[2] > 1
@@ -147,7 +149,7 @@ def test_points_of_a_grid_take_the_place_of_iterations_the_preset_last(name):
     data = trial()
     history, _, _ = iterations.train(data, name, {}, SEED)
     points = find(name).points()
-    assert [row["pass"] for row in history] == list(range(1, len(points) + 1))
+    assert [row["iteration"] for row in history] == list(range(1, len(points) + 1))
     for row, point in zip(history, points[::-1], strict=True):
         fitted = make(name, random_state=SEED, standardize=False, **point)
         fitted.fit(data.X_train, data.y_train)

@@ -25,19 +25,23 @@ class Evidence(measured.Evidence):
         rows = self.model_rows("values", content, dataset, method, setting=setting)
         if column not in rows or rows[column].isna().all():
             raise NotRun(f"{content} has no {column} in this run")
-        return rows.set_index("run")[column]
+        return measured.by_run(rows, column)
 
-    def runs(self, dataset: str, method: str, setting: str, protocol: str = "best-pass") -> pd.Series:
+    def runs(
+        self, dataset: str, method: str, setting: str, protocol: str = "test_selected_iteration"
+    ) -> pd.Series:
         """Return the test accuracy of each run in percent, folds averaged."""
         return 100 * self.column(dataset, method, setting, protocol).dropna()
 
-    def accuracy(self, dataset: str, method: str, setting: str, protocol: str = "best-pass") -> Estimate:
+    def accuracy(
+        self, dataset: str, method: str, setting: str, protocol: str = "test_selected_iteration"
+    ) -> Estimate:
         """Estimate the accuracy in percent."""
         return Estimate.of(self.runs(dataset, method, setting, protocol), protocol)
 
     def fixed(self, dataset: str, method: str, setting: str = "preset") -> Estimate:
         """Estimate the accuracy of a deterministic baseline."""
-        runs = self.runs(dataset, method, setting, "last-pass")
+        runs = self.runs(dataset, method, setting, "final_iteration")
         n_test = self.column(dataset, method, setting, "n_test")
         return Estimate.fixed(float(runs.iloc[0]), int(n_test.iloc[0]), "preset")
 
@@ -47,12 +51,14 @@ class Evidence(measured.Evidence):
             raise NotRun(f"the paper's configuration for {dataset} is in no experiment")
         return self.paper.headlines[dataset]
 
-    def headline(self, dataset: str, method: str = "", protocol: str = "best-pass") -> Estimate:
+    def headline(self, dataset: str, method: str = "", protocol: str = "test_selected_iteration") -> Estimate:
         """Estimate the accuracy of the paper's configuration, trained by its method or another one."""
         model = self.model(dataset)
         return self.accuracy(dataset, method or model.method, model.setting, protocol)
 
-    def half(self, method: str, partition: str, k: int, protocol: str = "best-pass") -> Estimate:
+    def half(
+        self, method: str, partition: str, k: int, protocol: str = "test_selected_iteration"
+    ) -> Estimate:
         """Estimate the accuracy on half-size MNIST; arrangements do not affect the unpartitioned model."""
         if partition == self.paper.whole and method in self.paper.arrangements:
             method = self.paper.arrangements[0]
@@ -67,7 +73,7 @@ class Evidence(measured.Evidence):
 
     def seconds_per_iteration(self, dataset: str, method: str, setting: str) -> Estimate:
         """Estimate the seconds of iterations that ran alone on the machine."""
-        return self._timed(dataset, method, setting, "pass", "iterations that ran alone")
+        return self._timed(dataset, method, setting, "iteration", "iterations that ran alone")
 
     def fit_seconds(self, dataset: str, method: str, setting: str) -> Estimate:
         """Estimate the seconds of whole fits on all training samples, beside other jobs."""

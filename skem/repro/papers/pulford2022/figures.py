@@ -42,7 +42,7 @@ def _draw_costs(costs: pd.DataFrame, paper: Settings, **size: Any) -> Any:
 def _arrangements(tables: Tables, paper: Settings) -> pd.DataFrame:
     """Repeat the unpartitioned model, which has no arrangement, in every panel."""
     table = tables[paper.trade_offs]
-    table = table[table["protocol"].isin(["best-pass", "validated"])]
+    table = table[table["protocol"].isin(["test_selected_iteration", "validation_selected_iteration"])]
     sequential = paper.arrangements[0]
     whole = table[(table["method"] == sequential) & (table["n_blocks"] == 1)]
     panels = [
@@ -56,7 +56,7 @@ def _arrangements(tables: Tables, paper: Settings) -> pd.DataFrame:
 
 def _draw_arrangements(curves: pd.DataFrame, paper: Settings, **size: Any) -> Any:
     # Few components of the unpartitioned model are near chance; curves cross above.
-    crossing = {"paper: m = 36 over m = 3 from here": paper.crossing}
+    crossing = {"paper: 1x36 ahead of 12x3 from here": paper.crossing}
     return plots.accuracy_by_components(
         curves, horizontal=AROUND, vertical=crossing, floor=60, names=LABELS, **size
     )
@@ -64,7 +64,9 @@ def _draw_arrangements(curves: pd.DataFrame, paper: Settings, **size: Any) -> An
 
 def _sharing(tables: Tables, paper: Settings) -> pd.DataFrame:
     table = tables[paper.trade_offs]
-    return table[(table["method"] == paper.arrangements[0]) & (table["protocol"] == "best-pass")]
+    return table[
+        (table["method"] == paper.arrangements[0]) & (table["protocol"] == "test_selected_iteration")
+    ]
 
 
 def _draw_sharing(curves: pd.DataFrame, paper: Settings, **size: Any) -> Any:
@@ -81,7 +83,7 @@ def _starts(tables: Tables, paper: Settings) -> pd.DataFrame:
     uniform = uniform[uniform["method"] == paper.arrangements[0]].assign(method="uniform")
     others = [table for name, table in tables.items() if name != paper.trade_offs]
     table = pd.concat([uniform, *others], ignore_index=True)
-    return table[(table["protocol"] == "best-pass") & table["method"].isin(STARTS)]
+    return table[(table["protocol"] == "test_selected_iteration") & table["method"].isin(STARTS)]
 
 
 def _starts_on_one(tables: Tables, paper: Settings) -> pd.DataFrame:

@@ -50,13 +50,16 @@ def converged_at_its_best(evidence: Evidence) -> Evaluation:
     """The log-likelihood rises by less than the tolerance in the best iteration, or later iterations lose less than .1 points."""
     model = evidence.model("mnist")
     best, final = (
-        evidence.accuracy("mnist", model.method, model.setting, p) for p in ("best-pass", "last-pass")
+        evidence.accuracy("mnist", model.method, model.setting, p)
+        for p in ("test_selected_iteration", "final_iteration")
     )
     if evidence.interpretation.choice("convergence") == "accuracy":
         return all_of(
             [Comparison(Estimate(0.1) - (best - final))], "a tenth of a point, less the points lost"
         )
-    rise = Estimate.of(evidence.column("mnist", model.method, model.setting, "rise").dropna(), "best-pass")
+    rise = Estimate.of(
+        evidence.column("mnist", model.method, model.setting, "rise").dropna(), "test_selected_iteration"
+    )
     found = all_of([Comparison(Estimate(TOLERANCE) - rise)])
     low, high = rise.interval()
     note = f"rise of the mean log-likelihood in the best iteration, in nats; tolerance {TOLERANCE:g}"
@@ -124,7 +127,7 @@ def best_components(evidence: Evidence, claim: Claim) -> Evaluation:
         verdict = departure(claim["quantity"], value < low)
     accuracies = ", ".join(f"{k}: {e.mean:.2f}" for k, e in sorted(by_k.items()))
     note = f"the best K, and the range of those not below the best at 95% in all comparisons; accuracies {accuracies}"
-    return Evaluation(verdict, top, low, high, by_k[top].n, "best-pass", note)
+    return Evaluation(verdict, top, low, high, by_k[top].n, "test_selected_iteration", note)
 
 
 # Against baselines
@@ -134,7 +137,7 @@ def best_components(evidence: Evidence, claim: Claim) -> Evaluation:
 def support_vector_machines(evidence: Evidence) -> str:
     """Name our own SVMs, since the paper quotes its number."""
     names = ("svm_quadratic", "svm_rbf")
-    ours = {NAMES[m]: evidence.accuracy("mnist", m, "default", "last-pass") for m in names}
+    ours = {NAMES[m]: evidence.accuracy("mnist", m, "default", "final_iteration") for m in names}
     n_train = ", ".join(f"{evidence.column('mnist', m, 'default', 'n_train').iloc[0]:.0f}" for m in names)
     return f"the paper quotes its SVM; ours, trained on {n_train} samples: {listed(ours)}"
 
@@ -258,14 +261,14 @@ def _moved(evidence: Evidence, method: str) -> list[pd.Series]:
     name = evidence.settings("cifar10_moved", method).index[0]
     return [
         100 * evidence.column("cifar10_moved", method, name, column)
-        for column in ("validation_accuracy", "last-pass")
+        for column in ("validation_accuracy", "final_iteration")
     ]
 
 
 def _lost_when_moved(evidence: Evidence, method: str) -> Estimate:
     """Estimate the points of accuracy that moving the test images costs."""
     unmoved, moved = _moved(evidence, method)
-    return Estimate.of(unmoved - moved, "last-pass")
+    return Estimate.of(unmoved - moved, "final_iteration")
 
 
 @evaluates("sec3-2.cifar10.pose_sensitivity")
@@ -281,7 +284,7 @@ def more_sensitive_to_pose(evidence: Evidence) -> Evaluation:
     shares, accuracies = {}, []
     for label, method in {"PSKEM": "pskem", "RBF SVM": "svm_rbf"}.items():
         unmoved, moved = _moved(evidence, method)
-        shares[label] = Estimate.of(100 * (unmoved - moved) / (unmoved - CHANCE), "last-pass")
+        shares[label] = Estimate.of(100 * (unmoved - moved) / (unmoved - CHANCE), "final_iteration")
         accuracies.append(f"{label} {unmoved.mean():.1f} and {moved.mean():.1f}")
     lost = f"share of the accuracy above chance that moved test images cost: {listed(shares, '{:.1f}%')}"
     return all_of(
@@ -295,14 +298,15 @@ def many_features(evidence: Evidence) -> Evaluation:
     """The claim fails if such a model can be trained and is accurate; chance is 10%."""
     tried = evidence.settings("mnist", "unpartitioned")
     found = {
-        name: evidence.accuracy("mnist", "unpartitioned", name, "last-pass") for name in map(str, tried.index)
+        name: evidence.accuracy("mnist", "unpartitioned", name, "final_iteration")
+        for name in map(str, tried.index)
     }
     note = f"trained by us on an ordinary machine, accuracy after the final iteration: {listed(found, '{:.1f}%')}"
     note += (
         f"; with reg_covar = {tried['reg_covar'].min():g}, so stability without regularisation was not tested"
     )
     top = best(found.values()).mean
-    return Evaluation("fails" if top > 50 else "holds", top, note=note, protocol="last-pass")
+    return Evaluation("fails" if top > 50 else "holds", top, note=note, protocol="final_iteration")
 
 
 @evaluates("sec4.larger_data")

@@ -26,9 +26,9 @@ def no_divergence(evidence: Evidence) -> Evaluation:
     """From runs without covariance regularisation: no covariance is singular."""
     half = evidence.paper.data_set
     largest, where, n, kept = 0.0, "", 0, 0
-    for name in evidence.settings(half, "no_ridge").index:
-        condition = evidence.column(half, "no_ridge", name, "condition")
-        kept += int(evidence.column(half, "no_ridge", name, "kept").gt(0).sum())
+    for name in evidence.settings(half, "unregularised").index:
+        condition = evidence.column(half, "unregularised", name, "condition")
+        kept += int(evidence.column(half, "unregularised", name, "kept").gt(0).sum())
         n += len(condition)
         if not condition.max() <= largest:  # NaN too
             largest, where = float(condition.max()), name
@@ -39,18 +39,18 @@ def no_divergence(evidence: Evidence) -> Evaluation:
     if not kept:
         note += f", so at 95% in at most {100 * (1 - (1 - LEVEL) ** (1 / n)):.1f}% of such runs"
     verdict = "holds" if not kept and largest < SINGULAR else "fails"
-    return Evaluation(verdict, largest, n=n, protocol="last-pass", note=note)
+    return Evaluation(verdict, largest, n=n, protocol="final_iteration", note=note)
 
 
 @evaluates("sec3-3.stability_driver")
 def stability(evidence: Evidence) -> Evaluation:
     """K explains most of the variance of log10 condition of the unpartitioned model without covariance regularisation."""
     half, whole = evidence.paper.data_set, evidence.paper.whole
-    tried = evidence.settings(half, "no_ridge")["partition"]
+    tried = evidence.settings(half, "unregularised")["partition"]
 
     def shares(partition: str) -> tuple[float, float, float, int]:
         names = tried.index[tried == partition]
-        columns = [evidence.column(half, "no_ridge", name, "condition").to_numpy() for name in names]
+        columns = [evidence.column(half, "unregularised", name, "condition").to_numpy() for name in names]
         table = np.column_stack([np.log10(column) for column in columns])
         rows = np.random.default_rng(0).integers(len(table), size=(2000, len(table)))
         drawn = [_explained(table[row]) for row in rows]
@@ -65,7 +65,7 @@ def stability(evidence: Evidence) -> Evaluation:
         "share of the variance of log condition number that K explains and a run (initialisation and training images) "
         f"does not, {whole}, interval by bootstrap over runs; {others}"
     )
-    return Evaluation(verdict, share, low, high, n, "last-pass", note)
+    return Evaluation(verdict, share, low, high, n, "final_iteration", note)
 
 
 def _explained(table: NDArray[np.float64]) -> float:
@@ -75,7 +75,7 @@ def _explained(table: NDArray[np.float64]) -> float:
 
 
 def _shared(evidence: Evidence, partition: str, k: int) -> Estimate:
-    return Estimate.of(shared_proportion(evidence, partition, k), "last-pass")
+    return Estimate.of(shared_proportion(evidence, partition, k), "final_iteration")
 
 
 @evaluates("sec3-3.sharing.decreasing_in_k")
@@ -86,7 +86,7 @@ def sharing_falls(evidence: Evidence) -> Evaluation:
 
     def fall(partition: str) -> Estimate:
         by_k = pd.concat([shared_proportion(evidence, partition, int(k)) for k in ks], axis=1).dropna()
-        return Estimate.of((by_k * weights).sum(axis=1), "last-pass")
+        return Estimate.of((by_k * weights).sum(axis=1), "final_iteration")
 
     return all_of(
         (greater(fall(p), Estimate(0.0), p) for p in evidence.paper.partitions),
@@ -133,7 +133,7 @@ def within_unit(evidence: Evidence) -> Evaluation:
     values = pd.concat([evidence.column(half, method, name, "shared_proportion") for name in names])
     low, high = float(values.min()), float(values.max())
     verdict, note = "holds" if low >= 0 and high <= 1 else "fails", f"from {low:.2f} to {high:.2f}"
-    return Evaluation(verdict, float(values.mean()), n=len(values), protocol="last-pass", note=note)
+    return Evaluation(verdict, float(values.mean()), n=len(values), protocol="final_iteration", note=note)
 
 
 @evaluates("sec2-3.orders_of_magnitude")
@@ -200,4 +200,6 @@ def robust(evidence: Evidence) -> Evaluation:
     verdicts, steady = {one.verdict for one in found.values()}, found["initialisation"]
     verdict = "fails" if "fails" in verdicts else "holds" if verdicts == {"holds"} else "undecided"
     note = "; ".join(f"{name} {one.verdict}: {one.note}" for name, one in found.items())
-    return Evaluation(verdict, steady.measured, steady.low, steady.high, steady.n, "best-pass", note)
+    return Evaluation(
+        verdict, steady.measured, steady.low, steady.high, steady.n, "test_selected_iteration", note
+    )

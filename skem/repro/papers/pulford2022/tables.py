@@ -10,12 +10,12 @@ import pandas as pd
 
 from skem.metrics import operation_count
 from skem.repro.ledger.stated_claims import claim
-from skem.repro.names import NAMES
+from skem.repro.names import NAMES, method_title
 from skem.repro.papers.pulford2022.settings import Settings
 from skem.repro.protocols import LABELS, interval, per_run, select
 from skem.repro.render import format as render
 
-PROTOCOLS = ("best-pass", "last-pass", "validated")
+PROTOCOLS = ("test_selected_iteration", "final_iteration", "validation_selected_iteration")
 GRID = ("partition", "n_blocks", "block_size", "n_components")
 """Columns of a table that describe a configuration."""
 
@@ -64,13 +64,13 @@ def curves(
     -------
     DataFrame
         dataset, method, `GRID`, protocol, accuracy (%), sd over runs, low and high (95% of the mean over runs), n_runs,
-        peak_pass (mean iteration), shared_proportion and shared_sd (after the final iteration, mean and standard deviation
+        peak_iteration (mean iteration), shared_proportion and shared_sd (after the final iteration, mean and standard deviation
         over runs).
     """
     rows = []
     for key, part in _configurations(history, methods, "setting"):
         del key["setting"]
-        last = part[part["pass"] == part["pass"].max()]
+        last = part[part["iteration"] == part["iteration"].max()]
         shared = last.assign(shared_proportion=last.get("shared_proportion", np.nan))
         by_run = shared.groupby("run")["shared_proportion"].mean()
         for protocol in protocols:
@@ -82,7 +82,7 @@ def curves(
                     | point_of(part)
                     | {"protocol": protocol}
                     | spread(100 * runs["test_accuracy"])
-                    | {"peak_pass": runs["pass"].mean()}
+                    | {"peak_iteration": runs["iteration"].mean()}
                     | {"shared_proportion": by_run.mean(), "shared_sd": by_run.std(ddof=1)}
                 )
     return pd.DataFrame(rows)
@@ -103,7 +103,7 @@ def costs(timed: pd.DataFrame, n_train: int, iterations: Mapping[str, int]) -> p
     Returns
     -------
     DataFrame
-        `GRID`, operations (Pulford 2022, section 2.2) of a fit, seconds_per_pass (median), seconds of a fit.
+        `GRID`, operations (Pulford 2022, section 2.2) of a fit, seconds_per_iteration (median), seconds of a fit.
     """
     rows = []
     for _, own in timed.groupby("setting", sort=False):
@@ -112,7 +112,7 @@ def costs(timed: pd.DataFrame, n_train: int, iterations: Mapping[str, int]) -> p
         operations = float(operation_count(n_iter, point["n_components"], n_train, sizes))
         seconds = float(own["seconds"].median())
         rows.append(
-            point | {"operations": operations, "seconds_per_pass": seconds, "seconds": n_iter * seconds}
+            point | {"operations": operations, "seconds_per_iteration": seconds, "seconds": n_iter * seconds}
         )
     return pd.DataFrame(rows)
 
@@ -133,7 +133,12 @@ def audit(history: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
         key |= part.iloc[0][["folds", "scale", "reg_covar"]].to_dict()
         rows += [
             key | {"protocol": protocol} | spread(_accuracy(part, protocol))
-            for protocol in ("best-pass", "best-fold", "last-pass", "validated")
+            for protocol in (
+                "test_selected_iteration",
+                "test_selected_fold",
+                "final_iteration",
+                "validation_selected_iteration",
+            )
         ]
     for key, part in _configurations(history, methods, "folds"):
         rows.append(key | {"protocol": "nested"} | spread(_accuracy(part, "nested")))
@@ -178,7 +183,7 @@ def audit_markdown(table: pd.DataFrame, claimed: Mapping[str, float], paper: Set
             lines.append(line | {"nested": nested[method, folds]})
         heading = f"## {NAMES.get(str(dataset), dataset)}: the paper prints {printed:.1f}%"
         text += [heading, pd.DataFrame(lines)]
-    return render.document("Which protocol gives the paper's accuracies?", *text)
+    return render.document("Accuracies by protocol", *text)
 
 
 def curves_markdown(title: str, table: pd.DataFrame) -> str:
@@ -191,13 +196,13 @@ def curves_markdown(title: str, table: pd.DataFrame) -> str:
         cells = part.assign(cell=[_cell(row) for row in part.to_dict("records")], K=ks)
         wide = cells.pivot_table(index="partition", columns="K", values="cell", aggfunc="first", sort=False)
         wide = wide.sort_index(axis=1).rename(columns=lambda k: f"K = {k}" if k else "accuracy")
-        heading = f"**{NAMES.get(str(dataset), dataset)}, {method}, {LABELS[str(protocol)]}**"
-        if len(part) > 1 and protocol == "best-pass":
+        heading = (
+            f"**{NAMES.get(str(dataset), dataset)}, {method_title(str(method))}, {LABELS[str(protocol)]}**"
+        )
+        if len(part) > 1 and protocol == "test_selected_iteration":
             best = cells.loc[cells["accuracy"].idxmax()]
             where = best["partition"] + (f", K = {best['K']}" if best["K"] else "")
-            heading += (
-                f"; highest: {where}, {best['accuracy']:.2f} at iteration {best['peak_pass']:.0f} on average"
-            )
+            heading += f"; highest: {where}, {best['accuracy']:.2f} at iteration {best['peak_iteration']:.0f} on average"
         text += [heading, wide.reset_index()]
     return render.document(title, *text)
 
@@ -230,7 +235,7 @@ def future(history: pd.DataFrame) -> pd.DataFrame:
     """
     em = history[history["method"] == "em"]
     tried = history[history["setting"].isin(em["setting"]) & history["run"].isin(em["run"])]
-    protocols = ("best-pass", "validated")
+    protocols = ("test_selected_iteration", "validation_selected_iteration")
     values = {
         (key["method"], key["setting"], protocol): accuracy
         for key, part in _configurations(tried, list(VARIANTS), "setting")
@@ -262,7 +267,7 @@ def future_markdown(table: pd.DataFrame) -> str:
         wide = wide.reindex([name for name in VARIANTS.values() if name in wide.index]).fillna("")
         wide.columns = [f"{partition}, K = {k:.0f}" for _, k, partition in wide.columns]
         text += [f"**{LABELS[str(protocol)]}**", wide.reset_index()]
-    return render.document("Further research, tried", *text)
+    return render.document("Proposals for further research", *text)
 
 
 def study(

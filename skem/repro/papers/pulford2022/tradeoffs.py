@@ -98,11 +98,11 @@ def other_initialisations(evidence: Evidence) -> str:
     paper, k = evidence.paper, max(evidence.paper.n_components)
     sequential, notes = paper.arrangements[0], []
     for init, method, protocol in (
-        ("uniform initialisation", sequential, "best-pass"),
-        ("uniform initialisation", sequential, "validated"),
-        ("initialisation by class, but shared", "class_shared", "best-pass"),
-        ("initialisation by class", "class", "best-pass"),
-        ("initialisation by class", "class", "validated"),
+        ("uniform initialisation", sequential, "test_selected_iteration"),
+        ("uniform initialisation", sequential, "validation_selected_iteration"),
+        ("initialisation by class, but shared", "class_shared", "test_selected_iteration"),
+        ("initialisation by class", "class", "test_selected_iteration"),
+        ("initialisation by class", "class", "validation_selected_iteration"),
     ):
         accuracy = {p: evidence.half(method, p, k, protocol).mean for p in paper.partitions}
         whole = accuracy.pop(paper.whole)
@@ -189,7 +189,7 @@ def peaks_later(evidence: Evidence) -> Evaluation:
         p: peak("longer", p) for p in paper.blocks
     }
     table = pd.DataFrame(peaks).dropna()
-    found = {p: Estimate.of(table[p], "best-pass") for p in peaks}
+    found = {p: Estimate.of(table[p], "test_selected_iteration") for p in peaks}
     return all_of(
         (greater(found[paper.whole], found[p], p) for p in paper.blocks),
         f"peak within 40 iterations for all, mean over K = {', '.join(map(str, ks))}: {listed(found, '{:.1f}')}",
@@ -205,7 +205,7 @@ def early_stopping(evidence: Evidence) -> Evaluation:
         partitions = paper.partitions if method == paper.arrangements[0] else paper.blocks
         selected, final = (
             mean([half(method, p, k, protocol) for p in partitions for k in ks])
-            for protocol in ("validated", "last-pass")
+            for protocol in ("validation_selected_iteration", "final_iteration")
         )
         return selected - final
 
@@ -267,7 +267,9 @@ def insensitive(evidence: Evidence) -> Evaluation:
         f"95%; largest: {worst}"
     )
     largest = differences[worst]
-    return Evaluation(verdict, largest.mean, *intervals[worst], largest.n, "best-pass", note)
+    return Evaluation(
+        verdict, largest.mean, *intervals[worst], largest.n_runs, "test_selected_iteration", note
+    )
 
 
 @evaluates("sec3-1.mnist.decorrelated")

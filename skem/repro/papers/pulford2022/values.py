@@ -10,7 +10,7 @@ from skem.repro.protocols import select
 from skem.repro.training.settings import COLUMNS
 
 KEYS = ["dataset", "method", "setting"]
-PROTOCOLS = ("best-pass", "last-pass", "validated")
+PROTOCOLS = ("test_selected_iteration", "final_iteration", "validation_selected_iteration")
 FINAL = ("condition", "kept", "shared_proportion", "validation_accuracy")
 """Columns of the final iteration."""
 
@@ -37,12 +37,12 @@ def _reduced(history: pd.DataFrame) -> pd.DataFrame:
     for protocol in PROTOCOLS:
         chosen = select(history, protocol)
         table[protocol] = _over_folds(chosen, keys)
-        if protocol == "best-pass":
+        if protocol == "test_selected_iteration":
             folds = chosen.groupby(keys)
-            table["peak"], table["n_test"] = folds["pass"].mean(), folds["n_test"].sum()
+            table["peak"], table["n_test"] = folds["iteration"].mean(), folds["n_test"].sum()
             table["rise"] = _rise(history, chosen).groupby(keys)["rise"].mean()
     trained = history[history["rows"] == "all"]
-    last = trained[trained["pass"] == trained.groupby(KEYS)["pass"].transform("max")].groupby(keys)
+    last = trained[trained["iteration"] == trained.groupby(KEYS)["iteration"].transform("max")].groupby(keys)
     table["n_train"] = last["n_train"].max()
     for column in FINAL:
         if column in history:
@@ -60,9 +60,9 @@ def _reduced(history: pd.DataFrame) -> pd.DataFrame:
 def _rise(history: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
     """Add the increase of the log-likelihood over the iteration before to chosen iterations."""
     fit = [*KEYS, "run", "fold"]
-    fits = history[history["rows"] == "all"].sort_values([*fit, "pass"], kind="stable")
+    fits = history[history["rows"] == "all"].sort_values([*fit, "iteration"], kind="stable")
     fits = fits.assign(rise=fits.groupby(fit)["log_likelihood"].diff())
-    return chosen.merge(fits[[*fit, "pass", "rise"]], on=[*fit, "pass"])
+    return chosen.merge(fits[[*fit, "iteration", "rise"]], on=[*fit, "iteration"])
 
 
 def _over_folds(chosen: pd.DataFrame, keys: list[str]) -> pd.Series:
@@ -87,7 +87,7 @@ def seconds(fits: Mapping[str, pd.DataFrame], timed: pd.DataFrame) -> pd.DataFra
         dataset, method, setting, seconds, and run (of whole fits on all training samples, beside other jobs) or pass (of
         iterations that ran alone).
     """
-    tables = [timed[[*KEYS, "pass", "seconds"]]] if len(timed) else []
+    tables = [timed[[*KEYS, "iteration", "seconds"]]] if len(timed) else []
     for table in fits.values():
         if len(table):
             own = table[table["rows"] == "all"]

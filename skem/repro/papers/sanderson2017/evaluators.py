@@ -74,10 +74,10 @@ def _size(evidence: Evidence, claim: Claim) -> Estimate:
     entry, of_samples = evidence.entry(claim["dataset"]), claim["quantity"] == "n_samples"
     if "drawn" in entry:
         n = entry["drawn"] if of_samples else 10
-        return exactly(n, "a stand-in, drawn: suit and rank of five cards of 52")
+        return exactly(n, "drawn by our generator: suit and rank of five cards of 52")
     if of_samples:
         return exactly(datasets.describe(entry["source"])["shape"][0])
-    note = "the class among them" if entry.get("with_class", False) else ""
+    note = "with the class as a feature" if entry.get("with_class", False) else ""
     return exactly(evidence.n_features(claim["dataset"]), note)
 
 

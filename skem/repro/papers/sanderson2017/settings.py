@@ -27,7 +27,7 @@ _CLAMP = "condition at most 1e5"
 METHODS = {
     "armadillo_diag": Method("Armadillo, diagonal", "armadillo_diag", "diag", "floor {floor:g}"),
     "mlpack_full": Method("mlpack, full", "mlpack_full", "full", _CLAMP),
-    "mlpack_full_unclamped": Method("mlpack, full, no clamp", "mlpack_full_unclamped", "full", "none"),
+    "mlpack_full_unclamped": Method("mlpack, full, without bound", "mlpack_full_unclamped", "full", "none"),
     "mlpack_full_standardised": Method(
         "mlpack, full, standardised", "mlpack_full", "full", _CLAMP, standardised=True
     ),

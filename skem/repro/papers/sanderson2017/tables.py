@@ -30,12 +30,12 @@ ABOUT = {
 NOTE = """\
 Log-likelihood, total over the training samples, best of several initialisations; {kmeans_iter} iterations of k-means, then
 {em_iter} of EM. The paper's *gmm_diag* is Armadillo, with Mahalanobis distances and a random subset as seeds, and its MLPACK is
-mlpack's Python package. The likelihood depends on the bound that keeps covariances from turning singular. Per sample, *held out*
-is the mean over folds. mlpack's package ignores seeds: its samples come in an order drawn by the run's, each fit in a process of
-its own."""
+mlpack's Python package. The likelihood depends on the *bound* that keeps covariances regular. Per sample, *held out*
+is the mean over folds. mlpack's package ignores seeds, so the seed of a run shuffles the samples; each fit has a process
+of its own."""
 TIMES_NOTE = """\
-Seconds of a whole fit; for its Table 1 the paper states neither machine nor threads. If fewer iterations or fewer samples were
-timed, those of a whole fit are extrapolated. Ratio: to Armadillo on as many threads."""
+Seconds of a whole fit, extrapolated if fewer iterations or samples were timed. The paper states neither machine nor threads for its
+Table 1. *ratio*: seconds divided by those of Armadillo on as many threads."""
 
 
 def values(tables: Tables, *_: Any) -> Tables:
@@ -90,7 +90,7 @@ def summary(tables: Tables, stated: pd.DataFrame, paper: Settings) -> pd.DataFra
             row["per_row"] = row["log_likelihood"] / n_rows
             failed = own[own["log_likelihood"].isna()]
             if len(failed):
-                row["note"] = f"{len(failed)} of {len(own)}: {failed['note'].iloc[0]}"
+                row["note"] = f"{len(failed)} of {len(own)} {failed['note'].iloc[0]}"
             folds = select(tables["heldout"], dataset=dataset, method=method)
             if len(folds) and "test" in folds:
                 row |= {"train": folds["train"].mean(), "test": folds["test"].mean()}
@@ -144,7 +144,19 @@ def to_markdown(found: pd.DataFrame, tables: Tables, paper: Settings) -> str:
     blocks += [*_regularisation(tables["regularisation"]), *_starts(tables["starts"])]
     blocks += [*_advice(tables["advice"], paper), *_floors(tables["floors"])]
     note = NOTE.format(kmeans_iter=paper.kmeans_iter, em_iter=paper.em_iter)
-    return document("Table 1 of Sanderson and Curtin (2017)", note, *blocks)
+    return document(
+        "Table 1 of Sanderson and Curtin (2017)", note, *(_titled(block, paper) for block in blocks)
+    )
+
+
+def _titled(block: Any, paper: Settings) -> Any:
+    """Replace names of data sets and of types of covariances in a table by titles."""
+    if isinstance(block, dict):
+        return {caption: _titled(table, paper) for caption, table in block.items()}
+    if not isinstance(block, pd.DataFrame):
+        return block
+    titles = {name: entry["title"] for name, entry in paper.data_sets.items()}
+    return block.replace({"data set": titles, "covariances": {"diag": "diagonal"}})
 
 
 def _line(row: Mapping[str, Any]) -> dict[str, str]:
@@ -152,9 +164,9 @@ def _line(row: Mapping[str, Any]) -> dict[str, str]:
         "method": METHODS[row["method"]].title,
         "bound": row["guard"],
         "paper": _total(row["paper"]),
-        "ours": _total(row["log_likelihood"]),
+        "ours, best": _total(row["log_likelihood"]),
         "median": _total(row["median"]),
-        "of": number(row["n_runs"], 0),
+        "runs": number(row["n_runs"], 0),
         "per sample": number(row["per_row"]),
         "paper, per sample": number(row["paper_per_row"]),
         "held out": spread(row["test"], row["test_sd"]),
@@ -194,8 +206,8 @@ def _advice(table: pd.DataFrame, paper: Settings) -> Iterable[Any]:
     yield "## The paper's advice"
     yield (
         f"Mean log p per held-out sample, features standardised, reg_covar {setup['reg_covar']:g}, {setup['runs']} initialisations. "
-        "*Enough*: the smallest number from which no larger one gains as much as another initialisation does (one "
-        "standard deviation), and its 95% interval."
+        "*Enough*: the smallest number such that no larger number gains more than the standard deviation between "
+        "initialisations; its 95% interval in brackets."
     )
     for about, title in ABOUT.items():
         own = select(table, about=about)
@@ -209,11 +221,12 @@ def _advice(table: pd.DataFrame, paper: Settings) -> Iterable[Any]:
         yield {title: lines}
     few = select(table, about="rows_per_component")
     yield {
-        f"{ABOUT['rows_per_component']}: iterations until one gains less than {setup['tol']:g} nats per sample, median": _by_value(
+        f"{ABOUT['rows_per_component']}: median number of iterations until the gain is below {setup['tol']:g} nats per sample": _by_value(
             few, "n_iter", "median", 0
         )
     }
-    yield {"The same, share of fits that converge": _by_value(few, "converged", "mean", 2)}
+    share = f"{ABOUT['rows_per_component']}: share of fits that converge"
+    yield {share: _by_value(few, "converged", "mean", 2)}
 
 
 def _by_value(table: pd.DataFrame, column: str, aggregate: str, digits: int) -> pd.DataFrame:
@@ -247,9 +260,9 @@ def times_to_markdown(table: pd.DataFrame, others: pd.DataFrame) -> str:
             "method": METHODS[row["method"]].title,
             "paper": number(row["paper"]),
             "k-means": number(row["kmeans_seconds"]),
-            "an iteration": number(row["seconds_per_iteration"], 4),
+            "per iteration": number(row["seconds_per_iteration"], 4),
             "iterations timed": str(row["iterations_timed"]),
-            "whole": number(row["seconds"], missing=str(row["note"])),
+            "whole fit": number(row["seconds"], missing=str(row["note"])),
             "ratio": number(row["ratio"]),
         }
         for row in table.to_dict("records")

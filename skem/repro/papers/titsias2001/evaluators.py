@@ -122,7 +122,7 @@ def _sharing_control(evidence: Evidence) -> Evaluation:
             grown = shared[b] - shared[a]
             no_fall = replace(grown, mean=grown.mean + SHARE, runs=None)
             comparisons.append(Comparison(no_fall, what=step, shown=grown))
-    note = f"a fall below {SHARE} counts as none; shared proportion by lambda, mean over M: "
+    note = f"a fall below {SHARE} counts as none; shared proportion by λ, mean over M: "
     return all_of(comparisons, note + "; ".join(proportions))
 
 

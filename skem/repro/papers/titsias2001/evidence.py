@@ -10,7 +10,7 @@ from scipy.special import gamma
 
 from skem.repro.ledger.estimates import Estimate, mean
 from skem.repro.papers import measured
-from skem.repro.papers.measured import FINAL, final
+from skem.repro.papers.measured import FINAL, by_run, final
 from skem.repro.papers.titsias2001.tables import cells
 
 
@@ -23,9 +23,8 @@ class Evidence(measured.Evidence):
         """Estimate a column of a cell of a table over repetitions."""
         table = "timing" if column == "seconds" else "values"
         content = f"{column} of {method} with {m} components on {dataset}"
-        return final(
-            self.model_rows(table, content, dataset, method, n_components=m).set_index("run")[column]
-        )
+        rows = self.model_rows(table, content, dataset, method, n_components=m)
+        return final(by_run(rows, column))
 
     def over_folds(self, dataset: str, method: str, m: int) -> Estimate:
         """Estimate the standard deviation of errors over the folds of a cross-validation, which the paper prints after "+-".

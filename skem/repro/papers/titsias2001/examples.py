@@ -57,9 +57,9 @@ PANELS = {
 """The paper's panels (a) and (b)."""
 
 TITLES = {
-    "shared": "two shared kernels (lambda = 1)",
-    "separate": "one kernel per class (lambda = 0)",
-    "unsupervised": "two kernels, without labels",
+    "shared": "two shared components (λ = 1)",
+    "separate": "one component per class (λ = 0)",
+    "unsupervised": "two components, without labels",
 }
 
 
@@ -96,7 +96,7 @@ def fits(
     found = {
         "shared": PRBFClassifier(2, sharing=1.0, **params).fit(X, y),
         "separate": PRBFClassifier(2, sharing=0.0, **params).fit(X, y),
-        "separate, 4 kernels": PRBFClassifier(4, sharing=0.0, n_init=5, **params).fit(X, y),
+        "separate, 4 components": PRBFClassifier(4, sharing=0.0, n_init=5, **params).fit(X, y),
     }
     once = params | {"sharing": 1.0, "max_iter": 1, "tol": 0.0}
     start = PRBFClassifier(2, **once).fit(X, y)
@@ -135,7 +135,7 @@ def measure(figure: str, n: int, seed: int) -> Rows:
 
 
 def panels(n: int, seeds: Mapping[str, int]) -> Rows:
-    """Return samples and components of the figures as `skem.plots.kernels` draws them, from a seed per figure."""
+    """Return samples and components of the figures as `skem.plots.shared_components` draws them, from a seed per figure."""
     rows: Rows = []
     for figure, models in PANELS.items():
         X, y = draw(figure, n, seeds[figure])

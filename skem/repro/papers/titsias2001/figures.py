@@ -18,7 +18,7 @@ def _rows(tables: Tables, paper: Settings) -> pd.DataFrame:
 
 
 def _draw_panels(table: pd.DataFrame, paper: Settings, **size: Any) -> Any:
-    return plots.kernels(table, **size)
+    return plots.shared_components(table, **size)
 
 
 def _draw_sharing(table: pd.DataFrame, paper: Settings, **size: Any) -> Any:

@@ -25,7 +25,7 @@ def sharing(
     keys = {"dataset": dataset, "setting": f"{blocks}x{setup['n_features'] // blocks}-K{K}"}
     features = feature_store.read(paths, spec, ["all"], runs)
     if not features:
-        return [keys | dict.fromkeys(("sharing", "pass", "accuracy"), np.nan)]
+        return [keys | dict.fromkeys(("sharing", "iteration", "accuracy"), np.nan)]
     rows = []
     for trial in splits.trials(dataset, spec, features, ["all"], runs, seed):
         start = splits.seed(seed, dataset, trial.run, trial.fold, "start")
@@ -34,6 +34,10 @@ def sharing(
             model = PSKEMClassifier(sharing=value, init=init, random_state=start, **params)
             model.fit(trial.X_train[:, columns], trial.y_train)
             accuracy = np.mean(model.predict(trial.X_test[:, columns]) == trial.y_test)
-            row = {"run": trial.run, "sharing": np.nan if value is None else value, "pass": model.n_iter_}
+            row = {
+                "run": trial.run,
+                "sharing": np.nan if value is None else value,
+                "iteration": model.n_iter_,
+            }
             rows.append(keys | row | {"accuracy": 100 * float(accuracy)})
     return rows

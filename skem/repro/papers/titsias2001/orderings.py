@@ -47,19 +47,21 @@ def _best_of_column(evidence: Evidence, claim: Claim) -> Evaluation:
     errors = {method: evidence.column(d, method, m) for method in evidence.paper.methods}
     worse = below_best({method: final(-e.runs) for method, e in errors.items() if e.runs is not None})
     ours, rival = _best(errors), _best({method: e for method, e in errors.items() if method != named})
-    difference, others = errors[named] - errors[rival], len(errors) - 1
+    difference, others = errors[rival] - errors[named], len(errors) - 1
     if ours == named:
         low, high = difference.interval(1 - (1 - LEVEL) / (len(errors) * others / 2))
         verdict = "holds" if len(worse) > len(errors) / 2 else "undecided"
     else:
-        low, high = replace(difference, overlap=1.0).interval(1 - 2 * (1 - LEVEL) / others)  # low on one side
-        verdict = "fails" if low > 0 else "undecided"
+        low, high = replace(difference, overlap=1.0).interval(
+            1 - 2 * (1 - LEVEL) / others
+        )  # high on one side
+        verdict = "fails" if high < 0 else "undecided"
     share, titles = float((_by_method(errors).idxmin(axis=1) == named).mean()), evidence.paper.methods
     tied = [titles[method] for method in errors if method not in {*worse, ours}]
     note = joined(
         f"our best is {titles[ours]}" + (f", not certainly better than {', '.join(tied)}" if tied else ""),
         f"{titles[named]} is the best in {share:.0%} of our repetitions",
-        f"points of error above the best other method, {titles[rival]}"
+        f"points of error below the best other method, {titles[rival]}"
         + ("" if ours == named else ", in one cross-validation"),
     )
     return Evaluation(verdict, difference.mean, low, high, difference.n, FINAL, note)
@@ -154,8 +156,8 @@ def _lambda_beats_rbf(evidence: Evidence, claim: Claim) -> Evaluation:
     optimistic = rbf - mean([final(_by_method(errors).min(axis=1)) for errors in by_size])
     low, high = optimistic.interval()
     note = joined(
-        f"mean over M: RBF {measured.mean:.2f}, best lambda {selected.mean:.2f}",
-        "with the best lambda by the test errors of the same repetition, as in the paper, the difference is "
+        f"mean over M: RBF {measured.mean:.2f}, best λ {selected.mean:.2f}",
+        "with the best λ by the test errors of the same repetition, as in the paper, the difference is "
         f"{optimistic.mean:.2f} [{low:.2f}, {high:.2f}]",
     )
     return all_of([greater(measured, selected)], note)
@@ -184,8 +186,8 @@ def _no_winner(evidence: Evidence) -> Evaluation:
         differences[d] = (errors["lambda000"] - errors["lambda100"]).mean
     means = ", ".join(f"{d} {value:+.2f}" for d, value in differences.items())
     note = (
-        "the paper has lambda = 1 ahead on Clouds alone, of which there are no data; points of error that "
-        f"lambda = 0 has more than lambda = 1: {means}"
+        "the paper has λ = 1 ahead on Clouds alone, which is unavailable; points of error that "
+        f"λ = 0 has more than λ = 1: {means}"
     )
     return Evaluation("not testable", protocol=FINAL, note=note)
 
@@ -225,8 +227,8 @@ def _depends(evidence: Evidence) -> Evaluation:
     )
     by_table = [f"{d} {lambdas[best[d]]}, {changes[d].mean():.2f} ({in_paper[d]:.2f})" for d in evaluated]
     note = joined(
-        "best lambdas differ" if differ else "that the best lambdas differ is not certain",
-        f"points of error from the best to the worst lambda of one cross-validation, {in_paper.mean():.2f} in the paper on average",
-        f"best lambda and these points by table (in brackets the paper's): {'; '.join(by_table)}",
+        "the best values of λ differ" if differ else "it is not certain that the best values of λ differ",
+        f"points of error from the best to the worst λ of one cross-validation, {in_paper.mean():.2f} in the paper on average",
+        f"best λ and these points by table (in brackets the paper's): {'; '.join(by_table)}",
     )
     return Evaluation(verdict, change.mean, low, high, change.n, FINAL, note)

@@ -78,7 +78,7 @@ class Settings(Strict):
     @cached_property
     def lambdas(self) -> dict[str, str]:
         """Titles of the methods with a lambda."""
-        return {name_of(sharing): f"lambda = {sharing:g}" for sharing in self.sharings}
+        return {name_of(sharing): f"λ = {sharing:g}" for sharing in self.sharings}
 
     @cached_property
     def methods(self) -> dict[str, str]:

@@ -46,7 +46,7 @@ def _fig3_same(evidence: Evidence) -> Evaluation:
     low, high = scipy.stats.binomtest(same, distance.n).proportion_ci(LEVEL)
     verdict = "holds" if low > 0.5 else "fails" if high < 0.5 else "undecided"
     note = (
-        f"share of fits whose components are within {SAME} standard deviations of the data of those of lambda = 0: "
+        f"share of fits whose components are within {SAME} standard deviations of the data of those of λ = 0: "
         f"{same} of {distance.n}"
     )
     return Evaluation(
@@ -85,7 +85,7 @@ def _fig4_components(evidence: Evidence, claim: Claim) -> Evaluation:
     """
     four, two, shared = (
         evidence.example("figure4", model, "log_likelihood")
-        for model in ("separate, 4 kernels", "separate", "shared")
+        for model in ("separate, 4 components", "separate", "shared")
     )
     note = (
         f"log-likelihood of new samples, in nats per sample: 2 shared components {shared.mean:.3f}, 2 separate {two.mean:.3f}, "

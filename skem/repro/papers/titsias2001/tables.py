@@ -20,15 +20,15 @@ Test error in %, five-fold stratified cross-validation: *ours* ± standard devia
 (the paper's is its standard deviation over the root of five; ours is that of the mean over repetitions)."""
 
 AGREEMENT_NOTE = """\
-*below counting*: cells whose standard deviation in the paper is smaller than that of counting errors p in the n test samples
-of a fold alone, sqrt(p (1 - p) / n). Such cells occur by chance, as standard deviations of five folds are uncertain, and hardly
-agree with any repetition. *within, allowing for counting*: with no standard deviation of the paper smaller than that."""
+*below binomial*: cells whose standard deviation in the paper is smaller than the binomial one of an error p in the n test samples
+of a fold, sqrt(p (1 - p) / n). Such cells occur by chance, since standard deviations of five folds are uncertain, and hardly
+agree with any repetition. *within, at least binomial*: the same count, with the paper's standard deviations at least binomial."""
 
 CHOICE_NOTE = """\
-Test error in %, and in brackets its difference to the average over lambda in the same folds, ± its standard error over
-repetitions of the cross-validation; then the mean of the selected lambdas. *chosen*: the lambda with the best log posterior on
-validation samples, along a path of fits that each start from the one before, then trained on all samples; *by accuracy*: by validation accuracy; *per pair*:
-a lambda for the components of each class in each other class, one pair after the other."""
+Test error in %, and in brackets its difference to the average over λ in the same folds, ± its standard error over
+repetitions of the cross-validation; then the mean of the selected λ. *chosen*: the λ with the best log posterior on
+validation samples, along a path of fits, each initialised at the fit before, then trained on all samples; *by accuracy*: by validation accuracy; *per pair*:
+a λ for the components of each class in each other class, one pair after the other."""
 
 METHODS = {"rbf_two_stage": "rbf", "prbf_average": "averaging"}
 """Our names of the claims' methods without a lambda."""
@@ -127,7 +127,7 @@ def agreement(table: pd.DataFrame, paper: Settings) -> pd.DataFrame:
     found = table[table["not_available"] == ""]
     found = found.assign(
         below_counting=found["paper_std"] < found["counting_std"],
-        methods=found["method"].map(paper.methods | dict.fromkeys(paper.lambdas, "each lambda")),
+        methods=found["method"].map(paper.methods | dict.fromkeys(paper.lambdas, "each λ")),
         difference=found["error"] - found["paper"],
         **{name: found[name].astype(bool) for name in ("within", "within_counting")},
     )
@@ -145,8 +145,8 @@ def to_markdown(table: pd.DataFrame, paper: Settings) -> str:
     counted["mean_difference"] = counted["mean_difference"].map(lambda value: number(value, "+.2f"))
     counted = counted.rename(
         columns={
-            "within_counting": "within, allowing for counting",
-            "below_counting": "below counting",
+            "within_counting": "within, at least binomial",
+            "below_counting": "below binomial",
             "mean_difference": "ours less paper",
         }
     )
@@ -203,4 +203,4 @@ def choice_markdown(table: pd.DataFrame, paper: Settings) -> str:
         column = own.set_index("method").assign(method=own["method"].to_numpy()).apply(cell, axis=1)
         lines[f"{dataset}, M = {m}"] = column
     lines.insert(0, "method", [paper.methods.get(method, method) for method in lines.index])
-    return document("Selection of lambda", CHOICE_NOTE, lines)
+    return document("Selection of λ", CHOICE_NOTE, lines)

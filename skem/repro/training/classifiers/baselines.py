@@ -34,7 +34,6 @@ def _chosen(
 ENTRIES = {
     "logistic_regression": _chosen(
         *("sklearn.linear_model:LogisticRegression", "logistic regression", {"C": [1.0, 0.01, 0.1, 10.0]}),
-        entry={"comparison": {}},
         max_iter=1000,
     ),
     "lda": Classifier(
@@ -54,11 +53,7 @@ ENTRIES = {
     ),
     "svm_rbf": _chosen(SVC, "RBF SVM", {"C": [1.0, 5.0, 25.0]}, {"narrow": 3.0}, kernel="rbf"),
     **{
-        f"knn_{k}": _chosen(
-            *(KNN, f"k-NN, k = {k}", {"standardize": [True, False]}),
-            entry={"comparison": {} if k == 5 else None},
-            n_neighbors=k,
-        )
+        f"knn_{k}": _chosen(KNN, f"k-NN, k = {k}", {"standardize": [True, False]}, n_neighbors=k)
         for k in (1, 5, 9)
     },
     "gmm_per_class": _chosen(

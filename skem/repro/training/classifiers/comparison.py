@@ -1,31 +1,64 @@
-"""Entries that only the comparison uses: searches, ensembles and baselines that Table 1 does not have."""
+"""Entries that only the comparison uses: searches, ensembles, detectors, and baselines that Table 1 does not have."""
+
+from typing import Any
 
 from skem.repro.training.classifiers import Classifier
 
-SVM = "skem.repro.training.svm_search:SVMSearch"
-DISCRIMINATIVE = "skem.repro.training.discriminative:DiscriminativeSearch"
+SEARCH = "skem.repro.training.grid_search:GridSearch"
+FOREST = "sklearn.ensemble:RandomForestClassifier"
+SVM = "skem.repro.training.grid_search:WidthSVC"
+
+
+def _search(title: str, estimator: str, standardize: bool = False, **params: Any) -> Classifier:
+    """Baseline whose parameters the common search chooses."""
+    params |= {"estimator": estimator, "standardize": standardize}
+    return Classifier(SEARCH, title, params=params, comparison={})
+
 
 ENTRIES = {
-    "discriminative_pskem": Classifier("skem.estimators.discriminative_pskem:DiscriminativePSKEMClassifier"),
-    "stacked_blocks": Classifier("skem.repro.training.discriminative:StackedBlocks"),
-    "isolation_forest": Classifier("sklearn.ensemble:IsolationForest", "isolation forest"),
-    "auto": Classifier(
-        "skem.estimators.pskem_cv:PSKEMClassifierCV", "SKEM, chosen by log-loss", comparison={}
-    ),
-    "discriminative": Classifier(
-        *(DISCRIMINATIVE, "SKEM, discriminative training"),
-        params={"choose_mixture": False},
+    "discriminative_pskem": Classifier(
+        "skem.estimators.discriminative_pskem:DiscriminativePSKEMClassifier",
+        "DiscriminativePSKEMClassifier",
         comparison={},
     ),
-    "auto_discriminative": Classifier(DISCRIMINATIVE, "SKEM, chosen, discriminative training", comparison={}),
-    "svm_rbf_search": Classifier(
-        *(SVM, "RBF SVM, C and width chosen"),
-        comparison={"C": [1.0, 5.0, 25.0], "width": [0.3, 1.0, 3.0], "select_rows": 4000},
+    "discriminative_pskem_cv": Classifier(
+        "skem.estimators.discriminative_pskem_cv:DiscriminativePSKEMClassifierCV",
+        "DiscriminativePSKEMClassifierCV",
+        comparison={},
     ),
-    "svm_rbf_calibrated": Classifier(SVM, "RBF SVM, C = 1", comparison={}),
-    "random_forest": Classifier(
-        "sklearn.ensemble:RandomForestClassifier", "random forest", standardize=False, comparison={}
+    "stacked_blocks": Classifier("skem.repro.training.stacked_blocks:StackedBlocks"),
+    "auto": Classifier("skem.estimators.pskem_cv:PSKEMClassifierCV", "PSKEMClassifierCV", comparison={}),
+    "svm_rbf_search": _search(
+        "RBF SVM, C and width chosen",
+        *(SVM, True),
+        grid={"C": [0.3, 1.0, 3.0, 10.0, 30.0, 100.0], "width": [0.1, 0.3, 1.0, 3.0]},
+        scoring="accuracy",
     ),
+    "svm_rbf_held_out": Classifier("skem.repro.training.svm_search:SVMSearch"),
+    "svm_rbf_calibrated": _search("RBF SVM, C = 1", SVM, True, scoring="accuracy"),
+    "logistic_search": _search(
+        "logistic regression, C chosen",
+        *("sklearn.linear_model:LogisticRegression", True),
+        params={"max_iter": 1000},
+        grid={"C": [0.01, 0.1, 1.0, 10.0, 100.0]},
+    ),
+    "knn_search": _search(
+        "k-NN, k chosen",
+        *("sklearn.neighbors:KNeighborsClassifier", True),
+        grid={"n_neighbors": [1, 3, 5, 9, 15, 25, 40]},
+    ),
+    "random_forest_search": _search(
+        "random forest, chosen",
+        FOREST,
+        grid={"max_features": ["sqrt", 0.5], "min_samples_leaf": [1, 3, 10]},
+    ),
+    "lightgbm_search": _search(
+        "LightGBM, chosen",
+        "lightgbm:LGBMClassifier",
+        params={"n_jobs": 1, "verbose": -1},
+        grid={"learning_rate": [0.05, 0.1], "num_leaves": [7, 31], "n_estimators": [100, 200]},
+    ),
+    "random_forest": Classifier(FOREST, "random forest", standardize=False, comparison={}),
     "hist_gradient_boosting": Classifier(
         "sklearn.ensemble:HistGradientBoostingClassifier",
         "gradient boosting",
@@ -34,5 +67,29 @@ ENTRIES = {
     ),
     "mlp": Classifier(
         "sklearn.neural_network:MLPClassifier", "MLP", standardize=True, comparison={"max_iter": 500}
+    ),
+    "isolation_forest": Classifier("sklearn.ensemble:IsolationForest", "isolation forest"),
+    "local_outlier_factor": Classifier(
+        "sklearn.neighbors:LocalOutlierFactor",
+        *("local outlier factor", True),
+        params={"novelty": True},
+    ),
+    "one_class_svm": Classifier("sklearn.svm:OneClassSVM", "one-class SVM", standardize=True),
+    "gaussian": Classifier("sklearn.mixture:GaussianMixture", "one Gaussian", standardize=True),
+    "gaussian_mixture_20": Classifier(
+        "sklearn.mixture:GaussianMixture",
+        *("Gaussian mixture, 20 components", True),
+        params={"n_components": 20},
+    ),
+    "gaussian_mixture_bic": Classifier(
+        "skem.repro.training.detectors:GaussianMixtureByBIC", "Gaussian mixture, chosen by BIC", True
+    ),
+    "class_mixtures": Classifier(
+        "skem.repro.training.detectors:ClassMixtures",
+        *("Gaussian mixtures, two components per class", True),
+        params={"class_prior": "empirical"},
+    ),
+    "neighbor_distance": Classifier(
+        "skem.repro.training.detectors:NeighborDistance", "distance to the fifth neighbour", True
     ),
 }

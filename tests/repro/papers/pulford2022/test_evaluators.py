@@ -46,8 +46,8 @@ def history(method, setting, accuracies, dataset="mnist", **columns):
     known = {"dataset": dataset, "method": method, "setting": setting, "fold": 0, "rows": "all"}
     known |= described(setting) | {"n_train": 10, "n_validation": 0, "n_test": 100}
     known |= {"log_likelihood": 0.0, "objective": 0.0}
-    table = pd.DataFrame(found, columns=["run", "pass", "test_accuracy"])
-    return table.assign(**dict.fromkeys(["validation_accuracy", *unknown], np.nan) | known | columns)
+    varying = dict(zip(("run", "iteration", "test_accuracy"), zip(*found, strict=True), strict=True))
+    return pd.DataFrame(varying | dict.fromkeys(["validation_accuracy", *unknown], np.nan) | known | columns)
 
 
 def around(value):
@@ -58,8 +58,8 @@ def around(value):
 def test_histories_without_validation_are_evidence():
     table = history("pskem", "10x15-K100", [[0.84, 0.85]], "fashion_mnist_unit")
     found = measured.values({"fashion_mnist_unit": gather([table.filter(regex="^(?!validation)")])})
-    assert found["best-pass"].tolist() == [0.85]
-    assert found["validated"].isna().all()
+    assert found["test_selected_iteration"].tolist() == [0.85]
+    assert found["validation_selected_iteration"].isna().all()
 
 
 def test_evidence_of_the_test_selected_iteration():
@@ -93,7 +93,7 @@ def everything():
             )
         )  # fmt: skip
         row = {"dataset": setting.dataset, "method": setting.method, "setting": setting.name}
-        timed += [row | {"pass": p, "seconds": rng.uniform(0.01, 0.02)} for p in (2, 3)]
+        timed += [row | {"iteration": p, "seconds": rng.uniform(0.01, 0.02)} for p in (2, 3)]
     found += [
         history(label, "preset", rng.uniform(0.8, 0.9, (3, 1)), dataset)
         for dataset, entry in study.datasets.items()
@@ -183,9 +183,9 @@ def test_remarks_beside_a_verdict(everything):
 
 def test_the_configuration_on_mnist_is_shown_by_regularisation():
     named = {
-        "3x13-K60-ridge0.3": (0.977, 0.3),
+        "3x13-K60-reg_covar0.3": (0.977, 0.3),
         "3x13-K60": (0.9716, 0.03),
-        "2x20-K60-ridge0.3": (0.9746, 0.3),
+        "2x20-K60-reg_covar0.3": (0.9746, 0.3),
     }
     found = [
         history("pskem", setting, around(value), reg_covar=ridge) for setting, (value, ridge) in named.items()
@@ -232,7 +232,7 @@ def world(
     """Results of section 3.3, as functions of block size m and K."""
     rng = np.random.default_rng(1)
     found = []
-    for method in ("sequential", "interleaved", "random", "no_ridge", "longer"):
+    for method in ("sequential", "interleaved", "random", "unregularised", "longer"):
         for m in (3, 6, 12, 18, 36):
             passes = np.arange(1, 41 if m == 36 or method == "longer" else 31)
             for k in range(4, 44, 4):
@@ -385,7 +385,7 @@ def drawn(accuracies, dataset="mnist_half", **columns):
         pd.DataFrame(
             {"dataset": dataset, "method": method, "setting": setting, "run": range(len(runs))}
             | described(setting)
-            | {"best-pass": runs, "last-pass": runs, "n_test": 10_000}
+            | {"test_selected_iteration": runs, "final_iteration": runs, "n_test": 10_000}
             | columns
         )
         for (method, setting), runs in accuracies.items()
@@ -421,7 +421,7 @@ def test_equal_numbers_of_components_are_rarely_told_apart():
 def test_the_largest_of_many_standard_deviations_is_rarely_too_large():
     """All are one point. With a level of its own for each, the largest is above a point in half of such results."""
     rng, notes = np.random.default_rng(0), []
-    stable = drawn({("no_ridge", "1x36-K40"): np.full(10, 0.9)}, condition=1e3, kept=0)
+    stable = drawn({("unregularised", "1x36-K40"): np.full(10, 0.9)}, condition=1e3, kept=0)
     for _ in range(4):
         runs = section33(lambda *_: rng.normal(0.9, 0.01, 20), blocks=(3, 6, 12, 18), ks=range(12, 44, 4))
         notes.append(evaluated("sec1.robustness", evidence_from(stable, runs)).note)
@@ -440,7 +440,9 @@ def test_similar_is_closer_than_inferior(best, expected):
 @pytest.mark.parametrize(("gain", "expected"), [(0.002, "holds"), (-0.002, "fails")])
 def test_early_stopping_is_compared_with_the_final_iteration(gain, expected):
     table = section33(lambda *_: 0.9 + 1e-4 * np.arange(5))
-    evidence = evidence_from(table.assign(validated=table["last-pass"] + gain + 1e-5 * table["run"]))
+    evidence = evidence_from(
+        table.assign(validation_selected_iteration=table["final_iteration"] + gain + 1e-5 * table["run"])
+    )
     assert verdict("sec2-3.early_stopping", evidence) == expected
 
 
@@ -458,8 +460,8 @@ def test_convergence_is_that_of_the_likelihood(rise, expected):
     """The accuracy peaks in the third of four iterations, and hardly changes after it."""
     passes = [[0.5, 0.7, 0.9 + d, 0.9 + d - 1e-5] for d in (0.0, 0.001, 0.002)]
     table = history("pskem", "3x13-K60", passes)
-    table["log_likelihood"] = table["pass"].map({1: -9.0, 2: -2.0, 3: -2.0 + rise, 4: -2.0 + rise})
-    table["log_likelihood"] += 1e-6 * table["run"] * table["pass"]
+    table["log_likelihood"] = table["iteration"].map({1: -9.0, 2: -2.0, 3: -2.0 + rise, 4: -2.0 + rise})
+    table["log_likelihood"] += 1e-6 * table["run"] * table["iteration"]
     evidence = evidence_of({"mnist": table})
     found = evaluated("sec3-1.mnist.peak_is_convergence", evidence)
     assert (found.verdict, found.measured) == (expected, pytest.approx(rise, abs=1e-5))

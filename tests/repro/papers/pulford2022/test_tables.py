@@ -20,7 +20,7 @@ def history(method, setting, by_run, dataset="mnist_half", rows="all", validatio
             for p, value in enumerate(passes, start=1):
                 row = {"dataset": dataset, "method": method, "setting": setting, "run": run, "fold": fold}
                 row |= described(setting, **columns)
-                row |= {"rows": rows, "pass": p, "n_train": 90, "n_validation": 10, "n_test": 100}
+                row |= {"rows": rows, "iteration": p, "n_train": 90, "n_validation": 10, "n_test": 100}
                 row |= {"log_likelihood": 0.0, "objective": 0.0, "shared_proportion": 0.5 / p}
                 row |= {f"{part}_{m}": 0.1 for part in ("validation", "test") for m in ("log_loss", "brier")}
                 row |= {"test_accuracy": value - 0.01 * fold}
@@ -38,11 +38,13 @@ def test_curves_have_every_protocol_that_fits():
         ["sequential"],
     )  # fmt: skip
     accuracy = table.set_index("protocol")["accuracy"]
-    assert accuracy.to_dict() == pytest.approx({"best-pass": 92.0, "last-pass": 87.5, "validated": 87.5})
-    best = table.set_index("protocol").loc["best-pass"]
+    assert accuracy.to_dict() == pytest.approx(
+        {"test_selected_iteration": 92.0, "final_iteration": 87.5, "validation_selected_iteration": 87.5}
+    )
+    best = table.set_index("protocol").loc["test_selected_iteration"]
     assert best["sd"] == pytest.approx(np.std([90, 94], ddof=1))
     assert best["shared_proportion"] == pytest.approx(0.5 / 3)
-    assert best["peak_pass"] == 2
+    assert best["peak_iteration"] == 2
     assert best["shared_sd"] == 0
 
 
@@ -68,10 +70,10 @@ def test_the_audit_tells_protocols_apart_and_nests_within_folds():
         )
     table = tables.audit(pd.concat(parts), ["audit"])
     own = table[table["scale"] == "standard"].set_index("protocol")["accuracy"]
-    assert own["best-pass"] == pytest.approx(92.5)  # (92 + 91 + 94 + 93) / 4
-    assert own["best-fold"] == pytest.approx(93.0)
-    assert own["last-pass"] == pytest.approx(92.5)
-    assert own["validated"] == pytest.approx(84.5)
+    assert own["test_selected_iteration"] == pytest.approx(92.5)  # (92 + 91 + 94 + 93) / 4
+    assert own["test_selected_fold"] == pytest.approx(93.0)
+    assert own["final_iteration"] == pytest.approx(92.5)
+    assert own["validation_selected_iteration"] == pytest.approx(84.5)
     nested = table[table["protocol"] == "nested"]
     assert len(nested) == 1
     assert nested["accuracy"].iloc[0] == pytest.approx(84.5)
@@ -92,7 +94,7 @@ def test_further_research_is_compared_in_the_same_runs():
             history("em", "3x12-K20", [[0.91], [0.95]], validation=[0.5]),
         ])
     )  # fmt: skip
-    best = table[table["protocol"] == "best-pass"].set_index("method")
+    best = table[table["protocol"] == "test_selected_iteration"].set_index("method")
     assert best.loc["sequential", "n_runs"] == 2  # the third run has no partner
     assert best.loc["em", "gain"] == pytest.approx(1.0)
     assert best.loc["em", "gain_low"] == pytest.approx(1.0)

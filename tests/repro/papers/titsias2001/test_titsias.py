@@ -255,7 +255,7 @@ def test_share_of_equal_fits_of_figure_3():
     ],
 )
 def test_number_of_separate_components_in_figure_4(four, two, expected):
-    models = {"shared": -2.85, "separate": two, "separate, 4 kernels": four}
+    models = {"shared": -2.85, "separate": two, "separate, 4 components": four}
     found = evidence(measured=example("figure4", **{k: ("log_likelihood", v) for k, v in models.items()}))
     assert evaluate(found, "titsias.sec2d.fig4_n_kernels").verdict == expected
 
@@ -272,7 +272,7 @@ def test_examples_are_as_the_paper_describes_them():
     panels = figures.FIGURES["titsias_figures3to5"].rows({"panels": pd.DataFrame(made["panels"])}, PAPER)
     components = panels[panels["radius"].notna()]
     assert (components.groupby("panel").size() == 2).all()
-    separate = components[components["panel"].str.contains("one kernel per class")]
+    separate = components[components["panel"].str.contains("one component per class")]
     assert sorted(separate["class"]) == [0, 0, 1, 1]
 
 

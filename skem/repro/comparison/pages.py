@@ -1,0 +1,172 @@
+"""Tables of the comparison as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skem.repro.comparison.configuration import SCORES, Comparison, Part
+from skem.repro.comparison.summary import DIGITS, SIZES
+from skem.repro.render.format import document, interval, number
+
+SIZE_TITLES = {"n_train": "training samples", "n_features": "features"}
+BASELINE_TITLES = {"svm": "the SVM", "lightgbm": "LightGBM"}
+"""Titles of `summary.BASELINES`."""
+
+NOT_RUN = "The comparison on these tables has not been run."
+UNAVAILABLE = "Not available."
+
+
+def markdown(part: Part, tables: Mapping[str, pd.DataFrame], settings: Comparison) -> dict[str, str]:
+    """The tables of a part as Markdown, by name; the ranks stand above those of the tables."""
+    names, own = settings.titles(), getattr(settings, part, {})
+    if part in ("tables", "test"):
+        group = "development" if part == "tables" else "test"
+        notes = [settings.tables["notes"], settings.tables[f"{group}_notes"]]  # type: ignore[literal-required]
+        prefix, means = "test_" if part == "test" else "", tables[part]
+        notes += _earlier(means, set(settings.methods(part)), settings.data_sets(part))
+        blocks = [NOT_RUN] if not len(means) else _ranks(means, tables[f"{prefix}ranks"], names)
+        title = f"Classifier comparison: {group} tables"
+        return {part: document(title, *notes, *blocks, *failures(means, names))}
+    if part == "left_out":
+        table = tables["left_out"]
+        blocks = [left_out(table, names), *failures(table, names)]
+        return {"left_out": document("Classifier comparison: classes left out", own["notes"], *blocks)}
+    titles = {name: entry["title"] for name, entry in own["data_sets"].items()}
+    if part == "outliers":
+        table = tables["outliers"]
+        blocks = [_outliers(table, names, titles), *failures(table, names, titles)]
+        return {"outliers": document("Classifier comparison: outliers", own["notes"], *blocks)}
+
+    def by_dataset(name: str, text: Callable[..., pd.DataFrame]) -> dict[str, pd.DataFrame]:
+        groups = tables[name].groupby("dataset", sort=False)
+        return {titles[str(dataset)]: text(rows, names) for dataset, rows in groups}
+
+    images = [own["notes"], by_dataset("images", _images)]
+    seconds = [own["timing_notes"], by_dataset("images_timing", _seconds)]
+    return {
+        "images": document("Classifier comparison: images", *images),
+        "images_timing": document("Classifier comparison: seconds", *seconds),
+    }
+
+
+def _earlier(means: pd.DataFrame, methods: set[str], data_sets: Sequence[str]) -> list[str]:
+    """Remark on results of methods that the configuration no longer has."""
+    if not len(means) or set(means["method"]) <= methods:
+        return []
+    n = means["dataset"].nunique()
+    return [
+        f"The results below are of an earlier version: {n} of the {len(data_sets)} tables, other methods and searches, and "
+        "log-losses in which an exact zero costs 744 nats. The next run replaces them."
+    ]
+
+
+def outcomes(ranked: pd.DataFrame) -> pd.DataFrame:
+    """Wins-ties-losses against each of `BASELINES` that took part, one column each."""
+    found = {}
+    for name, title in BASELINE_TITLES.items():
+        columns = [f"{name}_{outcome}" for outcome in ("wins", "ties", "losses")]
+        if set(columns) <= set(ranked):
+            counts = ranked[columns].apply(pd.to_numeric, errors="coerce")
+            found[f"wins-ties-losses against {title}"] = [
+                "-" if np.isnan(row).any() else "-".join(f"{count:.0f}" for count in row)
+                for row in counts.to_numpy(dtype=float, na_value=np.nan)
+            ]
+    return pd.DataFrame(found, ranked.index)
+
+
+def left_out(table: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame | str:
+    """Mean area under the ROC curve of each detector, over tables and by table, the best first."""
+    if "auroc" not in table:
+        return UNAVAILABLE
+    wide = table.dropna(subset="auroc").pivot_table(
+        index=["method", "score"], columns="dataset", values="auroc", sort=False
+    )
+    wide.insert(0, f"mean of {wide.shape[1]} tables", wide.mean(axis=1, skipna=False))
+    wide = wide.sort_values(wide.columns[0], ascending=False, kind="stable")
+    # Only some of these scores are log p(x).
+    scores = SCORES | {"density": "score_samples"}
+    wide = wide.rename(index=names, level="method").rename(index=scores, level="score")
+    return _rounded(wide, dict.fromkeys(wide, 3)).reset_index()
+
+
+def failures(
+    table: pd.DataFrame, names: Mapping[str, str], titles: Mapping[str, str] | None = None
+) -> list[str]:
+    """A line for each method and error, with the data sets if there are others."""
+    if "error" not in table or table["error"].isna().all():
+        return []
+    lines = []
+    for (method, error), failed in table[table["error"].notna()].groupby(["method", "error"], sort=False):
+        where = ""
+        if "dataset" in table:
+            shown = [(titles or {}).get(name, name) for name in dict.fromkeys(failed["dataset"])]
+            everywhere = len(shown) > 1 and len(shown) == table["dataset"].nunique()
+            where = " on all data sets" if everywhere else f" on {', '.join(shown)}"
+        lines.append(f"{names[method]} failed{where}: {error}")
+    return lines
+
+
+def _ranks(means: pd.DataFrame, ranked: pd.DataFrame, names: Mapping[str, str]) -> list[Any]:
+    parts: list[Any] = []
+    sizes = means.groupby("dataset", sort=False)[SIZES].first()
+    for measure, label in (("accuracy", "accuracy, %"), ("log_loss", "log-loss")):
+        own = ranked[ranked["measure"] == measure]
+        first = own.iloc[0]
+        lines = pd.DataFrame({"method": own["method"].map(names), "average rank": own["rank"]})
+        lines = _rounded(lines, {"average rank": 2}).join(outcomes(own))
+        wide = means.pivot_table(index="dataset", columns="method", values=measure, sort=False)
+        digits = dict.fromkeys(SIZES, 0) | dict.fromkeys(wide, DIGITS[measure])
+        parts += [
+            f"**Average rank by {label}**, {first['n_datasets']} data sets; ranks that differ by less than the critical "
+            f"difference of {first['critical_difference']:.2f} (Nemenyi, 5%) are not significantly different",
+            lines,
+            {f"By data set, {label}": _rounded(sizes.join(wide), digits, SIZE_TITLES | dict(names))},
+        ]
+    return parts
+
+
+def _seconds(own: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    lines = own.assign(method=own["method"].map(names))[["method", "fit", "predict"]]
+    return _rounded(lines, {"fit": 1, "predict": 2})
+
+
+def _images(own: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    lines = [
+        {
+            "method": names[row["method"]],
+            **{title: row[size] for size, title in SIZE_TITLES.items()},
+            "accuracy, %": f"failed: {row['error']}"
+            if isinstance(row.get("error"), str)
+            else interval(row["accuracy"], row["low"], row["high"]),
+            "against the SVM": number(row["gain"], "+.2f", "")
+            + ("" if np.isnan(row["p"]) else f" (p = {row['p']:.2g})"),
+            "log-loss": row["log_loss"],
+            "calibration error, %": row["calibration_error"],
+            "runs": row["n_runs"],
+        }
+        for row in own.to_dict("records")
+    ]
+    digits = dict.fromkeys(SIZE_TITLES.values(), 0) | {"log-loss": 3, "calibration error, %": 1, "runs": 0}
+    return _rounded(pd.DataFrame(lines), digits)
+
+
+def _outliers(table: pd.DataFrame, names: Mapping[str, str], titles: Mapping[str, str]) -> pd.DataFrame | str:
+    if "auroc" not in table:
+        return UNAVAILABLE
+    by = ["method", *SIZES, "score"]
+    wide = table.pivot_table(index=by, columns="dataset", values="auroc", sort=False)
+    wide = wide.rename(index=names, level="method").rename(index=SCORES, level="score")
+    return _rounded(wide, dict.fromkeys(wide, 3), SIZE_TITLES | dict(titles))
+
+
+def _rounded(
+    table: pd.DataFrame, digits: Mapping[str, int], titles: Mapping[str, str] | None = None
+) -> pd.DataFrame:
+    """A table with so many digits in each column, and its index as columns."""
+    cells = {name: [number(value, n, "") for value in table[name]] for name, n in digits.items()}
+    shown = table.assign(**cells)
+    return (shown.reset_index() if titles else shown).rename(columns=titles or {})

@@ -1,0 +1,128 @@
+"""Baselines whose parameters are chosen by cross-validation on the training samples: the same search for all of them."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.model_selection import GridSearchCV, ParameterGrid, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skem.repro.training.baselines import stratified_rows
+from skem.repro.training.svm import KernelSVC
+
+
+class WidthSVC(ClassifierMixin, BaseEstimator):
+    """RBF SVM whose ``gamma`` is a multiple ``width`` of 1/M for M features."""
+
+    def __init__(self, *, C: float = 1.0, width: float = 1.0) -> None:
+        self.C = C
+        self.width = width
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> WidthSVC:
+        """Fit one machine per pair of classes; `X` of shape (n, M), `y` of shape (n,)."""
+        self.machine_ = KernelSVC(C=self.C, gamma=self.width / np.shape(X)[1], break_ties=True).fit(X, y)
+        self.classes_ = self.machine_.classes_
+        return self
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Decisions as of `KernelSVC`."""
+        return self.machine_.decision_function(X)
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Class of the largest decision, shape (n,)."""
+        return self.machine_.predict(X)
+
+
+class GridSearch(ClassifierMixin, BaseEstimator):
+    """Choose parameters by cross-validation, then fit on all samples.
+
+    Parameters
+    ----------
+    estimator : str
+        Class of the baseline, "module:class".
+    params : mapping or None
+        Parameters other than the defaults of the class.
+    grid : mapping or None
+        Candidates by parameter. A single candidate needs no cross-validation.
+    standardize : bool
+        True if a `StandardScaler` precedes the baseline.
+    scoring : str
+        "neg_log_loss", or "accuracy" for an SVM, which is then calibrated by sigmoids (Platt 1999) in at most five folds.
+    select_rows : int
+        Most samples that choose, stratified.
+    n_folds : int
+        Folds of the search; at most as many as the smallest class has samples.
+    random_state : int or None
+    """
+
+    def __init__(
+        self,
+        *,
+        estimator: str,
+        params: Mapping[str, Any] | None = None,
+        grid: Mapping[str, Sequence[Any]] | None = None,
+        standardize: bool = False,
+        scoring: str = "neg_log_loss",
+        select_rows: int = 4000,
+        n_folds: int = 3,
+        random_state: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.params = params
+        self.grid = grid
+        self.standardize = standardize
+        self.scoring = scoring
+        self.select_rows = select_rows
+        self.n_folds = n_folds
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> GridSearch:
+        """Choose and fit; `X` of shape (n, M), `y` of shape (n,)."""
+        X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
+        baseline = self._baseline()
+        # The baseline is the last step of a pipeline, or all of it.
+        prefix = f"{baseline.steps[-1][0]}__" if self.standardize else ""
+        grid = {f"{prefix}{name}": list(values) for name, values in (self.grid or {}).items()}
+        if len(ParameterGrid(grid)) > 1:
+            rows = stratified_rows(y, self.select_rows, self.random_state)
+            search = GridSearchCV(
+                baseline, grid, scoring=self.scoring, cv=self._folds(y[rows], self.n_folds), refit=False
+            )
+            baseline.set_params(**search.fit(X[rows], y[rows]).best_params_)
+        self.best_params_ = {name: baseline.get_params()[f"{prefix}{name}"] for name in self.grid or {}}
+        self.classes_, self.fitted_ = np.unique(y), baseline
+        if self.scoring == "accuracy":
+            folds = self._folds(y, 5)
+            self.calibrated_ = CalibratedClassifierCV(baseline, ensemble=False, cv=folds).fit(X, y)
+            self.fitted_ = self.calibrated_.calibrated_classifiers_[0].estimator
+        else:
+            baseline.fit(X, y)
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Class that the baseline decides for, shape (n,)."""
+        return self.fitted_.predict(np.asarray(X, dtype=np.float64))
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """p(c|x), shape (n, L)."""
+        return getattr(self, "calibrated_", self.fitted_).predict_proba(np.asarray(X, dtype=np.float64))
+
+    def _baseline(self) -> BaseEstimator:
+        try:
+            found = pkgutil.resolve_name(self.estimator)(**(self.params or {}))
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(f"not installed: pip install {error.name}") from None
+        if "random_state" in found.get_params():
+            found.set_params(random_state=self.random_state)
+        return make_pipeline(StandardScaler(), found) if self.standardize else found
+
+    def _folds(self, y: NDArray[Any], n_folds: int) -> StratifiedKFold:
+        least = int(np.unique(y, return_counts=True)[1].min())
+        return StratifiedKFold(max(2, min(n_folds, least)), shuffle=True, random_state=self.random_state)
