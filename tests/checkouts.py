@@ -7,8 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
 
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 ROOT = Path(__file__).parents[1]
 PASSES, RUNS, FOLDS = 3, 2, {"rice": 10, "ionosphere": 5}
 DATASETS = ("rice", "ionosphere", "mnist", "fashion_mnist", "cifar10")
@@ -17,12 +19,15 @@ DATASETS = ("rice", "ionosphere", "mnist", "fashion_mnist", "cifar10")
 def copy(folder, datasets=tuple(FOLDS)):
     """The repository with a Table 1 of seconds: few passes, one or two settings, one baseline, and one that fails."""
     for part in ("Snakefile", "config", "workflow", "profiles", "skem", "CITATION.cff"):
-        # What numba compiled stays: compiling it again takes half a minute.
-        source, ignore = ROOT / part, shutil.ignore_patterns("*.pyc")
+        source, ignore = ROOT / part, shutil.ignore_patterns("__pycache__")
         if source.is_dir():
             shutil.copytree(source, folder / part, ignore=ignore)
         else:
             shutil.copy(source, folder / part)
+    # One cache of numba for all copies: compiling the loops again takes half a minute.
+    cache = ROOT / "skem/engine/__pycache__"
+    cache.mkdir(exist_ok=True)
+    (folder / "skem/engine/__pycache__").symlink_to(cache, target_is_directory=True)
     # The library that is installed lacks it, so whatever runs that one fails.
     (folder / "skem" / "of_this_copy.py").touch()
     for path in (folder / "workflow").glob("scripts/*.py"):
