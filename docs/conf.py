@@ -92,6 +92,7 @@ sphinx_gallery_conf = {
             "plot_calibration.py",
             "plot_discriminative.py",
             "plot_outliers.py",
+            "plot_unseen_class.py",
             "plot_missing_values.py",
             "plot_sampling.py",
             "plot_memory_map.py",
@@ -119,7 +120,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "skem"
 html_static_path = ["_static"]
 html_css_files = ["custom.css"]
-html_js_files = ["filter.js"]
+html_js_files = ["tables.js"]
 html_show_sourcelink = False
 html_copy_source = False
 html_use_index = False

@@ -2,8 +2,8 @@
 Feature blocks
 ==============
 
-PSKEM divides the features into blocks, fits a mixture to each, and multiplies their densities. The effect on accuracy depends on the
-initialisation.
+PSKEM divides the features into blocks, fits a mixture to each, and multiplies their densities. More blocks cost accuracy or gain some,
+depending on the initialisation.
 """
 
 # %%
@@ -27,13 +27,13 @@ def accuracy(n_blocks, init):
 
 
 # %%
-# With "class" each component is initialised at samples of one class and remains its own. With "sample" it is initialised at samples of
-# any class, and all classes share it: one block of many features is then less accurate than several blocks.
+# With "class", components are initialised at samples of one class, and no other class uses them. With "sample", they are initialised at
+# samples of any class, and all classes share them: one block of many features is then less accurate than several blocks.
 
 figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
 for init, style in (("class", "o-"), ("sample", "s--")):
     ax.plot(numbers, [accuracy(n, init) for n in numbers], style, label=f'init="{init}"')
-ax.set(xlabel="blocks", ylabel="accuracy (%), three folds", xticks=numbers)
+ax.set(xlabel="feature blocks", ylabel="accuracy (%), three folds", xticks=numbers)
 ax.legend()
 ax.grid(alpha=0.3)
 plt.show()

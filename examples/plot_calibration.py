@@ -3,7 +3,7 @@ Overconfident probabilities and their calibration
 =================================================
 
 PSKEM multiplies the densities of its blocks as if these were independent. If they are not, the same evidence counts more than once,
-and probabilities crowd at 0 and 1. Decisions hardly suffer, and calibration corrects the probabilities.
+and probabilities crowd at 0 and 1. Calibration corrects the probabilities, and hardly changes decisions.
 """
 
 # %%
@@ -26,7 +26,7 @@ model = PSKEMClassifier(10, n_blocks=10, max_iter=15, random_state=0)
 models = {"as it is": model, "calibrated": CalibratedClassifierCV(model, method="isotonic", cv=3)}
 
 # %%
-# On the diagonal, the stated probability equals the proportion of samples of the class.
+# On the diagonal, the predicted probability equals the proportion of samples of the class.
 
 figure, ax = plt.subplots(figsize=(5.6, 4.2), layout="constrained")
 for name, estimator in models.items():
@@ -40,5 +40,5 @@ for name, estimator in models.items():
         f"{name}: accuracy {merit['accuracy']:.3f}, log-loss {merit['log_loss']:.2f}, calibration error {ece:.3f}"
     )
     CalibrationDisplay.from_predictions(y_test, np.exp(log_proba[:, 1]), n_bins=10, name=name, ax=ax)
-ax.set(xlabel="stated probability", ylabel="proportion of samples")
+ax.set(xlabel="predicted probability", ylabel="proportion of samples")
 plt.show()

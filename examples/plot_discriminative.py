@@ -2,8 +2,8 @@
 Discriminative training
 =======================
 
-EM describes the samples of each class. ``DiscriminativePSKEMClassifier`` continues from there: a few iterations raise p(c|x) of the
-training samples, and one temperature, fitted on held-out samples, calibrates the product of blocks.
+EM fits a density to each class. ``DiscriminativePSKEMClassifier`` continues from these densities: a few iterations raise p(c|x) of the
+training samples. One temperature, fitted on held-out samples, calibrates the product of blocks.
 """
 
 # %%
@@ -44,22 +44,22 @@ def merits(model):
 
 for name, model in models.items():
     accuracy, log_loss, error = merits(model.fit(X_train, y_train))
-    print(f"{name:25} {accuracy:.1f}% right, log-loss {log_loss:.3f}, calibration error {error:.1f}%")
+    print(f"{name:25} accuracy {accuracy:.1f}%, log-loss {log_loss:.3f}, calibration error {error:.1f}%")
 
 # %%
-# The first ten iterations are EM, all others raise p(c|x). ``temperature_`` is fitted again after each of them. With so few samples the
-# support vector machine is more accurate, and its probabilities are worse.
+# The first ten iterations, left of the grey line, are EM; all others raise p(c|x). ``temperature_`` is fitted again after each of them.
+# With so few samples the support vector machine is more accurate, and its probabilities are worse.
 
-iterations = [merits(model) for model in models["PSKEM, discriminative"].fit_passes(X_train, y_train)]
+iterations = [merits(model) for model in models["PSKEM, discriminative"].fit_iterations(X_train, y_train)]
 machine = merits(models["SVM"])
-figure, axes = plt.subplots(1, 2, figsize=(8, 3.4), layout="constrained")
+figure, axes = plt.subplots(2, 1, figsize=(5.6, 5), sharex=True, layout="constrained")
 for ax, label, values, level in zip(
     axes, ("accuracy (%)", "log-loss (nats)"), np.transpose(iterations), machine, strict=False
 ):
     ax.plot(np.arange(1, len(values) + 1), values, marker=".")
     ax.axhline(level, color="C1", linestyle="--", label="SVM")
     ax.axvline(10.5, color="grey", linewidth=0.8)
-    ax.set(xlabel="iteration", ylabel=label)
-axes[1].set_yscale("log")
+    ax.set_ylabel(label)
+axes[1].set(xlabel="iteration", yscale="log")
 axes[0].legend()
 plt.show()

@@ -37,5 +37,5 @@ for (row, column), loss in np.ndenumerate(losses):
     ax.text(column, row, f"{loss:.3f}", ha="center", va="center", color="white")
 ax.set_xticks(range(len(components)), components)
 ax.set_yticks(range(len(blocks)), blocks)
-ax.set(xlabel="components", ylabel="blocks", title="log-loss over three folds (nats)")
+ax.set(xlabel="components per block", ylabel="feature blocks", title="log-loss over three folds (nats)")
 plt.show()

@@ -2,7 +2,7 @@
 Accuracy by iteration
 =====================
 
-``fit_passes`` yields the model after every EM iteration, ready to predict. The objective increases throughout. On held-out samples
+``fit_iterations`` yields the model after every EM iteration, ready to predict. The objective increases throughout. On held-out samples
 the accuracy does not, and the log-loss soon increases.
 """
 
@@ -21,14 +21,14 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_sta
 
 model = PSKEMClassifier(40, n_blocks=4, init="sample", max_iter=30, random_state=0)
 accuracy, loss = [], []
-for fitted in model.fit_passes(X_train, y_train):
+for fitted in model.fit_iterations(X_train, y_train):
     accuracy.append(100 * fitted.score(X_test, y_test))
     loss.append(log_loss(y_test, fitted.predict_proba(X_test)))
 
 # %%
 # ``early_stopping=True`` selects the iteration on samples that ``fit`` holds out.
 
-figure, axes = plt.subplots(1, 3, figsize=(10, 3), layout="constrained")
+figure, axes = plt.subplots(3, 1, figsize=(5.6, 6), sharex=True, layout="constrained")
 iterations = range(1, model.n_iter_ + 1)
 for ax, values, title in zip(
     axes,
@@ -37,6 +37,7 @@ for ax, values, title in zip(
     strict=True,
 ):
     ax.plot(iterations, values, marker=".")
-    ax.set(title=title, xlabel="EM iteration")
+    ax.set_title(title)
     ax.grid(alpha=0.3)
+ax.set_xlabel("EM iteration")
 plt.show()

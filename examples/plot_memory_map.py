@@ -2,8 +2,8 @@
 A mixture from a memory map
 ===========================
 
-``GaussianMixture`` is the same engine without classes. Each iteration reads a memory map chunk by chunk, so the data need not fit into
-memory. Initialised at samples, the fit copies none of them.
+``GaussianMixture`` models a density without classes. Each iteration reads a memory map chunk by chunk, so the data need not fit into
+memory. With ``init="sample"`` the fit makes no copy of them.
 """
 
 # %%
@@ -19,10 +19,10 @@ from sklearn.datasets import make_blobs
 from skem import GaussianMixture
 
 folder = tempfile.TemporaryDirectory()
-path = Path(folder.name, "rows.npy")
-rows, _ = make_blobs(200_000, n_features=8, centers=12, cluster_std=2.0, random_state=0)
-np.save(path, rows.astype(np.float32))
-del rows
+path = Path(folder.name, "samples.npy")
+samples, _ = make_blobs(200_000, n_features=8, centers=12, cluster_std=2.0, random_state=0)
+np.save(path, samples.astype(np.float32))
+del samples
 
 X = np.load(path, mmap_mode="r")
 model = GaussianMixture(12, init="sample", n_init=2, tol=1e-3, n_jobs=2, random_state=0).fit(X)
@@ -31,13 +31,13 @@ print(f"{model.n_iter_} iterations over {X.nbytes / 2**20:.0f} MiB, computed in 
 # %%
 # One sample in two hundred, and the means of the components, on the first two features.
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+figure, (above, below) = plt.subplots(2, 1, figsize=(5.6, 6), height_ratios=[3, 2], layout="constrained")
 some = X[::200]
-left.scatter(some[:, 0], some[:, 1], c=model.predict(some), cmap="tab20", s=6)
-left.plot(*model.means_[:, :2].T, "k+", markersize=10, markeredgewidth=2)
-left.set(xlabel="feature 1", ylabel="feature 2", title="samples by component")
-right.plot(range(1, model.n_iter_ + 1), model.objective_, marker=".")
-right.set(xlabel="EM iteration", ylabel="objective (nats per sample)", title="objective by iteration")
+above.scatter(some[:, 0], some[:, 1], c=model.predict(some), cmap="tab20", s=6)
+above.plot(*model.means_[:, :2].T, "k+", markersize=10, markeredgewidth=2)
+above.set(xlabel="feature 1", ylabel="feature 2", title="samples by component")
+below.plot(range(1, model.n_iter_ + 1), model.objective_, marker=".")
+below.set(xlabel="EM iteration", title="objective (nats per sample)")
 plt.show()
 del X
 folder.cleanup()

@@ -25,8 +25,8 @@ X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
 
 
-def with_gaps(rows, share, seed):
-    return np.where(np.random.default_rng(seed).random(rows.shape) < share, np.nan, rows)
+def with_gaps(samples, share, seed):
+    return np.where(np.random.default_rng(seed).random(samples.shape) < share, np.nan, samples)
 
 
 model = SKEMClassifier(30, reg_covar=0.3, random_state=0).fit(X_train, y_train)
@@ -57,18 +57,18 @@ for name, scores in accuracy.items():
     print(f"{name:20}", *(f"{score:.3f}" for score in scores))
 
 # %%
-# Accuracy by the proportion of missing pixels, and a digit with its remaining pixels.
+# Accuracy by the proportion of missing pixels, and the predictions of SKEM for one digit, whose missing pixels are orange.
 
-figure, (left, *images) = plt.subplots(
-    1, 4, figsize=(9, 3.2), width_ratios=[3, 1, 1, 1], layout="constrained"
-)
+figure = plt.figure(figsize=(5.6, 5.6), layout="constrained")
+above, below = figure.subfigures(2, 1, height_ratios=[3, 2])
+ax = above.subplots()
 for name, scores in accuracy.items():
-    left.plot(shares, scores, "o-", label=name, markersize=4)
-left.set(xlabel="proportion of missing pixels", ylabel="accuracy on test samples")
-left.legend(fontsize="small")
-for ax, share in zip(images, (0.2, 0.4, 0.6), strict=True):
+    ax.plot(shares, scores, "o-", label=name, markersize=4)
+ax.set(xlabel="proportion of missing pixels", ylabel="accuracy on test samples")
+ax.legend()
+for ax, share in zip(below.subplots(1, 3), (0.2, 0.4, 0.6), strict=True):
     gaps = with_gaps(X_test, share, seed=1)[:1]
     probability = model.predict_proba(gaps)[0]
     ax.imshow(np.ma.masked_invalid(gaps.reshape(8, 8)), cmap="gray_r").cmap.set_bad("tab:orange")
-    ax.set(title=f"taken for a {probability.argmax()}", xlabel=f"{share:.0%} missing", xticks=[], yticks=[])
+    ax.set(title=f"predicted: {probability.argmax()}", xlabel=f"{share:.0%} missing", xticks=[], yticks=[])
 plt.show()

@@ -1,13 +1,13 @@
 """
-Samples unlike any class
-========================
+Outliers, unlike any class
+==========================
 
-``score_samples`` is log p(x) over all classes. It is low for samples unlike the training data. A discriminative classifier has only the
-probability of its decision, which measures something else.
+``score_samples`` is log p(x) over all classes. It is low for samples unlike the training data. A discriminative classifier has no such
+density, only the probability of its decision.
 """
 
 # %%
-# Train on the digits 0 to 8; nines are a new class.
+# Train on the digits 0 to 8. Nines are the outliers.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -40,19 +40,19 @@ for name, score in [
 # %%
 # The distribution of log p(x), and the four least likely test images. A known digit can be unusual, too.
 
-figure = plt.figure(figsize=(8, 3.4), layout="constrained")
-left, right = figure.subfigures(1, 2, width_ratios=[3, 2])
-ax = left.subplots()
+figure = plt.figure(figsize=(5.6, 5), layout="constrained")
+above, below = figure.subfigures(2, 1, height_ratios=[5, 3])
+ax = above.subplots()
 bins = np.linspace(*np.percentile(density, [0.5, 100]), 40)
 ax.hist(
     [density[~new].clip(bins[0]), density[new].clip(bins[0])],
     bins,
     stacked=True,
-    label=["digits 0 to 8", "nines"],
+    label=["digits 0 to 8", "nines (new)"],
 )
 ax.set(xlabel="log p(x) in nats", ylabel="test samples")
 ax.legend()
-for ax, i in zip(right.subplots(2, 2).flat, density.argsort(), strict=False):
+for ax, i in zip(below.subplots(1, 4), density.argsort(), strict=False):
     ax.imshow(X_test[i].reshape(8, 8), cmap="gray_r")
-    ax.set(title=f"a {y_test[i]}", xticks=[], yticks=[])
+    ax.set(title=f"digit {y_test[i]}", xticks=[], yticks=[])
 plt.show()

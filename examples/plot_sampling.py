@@ -2,12 +2,12 @@
 Sampling digits
 ===============
 
-A generative classifier can draw samples of a class. A PSKEM model draws the feature blocks independently of each other, and the pictures
-show the difference.
+A generative classifier can draw random samples of a class. PSKEM draws its feature blocks independently of each other, and the pictures
+show this.
 """
 
 # %%
-# SKEM and PSKEM on the 64 pixels of each digit; for PSKEM a block is four lines of the image.
+# SKEM and PSKEM on the 64 pixels of each digit; for PSKEM a block is four lines, or one line, of the image.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,7 +27,7 @@ models = {
 # One digit of each class, from the data and from each model. With eight blocks the lines of an image have the right class, but do not
 # match each other.
 
-figure, axes = plt.subplots(len(models), 10, figsize=(9, 4), layout="constrained")
+figure, axes = plt.subplots(len(models), 10, figsize=(5.2, 2.6), layout="constrained")
 for line, (name, model) in zip(axes, models.items(), strict=True):
     if model is None:
         drawn = X[[np.flatnonzero(y == c)[3] for c in range(10)]]

@@ -32,15 +32,15 @@ for run in range(8):
         shared[run, i] = shared_proportion(fitted.weights_)
 
 # %%
-# On the right, the proportion of mixture weights that belong to components of several classes. On these data
+# Below, the proportion of mixture weights that belong to components of several classes. On these data
 # sharing reduces the accuracy, as on most data. ``PRBFEnsemble``, the average of the five densities, needs no selection and
 # loses little. Bars are one standard error over the draws.
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
-left.errorbar(lambdas, accuracy.mean(axis=0), accuracy.std(axis=0, ddof=1) / np.sqrt(8), fmt="o-", capsize=3)
-left.axhline(average.mean(), color="C1", linestyle="--", label="average over lambda")
-left.set(xlabel="lambda", ylabel="test accuracy (%)")
-left.legend()
-right.plot(lambdas, shared.mean(axis=0), "o-")
-right.set(xlabel="lambda", ylabel="shared proportion", ylim=(-0.02, 1))
+figure, (above, below) = plt.subplots(2, 1, figsize=(5.6, 5), sharex=True, layout="constrained")
+above.errorbar(lambdas, accuracy.mean(axis=0), accuracy.std(axis=0, ddof=1) / np.sqrt(8), fmt="o-", capsize=3)
+above.axhline(average.mean(), color="C1", linestyle="--", label="average of the five")
+above.set_ylabel("test accuracy (%)")
+above.legend()
+below.plot(lambdas, shared.mean(axis=0), "o-")
+below.set(xlabel="sharing", ylabel="shared proportion", ylim=(-0.02, 1))
 plt.show()

@@ -28,3 +28,12 @@ document.addEventListener("DOMContentLoaded", () => {
     shown.value = `${[...words.keys()].filter((row) => !row.hidden).length} of ${words.size}`;
   });
 });
+
+// Tables and figures that are wider than their place say so.
+const markWide = () => {
+  for (const box of document.querySelectorAll(".pst-scrollable-table-container, .drawing, article p:has(> img)")) {
+    box.classList.toggle("moves", box.scrollWidth > box.clientWidth + 2);
+  }
+};
+addEventListener("load", markWide);
+addEventListener("resize", markWide);
