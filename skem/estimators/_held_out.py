@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,6 +86,20 @@ class Data(NamedTuple):
             pairs = list(folds.split(common, self.y[common]))
         for train, test in pairs:
             yield np.append(common[train], kept), common[test]
+
+
+def held_out_splits(data: Data, cv: Any, seed: int, n_folds: Mapping[int, int]) -> list[tuple[Data, Data]]:
+    """Splits of ``cv``; of None, as many of five stratified folds as ``n_folds`` has below a number of samples, else one."""
+    if cv is not None:
+        return list(data.splits(cv))
+    most = int(np.unique(data.y, return_counts=True)[1].max())
+    if most < 2:
+        raise ValueError(
+            f"{len(data.y)} samples, one of each class: none can be held out; give more samples, or fit one model without a search"
+        )
+    folds = StratifiedKFold(max(2, min(5, most)), shuffle=True, random_state=seed)
+    used = next((number for limit, number in n_folds.items() if len(data.y) < limit), 1)
+    return list(islice(data.splits(folds), used))
 
 
 @contextmanager

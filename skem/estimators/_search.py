@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from skem.estimators._callbacks import CallbackSupportMixin, Progress, fitting, with_callbacks
+from skem.estimators._checking import integers
 from skem.estimators._training import one_seed
 
 DELEGATED = (
@@ -138,6 +139,17 @@ def candidates(name: str, values: Any, allowed: Any, *, in_order: bool = False) 
         if not allowed.is_satisfied_by(value):
             raise ValueError(f"{name} contains {value!r}: each value must be {allowed}")
     return given if in_order else sorted(given)
+
+
+def numbers_of_blocks(values: Any, model: Any) -> list[int]:
+    """Candidates for the number of feature blocks of a fitted model, in their order."""
+    if "n_blocks" not in model.get_params() or not isinstance(model.arrangement, str):
+        return [model.n_blocks]
+    given = candidates("n_blocks", values, integers(1), in_order=True)
+    if model.block_size is not None:
+        return given
+    m = model.n_features_in_
+    return [R for R in given if m >= R] or [m]
 
 
 def split(model: Any, n_components: int) -> Any:

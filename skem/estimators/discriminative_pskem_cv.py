@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils._param_validation import StrOptions
 
 from skem.engine.covariances import COVARIANCE_TYPES
@@ -20,9 +19,9 @@ from skem.estimators._callbacks import Progress, Unobserved
 from skem.estimators._checking import integers, numbers, refuse_out_of_core
 from skem.estimators._discriminative import UNGUARDED_BACKGROUND
 from skem.estimators._docstrings import documented
-from skem.estimators._held_out import Data, collecting, none_fitted, quiet
+from skem.estimators._held_out import Data, collecting, held_out_splits, none_fitted, quiet
 from skem.estimators._quantiles import STANDARDIZE, of_classifier, quantiles_to_normal, scaled_classifier
-from skem.estimators._search import Search, candidates, refuse_init_arrays
+from skem.estimators._search import Search, candidates, numbers_of_blocks, refuse_init_arrays
 from skem.estimators.discriminative_pskem import DiscriminativePSKEMClassifier
 
 PER_CLASS = (1, 4, 16)
@@ -201,7 +200,7 @@ class DiscriminativePSKEMClassifierCV(
                 learning_rate=LEARNING_RATE,
             )
             grid = self._grid(first, len(data.y), weighted=sample_weight is not None)
-            splits = self._splits(data, original.random_state)
+            splits = held_out_splits(data, self.cv, original.random_state, N_FOLDS)
             with Workers(self.n_jobs) as workers:
                 search = _Paths(estimator, splits, first, workers, progress)
                 best = search.over(grid)
@@ -227,7 +226,7 @@ class DiscriminativePSKEMClassifierCV(
             "covariance_type": (self.covariance_type, StrOptions(set(COVARIANCE_TYPES))),
             "scaling": (self.scaling, StrOptions(set(STANDARDIZE))),
             "reg_covar": (self.reg_covar, numbers(0)),
-            "n_blocks": (self.n_blocks, integers(1)),
+            "n_blocks": (numbers_of_blocks(self.n_blocks, first), integers(1)),
             "n_components": (few if self.n_components is None else self.n_components, integers(1)),
             "training_temperature": (self.training_temperature, positive),
         }
@@ -236,25 +235,7 @@ class DiscriminativePSKEMClassifierCV(
             lists["scaling"] = [scaling for scaling in lists["scaling"] if scaling != "quantile"] or [
                 "robust"
             ]
-        if not isinstance(first.arrangement, str):
-            lists["n_blocks"] = [first.n_blocks]
-        elif first.block_size is None:
-            m = first.n_features_in_
-            lists["n_blocks"] = [R for R in lists["n_blocks"] if m >= R] or [m]
         return lists
-
-    def _splits(self, data: Data, seed: int) -> list[tuple[Data, Data]]:
-        if self.cv is not None:
-            return list(data.splits(self.cv))
-        _, counts = np.unique(data.y, return_counts=True)
-        if counts.max() < 2:
-            raise ValueError(
-                f"{len(data.y)} samples, one of each class: none can be held out; give more samples, or fit "
-                "DiscriminativePSKEMClassifier"
-            )
-        folds = StratifiedKFold(max(2, min(5, counts.max())), shuffle=True, random_state=seed)
-        used = next((number for limit, number in N_FOLDS.items() if len(data.y) < limit), 1)
-        return list(data.splits(folds))[:used]
 
 
 @dataclass

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.model_selection import StratifiedKFold
 
 from skem.estimators._callbacks import Progress
 from skem.estimators._checking import integers, numbers, refuse_out_of_core
 from skem.estimators._docstrings import documented
-from skem.estimators._held_out import Data, collecting, log_posterior, none_fitted, quiet
-from skem.estimators._search import Search, candidates, refuse_init_arrays, split
+from skem.estimators._held_out import Data, collecting, held_out_splits, log_posterior, none_fitted, quiet
+from skem.estimators._search import Search, candidates, numbers_of_blocks, refuse_init_arrays, split
 from skem.estimators.discriminative_pskem import DiscriminativePSKEMClassifier
 from skem.estimators.mda import MDAClassifier
 from skem.estimators.pskem import PSKEMClassifier
@@ -24,8 +22,8 @@ from skem.estimators.skem import SKEMClassifier
 REG_COVARS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 PER_CLASS = (1, 2, 4, 8, 16, 32)
 
-FEW_SAMPLES = 1000
-"""With fewer, one fifth of the samples does not tell models apart."""
+N_FOLDS = {1000: 5}
+"""Number of five folds that are held out in turn, below a number of samples: one fifth of few samples does not tell models apart."""
 
 LEAST_GAIN = 1e-3
 """Least gain of an iteration, in nats per sample: the scores of candidates differ by more."""
@@ -46,8 +44,7 @@ class PSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator, model=PSKEMClass
     estimator : PSKEMClassifier, MDAClassifier, SKEMClassifier or None
         Model to fit; None is ``PSKEMClassifier()``. The search sets its ``max_iter`` and the parameters below. Its ``n_init`` is
         used for the first model of each path. Its ``init`` must be a string, and its ``sharing`` None: ``PRBFClassifierCV`` chooses
-        that. A ``DiscriminativePSKEMClassifier`` is trained discriminatively once, in the last fit to all samples; the
-        other fits have its temperature.
+        that. For a ``DiscriminativePSKEMClassifier`` there is ``DiscriminativePSKEMClassifierCV``.
     n_components : int, sequence of int or None
         Candidates for K. None is 1, 2, 4, 8, 16 and 32 per class.
     n_blocks : int or sequence of int
@@ -72,7 +69,7 @@ class PSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator, model=PSKEMClass
         Chosen "n_blocks", "n_components" and "reg_covar".
     best_score_ : float
         Score of ``best_params_``: the mean over splits of the log posterior of the true class of held-out samples, in nats. It is
-        the negative log-loss, before discriminative training, if any.
+        the negative log-loss.
     results_ : dict of list
         Columns of a table of all models in the order of fits, ready for a DataFrame: "n_blocks", "n_components", "reg_covar" and
         "held_out", the score, NaN if a model cannot be fitted. See ``skem.plots.criterion_by_components``.
@@ -131,6 +128,11 @@ class PSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator, model=PSKEMClass
         refuse_out_of_core(self, X)
         original = self._base()
         refuse_init_arrays(original)
+        if isinstance(original, DiscriminativePSKEMClassifier):
+            raise ValueError(
+                "estimator: DiscriminativePSKEMClassifier is selected after its training by DiscriminativePSKEMClassifierCV: "
+                "use that, or a PSKEMClassifier"
+            )
         if original.sharing is not None:
             raise ValueError(
                 f"estimator: sharing of {type(original).__name__} must be None, got {original.sharing!r}: a split component "
@@ -145,19 +147,15 @@ class PSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator, model=PSKEMClass
         )
         # Invalid samples raise here, not in the middle of a split.
         first = clone(estimator).set_params(max_iter=1, n_init=1)
-        discriminative = isinstance(original, DiscriminativePSKEMClassifier)
-        if discriminative:
-            first.set_params(discriminative_iter=min(original.discriminative_iter, 1))
-            estimator.set_params(strength=np.inf)  # the temperature alone
         with quiet():
             first.fit(X, y, sample_weight)
             per_class = [len(first.classes_) * k for k in PER_CLASS]
             given = per_class if self.n_components is None else self.n_components
             sizes = candidates("n_components", given, integers(1))
             reg_covars = candidates("reg_covar", self.reg_covar, numbers(0))
-            n_blocks = self._numbers_of_blocks(estimator, first.n_features_in_)
+            n_blocks = numbers_of_blocks(self.n_blocks, first)
             data = Data.labelled(X, y, sample_weight)
-            splits = self._splits(data, original.random_state)
+            splits = held_out_splits(data, self.cv, original.random_state, N_FOLDS)
 
             paths = _Paths(estimator, splits, sizes, reg_covars, progress)
             for R in n_blocks:
@@ -169,8 +167,6 @@ class PSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator, model=PSKEMClass
                 )
             model = None
             for step in paths.best_steps:
-                if discriminative and step is paths.best_steps[-1]:
-                    estimator.set_params(strength=original.strength)
                 model = _initialised(estimator, step, model).fit(*data)
         assert model is not None
         names = "init", "tol", "n_jobs", "warm_start"
@@ -179,21 +175,6 @@ class PSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator, model=PSKEMClass
         self.best_score_ = paths.best_score
         self.best_params_ = dict(paths.best_steps[-1])
         self.results_ = {name: [entry[name] for entry in paths.entries] for name in paths.entries[0]}
-
-    def _numbers_of_blocks(self, estimator: Any, n_features: int) -> list[int]:
-        if "n_blocks" not in estimator.get_params() or not isinstance(estimator.arrangement, str):
-            return [estimator.n_blocks]
-        given = candidates("n_blocks", self.n_blocks, integers(1), in_order=True)
-        if estimator.block_size is not None:
-            return given
-        return [R for R in given if n_features >= R] or [n_features]
-
-    def _splits(self, data: Data, seed: int) -> list[tuple[Data, Data]]:
-        if self.cv is not None:
-            return list(data.splits(self.cv))
-        _, counts = np.unique(data.y, return_counts=True)
-        folds = StratifiedKFold(max(2, min(5, counts.max())), shuffle=True, random_state=seed)
-        return list(islice(data.splits(folds), None if counts.sum() < FEW_SAMPLES else 1))
 
 
 Step = dict[str, Any]

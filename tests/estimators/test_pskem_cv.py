@@ -10,12 +10,10 @@ from sklearn.datasets import load_iris, load_wine, make_hastie_10_2
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
 from skem import (
-    DiscriminativePSKEMClassifier,
     PSKEMClassifier,
     PSKEMClassifierCV,
     SKEMClassifier,
 )
-from skem.estimators import discriminative_pskem
 
 WINE = load_wine(return_X_y=True)
 
@@ -129,34 +127,3 @@ def test_weights_count_in_fits_and_scores():
     copies = PSKEMClassifierCV(cv=[(train, test)], **options).fit(X[repeated], y[repeated])
     # The first models of both are the same; later ones too, but for rounding.
     assert_allclose(weighted.results_["held_out"], copies.results_["held_out"], rtol=1e-5)
-
-
-def test_discriminative_training_ends_the_path(monkeypatch):
-    tuned = []
-    train = discriminative_pskem.train_discriminatively
-
-    def spy(model, *args):
-        if model._strengths():
-            tuned.append(model.n_components_)
-        return train(model, *args)
-
-    monkeypatch.setattr(discriminative_pskem, "train_discriminatively", spy)
-    X, y = overlapping_classes(3, n=(80, 40, 20))
-    estimator = DiscriminativePSKEMClassifier(strength=0.1, discriminative_iter=3)
-    options = {"n_components": [3, 6], "n_blocks": [1], "reg_covar": [0.1, 0.3], "cv": 2, "random_state": 0}
-    model = PSKEMClassifierCV(estimator, **options).fit(X, y)
-    best = model.best_estimator_
-    # The first fit of all checks the samples.
-    assert tuned[1:] == [best.n_components_]
-    assert best.n_discriminative_iter_ == 3
-    assert (best.strength, best.strength_) == (0.1, 0.1)
-    # Candidates have the temperature alone, as with a strength of infinity.
-    estimator.set_params(strength=np.inf)
-    untuned = PSKEMClassifierCV(estimator, **options).fit(X, y)
-    assert untuned.results_ == model.results_
-    assert_array_equal(untuned.best_estimator_.blocks_[0].means, best.generative_blocks_[0].means)
-    assert len(tuned) == 2
-    # Densities are those before fine-tuning, decisions those of the tempered posterior.
-    assert_array_equal(model.score_samples(X), best.score_samples(X))
-    assert_array_equal(model.predict(X), best.predict(X))
-    assert_array_equal(model.predict(X), model.classes_[model.predict_proba(X).argmax(axis=1)])
