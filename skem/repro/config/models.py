@@ -118,7 +118,7 @@ class DataSet(Strict):
 
     runs: Runs
     runs_per_job: Count = 1
-    candidate_runs: Count | None = None
+    candidate_runs: Runs | None = None
     validation_runs: Count | None = None
     baseline_runs: Runs = 0
     baseline_features: Count | None = None

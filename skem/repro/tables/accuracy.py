@@ -78,6 +78,9 @@ def _ours(entry: Row, history: pd.DataFrame, summary: pd.DataFrame) -> dict[str,
     for protocol in PROTOCOLS:
         row |= _accuracy(summary, protocol, protocol, method, None if protocol == "nested" else configuration)
     nested = select(own, "nested")
+    if own["setting"].nunique() == 1:  # nothing to select from
+        nested = nested.head(0)
+        row |= {f"nested{end}": np.nan for end in ("", "_low", "_high")}
     selected = nested["setting"]
     row["nested_configuration"] = "; ".join(f"{name} ({n})" for name, n in selected.value_counts().items())
     row["nested_fits"] = len(selected)
@@ -193,8 +196,9 @@ def parts(
             LABELS["validation_selected_iteration"]: _interval(row, "validation_selected_iteration")
             + _fewer(row, "n_validation_runs"),
             "nested": _interval(row, "nested") + _fewer(row, "n_nested_runs"),
-            "chosen on test": number(row.get("nested_fits_chosen_on_test"), 0)
-            + (f" of {row['nested_fits']:.0f} fits" if row["available"] else ""),
+            "chosen on test": f"{row['nested_fits_chosen_on_test']:.0f} of {row['nested_fits']:.0f} fits"
+            if row.get("nested_fits", 0) > 0
+            else "-",
             "log-loss": number(row.get("log_loss"), 3),
             "ECE": number(row.get("ece"), 3),
         }
@@ -255,18 +259,20 @@ def failures_sentence(failures: pd.DataFrame) -> str:
 
 
 NOTES = """\
-*paper*: value of the paper, at the best iteration on the test set. *test-selected iteration*: ours by the same protocol.
-*validation-selected iteration*: iteration selected on held-out training samples. *nested*: covariance regularisation,
-configuration and iteration selected on them in each fold, the value to rely on. *n*: runs of a value, if fewer than those
-of the data set. *chosen on test*: fits in which nested selected a configuration that the paper had chosen by test accuracy;
-this choice is not independent of the test samples. All other columns have the paper's configuration with one covariance
-regularisation for all data sets. It was chosen on validation samples that are, under cross-validation, test samples of
-other folds. Intervals: over runs and over the sampling of the samples tested, which under cross-validation are those of all
-folds. A single run has no spread over runs, so its interval is too narrow. N: training samples; the validation-selected and the nested models have a tenth fewer, except on MNIST. Log-loss (nats) and expected
-calibration error (ECE) belong to the validation-selected iteration: a product over dependent feature blocks is
-overconfident. Baselines select their hyperparameters on the same held-out samples and are trained on N samples; the best
-baseline is the best on the held-out samples. McNemar p: difference between the best baseline and the validation-selected
-model, counts averaged over runs and the spread over runs added."""
+*paper*: value of the paper, at the best iteration on the test set. *test-selected iteration*: ours by the same
+protocol. *validation-selected iteration*: iteration selected on held-out training samples. *nested*: covariance
+regularisation, configuration and iteration selected on them in each fold, the value to rely on; without further
+configurations there is none. *n*: runs of a value, if fewer than those of the data set. *chosen on test*: fits in
+which nested selected a configuration that the paper had chosen by test accuracy; this choice is not independent of
+the test samples. All other columns have the paper's configuration with one covariance regularisation for all data
+sets. It was chosen on validation samples that are, under cross-validation, test samples of other folds. Intervals:
+over runs and over the sampling of the samples tested, which under cross-validation are those of all folds. A single
+run has no spread over runs, so its interval is too narrow. N: training samples; the validation-selected and the
+nested models have a tenth fewer, except on MNIST. Log-loss (nats) and expected calibration error (ECE) belong to the
+validation-selected iteration: a product over dependent feature blocks is overconfident. Baselines select their
+hyperparameters on the same held-out samples and are trained on N samples; the best baseline is the best on the
+held-out samples. McNemar p: difference between the best baseline and the validation-selected model, counts averaged
+over runs and the spread over runs added."""
 
 
 def timing_table(

@@ -47,8 +47,8 @@ def test_candidates_add_regularisations_to_every_setting():
         "data_sets": {"ionosphere": {"max_iter": 3, "methods": {"own": method}}},
     }
 
-    def found(ends=False):
-        fewer = {"ionosphere": 2}
+    def found(ends=False, runs=2):
+        fewer = {"ionosphere": runs}
         return expansion.settings(
             "own.yaml", content, FEATURES, {"ionosphere": 5}, ends=ends, candidate_runs=fewer
         )
@@ -62,6 +62,7 @@ def test_candidates_add_regularisations_to_every_setting():
     assert table["c"] == ("candidates", 0.1, ["part"], 2)
     assert len(table) == 12
     assert [s.name for s in found(ends=True)][:3] == ["a", "a-reg_covar0.3", "a-reg_covar3"]
+    assert [s.name for s in found(runs=0)] == ["a", "b"]
 
 
 def test_folds_and_scaling_belong_to_the_features():

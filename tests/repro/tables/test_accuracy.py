@@ -188,6 +188,17 @@ def test_protocols_of_a_cross_validated_data_set(both):
     assert row["test_selected_iteration_reg_covar_1e-06"] == pytest.approx(70)
 
 
+def test_a_single_configuration_has_no_nested_accuracy():
+    history = rice()
+    only = history[(history["setting"] == A) | (history["method"] != "skem")]
+    table, _ = made({"rice": only})
+    row = table.iloc[0]
+    assert np.isnan(row["nested"])
+    assert row["validation_selected_iteration"] == row_of(made(), "rice")["validation_selected_iteration"]
+    shown = next(iter(accuracy.parts(EXPERIMENT, table, pd.DataFrame()).values())).iloc[0]
+    assert (shown["nested"], shown["chosen on test"]) == ("-", "-")
+
+
 def test_nested_selects_the_covariance_regularisation_and_marks_choices_of_the_paper():
     other = candidate_name(A, 0.3)
     candidates = [
@@ -219,7 +230,7 @@ def test_fewer_validation_runs_are_shown():
 def test_all_intervals_are_over_runs_and_test_samples(both):
     row = row_of(both, "mnist")
     width = half(0.9, 400)
-    for protocol in ("test_selected_iteration", "validation_selected_iteration", "nested"):
+    for protocol in ("test_selected_iteration", "validation_selected_iteration"):
         found = [row[f"{protocol}{end}"] for end in ("", "_low", "_high")]
         assert found == pytest.approx([90, 90 - width, 90 + width])
 
