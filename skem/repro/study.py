@@ -125,7 +125,11 @@ def load_study(
     settings: dict[tuple[str, str, str], Setting] = {}
     features = {name: entry.features for name, entry in checked.datasets.items()}
     runs = {name: entry.runs for name, entry in checked.datasets.items()}
-    fewer = {name: entry.candidate_runs for name, entry in checked.datasets.items() if entry.candidate_runs is not None}
+    fewer = {
+        name: entry.candidate_runs
+        for name, entry in checked.datasets.items()
+        if entry.candidate_runs is not None
+    }
     ends = checked.grids == "ends"
     for name, experiment in contents.items() if is_sound else ():
         where = f"{folder}/experiments/{name}.yaml"

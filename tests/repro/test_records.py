@@ -1,8 +1,10 @@
 """Snakemake's records of results stay beside the results."""
 
+import json
+
 import pytest
 
-from skem.repro import records
+from skem.repro import finished_run, records
 from skem.repro.files import write_table
 
 
@@ -59,3 +61,13 @@ def test_a_disk_without_links_keeps_records_as_snakemake_does(project, monkeypat
     records.keep_beside()
     record("results/a.csv")
     assert unfinished() == []
+
+
+def test_seconds_of_a_job_count_once_for_all_its_files(tmp_path):
+    job = {"rule": "train", "log": [], "params": ["a"], "input": ["x"], "starttime": 1.0, "endtime": 4.0}
+    other = job | {"params": ["b"], "endtime": 2.0}
+    table = job | {"rule": "table", "endtime": 1.5}
+    never_ended = {"rule": "train"}
+    for i, record in enumerate([job, job, other, table, never_ended]):
+        (tmp_path / f"{i}").write_text(json.dumps(record))
+    assert finished_run.job_seconds(tmp_path) == {"train": 4.0, "table": 0.5}

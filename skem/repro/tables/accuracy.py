@@ -78,7 +78,7 @@ def _ours(entry: Row, history: pd.DataFrame, summary: pd.DataFrame) -> dict[str,
     for protocol in PROTOCOLS:
         row |= _accuracy(summary, protocol, protocol, method, None if protocol == "nested" else configuration)
     nested = select(own, "nested")
-    if own["setting"].nunique() == 1:  # nothing to select from
+    if len(own["setting"].unique()) == 1:  # nothing to select from
         nested = nested.head(0)
         row |= {f"nested{end}": np.nan for end in ("", "_low", "_high")}
     selected = nested["setting"]
