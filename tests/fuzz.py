@@ -38,7 +38,6 @@ REFUSALS = (
     "least populated class",
     "a minimum of 2 is required",
     "too little to learn from",
-    "has a value of feature",
     "no value at all",
     "Input X of",
     "samples with a weight",

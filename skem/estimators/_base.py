@@ -38,7 +38,6 @@ from skem.estimators._checking import (
     numbers,
     refuse_device,
     refuse_missing_labels,
-    refuse_unknown_features,
 )
 from skem.estimators._components import (
     INITIALISATIONS,
@@ -238,9 +237,9 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
                 f"early_stopping=True holds out samples of arrays in memory only, and X is a {type(X).__name__}: set "
                 "early_stopping=False, and tol to stop by the training samples"
             )
+        if isinstance(samples, TrainingSamples):
+            samples = samples.known_in_each_class()
         training = Training.of(self, samples, columns, held_out, continued=previous is not None)
-        if isinstance(samples, TrainingSamples) and training.incomplete:
-            refuse_unknown_features(samples.X, samples.codes, self.classes_)
         components = allocate(self, training.parts, columns, previous)
         training = replace(training, log_sharing=components.log_sharing, active_rows=self._active_rows)
         for name in ("groups_", "validation_scores_", "best_validation_score_"):

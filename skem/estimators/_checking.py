@@ -222,16 +222,6 @@ def has_missing(X: np.ndarray) -> bool:
     return bool(np.isnan(X.min()))
 
 
-def refuse_unknown_features(X: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:
-    """Raise ValueError for a class that has no value of a feature; ``codes`` are indices of ``classes``."""
-    missing = np.isnan(X)
-    for c, label in enumerate(classes.tolist()):
-        for j in np.flatnonzero(missing[codes == c].all(axis=0)):
-            raise ValueError(
-                f"no training sample of class {label!r} has a value of feature {j}: leave the feature out, or the class"
-            )
-
-
 def weighted_samples(
     X: np.ndarray, labels: np.ndarray, sample_weight: ArrayLike | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -17,6 +17,7 @@ from skem.engine.threads import Workers, single_threaded
 from skem.estimators._calibration import fitted_temperature
 from skem.estimators._callbacks import Progress, Unobserved
 from skem.estimators._checking import has_missing
+from skem.estimators._samples import borrowed
 from skem.estimators._training import Selection, Training
 
 STRENGTHS = (0.0, 0.03, 0.3)
@@ -100,7 +101,7 @@ def _states(
     model: Any, training: Training, workers: Workers, random_state: np.random.RandomState
 ) -> Iterator[TrainingState]:
     """Yield the state after each iteration of all stages, between which the components double."""
-    rows, initial = _complete(model, training), model._generative
+    rows, initial = _complete(training), model._generative
     for stage in range(model.n_doublings + 1):
         if stage:
             initial = model._fitted = model._fitted.doubled()
@@ -130,22 +131,24 @@ def _states(
                 return
 
 
-def _complete(model: Any, training: Training) -> Rows:
-    """Samples without missing values, on which discriminative training runs."""
+def _complete(training: Training) -> Rows:
+    """Samples without missing values, on which discriminative training runs.
+
+    Those of a class that has none borrow missing values.
+    """
     rows = training.parts.all_rows
     features = rows.features
     if not has_missing(features.X):
         return rows
     X = features.X if features.order is None else features.X[features.order]
-    complete = ~np.isnan(X).any(axis=1)
-    codes = rows.codes[complete]
-    counts = np.bincount(codes, minlength=len(model.classes_))
-    if not counts.all():
-        raise ValueError(
-            f"discriminative training needs samples without missing values (NaN), and class "
-            f"{model.classes_.tolist()[counts.argmin()]!r} has none: set discriminative_iter=0, or fill them in"
-        )
-    return sort_by_class(X[complete], codes, rows.weights[complete], features.shift, features.scale)
+    known, complete = X, ~np.isnan(X).any(axis=1)
+    for begin, stop in zip(rows.borders[:-1], rows.borders[1:], strict=True):
+        if not complete[begin:stop].any():
+            X = np.concatenate([X[:begin], borrowed(known, np.arange(begin, stop)), X[stop:]])
+            complete[begin:stop] = True
+    return sort_by_class(
+        X[complete], rows.codes[complete], rows.weights[complete], features.shift, features.scale
+    )
 
 
 def _store(model: Any, training: Training, state: TrainingState) -> None:

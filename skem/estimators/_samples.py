@@ -84,6 +84,21 @@ class TrainingSamples:
     def total_weight(self) -> float:
         return tree(float(self.weights[part].sum()) for part in slices(len(self.weights)))
 
+    def known_in_each_class(self) -> Self:
+        """The samples; a feature without any value in a class takes values of the other classes, see `borrowed`.
+
+        EM has nothing to learn such a feature from, and ``reg_covar`` would enlarge its variance in each iteration.
+        """
+        if not self.incomplete:
+            return self
+        X, known = self.X, ~np.isnan(self.X).all(axis=0)
+        for c in range(len(self.classes)):
+            own = np.flatnonzero(self.codes == c)
+            if (unknown := np.isnan(self.X[own]).all(axis=0) & known).any():
+                X = np.array(X) if X is self.X else X
+                X[np.ix_(own, unknown)] = borrowed(self.X[:, unknown], own)
+        return self if X is self.X else replace(self, X=X)
+
     def range(self) -> tuple[np.ndarray, np.ndarray]:
         return np.nanmin(self.X, axis=0), np.nanmax(self.X, axis=0)
 
@@ -128,6 +143,20 @@ class TrainingSamples:
             TrainingSamples(self.X[train], self.codes[train], weights, self.classes, self.device),
             TrainingSamples(self.X[held_out], self.codes[held_out], self.weights[held_out], self.classes),
         )
+
+
+def borrowed(X: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """Copy samples, with missing values taken from samples of ``X`` that have them, at equal distances; shape (n, M).
+
+    Features that miss the same values take them from the same samples, which preserves their joint distribution.
+    """
+    found = X[indices]
+    missing = np.isnan(found)
+    for j in np.flatnonzero(missing.any(axis=0)):
+        values = X[~np.isnan(X[:, j]), j]
+        places = np.linspace(0, len(values) - 1, np.count_nonzero(missing[:, j]))
+        found[missing[:, j], j] = values[places.round().astype(int)]
+    return found
 
 
 @dataclass(frozen=True)

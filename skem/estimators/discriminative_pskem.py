@@ -140,7 +140,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     gradients. Predictions divide log p(c) by T as well, so that the initial temperature changes no decision.
 
     Training requires NumPy arrays: arrays on a GPU, Dask collections and files raise errors. EM and temperature use samples
-    with missing values. Discriminative training uses complete samples, of which each class needs one.
+    with missing values. Discriminative training uses complete samples. In a class that has none, each missing
+    value is taken from some sample of any class.
 
     References
     ----------
@@ -272,7 +273,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         TypeError
             Arrays on a device, Dask collections or files.
         ValueError
-            A class without a complete sample or with a prior of zero, in addition to the errors of ``PSKEMClassifier``.
+            A class with a prior of zero, in addition to the errors of ``PSKEMClassifier``.
         """
         refuse_out_of_core(self, X)
         if device_of(X) is not None:
