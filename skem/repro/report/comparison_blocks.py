@@ -32,18 +32,24 @@ def _critical(ranks: pd.DataFrame) -> str:
 
 
 def test_summary(reference: Reference) -> str:
-    """Return a sentence on `OURS` and `BASELINES` on the test tables, with the critical difference."""
+    """Return sentences on `OURS` and `BASELINES` on the test tables, with the critical difference, wins, ties and losses."""
     ranks = _ranks(reference)
     if not len(ranks):
         return NOT_RUN
     names = {OURS: _titles(reference)[OURS]} | BASELINES
-    parts = []
+    parts, counts = [], []
     for measure, label in MEASURES.items():
-        own = ranks[ranks["measure"] == measure].set_index("method")["rank"]
-        shown = [f"{number(own[name], 1)} ({title})" for name, title in names.items() if name in own]
+        own = ranks[ranks["measure"] == measure].set_index("method")
+        shown = [
+            f"{number(own['rank'][name], 1)} ({title})" for name, title in names.items() if name in own.index
+        ]
         parts.append(f"by {label} {', '.join(shown)}")
+        won = pages.outcomes(own).reindex([OURS]).dropna(axis=1)
+        against = [f"{cell} {column.split(maxsplit=1)[1]}" for column, cell in won.iloc[0].items()]
+        counts += [f"by {label} {' and '.join(against)}"] if against else []
     n, k = ranks["n_datasets"].iloc[0], ranks["method"].nunique()
-    return f"Average ranks of {k} methods on {n} test tables: {'; '.join(parts)}; {_critical(ranks)}."
+    sentence = f"Average ranks of {k} methods on {n} test tables: {'; '.join(parts)}; {_critical(ranks)}."
+    return f"{sentence} Wins-ties-losses of {names[OURS]}: {'; '.join(counts)}." if counts else sentence
 
 
 def test_ranks(reference: Reference) -> str:

@@ -42,6 +42,10 @@ def test_ranks_stand_with_their_critical_difference_and_wins(reference):
     assert "Average ranks of 4 methods on 3 test tables: by accuracy 1.3 (Discriminative" in sentence
     assert "1.8 (the SVM), 2.8 (LightGBM); by log-loss" in sentence
     assert "differences below 2.7, the critical difference (Nemenyi, 5%), are not significant" in sentence
+    assert (
+        "Wins-ties-losses of DiscriminativePSKEMClassifierCV: by accuracy 2-0-1 against the SVM and 3-0-0 against"
+        in sentence
+    )
     lines = comparison_blocks.test_ranks(reference).splitlines()
     assert "| DiscriminativePSKEMClassifierCV | 1.3 | 2-0-1 | 3-0-0 |" in lines
     assert "| LightGBM, chosen | 2.8 | 0-1-2 | - |" in lines
