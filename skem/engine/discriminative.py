@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.special import log_softmax
@@ -144,7 +144,7 @@ class Objective:
     log_prior: np.ndarray
     workers: Workers
 
-    @property
+    @cached_property
     def class_shares(self) -> np.ndarray:
         """Shares of the classes in the weighted samples, (L,)."""
         return np.bincount(self.rows.codes, weights=self.rows.weights) / self.rows.total_weight

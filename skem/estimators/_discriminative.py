@@ -141,11 +141,11 @@ def _complete(training: Training) -> Rows:
     if not has_missing(features.X):
         return rows
     X = features.X if features.order is None else features.X[features.order]
-    known, complete = X, ~np.isnan(X).any(axis=1)
-    for begin, stop in zip(rows.borders[:-1], rows.borders[1:], strict=True):
-        if not complete[begin:stop].any():
-            X = np.concatenate([X[:begin], borrowed(known, np.arange(begin, stop)), X[stop:]])
-            complete[begin:stop] = True
+    complete = ~np.isnan(X).any(axis=1)
+    lacking = ~np.isin(rows.codes, rows.codes[complete])
+    if lacking.any():
+        X, complete = np.array(X), complete | lacking
+        X[lacking] = borrowed(X, np.flatnonzero(lacking))
     return sort_by_class(
         X[complete], rows.codes[complete], rows.weights[complete], features.shift, features.scale
     )
