@@ -16,11 +16,11 @@ add_results(
     functions=("hayashi2021.tables:values", "hayashi2021.tables:table1"),
     inputs={name: HAYASHI_VALUES[name] for name in ("errors", "components", "components_raw")},
     jobs={
-        "errors": expand(
-            "results/hayashi2021/{dataset}/{begin}.csv",
-            dataset=HAYASHI.data_sets,
-            begin=range(0, HAYASHI.splits, HAYASHI.splits_per_job),
-        )
+        "errors": [
+            f"results/hayashi2021/{name}/{begin}.csv"
+            for name in HAYASHI.data_sets
+            for begin in range(0, HAYASHI.n_splits(name), HAYASHI.splits_per_job)
+        ]
     }
     | {
         scale: expand(f"results/hayashi2021/{scale}/{{run}}.csv", run=range(HAYASHI.synthetic["repetitions"]))
@@ -83,7 +83,10 @@ rule hayashi_errors:
             "entry": HAYASHI.data_sets[wildcards.dataset],
             "runs": (
                 int(wildcards.begin),
-                min(int(wildcards.begin) + HAYASHI.splits_per_job, HAYASHI.splits),
+                min(
+                    int(wildcards.begin) + HAYASHI.splits_per_job,
+                    HAYASHI.n_splits(wildcards.dataset),
+                ),
             ),
             "model": HAYASHI.model,
             "seed": SEED,

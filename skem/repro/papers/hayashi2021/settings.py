@@ -42,13 +42,14 @@ _AtLeast2 = Annotated[int, Field(ge=2)]
 class Source(TypedDict):
     """A data set of Table 1.
 
-    Without ``n_train`` its split is the published one. ``unit_variance``: the paper's file has features of unit variance, and
+    Without ``n_train`` its split is the published one. ``splits`` replaces the number for all. ``unit_variance``: the paper's file has features of unit variance, and
     ours has not. ``generated``: the samples are another draw than the paper's.
     """
 
     source: str
     title: Text
     n_train: NotRequired[Count]
+    splits: NotRequired[_AtLeast2]
     unit_variance: NotRequired[bool]
     generated: NotRequired[bool]
 
@@ -127,6 +128,10 @@ class Settings(Strict):
     def sources(self) -> list[str]:
         """Sources of the data sets."""
         return [entry["source"] for entry in self.data_sets.values()]
+
+    def n_splits(self, name: str) -> int:
+        """Splits of a data set."""
+        return self.data_sets[name].get("splits", self.splits)
 
     @property
     def trained(self) -> list[tuple[str, str]]:
