@@ -59,8 +59,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         divergence from the mixtures of the last split.
     batch_size : int or None
         Number of samples per step of extended Baum-Welch. None takes one step per iteration, on all samples, and the objective
-        never decreases. Batches of 500 need three or four iterations, and save time if there are many samples. With few
-        samples they take too few steps.
+        never decreases. Batches of 2,000 need three or four iterations, and save time if there are many samples. With
+        few samples they take too few steps.
     learning_rate : float
         Largest step of a component with batches, at most 0.5 (see Notes). It falls to zero along half a cosine.
     feature_noise : float
