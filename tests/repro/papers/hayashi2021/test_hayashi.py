@@ -274,6 +274,13 @@ def test_boundaries_are_where_classes_and_components_are_even(monkeypatch):
     plt.close("all")
 
 
+def test_fewer_splits_of_one_data_set():
+    changed = {"splits": 7, "data_sets": {"waveform": {"splits": 3}}}
+    settings = papers.settings("hayashi2021", ROOT / "config", changed)
+    assert [settings.n_splits(name) for name in ("waveform", "banana")] == [3, 7]
+    assert settings.data_sets["waveform"]["n_train"] == 400
+
+
 def test_tables():
     found = {
         "errors": split_errors(),
