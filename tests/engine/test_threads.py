@@ -183,13 +183,14 @@ def _sigint():
 @pytest.mark.usefixtures("_sigint")
 def test_interrupts_anywhere_leave_nothing_behind():
     """SIGINT wherever Python handles it while limits are entered and left and threads work."""
-    left = 0
+    left = n_opcodes = 0
 
     def trace(frame, event, _):
-        nonlocal left
+        nonlocal left, n_opcodes
         if frame.f_code.co_filename not in (threads.__file__, interrupts.__file__, contextlib.__file__):
             return None
         frame.f_trace_opcodes = True
+        n_opcodes += event == "opcode"
         if event == "opcode" and frame.f_lasti in where_signals_are_handled(frame.f_code):
             left -= 1
             if left == 0:
@@ -220,6 +221,8 @@ def test_interrupts_anywhere_leave_nothing_behind():
             assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
             if left > 0:  # it was over before
                 break
+    if n_opcodes == 0 and sys.version_info[:2] == (3, 12):
+        pytest.skip("the first releases of Python 3.12 trace no opcodes")
     assert place > 50
 
 
