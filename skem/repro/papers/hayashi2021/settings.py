@@ -42,8 +42,8 @@ _AtLeast2 = Annotated[int, Field(ge=2)]
 class Source(TypedDict):
     """A data set of Table 1.
 
-    Without ``n_train`` its split is the published one. ``splits`` replaces the number for all. ``unit_variance``: the paper's file has features of unit variance, and
-    ours has not. ``generated``: the samples are another draw than the paper's.
+    Without ``n_train`` its split is the published one. ``splits`` replaces the number for all data sets. ``unit_variance``: the
+    paper's file has features of unit variance, and ours has not. ``generated``: the samples are another draw than the paper's.
     """
 
     source: str
