@@ -116,7 +116,8 @@ def test_narrow_clusters_far_apart(covariance_type, distance, direction, init, f
     model = GaussianMixture(2, covariance_type=covariance_type, init=init, random_state=0).fit(X)
     expected = separate_clusters_likelihood(noise, labels, covariance_type, model.reg_covar)
     assert_allclose(model.score(X), expected, atol=2e-3)
-    assert (np.diff(model.objective_) >= -1e-9).all()
+    # z = U x - U mu is as exact as the samples themselves, whose digits end at the spacing of numbers of this size.
+    assert (np.diff(model.objective_) >= -1e-9 - np.spacing(distance)).all()
 
 
 def test_threads_fits_at_once_and_files_do_not_change_a_bit(tmp_path):
