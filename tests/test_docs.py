@@ -84,13 +84,12 @@ def test_the_closest_ratios_are_those_of_the_reference_run():
     closest = peers.sort_values("ratio").head(5)
     expected = [
         f"{row.N:,.0f} x {row.m:.0f}, K = {row.K:.0f} | {'30 clusters' if row.clusters > 0 else 'overlapping'} "
-        f"| {row.instructions.replace('default', 'AVX-512')} | {row.ratio:.2f} | {row.ratio_low:.2f} to {row.ratio_high:.2f}"
+        f"| {row.dtype} | {row.instructions.replace('default', 'AVX-512')} | {row.ratio:.2f} | {row.ratio_low:.2f} to {row.ratio_high:.2f}"
         for row in closest.itertuples()
     ]
     _, _, *lines = between("closest", page("reproduce/speed.md")).splitlines()
     assert [line.strip("| ") for line in lines] == expected
-    assert set(closest["dtype"]) == {"float32"}
-    assert peers.loc[peers["part"] == "sizes", "ratio"].min().round(1) == 1.5
+    assert peers.loc[peers["N"] >= 30_000, "ratio"].min() > 1
 
 
 # Code
