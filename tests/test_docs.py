@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+import json
 import re
 from pathlib import Path
 
@@ -90,6 +91,13 @@ def test_the_closest_ratios_are_those_of_the_reference_run():
     _, _, *lines = between("closest", page("reproduce/speed.md")).splitlines()
     assert [line.strip("| ") for line in lines] == expected
     assert peers.loc[peers["N"] >= 30_000, "ratio"].min() > 1
+
+
+def test_the_figure_of_answers_has_the_totals_of_the_claims_table():
+    totals = json.loads((REFERENCE / "summary.json").read_text(encoding="utf-8"))
+    names = {title: name for name, title in papers.titles(ROOT / "config").items()}
+    for row in pd.read_csv(REFERENCE / "figures/answers.csv").itertuples():
+        assert row.claims == totals[names[row.paper]][row.answer.replace(" ", "_")], (row.paper, row.answer)
 
 
 # Code

@@ -42,13 +42,14 @@ for paper in ASKED:
 
 
 rule redraw:
-    """Draw the papers' tables again from the claims table of results/reference."""
+    """Draw the papers' tables and the totals again from the claims table of results/reference."""
     localrule: True
     params:
         papers=papers.names(),
         results="results/reference",
+        totals=True,
         code=code("redrawn"),
     message:
-        "tables of the papers, from results/reference"
+        "tables of the papers and totals, from results/reference"
     script:
         "../scripts/redrawn.py"
