@@ -27,7 +27,7 @@ print(json.dumps(estimators.measure(sys.argv[1])))
 """
 TIMES = """
 from skem.repro.gate import comparison, timing
-print(comparison.compare_times(timing.measure("HEAD", 4, 4)).to_json(orient="records"))
+print(comparison.compare_times(timing.measure("HEAD", 3, 3, 4)).to_json(orient="records"))
 """
 # Beginning of the names of small fits, file below skem, code, replacement.
 MUTATIONS = [

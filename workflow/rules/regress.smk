@@ -12,6 +12,11 @@ try:
     REGRESS_BASE = revisions.base(STUDY.config.base, REFERENCE_QUANTITIES)
     if "regress" in TARGETS:
         revisions.read_reference(REFERENCE_QUANTITIES)
+        if REGRESS_BASE is None and STUDY.config.gate != "accuracy":
+            raise ValueError(
+                "times cannot be compared: git does not have the commit of the reference; git fetch --unshallow, name another "
+                "with --config base=REVISION, or compare accuracies only with --config gate=accuracy"
+            )
     if "regress_update" in TARGETS:
         revisions.raise_if_uncommitted()
 except ValueError as error:
@@ -81,6 +86,7 @@ rule regress:
         reference=REFERENCE_QUANTITIES,
         # Not outputs, which Snakemake deletes when the job fails.
         stem="results/regress",
+        allowed=("not decided",) if STUDY.config.undecided else (),
     message:
         "comparing with {params.reference}"
     script:
@@ -99,3 +105,17 @@ rule regress_update:
         "writing {params.reference}"
     script:
         "../scripts/regress_update.py"
+
+
+rule regress_rounding:
+    """Adds what this platform, with the code of the reference, rounds otherwise."""
+    input:
+        REGRESS_ACCURACY,
+    localrule: True
+    params:
+        reference=REFERENCE_QUANTITIES,
+        again=STARTED,
+    message:
+        "adding the rounding of this platform to {params.reference}"
+    script:
+        "../scripts/regress_rounding.py"

@@ -5,4 +5,4 @@ from skem.repro.gate import timing
 
 with plain_errors():
     params = snakemake.params
-    write_table(snakemake.output[0], timing.measure(params.base, params.rounds, params.pairs))
+    write_table(snakemake.output[0], timing.measure(params.base, params.rounds, params.pairs, params.minutes))

@@ -194,6 +194,7 @@ class Config(Strict):
     # Of one command each: regress, report, reference, compare. An abbreviated commit can look like a number.
     base: str | int | None = None
     gate: Literal["accuracy", "timing"] | None = None
+    undecided: Literal["allow"] | None = None
     of: Literal["reference"] | None = None
     reference: Literal["anyway"] | None = None
     table: str | None = None

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.estimators.gaussian_mixture import GaussianMixture
 from skem.repro import protocols
+from skem.repro.gate import invariants
 from skem.repro.gate.comparison import Record
 from skem.repro.training import feature_store, iterations, splits
 from skem.repro.training.features import prepare
@@ -33,7 +34,9 @@ def measure(dataset: str, work: Mapping[str, Any]) -> Record:
     names = dict.fromkeys(feature_store.names(spec, kinds, list(range(work["runs"]))))
     features = prepare(dataset, spec, list(names), seed)
     fits = [iterations.fit_setting(setting, features, setting.runs, seed, keep=False) for setting in settings]
-    record = _quantities(pd.DataFrame([row for fit in fits for row in fit.history]))
+    history = pd.DataFrame([row for fit in fits for row in fit.history])
+    invariants.raise_if_objective_falls(history)
+    record = _quantities(history)
     if work["mixture"]:
         first = next(iter(features.values()))
         record |= _mixtures(dataset, first["X" if "X" in first else "X_train"], work)
@@ -41,7 +44,7 @@ def measure(dataset: str, work: Mapping[str, Any]) -> Record:
 
 
 def _quantities(history: pd.DataFrame) -> Record:
-    """Accuracy under every protocol, and objective and number of the final iteration."""
+    """Accuracy under every protocol, and objective, log-loss and number of the final iteration."""
     record: Record = {}
     configurations = history.groupby("method")["setting"].nunique()
     for protocol in protocols.PROTOCOLS:
@@ -53,8 +56,9 @@ def _quantities(history: pd.DataFrame) -> Record:
     final = history[history["rows"] == "all"].sort_values("iteration")
     final = final.drop_duplicates([*SERIES, "run", "fold"], keep="last")
     for key, group in final.groupby(SERIES, sort=False):
-        means = group.groupby("run")[["log_likelihood", "objective", "iteration"]].mean()
-        record["/".join(key)] |= means.rename(columns={"iteration": "iterations"}).to_dict("list")
+        means = group.groupby("run")[["log_likelihood", "objective", "test_log_loss", "iteration"]].mean()
+        means = means.rename(columns={"iteration": "iterations", "test_log_loss": "log_loss"})
+        record["/".join(key)] |= means.to_dict("list")
     return record
 
 
@@ -75,6 +79,7 @@ def _mixtures(dataset: str, X: NDArray[Any], work: Mapping[str, Any]) -> Record:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 model.fit(X[:, : work["mixture"]["n_features"]])
+            invariants.raise_if_violated(model, X[:, : work["mixture"]["n_features"]])
             quantities["log_likelihood"].append(float(model.log_likelihood_[-1]))
             quantities["iterations"].append(float(model.n_iter_))
     return record

@@ -15,6 +15,7 @@ from sklearn.metrics import log_loss
 
 import skem
 from skem import images
+from skem.repro.gate import invariants
 from skem.repro.gate.comparison import Record
 
 RUNS = 5
@@ -94,8 +95,10 @@ def _measure(name: str, run: int) -> dict[str, float]:
     if name == "mixture/batches":
         for batch in np.array_split(X[:half], 4):
             model.partial_fit(batch)
+        invariants.raise_if_violated(model, X[half:])
         return {"log_likelihood": model.score(X[half:])}
     model.fit(X[:half], y[:half])
+    invariants.raise_if_violated(model, X[half:])
     if isinstance(model, skem.KMeans):
         return {"inertia": model.inertia_, "iterations": model.n_iter_}
     if isinstance(model, skem.GaussianMixture):
@@ -111,6 +114,7 @@ def _measure(name: str, run: int) -> dict[str, float]:
 
 def measure(prefix: str = "") -> Record:
     """Fit every case whose name begins with ``prefix``; cases of the record are "digits/name"."""
+    invariants.raise_unless_discriminant_analysis()
     record: Record = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -28,43 +28,55 @@ def to_markdown(table: pd.DataFrame) -> str:
     return shown.drop(columns="kind").to_markdown(index=False, disable_numparse=True)
 
 
-def summary(table: pd.DataFrame) -> str:
-    """Count the verdicts, list the differences, and name the next step."""
+def summary(table: pd.DataFrame, allowed: tuple[str, ...] = ()) -> str:
+    """Count the verdicts, list the differences, and name the next step; ``allowed`` verdicts do not fail."""
     counts = table.groupby(["kind", "verdict"]).size()
     text = [", ".join(f"{kind}: {count} {verdict}" for (kind, verdict), count in counts.items())]
     different = table[table["verdict"] != "same"]
     if len(different):
         text.append(to_markdown(different))
-    if comparison.failed(table):
-        text.append(f"A quantity is worse or is no longer measured. If this is intended: {UPDATE}")
+    if comparison.failed(table, allowed):
+        text.append(f"A quantity is worse or was not compared. If this is intended: {UPDATE}")
+        if "not decided" in set(table["verdict"]) - set(allowed):
+            text.append(
+                "Times that are not decided need a quieter machine, more minutes in config/regress.yaml, or undecided=allow."
+            )
     else:
         text.append("Nothing is worse." + f" To keep the changes: {UPDATE}" * (len(different) > 0))
     return "\n\n".join(text)
 
 
 def compare(
-    reference_path: str, accuracies: list[str], times: list[str], base: str | None, stem: str
+    reference_path: str,
+    accuracies: list[str],
+    times: list[str],
+    base: str | None,
+    stem: str,
+    *,
+    allowed: tuple[str, ...] = (),
 ) -> bool:
-    """Write the comparison to ``stem``.md and .csv, add it to the history, and return True if it fails."""
+    """Write the comparison to ``stem``.md and .csv, add it to the history, and return True if it fails.
+
+    Verdicts in ``allowed`` do not fail.
+    """
     reference, machine = revisions.read_reference(reference_path), environment.describe()
     platform = comparison.platform_of(machine)
     same_platform = platform == reference["platform"]
     tables, notes = [], [f"Checkout {machine['commit']}; reference {reference['commit']}."]
     if accuracies:
         measured = _joined(accuracies)
-        tables.append(comparison.compare_accuracies(reference["accuracy"], measured, same_platform))
-        notes += (
-            [] if same_platform else ["The reference is of another platform: accuracies have a tolerance."]
-        )
+        known = reference["accuracy"], measured, same_platform, reference["rounding"]
+        tables.append(comparison.compare_accuracies(*known))
+        if not same_platform:
+            other = ", ".join(name for name in platform if platform[name] != reference["platform"][name])
+            notes.append(f"The reference is of another platform ({other}): accuracies have a tolerance.")
     if times:
         tables.append(comparison.compare_times(read_table(times[0])))
         notes.append(f"Times are compared with {str(base)[:12]}.")
-    elif base is None:
-        notes.append("Times are not compared: git does not have the commit of the reference.")
     if not tables:
         raise ValueError("times have no base to compare with; name a revision: --config base=REVISION")
     table = pd.concat(tables, ignore_index=True)
-    text = "\n\n".join([" ".join(notes), summary(table)])
+    text = "\n\n".join([" ".join(notes), summary(table, allowed)])
     write_table(f"{stem}.csv", table)
     write_text(f"{stem}.md", f"# Regression test\n\n{text}\n\n{to_markdown(table)}\n")
     table = table.assign(
@@ -80,7 +92,7 @@ def compare(
         figure = plots.regression_history(history).figure
         write(f"{stem}_history.svg", lambda file: figure.savefig(file, format="svg"))
     print(f"\n{text}\n\n{stem}.md\n{stem}_history.csv\n{stem}_history.svg")
-    return comparison.failed(table)
+    return comparison.failed(table, allowed)
 
 
 def add_to_history(path: str | Path, table: pd.DataFrame) -> pd.DataFrame:
@@ -100,9 +112,30 @@ def write_reference(path: str, accuracies: Iterable[str]) -> None:
         "platform": comparison.platform_of(machine),
         "processor": machine["machine"]["processor"],
         "accuracy": _joined(accuracies),
+        "rounding": {},
+        "rounding measured on": [],
     }
     write_json(path, reference)
-    print(f"{path}: review it with git diff, and commit it with the reason")
+    print(f"{path}: review it with git diff, measure its rounding, and commit it with the reason")
+
+
+def add_rounding(path: str, accuracies: Iterable[str]) -> None:
+    """Enlarge the rounding of the reference by the differences that the same code has on this platform."""
+    reference, platform = revisions.read_reference(path), comparison.platform_of(environment.describe())
+    revisions.raise_if_code_differs(reference["commit"])
+    measured, rounding = _joined(accuracies), reference["rounding"]
+    for case, quantities in reference["accuracy"].items():
+        for quantity, values in quantities.items():
+            pairs = zip(values, measured[case][quantity], strict=True)
+            largest = max(abs(a - b) for a, b in pairs)
+            if quantity in comparison.CONTINUOUS and largest > comparison.LEAST_ROUNDING * max(
+                1, *map(abs, values)
+            ):
+                of_case = rounding.setdefault(case, {})
+                of_case[quantity] = max(largest, of_case.get(quantity, 0.0))
+    reference["rounding measured on"].append(platform)
+    write_json(path, reference)
+    print(f"{path}: {sum(map(len, rounding.values()))} quantities have a rounding of their own")
 
 
 def _joined(paths: Iterable[str]) -> comparison.Record:

@@ -27,6 +27,7 @@ class Accuracy(TypedDict):
 class Timing(TypedDict):
     rounds: Annotated[int, Field(ge=3)]
     pairs: Count
+    minutes: Annotated[float, Field(ge=0)]
 
 
 class Regress(Strict):

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack
 from itertools import cycle, permutations
+from time import perf_counter
 from typing import Any
 
 import pandas as pd
@@ -20,19 +21,24 @@ SIDES = ("base", "head", "control")
 """The base revision, this checkout, and the base revision again."""
 
 
-def measure(commit: str, rounds: int, pairs: int) -> pd.DataFrame:
-    """Time every case against a base commit; measure cases that look slower three times as often.
+def measure(commit: str, rounds: int, pairs: int, minutes: float) -> pd.DataFrame:
+    """Time every case against a base commit until its verdict is reached, or ``minutes`` have passed.
 
-    A round starts three processes, each of which times a case ``pairs`` times. Columns: round, pair, case, side, seconds.
+    A round starts three processes, each of which times a case ``pairs`` times; there are at least ``rounds`` rounds.
+    Columns: round, pair, case, side, seconds.
     """
-    orders = cycle(permutations(SIDES))
+    orders, end = cycle(permutations(SIDES)), perf_counter() + 60 * minutes
+    rows: list[dict[str, Any]] = []
+    cases: Collection[str] = worker.CASES
     with tempfile.TemporaryDirectory() as base:
         revisions.extract(commit, base)
-        rows = [row for i in range(rounds) for row in _round(i, base, worker.CASES, pairs, orders)]
-        table = comparison.compare_times(pd.DataFrame(rows))
-        slower = list(table.loc[table["verdict"] == "slower", "case"])
-        for i in range(rounds, 3 * rounds if slower else rounds):
-            rows += _round(i, base, slower, pairs, orders)
+        number = 0
+        while cases and (number < rounds or perf_counter() < end):
+            rows += _round(number, base, cases, pairs, orders)
+            number += 1
+            if number >= rounds:
+                table = comparison.compare_times(pd.DataFrame(rows))
+                cases = list(table.loc[table["verdict"] == "not decided", "case"])
     return pd.DataFrame(rows)
 
 

@@ -1,4 +1,4 @@
-"""Process that times cases: it reads names from standard input, and answers with seconds, or null after an error.
+"""Process that times cases: it reads names from standard input, and answers with CPU seconds, or null after an error.
 
 PYTHONPATH selects the library, that of any revision, so the cases use public names only.
 """
@@ -7,7 +7,7 @@ import json
 import sys
 from functools import partial
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 
@@ -59,12 +59,15 @@ CASES = {
 
 
 def least(work, budget):
-    """Seconds of the fastest run within the budget, at least one: disturbances only prolong a run."""
+    """CPU seconds of the fastest run within the budget, at least one: disturbances only prolong a run.
+
+    Neighbours on the machine change CPU seconds less than wall seconds.
+    """
     seconds = []
     while sum(seconds) <= budget:
-        begin = perf_counter()
+        begin = process_time()
         work()
-        seconds.append(perf_counter() - begin)
+        seconds.append(process_time() - begin)
     return min(seconds)
 
 

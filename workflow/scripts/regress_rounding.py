@@ -1,0 +1,7 @@
+"""Add the rounding of this platform to the reference of the regression test."""
+
+from skem.repro.files import plain_errors
+from skem.repro.gate import report
+
+with plain_errors():
+    report.add_rounding(snakemake.params.reference, snakemake.input)
