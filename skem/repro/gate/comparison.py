@@ -32,7 +32,7 @@ COLUMNS = ["kind", "case", "quantity", "reference", "measured", "change", "noise
 """Columns of a comparison; ``change`` and ``noise`` are fractions for times, else in units of the quantity."""
 
 MARGIN = 0.10
-"""Change of a time that is told from none."""
+"""Change of a time that must not pass as none."""
 
 SAFETY = 10.0
 """The tolerance over the largest difference between platforms that was measured for a quantity."""
@@ -46,7 +46,7 @@ COMMON_SHIFT = 0.2
 largest rounding, in one direction."""
 
 LEAST_QUANTITIES = 5
-"""Quantities of a kind of which a common shift is told."""
+"""Quantities of a kind, at least, for a common shift."""
 
 FLIPPED_RUNS = 0.5
 """Share of the runs of a case in which rounding may flip a decision; at most 30% was measured, where a run has ten folds."""
