@@ -1,5 +1,5 @@
 # Regression test: snakemake regress --cores all, or with --config base=REVISION. Every run measures everything again.
-from skem.repro.gate import revisions
+from skem.repro.gate import cases, revisions
 
 REGRESS = STUDY.regress
 REFERENCE_QUANTITIES = "results/reference/regress.json"
@@ -25,16 +25,7 @@ except ValueError as error:
 
 def regress_work(wildcards):
     """Fits of a data set; None for those of estimators, which need no data."""
-    dataset, accuracy = wildcards.dataset, REGRESS["accuracy"]
-    if dataset == "estimators":
-        return None
-    return {
-        "spec": STUDY.regress_features[dataset],
-        "seed": accuracy["seed"],
-        "runs": accuracy["runs"][dataset],
-        "mixture": accuracy["mixtures"].get(dataset),
-        "settings": [asdict(setting) for setting in STUDY.regress_settings if setting.dataset == dataset],
-    }
+    return None if wildcards.dataset == "estimators" else cases.work(STUDY, wildcards.dataset)
 
 
 rule regress_accuracy:
