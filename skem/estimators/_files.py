@@ -24,6 +24,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine.parameters import Mixture
+from skem.engine.permissions import keep_permissions
 from skem.estimators._array_api import to_numpy
 from skem.estimators._state import LABEL_KINDS
 
@@ -44,8 +45,8 @@ STALE = 3600.0
 def save(self: Any, file: File) -> None:
     """Write the fitted model to a file, an npz archive in which nothing is pickled.
 
-    Parameters that are random states or functions are left out. An existing file is replaced at once or not at all. A
-    killed process can leave a temporary file beside it, which a save an hour later removes.
+    Parameters that are random states or functions are left out. An existing file is replaced at once or not at all, and its
+    permissions are kept. A killed process can leave a temporary file beside it, which a save an hour later removes.
 
     Parameters
     ----------
@@ -248,6 +249,7 @@ def _replace(path: Path, content: memoryview) -> None:
                 if other.stat().st_mtime < time.time() - STALE:
                     other.unlink()
         with open(beside, "xb") as file:
+            keep_permissions(file.fileno(), path)
             file.write(content)
         os.replace(beside, path)
     except BaseException as error:
