@@ -61,7 +61,8 @@ def save(self: Any, file: File) -> None:
         that the fitted model needs. Assigned parameters or attributes that ``load`` would refuse.
     """
     check_is_fitted(self)
-    cls, given, state = type(self), self.get_params(deep=False), to_numpy(self._state())
+    model = getattr(self, "_final_estimator", self)
+    cls, given, state = type(model), model.get_params(deep=False), to_numpy(self._state())
     arrays: dict[str, np.ndarray] = {}
     params = {}
     for name, value in given.items():
@@ -156,6 +157,8 @@ def _restored(cls: Any, params: Mapping[str, Any], state: Mapping[str, Any]) -> 
     model._validate_params()
     remaining = dict(state)
     model._set_state(remaining)
+    if hasattr(cls, "_with_saved_scaler"):
+        model = cls._with_saved_scaler(model, remaining)
     for name in remaining:
         raise ValueError(f"{name} is not an attribute of a fitted {cls.__name__}")
     return model
