@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from reference import overlapping_classes
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -112,6 +112,76 @@ def test_results_do_not_depend_on_threads(chosen, overlapping):
     again = DiscriminativePSKEMClassifierCV(cv=2, n_jobs=2, **QUICK).fit(X, y)
     assert again.results_ == chosen.results_
     assert_array_equal(again.predict_proba(X), chosen.predict_proba(X))
+
+
+# Heuristics
+
+FEW = QUICK | {
+    "n_components": 8,
+    "scaling": "standard",
+    "covariance_type": "full",
+    "max_doublings": 1,
+    "cv": 2,
+}
+
+
+@pytest.fixture(scope="module")
+def checkerboard():
+    """Nine fields of two classes, which few components do not separate."""
+    X = np.random.default_rng(0).uniform(0, 3, (600, 2))
+    return X, np.floor(X).sum(axis=1).astype(int) % 2
+
+
+def test_components_double_while_the_score_rises(checkerboard):
+    few, many = (
+        DiscriminativePSKEMClassifierCV(**FEW | {"n_components": 4, "max_doublings": number}).fit(
+            *checkerboard
+        )
+        for number in (0, 6)
+    )
+    assert many.best_params_["n_doublings"] >= 3
+    assert many.best_estimator_.n_components_ == 4 * 2 ** many.best_params_["n_doublings"]
+    assert many.best_score_ > few.best_score_ + 0.3
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("reg_covar", [0.3, 0.1]), ("n_components", [6, 8]), ("training_temperature", [20.0, 2.0])],
+)
+def test_configurations_are_compared_after_training(name, values, checkerboard):
+    """EM alone is worse than the first configuration after training."""
+    search = DiscriminativePSKEMClassifierCV(**FEW | {name: values}).fit(*checkerboard)
+    table = zip(search.results_[name], search.results_["strength"], search.results_["held_out"], strict=True)
+    scores = {(value, strength): score for value, strength, score in table}
+    assert scores[values[1], np.inf] < scores[values[0], 0.0]
+    assert search.best_params_[name] == values[1]
+
+
+def test_a_hopeless_configuration_is_not_trained(checkerboard):
+    search = DiscriminativePSKEMClassifierCV(**FEW | {"reg_covar": [0.1, 100.0]}).fit(*checkerboard)
+    assert search.results_["reg_covar"] == [0.1, 0.1, 0.1, 100.0]
+
+
+@pytest.mark.parametrize("values", [[0.1, 0.100001], [0.100001, 0.1]], ids=str)
+def test_the_first_of_equally_good_configurations_is_chosen(values, checkerboard):
+    search = DiscriminativePSKEMClassifierCV(**FEW | {"reg_covar": values}).fit(*checkerboard)
+    assert search.best_params_["reg_covar"] == values[0]
+
+
+def test_copies_of_samples_are_no_evidence_for_the_temperature(overlapping):
+    X, y = overlapping
+    tables = []
+    for copies in (1, 5):
+        fold = np.repeat(np.arange(len(y)) % 2, copies)
+        splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(2)]
+        search = DiscriminativePSKEMClassifierCV(
+            **FEW | {"n_components": 3, "max_doublings": 0, "cv": splits}
+        )
+        tables.append(search.fit(X.repeat(copies, axis=0), y.repeat(copies)).results_)
+    assert_allclose(tables[1]["temperature"][0], tables[0]["temperature"][0], rtol=1e-6)
+
+
+# Data on which searches fail
 
 
 def test_quantiles_are_chosen_for_skewed_features():
