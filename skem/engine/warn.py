@@ -35,7 +35,8 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 @contextmanager
 def deferring() -> Iterator[Warnings]:
     """Collect the warnings of this thread for another one to issue."""
-    _thread.deferred = deferred = []
+    deferred: Warnings = []
+    _thread.deferred = deferred
     try:
         yield deferred
     finally:

@@ -163,7 +163,8 @@ class PRBFClassifierCV(Search, ClassifierMixin, BaseEstimator, model=PRBFClassif
                 def score(number: int) -> float:
                     train, test = splits[number]
                     model = copy.copy(firsts[number]).set_params(sharing=sharing)
-                    with collecting(unfitted := []):
+                    unfitted: list[ValueError] = []
+                    with collecting(unfitted):
                         model.fit(*train)
                     return np.nan if unfitted else test.score(scorer, model)
 
