@@ -17,6 +17,7 @@ import numpy as np
 
 from skem.datasets import _known, _sources
 from skem.datasets._dataset import Dataset, DatasetNotAvailable, verify
+from skem.engine.permissions import keep_permissions
 
 # A disk, a quota or a file-size limit that is exhausted: no other source would fare better.
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
@@ -191,6 +192,7 @@ def _store(folder: Path, work: Path, data: np.ndarray, target: np.ndarray, recor
     try:
         for array, name in ((data, "data.npy"), (target, "target.npy")):
             with open(work / name, "wb") as stream:
+                keep_permissions(stream.fileno(), folder / name)
                 header = np.lib.format.header_data_from_array_1_0(array)
                 np.lib.format.write_array_header_1_0(stream, header)
                 stream.write(array.data)  # np.save would lose the reason when the disk is full

@@ -17,7 +17,6 @@ import shutil
 import subprocess
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -27,6 +26,7 @@ from urllib.parse import unquote, urlsplit
 from skem.datasets._decode import Arrays, SourceError, _decode
 from skem.datasets._tables import content
 from skem.datasets._waveform import waveform
+from skem.engine.warn import warn
 
 # Seconds to connect (kept short: a name may have eight addresses, each tried in turn) and between two reads.
 _TIMEOUT = (5, 60)
@@ -158,7 +158,7 @@ def _mirror(name: str, spec: dict[str, Any]) -> Iterator[tuple[str, Callable[[],
     top = Path(root).expanduser().absolute()
     if not top.is_dir():
         reason = f"SKEM_DATA_MIRROR={root} is not a folder; correct it, or unset it"
-        warnings.warn(reason, stacklevel=2)  # other sources may follow, over the network
+        warn(reason)  # other sources may follow, over the network
         yield "mirror folder", partial(_fail, reason)
         return
     found = False

@@ -10,7 +10,6 @@ import hashlib
 import logging
 import os
 import time
-import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -20,6 +19,8 @@ from typing import Any
 import llvmlite
 import numba
 from numba.core.caching import FunctionCache
+
+from skem.engine.warn import warn
 
 MODULES = ("kernels", "matrices", "nearest", "parameters")
 """Modules of this folder that are compiled, or whose constants are."""
@@ -96,8 +97,7 @@ def _announce() -> None:
 
 @cache
 def _warn_once(folder: str, problem: str) -> None:
-    warnings.warn(
+    warn(
         f"numba's cache in {folder} {problem}. NUMBA_CACHE_DIR names another folder.",
         RuntimeWarning,
-        stacklevel=2,
     )

@@ -20,6 +20,7 @@ from joblib import effective_n_jobs
 from threadpoolctl import OpenBLASController, ThreadpoolController, threadpool_limits
 
 from skem.engine.interrupts import defer, resume, safe_point
+from skem.engine.warn import Warnings, deferring, warn
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -150,7 +151,7 @@ class _OrderedMap:
 
     def __init__(self, function: Callable[[Any], Any], tasks: SimpleQueue[Callable[[], None] | None]) -> None:
         self._function, self._tasks, self.cancelled = function, tasks, False
-        self._answers: deque[SimpleQueue[tuple[Any, BaseException | None]]] = deque()
+        self._answers: deque[SimpleQueue[tuple[Any, BaseException | None, Warnings]]] = deque()
 
     def results(self, items: Sequence[Any], window: int) -> Iterator[Any]:
         """Yield the results; at most ``window`` tasks are under way, or wait for the caller."""
@@ -162,23 +163,26 @@ class _OrderedMap:
         while self._answers:
             yield self._first()
 
-    def _work(self, item: Any, answer: SimpleQueue[tuple[Any, BaseException | None]]) -> None:
+    def _work(self, item: Any, answer: SimpleQueue[tuple[Any, BaseException | None, Warnings]]) -> None:
         _thread.work = self
-        try:
-            answer.put((_compute(self._function, item), None))
-        except BaseException as error:
-            answer.put((None, error))
-        finally:
-            _thread.work = None
+        with deferring() as deferred:
+            try:
+                answer.put((_compute(self._function, item), None, deferred))
+            except BaseException as error:
+                answer.put((None, error, deferred))
+            finally:
+                _thread.work = None
 
     def _first(self) -> Any:
         while True:
             go_on()
             with suppress(Empty):
-                result, error = self._answers[0].get(timeout=LATENCY)
+                result, error, deferred = self._answers[0].get(timeout=LATENCY)
                 break
         self._answers.popleft()
         try:
+            for message, category in deferred:
+                warn(message, category)
             if error is not None:
                 raise error
             return result

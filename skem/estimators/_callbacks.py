@@ -37,6 +37,16 @@ def fitting(estimator: Any, *arguments: Any, parallel: bool = False, **options: 
         progress.end()
 
 
+@contextmanager
+def _users_code() -> Iterator[None]:
+    """Mark the errors of callbacks, which end a search: they say nothing about a candidate."""
+    try:
+        yield
+    except ValueError as error:
+        vars(error)["of_callback"] = True
+        raise
+
+
 class Progress:
     """A fit as the callbacks of its estimator see it: at most ``max_tasks`` iterations, or fits of other estimators.
 
@@ -62,9 +72,12 @@ class Progress:
         parallel: bool = False,
     ) -> None:
         self._data = {"estimator": estimator, "X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
-        self._fit = estimator._init_callback_context(max_subtasks=max_tasks, sequential_subtasks=not parallel)
         self.observed = bool(getattr(estimator, "_skl_callbacks", None))
-        self._fit.call_on_fit_task_begin(**self._data)
+        with _users_code():
+            self._fit = estimator._init_callback_context(
+                max_subtasks=max_tasks, sequential_subtasks=not parallel
+            )
+            self._fit.call_on_fit_task_begin(**self._data)
 
     @contextmanager
     def task(self, name: str = "iteration", number: int | None = None) -> Iterator[Task]:
@@ -74,16 +87,18 @@ class Progress:
             yield task
             return
         context = self._fit.subcontext(task_name=name, task_id=number)
-        context.call_on_fit_task_begin(**self._data)
+        with _users_code():
+            context.call_on_fit_task_begin(**self._data)
         yield task
         # An estimator replaces its attributes after each iteration rather than change them, so a shallow copy of it is
         # the model as if the fit had stopped here.
         attributes = dict if name == "iteration" else None
-        with interruptible():
+        with interruptible(), _users_code():
             task.stop = context.call_on_fit_task_end(**self._data, reconstruction_attributes=attributes)
 
     def end(self) -> None:
-        self._fit.call_on_fit_task_end(**self._data, reconstruction_attributes=dict)
+        with _users_code():
+            self._fit.call_on_fit_task_end(**self._data, reconstruction_attributes=dict)
 
 
 @dataclass

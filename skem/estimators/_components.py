@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -18,6 +17,7 @@ from skem.engine.parameters import Mixture
 from skem.engine.parts import Parts
 from skem.engine.rows import Rows
 from skem.engine.threads import Workers
+from skem.engine.warn import warn
 from skem.estimators._array_api import to_numpy
 from skem.estimators._fitted import FittedMixture
 from skem.estimators._training import Training
@@ -154,12 +154,10 @@ def _available(model: Any, classes: np.ndarray, parts: Parts, sizes: list[int]) 
     available = [_n_distinct(parts.whole, c, size) for c, size in enumerate(sizes)]
     if available != sizes and model.n_components is not None:
         c = int(np.argmax(np.subtract(sizes, available)))
-        warnings.warn(
+        warn(
             f"n_components={model.n_components} reserves {sizes[c]} components for class {classes.tolist()[c]!r}, which has "
             f"{available[c]} distinct training samples; {sum(available)} components are fitted in all. "
             'Set a smaller n_components, or init="sample" to draw from all classes together',
-            UserWarning,
-            stacklevel=2,
         )
     return available
 

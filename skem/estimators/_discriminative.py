@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 from typing import Any
@@ -14,6 +13,7 @@ from skem.engine.discriminative import Objective, TrainingState
 from skem.engine.extended_baum_welch import Schedule, line_search, on_batches
 from skem.engine.rows import Rows, sort_by_class
 from skem.engine.threads import Workers, single_threaded
+from skem.engine.warn import warn
 from skem.estimators._calibration import fitted_temperature
 from skem.estimators._callbacks import Progress, Unobserved
 from skem.estimators._checking import has_missing
@@ -159,11 +159,10 @@ def _store(model: Any, training: Training, state: TrainingState) -> None:
     model.n_components_ = len(state.mixtures[0].means)
     model.conditional_log_likelihood_ = np.append(model.conditional_log_likelihood_, state.log_likelihood)
     if state.overflown:
-        warnings.warn(
+        warn(
             f"{type(model).__name__}: the objective overflowed in iteration {model.n_discriminative_iter_} of discriminative "
             "training; the iteration before it was kept",
             ConvergenceWarning,
-            stacklevel=3,
         )
 
 

@@ -24,6 +24,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine.parameters import Mixture
+from skem.engine.permissions import keep_permissions
 from skem.estimators._array_api import to_numpy
 from skem.estimators._state import LABEL_KINDS
 
@@ -44,8 +45,8 @@ STALE = 3600.0
 def save(self: Any, file: File) -> None:
     """Write the fitted model to a file, an npz archive in which nothing is pickled.
 
-    Parameters that are random states or functions are left out. An existing file is replaced at once or not at all. A
-    killed process can leave a temporary file beside it, which a save an hour later removes.
+    Parameters that are random states or functions are left out. An existing file is replaced at once or not at all, and its
+    permissions are kept. A killed process can leave a temporary file beside it, which a save an hour later removes.
 
     Parameters
     ----------
@@ -60,7 +61,8 @@ def save(self: Any, file: File) -> None:
         that the fitted model needs. Assigned parameters or attributes that ``load`` would refuse.
     """
     check_is_fitted(self)
-    cls, given, state = type(self), self.get_params(deep=False), to_numpy(self._state())
+    model = getattr(self, "_final_estimator", self)
+    cls, given, state = type(model), model.get_params(deep=False), to_numpy(self._state())
     arrays: dict[str, np.ndarray] = {}
     params = {}
     for name, value in given.items():
@@ -155,6 +157,8 @@ def _restored(cls: Any, params: Mapping[str, Any], state: Mapping[str, Any]) -> 
     model._validate_params()
     remaining = dict(state)
     model._set_state(remaining)
+    if hasattr(cls, "_with_saved_scaler"):
+        model = cls._with_saved_scaler(model, remaining)
     for name in remaining:
         raise ValueError(f"{name} is not an attribute of a fitted {cls.__name__}")
     return model
@@ -248,6 +252,7 @@ def _replace(path: Path, content: memoryview) -> None:
                 if other.stat().st_mtime < time.time() - STALE:
                     other.unlink()
         with open(beside, "xb") as file:
+            keep_permissions(file.fileno(), path)
             file.write(content)
         os.replace(beside, path)
     except BaseException as error:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 from skem.engine.memory import available_memory
 from skem.engine.softmax_precision import operations_of_factor, takes_blocks
 from skem.engine.sparse_bayes import LARGE
+from skem.engine.warn import warn
 
 LONG = 60.0
 """Expected seconds from which a fit warns before it begins."""
@@ -40,9 +39,8 @@ def warn_of_long_fit(name: str, n: int, n_columns: int, rank: int, n_components:
     """Warn if the operations of the first Newton step promise a long fit; arguments as of `refuse_more_than_memory`."""
     seconds = SECONDS_PER_OPERATION * operations_of_factor(n, [rank] * (n_components - 1))
     if seconds > LONG:
-        warnings.warn(
+        warn(
             f"{name} starts with {(n_components - 1) * n_columns} weights of {n_components - 1} components "
             f"for {n} samples, so the fit may take {seconds / 60:.0f} min or more of one core: use fewer components, fewer "
             'features (a PCA before it) or fewer samples. logging.basicConfig(level="INFO") shows its progress.',
-            stacklevel=5,
         )

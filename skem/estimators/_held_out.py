@@ -116,10 +116,12 @@ def quiet() -> Iterator[None]:
 
 @contextmanager
 def collecting(errors: list[ValueError]) -> Iterator[None]:
-    """Append the error of a candidate that cannot be fitted to ``errors``."""
+    """Append the error of a candidate that cannot be fitted to ``errors``; the error of a callback is raised."""
     try:
         yield
     except ValueError as error:
+        if hasattr(error, "of_callback"):
+            raise
         errors.append(error)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from skem.engine.parameters import SINGULAR, Mixture
 from skem.engine.parts import Parts
 from skem.engine.problem import Problem
 from skem.engine.threads import Workers
+from skem.engine.warn import warn
 from skem.estimators._units import Units
 
 MEASURED_SAMPLES = 1000
@@ -48,11 +48,10 @@ def effective_ridge(
             return ridge
     raised = VARIANCE_FLOOR * (units.mean_variance or 1.0)
     used = raised if units.standardized else raised * units.scale[0] ** 2
-    warnings.warn(
+    warn(
         f"{type(model).__name__}: the covariance of the samples is singular with reg_covar={model.reg_covar:g}: features are "
         "constant or linear combinations of others, or more than there are samples. EM goes on with "
         f"reg_covar={used:.3g}, which is {VARIANCE_FLOOR:g} of the mean variance: leave such features out, or set reg_covar",
-        stacklevel=2,
     )
     return max(ridge, raised)
 

@@ -5,7 +5,6 @@ Callbacks, early stopping and ``fit_iterations`` observe it.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,6 +22,7 @@ from skem.engine.parts import Parts
 from skem.engine.problem import ACTIVE_ROWS, Problem
 from skem.engine.rows import Features
 from skem.engine.threads import Workers, single_threaded
+from skem.engine.warn import warn
 from skem.estimators._callbacks import Progress, Unobserved
 from skem.estimators._fitted import FittedMixture
 from skem.estimators._out_of_core import OutOfCoreSamples
@@ -307,20 +307,18 @@ def training_iterations(
 def warn_if_singular(model: Any, n_singular: int) -> None:
     """Warn if components end with another covariance than their samples have."""
     if n_singular:
-        warnings.warn(
+        warn(
             f"{type(model).__name__}: {n_singular} component covariances are singular, so EM kept or raised earlier ones "
             f"(reg_covar={model.reg_covar:g}): increase reg_covar, or use fewer components",
-            stacklevel=3,
         )
 
 
 def warn_unless_converged(model: Any) -> None:
     """Warn if ``tol`` did not end the fit that was kept; zero never stops, and never warns."""
     if model.tol > 0 and not model.converged_:
-        warnings.warn(
+        warn(
             f"{type(model).__name__} did not converge in {model.max_iter} iterations: increase max_iter or tol",
             ConvergenceWarning,
-            stacklevel=3,
         )
 
 

@@ -22,6 +22,7 @@ from skem.estimators._discriminative import LEAST_HELD_OUT, STRENGTHS, fit_tempe
 from skem.estimators._docstrings import documented
 from skem.estimators._fitted import FittedMixture
 from skem.estimators._methods import per_sample
+from skem.estimators._quantiles import with_saved_scaler
 from skem.estimators._state import POSITIVE, attributes_of, take
 from skem.estimators._training import Iteration, Training
 from skem.estimators.pskem import PSKEMClassifier
@@ -366,6 +367,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
             | ({} if number == self.n_components_ else {"_n_generative_components": number})
             | attributes_of(self, *names, "best_discriminative_iter_", "conditional_log_likelihood_")
         )
+
+    _with_saved_scaler = staticmethod(with_saved_scaler)
 
     def _set_state(self, state: dict[str, Any]) -> None:
         super()._set_state(state)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import count, islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -100,7 +100,7 @@ class DiscriminativePSKEMClassifierCV(
     ----------
     best_estimator_ : DiscriminativePSKEMClassifier or Pipeline
         Model with ``best_params_``, fitted to all samples. With ``scaling="quantile"`` it is a pipeline of a
-        ``QuantileTransformer`` and the classifier.
+        ``QuantileTransformer`` and the classifier. ``DiscriminativePSKEMClassifier.load`` reads either from a file of ``save``.
     best_params_ : dict
         "scaling", and the chosen parameters of ``DiscriminativePSKEMClassifier``, which rebuild the classifier to the last bit.
         An infinite "strength" keeps the mixtures of EM.
@@ -278,6 +278,7 @@ class _Paths:
         self.classes, self.log_prior = first.classes_, first._log_prior()
         self.entries: list[dict[str, Any]] = []
         self._n_samples = len(splits[0][0].y) + len(splits[0][1].y)
+        self._numbers = count()
         self.errors: list[ValueError] = []
         y = np.concatenate([test.y for _, test in splits])
         # A class without any weight is in no model.
@@ -308,7 +309,7 @@ class _Paths:
 
     def _path(self, params: dict[str, Any], best: _Path | None, grows: bool) -> _Path | None:
         """Models of a configuration, trained as far as they are promising; None if one cannot be fitted."""
-        with collecting(self.errors), self.progress.task("model", len(self.entries)):
+        with self.progress.task("model", next(self._numbers)), collecting(self.errors):
             data = self._data(params["scaling"])
             models = [clone(self.estimator).set_params(**of_classifier(params)) for _ in data]
             runs = [

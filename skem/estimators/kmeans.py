@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +18,7 @@ from skem.engine.rows import Features
 from skem.engine.samples import Samples
 from skem.engine.seeds import SEEDS
 from skem.engine.threads import Workers, single_threaded
+from skem.engine.warn import warn
 from skem.estimators._callbacks import CallbackSupportMixin, Progress, fitting, with_callbacks
 from skem.estimators._checking import (
     check_features,
@@ -151,10 +151,9 @@ class KMeans(
         """
         self._validate_params()
         if self.n_init > 1 and not isinstance(self.init, str):
-            warnings.warn(
+            warn(
                 f"init has the first centres, so one fit is made instead of n_init={self.n_init}: set n_init=1",
                 RuntimeWarning,
-                stacklevel=2,
             )
         with fitting(self, self._n_fits() * self.max_iter, X, None, sample_weight) as progress:
             self._fit(X, sample_weight, progress)

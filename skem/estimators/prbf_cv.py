@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from typing import Any, ClassVar
 
 import numpy as np
@@ -164,11 +163,12 @@ class PRBFClassifierCV(Search, ClassifierMixin, BaseEstimator, model=PRBFClassif
                 def score(number: int) -> float:
                     train, test = splits[number]
                     model = copy.copy(firsts[number]).set_params(sharing=sharing)
-                    return test.score(scorer, model.fit(*train))
+                    unfitted: list[ValueError] = []
+                    with collecting(unfitted):
+                        model.fit(*train)
+                    return np.nan if unfitted else test.score(scorer, model)
 
-                with suppress(ValueError):
-                    return float(np.mean(workers.map(score, range(len(splits)))))
-                return np.nan
+                return float(np.mean(workers.map(score, range(len(splits)))))
 
             if self.per_pair:
                 for number, model in enumerate(firsts):

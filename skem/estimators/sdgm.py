@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from skem.engine.softmax_mixture import LabelledRows
 from skem.engine.sparse_bayes import State, initial_responsibilities, iterations
 from skem.engine.threads import single_threaded
+from skem.engine.warn import warn
 from skem.estimators._callbacks import CallbackSupportMixin, Progress, fitting, with_callbacks
 from skem.estimators._checking import check_features, integers, numbers, total_weight, weighted_samples
 from skem.estimators._docstrings import documented
@@ -282,10 +282,9 @@ class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 break
         self._keep(states, samples, points, used[first, 0])
         if not self.n_nonzero_weights_:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} dropped all weights and predicts the shares of the classes: set "
                 "standardize=True, or a larger max_precision",
-                stacklevel=3,
             )
         if not task.stop:
             warn_unless_converged(self)

@@ -16,6 +16,8 @@ from zipfile import BadZipFile
 import numpy as np
 import pandas as pd
 
+from skem.engine.permissions import keep_permissions
+
 LABELS = ("dataset", "method", "setting", "rows", "dtype", "model", "partition", "folds", "scale", "node")
 """Columns of text."""
 
@@ -30,6 +32,7 @@ def write(path: str | os.PathLike[str], save: Callable[[Any], object]) -> None:
     beside = path.with_name(f".{path.name}.unfinished")
     try:
         with open(beside, "wb") as file:
+            keep_permissions(file.fileno(), path)
             save(file)
             file.flush()
             os.fsync(file.fileno())

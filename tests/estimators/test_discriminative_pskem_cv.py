@@ -3,8 +3,9 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from reference import overlapping_classes
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -55,6 +56,44 @@ def test_best_params_rebuild_the_best_estimator(scaling, overlapping):
     assert_array_equal(pickle.loads(pickle.dumps(search)).predict_proba(X), search.predict_proba(X))
 
 
+@pytest.mark.parametrize("frame", [False, True])
+@pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
+@pytest.mark.parametrize("scaling", ["standard", "robust", "quantile"])
+def test_every_choice_can_be_saved(scaling, covariance_type, frame, overlapping, tmp_path):
+    X, y = overlapping
+    X = pd.DataFrame(X, columns=["a", "b", "c"]) if frame else X
+    options = QUICK | {"n_components": 3, "n_blocks": 2, "max_doublings": 1, "cv": 2}
+    search = DiscriminativePSKEMClassifierCV(scaling=scaling, covariance_type=covariance_type, **options).fit(
+        X, y
+    )
+    again, path = search, tmp_path / "model.npz"
+    for _ in range(2):
+        again.save(path)
+        again = DiscriminativePSKEMClassifier.load(path)
+        for name in (
+            "predict_proba",
+            "predict_joint_log_proba",
+            "class_log_density",
+            "score_samples",
+            "predict",
+        ):
+            assert_array_equal(getattr(again, name)(X), getattr(search, name)(X))
+        assert_array_equal(again.sample(9, random_state=0)[0], search.sample(9, random_state=0)[0])
+        assert_array_equal(again.classes_, search.classes_)
+    assert clone(again).fit(X, y).score(X, y) == search.score(X, y)
+    if frame:
+        assert_array_equal(again.feature_names_in_, X.columns)
+
+
+def test_damaged_quantiles(overlapping, tmp_path):
+    options = QUICK | {"n_components": 3, "max_doublings": 0, "cv": 2}
+    search = DiscriminativePSKEMClassifierCV(scaling="quantile", **options).fit(*overlapping)
+    search.best_estimator_[0].quantiles_[0] = 1e9
+    with pytest.raises(ValueError, match="cannot be saved: quantiles_ must not decrease"):
+        search.save(tmp_path / "model.npz")
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_best_model_is_never_worse_than_em_or_guessing(chosen, overlapping):
     table = chosen.results_
     em = [
@@ -75,6 +114,77 @@ def test_results_do_not_depend_on_threads(chosen, overlapping):
     assert_array_equal(again.predict_proba(X), chosen.predict_proba(X))
 
 
+# Heuristics
+
+FEW = QUICK | {
+    "n_components": 8,
+    "scaling": "standard",
+    "covariance_type": "full",
+    "max_doublings": 1,
+    "cv": 2,
+}
+
+
+@pytest.fixture(scope="module")
+def checkerboard():
+    """Nine fields of two classes, which few components do not separate."""
+    X = np.random.default_rng(0).uniform(0, 3, (600, 2))
+    return X, np.floor(X).sum(axis=1).astype(int) % 2
+
+
+def test_components_double_while_the_score_rises(checkerboard):
+    few, many = (
+        DiscriminativePSKEMClassifierCV(**FEW | {"n_components": 4, "max_doublings": number}).fit(
+            *checkerboard
+        )
+        for number in (0, 6)
+    )
+    assert many.best_params_["n_doublings"] >= 3
+    assert many.best_estimator_.n_components_ == 4 * 2 ** many.best_params_["n_doublings"]
+    assert many.best_score_ > few.best_score_ + 0.3
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "max_doublings"),
+    [("reg_covar", [0.15, 0.1], 1), ("training_temperature", [20.0, 2.0], 6)],
+)
+def test_configurations_are_compared_after_training(name, values, max_doublings, checkerboard):
+    """After EM, and after one stage of training, the second is worse than the first after all stages."""
+    options = FEW | {name: values, "max_doublings": max_doublings}
+    search = DiscriminativePSKEMClassifierCV(**options).fit(*checkerboard)
+    table = list(zip(search.results_[name], search.results_["held_out"], strict=True))
+    first, second = ([score for value, score in table if value == each] for each in values)
+    assert max(second[:2]) < max(first)
+    assert search.best_params_[name] == values[1]
+
+
+def test_a_hopeless_configuration_is_not_trained(checkerboard):
+    search = DiscriminativePSKEMClassifierCV(**FEW | {"reg_covar": [0.1, 100.0]}).fit(*checkerboard)
+    assert search.results_["reg_covar"] == [0.1, 0.1, 0.1, 100.0]
+
+
+@pytest.mark.parametrize("values", [[0.1, 0.100001], [0.100001, 0.1]], ids=str)
+def test_the_first_of_equally_good_configurations_is_chosen(values, checkerboard):
+    search = DiscriminativePSKEMClassifierCV(**FEW | {"reg_covar": values}).fit(*checkerboard)
+    assert search.best_params_["reg_covar"] == values[0]
+
+
+def test_copies_of_samples_are_no_evidence_for_the_temperature(overlapping):
+    X, y = overlapping
+    tables = []
+    for copies in (1, 5):
+        fold = np.repeat(np.arange(len(y)) % 2, copies)
+        splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(2)]
+        search = DiscriminativePSKEMClassifierCV(
+            **FEW | {"n_components": 3, "max_doublings": 0, "cv": splits}
+        )
+        tables.append(search.fit(X.repeat(copies, axis=0), y.repeat(copies)).results_)
+    assert_allclose(tables[1]["temperature"][0], tables[0]["temperature"][0], rtol=1e-6)
+
+
+# Data on which searches fail
+
+
 def test_quantiles_are_chosen_for_skewed_features():
     X, y = skewed_classes()
     X[3, 1] = np.nan
@@ -86,10 +196,6 @@ def test_quantiles_are_chosen_for_skewed_features():
     assert search.sample(5, random_state=0)[0].shape == (5, 3)
     assert np.isfinite(search.score_samples(X)).all()
     assert search.predict_joint_log_proba(X).shape == search.class_log_density(X).shape == (300, 2)
-    with pytest.raises(
-        ValueError, match="quantile transform, which the file format does not hold: use joblib"
-    ):
-        search.save("model.npz")
 
 
 def test_gross_outliers(overlapping):

@@ -20,6 +20,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 import skem
+from skem.repro.files import write_text
 
 X, SPECIES = load_iris(return_X_y=True)
 FRAME = pd.DataFrame(X, columns=list("abcd"))
@@ -234,13 +235,25 @@ def test_failed_or_killed_saves_leave_the_old_file(tmp_path, monkeypatch):
     unlink(fresh)
 
 
-def test_umask_of_files(tmp_path):
+@pytest.mark.parametrize(
+    "write",
+    [lambda path: clone(MIXTURE).fit(X).save(path), lambda path: write_text(path, "")],
+    ids=["model", "text"],
+)
+def test_permissions_of_files(tmp_path, write):
+    path = tmp_path / "model.npz"
     before = os.umask(0o027)
     try:
-        clone(MIXTURE).fit(X).save(tmp_path / "model.npz")
+        write(path)
+        assert path.stat().st_mode & 0o777 == 0o640
+        path.chmod(0o600)
+        write(path)
+        assert path.stat().st_mode & 0o777 == 0o600
+        path.chmod(0o666)
+        write(path)
+        assert path.stat().st_mode & 0o777 == 0o666
     finally:
         os.umask(before)
-    assert (tmp_path / "model.npz").stat().st_mode & 0o777 == 0o640
 
 
 # Parameters of other mixtures

@@ -123,6 +123,14 @@ def test_singular_covariance_of_all_samples_warns(columns, dtype):
         skem.SKEMClassifier(2, reg_covar=0.0, random_state=0).fit(X.astype(dtype), clusters)
 
 
+def test_nearly_dependent_features_keep_reg_covar():
+    """Rounding makes their covariance singular, and they are no combinations of others."""
+    X, _ = elongated_clusters()
+    X = np.c_[X[:, 0], X[:, 0] + 1e-7 * X[:, 1]]
+    with pytest.warns(UserWarning, match="1 component covariances are singular"):
+        skem.GaussianMixture(1, reg_covar=0.0, random_state=0).fit(X)
+
+
 def test_singular_covariance_of_one_component_warns():
     X, clusters = elongated_clusters()
     X = np.c_[X, np.where(clusters, 20 + X @ [0.5, 0.5], np.random.default_rng(1).normal(size=len(X)))]

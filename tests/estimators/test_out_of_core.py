@@ -283,6 +283,19 @@ def test_files_have_the_bits_of_an_array_in_memory(file, frame):
     assert_array_equal(np.asarray(X), frame[NAMES])
 
 
+def test_rare_classes_in_a_large_collection_get_their_components():
+    X = np.random.default_rng(0).normal(size=(200_040, 1))
+    y = np.zeros(len(X), int)
+    y[::5001] = 1
+    model = skem.SKEMClassifier({0: 1, 1: 32}, max_iter=1, random_state=0)
+    assert (
+        model.fit(
+            *(da.from_array(array, chunks=(50_000, -1)[: array.ndim]) for array in (X, y))
+        ).n_components_
+        == 33
+    )
+
+
 @pytest.mark.parametrize("n_components", [None, {0: 2, 1: 2, 2: 5}])
 @pytest.mark.filterwarnings("ignore:n_components=.* distinct training samples:UserWarning")
 def test_rare_classes_in_a_file_get_their_components(tmp_path, n_components):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal, assert_equal
 from scipy.special import logsumexp
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 
@@ -59,6 +59,90 @@ def test_methods_of_the_chosen_model(search, Model, tmp_path):
             assert f"Calls ``{Model.__name__}.{name}`` of the fitted model." in method.__doc__
     search.save(tmp_path / "chosen.npz")
     assert_array_equal(Model.load(tmp_path / "chosen.npz").score_samples(X), search.score_samples(X))
+
+
+# Errors of the user's code
+
+
+class FailingCallback:
+    """Fails at a place."""
+
+    def __init__(self, place):
+        self.place = place
+
+    def _call(self, place):
+        if place == self.place:
+            raise ValueError("from the callback")
+
+    def setup(self, estimator, context):
+        self._call("setup")
+
+    def teardown(self, estimator, context): ...
+
+    def on_fit_task_begin(self, estimator, context):
+        self._call("begin")
+
+    def on_fit_task_end(self, estimator, context):
+        self._call("end")
+
+
+@every_search
+@pytest.mark.parametrize("place", ["setup", "begin", "end"])
+@pytest.mark.parametrize("inner", [False, True])
+def test_errors_of_callbacks_end_a_search(search, Model, place, inner):
+    search = clone(search)
+    if inner:
+        search.set_params(estimator=Model(**({"n_components": 3} if Model is PRBFClassifier else {})))
+    (search.estimator if inner else search).set_callbacks(FailingCallback(place))
+    with pytest.raises(ValueError, match=r"^from the callback$"):
+        search.fit(X, y)
+
+
+def test_later_errors_of_callbacks_end_a_search():
+    """The errors come from within the fits of candidates, after the first fits."""
+
+    class Late(FailingCallback):
+        n_calls = 0
+
+        def _call(self, place):
+            self.n_calls += 1
+            if self.n_calls > 12:
+                raise ValueError("from the callback")
+
+    for search, model in (
+        (PSKEMClassifierCV(n_components=3, max_iter=4), PSKEMClassifier()),
+        (PRBFClassifierCV(sharings=[0, 1], cv=2), PRBFClassifier(3, max_iter=5)),
+        (GaussianMixturePath(n_components=[1, 2]), GaussianMixture()),
+        (PRBFClassifierCV(sharings=[0, 1], cv=2, per_pair=True), PRBFClassifier(3, max_iter=5)),
+    ):
+        with pytest.raises(ValueError, match=r"^from the callback$"):
+            search.set_params(estimator=model.set_callbacks(Late(None)), random_state=0).fit(X, y)
+
+
+def test_errors_of_a_scorer_end_a_search():
+    def scorer(model, X, y):
+        if np.ndim(model.sharing):
+            raise ValueError("from the scorer")
+        return model.score(X, y)
+
+    search = PRBFClassifierCV(PRBF, sharings=[0, 1], per_pair=True, cv=2, scoring=scorer)
+    with pytest.raises(ValueError, match="from the scorer"):
+        search.fit(X, y)
+
+
+def test_callbacks_observe_candidates_that_cannot_be_fitted():
+    """Every candidate is one task of its own."""
+    options = {
+        "n_blocks": 1,
+        "reg_covar": 0.1,
+        "scaling": "standard",
+        "max_doublings": 0,
+        "cv": 2,
+        "random_state": 0,
+    }
+    search = DiscriminativePSKEMClassifierCV(n_components=[1, 2, 3], **options)
+    search.set_callbacks(FailingCallback(None)).fit(X, y)
+    assert search.best_params_["n_components"] == 3
 
 
 # Ensembles
