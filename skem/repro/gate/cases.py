@@ -24,7 +24,7 @@ SERIES = ["dataset", "method", "setting"]
 
 
 def work(study: Any, dataset: str) -> dict[str, Any]:
-    """What `measure` fits of a data set; ``study`` is a `skem.repro.study.Study`."""
+    """Fits of a data set, as `measure` takes them; ``study`` is a `skem.repro.study.Study`."""
     accuracy = study.regress["accuracy"]
     return {
         "spec": study.regress_features[dataset],
