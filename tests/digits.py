@@ -12,6 +12,7 @@ from typing import NamedTuple
 from unittest.mock import patch
 
 import numpy as np
+from reference_missing import dense
 from scipy.special import logsumexp
 
 from skem.engine import em, problem
@@ -42,7 +43,7 @@ class Drawn(NamedTuple):
 def truth(drawn, rows):
     """log N(x; mu_k, P_k) of some rows, (K, n), all operations to forty digits, then rounded; and the worst condition."""
     K, m = drawn.mixture.means.shape
-    matrices = drawn.covariance_type.dense(drawn.mixture.covariances, K, m)
+    matrices = dense(drawn.mixture.covariances, K, m)
     with localcontext(Context(prec=DIGITS)):
         x = (decimals(drawn.X[rows].astype(float)) - decimals(drawn.shift)) / decimals(drawn.scale)
         result = np.empty((K, len(rows)))

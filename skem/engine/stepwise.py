@@ -6,8 +6,6 @@ M-step. The M-step can be inverted, so the parameters are all that is kept betwe
 
 from __future__ import annotations
 
-import numpy as np
-
 from skem.engine import em
 from skem.engine.covariances import Maximised
 from skem.engine.parameters import FLOAT64, Mixture, Statistics
@@ -26,8 +24,9 @@ def step(problem: Problem, gamma: float) -> tuple[Mixture, float, float]:
     """
     previous, covariance_type = problem.start, problem.covariance_type
     (K, m), n = previous.means.shape, problem.parts.total_weight
-    dense = covariance_type.dense(previous.covariances, K, m) - problem.ridge * np.eye(m)
-    running = covariance_type.scatter(dense * previous.weights[:, :, None])
+    components = covariance_type.of_components(previous.covariances, K, m)
+    components = components - problem.ridge * covariance_type.identity(m)
+    running = covariance_type.scatter((components.T * previous.weights[:, 0]).T)
 
     def maximised(batch: Statistics) -> Maximised:
         sums = Statistics(

@@ -453,7 +453,7 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         return model
 
     def _like(self, weights: np.ndarray, means: np.ndarray, covariances: np.ndarray) -> Self:
-        """A mixture of this type from covariance matrices."""
+        """A mixture of this type from the covariances of its components."""
         skipped = "n_components", "init", "covariance_type"
         params = {name: value for name, value in self.get_params().items() if name not in skipped}
         params["covariance_type"] = self._fitted.covariance_type.name
@@ -477,7 +477,8 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
             Indices that are invalid or repeated.
         """
         kept, mixture = self._indices(features), self._fitted.mixtures[0]
-        covariances = self._fitted.dense_covariances[:, kept][:, :, kept]
+        covariances = self._fitted.component_covariances[:, kept]
+        covariances = covariances if covariances.ndim == 2 else covariances[:, :, kept]
         return self._like(mixture.weights[:, 0], mixture.means[:, kept], covariances)
 
     @computed_on_host
