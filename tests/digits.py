@@ -106,7 +106,11 @@ def draw(rng):
             matrices = own @ np.swapaxes(own, 1, 2) + 1e-9 * np.diag(variances)
     covariance_type = COVARIANCE_TYPES[str(rng.choice(["full", "full", "tied", "diag", "spherical"]))]
     weights = rng.dirichlet(np.full(K, 10.0 ** rng.uniform(-2, 1)), L).T + 1e-300
-    mixture = Mixture(weights / weights.sum(axis=0), means, covariance_type.compress(matrices))
+    mixture = Mixture(
+        weights / weights.sum(axis=0),
+        means,
+        covariance_type.compress(np.einsum("kii->ki", matrices) if covariance_type.diagonal else matrices),
+    )
     ridge = float(rng.choice([0.0, 1e-6, 1e-3, 0.03]))
     return Drawn(X, codes, shift, scale, mixture, covariance_type, ridge)
 

@@ -33,7 +33,7 @@ CHUNK_ROWS = 512
 """Samples per chunk: intermediate results of a chunk are kept for all blocks."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TrainingState:
     """The result of one iteration.
 
@@ -105,7 +105,7 @@ class Block:
         return self._components, self._borders, self._log_weights
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Objective:
     """The objective of discriminative training.
 

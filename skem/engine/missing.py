@@ -27,7 +27,7 @@ GROUP_SIZE = 256
 """Maximum number of samples of a group."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Group:
     """Samples with the same missing features of a feature block.
 

@@ -27,7 +27,7 @@ MAX_ITER, TOL = 300, 1e-4
 scikit-learn's ``KMeans``."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Request:
     """Data and options of the initialisation of one feature block.
 

@@ -19,6 +19,7 @@ from skem.engine.given_start import checked_mixture
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Features
 from skem.engine.threads import Workers, single_threaded
+from skem.estimators._array_api import namespace_of
 from skem.estimators._checking import has_missing
 from skem.estimators._splitting import double_components, split_components
 from skem.estimators._state import POSITIVE, take
@@ -200,7 +201,8 @@ class FittedMixture:
 
         def of_chunk(log_density: np.ndarray, chunk: slice) -> np.ndarray:
             with np.errstate(divide="ignore"):
-                return reduce(softmax(log_density.astype(np.float64) + np.log(weights(chunk)), axis=0))
+                joint = log_density.astype(np.float64) + np.log(weights(chunk))
+            return reduce(softmax(possible(joint, axis=0), axis=0))
 
         if result is None:
             result = np.empty((len(features.X), len(self.mixtures[block].means)))
@@ -332,6 +334,30 @@ class FittedMixture:
         for r, (mixture, block) in enumerate(zip(mixtures, columns, strict=True)):
             _check(mixture, block, units, covariance_type, name.replace("*", str(r)))
         return cls(tuple(mixtures), tuple(columns), units, covariance_type)
+
+
+def possible(log_joint: Any, axis: int) -> Any:
+    """``log_joint`` itself, or ValueError for a sample with a density of zero under all classes or components on ``axis``."""
+    xp = namespace_of(log_joint)
+    if not bool(xp.all(xp.max(log_joint, axis=axis) > -xp.inf)):
+        raise ValueError(
+            "a sample has no probabilities: its density under every class or component is zero in float64. Leave out samples "
+            "so far away, or use wider covariances."
+        )
+    return log_joint
+
+
+def checked_assignment(mixture: Mixture, covariance_type: CovarianceType) -> Mixture:
+    """``mixture`` itself, or ValueError unless it could be an initialisation.
+
+    Arrays of different shapes may still change one by one; see `Units.to_engine`.
+    """
+    (K, m), weights = np.shape(mixture.means), mixture.weights
+    if np.shape(mixture.covariances) in covariance_type.shapes(K, m) and len(weights) == K:
+        checked_mixture(
+            (weights, mixture.means, mixture.covariances), (K, m, weights.shape[1]), covariance_type, "{}_"
+        )
+    return mixture
 
 
 def require_fitted(model: Any, name: str) -> FittedMixture:

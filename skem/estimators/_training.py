@@ -67,7 +67,7 @@ class Iteration(NamedTuple):
         return sum(state.n_singular for state in self.states)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Training:
     """Everything that iterations of EM need except the initialisation.
 
@@ -192,6 +192,11 @@ class Training:
                     before = sum([state.first_objective for state in states]) - log_volume
             log_likelihood.append(sum([state.log_likelihood for state in states]) - log_volume)
             objective.append(sum([state.objective for state in states]) - log_volume)
+            if not np.isfinite(objective[-1]):
+                raise ValueError(
+                    f"the objective of EM is {objective[-1]} after iteration {iteration}: the samples are too far from the "
+                    "components, or covariances too small, for float64; use an init with wider covariances, or raise reg_covar"
+                )
             converged = self.tol > 0 and objective[-1] - before < self.tol
             before = objective[-1]
             last = converged or iteration == self.max_iter

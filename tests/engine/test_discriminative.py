@@ -28,6 +28,8 @@ def draw_mixture(rng, m, name, K=4, L=3):
     weights[0] = 0.3
     roots = rng.normal(size=(K, m, m))
     matrices = roots @ np.swapaxes(roots, 1, 2) + 0.3 * np.eye(m)
+    if COVARIANCE_TYPES[name].diagonal:
+        matrices = np.einsum("kii->ki", matrices)
     covariances = COVARIANCE_TYPES[name].compress(matrices)
     return Mixture(weights / weights.sum(axis=0), rng.normal(size=(K, m)), covariances)
 
