@@ -86,7 +86,7 @@ def _squares(samples: Samples, means: np.ndarray, labels: np.ndarray) -> np.ndar
 
 _SCATTERS: dict[str, Callable[[Samples, np.ndarray, np.ndarray], np.ndarray]] = {
     "full": _scatters,
-    "tied": lambda *arguments: pooled_scatter(*arguments, COVARIANCE_TYPES["tied"])[None],
+    "tied": lambda x, means, labels: pooled_scatter(x, means, labels, COVARIANCE_TYPES["tied"])[None],
     "diag": _squares,
     "spherical": _squares,
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from skem.engine import em
 from skem.engine.covariances import Maximised
+from skem.engine.given_start import raise_unless_finite
 from skem.engine.parameters import FLOAT64, Mixture, Statistics
 from skem.engine.problem import Problem
 
@@ -42,4 +43,5 @@ def step(problem: Problem, gamma: float) -> tuple[Mixture, float, float]:
     if not found.exact and batch.dtype != FLOAT64:
         batch = em.e_step(problem, em.initial(problem), dtype=FLOAT64)
         found = maximised(batch)
+    raise_unless_finite(batch.objective)
     return found.mixture, batch.log_likelihood / n, batch.objective / n
