@@ -12,6 +12,7 @@ from typing import NamedTuple
 from unittest.mock import patch
 
 import numpy as np
+from reference_missing import dense
 from scipy.special import logsumexp
 
 from skem.engine import em, problem
@@ -42,7 +43,7 @@ class Drawn(NamedTuple):
 def truth(drawn, rows):
     """log N(x; mu_k, P_k) of some rows, (K, n), all operations to forty digits, then rounded; and the worst condition."""
     K, m = drawn.mixture.means.shape
-    matrices = drawn.covariance_type.dense(drawn.mixture.covariances, K, m)
+    matrices = dense(drawn.mixture.covariances, K, m)
     with localcontext(Context(prec=DIGITS)):
         x = (decimals(drawn.X[rows].astype(float)) - decimals(drawn.shift)) / decimals(drawn.scale)
         result = np.empty((K, len(rows)))
@@ -105,7 +106,11 @@ def draw(rng):
             matrices = own @ np.swapaxes(own, 1, 2) + 1e-9 * np.diag(variances)
     covariance_type = COVARIANCE_TYPES[str(rng.choice(["full", "full", "tied", "diag", "spherical"]))]
     weights = rng.dirichlet(np.full(K, 10.0 ** rng.uniform(-2, 1)), L).T + 1e-300
-    mixture = Mixture(weights / weights.sum(axis=0), means, covariance_type.compress(matrices))
+    mixture = Mixture(
+        weights / weights.sum(axis=0),
+        means,
+        covariance_type.compress(np.einsum("kii->ki", matrices) if covariance_type.diagonal else matrices),
+    )
     ridge = float(rng.choice([0.0, 1e-6, 1e-3, 0.03]))
     return Drawn(X, codes, shift, scale, mixture, covariance_type, ridge)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from skem.engine.covariances import CovarianceType
+from skem.engine.covariances import COVARIANCE_TYPES, CovarianceType
 from skem.engine.linalg import regularity
 from skem.engine.parameters import EPS, Mixture
 from skem.engine.samples import Samples
@@ -36,11 +36,18 @@ def means_of(samples: Samples, labels: np.ndarray, n_clusters: int) -> tuple[np.
     return sums / counts[:, None], counts
 
 
-def pooled_scatter(samples: Samples, means: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the sum of w (x - mu)(x - mu)^T over samples, with mu the mean of a sample's cluster; shape (m, m)."""
+def pooled_scatter(
+    samples: Samples, means: np.ndarray, labels: np.ndarray, covariance_type: CovarianceType
+) -> np.ndarray:
+    """Return the sum of w (x - mu)(x - mu)^T over samples, with mu the mean of a sample's cluster.
+
+    The shape is (m, m), or (m,) of the diagonal for a diagonal type.
+    """
 
     def chunk_sum(chunk: slice) -> np.ndarray:
         deviations = samples.internal(chunk) - means[labels[chunk]]
+        if covariance_type.diagonal:
+            return samples.weights[chunk] @ deviations**2
         return (deviations.T * samples.weights[chunk]) @ deviations
 
     return samples.sum(chunk_sum)
@@ -79,7 +86,7 @@ def _squares(samples: Samples, means: np.ndarray, labels: np.ndarray) -> np.ndar
 
 _SCATTERS: dict[str, Callable[[Samples, np.ndarray, np.ndarray], np.ndarray]] = {
     "full": _scatters,
-    "tied": lambda *arguments: pooled_scatter(*arguments)[None],
+    "tied": lambda x, means, labels: pooled_scatter(x, means, labels, COVARIANCE_TYPES["tied"])[None],
     "diag": _squares,
     "spherical": _squares,
 }

@@ -80,9 +80,9 @@ class CovarianceType(ABC):
     def scatter_shape(self, K: int, m: int) -> tuple[int, ...]:
         """The shape of ``Statistics.scatter``."""
 
-    @abstractmethod
-    def scatter(self, matrices: np.ndarray) -> np.ndarray:
-        """Scatter matrices (K, m, m) in the form of ``Statistics.scatter``."""
+    def scatter(self, components: np.ndarray) -> np.ndarray:
+        """The scatter of each component, shaped as by `of_components`, in the form of ``Statistics.scatter``."""
+        return components
 
     @abstractmethod
     def m_step(self, statistics: Statistics, previous: Mixture, constraints: Constraints) -> Maximised:
@@ -92,7 +92,39 @@ class CovarianceType(ABC):
         its mean moves on, which cannot lower the objective; or see `linalg.keep_regular`.
         """
 
+    # One matrix (K, m, m) per component, or for diagonal types its diagonal (K, m)
+
+    @abstractmethod
+    def of_components(self, covariances: np.ndarray, K: int, m: int) -> np.ndarray:
+        """Covariances of all components, (K, m, m) or (K, m), from the array of this type."""
+
+    @abstractmethod
+    def compress(self, components: np.ndarray) -> np.ndarray:
+        """The array of this type from the covariances of all components."""
+
+    @abstractmethod
+    def identity(self, m: int) -> np.ndarray:
+        """The unit matrix."""
+
+    @abstractmethod
+    def squares(self, vectors: np.ndarray) -> np.ndarray:
+        """v v^T of vectors (K, m)."""
+
+    @abstractmethod
+    def factors(self, components: np.ndarray) -> np.ndarray:
+        """L of P = L L^T of each component.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            A covariance that is not positive definite.
+        """
+
     # Arrays of covariances
+
+    @abstractmethod
+    def variances(self, covariances: np.ndarray) -> np.ndarray:
+        """The diagonals of covariances; they broadcast to (K, m)."""
 
     @abstractmethod
     def n_parameters(self, K: int, m: int) -> int:
@@ -106,16 +138,8 @@ class CovarianceType(ABC):
     def regular(self, covariances: np.ndarray) -> bool:
         """True if every covariance is symmetric and positive definite."""
 
-    @abstractmethod
-    def compress(self, covariances: np.ndarray) -> np.ndarray:
-        """From (K, m, m) matrices to the array of this type."""
-
-    @abstractmethod
-    def dense(self, covariances: np.ndarray, n_components: int, m: int) -> np.ndarray:
-        """From the array of this type to (K, m, m) matrices."""
-
     def of_groups(self, covariances: np.ndarray, groups: np.ndarray) -> np.ndarray:
-        """The array of this type for components of which number k has the matrix ``covariances[groups[k]]``."""
+        """The array of this type for components of which number k has the covariance ``covariances[groups[k]]``."""
         return self.compress(covariances)[groups]
 
     @abstractmethod
@@ -179,8 +203,20 @@ class Matrices(CovarianceType):
         covariances = keep_regular(covariances, regular, previous, raisable)
         return covariances, self.gaussians(means, covariances), np.flatnonzero(~regular), False
 
-    def dense(self, covariances: np.ndarray, n_components: int, m: int) -> np.ndarray:
-        return np.broadcast_to(covariances, (n_components, m, m))
+    def of_components(self, covariances: np.ndarray, K: int, m: int) -> np.ndarray:
+        return np.broadcast_to(covariances, (K, m, m))
+
+    def identity(self, m: int) -> np.ndarray:
+        return np.eye(m)
+
+    def squares(self, vectors: np.ndarray) -> np.ndarray:
+        return vectors[:, :, None] * vectors[:, None]
+
+    def factors(self, components: np.ndarray) -> np.ndarray:
+        return np.linalg.cholesky(components)
+
+    def variances(self, covariances: np.ndarray) -> np.ndarray:
+        return np.diagonal(covariances, axis1=-2, axis2=-1)
 
     def regular(self, covariances: np.ndarray) -> bool:
         symmetric = np.allclose(covariances, np.swapaxes(covariances, -1, -2))
@@ -209,9 +245,6 @@ class Full(Matrices):
     def scatter_shape(self, K: int, m: int) -> tuple[int, ...]:
         return K, m, m
 
-    def scatter(self, matrices: np.ndarray) -> np.ndarray:
-        return matrices
-
     def m_step(self, statistics: Statistics, previous: Mixture, constraints: Constraints) -> Maximised:
         weights, log_weights, means, n_k, rounding, covariances = _maximised(
             statistics, previous, constraints, previous.covariances.copy()
@@ -228,8 +261,8 @@ class Full(Matrices):
     def shapes(self, K: int, m: int) -> list[tuple[int, ...]]:
         return [(K, m, m)]
 
-    def compress(self, covariances: np.ndarray) -> np.ndarray:
-        return covariances
+    def compress(self, components: np.ndarray) -> np.ndarray:
+        return components
 
 
 class Tied(Matrices):
@@ -240,8 +273,8 @@ class Tied(Matrices):
     def scatter_shape(self, K: int, m: int) -> tuple[int, ...]:
         return 1, m, m
 
-    def scatter(self, matrices: np.ndarray) -> np.ndarray:
-        return matrices.sum(axis=0, keepdims=True)
+    def scatter(self, components: np.ndarray) -> np.ndarray:
+        return components.sum(axis=0, keepdims=True)
 
     def m_step(self, statistics: Statistics, previous: Mixture, constraints: Constraints) -> Maximised:
         """P = sum_k n_k S_k / N + r I (eq. 32 instead of eq. 18)."""
@@ -264,8 +297,8 @@ class Tied(Matrices):
     def shapes(self, K: int, m: int) -> list[tuple[int, ...]]:
         return [(m, m), (K, m, m)]
 
-    def compress(self, covariances: np.ndarray) -> np.ndarray:
-        return covariances.mean(axis=0)
+    def compress(self, components: np.ndarray) -> np.ndarray:
+        return components.mean(axis=0)
 
     def of_groups(self, covariances: np.ndarray, groups: np.ndarray) -> np.ndarray:
         return self.compress(covariances[groups])
@@ -311,8 +344,25 @@ class Variances(CovarianceType):
     def scatter_shape(self, K: int, m: int) -> tuple[int, ...]:
         return K, m
 
-    def scatter(self, matrices: np.ndarray) -> np.ndarray:
-        return np.diagonal(matrices, axis1=1, axis2=2).copy()
+    def of_components(self, covariances: np.ndarray, K: int, m: int) -> np.ndarray:
+        return np.broadcast_to(covariances.reshape(K, -1), (K, m))
+
+    def compress(self, components: np.ndarray) -> np.ndarray:
+        return self._pool(components)
+
+    def identity(self, m: int) -> np.ndarray:
+        return np.ones(m)
+
+    def squares(self, vectors: np.ndarray) -> np.ndarray:
+        return vectors**2
+
+    def factors(self, components: np.ndarray) -> np.ndarray:
+        if not (components > 0).all():
+            raise np.linalg.LinAlgError("a variance is not positive")
+        return np.sqrt(components)
+
+    def variances(self, covariances: np.ndarray) -> np.ndarray:
+        return covariances.reshape(len(covariances), -1)
 
     @abstractmethod
     def _pool(self, variances: np.ndarray) -> np.ndarray:
@@ -354,12 +404,6 @@ class Diagonal(Variances):
     def shapes(self, K: int, m: int) -> list[tuple[int, ...]]:
         return [(K, m)]
 
-    def compress(self, covariances: np.ndarray) -> np.ndarray:
-        return np.diagonal(covariances, axis1=-2, axis2=-1).copy()
-
-    def dense(self, covariances: np.ndarray, n_components: int, m: int) -> np.ndarray:
-        return covariances[:, :, None] * np.eye(m)
-
     def rescaled(self, covariances: np.ndarray, factor: np.ndarray) -> np.ndarray:
         return covariances * factor**2
 
@@ -380,12 +424,6 @@ class Spherical(Variances):
 
     def shapes(self, K: int, m: int) -> list[tuple[int, ...]]:
         return [(K,), (K, m)]
-
-    def compress(self, covariances: np.ndarray) -> np.ndarray:
-        return np.diagonal(covariances, axis1=-2, axis2=-1).mean(axis=-1)
-
-    def dense(self, covariances: np.ndarray, n_components: int, m: int) -> np.ndarray:
-        return covariances[:, None, None] * np.eye(m)
 
     def rescaled(self, covariances: np.ndarray, factor: np.ndarray) -> np.ndarray:
         # With a factor per feature balls become boxes, (K, m).

@@ -139,7 +139,7 @@ def log_sum_exp(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return log_total, largest
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Block:
     """A fitted mixture and the features it is of; its factors are made once, when they are first used.
 

@@ -79,7 +79,7 @@ class Device:
             )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DeviceFeatures(Features):
     """Features of samples whose densities are computed on a device.
 

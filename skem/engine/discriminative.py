@@ -33,7 +33,7 @@ CHUNK_ROWS = 512
 """Samples per chunk: intermediate results of a chunk are kept for all blocks."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TrainingState:
     """The result of one iteration.
 
@@ -105,7 +105,7 @@ class Block:
         return self._components, self._borders, self._log_weights
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Objective:
     """The objective of discriminative training.
 
@@ -163,10 +163,9 @@ class Objective:
         """Expected sums about some means (K, m) of one sample drawn from a mixture, times ``factor`` beta."""
         counts, shifts = mixture.weights * (factor * self.beta * self.class_shares), mixture.means - about
         n_k = counts.sum(axis=1)
-        second = self.covariance_type.dense(mixture.covariances, *shifts.shape) + (
-            shifts[:, :, None] * shifts[:, None]
-        )
-        scatter = self.covariance_type.scatter(n_k[:, None, None] * second)
+        covariances = self.covariance_type.of_components(mixture.covariances, *shifts.shape)
+        second = covariances + self.covariance_type.squares(shifts)
+        scatter = self.covariance_type.scatter((second.T * n_k).T)
         return Statistics(counts, n_k[:, None] * shifts, scatter)
 
     def mean(

@@ -90,10 +90,10 @@ def _maximised(objective: Objective, mixture: Mixture, gradient: Statistics, D: 
         raise np.linalg.LinAlgError("a count is not positive")
     candidate = objective.covariance_type.m_step(sums, mixture, Constraints()).mixture
     new, old = (
-        np.array(objective.covariance_type.dense(each.covariances, *mixture.means.shape))
+        objective.covariance_type.of_components(each.covariances, *mixture.means.shape)
         for each in (candidate, mixture)
     )
-    np.linalg.cholesky(new - LEAST_SHARE * old)
+    objective.covariance_type.factors(new - LEAST_SHARE * old)
     return candidate
 
 

@@ -143,3 +143,12 @@ def raise_if_any_empty(labels: np.ndarray, n_components: int, reason: str) -> No
         raise ValueError(
             f"init: {reason} {empty[0]}; each of the {n_components} components needs at least one sample."
         )
+
+
+def raise_unless_finite(objective: float) -> None:
+    """Raise ValueError if components are too narrow for the samples: their parameters would be NaN."""
+    if not np.isfinite(objective):
+        raise ValueError(
+            f"the objective of EM is {objective}: samples are too far from the components, or covariances too small, for "
+            "float64; use an init with wider covariances, or raise reg_covar."
+        )

@@ -16,7 +16,7 @@ LEAST_GAP = 1e-30
 """Minimum difference of two squared distances in float32: smaller squares may underflow."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Clusters:
     """Result of k-means.
 

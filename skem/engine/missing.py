@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
@@ -26,7 +27,7 @@ GROUP_SIZE = 256
 """Maximum number of samples of a group."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Group:
     """Samples with the same missing features of a feature block.
 
@@ -34,18 +35,27 @@ class Group:
     ----------
     indices : ndarray of int, shape (n,)
         Indices of the samples.
-    observed : ndarray of bool, shape (m,)
-        True for each feature with a value.
+    observed : ndarray of bool, shape (m,) or (n, m)
+        True for each feature with a value; for each sample unless all have the same.
     """
 
     indices: np.ndarray
     observed: np.ndarray
 
+    def sum_observed(self, values: np.ndarray) -> Any:
+        """The sum of the ``values`` (m,) of observed features: a number, or one for each sample (n,)."""
+        return values[self.observed].sum() if self.observed.ndim == 1 else self.observed @ values
 
-def groups(features: Features, columns: np.ndarray, indices: np.ndarray | None = None) -> list[Group]:
+
+def groups(
+    features: Features,
+    columns: np.ndarray,
+    covariance_type: CovarianceType,
+    indices: np.ndarray | None = None,
+) -> list[Group]:
     """Group samples by their missing features of a feature block, at most ``GROUP_SIZE`` in each group.
 
-    Samples without any value in the block are left out. By default, all samples are grouped.
+    Diagonal covariances need no common factorisation, so their groups are of any samples. Samples without any value in the block are left out. By default, all samples are grouped.
 
     Raises
     ------
@@ -63,14 +73,19 @@ def groups(features: Features, columns: np.ndarray, indices: np.ndarray | None =
             f"feature {columns[i]} is {extent[n, i]:.3g} spreads from the training mean: too far for float64; "
             "correct this value, or leave the sample out."
         )
-    patterns, pattern_numbers = np.unique(~np.isnan(X), axis=0, return_inverse=True)
+    observed = ~np.isnan(X)
+    if covariance_type.diagonal:
+        kept = np.flatnonzero(observed.any(axis=1))
+        parts = (kept[begin : begin + GROUP_SIZE] for begin in range(0, len(kept), GROUP_SIZE))
+        return [Group(indices[part], observed[part]) for part in parts]
+    patterns, pattern_numbers = np.unique(observed, axis=0, return_inverse=True)
     order = np.argsort(pattern_numbers.ravel(), kind="stable")
     borders = np.searchsorted(pattern_numbers.ravel()[order], np.arange(len(patterns) + 1))
     return [
-        Group(indices[order[begin : min(begin + GROUP_SIZE, stop)]], observed)
-        for observed, start, stop in zip(patterns, borders[:-1], borders[1:], strict=True)
+        Group(indices[order[begin : min(begin + GROUP_SIZE, stop)]], pattern)
+        for pattern, start, stop in zip(patterns, borders[:-1], borders[1:], strict=True)
         for begin in range(start, stop, GROUP_SIZE)
-        if observed.any()
+        if pattern.any()
     ]
 
 
@@ -136,22 +151,68 @@ class Regression:
             deviations[:, :, ~self._observed] = np.swapaxes(z, 1, 2) @ self._whitened
         return log_density, deviations
 
+    def scatter(self, responsibilities: np.ndarray, deviations: np.ndarray) -> np.ndarray:
+        """Expected sums of r (x - mu) (x - mu)^T for weights r (K, n), shape (K, m, m)."""
+        scatter = np.swapaxes(deviations * responsibilities[:, :, None], 1, 2) @ deviations
+        if not self._observed.all():
+            missing = np.flatnonzero(~self._observed)
+            counts = responsibilities.sum(axis=1)
+            scatter[:, missing[:, None], missing] += counts[:, None, None] * self.covariances
+        return scatter
 
-def dense_covariances(mixture: Mixture, covariance_type: CovarianceType) -> np.ndarray:
-    """Return the covariance matrices of all components, shape (K, m, m)."""
-    return np.array(covariance_type.dense(mixture.covariances, *mixture.means.shape))
+
+class Independent:
+    """`Regression` for variances (K, m): missing features keep their means and variances.
+
+    ``observed`` may have the shape (n, m), for samples with different missing features.
+    """
+
+    def __init__(self, means: np.ndarray, variances: np.ndarray, observed: np.ndarray) -> None:
+        self._means, self._variances, self._observed = means, variances, observed
+        if not (variances > 0).all():
+            raise np.linalg.LinAlgError("a variance is not positive")
+
+    @property
+    def covariances(self) -> np.ndarray:
+        """Variances of the missing features, shape (K, h), for ``observed`` of shape (m,)."""
+        return self._variances[:, ~self._observed]
+
+    def log_density(self, x: np.ndarray) -> np.ndarray:
+        return self(x)[0]
+
+    def __call__(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        observed, spread = np.broadcast_to(self._observed, x.shape), np.sqrt(self._variances)
+        deviations = np.where(observed, x - self._means[:, None], 0.0)
+        z = deviations / spread[:, None]
+        log_scale = 0.5 * LOG_2PI * observed.sum(axis=1) + np.log(spread) @ observed.T
+        return -0.5 * np.einsum("knm,knm->kn", z, z) - log_scale, deviations
+
+    def scatter(self, responsibilities: np.ndarray, deviations: np.ndarray) -> np.ndarray:
+        missing = np.broadcast_to(~self._observed, deviations.shape[1:])
+        squares = np.einsum("kn,knm->km", responsibilities, deviations**2)
+        return squares + (responsibilities @ missing) * self._variances
+
+
+def regression(means: np.ndarray, covariances: np.ndarray, observed: np.ndarray) -> Regression | Independent:
+    """The distribution of missing features, for covariance matrices or variances; see `CovarianceType.of_components`."""
+    return (Regression if covariances.ndim == 3 else Independent)(means, covariances, observed)
+
+
+def component_covariances(mixture: Mixture, covariance_type: CovarianceType) -> np.ndarray:
+    """Return the covariances of all components, (K, m, m), or their variances, (K, m); a copy."""
+    return np.array(covariance_type.of_components(mixture.covariances, *mixture.means.shape))
 
 
 def log_densities(features: Features, block: Block, workers: Workers) -> np.ndarray:
     """Return log N(x_o; mu_o, P_oo) of each sample and component, shape (N, K); zero for samples that miss the block."""
-    mixture, dense = block.mixture, dense_covariances(block.mixture, block.covariance_type)
+    mixture, covariances = block.mixture, component_covariances(block.mixture, block.covariance_type)
     result = np.zeros((len(features.X), len(mixture.means)))
 
     def fill(group: Group) -> None:
         x = features.read(block.columns, group.indices).T
-        result[group.indices] = Regression(mixture.means, dense, group.observed).log_density(x).T
+        result[group.indices] = regression(mixture.means, covariances, group.observed).log_density(x).T
 
-    workers.map(fill, groups(features, block.columns))
+    workers.map(fill, groups(features, block.columns, block.covariance_type))
     return result
 
 
@@ -173,34 +234,40 @@ def class_log_density(features: Features, blocks: Sequence[Block], workers: Work
         log_volumes = [float(log_scale[block.columns].sum()) for block in blocks]
         result[~incomplete] = density.class_log_density(complete, blocks, workers, log_volumes)
     for block in blocks:
-        dense, classes = dense_covariances(block.mixture, block.covariance_type), ClassMixtures(block.mixture)
+        covariances, classes = (
+            component_covariances(block.mixture, block.covariance_type),
+            ClassMixtures(block.mixture),
+        )
 
         def add(
-            group: Group, block: Block = block, dense: np.ndarray = dense, classes: ClassMixtures = classes
+            group: Group,
+            block: Block = block,
+            covariances: np.ndarray = covariances,
+            classes: ClassMixtures = classes,
         ) -> None:
-            regression = Regression(block.mixture.means, dense, group.observed)
-            log_density = regression.log_density(features.read(block.columns, group.indices).T)
-            volume = log_scale[block.columns[group.observed]].sum()
+            x = features.read(block.columns, group.indices).T
+            log_density = regression(block.mixture.means, covariances, group.observed).log_density(x)
+            volume = group.sum_observed(log_scale[block.columns])
             result[group.indices] += (classes(log_density) - volume).T
 
-        workers.map(add, groups(features, block.columns, np.flatnonzero(incomplete)))
+        workers.map(add, groups(features, block.columns, block.covariance_type, np.flatnonzero(incomplete)))
     return result
 
 
 def imputed(features: Features, block: Block, workers: Workers) -> np.ndarray:
     """Replace missing values by their conditional means under a mixture of one class, in its units; shape (N, m)."""
-    mixture, dense = block.mixture, dense_covariances(block.mixture, block.covariance_type)
+    mixture, covariances = block.mixture, component_covariances(block.mixture, block.covariance_type)
     result = np.empty((len(features.X), len(block.columns)))
     with np.errstate(divide="ignore"):
         log_weights = np.log(mixture.weights)
 
     def fill(group: Group) -> None:
         x = features.read(block.columns, group.indices).T
-        log_density, deviations = Regression(mixture.means, dense, group.observed)(x)
+        log_density, deviations = regression(mixture.means, covariances, group.observed)(x)
         log_joint = log_density + log_weights
         responsibilities = np.exp(log_joint - logsumexp(log_joint, axis=0))
         mean = np.einsum("kn,knm->nm", responsibilities, deviations + mixture.means[:, None])
         result[group.indices] = np.where(group.observed, x, mean)
 
-    workers.map(fill, groups(features, block.columns))
+    workers.map(fill, groups(features, block.columns, block.covariance_type))
     return result

@@ -7,13 +7,14 @@ the scatter (see ``missing``). Without missing values it equals the E-step of ``
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from skem.engine.covariances import CovarianceType
 from skem.engine.density import log_sum_exp
 from skem.engine.em import State
-from skem.engine.missing import Regression, dense_covariances, groups
+from skem.engine.missing import Group, component_covariances, groups, regression
 from skem.engine.parameters import Mixture, Statistics
 from skem.engine.problem import Problem
 from skem.engine.rows import Features, Rows
@@ -40,36 +41,33 @@ class _ClassGroup(NamedTuple):
     ----------
     code : int
         Index of the class.
-    observed : ndarray of bool, shape (m,)
+    group : Group
     x : ndarray of shape (n, m)
     weights : ndarray of shape (n,)
     """
 
     code: int
-    observed: np.ndarray
+    group: Group
     x: np.ndarray
     weights: np.ndarray
 
 
-def _class_groups(rows: Rows, columns: np.ndarray) -> list[_ClassGroup]:
+def _class_groups(rows: Rows, columns: np.ndarray, covariance_type: CovarianceType) -> list[_ClassGroup]:
     return [
-        _ClassGroup(
-            c, group.observed, rows.features.read(columns, group.indices).T, rows.weights[group.indices]
-        )
+        _ClassGroup(c, group, rows.features.read(columns, group.indices).T, rows.weights[group.indices])
         for c, (begin, stop) in enumerate(zip(rows.borders[:-1], rows.borders[1:], strict=True))
-        for group in groups(rows.features, columns, np.arange(begin, stop))
+        for group in groups(rows.features, columns, covariance_type, np.arange(begin, stop))
     ]
 
 
 def iterations(problem: Problem, max_iter: int) -> Iterator[State]:
     """Yield the state after each of ``max_iter`` EM iterations on one feature block, as ``em.iterations`` does."""
     rows, columns = problem.parts.all_rows, problem.columns
-    class_groups, total = _class_groups(rows, columns), rows.total_weight
+    class_groups, total = _class_groups(rows, columns, problem.covariance_type), rows.total_weight
     # The caller subtracts the log-volume of all features; missing ones have none, so it is added back.
     log_scale = np.log(rows.features.scale[columns])
-    volume = (
-        log_scale.sum() - sum(g.weights.sum() * log_scale[g.observed].sum() for g in class_groups) / total
-    )
+    observed_volume = sum(_weighted(g.weights, g.group.sum_observed(log_scale)) for g in class_groups)
+    volume = log_scale.sum() - observed_volume / total
     mixture = problem.start
     statistics = _e_step(problem, mixture, class_groups)
     first = statistics.objective / total + volume
@@ -83,6 +81,11 @@ def iterations(problem: Problem, max_iter: int) -> Iterator[State]:
         yield State(iteration, mixture, log_likelihood, objective, statistics.dtype, first, n_singular)
 
 
+def _weighted(weights: np.ndarray, values: Any) -> float:
+    """Sum of weights (n,) times values, one or (n,)."""
+    return float(weights.sum() * values if np.ndim(values) == 0 else weights @ values)
+
+
 class _GroupSums(NamedTuple):
     """Expected statistics of a group, for the k components with a weight in its class.
 
@@ -93,8 +96,8 @@ class _GroupSums(NamedTuple):
         Sums of responsibilities.
     offsets : ndarray of shape (k, m)
         Weighted sums of x - mu_k.
-    scatter : ndarray of shape (k, m, m)
-        Weighted sums of (x - mu_k) (x - mu_k)^T.
+    scatter : ndarray of shape (k, m, m) or (k, m)
+        Weighted sums of (x - mu_k) (x - mu_k)^T, or their diagonals.
     """
 
     log_likelihood: float
@@ -115,30 +118,28 @@ class _ClassMixture(NamedTuple):
 
     def expect(self, group: _ClassGroup) -> _GroupSums:
         """Run the E-step on a group."""
-        regression = Regression(self.means, self.covariances, group.observed)
-        log_joint, deviations = regression(group.x)
+        conditional = regression(self.means, self.covariances, group.group.observed)
+        log_joint, deviations = conditional(group.x)
         log_joint += self.log_weights
         responsibilities = log_joint - self.penalties
         penalised, largest = log_sum_exp(responsibilities)
         responsibilities *= group.weights * np.exp(largest - penalised)
-        counts = responsibilities.sum(axis=1)
-        scatter = np.swapaxes(deviations * responsibilities[:, :, None], 1, 2) @ deviations
-        if not group.observed.all():
-            missing = np.flatnonzero(~group.observed)
-            scatter[:, missing[:, None], missing] += counts[:, None, None] * regression.covariances
         return _GroupSums(
             float(group.weights @ log_sum_exp(log_joint)[0]),
             float(group.weights @ penalised),
-            counts,
+            responsibilities.sum(axis=1),
             (responsibilities[:, None] @ deviations)[:, 0],
-            scatter,
+            conditional.scatter(responsibilities, deviations),
         )
 
 
 def _e_step(problem: Problem, mixture: Mixture, class_groups: list[_ClassGroup]) -> Statistics:
     """Sum the statistics about the means over all samples."""
     (K, m), L = mixture.means.shape, mixture.weights.shape[1]
-    classes, scatter = _class_mixtures(problem, mixture), np.zeros((K, m, m))
+    classes, scatter = (
+        _class_mixtures(problem, mixture),
+        np.zeros((K, *problem.covariance_type.identity(m).shape)),
+    )
     total = Statistics(np.zeros((K, L)), np.zeros((K, m)), scatter)
     with problem.workers.imap(lambda group: classes[group.code].expect(group), class_groups) as sums:
         for group, added in zip(class_groups, sums, strict=True):
@@ -153,9 +154,9 @@ def _e_step(problem: Problem, mixture: Mixture, class_groups: list[_ClassGroup])
 
 
 def _class_mixtures(problem: Problem, mixture: Mixture) -> list[_ClassMixture]:
-    dense = dense_covariances(mixture, problem.covariance_type)
+    covariances = component_covariances(mixture, problem.covariance_type)
     penalties = np.zeros(mixture.weights.shape)
-    penalties += 0.5 * problem.ridge * np.trace(np.linalg.inv(dense), axis1=1, axis2=2)[:, None]
+    penalties += 0.5 * problem.ridge * _traces(covariances)[:, None]
     if problem.log_sharing is not None:
         penalties -= problem.log_sharing
     classes = []
@@ -163,6 +164,13 @@ def _class_mixtures(problem: Problem, mixture: Mixture) -> list[_ClassMixture]:
         used = np.flatnonzero(weights)
         log_weights = np.log(weights[used, None])
         classes.append(
-            _ClassMixture(used, mixture.means[used], dense[used], log_weights, penalties[used, c, None])
+            _ClassMixture(used, mixture.means[used], covariances[used], log_weights, penalties[used, c, None])
         )
     return classes
+
+
+def _traces(covariances: np.ndarray) -> np.ndarray:
+    """Traces of the inverses of matrices (K, m, m), or of variances (K, m)."""
+    if covariances.ndim == 2:
+        return (1.0 / covariances).sum(axis=1)
+    return np.trace(np.linalg.inv(covariances), axis1=1, axis2=2)

@@ -24,7 +24,7 @@ LEAST_ROUNDING = 1e-284
 """Of a variance, so that none underflows. EM with missing values makes that of a constant feature less in every iteration."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Mixture:
     """The parameters of one shared-kernel mixture (Pulford 2022, eq. 1).
 
@@ -91,7 +91,7 @@ LEAST32, LEAST64 = -80.0, -700.0
 are subnormal, and products with them take fifty times as long."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Statistics:
     """Sums over samples that an E-step leaves, about the means of the mixture before the M-step.
 

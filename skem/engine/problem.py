@@ -26,7 +26,7 @@ ONE_CHUNK = 2**20
 """Multiply-adds up to which all classes are one chunk: calls per class would take longer than what active sets leave out."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Problem:
     """A mixture to be fitted to one block of features.
 

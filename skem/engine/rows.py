@@ -26,7 +26,7 @@ Reader = Callable[[slice], tuple[np.ndarray, int]]
 """From a slice of samples to an array (m, N) that has them as columns, and the number of the first of these columns."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Features:
     """Centred and scaled features, along rows: (X[order] - shift) / scale, transposed.
 
@@ -131,7 +131,7 @@ class Chunk(NamedTuple):
     borders: np.ndarray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rows:
     """Training samples sorted by class.
 

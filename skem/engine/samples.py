@@ -17,7 +17,7 @@ CHUNK_SAMPLES = 8192
 """Samples per chunk. A constant makes results independent of the machine; with fewer samples, Python overhead dominates."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Samples:
     """Some features of consecutive samples, and the threads that process them.
 

@@ -33,7 +33,7 @@ NEAR = 0.1
 reaches another mode."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LabelledRows:
     """The samples to be explained: classes, weights, and the components of each class.
 

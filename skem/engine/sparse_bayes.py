@@ -23,7 +23,7 @@ LARGE = 1500
 """Initial coefficients of the designs. Fits with more are accelerated; with fewer EM runs to its end, as in Algorithm 1."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Basis:
     """The basis functions that the weights of each component multiply.
 
@@ -79,7 +79,7 @@ class ScaledDesign(NamedTuple):
         return np.einsum("ij,jk,ik->i", self.rotation, shares, self.rotation, optimize=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class State:
     """Results of an outer iteration.
 

@@ -27,7 +27,7 @@ MAX_ITER, TOL = 300, 1e-4
 scikit-learn's ``KMeans``."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Request:
     """Data and options of the initialisation of one feature block.
 
@@ -105,7 +105,7 @@ class _Uniform:
     def __call__(self, request: Request) -> Mixture:
         K, m, L = request.n_components, len(request.columns), request.n_classes
         means = request.centre + request.random_state.uniform(-request.spread, request.spread, size=(K, m))
-        ball = request.width**2 * np.eye(m)[None]
+        ball = request.width**2 * request.covariance_type.identity(m)[None]
         covariances = request.covariance_type.of_groups(ball, np.zeros(K, dtype=int))
         return Mixture(np.full((K, L), 1.0 / K), means, covariances)
 
@@ -136,7 +136,8 @@ class _FromSamples:
     def __call__(self, request: Request) -> Mixture:
         K, m, groups = request.n_components, len(request.columns), self._groups(request)
         weights = np.full((K, request.n_classes), 1.0 / K if len(groups) == 1 else 0.0)
-        means, covariances, group_of = np.empty((K, m)), np.empty((len(groups), m, m)), np.empty(K, dtype=int)
+        means, group_of, covariance_type = np.empty((K, m)), np.empty(K, dtype=int), request.covariance_type
+        covariances = np.empty((len(groups), *covariance_type.identity(m).shape))
         for number, group in enumerate(groups):
             components, samples, _ = group
             self._check(request, group)
@@ -144,17 +145,18 @@ class _FromSamples:
             if labels is None:
                 one_cluster = np.zeros(len(samples.weights), dtype=int)
                 centre, counts = means_of(samples, one_cluster, 1)
-                covariances[number] = pooled_scatter(samples, centre, one_cluster) / counts
+                covariances[number] = pooled_scatter(samples, centre, one_cluster, covariance_type) / counts
                 shares = np.full(len(components), 1.0 / len(components))
             else:
                 counts = np.bincount(labels, weights=samples.weights, minlength=len(components))
-                covariances[number] = pooled_scatter(samples, means[components], labels) / counts.sum()
+                scatter = pooled_scatter(samples, means[components], labels, covariance_type)
+                covariances[number] = scatter / counts.sum()
                 shares = counts / counts.sum()
             group_of[components] = number
             if len(groups) > 1:
                 weights[components, number] = shares
         return Mixture(
-            weights, means, request.covariance_type.of_groups(_regularised(covariances, request), group_of)
+            weights, means, covariance_type.of_groups(_regularised(covariances, request), group_of)
         )
 
     def _groups(self, request: Request) -> list[_Group]:
@@ -182,15 +184,15 @@ class _FromSamples:
 
 
 def _regularised(covariances: np.ndarray, request: Request) -> np.ndarray:
-    """Enlarge the diagonals of covariances (G, m, m) so that they are regular."""
+    """Enlarge the diagonals of covariances (G, m, m), or variances (G, m), so that they are regular."""
     m = len(request.columns)
     overall = mean_square(request.samples(0, request.rows.borders[-1]))
     # Constant features have no variance.
     floor = max(request.ridge, VARIANCE_FLOOR * (overall or 1.0))
-    largest = np.diagonal(covariances, axis1=1, axis2=2).max(axis=1)
+    largest = request.covariance_type.variances(covariances).max(axis=1)
     # Samples of a class of little weight may be far apart, and rounding then cancels a small floor.
     floors = np.maximum(floor, 4 * m * SINGULAR * largest)
-    return covariances + floors[:, None, None] * np.eye(m)
+    return covariances + np.multiply.outer(floors, request.covariance_type.identity(m))
 
 
 def _register(name: str, by_class: str | None = None) -> Callable[[Draw], Draw]:

@@ -6,10 +6,9 @@ M-step. The M-step can be inverted, so the parameters are all that is kept betwe
 
 from __future__ import annotations
 
-import numpy as np
-
 from skem.engine import em
 from skem.engine.covariances import Maximised
+from skem.engine.given_start import raise_unless_finite
 from skem.engine.parameters import FLOAT64, Mixture, Statistics
 from skem.engine.problem import Problem
 
@@ -26,8 +25,9 @@ def step(problem: Problem, gamma: float) -> tuple[Mixture, float, float]:
     """
     previous, covariance_type = problem.start, problem.covariance_type
     (K, m), n = previous.means.shape, problem.parts.total_weight
-    dense = covariance_type.dense(previous.covariances, K, m) - problem.ridge * np.eye(m)
-    running = covariance_type.scatter(dense * previous.weights[:, :, None])
+    components = covariance_type.of_components(previous.covariances, K, m)
+    components = components - problem.ridge * covariance_type.identity(m)
+    running = covariance_type.scatter((components.T * previous.weights[:, 0]).T)
 
     def maximised(batch: Statistics) -> Maximised:
         sums = Statistics(
@@ -43,4 +43,5 @@ def step(problem: Problem, gamma: float) -> tuple[Mixture, float, float]:
     if not found.exact and batch.dtype != FLOAT64:
         batch = em.e_step(problem, em.initial(problem), dtype=FLOAT64)
         found = maximised(batch)
+    raise_unless_finite(batch.objective)
     return found.mixture, batch.log_likelihood / n, batch.objective / n

@@ -46,7 +46,7 @@ from skem.estimators._components import (
     numbers_per_class,
 )
 from skem.estimators._files import load, save
-from skem.estimators._fitted import FittedMixture, require_fitted
+from skem.estimators._fitted import FittedMixture, checked_assignment, possible, require_fitted
 from skem.estimators._log_odds import decision_function
 from skem.estimators._methods import computed_on_host, per_sample
 from skem.estimators._samples import TrainingSamples, training_samples
@@ -63,7 +63,10 @@ def fitted_attribute(public: str, name: str, doc: str, owner: str = "_fitted") -
 
     def assign(self: Any, values: Sequence[Any]) -> None:
         require_fitted(self, public)
-        setattr(self, owner, replace(getattr(self, owner), **{name: tuple(to_numpy(list(values)))}))
+        changed = replace(getattr(self, owner), **{name: tuple(to_numpy(list(values)))})
+        for mixture in changed.mixtures:
+            checked_assignment(mixture, changed.covariance_type)
+        setattr(self, owner, changed)
 
     return property(get, assign, doc=doc)
 
@@ -398,7 +401,7 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
 
     def _winsorised_joint(self, X: Any) -> Any:
         """log p(x, c) of samples with their values between the limits of ``standardize="robust"``."""
-        return self.predict_joint_log_proba(self._fitted.winsorised(X))
+        return possible(self.predict_joint_log_proba(self._fitted.winsorised(X)), axis=1)
 
     def _log_prior(self) -> np.ndarray:
         with np.errstate(divide="ignore"):

@@ -26,7 +26,7 @@ INITIALISATIONS = tuple(starts.INITIALISATIONS)
 """Every name that ``init`` may be; each class offers some of them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Components:
     """The components of each feature block.
 

@@ -24,7 +24,7 @@ LARGEST = 1e100
 
 
 @storable
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FeatureMap:
     """Map from features in input units to the columns that weights multiply; the first column is constant.
 

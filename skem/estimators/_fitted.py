@@ -19,6 +19,7 @@ from skem.engine.given_start import checked_mixture
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Features
 from skem.engine.threads import Workers, single_threaded
+from skem.estimators._array_api import namespace_of
 from skem.estimators._checking import has_missing
 from skem.estimators._splitting import double_components, split_components
 from skem.estimators._state import POSITIVE, take
@@ -200,7 +201,8 @@ class FittedMixture:
 
         def of_chunk(log_density: np.ndarray, chunk: slice) -> np.ndarray:
             with np.errstate(divide="ignore"):
-                return reduce(softmax(log_density.astype(np.float64) + np.log(weights(chunk)), axis=0))
+                joint = log_density.astype(np.float64) + np.log(weights(chunk))
+            return reduce(softmax(possible(joint, axis=0), axis=0))
 
         if result is None:
             result = np.empty((len(features.X), len(self.mixtures[block].means)))
@@ -227,42 +229,44 @@ class FittedMixture:
 
     def sample(self, components: np.ndarray, block: int, rng: np.random.RandomState) -> np.ndarray:
         """Draw a sample from each of these components of a block, (n, m) in input units."""
-        columns, covariances = self.columns[block], self._dense(block)
-        factors, means = np.linalg.cholesky(covariances), self.blocks[block].mixture.means
-        noise = rng.standard_normal((len(components), len(columns)))
-        drawn = means[components] + np.einsum("nij,nj->ni", factors[components], noise)
+        columns, mixture = self.columns[block], self.blocks[block].mixture
+        factors = self.covariance_type.factors(self._component_covariances(block))
+        drawn = rng.standard_normal((len(components), len(columns)))
+        for k in np.unique(components):
+            of_component, factor = components == k, factors[k]
+            noise = drawn[of_component]
+            drawn[of_component] = mixture.means[k] + (
+                noise @ factor.T if factor.ndim == 2 else noise * factor
+            )
         return drawn * self.units.scale[columns] + self.units.shift[columns]
 
-    def _dense(self, block: int = 0) -> np.ndarray:
-        """Covariance matrices of all components in the engine's units, (K, m, m)."""
+    def _component_covariances(self, block: int) -> np.ndarray:
+        """Covariances of all components in the engine's units, (K, m, m), or variances (K, m) of a diagonal type."""
         mixture = self.blocks[block].mixture
-        return self.covariance_type.dense(mixture.covariances, *mixture.means.shape)
+        return self.covariance_type.of_components(mixture.covariances, *mixture.means.shape)
 
     @property
-    def dense_covariances(self) -> np.ndarray:
-        """Covariance matrices of the first block in input units, (K, m, m)."""
-        return self._dense() * np.outer(self.units.scale, self.units.scale)
+    def component_covariances(self) -> np.ndarray:
+        """Covariances of the first block in input units, (K, m, m), or variances (K, m) of a diagonal type."""
+        return self.covariance_type.rescaled(self._component_covariances(0), self.units.scale)
 
     @property
     def variances(self) -> np.ndarray:
         """Variance of each feature under the mixture without classes, (m,)."""
         mixture, weights = self.blocks[0].mixture, self.mixtures[0].weights[:, 0]
-        within = np.diagonal(self._dense(), axis1=1, axis2=2)
+        within = self.covariance_type.variances(mixture.covariances)
         between = mixture.means - weights @ mixture.means
         return weights @ (within + between**2) * self.units.scale**2
 
     def compressed(self, covariances: np.ndarray) -> np.ndarray:
-        """Covariance matrices (K, m, m) in the form of ``covariances_`` for this type."""
+        """Covariances of all components, as of `component_covariances`, in the form of ``covariances_`` for this type."""
         name = self.covariance_type.name
-        if name == "full":
-            return covariances
         if name == "tied":
             return covariances[0]
-        variances = np.diagonal(covariances, axis1=1, axis2=2)
-        return variances if name == "diag" or self.units.standardized else variances[:, 0]
+        return covariances[:, 0] if name == "spherical" and not self.units.standardized else covariances
 
     def conditional(self, known: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Weights, means and covariance matrices of the other features given ``values`` of the features ``known``, both (n,).
+        """Weights, means and covariances (or variances) of the other features given ``values`` of the features ``known``, both (n,).
 
         Raises
         ------
@@ -273,7 +277,7 @@ class FittedMixture:
         x = np.full((1, len(shift)), np.nan)
         x[0, known] = values - shift[known]
         observed = ~np.isnan(x[0])
-        regression = missing.Regression(mixture.means - shift, self.dense_covariances, observed)
+        regression = missing.regression(mixture.means - shift, self.component_covariances, observed)
         with np.errstate(over="ignore", divide="ignore"):
             log_density, offsets = regression(x)
             log_weights = np.log(mixture.weights[:, 0])
@@ -332,6 +336,30 @@ class FittedMixture:
         return cls(tuple(mixtures), tuple(columns), units, covariance_type)
 
 
+def possible(log_joint: Any, axis: int) -> Any:
+    """``log_joint`` itself, or ValueError for a sample with a density of zero under all classes or components on ``axis``."""
+    xp = namespace_of(log_joint)
+    if not bool(xp.all(xp.max(log_joint, axis=axis) > -xp.inf)):
+        raise ValueError(
+            "a sample has no probabilities: its density under every class or component is zero in float64. Leave out samples "
+            "so far away, or use wider covariances."
+        )
+    return log_joint
+
+
+def checked_assignment(mixture: Mixture, covariance_type: CovarianceType) -> Mixture:
+    """``mixture`` itself, or ValueError unless it could be an initialisation.
+
+    Arrays of different shapes may still change one by one; see `Units.to_engine`.
+    """
+    (K, m), weights = np.shape(mixture.means), mixture.weights
+    if np.shape(mixture.covariances) in covariance_type.shapes(K, m) and len(weights) == K:
+        checked_mixture(
+            (weights, mixture.means, mixture.covariances), (K, m, weights.shape[1]), covariance_type, "{}_"
+        )
+    return mixture
+
+
 def require_fitted(model: Any, name: str) -> FittedMixture:
     """The fitted mixture of a model; NotFittedError names the attribute that was asked for."""
     if not hasattr(model, "_fitted"):
@@ -348,10 +376,7 @@ def _check(
     with np.errstate(over="ignore", under="ignore"):
         internal = units.to_engine(mixture, columns, covariance_type)
         covariances = internal.covariances
-        if covariance_type.diagonal:
-            variances = covariances.reshape(len(covariances), -1)
-        else:
-            variances = np.diagonal(covariances, axis1=-2, axis2=-1)
+        variances = covariance_type.variances(covariances)
         if not (np.abs(covariances) <= LARGEST_SQUARE).all():
             raise ValueError(f"{name.format('covariances')} are too large, or _scale too small, for float64")
         if not (internal.means**2 <= LARGEST_SQUARE * variances).all():

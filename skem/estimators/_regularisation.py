@@ -37,7 +37,7 @@ def effective_ridge(
             # A pivot is no less than either.
             if max(ridge, floor) > m * SINGULAR * (largest_variance + ridge):
                 continue
-            ball = covariance_type.of_groups(np.eye(m)[None], np.zeros(1, dtype=int))
+            ball = covariance_type.of_groups(covariance_type.identity(m)[None], np.zeros(1, dtype=int))
             start = Mixture(np.ones((1, parts.n_classes)), np.zeros((1, m)), ball)
             problem = Problem(
                 parts, block, start, covariance_type, workers, ridge=ridge, variance_floor=floor

@@ -21,7 +21,7 @@ from skem.estimators._out_of_core import OutOfCoreSamples, is_out_of_core, out_o
 from skem.estimators._units import chosen_for_limits, feature_moments, robust_limits, winsorised
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TrainingSamples:
     """Samples in memory, their classes and their weights.
 
@@ -159,7 +159,7 @@ def borrowed(X: np.ndarray, indices: np.ndarray) -> np.ndarray:
     return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class HeldOutSamples:
     """Samples that select an iteration, in the engine's units.
 

@@ -16,18 +16,14 @@ def split_components(mixture: Mixture, covariance_type: str, n_components: int) 
     """
     weights, means, covariances = mixture.weights.copy(), mixture.means, mixture.covariances
     K, m = means.shape
-    dense = np.array(COVARIANCE_TYPES[covariance_type].dense(covariances, K, m))
+    steps = _half_steps(COVARIANCE_TYPES[covariance_type].of_components(covariances, K, m))
     while len(weights) < n_components:
         k = int(weights.mean(axis=1).argmax())
-        values, vectors = np.linalg.eigh(dense[k])
-        # The sign of an eigenvector depends on rounding.
-        axis = vectors[:, -1] * np.sign(vectors[np.abs(vectors[:, -1]).argmax(), -1])
-        step = 0.5 * np.sqrt(values[-1]) * axis
         weights = np.concatenate([weights, 0.5 * weights[k : k + 1]])
         weights[k] *= 0.5
-        means = np.vstack([means, means[k] + step])
-        means[k] -= step
-        dense = np.concatenate([dense, dense[k : k + 1]])
+        means = np.vstack([means, means[k] + steps[k]])
+        means[k] -= steps[k]
+        steps = np.concatenate([steps, steps[k : k + 1]])
         if covariance_type != "tied":
             covariances = np.concatenate([covariances, covariances[k : k + 1]])
     return Mixture(weights, means, covariances)
@@ -39,12 +35,7 @@ def double_components(mixture: Mixture, covariance_type: str) -> Mixture:
     The means of the parts lie half a standard deviation to either side along the longest axis.
     """
     weights, means, covariances = mixture.weights, mixture.means, mixture.covariances
-    dense = np.array(COVARIANCE_TYPES[covariance_type].dense(covariances, *means.shape))
-    values, vectors = np.linalg.eigh(dense)
-    axes = vectors[:, :, -1]
-    # The sign of an eigenvector depends on rounding.
-    largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=1)[:, None], axis=1)
-    steps = 0.5 * np.sqrt(values[:, -1:]) * axes * np.sign(largest)
+    steps = _half_steps(COVARIANCE_TYPES[covariance_type].of_components(covariances, *means.shape))
     if covariance_type in ("full", "diag"):
         squares = steps[:, :, None] * steps[:, None] if covariance_type == "full" else steps**2
         covariances = covariances - squares
@@ -53,3 +44,16 @@ def double_components(mixture: Mixture, covariance_type: str) -> Mixture:
     return Mixture(
         np.concatenate([0.5 * weights, 0.5 * weights]), np.vstack([means - steps, means + steps]), covariances
     )
+
+
+def _half_steps(components: np.ndarray) -> np.ndarray:
+    """Half a standard deviation along the longest axis of covariances (K, m, m), or variances (K, m); shape (K, m)."""
+    if components.ndim == 2:
+        n_features = components.shape[1]
+        longest = n_features - 1 - components[:, ::-1].argmax(axis=1)
+        return np.where(np.arange(n_features) == longest[:, None], 0.5 * np.sqrt(components), 0.0)
+    values, vectors = np.linalg.eigh(components)
+    axes = vectors[:, :, -1]
+    # The sign of an eigenvector depends on rounding.
+    largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=1)[:, None], axis=1)
+    return 0.5 * np.sqrt(values[:, -1:]) * axes * np.sign(largest)

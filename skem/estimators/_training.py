@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 
 from skem.engine import em, missing_em
 from skem.engine.covariances import COVARIANCE_TYPES, CovarianceType
+from skem.engine.given_start import raise_unless_finite
 from skem.engine.parameters import Mixture
 from skem.engine.parts import Parts
 from skem.engine.problem import ACTIVE_ROWS, Problem
@@ -67,7 +68,7 @@ class Iteration(NamedTuple):
         return sum(state.n_singular for state in self.states)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Training:
     """Everything that iterations of EM need except the initialisation.
 
@@ -192,6 +193,7 @@ class Training:
                     before = sum([state.first_objective for state in states]) - log_volume
             log_likelihood.append(sum([state.log_likelihood for state in states]) - log_volume)
             objective.append(sum([state.objective for state in states]) - log_volume)
+            raise_unless_finite(objective[-1])
             converged = self.tol > 0 and objective[-1] - before < self.tol
             before = objective[-1]
             last = converged or iteration == self.max_iter

@@ -19,7 +19,7 @@ LEAST_VARIANCE = 1e-200
 """Least variance of a feature, relative to the mean variance of all: components a hundred digits narrower still have a precision."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Units:
     """Shift and scale of the features of a fit.
 
@@ -162,7 +162,7 @@ class Measured(Protocol):
         """The smallest and the largest value of each feature, (M,) each."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Moments:
     """Total weight, mean (M,) and weighted sum of squared deviations from the mean (M,) of some samples."""
 

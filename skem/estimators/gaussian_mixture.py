@@ -54,7 +54,7 @@ from skem.estimators._checking import (
 )
 from skem.estimators._docstrings import documented
 from skem.estimators._files import File, read_model, reading, save
-from skem.estimators._fitted import FittedMixture, require_fitted
+from skem.estimators._fitted import FittedMixture, checked_assignment, possible, require_fitted
 from skem.estimators._methods import computed_on_host, per_sample
 from skem.estimators._metrics import METRICS
 from skem.estimators._mixture_initialisation import CLUSTERINGS, given_labels, initial_mixture
@@ -76,7 +76,8 @@ def _parameter(name: str, doc: str) -> Any:
         array = np.asarray(to_numpy(values))
         array = array[:, None] if name == "weights" else array
         fitted = require_fitted(self, f"{name}_")
-        self._fitted = fitted.with_mixtures([replace(fitted.mixtures[0], **{name: array})])
+        mixture = replace(fitted.mixtures[0], **{name: array})
+        self._fitted = fitted.with_mixtures([checked_assignment(mixture, fitted.covariance_type)])
 
     return property(get, assign, doc=doc)
 
@@ -453,7 +454,7 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         return model
 
     def _like(self, weights: np.ndarray, means: np.ndarray, covariances: np.ndarray) -> Self:
-        """A mixture of this type from covariance matrices."""
+        """A mixture of this type from the covariances of its components."""
         skipped = "n_components", "init", "covariance_type"
         params = {name: value for name, value in self.get_params().items() if name not in skipped}
         params["covariance_type"] = self._fitted.covariance_type.name
@@ -477,7 +478,8 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
             Indices that are invalid or repeated.
         """
         kept, mixture = self._indices(features), self._fitted.mixtures[0]
-        covariances = self._fitted.dense_covariances[:, kept][:, :, kept]
+        covariances = self._fitted.component_covariances[:, kept]
+        covariances = covariances if covariances.ndim == 2 else covariances[:, :, kept]
         return self._like(mixture.weights[:, 0], mixture.means[:, kept], covariances)
 
     @computed_on_host
@@ -579,7 +581,8 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         if isinstance(features, DeviceFeatures):
             log_density = self._fitted.component_log_density(features, self.n_jobs)
             with np.errstate(divide="ignore"):
-                return softmax(log_density + like(np.log(weights[:, 0]), log_density), axis=1)
+                joint = log_density + like(np.log(weights[:, 0]), log_density)
+                return softmax(possible(joint, axis=1), axis=1)
         return self._fitted.responsibilities(
             features, lambda _: weights, self.n_jobs, reduce=reduce, result=result
         )

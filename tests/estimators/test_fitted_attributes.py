@@ -186,3 +186,37 @@ def test_memory_of_predictions(method):
     finally:
         tracemalloc.stop()
     assert peak < result.nbytes + 2**21
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("means_", np.full((3, 4), np.nan), "means_ must be finite"),
+        ("weights_", [0.5, 0.9, 0.5], "weights_ must sum to 1"),
+        ("covariances_", np.stack([-np.eye(4)] * 3), "covariances_ must be symmetric and positive definite"),
+    ],
+)
+def test_assigned_parameters_are_checked(name, value, message):
+    model = skem.GaussianMixture(3, max_iter=1, tol=0, random_state=0).fit(X)
+    before = answers(model)
+    with pytest.raises(ValueError, match=message):
+        setattr(model, name, value)
+    assert same(answers(model), before)
+
+
+@pytest.mark.parametrize("name", ["blocks_", "generative_blocks_"])
+def test_assigned_blocks_are_checked(name):
+    model = skem.DiscriminativePSKEMClassifier(6, max_iter=1, discriminative_iter=1).fit(X, SPECIES)
+    (block,), before = getattr(model, name), answers(model)
+    with pytest.raises(ValueError, match="means_ must be finite"):
+        setattr(model, name, [Mixture(block.weights, block.means * np.nan, block.covariances)])
+    assert same(answers(model), before)
+
+
+def test_fitted_mixtures_can_be_compared_and_hashed():
+    model = skem.SKEMClassifier(6, max_iter=1).fit(X, SPECIES)
+    (block,) = model.blocks_
+    other = Mixture(block.weights, block.means, block.covariances)
+    assert block == block
+    assert block != other
+    assert len({block, other, model._fitted.units}) == 3

@@ -140,3 +140,20 @@ def test_singular_covariance_of_one_component_warns():
         warnings.simplefilter("error")
         skem.GaussianMixture(2, random_state=0).fit(X)
         skem.GaussianMixture(2, reg_covar=0.0, random_state=0).fit(X[:, :2])
+
+
+def test_a_sample_infinitely_far_from_all_components_is_refused():
+    narrow = np.full((2, 1), 1e-200)
+    mixture = skem.GaussianMixture.from_parameters([0.5, 0.5], [[0.0], [1.0]], narrow, covariance_type="diag")
+    assert_allclose(mixture.predict_proba([[0.0], [1.0]]), np.eye(2))
+    for predict in (mixture.predict_proba, mixture.predict):
+        with pytest.raises(ValueError, match="density under every class or component is zero"):
+            predict([[1e60]])
+
+
+def test_given_covariances_too_small_for_the_samples_are_refused():
+    given = np.array([0.5, 0.5]), np.array([[0.0], [1.0]]), np.full((2, 1), 1e-308)
+    model = skem.GaussianMixture(2, init=given, covariance_type="diag", max_iter=3)
+    for fit in (model.fit, model.partial_fit):
+        with pytest.raises(ValueError, match=r"objective of EM is (-inf|nan)"):
+            fit(np.linspace(-100.0, 100.0, 50)[:, None])

@@ -29,8 +29,8 @@ every_type = pytest.mark.parametrize("covariance_type", TYPES)
 def initial_parameters(K, L, m, covariance_type, seed=0):
     rng = np.random.default_rng(seed)
     weights = rng.uniform(0.5, 1.5, size=(K, L))
-    covariances = np.tile(4 * np.eye(m), (K, 1, 1))
-    kept = COVARIANCE_TYPES[covariance_type].compress(covariances)
+    of_type = COVARIANCE_TYPES[covariance_type]
+    kept = of_type.compress(np.stack([4 * of_type.identity(m)] * K))
     return weights / weights.sum(axis=0), rng.normal(1.0, 1.5, size=(K, m)), kept
 
 
