@@ -392,13 +392,17 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
 
     @per_sample
     def predict_joint_log_proba(self, X: ArrayLike) -> np.ndarray:
-        """log p(x, c) = log p(x|c) + log of the class prior, shape (n_samples, n_classes)."""
+        """log p(x, c) = log p(x|c) + log of the class prior, shape (n_samples, n_classes), which all predictions are made from.
+
+        With ``standardize="robust"`` it is that of the samples with their values moved between the limits of training.
+        ``class_log_density`` and ``score_samples`` are of the samples as given, so that outliers stay visible.
+        """
+        return self._joint(self._fitted.winsorised(X))
+
+    def _joint(self, X: Any) -> Any:
+        """log p(x, c) of samples as given."""
         log_density = self.class_log_density(X)
         return log_density + like(self._log_prior(), log_density)
-
-    def _winsorised_joint(self, X: Any) -> Any:
-        """log p(x, c) of samples with their values between the limits of ``standardize="robust"``."""
-        return self.predict_joint_log_proba(self._fitted.winsorised(X))
 
     def _log_prior(self) -> np.ndarray:
         with np.errstate(divide="ignore"):
@@ -407,12 +411,12 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
     @per_sample
     def score_samples(self, X: ArrayLike) -> np.ndarray:
         """log p(x) over all classes, in nats, shape (n_samples,). Low values mean samples unlike the training data."""
-        return logsumexp(self.predict_joint_log_proba(X), axis=1)
+        return logsumexp(self._joint(X), axis=1)
 
     @per_sample
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(c|x), shape (n_samples, n_classes)."""
-        return log_softmax(self._winsorised_joint(X), axis=1)
+        return log_softmax(self.predict_joint_log_proba(X), axis=1)
 
     @per_sample
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
@@ -423,7 +427,7 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
     @per_sample
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The class of largest posterior (Pulford 2022, eqs. 33 and 34), shape (n_samples,)."""
-        joint = self._winsorised_joint(X)
+        joint = self.predict_joint_log_proba(X)
         return labels_of(self.classes_, namespace_of(joint).argmax(joint, axis=1))
 
     decision_function = per_sample(decision_function)

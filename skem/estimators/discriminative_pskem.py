@@ -393,7 +393,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     @per_sample
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(c|x) of the tempered product, with its background, shape (n_samples, n_classes)."""
-        return tempered(self._winsorised_joint(X), self._log_prior(), self.temperature_, self.background_)
+        log_joint = self.predict_joint_log_proba(X)
+        return tempered(log_joint, self._log_prior(), self.temperature_, self.background_)
 
     @per_sample
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -412,7 +413,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     @per_sample
     def score_samples(self, X: ArrayLike) -> np.ndarray:
         """log p(x) of the mixtures after EM, shape (n_samples,)."""
-        return logsumexp(self._after_em().predict_joint_log_proba(X), axis=1)
+        return logsumexp(self._after_em()._joint(X), axis=1)
 
     def sample(
         self,
