@@ -32,6 +32,7 @@ from skem.estimators._array_api import (
 )
 from skem.estimators._callbacks import CallbackSupportMixin, Progress, Unobserved, fitting, with_callbacks
 from skem.estimators._checking import (
+    LARGEST_VARIANCE,
     check_features,
     check_n_samples,
     integers,
@@ -94,7 +95,7 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         "init_spread": [numbers(0)],
         "init_scale": [numbers(0, closed="neither")],
         "standardize": ["boolean", StrOptions({"robust"})],
-        "reg_covar": [numbers(0)],
+        "reg_covar": [numbers(0, LARGEST_VARIANCE)],
         "class_prior": [StrOptions({"uniform", "empirical"}), "array-like", dict],
         "max_iter": [integers(1)],
         "tol": [numbers(0)],
@@ -104,7 +105,7 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         "warm_start": ["boolean"],
         "sharing": [numbers(-np.inf), "array-like", None],
         "groups": ["array-like", None],
-        "variance_floor": [numbers(0)],
+        "variance_floor": [numbers(0, LARGEST_VARIANCE)],
         "n_jobs": [integers(), None],
         "random_state": ["random_state"],
     }

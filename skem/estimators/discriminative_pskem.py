@@ -29,6 +29,9 @@ from skem.estimators.pskem import PSKEMClassifier
 SAMPLES_PER_COMPONENT = 50
 """Samples that justify each component of the larger default: with 29, the log-loss on digits is worse."""
 
+LEAST_TEMPERATURE = 1e-6
+"""Least temperature: log-densities divided by less may overflow."""
+
 
 @documented
 class DiscriminativePSKEMClassifier(PSKEMClassifier):
@@ -74,7 +77,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     smoothing : float
         Share of each target that is spread over all classes, in [0, 1).
     temperature : float or "auto"
-        Temperature T of the product of blocks. Larger values lower the confidence of predictions. "auto" fits T before
+        Temperature T of the product of blocks, at least 1e-6. Larger values lower the confidence of predictions. "auto" fits T before
         discriminative training and after each iteration, on held-out samples (``validation_fraction``). If these would be
         fewer than 50, it fits T >= 1 on the training samples. A number holds out no samples by itself, and has no background.
     training_temperature : float or None
@@ -168,8 +171,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         "strength": [numbers(0, np.inf, closed="both"), StrOptions({"auto"}), None],
         "smoothing": [numbers(0, 1)],
         "feature_noise": [numbers(0)],
-        "temperature": [StrOptions({"auto"}), numbers(0, None, closed="neither")],
-        "training_temperature": [numbers(0, None, closed="neither"), None],
+        "temperature": [StrOptions({"auto"}), numbers(LEAST_TEMPERATURE)],
+        "training_temperature": [numbers(LEAST_TEMPERATURE), None],
         "background": [numbers(0, 1), None],
     }
 
