@@ -25,7 +25,7 @@ from scipy.special import log_softmax
 from skem.engine import compiled
 from skem.engine.covariances import CovarianceType
 from skem.engine.density import log_normal, weighted_sums
-from skem.engine.parameters import Gaussians, Mixture, Statistics
+from skem.engine.parameters import FLOAT64, Gaussians, Mixture, Statistics
 from skem.engine.rows import Rows
 from skem.engine.threads import Workers
 
@@ -61,15 +61,15 @@ class Block:
     ----------
     columns : ndarray of int, shape (m,)
     gaussians : Gaussians
-        Components as last set by `use`.
+    weights : ndarray of shape (K, L)
+        Components and their weights as last set by `use`.
     """
 
     gaussians: Gaussians
+    weights: np.ndarray
 
-    def __init__(
-        self, columns: np.ndarray, weights: np.ndarray, covariance_type: CovarianceType, dtype: np.dtype
-    ) -> None:
-        self.columns, self._type, self._dtype = columns, covariance_type, dtype
+    def __init__(self, columns: np.ndarray, weights: np.ndarray, covariance_type: CovarianceType) -> None:
+        self.columns, self._type = columns, covariance_type
         self._shape = weights.shape
         # Pairs of a component and a class, one class after the other. Weights that are zero stay zero.
         self._classes, self._components = np.nonzero(weights.T)
@@ -77,23 +77,24 @@ class Block:
 
     def use(self, weights: np.ndarray, gaussians: Gaussians) -> None:
         """Set the parameters: weights (K, L) and Gaussians."""
-        self.gaussians = gaussians
-        self._log_weights = np.log(weights[self._components, self._classes]).astype(self._dtype)
+        self.weights, self.gaussians = weights, gaussians
+        self._log_weights = np.log(weights[self._components, self._classes])
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        """log p(x|c), (L, n) in float64, of samples x (M, n) with all features."""
+        """log p(x|c), (L, n) in float64, of samples x (M, n) with all features, computed in the type of x."""
         self._x = np.ascontiguousarray(x[self.columns])
         self._joint = log_normal(self._x, self.gaussians)
         kernels, result = compiled.kernels(), np.empty((self._shape[1], x.shape[1]))
-        scratch = np.empty((2, kernels.TILE), self._dtype)
+        scratch = np.empty((2, kernels.TILE), self._joint.dtype)
         kernels.class_log_densities(self._joint, self._pairs, result, scratch)
         return result
 
     def backward(self, log_densities: np.ndarray, errors: np.ndarray) -> Statistics:
         """Signed sums over the samples of the last `forward`, for its result and the derivatives ``errors`` in it, both (L, n)."""
         signed, by_pair = np.empty_like(self._joint), np.zeros(len(self._components))
-        classes, kernels = (log_densities.astype(self._dtype), errors.astype(self._dtype)), compiled.kernels()
-        scratch = np.empty((2, kernels.TILE), self._dtype)
+        dtype, kernels = self._joint.dtype, compiled.kernels()
+        classes = log_densities.astype(dtype), errors.astype(dtype)
+        scratch = np.empty((2, kernels.TILE), self._joint.dtype)
         kernels.signed_responsibilities(self._joint, self._pairs, classes, (signed, by_pair), scratch)
         sums = weighted_sums(self._x, self.gaussians.means, signed, self._type)
         counts = np.zeros(self._shape)
@@ -102,7 +103,7 @@ class Block:
 
     @property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self._components, self._borders, self._log_weights
+        return self._components, self._borders, self._log_weights.astype(self._joint.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +119,7 @@ class Objective:
         Initialisation, from which the divergence is measured.
     covariance_type : CovarianceType
     dtype : numpy dtype
-        Type of the computation.
+        Type of the computation where it is exact enough for the mixtures; float64 elsewhere.
     beta : float
         One over the temperature of the product.
     smoothing : float
@@ -153,11 +154,22 @@ class Objective:
         """Feature blocks with the parameters of some mixtures; weights that are zero stay zero."""
         blocks = []
         for columns, mixture in zip(self.columns, mixtures, strict=True):
-            blocks.append(Block(columns, mixture.weights, self.covariance_type, self.dtype))
+            blocks.append(Block(columns, mixture.weights, self.covariance_type))
             blocks[-1].use(
                 mixture.weights, self.covariance_type.gaussians(mixture.means, mixture.covariances)
             )
         return blocks
+
+    def dtype_for(self, blocks: Sequence[Block]) -> np.dtype:
+        """Type of the computation with the present parameters of the blocks."""
+        if self.dtype == FLOAT64:
+            return FLOAT64
+        extent = self.rows.features.extent
+        safe = all(
+            block.gaussians.is_float32_safe(block.weights, float(extent[block.columns].max()))
+            for block in blocks
+        )
+        return self.dtype if safe else FLOAT64
 
     def expected_sums(self, mixture: Mixture, factor: float, about: np.ndarray) -> Statistics:
         """Expected sums about some means (K, m) of one sample drawn from a mixture, times ``factor`` beta."""
@@ -187,11 +199,12 @@ class Objective:
         """
         rows, objective, log_likelihood = self.rows, 0.0, 0.0
         gradient: list[Statistics] = []
+        dtype = self.dtype_for(blocks)
         all_weights = rows.weights[indices] / rows.weights[indices].sum()
         for begin in range(0, len(indices), CHUNK_ROWS):
             part = slice(begin, begin + CHUNK_ROWS)
             chunk, weights = indices[part], all_weights[part]
-            x = rows.features.read(np.arange(rows.features.X.shape[1]), chunk, self.dtype)
+            x = rows.features.read(np.arange(rows.features.X.shape[1]), chunk, dtype)
             if noise is not None:
                 x += noise[:, part].astype(x.dtype)
             by_block = self.workers.map(partial(_forward, x), blocks)

@@ -32,6 +32,7 @@ from skem.estimators._array_api import (
 )
 from skem.estimators._callbacks import CallbackSupportMixin, Progress, Unobserved, fitting, with_callbacks
 from skem.estimators._checking import (
+    LARGEST_VARIANCE,
     check_features,
     check_n_samples,
     integers,
@@ -97,7 +98,7 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         "init_spread": [numbers(0)],
         "init_scale": [numbers(0, closed="neither")],
         "standardize": ["boolean", StrOptions({"robust"})],
-        "reg_covar": [numbers(0)],
+        "reg_covar": [numbers(0, LARGEST_VARIANCE)],
         "class_prior": [StrOptions({"uniform", "empirical"}), "array-like", dict],
         "max_iter": [integers(1)],
         "tol": [numbers(0)],
@@ -107,7 +108,7 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         "warm_start": ["boolean"],
         "sharing": [numbers(-np.inf), "array-like", None],
         "groups": ["array-like", None],
-        "variance_floor": [numbers(0)],
+        "variance_floor": [numbers(0, LARGEST_VARIANCE)],
         "n_jobs": [integers(), None],
         "random_state": ["random_state"],
     }
@@ -395,13 +396,22 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
 
     @per_sample
     def predict_joint_log_proba(self, X: ArrayLike) -> np.ndarray:
-        """log p(x, c) = log p(x|c) + log of the class prior, shape (n_samples, n_classes)."""
+        """log p(x, c) = log p(x|c) + log of the class prior, shape (n_samples, n_classes), which all predictions are made from.
+
+        With ``standardize="robust"`` it is that of the samples with their values moved between the limits of training.
+        ``class_log_density`` and ``score_samples`` are of the samples as given, so that outliers stay visible.
+
+        Raises
+        ------
+        ValueError
+            A sample so far away that its density is zero under every class, also from predictions.
+        """
+        return possible(self._joint(self._fitted.winsorised(X)), axis=1)
+
+    def _joint(self, X: Any) -> Any:
+        """log p(x, c) of samples as given."""
         log_density = self.class_log_density(X)
         return log_density + like(self._log_prior(), log_density)
-
-    def _winsorised_joint(self, X: Any) -> Any:
-        """log p(x, c) of samples with their values between the limits of ``standardize="robust"``."""
-        return possible(self.predict_joint_log_proba(self._fitted.winsorised(X)), axis=1)
 
     def _log_prior(self) -> np.ndarray:
         with np.errstate(divide="ignore"):
@@ -410,12 +420,12 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
     @per_sample
     def score_samples(self, X: ArrayLike) -> np.ndarray:
         """log p(x) over all classes, in nats, shape (n_samples,). Low values mean samples unlike the training data."""
-        return logsumexp(self.predict_joint_log_proba(X), axis=1)
+        return logsumexp(self._joint(X), axis=1)
 
     @per_sample
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(c|x), shape (n_samples, n_classes)."""
-        return log_softmax(self._winsorised_joint(X), axis=1)
+        return log_softmax(self.predict_joint_log_proba(X), axis=1)
 
     @per_sample
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
@@ -426,7 +436,7 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
     @per_sample
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The class of largest posterior (Pulford 2022, eqs. 33 and 34), shape (n_samples,)."""
-        joint = self._winsorised_joint(X)
+        joint = self.predict_joint_log_proba(X)
         return labels_of(self.classes_, namespace_of(joint).argmax(joint, axis=1))
 
     decision_function = per_sample(decision_function)

@@ -31,6 +31,10 @@ class Interval(_Interval):
         return not isinstance(val, (bool, np.bool_)) and super().is_satisfied_by(val)
 
 
+LARGEST_VARIANCE = 1e100
+"""Bound of parameters that are variances: products of a variance with squares of features stay finite below it."""
+
+
 def integers(least: int | None = None) -> Interval:
     """Constraint on a parameter: an integer of at least ``least``."""
     return Interval(Integral, least, None, closed="left" if least is not None else "neither")

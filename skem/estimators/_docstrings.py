@@ -66,7 +66,7 @@ init_spread, init_scale : float
 standardize : bool or "robust"
     True measures ``reg_covar`` in squared units of each feature's standard deviation in the training data, False in squared
     input units. "robust" first replaces values more than three robust standard deviations from the median by that limit, in
-    training as well as in ``predict``, ``predict_proba`` and ``predict_log_proba`` of classifiers. The robust standard
+    training as well as in predictions and ``predict_joint_log_proba`` of classifiers. The robust standard
     deviation is the 90% quantile of the distances from the median that are not zero, divided by 1.645. Of more than 10,000
     samples, 10,000 random ones determine the limits. Choose "robust" for features with gross outliers or heavy tails; without
     values beyond the limits it equals True. An array, or a ``numpy.memmap``, with such values is copied into memory.

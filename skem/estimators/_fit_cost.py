@@ -22,17 +22,28 @@ def refuse_more_than_memory(n: int, n_columns: int, rank: int, n_components: int
     n, n_columns, rank, n_components : int
         Rows, H, the most columns of a component's design, and S.
     """
+    memory, needed = available_memory(), _bytes_needed(n, n_columns, rank, n_components)
+    if memory is None or needed <= memory:
+        return
+    # Only the primal form has more columns than samples.
+    dual_fits = n_columns > n + 1 and _bytes_needed(n, n + 1, n + 1, n_components) <= memory
+    advice = (
+        'set form="dual", which fits'
+        if dual_fits
+        else "train on fewer rows, or with fewer components or features"
+    )
+    raise MemoryError(
+        f"{(n_components - 1) * min(rank, n_columns)} weights of {n_components - 1} components for {n} rows take about "
+        f"{needed / 2**30:.1f} GiB, and {memory / 2**30:.1f} are available: {advice}"
+    )
+
+
+def _bytes_needed(n: int, n_columns: int, rank: int, n_components: int) -> float:
     live = (n_components - 1) * min(rank, n_columns)
     factors = 3 * live**2
     if live > LARGE and takes_blocks(n, [rank] * (n_components - 1)):
         factors = 2 * live * rank + 3 * n**2
-    needed = 8 * (n * n_columns + 2 * n * live + factors + 4 * n_components * n_columns)
-    memory = available_memory()
-    if memory is not None and needed > memory:
-        raise MemoryError(
-            f"{live} weights of {n_components - 1} components for {n} rows take about {needed / 2**30:.1f} GiB, and "
-            f"{memory / 2**30:.1f} are available: train on fewer rows, or with fewer components or features"
-        )
+    return 8 * (n * n_columns + 2 * n * live + factors + 4 * n_components * n_columns)
 
 
 def warn_of_long_fit(name: str, n: int, n_columns: int, rank: int, n_components: int) -> None:

@@ -221,10 +221,10 @@ class Selection:
 
     def add(self) -> bool:
         """Score the present iteration; return True after more than ``n_iter_no_change`` iterations below the best score."""
-        score = self._measure()
+        score = float(np.nan_to_num(self._measure(), nan=-np.inf, neginf=-np.inf))
         self.scores.append(score)
         self._without_gain = self._without_gain + 1 if score < self.best_score else 0
-        if score > self.best_score:
+        if score > self.best_score or len(self.scores) == 1:
             self.best_score = score
             self._best = {name: vars(self._model)[name] for name in self._names}
         return self._without_gain > self._model.n_iter_no_change

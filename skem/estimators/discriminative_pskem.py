@@ -30,6 +30,9 @@ from skem.estimators.pskem import PSKEMClassifier
 SAMPLES_PER_COMPONENT = 50
 """Samples that justify each component of the larger default: with 29, the log-loss on digits is worse."""
 
+LEAST_TEMPERATURE = 1e-6
+"""Least temperature: log-densities divided by less may overflow."""
+
 
 @documented
 class DiscriminativePSKEMClassifier(PSKEMClassifier):
@@ -75,7 +78,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     smoothing : float
         Share of each target that is spread over all classes, in [0, 1).
     temperature : float or "auto"
-        Temperature T of the product of blocks. Larger values lower the confidence of predictions. "auto" fits T before
+        Temperature T of the product of blocks, at least 1e-6. Larger values lower the confidence of predictions. "auto" fits T before
         discriminative training and after each iteration, on held-out samples (``validation_fraction``). If these would be
         fewer than 50, it fits T >= 1 on the training samples. A number holds out no samples by itself, and has no background.
     training_temperature : float or None
@@ -169,8 +172,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         "strength": [numbers(0, np.inf, closed="both"), StrOptions({"auto"}), None],
         "smoothing": [numbers(0, 1)],
         "feature_noise": [numbers(0)],
-        "temperature": [StrOptions({"auto"}), numbers(0, None, closed="neither")],
-        "training_temperature": [numbers(0, None, closed="neither"), None],
+        "temperature": [StrOptions({"auto"}), numbers(LEAST_TEMPERATURE)],
+        "training_temperature": [numbers(LEAST_TEMPERATURE), None],
         "background": [numbers(0, 1), None],
     }
 
@@ -396,7 +399,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     @per_sample
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(c|x) of the tempered product, with its background, shape (n_samples, n_classes)."""
-        return tempered(self._winsorised_joint(X), self._log_prior(), self.temperature_, self.background_)
+        log_joint = self.predict_joint_log_proba(X)
+        return tempered(log_joint, self._log_prior(), self.temperature_, self.background_)
 
     @per_sample
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -415,7 +419,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     @per_sample
     def score_samples(self, X: ArrayLike) -> np.ndarray:
         """log p(x) of the mixtures after EM, shape (n_samples,)."""
-        return logsumexp(self._after_em().predict_joint_log_proba(X), axis=1)
+        return logsumexp(self._after_em()._joint(X), axis=1)
 
     def sample(
         self,

@@ -44,6 +44,7 @@ from skem.estimators._callbacks import (
     with_callbacks,
 )
 from skem.estimators._checking import (
+    LARGEST_VARIANCE,
     check_features,
     check_n_samples,
     check_weights,
@@ -166,7 +167,7 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         "max_iter": [integers(0)],
         "tol": [numbers(0)],
         "standardize": ["boolean", StrOptions({"robust"})],
-        "reg_covar": [numbers(0)],
+        "reg_covar": [numbers(0, LARGEST_VARIANCE)],
         "variance_floor": [numbers(0, 1)],
         "warm_start": ["boolean"],
         "learning_decay": [numbers(0.5, 1, closed="right")],

@@ -51,7 +51,7 @@ class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         classifiers count the components of all classes together.
     form : {"dual", "primal"}
         Meaning of a weight: a training sample, through the kernel (section 3.3), or a second-order feature (eq. 2). "primal"
-        is faster with few features and many samples.
+        is faster with few features and many samples, and needs more memory if second-order features outnumber samples.
     kernel : {"poly2", "rbf"} or callable
         Kernel of the dual form: (x'y + 1)^2; exp(-gamma |x - y|^2), which with one component per class makes the relevance
         vector machine; or kernel(X, Y) of shape (len(X), len(Y)). Features are scaled by ``standardize`` first.
@@ -198,8 +198,8 @@ class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Class labels, of at least two classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Non-negative weights. Whole numbers are counts: a sample of weight two is two samples, and more samples count for
-            more against the prior. Other weights are divided by their mean, so that only their ratios matter. A sample of
+            Non-negative weights, which are counts: a sample of weight two is two samples, and samples of more weight in all
+            count for more against the prior. Divide weights by their mean if only their ratios have a meaning. A sample of
             weight zero, or up to 1e-30 of the largest weight, counts as none.
 
         Returns
@@ -233,8 +233,8 @@ class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         used, labels, weights = weighted_samples(
             np.arange(len(features))[:, None], np.asarray(labels), sample_weight
         )
-        if sample_weight is None or not np.mod(sample_weight, 1).any():
-            weights *= total_weight(len(features), sample_weight) / weights.sum()
+        # A prior is involved: the weights count.
+        weights *= total_weight(len(features), sample_weight) / weights.sum()
         self.classes_, codes = np.unique(labels, return_inverse=True)
         self._refuse_classes(codes)
         # Duplicates become one: the result depends neither on the order of samples nor on how weight is spread over them.

@@ -183,6 +183,14 @@ def test_more_weights_than_memory(monkeypatch):
         SDGMClassifier(solver="direct").fit(*crossed())
 
 
+def test_form_that_fits_is_proposed(monkeypatch):
+    monkeypatch.setattr("skem.estimators._fit_cost.available_memory", lambda: 4e6)
+    X, y = np.random.default_rng(0).normal(size=(30, 100)), np.arange(30) % 2
+    with pytest.raises(MemoryError, match='set form="dual", which fits'):
+        SDGMClassifier(1, form="primal").fit(X, y)
+    SDGMClassifier(1, form="dual", max_iter=1).fit(X, y)
+
+
 def test_all_weights_dropped():
     X, y = crossed(40)
     y = np.r_[y, y[:20] * 0]
@@ -201,3 +209,13 @@ def test_huge_sample_weights():
     assert (model.predict(X) == y).all()
     with pytest.raises(ValueError, match="too large for float64 beside the features"):
         SDGMClassifier(1, random_state=0).fit(X, y, np.full(40, 1e300))
+
+
+def test_weights_are_counts_whatever_their_digits():
+    X, y = load_iris(return_X_y=True)
+    one, two, near = (
+        SDGMClassifier(1, max_iter=5, random_state=0).fit(X, y, np.full(150, weight)).predict_log_proba(X)
+        for weight in (1.0, 2.0, 2.0 + 1e-9)
+    )
+    assert_allclose(near, two, rtol=1e-3, atol=1e-5)
+    assert abs(two - one).max() > 1e-3
