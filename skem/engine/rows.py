@@ -79,8 +79,11 @@ class Features:
         return self.X[rows if self.order is None else self.order[rows]]
 
     def original(self, rows: slice | np.ndarray) -> np.ndarray:
-        """All features of some samples, as in X, shape (n, M), in C order."""
-        return np.ascontiguousarray(self._rows(rows))
+        """All features of some samples, as in X, shape (n, M), in C order.
+
+        Read-only ones are copied: numba would compile the loops once more for them.
+        """
+        return np.require(self._rows(rows), requirements="CWE")
 
     def read(
         self, columns: np.ndarray, rows: slice | np.ndarray, dtype: np.dtype | type = np.float64

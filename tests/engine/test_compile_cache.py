@@ -14,8 +14,8 @@ import pytest
 from numba.core.caching import IndexDataCacheFile
 from sklearn.datasets import load_iris
 
-from skem import GaussianMixture, PRBFClassifier, PSKEMClassifier
-from skem.engine import compile_cache
+from skem import GaussianMixture, KMeans, PRBFClassifier, PSKEMClassifier, SKEMClassifier
+from skem.engine import compile_cache, compiled
 from skem.warm_up import warm_up
 
 ENGINE = Path(compile_cache.__file__).parent
@@ -142,3 +142,26 @@ def test_warm_up_compiles_what_is_missing(caplog):
     for model in (PSKEMClassifier(6, n_blocks=2), PRBFClassifier(6), GaussianMixture(3, n_init=2)):
         model.set_params(random_state=0).fit(X.astype(np.float32), y).predict(X)
     assert not caplog.records
+
+
+def compiled_types():
+    modules = compiled.kernels(), compiled.matrices(), compiled.nearest()
+    entries = [entry for module in modules for entry in vars(module).values() if hasattr(entry, "dispatcher")]
+    return sum(len(entry.dispatcher.signatures) for entry in entries)
+
+
+def layouts(X, path):
+    read_only = X.copy()
+    read_only.flags.writeable = False
+    np.save(path, X)
+    return read_only, np.asfortranarray(X), np.load(path, mmap_mode="r"), np.repeat(X, 2, axis=1)[:, ::2]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_no_layout_of_samples_is_compiled_for_again(dtype, tmp_path):
+    warm_up()
+    before, (X, y) = compiled_types(), load_iris(return_X_y=True)
+    for samples in layouts(X.astype(dtype), tmp_path / "X.npy"):
+        for model in (KMeans(3), GaussianMixture(3, max_iter=2), SKEMClassifier(6, max_iter=2)):
+            model.set_params(random_state=0).fit(samples, y).predict(samples)
+    assert compiled_types() == before
