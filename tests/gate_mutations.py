@@ -2,7 +2,8 @@
 
 python tests/gate_mutations.py [first] [last]  changes one constant after the other and compares the accuracies of small
                                                fits (half an hour): results/reference/gate_mutations.md
-python tests/gate_mutations.py times [runs]    times equal code and slower code (four minutes each, on a machine without
+python tests/gate_mutations.py times [equal] ["10% slower"] [quiet] [loaded]
+                                               times equal code and slower code (some three hours, on a machine without
                                                other work): results/reference/gate_proof.md
 """
 
@@ -11,7 +12,9 @@ import os
 import subprocess
 import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
+from time import perf_counter
 
 import pandas as pd
 
@@ -200,14 +203,15 @@ MUTATIONS = [
         "np.full((K, request.n_classes), 1.1 / K if",
     ),
 ]
-# The E-step repeats three chunks in twenty: 15% more time for large data.
-SLOWDOWN = (
+# The E-step repeats a share of the chunks: large data take that much more time.
+REPEATED = (
     "",
     "engine/parts.py",
     "        chunks = step.chunks(rows)",
     "        chunks = step.chunks(rows)\n"
-    "        workers.map(lambda c: step.of_chunk(rows, c, read, scratch[1]), chunks[: len(chunks) * 3 // 20])",
+    "        workers.map(lambda c: step.of_chunk(rows, c, read, scratch[1]), chunks[: round({share} * len(chunks))])",
 )
+SHARES = (0.1, 0.15, 0.25)
 OUTCOME = {True: "fails", False: "passes"}
 
 
@@ -248,23 +252,45 @@ def accuracies(clone: Path, first: int = 0, last: int = len(MUTATIONS)):
         }
 
 
-def times(clone: Path, runs: int = 5):
-    """Outcome of the timing part with equal and with slower code."""
-    for code, mutation in (("equal", None), ("slower", SLOWDOWN)):
-        for _ in range(runs):
-            table = pd.DataFrame(run(clone, TIMES, mutation=mutation))
-            different = table[table["verdict"] != "same"]
-            cases = "; ".join(different["case"] + " " + different["verdict"])
-            yield {"code": code, "times": OUTCOME[comparison.failed(table)], "cases": cases}
+def times(clone: Path, *only: str):
+    """Verdicts on the times of equal and of slower code, on a quiet machine and beside two busy processes."""
+    for machine in ("quiet", "loaded"):
+        for share, runs in ((0.0, 20), *((share, 3) for share in SHARES)):
+            code = f"{share:.0%} slower" if share else "equal"
+            if only and not {machine, code} <= set(only):
+                continue
+            mutation = (*REPEATED[:-1], REPEATED[-1].format(share=share)) if share else None
+            for _ in range(runs):
+                begin = perf_counter()
+                with busy(2 * (machine == "loaded")):
+                    table = pd.DataFrame(run(clone, TIMES, mutation=mutation))
+                cases = table.groupby("verdict")["case"].agg("; ".join)
+                verdicts = {name: cases.get(name, "") for name in ("same", "slower", "not decided", "faster")}
+                yield (
+                    {"code": code, "machine": machine}
+                    | verdicts
+                    | {"seconds": f"{perf_counter() - begin:.0f}"}
+                )
+
+
+@contextmanager
+def busy(n_processes):
+    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(n_processes)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
 
 
 if __name__ == "__main__":
     timing = sys.argv[1:2] == ["times"]
     measure, name = (times, "gate_proof") if timing else (accuracies, "gate_mutations")
+    arguments = sys.argv[2:] if timing else map(int, sys.argv[1:])
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["git", "clone", "--quiet", str(ROOT), f"{folder}/clone"], check=True)
-        for row in measure(Path(folder, "clone"), *map(int, sys.argv[1 + timing :])):
+        for row in measure(Path(folder, "clone"), *arguments):
             rows.append(row)
             print(*row.values(), sep=" | ", flush=True)
     text = f"# Planted faults\n\n{pd.DataFrame(rows).to_markdown(index=False, disable_numparse=True)}\n"

@@ -167,7 +167,7 @@ def _shifts(table: pd.DataFrame) -> pd.DataFrame:
 def compare_times(times: pd.DataFrame) -> pd.DataFrame:
     """Compare the CPU times of `timing.measure` by the median of ratios, head / geometric mean of base and control.
 
-    "same" needs an interval below 1 + `MARGIN`; "slower" one above 1 + `MARGIN` / 2. Anything else is "not decided", and so is a
+    "slower" needs an interval above 1 + `MARGIN` / 2, and "same" another one below 1 + `MARGIN`. Anything else is "not decided", and so is a
     case whose control / base has no value within `MARGIN` / 2 of 1 in its interval. ``noise`` is the largest deviation from 1 in that interval.
     """
     rows = []
@@ -183,10 +183,10 @@ def compare_times(times: pd.DataFrame) -> pd.DataFrame:
         )
         verdict = "not decided"
         if control_low <= 1 + MARGIN / 2 and control_high >= 1 - MARGIN / 2:
-            if high < 1 + MARGIN:
-                verdict = "faster" if high < 1 - MARGIN / 2 else "same"
-            elif low > 1 + MARGIN / 2:
+            if low > 1 + MARGIN / 2:
                 verdict = "slower"
+            elif high < 1 + MARGIN:
+                verdict = "faster" if high < 1 - MARGIN / 2 else "same"
         noise = max(abs(control_low - 1), abs(control_high - 1))
         note = (
             f"head / base [{low:.3f}, {high:.3f}], control / base [{control_low:.3f}, {control_high:.3f}], "
