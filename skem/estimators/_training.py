@@ -314,7 +314,7 @@ def _converged(model: Any) -> bool:
     if converged is None:
         raise AttributeError(
             f"{type(model).__name__} has no attribute 'converged_': fit sets it with tol > 0 only; with tol=0 there is no "
-            "criterion of convergence, and all max_iter iterations are made. Set tol and fit again, or read n_iter_"
+            "criterion of convergence, and max_iter or early stopping ends the fit. Set tol and fit again, or read n_iter_"
         )
     return converged
 

@@ -58,7 +58,7 @@ class GaussianMixturePath(Search, DensityMixin, BaseEstimator, model=GaussianMix
         Columns of a table of all mixtures, ready for a DataFrame: "covariance_type", "n_components", "n_parameters",
         "objective", "converged", "admissible", "bic", "aic", "icl" and "held_out". The last four are NaN if they were not
         computed. A mixture that cannot be fitted, for example with more components than distinct samples, has NaN in all columns
-        of numbers. With ``tol=0``, "converged" is None.
+        of numbers. Fits with ``tol=0`` have None as "converged".
     n_features_in_
 
     Raises
