@@ -52,7 +52,14 @@ from skem.estimators._log_odds import decision_function
 from skem.estimators._methods import computed_on_host, per_sample
 from skem.estimators._samples import TrainingSamples, training_samples
 from skem.estimators._state import attributes_of, expect, take, take_classes, take_features, take_list
-from skem.estimators._training import Iteration, Training, seeds, training_iterations
+from skem.estimators._training import (
+    Iteration,
+    Training,
+    converged_attribute,
+    seeds,
+    take_converged,
+    training_iterations,
+)
 
 
 def fitted_attribute(public: str, name: str, doc: str, owner: str = "_fitted") -> Any:
@@ -281,7 +288,7 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         self.log_likelihood_ = np.array(iteration.log_likelihood)
         self.objective_ = np.array(iteration.objective)
         self.n_iter_ = self.best_iter_ = len(iteration.objective)
-        self.converged_, self.dtype_used_ = iteration.converged, iteration.dtype
+        self._converged, self.dtype_used_ = iteration.converged, iteration.dtype
 
     def _holds_out(self, codes: np.ndarray) -> bool:
         """True if some of the samples, of these classes, are held out."""
@@ -368,6 +375,7 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
     covariances_ = only_block(
         "covariances", "P_k, shaped by the covariance type; for a model with one block."
     )
+    converged_ = converged_attribute
 
     # Densities and predictions
 
@@ -580,7 +588,7 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         self.best_iter_ = take(state, "best_iter_", kind="integer", least=0)
         self.log_likelihood_ = take(state, "log_likelihood_", (n_iter,), least=-np.inf, most=np.inf)
         self.objective_ = take(state, "objective_", (n_iter,), least=-np.inf, most=np.inf)
-        self.converged_ = take(state, "converged_", kind="boolean")
+        self._converged = take_converged(state, self.tol)
         self.dtype_used_ = take(state, "dtype_used_", kind="word", words=("float32", "float64"))
         if "validation_scores_" in state:
             self.validation_scores_ = take_list(state, "validation_scores_")

@@ -86,8 +86,8 @@ class_prior : {"uniform", "empirical"}, dict or array-like of shape (n_classes,)
 max_iter : int
     Maximum number of EM iterations.
 tol : float
-    Minimum gain of ``objective_`` per iteration, in nats per sample; training stops below it. 0 disables this criterion
-    and its convergence warning.
+    Minimum gain of ``objective_`` per iteration, in nats per sample; training stops below it. 0 disables this criterion,
+    its convergence warning and ``converged_``.
 early_stopping : bool
     Hold out ``validation_fraction`` of the samples, stratified. Training stops when their accuracy stays below its best for
     more than ``n_iter_no_change`` consecutive iterations, and returns to the best iteration. Among
@@ -136,7 +136,8 @@ n_iter_ : int
 best_iter_ : int
     Iteration of the fitted parameters: the best one with early stopping, else ``n_iter_``.
 converged_ : bool
-    True if ``tol``, or early stopping, ended the fit.
+    True if ``tol``, or early stopping, ended the fit. It exists after iterations of ``fit`` with ``tol`` > 0 only: with
+    ``tol=0`` there is no criterion to fulfil.
 dtype_used_ : str
     Precision of the last iteration: "float32" if the input was float32 and that precision sufficed in every block, else
     "float64". Single components that need more precision are first centred on their means, without effect on this value.

@@ -29,6 +29,7 @@ from skem.estimators._fitted import FittedMixture
 from skem.estimators._out_of_core import OutOfCoreSamples
 from skem.estimators._regularisation import effective_ridge
 from skem.estimators._samples import HeldOutSamples, TrainingSamples
+from skem.estimators._state import take
 from skem.estimators._units import Units, winsorised
 
 
@@ -41,8 +42,8 @@ class Iteration(NamedTuple):
         One per block, in the engine's units.
     log_likelihood, objective : list of float
         After each iteration so far, summed over blocks: mean over samples in nats, per unit of volume in input units.
-    converged : bool
-        True if the objective gained less than ``tol``.
+    converged : bool or None
+        True if the objective gained less than ``tol``; None if ``tol`` is zero.
     last : bool
         True if no iteration follows.
     """
@@ -50,7 +51,7 @@ class Iteration(NamedTuple):
     states: list[em.State]
     log_likelihood: list[float]
     objective: list[float]
-    converged: bool
+    converged: bool | None
     last: bool
 
     @property
@@ -194,9 +195,9 @@ class Training:
             log_likelihood.append(sum([state.log_likelihood for state in states]) - log_volume)
             objective.append(sum([state.objective for state in states]) - log_volume)
             raise_unless_finite(objective[-1])
-            converged = self.tol > 0 and objective[-1] - before < self.tol
+            converged = objective[-1] - before < self.tol if self.tol else None
             before = objective[-1]
-            last = converged or iteration == self.max_iter
+            last = bool(converged) or iteration == self.max_iter
             yield Iteration(states, log_likelihood, objective, converged, last)
             if last:
                 return
@@ -278,7 +279,8 @@ def training_iterations(
                         model._store(training, iteration)
                     if selection is not None:
                         if selection.add():
-                            model.converged_ = finished = True
+                            finished = True
+                            model._converged = True if training.tol else None
                         model.validation_scores_ = list(selection.scores)
                         model.best_validation_score_ = selection.best_score
                 if getattr(model, "verbose", False):
@@ -303,7 +305,27 @@ def training_iterations(
     return stop
 
 
-# Warnings
+# Convergence and warnings
+
+
+def _converged(model: Any) -> bool:
+    """True if ``tol``, or early stopping, ended the fit."""
+    converged = vars(model).get("_converged")
+    if converged is None:
+        raise AttributeError(
+            f"{type(model).__name__} has no attribute 'converged_': fit sets it with tol > 0 only; with tol=0 there is no "
+            "criterion of convergence, and max_iter or early stopping ends the fit. Set tol and fit again, or read n_iter_"
+        )
+    return converged
+
+
+converged_attribute = property(_converged)
+
+
+def take_converged(state: dict[str, Any], tol: float) -> bool | None:
+    """``converged_`` of a file; with ``tol=0``, files of earlier versions have it too, and it is False."""
+    converged = take(state, "converged_", kind="boolean") if "converged_" in state else None
+    return converged if tol or converged else None
 
 
 def warn_if_singular(model: Any, n_singular: int) -> None:
@@ -317,7 +339,7 @@ def warn_if_singular(model: Any, n_singular: int) -> None:
 
 def warn_unless_converged(model: Any) -> None:
     """Warn if ``tol`` did not end the fit that was kept; zero never stops, and never warns."""
-    if model.tol > 0 and not model.converged_:
+    if model._converged is not None and not model._converged:
         warn(
             f"{type(model).__name__} did not converge in {model.max_iter} iterations: increase max_iter or tol",
             ConvergenceWarning,

@@ -62,7 +62,13 @@ from skem.estimators._mixture_initialisation import CLUSTERINGS, given_labels, i
 from skem.estimators._out_of_core import OutOfCoreSamples
 from skem.estimators._samples import TrainingSamples, training_samples
 from skem.estimators._state import attributes_of, take, take_features
-from skem.estimators._training import Iteration, Training, training_iterations
+from skem.estimators._training import (
+    Iteration,
+    Training,
+    converged_attribute,
+    take_converged,
+    training_iterations,
+)
 from skem.estimators._units import common_scale
 
 
@@ -291,7 +297,7 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
             yield from training_iterations(self, training, initialise, progress)
         else:
             state = em.State(0, initialise()[0], np.nan, np.nan, FLOAT64, np.nan)
-            self._store(training, Iteration([state], [], [], False, True))
+            self._store(training, Iteration([state], [], [], None, True))
         self.n_samples_seen_ = samples.n_samples
         self.__dict__.pop("_in_batches", None)
 
@@ -309,7 +315,7 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         self.objective_ = np.array(iteration.objective)
         self.lower_bound_ = iteration.objective[-1] if iteration.objective else -np.inf
         self.n_iter_ = len(iteration.objective)
-        self.converged_, self.dtype_used_ = iteration.converged, iteration.dtype
+        self._converged, self.dtype_used_ = iteration.converged, iteration.dtype
 
     def _check_unchanged(self, cause: str, n_features: int, fix: str) -> None:
         """Raise ValueError if the last fit cannot be continued."""
@@ -397,7 +403,7 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         self.log_likelihood_ = np.append(self.log_likelihood_, log_likelihood - log_volume)
         self.objective_ = np.append(self.objective_, objective - log_volume)
         self.lower_bound_ = float(self.objective_[-1])
-        self.n_iter_, self.converged_ = len(self.objective_), False
+        self.n_iter_, self._converged = len(self.objective_), None
         self.dtype_used_, self.n_samples_seen_ = checked.dtype.name, seen + n
 
     def fit_predict(
@@ -527,6 +533,7 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
     weights_ = _parameter("weights", "pi_k, shape (n_components,).")
     means_ = _parameter("means", "mu_k, shape (n_components, n_features).")
     covariances_ = _parameter("covariances", "P_k, shaped by the covariance type.")
+    converged_ = converged_attribute
 
     @property
     def precisions_(self) -> np.ndarray:
@@ -753,12 +760,12 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
             "log_likelihood_": curve,
             "objective_": curve,
             "lower_bound_": {"least": -np.inf, "most": np.inf},
-            "converged_": {"kind": "boolean"},
             "dtype_used_": {"kind": "word", "words": ("float32", "float64")},
             "n_samples_seen_": {"kind": "integer", "least": 0},
             "_in_batches": {"kind": "boolean"},
             "_least_ridge": {"least": 0},
         }
+        self._converged = take_converged(state, self.tol)
         # A mixture has only some of these after partial_fit, and none of them after from_parameters.
         for name, check in checks.items():
             if name in state:

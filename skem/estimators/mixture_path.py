@@ -19,7 +19,7 @@ from skem.estimators._checking import check_features, check_weights, integers, n
 from skem.estimators._docstrings import documented
 from skem.estimators._held_out import Data, collecting, none_fitted, quiet
 from skem.estimators._search import Search, candidates, refuse_init_arrays, split
-from skem.estimators._training import seeds
+from skem.estimators._training import seeds, warn_unless_converged
 from skem.estimators.gaussian_mixture import GaussianMixture
 
 TYPES = ("full", "tied", "diag", "spherical")
@@ -58,7 +58,7 @@ class GaussianMixturePath(Search, DensityMixin, BaseEstimator, model=GaussianMix
         Columns of a table of all mixtures, ready for a DataFrame: "covariance_type", "n_components", "n_parameters",
         "objective", "converged", "admissible", "bic", "aic", "icl" and "held_out". The last four are NaN if they were not
         computed. A mixture that cannot be fitted, for example with more components than distinct samples, has NaN in all columns
-        of numbers.
+        of numbers. Fits with ``tol=0`` have None as "converged".
     n_features_in_
 
     Raises
@@ -165,6 +165,7 @@ class GaussianMixturePath(Search, DensityMixin, BaseEstimator, model=GaussianMix
             if self.criterion == "held_out":
                 start = best.weights_, best.means_, best.covariances_
                 best = clone(best).set_params(init=start).fit(*data)
+        warn_unless_converged(best)
         names = "init", "n_jobs", "warm_start"
         self.best_estimator_ = best.set_params(**{name: getattr(original, name) for name in names})
         _check_feature_names(best, X, reset=True)
@@ -185,7 +186,8 @@ class GaussianMixturePath(Search, DensityMixin, BaseEstimator, model=GaussianMix
         values = np.array(self.results_[self.criterion])
         if self.criterion != "held_out":
             values = -values
-        eligible = np.isfinite(values) & (np.array(self.results_["converged"]) | (estimator.tol == 0))
+        converged = np.array(self.results_["converged"], dtype=bool)
+        eligible = np.isfinite(values) & (converged | (estimator.tol == 0))
         if not eligible.any():
             raise ValueError(
                 f"none of the {len(values)} mixtures converged in max_iter={estimator.max_iter} iterations: increase "
@@ -236,7 +238,7 @@ def _entry(model: GaussianMixture, distinct: np.ndarray, data: Data, held_out: b
     if not hasattr(model, "lower_bound_"):
         return entry
     entry["n_parameters"], entry["objective"] = model.n_parameters_, model.lower_bound_
-    entry["converged"], entry["admissible"] = model.converged_, _admissible(model, distinct)
+    entry["converged"], entry["admissible"] = model._converged, _admissible(model, distinct)
     if held_out:
         entry["held_out"] = data.score(GaussianMixture.score, model)
     else:

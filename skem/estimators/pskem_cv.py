@@ -14,6 +14,7 @@ from skem.estimators._checking import integers, numbers, refuse_out_of_core
 from skem.estimators._docstrings import documented
 from skem.estimators._held_out import Data, collecting, held_out_splits, log_posterior, none_fitted, quiet
 from skem.estimators._search import Search, candidates, numbers_of_blocks, refuse_init_arrays, split
+from skem.estimators._training import warn_unless_converged
 from skem.estimators.discriminative_pskem import DiscriminativePSKEMClassifier
 from skem.estimators.mda import MDAClassifier
 from skem.estimators.pskem import PSKEMClassifier
@@ -169,6 +170,9 @@ class PSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator, model=PSKEMClass
             for step in paths.best_steps:
                 model = _initialised(estimator, step, model).fit(*data)
         assert model is not None
+        if original.tol < LEAST_GAIN:  # which ended the fit instead
+            model._converged = None
+        warn_unless_converged(model)
         names = "init", "tol", "n_jobs", "warm_start"
         self.best_estimator_ = model.set_params(**{name: getattr(original, name) for name in names})
         self.n_iter_ = model.n_iter_

@@ -26,7 +26,7 @@ from skem.estimators._files import load, save
 from skem.estimators._fit_cost import refuse_more_than_memory, warn_of_long_fit
 from skem.estimators._log_odds import decision_function
 from skem.estimators._state import POSITIVE, attributes_of, take, take_classes, take_features
-from skem.estimators._training import warn_unless_converged
+from skem.estimators._training import converged_attribute, take_converged, warn_unless_converged
 
 logger = logging.getLogger("skem")
 
@@ -332,7 +332,7 @@ class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         else:
             self.support_ = 1 + support
         self.objective_ = np.array([state.objective for state in states])
-        self.n_iter_, self.converged_ = len(states), last.converged
+        self.n_iter_, self._converged = len(states), last.converged if self.tol else None
 
     def component_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log P(c, m|x), shape (n_samples, ``n_components_``), in the order of ``component_classes_`` (eq. 1)."""
@@ -362,6 +362,7 @@ class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         log_proba = self.predict_log_proba(X)
         return self.classes_[log_proba.argmax(axis=1)]
 
+    converged_ = converged_attribute
     decision_function = decision_function
     save = save
     load = classmethod(load)
@@ -396,4 +397,4 @@ class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.n_nonzero_weights_ = take(state, "n_nonzero_weights_", kind="integer", least=0)
         n_iter = self.n_iter_ = take(state, "n_iter_", kind="integer", least=0)
         self.objective_ = take(state, "objective_", (n_iter,), least=-np.inf, most=np.inf)
-        self.converged_ = take(state, "converged_", kind="boolean")
+        self._converged = take_converged(state, self.tol)

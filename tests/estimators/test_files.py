@@ -107,6 +107,7 @@ def test_version_1_of_the_format(path):
         assert {*file} == {*old}
         for name in {*old} - {"settings"}:
             assert_array_equal(file[name], old[name], strict=True)
+    assert getattr(model, "converged_", None) is not False  # as they have it for tol=0
 
 
 def test_loaded_models_are_trained_on():

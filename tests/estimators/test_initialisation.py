@@ -179,7 +179,7 @@ def test_labels_alone_are_one_m_step(covariance_type):
     assert_allclose(model.weights_, shares)
     assert_allclose(model.means_, means)
     assert_allclose(model.covariances_, covariances + ridge)
-    assert (model.n_iter_, model.converged_, model.lower_bound_) == (0, False, -np.inf)
+    assert (model.n_iter_, hasattr(model, "converged_"), model.lower_bound_) == (0, False, -np.inf)
 
 
 def test_singular_covariances_are_those_of_all_clusters():

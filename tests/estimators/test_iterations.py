@@ -1,5 +1,6 @@
 """Iterations of a fit: learning curves, convergence, warm starts, several initialisations and early stopping."""
 
+import io
 import warnings
 
 import numpy as np
@@ -50,8 +51,7 @@ def test_tol_is_the_least_gain_of_the_objective(model):
         gains = np.diff((fitted := clone(model).set_params(tol=tol, **options).fit(X, y)).objective_)
         assert fitted.converged_
         assert gains[-1] < tol <= gains[:-1].min()
-    endless = clone(model).set_params(tol=0, **options).fit(X, y)
-    assert (endless.n_iter_, endless.converged_) == (60, False)
+    assert clone(model).set_params(tol=0, **options).fit(X, y).n_iter_ == 60
 
 
 @every(SKEM, MIXTURE, SPARSE)
@@ -65,6 +65,73 @@ def test_only_a_positive_tol_warns_and_once(model):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.set_params(tol=0).fit(X, y)
+
+
+def converged(model):
+    """``converged_`` after a fit, None if there is none; a warning has to come with False, and only with it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    fitted = getattr(model, "best_estimator_", model)
+    value = getattr(fitted, "converged_", None)
+    model.save(stream := io.BytesIO())
+    stream.seek(0)
+    assert getattr(type(fitted).load(stream), "converged_", None) is value
+    assert any(each.category is ConvergenceWarning for each in caught) == (value is False)
+    if value is None:
+        with pytest.raises(AttributeError, match="'converged_': fit sets it with tol > 0 only"):
+            _ = fitted.converged_
+    return value
+
+
+@every(
+    skem.SKEMClassifier(),
+    skem.PSKEMClassifier(n_blocks=2),
+    skem.MDAClassifier(),
+    skem.DiscriminativePSKEMClassifier(discriminative_iter=3),
+    skem.PRBFClassifier(),
+    skem.GaussianMixture(3),
+    skem.SDGMClassifier(1, form="primal"),
+)
+def test_converged_exists_only_with_a_criterion(model):
+    model.set_params(random_state=0)
+    assert converged(clone(model)) is (True if model.tol else None)
+    assert converged(model.set_params(tol=0.1)) is True
+    for tol, expected in ((1e-12, False), (0, None)):
+        assert converged(model.set_params(tol=tol, max_iter=2)) is expected
+
+
+@every(
+    skem.GaussianMixturePath(MIXTURE, n_components=(1, 2), criterion="held_out"),
+    skem.PSKEMClassifierCV(PSKEM, n_components=6, n_blocks=1, reg_covar=0.1, cv=2),
+    skem.PRBFClassifierCV(skem.PRBFClassifier(6, random_state=0), sharings=[0, 1], cv=2),
+)
+def test_converged_of_the_model_of_a_search(model):
+    for tol, expected in ((0, None), (1.0, True)):
+        assert converged(clone(model).set_params(estimator__tol=tol)) is expected
+
+
+def test_searches_warn_of_their_model():
+    search = skem.PSKEMClassifierCV(PSKEM, n_components=6, n_blocks=1, reg_covar=0.1, cv=2, max_iter=1)
+    assert converged(clone(search).set_params(estimator__tol=1e-2)) is False
+    path = skem.GaussianMixturePath(clone(MIXTURE).set_params(tol=0), n_components=(1, 2)).fit(X)
+    assert path.results_["converged"] == [None] * 8
+
+
+def test_early_stopping_counts_as_convergence_beside_a_tolerance():
+    stopping = clone(SKEM).set_params(early_stopping=True, max_iter=200, n_iter_no_change=1, reg_covar=1e-4)
+    labels = np.random.default_rng(0).permutation(y)
+    for tol, expected in ((1e-12, True), (0, None)):
+        fitted = clone(stopping).set_params(tol=tol).fit(X, labels)
+        assert fitted.n_iter_ < 200
+        assert getattr(fitted, "converged_", None) is expected
+
+
+def test_batches_and_given_parameters_have_no_criterion():
+    model = clone(MIXTURE).fit(X)
+    given = skem.GaussianMixture.from_parameters(model.weights_, model.means_, model.covariances_)
+    for each in (given, model.partial_fit(X)):
+        assert not hasattr(each, "converged_")
 
 
 # Warm starts

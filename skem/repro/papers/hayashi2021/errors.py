@@ -149,7 +149,7 @@ def fit_errors(
             else:
                 weights = int(np.count_nonzero(last.coef_[:, 1:]))
             row |= {"weights": weights, "initial_weights": initial}
-            row |= {"n_components": last.n_components_, "converged": last.converged_}
+            row |= {"n_components": last.n_components_, "converged": getattr(last, "converged_", None)}
         rows.append(row)
     return rows
 

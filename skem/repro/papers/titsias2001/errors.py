@@ -91,7 +91,11 @@ def fit_errors(
         )
         members.append(member)
         own = np.mean([member.weights_[group, c].sum() for c, group in enumerate(member.groups_)])
-        found |= {"n_iter": member.n_iter_, "converged": member.converged_, "own_group": float(own)}
+        found |= {
+            "n_iter": member.n_iter_,
+            "converged": getattr(member, "converged_", None),
+            "own_group": float(own),
+        }
         found["shared"] = shared_proportion([member.weights_])
         rows.append(keys | {"method": name_of(sharing)} | found)
     average = {"error": _error(trial, PRBFEnsemble.of(members))}
