@@ -83,7 +83,7 @@ class Features:
 
         Read-only ones are copied: numba would compile the loops again for them.
         """
-        return np.require(self._rows(rows), requirements="CWE")
+        return np.require(self._rows(rows), requirements=["C", "W", "E"])
 
     def read(
         self, columns: np.ndarray, rows: slice | np.ndarray, dtype: np.dtype | type = np.float64
