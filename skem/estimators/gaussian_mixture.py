@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from skem.engine import em, missing_em, stepwise
 from skem.engine.covariances import COVARIANCE_TYPES
@@ -50,6 +49,7 @@ from skem.estimators._checking import (
     check_weights,
     integers,
     mean_one,
+    n_samples_of,
     numbers,
     total_weight,
 )
@@ -61,6 +61,7 @@ from skem.estimators._metrics import METRICS
 from skem.estimators._mixture_initialisation import CLUSTERINGS, given_labels, initial_mixture
 from skem.estimators._out_of_core import OutOfCoreSamples
 from skem.estimators._samples import TrainingSamples, training_samples
+from skem.estimators._sklearn import StrOptions
 from skem.estimators._state import attributes_of, take, take_features
 from skem.estimators._training import Iteration, Training, training_iterations
 from skem.estimators._units import common_scale
@@ -274,7 +275,7 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         if previous is not None:
             self._check_unchanged("warm_start", samples.n_features, "set it back, or set warm_start=False")
         else:
-            n_samples = _num_samples(X) if isinstance(samples, TrainingSamples) else None
+            n_samples = n_samples_of(X) if isinstance(samples, TrainingSamples) else None
             labels = given_labels(self, n_samples, sample_weight)
         random_state = check_random_state(self.random_state)
         training = self._prepare(samples, continued=previous is not None)
