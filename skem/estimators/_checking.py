@@ -202,7 +202,7 @@ def check_weights(sample_weight: ArrayLike | None, X: Any) -> np.ndarray:
         Weights that are negative, all zero, masked or not finite, or of another number of samples.
     """
     refuse_masked("sample_weight", sample_weight)
-    n_samples = n_samples_of(X)
+    n_samples = np.shape(X)[0]
     if sample_weight is None or isinstance(sample_weight, Real):
         sample_weight = np.full(n_samples, 1.0 if sample_weight is None else sample_weight)
     check = {"dtype": np.float64, "order": "C", "ensure_2d": False, "ensure_non_negative": True}
@@ -226,10 +226,6 @@ def _refuse_zero(weights: np.ndarray) -> None:
             f"sample_weight is zero for all of {len(weights)} samples: give one of them a weight, or use fewer splits in "
             "cross-validation"
         )
-
-
-def n_samples_of(X: Any) -> int:
-    return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
 def is_dask(X: object) -> bool:

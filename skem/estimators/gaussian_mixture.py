@@ -49,7 +49,6 @@ from skem.estimators._checking import (
     check_weights,
     integers,
     mean_one,
-    n_samples_of,
     numbers,
     total_weight,
 )
@@ -275,8 +274,8 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         if previous is not None:
             self._check_unchanged("warm_start", samples.n_features, "set it back, or set warm_start=False")
         else:
-            n_samples = n_samples_of(X) if isinstance(samples, TrainingSamples) else None
-            labels = given_labels(self, n_samples, sample_weight)
+            in_memory = isinstance(samples, TrainingSamples)
+            labels = given_labels(self, X if in_memory else None, sample_weight)
         random_state = check_random_state(self.random_state)
         training = self._prepare(samples, continued=previous is not None)
         if previous is None and not isinstance(self.init, tuple):
@@ -364,7 +363,7 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
                     f"n_components={self.n_components} exceeds the n_samples={n} samples with a weight of the first batch: "
                     "give it as many samples as there are components"
                 )
-            labels = given_labels(self, len(checked), sample_weight)
+            labels = given_labels(self, checked, sample_weight)
             training = self._prepare(samples, continued=False)
             random_state = check_random_state(self.random_state)
             start = initial_mixture(self, training, training.parts.whole, random_state, labels)
