@@ -11,37 +11,33 @@ from dataclasses import fields
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
-from sklearn import config_context
-from sklearn.utils._array_api import (
-    _is_numpy_namespace,
-    _max_precision_float_dtype,
-    get_namespace,
-    get_namespace_and_device,
-    move_to,
-)
+from sklearn import config_context, get_config
 
 from skem.engine.device import Device
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Features
+from skem.estimators._sklearn import get_namespace_and_device, move_to
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def device_of(X: object) -> Device | None:
     """The device of ``X``, if it is an array of another library than NumPy under ``array_api_dispatch``."""
-    if isinstance(X, Features):
+    if isinstance(X, (Features, np.ndarray)) or not get_config()["array_api_dispatch"]:
         return None
-    xp, of_array_api, device = get_namespace_and_device(X)
-    if not of_array_api or _is_numpy_namespace(xp):
+    xp, _, device = get_namespace_and_device(X)
+    if getattr(xp, "ndarray", None) is np.ndarray:  # NumPy, or a layer around it
         return None
-    has_float64 = _max_precision_float_dtype(xp, device) == xp.float64
-    return Device(xp, device, _place(xp, device), has_float64, to_numpy)
-
-
-def _place(xp: Any, device: Any) -> str:
-    """A namespace and a device in words."""
+    has_float64 = "float64" in xp.__array_namespace_info__().dtypes(device=device, kind="real floating")
     # The namespace of a compatibility layer ends with the name of its library.
-    return f"{xp.__name__.rsplit('.', 1)[-1]} on {device}"
+    name = f"{xp.__name__.rsplit('.', 1)[-1]} on {device}"
+    return Device(xp, device, name, has_float64, to_numpy)
+
+
+def _place_of(array: Any) -> str:
+    """The array library and the device of an array in words."""
+    device = device_of(array)
+    return "numpy" if device is None else device.name
 
 
 def to_numpy(value: Any) -> Any:
@@ -66,7 +62,7 @@ def raise_missing_on(device: Device) -> NoReturn:
 
 def namespace_of(array: Any) -> Any:
     """The array namespace of an array."""
-    return get_namespace(array)[0]
+    return np if isinstance(array, np.ndarray) else get_namespace_and_device(array)[0]
 
 
 def labels_of(classes: np.ndarray, codes: Any) -> Any:
@@ -101,13 +97,23 @@ def refuse_foreign(init: Any, X: Any) -> None:
         for element in init.values() if isinstance(init, dict) else init:
             refuse_foreign(element, X)
     elif hasattr(init, "__dlpack__"):
-        where = [get_namespace_and_device(array)[::2] for array in (X, init)]
-        if where[0] != where[1] and not all(_is_numpy_namespace(xp) for xp, _ in where):
-            of_X, of_init = (_place(*place) for place in where)
+        of_X, of_init = _place_of(X), _place_of(init)
+        if of_X != of_init:
             raise ValueError(f"init: its arrays must be where X is, but X is of {of_X} and init of {of_init}")
 
 
 # Fitted models
+
+
+def refuse_other_device(estimator: Any, X: Any, method: str) -> None:
+    """Raise ValueError under ``array_api_dispatch`` if ``X`` has another namespace or device than the ``X`` of ``fit``."""
+    if get_config()["array_api_dispatch"]:
+        of_fit, of_X = _place_of(getattr(estimator, estimator._device_attribute)), _place_of(X)
+        if of_fit != of_X:
+            raise ValueError(
+                f"{type(estimator).__name__}.{method}() must use the same namespace and the same device as fit(), but its X "
+                f"is of {of_X} and the X of fit() was of {of_fit}: move X there"
+            )
 
 
 def move_to_device_of(estimator: Any, X: Any) -> None:

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from scipy.special import log_softmax, logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine import partition
@@ -51,6 +50,7 @@ from skem.estimators._fitted import FittedMixture, checked_assignment, possible,
 from skem.estimators._log_odds import decision_function
 from skem.estimators._methods import computed_on_host, per_sample
 from skem.estimators._samples import TrainingSamples, training_samples
+from skem.estimators._sklearn import StrOptions
 from skem.estimators._state import attributes_of, expect, take, take_classes, take_features, take_list
 from skem.estimators._training import (
     Iteration,

@@ -1,15 +1,31 @@
-"""The adapter to ``sklearn.callback``, which is experimental upstream, so kept to one file."""
+"""The adapter to ``sklearn.callback``, which is experimental: no fit without callbacks needs it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
-from sklearn.callback import CallbackSupportMixin, with_callbacks
+import sklearn
 
 from skem.engine.threads import interruptible, single_threaded
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        def set_callbacks(self, *callbacks: object) -> NoReturn:
+            """Raise NotImplementedError: scikit-learn has no callbacks before its version 1.9."""
+            raise NotImplementedError(
+                f"{type(self).__name__}.set_callbacks: scikit-learn {sklearn.__version__} has no callbacks that skem can "
+                "use: install scikit-learn 1.9"
+            )
+
+    def with_callbacks(method: Any) -> Any:
+        return method
+
 
 __all__ = ["CallbackSupportMixin", "Progress", "Unobserved", "fitting", "with_callbacks"]
 
@@ -73,6 +89,8 @@ class Progress:
     ) -> None:
         self._data = {"estimator": estimator, "X": X, "y": y, "metadata": {"sample_weight": sample_weight}}
         self.observed = bool(getattr(estimator, "_skl_callbacks", None))
+        if not self.observed:
+            return
         with _users_code():
             self._fit = estimator._init_callback_context(
                 max_subtasks=max_tasks, sequential_subtasks=not parallel
@@ -97,6 +115,8 @@ class Progress:
             task.stop = context.call_on_fit_task_end(**self._data, reconstruction_attributes=attributes)
 
     def end(self) -> None:
+        if not self.observed:
+            return
         with _users_code():
             self._fit.call_on_fit_task_end(**self._data, reconstruction_attributes=dict)
 

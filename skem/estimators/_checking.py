@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from datetime import date, timedelta
 from numbers import Integral, Real
@@ -11,12 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
-from sklearn.utils._missing import is_pandas_na, is_scalar_nan
-from sklearn.utils._param_validation import Interval as _Interval
-from sklearn.utils.validation import _check_sample_weight, _get_feature_names, validate_data
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
 
 from skem.engine.masked import refuse_masked, with_nan
 from skem.engine.parts import slices, tree
+from skem.estimators import _sklearn
 from skem.estimators._array_api import device_of
 
 LEAST_WEIGHT = 1e-30
@@ -24,7 +26,7 @@ LEAST_WEIGHT = 1e-30
 this share, times the responsibility of a component."""
 
 
-class Interval(_Interval):
+class Interval(_sklearn.Interval):
     """Numbers in an interval; True and False are no numbers."""
 
     def is_satisfied_by(self, val: Any) -> bool:
@@ -132,7 +134,7 @@ def raise_if_not_numbers(X: ArrayLike) -> None:
         table = np.asarray(X, dtype=object)
     except ValueError:
         return
-    names = _get_feature_names(X)
+    names = _feature_names(X)
     for j, column in enumerate(table.T if table.ndim == 2 else ()):
         wrong = next((value for value in column if not _is_number(value)), None)
         if wrong is not None:
@@ -147,9 +149,23 @@ def raise_if_not_numbers(X: ArrayLike) -> None:
             raise TypeError(f"{message} Each argument must be a string or a number.") from None
 
 
+def _feature_names(X: ArrayLike) -> np.ndarray | None:
+    """Names of the columns of a table whose names are text."""
+    reader = BaseEstimator()
+    validate_data(reader, X, skip_check_array=True, ensure_2d=False)
+    return getattr(reader, "feature_names_in_", None)
+
+
+def _is_missing(value: Any) -> bool:
+    """True for None, NaN and pandas.NA."""
+    if value is None or value is getattr(sys.modules.get("pandas"), "NA", None):
+        return True
+    return isinstance(value, Real) and bool(value != value)
+
+
 def _is_number(value: Any) -> bool:
     """True for numbers, also as text, and for missing values."""
-    if value is None or is_pandas_na(value):
+    if _is_missing(value):
         return True
     if isinstance(value, _TIMES):
         return False
@@ -167,7 +183,7 @@ def refuse_missing_labels(y: Any, first_row: int = 0) -> None:
     if labels.dtype.kind == "O" and {*map(type, labels)} <= {str, int, bool}:  # faster than to look at each
         return
     if labels.dtype.kind == "O":
-        missing = np.array([label is None or is_scalar_nan(label) or is_pandas_na(label) for label in labels])
+        missing = np.array([_is_missing(label) for label in labels])
     else:
         missing = np.isnan(labels) if labels.dtype.kind in "fmM" else np.zeros(0)
     if missing.any():
@@ -186,12 +202,30 @@ def check_weights(sample_weight: ArrayLike | None, X: Any) -> np.ndarray:
         Weights that are negative, all zero, masked or not finite, or of another number of samples.
     """
     refuse_masked("sample_weight", sample_weight)
+    n_samples = np.shape(X)[0]
+    if sample_weight is None or isinstance(sample_weight, Real):
+        sample_weight = np.full(n_samples, 1.0 if sample_weight is None else sample_weight)
+    check = {"dtype": np.float64, "order": "C", "ensure_2d": False, "ensure_non_negative": True}
     try:
-        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = check_array(sample_weight, **check, input_name="sample_weight")
     except ValueError as error:
         if "could not convert" not in str(error):  # by NumPy, which names no parameter
             raise
         raise ValueError(f"sample_weight: {error}; give one non-negative number per sample") from None
+    if weights.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight has the shape {weights.shape}: give one non-negative number per sample, shape ({n_samples},)"
+        )
+    _refuse_zero(weights)
+    return weights
+
+
+def _refuse_zero(weights: np.ndarray) -> None:
+    if not weights.any():
+        raise ValueError(
+            f"sample_weight is zero for all of {len(weights)} samples: give one of them a weight, or use fewer splits in "
+            "cross-validation"
+        )
 
 
 def is_dask(X: object) -> bool:
@@ -258,11 +292,7 @@ def weighted_samples(
 
 def mean_one(weights: np.ndarray) -> np.ndarray:
     """Scale weights to a mean of one; ValueError if all are zero."""
-    if not weights.any():
-        raise ValueError(
-            f"sample_weight is zero for all of {len(weights)} samples: give one of them a weight, or use fewer splits in "
-            "cross-validation"
-        )
+    _refuse_zero(weights)
     with np.errstate(over="ignore"):
         mean = tree(weights[part].sum() for part in slices(len(weights))) / len(weights)
     return weights / mean if 0 < mean < np.inf else mean_one(weights / weights.max())

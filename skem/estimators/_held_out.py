@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import _safe_indexing, column_or_1d, indexable
+from sklearn.utils import column_or_1d, indexable
 
 from skem.estimators._checking import check_weights, mean_one, refuse_missing_labels
+from skem.estimators._sklearn import safe_indexing
 
 LEAST = float(np.log(np.finfo(np.float64).eps))
 """Lower bound of a log posterior, in nats: without it one sample could outweigh all others."""
@@ -49,7 +50,7 @@ class Data(NamedTuple):
         return cls(X, column_or_1d(y), weights)
 
     def take(self, indices: np.ndarray) -> Data:
-        return Data(*(None if part is None else _safe_indexing(part, indices) for part in self))
+        return Data(*(None if part is None else safe_indexing(part, indices) for part in self))
 
     def score(self, scorer: Callable[..., float], model: Any) -> float:
         weights = {} if self.sample_weight is None else {"sample_weight": self.sample_weight}

@@ -8,12 +8,17 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from sklearn.utils._array_api import check_same_namespace
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine.device import DeviceFeatures
 from skem.engine.rows import Features
-from skem.estimators._array_api import device_of, on_device_of_fit, raise_missing_on, to_numpy
+from skem.estimators._array_api import (
+    device_of,
+    on_device_of_fit,
+    raise_missing_on,
+    refuse_other_device,
+    to_numpy,
+)
 from skem.estimators._checking import is_dask
 
 if TYPE_CHECKING:
@@ -35,7 +40,7 @@ def per_sample(method: Method) -> Method:
         if is_dask(X):
             return _map_blocks(self, method.__name__, X, args, kwargs)
         check_is_fitted(self)
-        check_same_namespace(X, self, attribute=self._device_attribute, method=method.__name__)
+        refuse_other_device(self, X, method.__name__)
         device = device_of(X)
         features = self._features(to_numpy(X))
         if device is not None:

@@ -26,8 +26,8 @@ CLUSTERINGS = {"kmeans": "random_subset"} | {name: name for name in SEEDS}
 """Seeds of each initialisation by k-means."""
 
 
-def given_labels(model: Any, n_samples: int | None, sample_weight: ArrayLike | None) -> np.ndarray | None:
-    """The component of each sample with a weight, if ``init`` holds labels; ``n_samples`` is None outside memory."""
+def given_labels(model: Any, X: Any, sample_weight: ArrayLike | None) -> np.ndarray | None:
+    """The component of each sample with a weight, if ``init`` holds labels; ``X`` is None for samples outside memory."""
     init = to_numpy(model.init)
     if not isinstance(init, dict):
         return None
@@ -38,8 +38,9 @@ def given_labels(model: Any, n_samples: int | None, sample_weight: ArrayLike | N
         )
     if "means" in init:
         return None
-    if n_samples is None:
+    if X is None:
         raise ValueError("init: labels need X as an array in memory; give means instead")
+    n_samples = np.shape(to_numpy(X))[0]
     labels = checked_labels(init["labels"], model.n_components, n_samples)
     _, labels, _ = weighted_samples(np.empty((n_samples, 1)), labels, to_numpy(sample_weight))
     raise_if_any_empty(labels, model.n_components, "no sample has label")

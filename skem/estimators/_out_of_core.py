@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_feature_names, column_or_1d
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from skem.engine import rows as _rows
 from skem.engine.masked import refuse_masked, with_nan
@@ -47,7 +47,7 @@ def out_of_core_samples(estimator: Any, X: Any, y: Any, sample_weight: Any) -> O
         executor, table = FileReaders(estimator.n_jobs), X.empty_table
     if len(X.shape) != 2 or 0 in X.shape:
         raise ValueError(f"X must have samples and features, got shape {X.shape}")
-    _check_feature_names(estimator, table, reset=True)
+    validate_data(estimator, table, skip_check_array=True, ensure_2d=False)
     estimator.n_features_in_ = X.shape[1]
     return OutOfCoreSamples(name, executor, executor.blocks(X, y, sample_weight), X.shape[1], X.dtype)
 

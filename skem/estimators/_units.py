@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 import numpy as np
-from sklearn.utils.stats import _weighted_percentile
 
 from skem.engine.covariances import CovarianceType
 from skem.engine.parameters import Mixture
@@ -111,6 +110,9 @@ deviation. The median of the distances would be too small for skewed features.""
 QUANTILE_SAMPLES = 10_000
 """Largest number of samples that determine limits: the standard error of a limit is then about 2% of its distance to the median."""
 
+ROUNDING = 2e-11
+"""Relative error that a sum of the weights of up to a million samples may have."""
+
 UNLIMITED = float(np.finfo(np.float64).max)
 
 
@@ -120,18 +122,25 @@ def robust_limits(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
     Distances of zero do not count, so the limits suit features that are zero for most samples. NaN is a missing value.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        median = _percentile(X.astype(np.float64), weights, 50.0)
+        median = weighted_percentile(X.astype(np.float64), weights, 50.0)
         distances = np.abs(X - median)
         distances[distances <= 4 * np.finfo(X.dtype).eps * np.abs(median)] = np.nan
-        reach = LIMIT / NORMAL_PERCENTILE * _percentile(distances, weights, PERCENTILE)
+        reach = LIMIT / NORMAL_PERCENTILE * weighted_percentile(distances, weights, PERCENTILE)
         limits = np.stack([median - reach, median + reach])
     unlimited = np.array([[-UNLIMITED], [UNLIMITED]])
     return np.where(np.isfinite(limits), limits, unlimited)
 
 
-def _percentile(X: np.ndarray, weights: np.ndarray, rank: float) -> np.ndarray:
-    """Weighted percentile of each column, (M,); between two samples their mean, even if sums of weights are rounded."""
-    return _weighted_percentile(X, weights, [rank - 1e-9, rank + 1e-9]).mean(axis=1)
+def weighted_percentile(X: np.ndarray, weights: np.ndarray, rank: float) -> np.ndarray:
+    """Weighted percentile of each column, (M,); between two samples their mean, even if sums of weights are rounded.
+
+    NaN is a missing value; a column without any value has the percentile NaN.
+    """
+    order = X.argsort(axis=0)  # NaN last
+    totals = np.take_along_axis(np.where(np.isnan(X), 0.0, weights[:, None]), order, axis=0).cumsum(axis=0)
+    shares = rank / 100 * np.array([1 - ROUNDING, 1 + ROUNDING])
+    chosen = np.stack([(totals < share * totals[-1]).sum(axis=0) for share in shares])
+    return np.take_along_axis(np.take_along_axis(X, order, axis=0), chosen, axis=0).mean(axis=0)
 
 
 def winsorised(X: np.ndarray, limits: np.ndarray | None) -> np.ndarray:

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from skem.estimators._array_api import device_of
@@ -23,6 +22,7 @@ from skem.estimators._docstrings import documented
 from skem.estimators._fitted import FittedMixture
 from skem.estimators._methods import per_sample
 from skem.estimators._quantiles import with_saved_scaler
+from skem.estimators._sklearn import StrOptions
 from skem.estimators._state import POSITIVE, attributes_of, take
 from skem.estimators._training import Iteration, Training
 from skem.estimators.pskem import PSKEMClassifier

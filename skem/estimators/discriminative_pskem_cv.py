@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils._param_validation import StrOptions
 
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.masked import with_nan
@@ -22,6 +21,7 @@ from skem.estimators._docstrings import documented
 from skem.estimators._held_out import Data, collecting, held_out_splits, none_fitted, quiet
 from skem.estimators._quantiles import STANDARDIZE, of_classifier, quantiles_to_normal, scaled_classifier
 from skem.estimators._search import Search, candidates, numbers_of_blocks, refuse_init_arrays
+from skem.estimators._sklearn import StrOptions
 from skem.estimators.discriminative_pskem import DiscriminativePSKEMClassifier
 
 PER_CLASS = (1, 4, 16)

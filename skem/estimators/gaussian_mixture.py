@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from skem.engine import em, missing_em, stepwise
 from skem.engine.covariances import COVARIANCE_TYPES
@@ -61,6 +60,7 @@ from skem.estimators._metrics import METRICS
 from skem.estimators._mixture_initialisation import CLUSTERINGS, given_labels, initial_mixture
 from skem.estimators._out_of_core import OutOfCoreSamples
 from skem.estimators._samples import TrainingSamples, training_samples
+from skem.estimators._sklearn import StrOptions
 from skem.estimators._state import attributes_of, take, take_features
 from skem.estimators._training import (
     Iteration,
@@ -280,8 +280,8 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
         if previous is not None:
             self._check_unchanged("warm_start", samples.n_features, "set it back, or set warm_start=False")
         else:
-            n_samples = _num_samples(X) if isinstance(samples, TrainingSamples) else None
-            labels = given_labels(self, n_samples, sample_weight)
+            in_memory = isinstance(samples, TrainingSamples)
+            labels = given_labels(self, X if in_memory else None, sample_weight)
         random_state = check_random_state(self.random_state)
         training = self._prepare(samples, continued=previous is not None)
         if previous is None and not isinstance(self.init, tuple):
@@ -369,7 +369,7 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
                     f"n_components={self.n_components} exceeds the n_samples={n} samples with a weight of the first batch: "
                     "give it as many samples as there are components"
                 )
-            labels = given_labels(self, len(checked), sample_weight)
+            labels = given_labels(self, checked, sample_weight)
             training = self._prepare(samples, continued=False)
             random_state = check_random_state(self.random_state)
             start = initial_mixture(self, training, training.parts.whole, random_state, labels)

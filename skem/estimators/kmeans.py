@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from skem.engine.given_start import checked_means
@@ -31,6 +30,7 @@ from skem.estimators._checking import (
 from skem.estimators._docstrings import documented
 from skem.estimators._files import load, save
 from skem.estimators._metrics import METRICS, metric_units
+from skem.estimators._sklearn import StrOptions
 from skem.estimators._state import POSITIVE, attributes_of, take, take_features
 
 FARTHEST = 1e150

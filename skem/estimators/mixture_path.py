@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import xlogy
 from sklearn.base import BaseEstimator, DensityMixin, clone
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import _check_feature_names
+from sklearn.utils.validation import validate_data
 
 from skem.engine.threads import Workers
 from skem.estimators._callbacks import Progress
@@ -19,6 +18,7 @@ from skem.estimators._checking import check_features, check_weights, integers, n
 from skem.estimators._docstrings import documented
 from skem.estimators._held_out import Data, collecting, none_fitted, quiet
 from skem.estimators._search import Search, candidates, refuse_init_arrays, split
+from skem.estimators._sklearn import StrOptions
 from skem.estimators._training import seeds, warn_unless_converged
 from skem.estimators.gaussian_mixture import GaussianMixture
 
@@ -168,7 +168,7 @@ class GaussianMixturePath(Search, DensityMixin, BaseEstimator, model=GaussianMix
         warn_unless_converged(best)
         names = "init", "n_jobs", "warm_start"
         self.best_estimator_ = best.set_params(**{name: getattr(original, name) for name in names})
-        _check_feature_names(best, X, reset=True)
+        validate_data(best, X, skip_check_array=True)
 
     def _split(self, data: Data, n_components: int, seed: int) -> tuple[Data, Data]:
         n = len(data.X)

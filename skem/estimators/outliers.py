@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods
-from sklearn.utils.stats import _weighted_percentile
 from sklearn.utils.validation import check_is_fitted
 
 from skem.estimators._callbacks import all_or_nothing
 from skem.estimators._checking import check_features, check_weights, numbers
 from skem.estimators._docstrings import documented
+from skem.estimators._sklearn import HasMethods
+from skem.estimators._units import weighted_percentile
 from skem.estimators.gaussian_mixture import GaussianMixture
 
 
@@ -95,14 +95,9 @@ class DensityOutlierDetector(OutlierMixin, BaseEstimator):
             checked = check_features(self, X)
             self.estimator_ = GaussianMixture() if self.estimator is None else clone(self.estimator)
             self.estimator_.fit(X, y, **weights)
-            self.offset_ = float(
-                _weighted_percentile(
-                    self.estimator_.score_samples(X),
-                    check_weights(sample_weight, checked),
-                    100 * self.contamination,
-                    average=True,
-                )
-            )
+            scores = np.asarray(self.estimator_.score_samples(X))
+            used = check_weights(sample_weight, checked)
+            self.offset_ = float(weighted_percentile(scores[:, None], used, 100 * self.contamination)[0])
         return self
 
     def fit_predict(

@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils._param_validation import StrOptions
 
 from skem.estimators._base import SharedKernelClassifier
 from skem.estimators._components import INITIALISATIONS
 from skem.estimators._docstrings import documented
+from skem.estimators._sklearn import StrOptions
 
 SHARINGS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The lambdas of Titsias and Likas (2001), section IV."""

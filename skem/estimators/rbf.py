@@ -14,11 +14,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import euclidean_distances
 from sklearn.pipeline import Pipeline
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from skem.estimators._checking import check_features, integers, numbers
 from skem.estimators._docstrings import documented
+from skem.estimators._sklearn import StrOptions
 from skem.estimators.gaussian_mixture import GaussianMixture
 
 

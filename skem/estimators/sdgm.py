@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from scipy.special import log_softmax, logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,6 +24,7 @@ from skem.estimators._feature_maps import FeatureMap, Kernel, n_quadratic
 from skem.estimators._files import load, save
 from skem.estimators._fit_cost import refuse_more_than_memory, warn_of_long_fit
 from skem.estimators._log_odds import decision_function
+from skem.estimators._sklearn import StrOptions
 from skem.estimators._state import POSITIVE, attributes_of, take, take_classes, take_features
 from skem.estimators._training import converged_attribute, take_converged, warn_unless_converged
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import array_api_strict
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_wine
-from sklearn.utils._array_api import NamespaceAndDevice, move_to
+from sklearn.utils._array_api import NamespaceAndDevice
 from sklearn.utils.estimator_checks import (
     check_array_api_input,
     check_array_api_mixed_inputs,
@@ -27,7 +28,7 @@ from skem import (
     SKEMClassifier,
 )
 from skem.engine import device
-from skem.estimators import _array_api
+from skem.estimators._sklearn import move_to
 
 CPU, OTHER = (array_api_strict.Device(name) for name in ("CPU_DEVICE", "device1"))
 STRICT = array_api_strict.asarray
@@ -209,7 +210,8 @@ def test_refused_input():
 
 def test_device_without_float64(monkeypatch):
     """The GPU of a Mac computes in float32; samples for which that is not exact enough are refused."""
-    monkeypatch.setattr(_array_api, "_max_precision_float_dtype", lambda xp, _: xp.float32)
+    info = SimpleNamespace(dtypes=lambda **_: {"float32": array_api_strict.float32})
+    monkeypatch.setattr(array_api_strict, "__array_namespace_info__", lambda: info)
     X, _ = clusters(900)
     X = X.astype(np.float32)
     model = GaussianMixture(3, init="sample", max_iter=5, tol=0.0, random_state=0)

@@ -63,7 +63,7 @@ SAMPLES = [
         for weight, words in ((-1.0, "[Nn]egative"), (np.nan, "sample.?weight"), (np.inf, "sample.?weight"))
     ),
     (SKEM, {"sample_weight": np.zeros(60)}, "weight"),
-    (MIXTURE, {"sample_weight": np.zeros(60)}, "at least one non-zero number"),
+    (MIXTURE, {"sample_weight": np.zeros(60)}, "sample_weight is zero for all of"),
     (SKEM, {"sample_weight": np.ones(59)}, "sample.?weight"),
     (MIXTURE, {"sample_weight": np.eye(60)[0]}, "n_components=3 exceeds the n_samples=1 samples"),
     (

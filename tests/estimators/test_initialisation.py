@@ -182,6 +182,13 @@ def test_labels_alone_are_one_m_step(covariance_type):
     assert (model.n_iter_, hasattr(model, "converged_"), model.lower_bound_) == (0, False, -np.inf)
 
 
+def test_labels_of_a_first_batch():
+    by_labels = GaussianMixture(3, init={"labels": np.arange(150) % 3}, max_iter=0)
+    fitted = GaussianMixture(**by_labels.get_params()).fit(X)
+    by_arrays = GaussianMixture(3, init=(fitted.weights_, fitted.means_, fitted.covariances_))
+    assert_allclose(by_labels.partial_fit(X).means_, by_arrays.partial_fit(X).means_)
+
+
 def test_singular_covariances_are_those_of_all_clusters():
     labels = np.r_[np.zeros(100, int), np.ones(48, int), 2, 2]
     options = {"max_iter": 0, "reg_covar": 0.0}

@@ -6,9 +6,9 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.utils._param_validation import Interval
 
 import skem
+from skem.estimators._checking import Interval
 
 ESTIMATORS = [getattr(skem, name) for name in skem.__all__ if hasattr(getattr(skem, name), "fit")]
 SINGLE = [each for each in ESTIMATORS if not each.__name__.endswith(("CV", "Search"))]

@@ -90,7 +90,7 @@ def test_weights_whose_sum_overflows():
     ):
         with pytest.raises(ValueError, match="sample_weight: the sum of the weights overflows"):
             refused()
-    with pytest.raises(ValueError, match="non-zero"):
+    with pytest.raises(ValueError, match="zero for all of 150 samples"):
         mixture.score(X, sample_weight=np.zeros(len(X)))
 
 

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
 from sklearn.utils import gen_batches
-from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_X_y
 
 Rows = NDArray[np.float64]
@@ -75,12 +74,12 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         pairs = self._pair_decisions(X)
         if len(self.classes_) == 2:
             return pairs[:, 0]
-        return _ovr_decision_function(pairs >= 0, pairs, len(self.classes_))
+        return _votes(pairs, len(self.classes_))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Class with most votes, shape (n,); of equals the first, or with ``break_ties`` that of the largest margins."""
         pairs, n_classes = self._pair_decisions(X), len(self.classes_)
-        votes = _ovr_decision_function(pairs >= 0, pairs, n_classes)
+        votes = _votes(pairs, n_classes)
         if not self.break_ties or n_classes == 2:
             votes = np.rint(votes)  # without the margins, which are less than a third
         return self.classes_[votes.argmax(axis=1)]
@@ -139,3 +138,14 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
 
 def _sides(first: Indices, second: Indices) -> Rows:
     return np.repeat([-1.0, 1.0], [len(first), len(second)])
+
+
+def _votes(pairs: Rows, n_classes: int) -> Rows:
+    """Votes for each class plus, to order equal votes, its margins scaled to less than a third; shape (n, L), as of `SVC`."""
+    votes, margins = np.zeros((2, len(pairs), n_classes))
+    for decision, (i, j) in zip(pairs.T, combinations(range(n_classes), 2), strict=True):
+        votes[:, i] += decision < 0
+        votes[:, j] += decision >= 0
+        margins[:, i] -= decision
+        margins[:, j] += decision
+    return votes + margins / (3 * (np.abs(margins) + 1))
