@@ -350,7 +350,7 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         refuse_masked("class_prior", given)
         try:
             prior = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError):  # words
+        except (TypeError, ValueError, OverflowError):  # words
             prior = np.empty(0)
         if prior.shape != (n_classes,) or not (prior >= 0).all() or not np.isclose(prior.sum(), 1.0):
             raise ValueError(
