@@ -266,7 +266,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         y : array-like of shape (n_samples,)
             Class labels, of at least two classes.
         sample_weight : array-like of shape (n_samples,), optional
-            As for ``PSKEMClassifier``. EM, discriminative training and temperature use them.
+            As for ``PSKEMClassifier``. EM, discriminative training and temperature use them. The prior of the temperature and
+            the background count samples, whatever their weights.
 
         Returns
         -------
