@@ -1,9 +1,11 @@
 """Public fitted attributes are the state of an estimator: predictions and files follow what is assigned."""
 
+import ast
 import copy
 import io
 import pickle
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -220,3 +222,28 @@ def test_fitted_mixtures_can_be_compared_and_hashed():
     assert block == block
     assert block != other
     assert len({block, other, model._fitted.units}) == 3
+
+
+ARRAYS = "ndarray", "NDArray", "DataFrame", "Mixture"
+
+
+def records_with_arrays():
+    """Classes of the package with an array or a table as a field: their file, name, decorators and bases."""
+    for file in Path(skem.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ClassDef):
+                types = [
+                    ast.unparse(each.annotation) for each in node.body if isinstance(each, ast.AnnAssign)
+                ]
+                if any(name in text for text in types if "Callable" not in text for name in ARRAYS):
+                    yield file, node.name, [ast.unparse(each) for each in node.decorator_list + node.bases]
+
+
+def test_records_with_arrays_are_compared_by_identity():
+    """The equality of arrays has no truth value. Tuples, which are compared by their elements, are for internal use."""
+    records = list(records_with_arrays())
+    assert {"Mixture", "Units", "Trial", "State"} <= {name for _, name, _ in records}
+    for file, name, kinds in records:
+        if "NamedTuple" in kinds:
+            assert file.parent.name == "engine" or file.name.startswith("_"), f"{name} of {file} is public"
+        assert not any("dataclass" in kind and "eq=False" not in kind for kind in kinds), f"{name} of {file}"
