@@ -23,7 +23,7 @@ from skem.estimators._docstrings import documented
 from skem.estimators._fitted import FittedMixture
 from skem.estimators._methods import per_sample
 from skem.estimators._quantiles import with_saved_scaler
-from skem.estimators._state import POSITIVE, attributes_of, take
+from skem.estimators._state import attributes_of, expect, take
 from skem.estimators._training import Iteration, Training
 from skem.estimators.pskem import PSKEMClassifier
 
@@ -335,7 +335,10 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         """Set the fitted attributes of an iteration of EM."""
         super()._store(training, iteration)
         self._generative = self._fitted
-        self.temperature_ = 1.0 if self.temperature == "auto" else float(self.temperature)
+        # The least temperature in float32 rounds to less.
+        self.temperature_ = (
+            1.0 if self.temperature == "auto" else max(float(self.temperature), LEAST_TEMPERATURE)
+        )
         self.background_, self.strength_ = 0.0, np.inf
         self.n_discriminative_iter_ = self.best_discriminative_iter_ = 0
         self.conditional_log_likelihood_ = np.empty(0)
@@ -384,8 +387,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         state |= self._fitted.units_state()
         names = "generative_blocks_.*.{}"
         self._generative = FittedMixture.of_state(state, mixtures, columns, self.standardize, names)
-        self.temperature_ = take(state, "temperature_", least=POSITIVE)
-        self.background_ = take(state, "background_", least=0, most=1)
+        self.temperature_, self.background_ = take(state, "temperature_"), take(state, "background_")
+        self._expect_temperature()
         self.strength_ = take(state, "strength_", least=0, most=np.inf)
         n_iter = take(state, "n_discriminative_iter_", kind="integer", least=0)
         self.n_discriminative_iter_ = n_iter
@@ -397,9 +400,15 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
 
     # Decisions
 
+    def _expect_temperature(self) -> None:
+        """Raise ValueError for a temperature or a background, assigned or from a file, that gives no probabilities."""
+        expect("temperature_", self.temperature_, least=LEAST_TEMPERATURE)
+        expect("background_", self.background_, least=0, most=1)
+
     @per_sample
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(c|x) of the tempered product, with its background, shape (n_samples, n_classes)."""
+        self._expect_temperature()
         log_joint = self.predict_joint_log_proba(X)
         return tempered(log_joint, self._log_prior(), self.temperature_, self.background_)
 
