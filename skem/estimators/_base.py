@@ -413,6 +413,10 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         ValueError
             A sample so far away that its density is zero under every class, also from predictions.
         """
+        return self._limited_joint(X)
+
+    def _limited_joint(self, X: Any) -> Any:
+        """log p(x, c) of samples with their values between the limits of training."""
         return possible(self._joint(self._fitted.winsorised(X)), axis=1)
 
     def _joint(self, X: Any) -> Any:

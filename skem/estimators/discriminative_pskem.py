@@ -136,9 +136,9 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     Batches replaced Adam on Cholesky factors. They reach its accuracy on held-out images in fewer iterations, with a log-loss
     that differs by -1% to 12%; see the user guide.
 
-    ``class_log_density``, ``predict_joint_log_proba`` and ``responsibilities`` use the trained mixtures without the temperature.
-    The softmax of ``predict_joint_log_proba`` is therefore not ``predict_proba``. ``score_samples`` and ``sample`` use the
-    mixtures after EM.
+    ``class_log_density`` and ``responsibilities`` use the trained mixtures without temperature and background.
+    ``predict_joint_log_proba`` is log p(x) of these mixtures plus log p(c|x), so that its softmax is ``predict_proba``.
+    ``score_samples`` and ``sample`` use the mixtures after EM.
 
     The logits of training are log p(x|c) / T + log p(c): a rare class begins with a low probability, and its samples have large
     gradients. Predictions divide log p(c) by T as well, so that the initial temperature changes no decision.
@@ -408,8 +408,18 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     @per_sample
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(c|x) of the tempered product, with its background, shape (n_samples, n_classes)."""
+        return self._tempered(self._limited_joint(X))
+
+    @per_sample
+    def predict_joint_log_proba(self, X: ArrayLike) -> np.ndarray:
+        """log p(x) of the trained mixtures plus log p(c|x) as predicted, shape (n_samples, n_classes)."""
+        log_joint = self._limited_joint(X)
+        if self.temperature_ == 1.0 and not self.background_:
+            return log_joint
+        return logsumexp(log_joint, axis=1, keepdims=True) + self._tempered(log_joint)
+
+    def _tempered(self, log_joint: np.ndarray) -> np.ndarray:
         self._expect_temperature()
-        log_joint = self.predict_joint_log_proba(X)
         return tempered(log_joint, self._log_prior(), self.temperature_, self.background_)
 
     @per_sample

@@ -357,7 +357,7 @@ class _Paths:
         joint = np.full((len(self._codes), len(self.classes)), -np.inf)
         begin = 0
         for model, (_, X) in zip(path.models, self._data(path.params["scaling"]), strict=True):
-            values = model.predict_joint_log_proba(model._features(X))
+            values = model._limited_joint(model._features(X))
             columns = np.searchsorted(self.classes, model.classes_)
             joint[begin : begin + len(values), columns] = values
             begin += len(values)
