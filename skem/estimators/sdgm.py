@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -256,9 +257,13 @@ class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         responsibilities = initial_responsibilities(
             internal[indices], samples, self.init == "class_kmeans", check_random_state(self.random_state)
         )
-        n_columns, rank = self._map.n_columns(internal), self._map.rank(internal, self.solver)
+        n_columns, rank = self._map.size(internal, self.solver)
         size = len(codes), n_columns, rank, len(samples.component_classes)
-        refuse_more_than_memory(*size)
+        other = None
+        if self.kernel == "poly2" and self.solver != "lowrank":
+            form = "primal" if self.form == "dual" else "dual"
+            other = form, *replace(self._map, form=form).size(internal, self.solver)
+        refuse_more_than_memory(*size, other)
         warn_of_long_fit(type(self).__name__, *size)
         basis = self._map.basis(internal, indices, self.solver)
         with np.errstate(over="ignore"):
