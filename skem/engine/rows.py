@@ -81,9 +81,9 @@ class Features:
     def original(self, rows: slice | np.ndarray) -> np.ndarray:
         """All features of some samples, as in X, shape (n, M), in C order.
 
-        Read-only ones are copied: numba would compile the loops once more for them.
+        Read-only ones are copied: numba would compile the loops again for them.
         """
-        return np.require(self._rows(rows), requirements="CWE")
+        return np.require(self._rows(rows), requirements=["C", "W", "ENSUREARRAY"])
 
     def read(
         self, columns: np.ndarray, rows: slice | np.ndarray, dtype: np.dtype | type = np.float64
