@@ -27,7 +27,7 @@ this share, times the responsibility of a component."""
 
 
 class Interval(_Interval):
-    """Numbers in an interval; True and False are no numbers, and integers too large for float64 neither."""
+    """Numbers in an interval, without True, False, and integers too large for float64."""
 
     def is_satisfied_by(self, val: Any) -> bool:
         if isinstance(val, (bool, np.bool_)) or (isinstance(val, int) and abs(val) > sys.float_info.max):
@@ -40,7 +40,7 @@ LARGEST_VARIANCE = 1e100
 
 
 def integers(least: int | None = None) -> Interval:
-    """Constraint on a parameter: an integer of at least ``least``."""
+    """Constraint on a parameter: an integer from ``least`` to ``LARGEST_INTEGER``."""
     return Interval(Integral, least, LARGEST_INTEGER, closed="right" if least is None else "both")
 
 

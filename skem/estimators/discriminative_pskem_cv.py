@@ -86,7 +86,7 @@ class DiscriminativePSKEMClassifierCV(
         Candidates for R; numbers above that of the features are left out. Unused if the estimator has lists of features as its
         blocks.
     training_temperature : float or sequence of float
-        Candidates for the temperature during discriminative training. Larger ones regularise more.
+        Candidates for the temperature during discriminative training, at least 1e-6. Larger ones regularise more.
     max_doublings : int
         Maximum number of times that components double.
     cv : int, splitter, iterable or None

@@ -260,8 +260,7 @@ def spoilt(value):
     if isinstance(value, (list, tuple)) and value:
         parts = list(map(spoilt, value))
         return None if any(part is None for part in parts) else parts
-    array = np.asarray(value)
-    return value * np.nan if array.dtype.kind in "fi" and array.dtype != bool else None
+    return value * np.nan if np.asarray(value).dtype.kind in "fi" else None
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
