@@ -20,7 +20,7 @@ def checked_array(name: str, values: ArrayLike, *shapes: tuple[int | str, ...]) 
     refuse_masked(name, values)
     try:
         array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} must be an array of numbers, got {values!r}.") from error
     if not any(_matches(array.shape, shape) for shape in shapes):
         allowed = " or ".join(str(shape).replace("'", "") for shape in shapes if shape)

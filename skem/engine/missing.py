@@ -55,7 +55,8 @@ def groups(
 ) -> list[Group]:
     """Group samples by their missing features of a feature block, at most ``GROUP_SIZE`` in each group.
 
-    Diagonal covariances need no common factorisation, so their groups are of any samples. Samples without any value in the block are left out. By default, all samples are grouped.
+    Diagonal covariances need no common factorisation, so their groups are of any samples. Samples without any value in the
+    block are left out. By default, all samples are grouped.
 
     Raises
     ------

@@ -12,6 +12,9 @@ LOG_2PI = 1.8378770664093453
 EPS = 2.0**-52
 """Spacing of float64 at one."""
 
+LARGEST_INTEGER = 2**31 - 1
+"""Bound of integer parameters such as K, which no fit needs: NumPy and compiled loops overflow at 2^63."""
+
 DIGITS = 1e3
 """A difference of two terms has three digits where it is so many times larger than the rounding of the terms."""
 

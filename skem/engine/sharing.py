@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skem.engine.given_start import checked_array
-from skem.engine.parameters import Mixture
+from skem.engine.parameters import LARGEST_INTEGER, Mixture
 
 
 def equal_groups(n_components: int, n_classes: int) -> list[np.ndarray]:
@@ -59,9 +59,10 @@ def components_per_class(numbers: Mapping[Any, int] | Sequence[int], classes: np
             f"n_components has shape {np.shape(numbers)}; give one number for each of the {len(labels)} classes {labels}."
         )
     for label, number in zip(labels, numbers, strict=True):
-        if not isinstance(number, Integral) or isinstance(number, bool) or number < 1:
+        is_integer = isinstance(number, Integral) and not isinstance(number, bool)
+        if not (is_integer and 1 <= number <= LARGEST_INTEGER):
             raise ValueError(
-                f"n_components of class {label!r} must be an integer of at least 1; got {number!r}."
+                f"n_components of class {label!r} must be an integer from 1 to {LARGEST_INTEGER}; got {number!r}."
             )
     return [int(number) for number in numbers]
 

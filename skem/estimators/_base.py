@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skem.engine import partition
 from skem.engine.covariances import COVARIANCE_TYPES
+from skem.engine.given_start import checked_array
 from skem.engine.masked import refuse_masked
 from skem.engine.parameters import Mixture
 from skem.engine.problem import ACTIVE_ROWS
@@ -74,9 +75,15 @@ def fitted_attribute(public: str, name: str, doc: str, owner: str = "_fitted") -
         changed = replace(getattr(self, owner), **{name: tuple(to_numpy(list(values)))})
         for mixture in changed.mixtures:
             checked_assignment(mixture, changed.covariance_type)
+        for r, columns in enumerate(changed.columns):
+            _expect_columns(r, columns, self.n_features_in_)
         setattr(self, owner, changed)
 
     return property(get, assign, doc=doc)
+
+
+def _expect_columns(block: int, columns: Any, n_features: int) -> None:
+    expect(f"block_indices_.{block}", columns, (None,), "integer", least=0, most=n_features - 1)
 
 
 def only_block(name: str, doc: str) -> Any:
@@ -357,7 +364,7 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         refuse_masked("class_prior", given)
         try:
             prior = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError):  # words
+        except (TypeError, ValueError, OverflowError):  # words
             prior = np.empty(0)
         if prior.shape != (n_classes,) or not (prior >= 0).all() or not np.isclose(prior.sum(), 1.0):
             raise ValueError(
@@ -414,6 +421,10 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         ValueError
             A sample so far away that its density is zero under every class, also from predictions.
         """
+        return self._limited_joint(X)
+
+    def _limited_joint(self, X: Any) -> Any:
+        """log p(x, c) of samples with their values between the limits of training."""
         return possible(self._joint(self._fitted.winsorised(X)), axis=1)
 
     def _joint(self, X: Any) -> Any:
@@ -421,9 +432,16 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         log_density = self.class_log_density(X)
         return log_density + like(self._log_prior(), log_density)
 
+    def _prior(self) -> np.ndarray:
+        """``class_prior_``, (L,), as fitted, assigned or read from a file."""
+        prior = checked_array("class_prior_", to_numpy(self.class_prior_), (len(self.classes_),))
+        if not (prior >= 0).all() or not np.isclose(prior.sum(), 1.0):
+            raise ValueError(f"class_prior_ must be non-negative and sum to one, got {prior}")
+        return prior
+
     def _log_prior(self) -> np.ndarray:
         with np.errstate(divide="ignore"):
-            return np.log(to_numpy(self.class_prior_))
+            return np.log(self._prior())
 
     @per_sample
     def score_samples(self, X: ArrayLike) -> np.ndarray:
@@ -468,7 +486,7 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         """
         features = self._features(X)
         codes = None if y is None else self._encode(y, len(features.X))
-        prior = to_numpy(self.class_prior_)[:, None]
+        prior = self._prior()[:, None]
         per_block = []
         for r, mixture in enumerate(self._fitted.mixtures):
 
@@ -535,7 +553,7 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         if y is None or np.ndim(y) == 0:
             check_n_samples(n_samples)
         if y is None:
-            codes = rng.choice(len(self.classes_), size=n_samples, p=to_numpy(self.class_prior_))
+            codes = rng.choice(len(self.classes_), size=n_samples, p=self._prior())
         else:
             labels: Any = np.full(n_samples, y) if np.ndim(y) == 0 else y
             codes = self._encode(labels, len(labels))
@@ -564,9 +582,8 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
 
     def _set_state(self, state: dict[str, Any]) -> None:
         m, self.classes_ = take_features(state, self), take_classes(state)
-        self.class_prior_ = take(state, "class_prior_", (len(self.classes_),), least=0)
-        if not np.isclose(self.class_prior_.sum(), 1.0):
-            raise ValueError(f"class_prior_ must sum to one, got {self.class_prior_}")
+        self.class_prior_ = take(state, "class_prior_", (len(self.classes_),))
+        self._prior()
         K = self.n_components_ = take(state, "n_components_", kind="integer", least=1)
         if "groups_" in state:
             self.groups_ = take_list(state, "groups_", len(self.classes_))
@@ -575,7 +592,7 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         R = self.n_blocks_ = take(state, "n_blocks_", kind="integer", least=1)
         columns = take_list(state, "block_indices_", R)
         for r, block in enumerate(columns):
-            expect(f"block_indices_.{r}", block, (None,), "integer", least=0, most=m - 1)
+            _expect_columns(r, block, m)
         mixtures = self._take_mixtures(state, "blocks_", columns)
         self._fitted = FittedMixture.of_state(state, mixtures, columns, self.standardize, "blocks_.*.{}")
         expect("_shift", self._fitted.units.shift, (m,))

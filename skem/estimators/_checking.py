@@ -17,6 +17,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from skem.engine.masked import refuse_masked, with_nan
+from skem.engine.parameters import LARGEST_INTEGER
 from skem.engine.parts import slices, tree
 from skem.estimators import _sklearn
 from skem.estimators._array_api import device_of
@@ -27,10 +28,12 @@ this share, times the responsibility of a component."""
 
 
 class Interval(_sklearn.Interval):
-    """Numbers in an interval; True and False are no numbers."""
+    """Numbers in an interval, without True, False, and integers too large for float64."""
 
     def is_satisfied_by(self, val: Any) -> bool:
-        return not isinstance(val, (bool, np.bool_)) and super().is_satisfied_by(val)
+        if isinstance(val, (bool, np.bool_)) or (isinstance(val, int) and abs(val) > sys.float_info.max):
+            return False
+        return super().is_satisfied_by(val)
 
 
 LARGEST_VARIANCE = 1e100
@@ -38,8 +41,8 @@ LARGEST_VARIANCE = 1e100
 
 
 def integers(least: int | None = None) -> Interval:
-    """Constraint on a parameter: an integer of at least ``least``."""
-    return Interval(Integral, least, None, closed="left" if least is not None else "neither")
+    """Constraint on a parameter: an integer from ``least`` to ``LARGEST_INTEGER``."""
+    return Interval(Integral, least, LARGEST_INTEGER, closed="right" if least is None else "both")
 
 
 def numbers(least: float, below: float | None = None, *, closed: str = "left") -> Interval:

@@ -185,7 +185,7 @@ def fit_temperature(model: Any, training: Training) -> None:
         model.background_ = model.background
     columns = training.columns
     temperature = fitted_temperature(
-        *(model.predict_joint_log_proba(features), model._log_prior(), codes, weights, model.background_),
+        *(model._limited_joint(features), model._log_prior(), codes, weights, model.background_),
         # A feature in several blocks counts as often.
         expected=sum(map(len, columns)) / len(np.unique(np.concatenate(columns))),
     )

@@ -116,16 +116,13 @@ class FeatureMap:
             raise ValueError("kernel(X, Y) must be finite, got NaN or infinite values")
         return gram
 
-    def n_columns(self, internal: np.ndarray) -> int:
-        """H, for these distinct training samples."""
-        return n_quadratic(internal.shape[1]) if self.form == "primal" else 1 + len(internal)
-
-    def rank(self, internal: np.ndarray, solver: str) -> int:
-        """Number of columns that the solver works with."""
-        n_columns = self.n_columns(internal)
+    def size(self, internal: np.ndarray, solver: str) -> tuple[int, int]:
+        """H, for these distinct training samples, and the number of columns that the solver works with."""
+        n_second_order = n_quadratic(internal.shape[1])
+        n_columns = n_second_order if self.form == "primal" else 1 + len(internal)
         if self.form == "dual" and self.kernel == "poly2" and solver != "direct":
-            return min(n_quadratic(internal.shape[1]), n_columns)
-        return n_columns
+            return n_columns, min(n_second_order, n_columns)
+        return n_columns, n_columns
 
     def basis(self, internal: np.ndarray, indices: np.ndarray, solver: str) -> Basis:
         """Columns of training samples, given as indices of distinct ones; factorised where the rank is smaller.
@@ -142,7 +139,7 @@ class FeatureMap:
                 raise ValueError("kernel(X, X) must be symmetric, and differs from its transpose")
         if np.abs(columns).max() > LARGEST:
             raise ValueError("features are too large for their squares in float64: set standardize=True")
-        if self.rank(internal, solver) == columns.shape[1]:
+        if self.size(internal, solver)[1] == columns.shape[1]:
             return Basis(columns[indices])
         features = quadratic_features(internal) * kernel_scales(internal.shape[1])
         constant = np.eye(1, features.shape[1])

@@ -14,26 +14,26 @@ SECONDS_PER_OPERATION = 8e-9
 """Seconds of a fit per operation of its first factor: measured, on one core, with 846 x 18 and 360 x 90 samples of 4 and 15 classes."""
 
 
-def refuse_more_than_memory(n: int, n_columns: int, rank: int, n_components: int) -> None:
+def refuse_more_than_memory(
+    n: int, n_columns: int, rank: int, n_components: int, other: tuple[str, int, int] | None
+) -> None:
     """Raise MemoryError, with the size, where the first Newton step would not fit into the memory that is left.
 
     Parameters
     ----------
     n, n_columns, rank, n_components : int
-        Rows, H, the most columns of a component's design, and S.
+        Samples, H, the most columns of a component's design, and S.
+    other : tuple of str, int and int, or None
+        Name, H and most columns of the other form of the same kernel.
     """
     memory, needed = available_memory(), _bytes_needed(n, n_columns, rank, n_components)
     if memory is None or needed <= memory:
         return
-    # Only the primal form has more columns than samples.
-    dual_fits = n_columns > n + 1 and _bytes_needed(n, n + 1, n + 1, n_components) <= memory
-    advice = (
-        'set form="dual", which fits'
-        if dual_fits
-        else "train on fewer rows, or with fewer components or features"
-    )
+    advice = "train on fewer samples, or with fewer components or features"
+    if other is not None and _bytes_needed(n, *other[1:], n_components) <= memory:
+        advice = f'set form="{other[0]}", which fits'
     raise MemoryError(
-        f"{(n_components - 1) * min(rank, n_columns)} weights of {n_components - 1} components for {n} rows take about "
+        f"{(n_components - 1) * min(rank, n_columns)} weights of {n_components - 1} components for {n} samples take about "
         f"{needed / 2**30:.1f} GiB, and {memory / 2**30:.1f} are available: {advice}"
     )
 
@@ -47,7 +47,7 @@ def _bytes_needed(n: int, n_columns: int, rank: int, n_components: int) -> float
 
 
 def warn_of_long_fit(name: str, n: int, n_columns: int, rank: int, n_components: int) -> None:
-    """Warn if the operations of the first Newton step promise a long fit; arguments as of `refuse_more_than_memory`."""
+    """Warn if the operations of the first Newton step promise a long fit; numbers as of `refuse_more_than_memory`."""
     seconds = SECONDS_PER_OPERATION * operations_of_factor(n, [rank] * (n_components - 1))
     if seconds > LONG:
         warn(

@@ -88,11 +88,12 @@ class Units:
             Arrays whose shapes do not match: compiled loops rely on them, and users assign fitted attributes.
         """
         scale, (K, m) = self.scale[columns], mixture.means.shape
-        if mixture.covariances.shape not in covariance_type.shapes(K, m) or len(mixture.weights) != K:
+        shapes = covariance_type.shapes(K, m)
+        if mixture.covariances.shape not in shapes or len(mixture.weights) != K or len(scale) != m:
             raise ValueError(
                 f"weights {mixture.weights.shape}, means {mixture.means.shape} and covariances {mixture.covariances.shape} "
-                f"with covariance_type={covariance_type.name!r} do not belong together: assign arrays of one number of "
-                "components and of features"
+                f"with covariance_type={covariance_type.name!r} and {len(scale)} features do not belong together: assign arrays "
+                "of one number of components and of features"
             )
         covariances = covariance_type.to_engine(mixture.covariances, scale)
         means = (mixture.means - self.shift[columns]) / scale

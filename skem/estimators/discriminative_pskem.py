@@ -23,7 +23,7 @@ from skem.estimators._fitted import FittedMixture
 from skem.estimators._methods import per_sample
 from skem.estimators._quantiles import with_saved_scaler
 from skem.estimators._sklearn import StrOptions
-from skem.estimators._state import POSITIVE, attributes_of, take
+from skem.estimators._state import attributes_of, expect, take
 from skem.estimators._training import Iteration, Training
 from skem.estimators.pskem import PSKEMClassifier
 
@@ -136,9 +136,9 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     Batches replaced Adam on Cholesky factors. They reach its accuracy on held-out images in fewer iterations, with a log-loss
     that differs by -1% to 12%; see the user guide.
 
-    ``class_log_density``, ``predict_joint_log_proba`` and ``responsibilities`` use the trained mixtures without the temperature.
-    The softmax of ``predict_joint_log_proba`` is therefore not ``predict_proba``. ``score_samples`` and ``sample`` use the
-    mixtures after EM.
+    ``class_log_density`` and ``responsibilities`` use the trained mixtures without temperature and background.
+    ``predict_joint_log_proba`` is log p(x) of these mixtures plus log p(c|x), so that its softmax is ``predict_proba``.
+    ``score_samples`` and ``sample`` use the mixtures after EM.
 
     The logits of training are log p(x|c) / T + log p(c): a rare class begins with a low probability, and its samples have large
     gradients. Predictions divide log p(c) by T as well, so that the initial temperature changes no decision.
@@ -266,7 +266,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         y : array-like of shape (n_samples,)
             Class labels, of at least two classes.
         sample_weight : array-like of shape (n_samples,), optional
-            As for ``PSKEMClassifier``. EM, discriminative training and temperature use them.
+            As for ``PSKEMClassifier``. EM, discriminative training and temperature use them. The prior of the temperature and
+            the background count samples, whatever their weights.
 
         Returns
         -------
@@ -334,7 +335,10 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         """Set the fitted attributes of an iteration of EM."""
         super()._store(training, iteration)
         self._generative = self._fitted
-        self.temperature_ = 1.0 if self.temperature == "auto" else float(self.temperature)
+        # The least temperature in float32 rounds to less.
+        self.temperature_ = (
+            1.0 if self.temperature == "auto" else max(float(self.temperature), LEAST_TEMPERATURE)
+        )
         self.background_, self.strength_ = 0.0, np.inf
         self.n_discriminative_iter_ = self.best_discriminative_iter_ = 0
         self.conditional_log_likelihood_ = np.empty(0)
@@ -383,8 +387,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         state |= self._fitted.units_state()
         names = "generative_blocks_.*.{}"
         self._generative = FittedMixture.of_state(state, mixtures, columns, self.standardize, names)
-        self.temperature_ = take(state, "temperature_", least=POSITIVE)
-        self.background_ = take(state, "background_", least=0, most=1)
+        self.temperature_, self.background_ = take(state, "temperature_"), take(state, "background_")
+        self._expect_temperature()
         self.strength_ = take(state, "strength_", least=0, most=np.inf)
         n_iter = take(state, "n_discriminative_iter_", kind="integer", least=0)
         self.n_discriminative_iter_ = n_iter
@@ -396,10 +400,26 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
 
     # Decisions
 
+    def _expect_temperature(self) -> None:
+        """Raise ValueError for a temperature or a background, assigned or from a file, that gives no probabilities."""
+        expect("temperature_", self.temperature_, least=LEAST_TEMPERATURE)
+        expect("background_", self.background_, least=0, most=1)
+
     @per_sample
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(c|x) of the tempered product, with its background, shape (n_samples, n_classes)."""
-        log_joint = self.predict_joint_log_proba(X)
+        return self._tempered(self._limited_joint(X))
+
+    @per_sample
+    def predict_joint_log_proba(self, X: ArrayLike) -> np.ndarray:
+        """log p(x) of the trained mixtures plus log p(c|x) as predicted, shape (n_samples, n_classes)."""
+        log_joint = self._limited_joint(X)
+        if self.temperature_ == 1.0 and not self.background_:
+            return log_joint
+        return logsumexp(log_joint, axis=1, keepdims=True) + self._tempered(log_joint)
+
+    def _tempered(self, log_joint: np.ndarray) -> np.ndarray:
+        self._expect_temperature()
         return tempered(log_joint, self._log_prior(), self.temperature_, self.background_)
 
     @per_sample

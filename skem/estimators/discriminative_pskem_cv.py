@@ -10,12 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
-from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.masked import with_nan
 from skem.engine.threads import Workers
 from skem.estimators._calibration import fitted_temperature, tempered
 from skem.estimators._callbacks import Progress, Unobserved
-from skem.estimators._checking import integers, numbers, refuse_out_of_core
+from skem.estimators._checking import integers, refuse_out_of_core
 from skem.estimators._discriminative import UNGUARDED_BACKGROUND
 from skem.estimators._docstrings import documented
 from skem.estimators._held_out import Data, collecting, held_out_splits, none_fitted, quiet
@@ -23,6 +22,8 @@ from skem.estimators._quantiles import STANDARDIZE, of_classifier, quantiles_to_
 from skem.estimators._search import Search, candidates, numbers_of_blocks, refuse_init_arrays
 from skem.estimators._sklearn import StrOptions
 from skem.estimators.discriminative_pskem import DiscriminativePSKEMClassifier
+
+CONSTRAINTS = DiscriminativePSKEMClassifier._parameter_constraints
 
 PER_CLASS = (1, 4, 16)
 """Default components per class in EM. More grow by doubling, so these are three different initialisations of the growth."""
@@ -85,7 +86,7 @@ class DiscriminativePSKEMClassifierCV(
         Candidates for R; numbers above that of the features are left out. Unused if the estimator has lists of features as its
         blocks.
     training_temperature : float or sequence of float
-        Candidates for the temperature during discriminative training. Larger ones regularise more.
+        Candidates for the temperature during discriminative training, at least 1e-6. Larger ones regularise more.
     max_doublings : int
         Maximum number of times that components double.
     cv : int, splitter, iterable or None
@@ -131,10 +132,10 @@ class DiscriminativePSKEMClassifierCV(
         "estimator": [DiscriminativePSKEMClassifier, None],
         "covariance_type": [str, "array-like"],
         "scaling": [str, "array-like"],
-        "reg_covar": [numbers(0), "array-like"],
+        "reg_covar": [*CONSTRAINTS["reg_covar"], "array-like"],
         "n_components": [integers(1), "array-like", None],
         "n_blocks": [integers(1), "array-like"],
-        "training_temperature": [numbers(0, None, closed="neither"), "array-like"],
+        "training_temperature": [CONSTRAINTS["training_temperature"][0], "array-like"],
         "max_doublings": [integers(0)],
         "cv": ["cv_object"],
         "n_jobs": [integers(), None],
@@ -221,16 +222,18 @@ class DiscriminativePSKEMClassifierCV(
         """Candidates of each parameter, the initial one first."""
         L = len(first.classes_)
         few = [L * k for k in PER_CLASS if k == 1 or 3 * PER_COMPONENT * L * k <= n_samples]
-        positive = numbers(0, None, closed="neither")
         grid = {
-            "covariance_type": (self.covariance_type, StrOptions(set(COVARIANCE_TYPES))),
-            "scaling": (self.scaling, StrOptions(set(STANDARDIZE))),
-            "reg_covar": (self.reg_covar, numbers(0)),
-            "n_blocks": (numbers_of_blocks(self.n_blocks, first), integers(1)),
-            "n_components": (few if self.n_components is None else self.n_components, integers(1)),
-            "training_temperature": (self.training_temperature, positive),
+            "covariance_type": self.covariance_type,
+            "scaling": self.scaling,
+            "reg_covar": self.reg_covar,
+            "n_blocks": numbers_of_blocks(self.n_blocks, first),
+            "n_components": few if self.n_components is None else self.n_components,
+            "training_temperature": self.training_temperature,
         }
-        lists = {name: candidates(name, *pair, in_order=True) for name, pair in grid.items()}
+        allowed = CONSTRAINTS | {"scaling": [StrOptions(set(STANDARDIZE))]}
+        lists = {
+            name: candidates(name, values, allowed[name][0], in_order=True) for name, values in grid.items()
+        }
         if weighted:  # quantiles have no weights
             lists["scaling"] = [scaling for scaling in lists["scaling"] if scaling != "quantile"] or [
                 "robust"
@@ -354,7 +357,7 @@ class _Paths:
         joint = np.full((len(self._codes), len(self.classes)), -np.inf)
         begin = 0
         for model, (_, X) in zip(path.models, self._data(path.params["scaling"]), strict=True):
-            values = model.predict_joint_log_proba(model._features(X))
+            values = model._limited_joint(model._features(X))
             columns = np.searchsorted(self.classes, model.classes_)
             joint[begin : begin + len(values), columns] = values
             begin += len(values)

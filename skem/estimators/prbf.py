@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skem.engine.given_start import checked_array
 from skem.estimators._base import SharedKernelClassifier
 from skem.estimators._components import INITIALISATIONS
 from skem.estimators._docstrings import documented
@@ -135,7 +136,7 @@ def check_sharings(sharings: Sequence[float | ArrayLike]) -> None:
         raise ValueError("sharings is empty; give at least one lambda in [0, 1].")
     seen: set[str] = set()
     for sharing in sharings:
-        key = str(np.asarray(sharing, dtype=np.float64).tolist())
+        key = str(checked_array("sharings", sharing, (), ("L", "L")).tolist())
         if key in seen:
             raise ValueError(f"sharings contains lambda {key} more than once; give each lambda once.")
         seen.add(key)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from skem.estimators._callbacks import Progress
-from skem.estimators._checking import integers, numbers, refuse_out_of_core
+from skem.estimators._checking import integers, refuse_out_of_core
 from skem.estimators._docstrings import documented
 from skem.estimators._held_out import Data, collecting, held_out_splits, log_posterior, none_fitted, quiet
 from skem.estimators._search import Search, candidates, numbers_of_blocks, refuse_init_arrays, split
@@ -97,7 +97,7 @@ class PSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator, model=PSKEMClass
         "estimator": [PSKEMClassifier, MDAClassifier, SKEMClassifier, None],
         "n_components": [integers(1), "array-like", None],
         "n_blocks": [integers(1), "array-like"],
-        "reg_covar": [numbers(0), "array-like"],
+        "reg_covar": [*PSKEMClassifier._parameter_constraints["reg_covar"], "array-like"],
         "max_iter": [integers(1)],
         "cv": ["cv_object"],
         "n_jobs": [integers(), None],
@@ -153,7 +153,7 @@ class PSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator, model=PSKEMClass
             per_class = [len(first.classes_) * k for k in PER_CLASS]
             given = per_class if self.n_components is None else self.n_components
             sizes = candidates("n_components", given, integers(1))
-            reg_covars = candidates("reg_covar", self.reg_covar, numbers(0))
+            reg_covars = candidates("reg_covar", self.reg_covar, self._parameter_constraints["reg_covar"][0])
             n_blocks = numbers_of_blocks(self.n_blocks, first)
             data = Data.labelled(X, y, sample_weight)
             splits = held_out_splits(data, self.cv, original.random_state, N_FOLDS)

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from skem.estimators._checking import check_features, integers, numbers
 from skem.estimators._docstrings import documented
 from skem.estimators._sklearn import StrOptions
+from skem.estimators._state import POSITIVE, expect
 from skem.estimators.gaussian_mixture import GaussianMixture
 
 
@@ -110,6 +111,8 @@ class GaussianKernels(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def transform(self, X: ArrayLike) -> np.ndarray:
         """Values of the basis functions, shape (n_samples, n_components)."""
         check_is_fitted(self)
+        expect("means_", self.means_, (None, self.n_features_in_))
+        expect("widths_", self.widths_, (len(self.means_),), least=POSITIVE)
         X = check_features(self, X, reset=False).astype(np.float64)
         # Fitted variances do not have the rounding of a square root.
         fitted = np.array_equal(self.widths_, np.sqrt(self._variances))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,10 +26,13 @@ from skem.estimators._files import load, save
 from skem.estimators._fit_cost import refuse_more_than_memory, warn_of_long_fit
 from skem.estimators._log_odds import decision_function
 from skem.estimators._sklearn import StrOptions
-from skem.estimators._state import POSITIVE, attributes_of, take, take_classes, take_features
+from skem.estimators._state import attributes_of, expect, take, take_classes, take_features
 from skem.estimators._training import converged_attribute, take_converged, warn_unless_converged
 
 logger = logging.getLogger("skem")
+
+LEAST_SHARE = float(np.finfo(np.float64).smallest_subnormal)
+"""Least mixture weight: its logarithm is finite."""
 
 LARGEST_WEIGHT = 1e100
 """Largest weight in a file: its product with a feature or kernel is finite."""
@@ -253,9 +257,13 @@ class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         responsibilities = initial_responsibilities(
             internal[indices], samples, self.init == "class_kmeans", check_random_state(self.random_state)
         )
-        n_columns, rank = self._map.n_columns(internal), self._map.rank(internal, self.solver)
+        n_columns, rank = self._map.size(internal, self.solver)
         size = len(codes), n_columns, rank, len(samples.component_classes)
-        refuse_more_than_memory(*size)
+        other = None
+        if self.kernel == "poly2" and self.solver != "lowrank":
+            form = "primal" if self.form == "dual" else "dual"
+            other = form, *replace(self._map, form=form).size(internal, self.solver)
+        refuse_more_than_memory(*size, other)
         warn_of_long_fit(type(self).__name__, *size)
         basis = self._map.basis(internal, indices, self.solver)
         with np.errstate(over="ignore"):
@@ -334,9 +342,26 @@ class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.objective_ = np.array([state.objective for state in states])
         self.n_iter_, self._converged = len(states), last.converged if self.tol else None
 
+    def _expect_arrays(self) -> None:
+        """Raise ValueError for arrays, assigned or from a file, that give no probabilities."""
+        of_each: Any = vars(self)
+        L, m = len(self.classes_), self.n_features_in_
+        weights = expect("weights_", of_each.get("weights_"), (None,), least=LEAST_SHARE)
+        K, primal = len(weights), self._map.form == "primal"
+        classes = of_each.get("component_classes_")
+        expect("component_classes_", classes, (K,), "integer", least=0, most=L - 1)
+        for c in np.setdiff1d(np.arange(L), classes):
+            raise ValueError(f"component_classes_ has no component of class {self.classes_.tolist()[c]!r}")
+        n_support = expect("coef_", of_each.get("coef_"), (K, None)).shape[1] - 1
+        most = n_quadratic(m) - 1 if primal else np.inf
+        expect("support_", of_each.get("support_"), (n_support,), "integer", least=0, most=most)
+        if not primal:
+            expect("support_vectors_", of_each.get("support_vectors_"), (n_support, m))
+
     def component_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log P(c, m|x), shape (n_samples, ``n_components_``), in the order of ``component_classes_`` (eq. 1)."""
         check_is_fitted(self)
+        self._expect_arrays()
         internal = self._map.internal(check_features(self, X, reset=False).astype(np.float64))
         with single_threaded():
             if self._map.form == "dual":
@@ -377,23 +402,18 @@ class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _set_state(self, state: dict[str, Any]) -> None:
         m = take_features(state, self)
         self.classes_ = take_classes(state)
-        K = self.n_components_ = take(state, "n_components_", kind="integer", least=1)
-        L = len(self.classes_)
-        self.component_classes_ = take(state, "component_classes_", (K,), "integer", least=0, most=L - 1)
-        for c in np.setdiff1d(np.arange(L), self.component_classes_):
-            raise ValueError(f"component_classes_ has no component of class {self.classes_.tolist()[c]!r}")
-        self.weights_ = take(state, "weights_", (K,), least=POSITIVE)
-        self.coef_ = take(state, "coef_", (K, None), least=-LARGEST_WEIGHT, most=LARGEST_WEIGHT)
-        self.alpha_ = take(state, "alpha_", self.coef_.shape, least=0, most=np.inf)
+        self.n_components_ = take(state, "n_components_", kind="integer", least=1)
         self._map = state.pop("_map", None)
         if not isinstance(self._map, FeatureMap):
             raise ValueError(f"_map must be a FeatureMap, got {type(self._map).__name__}")
         self._map.check(m)
-        n_support, primal = self.coef_.shape[1] - 1, self._map.form == "primal"
-        most = n_quadratic(m) - 1 if primal else np.inf
-        self.support_ = take(state, "support_", (n_support,), "integer", least=0, most=most)
-        if not primal:
-            self.support_vectors_ = take(state, "support_vectors_", (n_support, m))
+        for name in ("component_classes_", "weights_", "coef_", "support_", "support_vectors_"):
+            if name in state:
+                setattr(self, name, state.pop(name))
+        self._expect_arrays()
+        expect("weights_", self.weights_, (self.n_components_,))
+        expect("coef_", self.coef_, self.coef_.shape, least=-LARGEST_WEIGHT, most=LARGEST_WEIGHT)
+        self.alpha_ = take(state, "alpha_", self.coef_.shape, least=0, most=np.inf)
         self.n_nonzero_weights_ = take(state, "n_nonzero_weights_", kind="integer", least=0)
         n_iter = self.n_iter_ = take(state, "n_iter_", kind="integer", least=0)
         self.objective_ = take(state, "objective_", (n_iter,), least=-np.inf, most=np.inf)

@@ -24,7 +24,7 @@ from skem.repro.peers import settings as peers_settings
 from skem.repro.training.settings import Setting
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Study:
     """Everything that a run is made of."""
 

@@ -103,7 +103,7 @@ PARAMETERS = [
     (skem.SKEMClassifier({0: 1}), r"lacks class 1; give a number for each of the classes \[0, 1\]"),
     (skem.SKEMClassifier({0: 1, 1: 2, 9: 1}), "n_components has the unknown class 9"),
     (skem.SKEMClassifier([1, 2, 3]), r"shape \(3,\); give one number for each of the 2 classes"),
-    (skem.SKEMClassifier([1, 0]), "n_components of class 1 must be an integer of at least 1; got 0"),
+    (skem.SKEMClassifier([1, 0]), "n_components of class 1 must be an integer from 1 to 2147483647; got 0"),
     (skem.SKEMClassifier([1, 3], init="kmeans"), "which init='kmeans' does not"),
     (skem.SKEMClassifier([1, 1], groups=[[0], [1]], sharing=0.5), "give one of the two"),
     (skem.GaussianMixture(100), "n_components=100"),

@@ -124,8 +124,8 @@ ATTRIBUTES = [
     ("n_features_in_", 10**30, "n_features_in_ must be one integer"),
     ("n_components_", True, "n_components_ must be one integer, got True"),
     ("n_components_", [1], r"n_components_ must be one integer, got \[1\]"),
-    ("temperature_", -1.0, "temperature_ must be at least 2.23e-308"),
-    ("temperature_", np.nan, "temperature_ must be at least 2.23e-308"),
+    ("temperature_", -1.0, "temperature_ must be at least 1e-06"),
+    ("temperature_", np.nan, "temperature_ must be finite"),
     ("_fitted_type", "round", "_fitted_type must be one of full, tied"),
     ("_fitted_with", {"mapping": {}}, "_fitted_with must be a mapping with covariance_type"),
 ]
@@ -139,7 +139,7 @@ ARRAYS = {
         ("blocks_.0.covariances", -np.ones((4, 2, 2)), "must be symmetric and positive"),
         ("block_indices_.0", [0, 4], "block_indices_.0 must be from 0 to 3, got values from 0 to 4"),
         ("block_indices_.0", [-1, 0], "block_indices_.0 must be from 0 to 3"),
-        ("class_prior_", np.ones(3), "class_prior_ must sum to one"),
+        ("class_prior_", np.ones(3), "class_prior_ must be non-negative and sum to one"),
         ("_shift", np.zeros(3), r"(_shift|_scale) must have shape"),
     ],
     "mixture": [

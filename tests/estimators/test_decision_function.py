@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.special import expit, log_expit
+from scipy.special import expit, log_expit, softmax
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 import skem
@@ -45,6 +46,49 @@ def test_several_classes_have_the_log_odds_of_each(model):
     for c in range(3):  # larger probabilities have larger log-odds
         order = np.argsort(decision[:, c])
         assert (np.diff(proba[order, c]) >= -1e-15).all()
+
+
+ROBUST = {"class_prior": [0.8, 0.15, 0.05], "standardize": "robust"} | QUICK
+DISCRIMINATIVE = skem.DiscriminativePSKEMClassifier(6, discriminative_iter=2, **ROBUST)
+SEARCH = {"n_components": 3, "n_blocks": 1, "reg_covar": 0.1, "cv": 2}
+PRBF = skem.PRBFClassifier(6, **ROBUST)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(kind(6, **ROBUST) for kind in (skem.SKEMClassifier, skem.PSKEMClassifier, skem.MDAClassifier)),
+        DISCRIMINATIVE,
+        clone(DISCRIMINATIVE).set_params(background=0.3, n_blocks=2),
+        clone(DISCRIMINATIVE).set_params(temperature=5.0),
+        skem.PSKEMClassifierCV(skem.PSKEMClassifier(**ROBUST), max_iter=2, **SEARCH),
+        *(
+            skem.DiscriminativePSKEMClassifierCV(
+                DISCRIMINATIVE, scaling=scaling, training_temperature=2.0, max_doublings=0, **SEARCH
+            )
+            for scaling in ("robust", "standard", "quantile")
+        ),
+        PRBF,
+        skem.PRBFClassifierCV(PRBF, sharings=[0, 0.5], cv=2),
+        skem.PRBFEnsemble(PRBF, sharings=[0, 0.5]),
+        skem.SDGMClassifier(1, max_iter=3),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_public_methods_agree_on_classes_and_probabilities(model):
+    """Also of samples beyond the limits, with a background, and with another prior than the shares of the classes."""
+    model.fit(X, y)
+    noise = np.random.default_rng(0).normal(size=X.shape)
+    noisy = np.concatenate([X + scale * noise for scale in (0, 0.3, 1, 3, 30)])
+    predicted, proba = model.predict(noisy), model.predict_proba(noisy)
+    for method in ("predict_proba", "predict_log_proba", "predict_joint_log_proba", "decision_function"):
+        if hasattr(model, method):
+            values = getattr(model, method)(noisy)
+            assert_array_equal(model.classes_[values.argmax(axis=1)], predicted)
+            if "proba" in method:
+                assert_allclose(
+                    values if method == "predict_proba" else softmax(values, axis=1), proba, atol=1e-9
+                )
 
 
 def test_log_odds_of_saturated_probabilities():

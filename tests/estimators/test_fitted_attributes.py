@@ -1,9 +1,11 @@
 """Public fitted attributes are the state of an estimator: predictions and files follow what is assigned."""
 
+import ast
 import copy
 import io
 import pickle
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -49,6 +51,10 @@ STATE = [
         skem.PSKEMClassifierCV(n_components=[3], n_blocks=[1], reg_covar=[0.1], cv=2, max_iter=2),
         {"class_prior_": halved, "classes_": lambda classes: classes + 5},
     ),
+]
+MODELS = [model for model, _ in STATE if not isinstance(model, CovariancePCA)] + [
+    skem.SDGMClassifier(1, form="primal", max_iter=2, em_iter=2, tol=0),
+    skem.DensityOutlierDetector(),
 ]
 TYPES = ["full", "tied", "diag", "spherical"]
 ANSWERS = ("predict", "predict_proba", "score_samples", "transform", "get_feature_names_out")
@@ -204,6 +210,40 @@ def test_assigned_parameters_are_checked(name, value, message):
     assert same(answers(model), before)
 
 
+@pytest.mark.parametrize(
+    ("model", "name", "value", "message"),
+    [
+        (
+            skem.SKEMClassifier(6),
+            "class_prior_",
+            [0.5, 0.5, 0.5],
+            "class_prior_ must be non-negative and sum to one",
+        ),
+        (skem.MDAClassifier(6), "block_indices_", [np.array([0])], "and 1 features do not belong together"),
+        (
+            skem.MDAClassifier(6),
+            "block_indices_",
+            [np.array([0, 1, 2, -1])],
+            "block_indices_.0 must be from 0 to 3",
+        ),
+        (skem.DiscriminativePSKEMClassifier(6), "temperature_", 0.0, "temperature_ must be at least"),
+        (skem.DiscriminativePSKEMClassifier(6), "background_", 1.5, "background_ must be from 0 to 1"),
+        (skem.SDGMClassifier(1, tol=0), "weights_", -np.ones(3), "weights_ must be at least"),
+        (GaussianKernels(3), "widths_", np.zeros(3), "widths_ must be at least"),
+    ],
+)
+def test_assigned_values_out_of_range(model, name, value, message):
+    quick = {name: 1 for name in ("max_iter", "discriminative_iter", "em_iter") if hasattr(model, name)}
+    fitted = model.set_params(**quick).fit(X, SPECIES)
+
+    def use():
+        setattr(fitted, name, value)
+        answers(fitted)
+
+    with pytest.raises(ValueError, match=message):
+        use()
+
+
 @pytest.mark.parametrize("name", ["blocks_", "generative_blocks_"])
 def test_assigned_blocks_are_checked(name):
     model = skem.DiscriminativePSKEMClassifier(6, max_iter=1, discriminative_iter=1).fit(X, SPECIES)
@@ -213,6 +253,37 @@ def test_assigned_blocks_are_checked(name):
     assert same(answers(model), before)
 
 
+def spoilt(value):
+    """A fitted attribute with NaN for each float; None if it has none."""
+    if isinstance(value, Mixture):
+        return Mixture(value.weights, spoilt(value.means), value.covariances)
+    if isinstance(value, (list, tuple)) and value:
+        parts = list(map(spoilt, value))
+        return None if any(part is None for part in parts) else parts
+    return value * np.nan if np.asarray(value).dtype.kind in "fi" else None
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_assigned_nan_is_never_in_predictions(model):
+    fitted = model.fit(X, SPECIES)
+    before = answers(fitted)
+    for name in [name for name in dir(fitted) if name.endswith("_") and not name.startswith("_")]:
+        settable = getattr(getattr(type(fitted), name, None), "fset", True)
+        nan = spoilt(getattr(fitted, name, None))
+        if nan is None or not settable or name in ("classes_", "n_features_in_"):
+            continue
+        original = getattr(fitted, name)
+        try:
+            setattr(fitted, name, nan)
+            assert same(answers(fitted), before), name
+        except ValueError as error:
+            if name not in str(error) and "means_ must be finite" not in str(error):  # of a block
+                raise
+        setattr(fitted, name, original)
+        assert same(answers(fitted), before), name
+
+
 def test_fitted_mixtures_can_be_compared_and_hashed():
     model = skem.SKEMClassifier(6, max_iter=1).fit(X, SPECIES)
     (block,) = model.blocks_
@@ -220,3 +291,28 @@ def test_fitted_mixtures_can_be_compared_and_hashed():
     assert block == block
     assert block != other
     assert len({block, other, model._fitted.units}) == 3
+
+
+ARRAYS = "ndarray", "NDArray", "DataFrame", "Mixture"
+
+
+def records_with_arrays():
+    """Classes of the package with an array or a table as a field: their file, name, decorators and bases."""
+    for file in Path(skem.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ClassDef):
+                types = [
+                    ast.unparse(each.annotation) for each in node.body if isinstance(each, ast.AnnAssign)
+                ]
+                if any(name in text for text in types if "Callable" not in text for name in ARRAYS):
+                    yield file, node.name, [ast.unparse(each) for each in node.decorator_list + node.bases]
+
+
+def test_records_with_arrays_are_compared_by_identity():
+    """The equality of arrays has no truth value. Tuples, which are compared by their elements, are for internal use."""
+    records = list(records_with_arrays())
+    assert {"Mixture", "Units", "Trial", "State"} <= {name for _, name, _ in records}
+    for file, name, kinds in records:
+        if "NamedTuple" in kinds:
+            assert file.parent.name == "engine" or file.name.startswith("_"), f"{name} of {file} is public"
+        assert not any("dataclass" in kind and "eq=False" not in kind for kind in kinds), f"{name} of {file}"

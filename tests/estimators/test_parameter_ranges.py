@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from itertools import product
+from numbers import Integral, Real
 
 import numpy as np
 import pytest
@@ -11,23 +13,38 @@ import skem
 from skem.estimators._checking import Interval
 
 ESTIMATORS = [getattr(skem, name) for name in skem.__all__ if hasattr(getattr(skem, name), "fit")]
-SINGLE = [each for each in ESTIMATORS if not each.__name__.endswith(("CV", "Search"))]
 CHEAP = {"max_iter": 2, "discriminative_iter": 2, "em_iter": 2, "n_components": 2, "early_stopping": True, "random_state": 0}  # fmt: skip
+SEARCHES = {"cv": 2, "n_blocks": 1, "reg_covar": 0.1, "covariance_type": "tied", "scaling": "standard", "max_doublings": 0}  # fmt: skip
+SEARCHES |= {"training_temperature": 2.0, "sharings": [0.5], "covariance_types": ["diag"], "criterion": "held_out"}  # fmt: skip
+PRBFS = "PRBFClassifierCV", "PRBFEnsemble"
 VALUES = [5e-324, 1e-308, np.finfo(float).max, 2.0, np.float32(2), np.int64(2), np.float64(0.5), -5e-324]
+HUGE = {Integral: [2**31, 2**63, 2**70], Real: [10**400]}
 
 X = np.random.default_rng(0).normal(size=(24, 2)) + np.arange(24)[:, None] % 2 * 2
 Y = np.arange(24) % 2
 
 
-@pytest.mark.parametrize("estimator", SINGLE)
-def test_numeric_parameters_at_the_ends_of_their_ranges(estimator):
-    defaults = estimator().get_params(deep=False)
-    cheap = {name: value for name, value in CHEAP.items() if name in defaults}
+def cheap(estimator):
+    known = CHEAP | SEARCHES if "estimator" in estimator().get_params() else CHEAP
+    parameters = {name: value for name, value in known.items() if name in estimator().get_params(deep=False)}
+    if estimator.__name__ in PRBFS:
+        parameters["estimator"] = skem.PRBFClassifier(2, max_iter=2)
+    return parameters
+
+
+def numeric(estimator, *kinds):
+    """Parameters of these kinds of numbers, and True for those that may be sequences."""
     for name, allowed in estimator._parameter_constraints.items():
-        if name not in defaults or not any(isinstance(each, Interval) for each in allowed):
-            continue
-        for value in VALUES:
-            model = estimator(**cheap | {name: value})
+        known = name in estimator().get_params(deep=False)
+        if known and any(isinstance(each, Interval) and each.type in kinds for each in allowed):
+            yield name, "array-like" in allowed
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_numeric_parameters_at_the_ends_of_their_ranges(estimator):
+    for name, is_grid in numeric(estimator, Integral, Real):
+        for value in [[value] for value in VALUES] if is_grid else VALUES:
+            model = estimator(**cheap(estimator) | {name: value})
             try:
                 with warnings.catch_warnings(action="ignore"):
                     model.fit(X, Y)
@@ -39,3 +56,12 @@ def test_numeric_parameters_at_the_ends_of_their_ranges(estimator):
                 if hasattr(model, method):
                     found = np.asarray(getattr(model, method)(X), dtype=float)
                     assert np.isfinite(found).all(), (name, value, method)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_huge_integers(estimator):
+    for kind, values in HUGE.items():
+        for (name, is_grid), value in product(numeric(estimator, kind), values):
+            for given in [value, [value], [value] * 2] if is_grid else [value]:
+                with pytest.raises(ValueError, match=f"{name}.*(must be|has shape|must have shape)"):
+                    estimator(**cheap(estimator) | {name: given}).fit(X, Y)

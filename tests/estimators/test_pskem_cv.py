@@ -43,6 +43,14 @@ def test_first_model_of_a_path():
     assert model.best_params_ == {"n_blocks": 2, "n_components": 6, "reg_covar": 0.3}
 
 
+@pytest.mark.parametrize("tol", [0.0, 1e-2])
+def test_fits_end_with_an_iteration_of_little_gain(tol):
+    options = {"n_components": [6], "n_blocks": [2], "reg_covar": [0.3], "max_iter": 100, "cv": 2}
+    search = PSKEMClassifierCV(PSKEMClassifier(tol=tol, random_state=0), **options).fit(*WINE)
+    gains = np.diff(search.best_estimator_.objective_)
+    assert gains[-1] < max(tol, 1e-3) <= gains[:-1].min()
+
+
 @pytest.fixture(scope="module")
 def chosen():
     return PSKEMClassifierCV(random_state=0, cv=2).fit(*overlapping_classes(3, n=(80, 80, 80)))

@@ -179,16 +179,23 @@ def test_posterior_of_quadratic_discriminant_analysis():
 
 def test_more_weights_than_memory(monkeypatch):
     monkeypatch.setattr("skem.estimators._fit_cost.available_memory", lambda: 10_000)
-    with pytest.raises(MemoryError, match=r"305 weights of 5 components for 60 rows take about 0.0 GiB"):
+    with pytest.raises(MemoryError, match=r"305 weights of 5 components for 60 samples take about 0.0 GiB"):
         SDGMClassifier(solver="direct").fit(*crossed())
 
 
-def test_form_that_fits_is_proposed(monkeypatch):
-    monkeypatch.setattr("skem.estimators._fit_cost.available_memory", lambda: 4e6)
-    X, y = np.random.default_rng(0).normal(size=(30, 100)), np.arange(30) % 2
-    with pytest.raises(MemoryError, match='set form="dual", which fits'):
-        SDGMClassifier(1, form="primal").fit(X, y)
-    SDGMClassifier(1, form="dual", max_iter=1).fit(X, y)
+@pytest.mark.parametrize(
+    ("shape", "fits", "other"), [((30, 400), "dual", "primal"), ((800, 3), "primal", "dual")]
+)
+def test_form_that_fits_is_proposed(shape, fits, other, monkeypatch):
+    memory = [4e6]
+    monkeypatch.setattr("skem.estimators._fit_cost.available_memory", lambda: memory[0])
+    X, y = np.random.default_rng(0).normal(size=shape), np.arange(shape[0]) % 2
+    with pytest.raises(MemoryError, match=f'set form="{fits}", which fits'):
+        SDGMClassifier(1, form=other).fit(X, y)
+    SDGMClassifier(1, form=fits, max_iter=1).fit(X, y)
+    memory[0] = 1e4
+    with pytest.raises(MemoryError, match="train on fewer samples, or with fewer components or features"):
+        SDGMClassifier(1, form=fits).fit(X, y)
 
 
 def test_all_weights_dropped():

@@ -173,13 +173,3 @@ def test_far_samples(model, standardize):
     if isinstance(model, skem.DiscriminativePSKEMClassifier):
         least = np.log(fitted.background_ * fitted.class_prior_.min())
         assert log_proba.min() >= least - 1e-9
-
-
-@every_classifier
-def test_public_methods_agree_on_the_class_of_samples_beyond_the_limits(model):
-    fitted = robust(model).fit(X, Y)
-    noisy = X + 10.0 * np.random.default_rng(0).normal(size=X.shape)
-    predicted = fitted.predict(noisy)
-    for method in ("predict_joint_log_proba", "predict_log_proba", "predict_proba", "decision_function"):
-        if hasattr(fitted, method):
-            assert_array_equal(fitted.classes_[getattr(fitted, method)(noisy).argmax(axis=1)], predicted)

@@ -1,6 +1,7 @@
 """Sample weights: samples that count more than once, or not at all."""
 
 import warnings
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -8,12 +9,20 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 
+import skem
 from skem import (
+    DensityOutlierDetector,
+    DiscriminativePSKEMClassifier,
+    DiscriminativePSKEMClassifierCV,
     GaussianMixture,
     GaussianMixturePath,
     KMeans,
+    MDAClassifier,
     PRBFClassifier,
     PRBFClassifierCV,
+    PRBFEnsemble,
+    PSKEMClassifier,
+    PSKEMClassifierCV,
     SDGMClassifier,
     SKEMClassifier,
 )
@@ -92,6 +101,56 @@ def test_weights_whose_sum_overflows():
             refused()
     with pytest.raises(ValueError, match="zero for all of 150 samples"):
         mixture.score(X, sample_weight=np.zeros(len(X)))
+
+
+OF_MIXTURES = {"max_iter": 3, "random_state": 0}
+DISCRIMINATIVE = {"discriminative_iter": 2} | OF_MIXTURES
+SMALL_SEARCH = {"n_components": 3, "n_blocks": 1, "reg_covar": 0.1, "cv": 2, "random_state": 0}
+REPEATABLE = [
+    KMeans(3, random_state=0),
+    GaussianMixture(3, **OF_MIXTURES),
+    GaussianMixturePath(n_components=[1, 2], covariance_types=["diag"], random_state=0),
+    DensityOutlierDetector(GaussianMixture(2, **OF_MIXTURES)),
+    *(kind(6, **OF_MIXTURES) for kind in (SKEMClassifier, PSKEMClassifier, MDAClassifier, PRBFClassifier)),
+    PRBFEnsemble(PRBFClassifier(6, **OF_MIXTURES), sharings=[0, 0.5]),
+    PRBFClassifierCV(PRBFClassifier(6, **OF_MIXTURES), sharings=[0, 0.5], cv=2),
+    SDGMClassifier(1, max_iter=3, em_iter=3, random_state=0),
+    DiscriminativePSKEMClassifier(6, temperature=1.0, strength=0.3, **DISCRIMINATIVE),
+]
+SPLITTING = [
+    GaussianMixturePath(n_components=[1, 2], covariance_types=["diag"], criterion="held_out", random_state=0),
+    DiscriminativePSKEMClassifier(6, **DISCRIMINATIVE),
+    PSKEMClassifierCV(max_iter=2, **SMALL_SEARCH),
+    DiscriminativePSKEMClassifierCV(
+        max_doublings=0, scaling="robust", training_temperature=2.0, **SMALL_SEARCH
+    ),
+]
+
+
+def values(model, *arguments):
+    fitted = clone(model).fit(*arguments)
+    names = "predict_log_proba", "score_samples", "transform"
+    return next(getattr(fitted, name) for name in names if hasattr(fitted, name))(X)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("model", REPEATABLE + SPLITTING, ids=lambda model: type(model).__name__)
+def test_whole_numbers_are_no_special_weights(model):
+    odd, labels = X[1:], SPECIES[1:]  # rounding decides no median
+    weights = np.full(len(odd), 2.0)
+    two = values(model, odd, labels, weights)
+    assert_allclose(values(model, odd, labels, weights + 1e-9), two, rtol=1e-5, atol=1e-7)
+    if model in REPEATABLE:
+        repeated = values(model, np.repeat(odd, 2, axis=0), np.repeat(labels, 2))
+        assert_allclose(repeated, two, rtol=1e-9, atol=1e-11)
+
+
+def test_every_estimator_is_in_the_test_of_weights():
+    named = {getattr(skem, name) for name in skem.__all__}
+    weighted = {
+        each for each in named if hasattr(each, "fit") and "sample_weight" in signature(each.fit).parameters
+    }
+    assert weighted == set(map(type, REPEATABLE + SPLITTING))
 
 
 def test_fold_without_weight():

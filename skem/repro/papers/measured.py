@@ -18,7 +18,7 @@ Rows = list[dict[str, Any]]
 Tables = Mapping[str, pd.DataFrame]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Evidence:
     """Results of a run, under an interpretation of the paper.
 

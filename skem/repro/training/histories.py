@@ -39,7 +39,7 @@ def split_failures(
     return successful(history), successful(seconds), failures
 
 
-@dataclass
+@dataclass(eq=False)
 class Histories:
     """Rows of a job, and the predictions that it keeps."""
 

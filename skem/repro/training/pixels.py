@@ -24,7 +24,7 @@ def _centred(images: NDArray[np.uint8]) -> NDArray[np.float32]:
     return images.reshape(len(images), -1).astype(np.float32) - np.float32(128)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sums:
     """Sums over images of bytes less 128, and of their products (lower triangle): whole numbers, exact in float64."""
 
@@ -48,7 +48,7 @@ class Sums:
         return Sums(self.n - other.n, self.total - other.total, self.products - other.products)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Components:
     """Leading components of images standardised by one mean and one standard deviation for all pixels.
 

@@ -33,7 +33,7 @@ def seed(root: int, *names: str | int) -> int:
     return int(np.random.SeedSequence([root, *words]).generate_state(1)[0])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trial:
     """Samples of one fit; ``rows`` is "all", or "part" if validation samples are taken from the training samples."""
 
