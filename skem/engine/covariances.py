@@ -320,7 +320,8 @@ def _maximised(
     new, shifts, n_k = np.empty(means.shape), np.empty(means.shape), np.empty(len(means))
     out = weights, log_weights, new, shifts, n_k, rounding, covariances
     limits = float(constraints.least), statistics.eps, float(constraints.ridge)
-    compiled.matrices().m_step((counts, statistics.offsets), statistics.scatter, means, limits, out)
+    narrow = np.zeros(len(means), dtype=bool) if statistics.narrow is None else statistics.narrow
+    compiled.matrices().m_step((counts, statistics.offsets), statistics.scatter, means, narrow, limits, out)
     return weights, log_weights, new, n_k, rounding, covariances
 
 
@@ -337,9 +338,9 @@ class Variances(CovarianceType):
         log_scales = -0.5 * m * LOG_2PI - np.log(deviations).sum(axis=1)
         traces = (whiteners**2).sum(axis=1)
         sizes = np.abs(means) * whiteners + 4.0
-        sensitivities = max(4.0, m**0.5) * np.hypot.reduce(sizes, axis=1)  # squares may overflow
-        means = np.ascontiguousarray(means)
-        return Gaussians(means, whiteners, whiteners * means, log_scales, traces, sensitivities)
+        sensitivities = max(4.0, 0.5 * m**0.5) * np.hypot.reduce(sizes, axis=1)  # squares may overflow
+        means, ones = np.ascontiguousarray(means), np.ones(len(means))
+        return Gaussians(means, whiteners, whiteners * means, log_scales, traces, sensitivities, ones)
 
     def scatter_shape(self, K: int, m: int) -> tuple[int, ...]:
         return K, m

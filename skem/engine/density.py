@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
 
 from skem.engine import compiled
 from skem.engine.covariances import CovarianceType
-from skem.engine.parameters import FLOAT64, LEAST32, LEAST64, SAFE64, Gaussians, Mixture, Statistics
+from skem.engine.parameters import FLOAT64, LEAST32, LEAST64, SAFE32, SAFE64, Gaussians, Mixture, Statistics
 from skem.engine.rows import Features
 from skem.engine.threads import Scratch, Workers, single_threaded
 
@@ -45,22 +45,22 @@ KernelArrays = tuple[np.ndarray, ...]
 def kernel_arrays(gaussians: Gaussians, dtype: np.dtype) -> tuple[Whitening | None, KernelArrays]:
     """The arrays that densities are computed with in a type, and how samples are whitened before, if at all."""
     means, U, shifts = gaussians.means, gaussians.whiteners, gaussians.shifts
-    whitening, any_narrow, narrow = None, False, np.zeros(len(means), dtype=bool)
+    whitening, narrow = None, np.zeros(len(means), dtype=bool)
     if U.ndim == 3 and len(U) < len(means):
         centre = shifts.mean(axis=0)
         whitening = Whitening(U[0], centre)
         means = shifts = shifts - centre
         U = np.ones(means.shape)
-    elif dtype == FLOAT64:
-        safe = gaussians.sensitivities < SAFE64
-        if not safe.all():
-            any_narrow, narrow = True, ~safe
+    else:
+        narrow = ~(gaussians.sensitivities < (SAFE64 if dtype == FLOAT64 else SAFE32))
+    exact = means
     if dtype != FLOAT64:
         means, U, shifts = (array.astype(dtype) for array in (means, U, shifts))
-    origins = means
-    if any_narrow:
-        origins, shifts = np.where(narrow[:, None], 0.0, means), np.where(narrow[:, None], 0.0, shifts)
-    return whitening, (means, origins, U, shifts, narrow)
+    lows = origins = means
+    if narrow.any():
+        lows = (exact - means).astype(dtype)
+        origins, shifts = (np.where(narrow[:, None], dtype.type(0), array) for array in (means, shifts))
+    return whitening, (means, lows, origins, U, shifts, narrow)
 
 
 def scratch_of(scratch: Scratch, n_joint: int, m: int, dtype: np.dtype) -> np.ndarray:
@@ -87,11 +87,13 @@ def statistics_of(sums: tuple[np.ndarray, np.ndarray, np.ndarray], m: int, dtype
 
 
 def about(means: np.ndarray, sums: Statistics) -> Statistics:
-    """Sums about the means from those about means rounded to the type of the sums.
+    """Sums about the means from those about means rounded to the type of the sums, but for narrow components.
 
     With d = rounded - mean: sum r (x - mean) = o + n d, and sum r (x - mean) (x - mean)^T = S + o d^T + d o^T + n d d^T.
     """
     d, n, o = means.astype(sums.dtype) - means, sums.counts.sum(axis=1, keepdims=True), sums.offsets
+    if sums.narrow is not None:
+        d[sums.narrow] = 0.0
     if sums.scatter.ndim == 2:
         sums.scatter = sums.scatter + (2.0 * o + n * d) * d
     elif len(sums.scatter) == len(means):
@@ -104,10 +106,10 @@ def about(means: np.ndarray, sums: Statistics) -> Statistics:
 
 
 def log_normal(x: np.ndarray, gaussians: Gaussians) -> np.ndarray:
-    """log N(x; mu_k, P_k), (K, n) in the type of x (m, n)."""
+    """log N(x; mu_k, P_k), (K, n) in the type of x (m, n), or of pairs (2 m, n)."""
     whitening, arrays = kernel_arrays(gaussians, x.dtype)
     x = np.ascontiguousarray(x)
-    scratch = scratch_of(Scratch(), 1, len(x), x.dtype)
+    scratch = scratch_of(Scratch(), 1, gaussians.means.shape[1], x.dtype)
     if whitening is not None:
         x = whitening(x, 0, x.shape[1], scratch)
     result = np.empty((len(gaussians.means), x.shape[1]), x.dtype)
@@ -160,12 +162,17 @@ class Block:
 
     def log_normal(self, features: Features, chunk: slice) -> np.ndarray:
         """log N(x; mu_k, P_k) of a chunk of samples, (K, n), in float32 where samples are and that is exact enough."""
-        dtype = features.X.dtype
+        dtype, pairs = features.X.dtype, False
         if dtype != FLOAT64:
-            extent = float(features.extent[self.columns].max())
-            if not self.gaussians.is_float32_safe(self.mixture.weights, extent):
-                dtype = FLOAT64
-        return log_normal(features.read(self.columns, chunk, dtype), self.gaussians)
+            safe = partial(
+                self.gaussians.is_float32_safe,
+                self.mixture.weights,
+                float(features.extent[self.columns].max()),
+            )
+            pairs = not safe()
+            dtype = dtype if not pairs or safe(pairs=True) else FLOAT64
+        x = features.read(self.columns, chunk, dtype, pairs=pairs and dtype != FLOAT64)
+        return log_normal(x, self.gaussians)
 
 
 def class_log_density(

@@ -30,7 +30,7 @@ class DeviceParts(PartsInMemory):
 
     def __init__(self, device: Device, *data: Any) -> None:
         super().__init__(*data)
-        self._device = device
+        self._device, self.reads_pairs = device, False
         self._tiles: dict[bytes, tuple[np.dtype, list[list[Tiles]]]] = {}
 
     def fold(self, step: Step, workers: Workers) -> Statistics:

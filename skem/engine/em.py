@@ -30,7 +30,7 @@ import numpy as np
 from skem.engine import compiled
 from skem.engine.covariances import Maximised
 from skem.engine.density import KernelArrays, about, kernel_arrays, scratch_of, statistics_of, zero_sums
-from skem.engine.parameters import FLOAT64, Mixture, Statistics
+from skem.engine.parameters import FLOAT64, SAFE32, Mixture, Statistics
 from skem.engine.problem import Problem, chunks
 from skem.engine.rows import Chunk, Reader, Rows
 from skem.engine.threads import Scratch
@@ -117,7 +117,10 @@ def e_step(
         dtype = problem.parts.dtype
         if dtype != FLOAT64:
             extent = float(extents[problem.columns].max())
-            safe = parameters.gaussians.is_float32_safe(parameters.mixture.weights, extent)
+            gaussians, weights = parameters.gaussians, parameters.mixture.weights
+            safe = gaussians.is_float32_safe(weights, extent, pairs=problem.parts.reads_pairs)
+            # Penalties of given covariances may be so large that their differences lose the digits of log-densities.
+            safe &= 0.5 * problem.ridge * np.ptp(gaussians.traces) < SAFE32
             dtype = dtype if safe and parameters.exact else FLOAT64
     return problem.parts.fold(EStep(problem, parameters, dtype, with_sums), problem.workers)
 
@@ -147,6 +150,8 @@ class EStep:
 
     Attributes
     ----------
+    pairs : bool
+        True if a component needs samples as pairs of numbers.
     gaussians : Gaussians
     log_weights : ndarray of shape (K, L)
     penalties : ndarray of shape (K, L) or (K, 1)
@@ -157,6 +162,8 @@ class EStep:
         self.columns, self.dtype, self._with_sums = problem.columns, dtype, with_sums
         gaussians = self.gaussians = parameters.gaussians
         self._whitening, arrays = kernel_arrays(gaussians, dtype)
+        self._narrow = arrays[-1]
+        self.pairs = dtype != FLOAT64 and bool(self._narrow.any())
         self._means = gaussians.means if self._whitening is None else gaussians.shifts - self._whitening.shift
         penalties = (0.5 * problem.ridge * gaussians.traces)[:, None]
         if problem.log_sharing is not None:
@@ -203,7 +210,7 @@ class EStep:
     def of_chunk(self, rows: Rows, chunk: Chunk, read: Reader, scratch: Scratch) -> tuple[slice, Statistics]:
         """The classes of a chunk of samples, and the sums over it, for the components of these classes."""
         model, weights, (x, first) = self._model_of(chunk.classes), rows.weights[chunk.rows], read(chunk.rows)
-        (k, C), m = model.log_weights.shape, len(x)
+        (k, C), m = model.log_weights.shape, model.arrays[0].shape[1]
         memory, kernels = scratch_of(scratch, k, m, x.dtype), compiled.kernels()
         if self._whitening is not None:
             x, first = self._whitening(x, first, len(weights), memory), 0
@@ -248,6 +255,7 @@ class EStep:
     def _in_feature_coordinates(self, sums: Statistics) -> Statistics:
         """The sums about the means themselves; of whitened samples, x - mu = L (z - U mu)."""
         if self.dtype != FLOAT64:
+            sums.narrow = self._narrow if self.pairs else None
             sums = about(self._means, sums)
         if self._whitening is not None:
             L = np.linalg.inv(self._whitening.whitener)

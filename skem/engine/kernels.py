@@ -123,11 +123,11 @@ def _log(x):
 
 
 @compiled
-def _load(x, first, n, tile):
-    """Copy n samples to a tile, and zeros up to a multiple of LANES, which is returned."""
+def _load(x, m, first, n, tile):
+    """Copy m features of n samples to a tile, and zeros up to a multiple of LANES, which is returned."""
     filled = (n + LANES - 1) // LANES * LANES
     s = np.uintp(first)
-    for i in range(len(x)):
+    for i in range(m):
         for t in range(np.uintp(n)):
             tile[i, t] = x[i, s + t]
         for t in range(n, filled):
@@ -139,11 +139,17 @@ def _load(x, first, n, tile):
 
 
 @compiled
-def _centre(tile, mean, n, centred):
-    for i in range(len(mean)):
+def _centre(tile, x, first, n, filled, mean, low, centred):
+    """x - mean of a tile. If x has (2 m, N) pairs of numbers, so has the mean, and close ones have a difference without rounding."""
+    m, s = len(mean), np.uintp(first)
+    for i in range(m):
         c = mean[i]
-        for t in range(n):
+        for t in range(filled):
             centred[i, t] = tile[i, t] - c
+        if len(x) > m:
+            c = low[i]
+            for t in range(np.uintp(n)):
+                centred[i, t] += x[m + i, s + t] - c
 
 
 @compiled
@@ -319,8 +325,9 @@ def _symmetrise(origins, offsets, scatter):
 
 
 # Entries. Arguments that belong together are tuples:
-#   gaussians  means (K, m); the same again, but zero for narrow components; whiteners U, (K, m, m) or (K, m); U mu (K, m), but zero
-#              for narrow components; all in the type of x; and the mask (K,) of narrow components: where U x and U mu would cancel
+#   gaussians  means (K, m); what rounding left of them; means again, but zero for narrow components; whiteners U, (K, m, m) or (K, m);
+#              U mu (K, m), but zero for narrow components; all in the type of x; and the mask (K,) of narrow components: where U x and
+#              U mu would cancel
 #   sums       counts (K, C), offsets (K, e) and scatter (K, e, e), (1, e, e) or (K, e), float64, zero before; e is m or m + 1, even
 #   scratch    memory of shape (`scratch_rows`, TILE), of the type of x
 # Nothing is allocated here: NumPy does that sooner, and for each kind of array numba would compile a function.
@@ -349,7 +356,7 @@ def e_step(samples, gaussians, mixture, sums, scratch):
     Parameters
     ----------
     samples : tuple
-        x (m, N), the first of n columns, ``borders`` (C + 1,) and sample weights (n,). Class c has the samples from
+        x (m, N) or (2 m, N), the first of n columns, ``borders`` (C + 1,) and sample weights (n,). Class c has the samples from
         borders[c] to borders[c + 1].
     gaussians : tuple
     mixture : tuple
@@ -367,11 +374,12 @@ def e_step(samples, gaussians, mixture, sums, scratch):
         False if the first is not: the components that carry a sample have none of it with the penalties.
     """
     x, first, borders, sample_weights = samples
-    means, origins, U, shifts, narrow = gaussians
+    means, lows, origins, U, shifts, narrow = gaussians
     log_scales, log_weights, penalties, of_class = mixture
     counts, offsets, scatter = sums
     (K, C), number, with_sums, n_scatter = log_weights.shape, x.dtype.type, len(scatter) > 0, len(scatter)
-    tile, centred, z, per_sample = _memory(K, len(x), scratch)
+    m = means.shape[1]
+    tile, centred, z, per_sample = _memory(K, m, scratch)
     largest, total, relieved = per_sample[0], per_sample[1], per_sample[2]
     least = number(LEAST32 if x.itemsize == 4 else LEAST64)
     # In a smaller sum the densities that count as zero would show.
@@ -392,7 +400,7 @@ def e_step(samples, gaussians, mixture, sums, scratch):
                 factors[k] = np.exp(penalties[k, p] - penalty)
         for begin in range(borders[c], borders[c + 1], TILE):
             n = borders[c + 1] - begin if borders[c + 1] - begin < TILE else TILE
-            filled = _load(x, first + begin, n, tile)
+            filled = _load(x, m, first + begin, n, tile)
             for t in range(filled):
                 largest[t] = -np.inf
                 total[t] = 0
@@ -400,7 +408,7 @@ def e_step(samples, gaussians, mixture, sums, scratch):
             for k in range(K):
                 if constants[k] > -np.inf:
                     if narrow[k]:
-                        _centre(tile, means[k], filled, centred)
+                        _centre(tile, x, first + begin, n, filled, means[k], lows[k], centred)
                     _squares(centred if narrow[k] else tile, U[k], shifts[k], filled, z, scratch[k])
                     constant = number(constants[k])
                     for t in range(filled):
@@ -426,7 +434,7 @@ def e_step(samples, gaussians, mixture, sums, scratch):
                             scratch[k, t] *= total[t]
                         counts[k, c] += _sum(scratch[k], filled)
                         if narrow[k]:
-                            _centre(tile, means[k], filled, centred)
+                            _centre(tile, x, first + begin, n, filled, means[k], lows[k], centred)
                         g = k if n_scatter > 1 else 0
                         source = centred if narrow[k] else tile
                         _add_sums(source, origins[k], scratch[k], filled, z, offsets[k], scatter[g])
@@ -437,17 +445,17 @@ def e_step(samples, gaussians, mixture, sums, scratch):
 
 @entry
 def log_normal(samples, gaussians, log_scales, result, scratch):
-    """log N(x; mu_k, P_k), written to ``result`` (K, n) in its type; ``samples`` are x (m, N) and the first of n columns."""
+    """log N(x; mu_k, P_k), written to ``result`` (K, n) in its type; ``samples`` are x (m, N) or (2 m, N) and the first of n columns."""
     x, first = samples
-    means, _, U, shifts, narrow = gaussians
-    K, n_samples = result.shape
-    tile, centred, z, _ = _memory(1, len(x), scratch)
+    means, lows, _, U, shifts, narrow = gaussians
+    (K, n_samples), m = result.shape, means.shape[1]
+    tile, centred, z, _ = _memory(1, m, scratch)
     for begin in range(0, n_samples, TILE):
         n = n_samples - begin if n_samples - begin < TILE else TILE
-        filled = _load(x, first + begin, n, tile)
+        filled = _load(x, m, first + begin, n, tile)
         for k in range(K):
             if narrow[k]:
-                _centre(tile, means[k], filled, centred)
+                _centre(tile, x, first + begin, n, filled, means[k], lows[k], centred)
             _squares(centred if narrow[k] else tile, U[k], shifts[k], filled, z, scratch[0])
             constant = log_scales[k]
             for t in range(np.uintp(n)):
@@ -462,7 +470,7 @@ def weighted_sums(x, means, responsibilities, sums, scratch):
     tile, _, w, _ = _memory(1, len(x), scratch)
     for begin in range(0, n_samples, TILE):
         n = n_samples - begin if n_samples - begin < TILE else TILE
-        filled = _load(x, begin, n, tile)
+        filled = _load(x, len(x), begin, n, tile)
         for k in range(K):
             for t in range(np.uintp(n)):
                 r[t] = responsibilities[k, np.uintp(begin) + t]
@@ -482,7 +490,7 @@ def whiten(samples, gaussian, result, scratch):
     tile, z, _, _ = _memory(1, m, scratch)
     for begin in range(0, n_samples, TILE):
         n = n_samples - begin if n_samples - begin < TILE else TILE
-        filled = _load(x, first + begin, n, tile)
+        filled = _load(x, m, first + begin, n, tile)
         # With two features z would keep the last two, which are all.
         _squares(tile, U, shift, filled, z, scratch[0])
         for i in range(m):

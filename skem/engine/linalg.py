@@ -22,10 +22,15 @@ def factorised(
     """See `matrices.factorise`: Gaussians, the mask of regular covariances, and whether all are regular, and exact."""
     (K, m), G = means.shape, len(covariances)
     U, regular = np.empty(covariances.shape), np.empty(G, dtype=bool)
-    shifts, log_scales, traces, sensitivities = np.empty((K, m)), np.empty(K), np.empty(K), np.empty(K)
-    out = np.empty((m, m)), U, shifts, log_scales, traces, sensitivities, regular
+    shifts, (log_scales, traces, sensitivities, cancellations) = np.empty((K, m)), np.empty((4, K))
+    out = np.empty((m, m)), U, shifts, (log_scales, traces, sensitivities, cancellations), regular
     all_regular, exact = compiled.matrices().factorise(means, covariances, rounding, singular, out)
-    return Gaussians(means, U, shifts, log_scales, traces, sensitivities), regular, all_regular, exact
+    return (
+        Gaussians(means, U, shifts, log_scales, traces, sensitivities, cancellations),
+        regular,
+        all_regular,
+        exact,
+    )
 
 
 def linearly_dependent(x: np.ndarray, rounding: np.ndarray) -> bool:

@@ -65,8 +65,8 @@ def factorise(means, covariances, rounding, singular, out):
         m times this share of a variance is lost in rounding.
     out : tuple
         Overwritten: memory L (m, m); whiteners U = L^-1 of P = L L^T, of the shape of ``covariances``, NaN where P is not positive
-        definite; U mu (K, m); log_scales, traces and sensitivities (K,), see ``parameters.Gaussians``; and the mask (K,) or (1,) of regular
-        covariances, whose pivots are not lost in rounding.
+        definite; U mu (K, m); log_scales, traces, sensitivities and cancellations (K,), see ``parameters.Gaussians``; and the mask (K,) or (1,)
+        of regular covariances, whose pivots are not lost in rounding.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def factorise(means, covariances, rounding, singular, out):
         True if no pivot is lost in rounding, and if all have three digits.
     """
     (K, m), G = means.shape, len(covariances)
-    L, U, shifts, log_scales, traces, sensitivities, regular = out
+    L, U, shifts, (log_scales, traces, sensitivities, cancellations), regular = out
     all_regular, all_exact = True, True
     for g in range(G):
         _cholesky(covariances[g], L)
@@ -105,16 +105,24 @@ def factorise(means, covariances, rounding, singular, out):
     for k in range(K):
         g = min(k, G - 1)
         log_scales[k], traces[k] = log_scales[g], traces[g]
-        square = 0.0
+        # Roundings are independent, so squares of the terms add up. The terms are added four by four: m / 4 roundings of partial sums.
+        # Those of U mu may be larger than all terms; those of U (x - mu) end near the last term but for the sign.
+        square, cancellation = 0.0, 0.0
         for i in range(m):
-            size, shift = 0.0, 0.0
+            terms, largest, shift = 0.0, 0.0, 0.0
             for j in range(i + 1):
-                size += abs(U[g, i, j]) * (abs(means[k, j]) + 4.0 * np.sqrt(covariances[g, j, j]))
+                deviation = np.sqrt(covariances[g, j, j])
+                size = abs(U[g, i, j]) * (abs(means[k, j]) + 4.0 * deviation)
+                terms += size * size
+                cancellation += U[g, i, j] * deviation * (U[g, i, j] * deviation)
                 shift += U[g, i, j] * means[k, j]
-            square += size * size
+                largest = max(largest, abs(shift))
+            square += max(terms, largest * largest)
             shifts[k, i] = shift
-        factor = np.sqrt(m) if m > 16 else 4.0
-        sensitivities[k] = factor * np.sqrt(square)
+        sensitivities[k], cancellations[k] = (
+            max(4.0, 0.5 * np.sqrt(m)) * np.sqrt(square),
+            np.sqrt(cancellation / m),
+        )
     return all_regular, all_exact
 
 
@@ -127,7 +135,7 @@ def _sum_of_squares(scatter, k, i):
 
 
 @entry
-def m_step(sums, scatter, previous, limits, out):
+def m_step(sums, scatter, previous, narrow, limits, out):
     """The M-step (Pulford 2022, eqs. 16 to 18).
 
     A component whose pairs with classes are all dropped keeps its mean and has weight zero; its covariance is not written.
@@ -140,6 +148,8 @@ def m_step(sums, scatter, previous, limits, out):
         With one of shape (1, m, m) no covariances are written.
     previous : ndarray of shape (K, m)
         The means mu_k so far.
+    narrow : ndarray of bool, shape (K,)
+        Components whose sums are of x - mu, and the samples were pairs of numbers.
     limits : tuple of three floats
         Expected samples below which a pair of a component and a class is dropped, or that share of a smaller class; the rounding of
         the type that the sums were taken in; and the covariance regularisation r.
@@ -179,9 +189,9 @@ def m_step(sums, scatter, previous, limits, out):
             shift = offsets[k, i] / n_k[k] if n_k[k] > 0 else 0.0
             shifts[k, i], means[k, i] = shift, previous[k, i] + shift
             # Of E[(x - mu) x] and its shift, whose difference a variance is, of its sum, and of the samples themselves.
-            size = eps * abs(shift) * (abs(shift) + abs(previous[k, i]))
+            size = eps * abs(shift) * (abs(shift) + (0.0 if narrow[k] else abs(previous[k, i])))
             size += 0.125 * eps * _sum_of_squares(scatter, k, i) / n if n_k[k] > 0 else 0.0
-            of_samples = 2.0 * eps * previous[k, i]
+            of_samples = 2.0 * eps * previous[k, i] * (eps if narrow[k] else 1.0)
             size = of_samples * of_samples if of_samples * of_samples > size else size
             rounding[k, i] = size if size > LEAST_ROUNDING else LEAST_ROUNDING
     if scatter.ndim == 2:

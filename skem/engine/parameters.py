@@ -62,8 +62,9 @@ class Gaussians(NamedTuple):
     traces : ndarray of shape (K,)
         tr(P_k^-1).
     sensitivities : ndarray of shape (K,)
-        max(4, sqrt(m)) || |U| (|mu| + 4 sigma) ||: error of z in units of the relative rounding of features, for samples of the
-        component. Sums of m terms lose sqrt(m); of few terms the roundings of x, U, U mu and the result are the larger part.
+        Error of z = U x - U mu in units of the relative rounding of features, for samples of the component: see `matrices.factorise`.
+    cancellations : ndarray of shape (K,)
+        sqrt(sum_ij (U_ij sigma_j)^2 / m): the terms of U (x - mu) over their sums. One without correlations.
     """
 
     means: np.ndarray
@@ -72,12 +73,19 @@ class Gaussians(NamedTuple):
     log_scales: np.ndarray
     traces: np.ndarray
     sensitivities: np.ndarray
+    cancellations: np.ndarray
 
-    def is_float32_safe(self, weights: np.ndarray, extent: float) -> bool:
-        """True if log-densities are exact enough in float32, of the components with a weight (K, L), for features up to ``extent``."""
+    def is_float32_safe(self, weights: np.ndarray, extent: float, *, pairs: bool = False) -> bool:
+        """True if log-densities are exact enough in float32, of the components with a weight (K, L), for features up to ``extent``.
+
+        With ``pairs``, x and mu of narrow components are pairs of float32 numbers, and x - mu has the rounding of float32 only.
+        """
         # At least |U x|^2, and the square of each element of U.
         far = self.traces * max(1.0, self.means.shape[1] * extent**2)
-        safe = (self.sensitivities < SAFE32) & (far < LARGEST32)
+        safe = self.sensitivities < SAFE32
+        if pairs and len(self.whiteners) == len(self.means):
+            safe |= (self.cancellations < MOST_CANCELLATION) & (self.sensitivities < SAFE_PAIRS)
+        safe &= far < LARGEST32
         return bool(safe.all() or safe[weights.any(axis=1)].all())
 
 
@@ -88,6 +96,12 @@ SAFE32, SAFE64 = 1e-4 * 2.0**24, 1e-8 * 2.0**53
 """Sensitivities up to which z is off by less than 1e-4 in float32, and 1e-8 in float64. Promised are 1e-3 + 1e-6 |log p| nats in
 float32 and 1e-6 (1 + |log p|) in float64; `tests/digits.py` measures errors over the promise."""
 
+
+SAFE_PAIRS = 1e-4 * 2.0**48
+"""The same for pairs of float32 numbers."""
+
+MOST_CANCELLATION = 4.0
+"""Of U (x - mu), so that |U (x - mu)|^2 keeps a relative 1e-6 in float32 wherever x is."""
 
 LEAST32, LEAST64 = -80.0, -700.0
 """Log of a density over the largest one of its sample up to which it counts as zero, in float32 and float64. A little below, numbers
@@ -110,6 +124,8 @@ class Statistics:
         Weighted sums of log p(x|c), without and with the penalties, in nats.
     dtype : numpy dtype
         Type that the sums of a tile were taken in.
+    narrow : ndarray of bool, shape (K,), or None
+        Components whose samples had no rounding before the mean was subtracted.
     """
 
     counts: np.ndarray
@@ -118,6 +134,7 @@ class Statistics:
     log_likelihood: float = 0.0
     objective: float = 0.0
     dtype: np.dtype = FLOAT64
+    narrow: np.ndarray | None = None
 
     @property
     def eps(self) -> float:
@@ -132,4 +149,5 @@ class Statistics:
             self.log_likelihood + other.log_likelihood,
             self.objective + other.objective,
             self.dtype,
+            self.narrow,
         )

@@ -52,6 +52,8 @@ class Step(Protocol):
     ----------
     columns : ndarray of int, shape (m,)
     dtype : numpy dtype
+    pairs : bool
+        True if samples are read as pairs of numbers, see `Features.read`.
     gaussians : Gaussians
         The components, and with them the next two attributes, for `DeviceParts`, which have no chunks on the host.
     log_weights : ndarray of shape (K, L)
@@ -61,6 +63,7 @@ class Step(Protocol):
 
     columns: np.ndarray
     dtype: np.dtype
+    pairs: bool
     gaussians: Any
     log_weights: np.ndarray
     penalties: np.ndarray
@@ -80,7 +83,7 @@ def fold(parts: Sequence[Rows], step: Step, workers: Workers, scratch: tuple[Scr
     units: list[tuple[Rows, Chunk, Reader]] = []
     sizes = []
     for rows in parts:
-        read = rows.features.reader(step.columns, step.dtype, scratch[0])
+        read = rows.features.reader(step.columns, step.dtype, scratch[0], pairs=step.pairs)
         chunks = step.chunks(rows)
         units += [(rows, chunk, read) for chunk in chunks]
         sizes.append(len(chunks))
@@ -102,6 +105,7 @@ class Parts(Protocol):
     dtype: np.dtype
     scale: np.ndarray
     total_weight: float
+    reads_pairs: bool
 
     @property
     def extent(self) -> np.ndarray:
@@ -157,6 +161,7 @@ class PartsInMemory:
         ]
         self.total_weight: float = tree(rows.total_weight for rows in self.parts)
         self._scratch = Scratch(), Scratch()
+        self.reads_pairs = True
 
     @cached_property
     def whole(self) -> Rows:
@@ -228,6 +233,7 @@ class PartsOutOfCore:
         self.n_classes, self.n_samples = self._counts.shape[1], int(self._counts.sum())
         self.total_weight: float = tree(weights)
         self.extent = np.max(extents, axis=0)
+        self.reads_pairs = True
 
     def fold(self, step: Step, workers: Workers) -> Any:
         return self._executor.fold(partial(_fold_part, step), self._parts)

@@ -23,7 +23,7 @@ MAX_EXTENT = 1e100
 """Largest feature, in the engine's units: products of its square are still finite."""
 
 Reader = Callable[[slice], tuple[np.ndarray, int]]
-"""From a slice of samples to an array (m, N) that has them as columns, and the number of the first of these columns."""
+"""From a slice of samples to an array (m, N) or (2 m, N) that has them as columns, and the number of the first of these columns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,33 +86,45 @@ class Features:
         return np.require(self._rows(rows), requirements=["C", "W", "E"])
 
     def read(
-        self, columns: np.ndarray, rows: slice | np.ndarray, dtype: np.dtype | type = np.float64
+        self,
+        columns: np.ndarray,
+        rows: slice | np.ndarray,
+        dtype: np.dtype | type = np.float64,
+        *,
+        pairs: bool = False,
     ) -> np.ndarray:
-        """Some features of some samples, shape (m, n)."""
+        """Some features of some samples, shape (m, n); with ``pairs``, what rounding left of them below, shape (2 m, n)."""
         x = self.X[rows][:, columns] if self.order is None else self.X[np.ix_(self.order[rows], columns)]
-        return ((x - self.shift[columns]) / self.scale[columns]).T.astype(dtype, order="C")
+        x = ((x - self.shift[columns]) / self.scale[columns]).T
+        rounded = x.astype(dtype, order="C")
+        return np.concatenate([rounded, (x - rounded).astype(dtype)]) if pairs else rounded
 
-    def reader(self, columns: np.ndarray, dtype: np.dtype, scratch: Scratch | None = None) -> Reader:
-        """Return a function that reads a feature block repeatedly.
+    def reader(
+        self, columns: np.ndarray, dtype: np.dtype, scratch: Scratch | None = None, *, pairs: bool = False
+    ) -> Reader:
+        """Return a function that reads a feature block repeatedly, as `read` does.
 
         If the block is not kept, the function reads into ``scratch``, so the next call in the same thread overwrites it.
         """
-        scratch = scratch or Scratch()
+        scratch, n_read = scratch or Scratch(), len(columns) * (1 + pairs)
         if not self._keeps_blocks:
 
             def read(rows: slice) -> tuple[np.ndarray, int]:
                 X = self._rows(rows)
-                x = scratch.empty(len(columns) * len(X), dtype).reshape(len(columns), len(X))
-                for feature, j in zip(x, columns.tolist(), strict=True):
-                    feature[:] = (X[:, j] - self.shift[j]) / self.scale[j]
+                x = scratch.empty(n_read * len(X), dtype).reshape(n_read, len(X))
+                for i, j in enumerate(columns.tolist()):
+                    feature = (X[:, j] - self.shift[j]) / self.scale[j]
+                    x[i] = feature
+                    if pairs:
+                        x[len(columns) + i] = feature - x[i]
                 return x, 0
 
             return read
         block = self._blocks.get(columns.tobytes())
-        if block is None or block.dtype != dtype:
-            block = np.empty((len(columns), self.n_samples), dtype=dtype)
+        if block is None or block.dtype != dtype or len(block) != n_read:
+            block = np.empty((n_read, self.n_samples), dtype=dtype)
             for chunk in self.chunks:
-                block[:, chunk] = self.read(columns, chunk, dtype)
+                block[:, chunk] = self.read(columns, chunk, dtype, pairs=pairs)
             self._blocks[columns.tobytes()] = block
         kept = block
         return lambda rows: (kept, rows.start)

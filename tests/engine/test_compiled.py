@@ -82,7 +82,7 @@ def test_e_step(dtype, form, seed, K, m, sizes, first, narrow, penalty):
     log_scales = -0.5 * (m * np.log(2 * np.pi) + np.linalg.slogdet(covariances)[1])
     shifts = whiteners * means if whiteners.ndim == 2 else np.einsum("kij,kj->ki", whiteners, means)
     sensitivities = np.full(K, np.inf if narrow else 0.0)
-    gaussians = Gaussians(means, whiteners, shifts, log_scales, np.zeros(K), sensitivities)
+    gaussians = Gaussians(means, whiteners, shifts, log_scales, np.zeros(K), sensitivities, sensitivities)
     log_likelihood, objective, exact = compiled.kernels().e_step(
         (around, first, borders, weights),
         density.kernel_arrays(gaussians, np.dtype(dtype))[1],
@@ -111,7 +111,7 @@ def test_likelihood_hidden_by_penalties():
     for penalty, expected in ((10.0, True), (2000.0, False)):
         *_, exact = compiled.kernels().e_step(
             (x, 0, np.array([0, 20]), np.ones(20)),
-            (means, means, np.ones((2, 1)), means, np.zeros(2, dtype=bool)),
+            (means, means, means, np.ones((2, 1)), means, np.zeros(2, dtype=bool)),
             (np.zeros(2), np.zeros((2, 1)), np.array([[penalty], [0.0]]), np.empty((2, 2))),
             density.zero_sums(2, 1, (0, 1)),
             density.scratch_of(Scratch(), 2, 1, np.dtype(float)),

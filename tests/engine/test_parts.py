@@ -54,7 +54,7 @@ def test_drawn_samples_are_stratified(counts, rare):
 class WeightedSums:
     """Step that sums w x over samples in float32."""
 
-    columns, dtype = np.array([2, 0]), np.dtype(np.float32)
+    columns, dtype, pairs = np.array([2, 0]), np.dtype(np.float32), False
 
     def chunks(self, rows):
         return rows.chunks(100)
