@@ -7,6 +7,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
 from skem.engine.discriminative import bounded_log_proba
+from skem.estimators._units import ROUNDING
 
 MIN_TEMPERATURE, MAX_TEMPERATURE = 1e-2, 1e6
 
@@ -73,7 +74,8 @@ def fitted_temperature(
 
 
 def _median(values: np.ndarray, weights: np.ndarray) -> float:
-    """Compute the weighted median."""
-    order = np.argsort(values)
+    """Compute the weighted median, the lower of two: rounded sums of weights decide nothing."""
+    order = np.argsort(values, kind="stable")
     cumulated = np.cumsum(weights[order])
-    return float(values[order[np.searchsorted(cumulated, 0.5 * cumulated[-1])]])
+    half = 0.5 * (1 - ROUNDING) * cumulated[-1]
+    return float(values[order[np.searchsorted(cumulated, half)]])

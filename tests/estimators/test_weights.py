@@ -26,6 +26,7 @@ from skem import (
     SDGMClassifier,
     SKEMClassifier,
 )
+from skem.estimators import _calibration
 
 X, SPECIES = load_iris(return_X_y=True)
 QUICK = {"tol": 0, "max_iter": 8, "random_state": 0}
@@ -159,3 +160,10 @@ def test_fold_without_weight():
     search = PRBFClassifierCV(PRBFClassifier(2, max_iter=2), cv=[(np.arange(12), np.arange(6, 12))])
     with pytest.raises(ValueError, match="sample_weight is zero for all of 6 samples"):
         search.fit(X, y, weights)
+
+
+def test_rounding_does_not_choose_a_median():
+    """Equal weights that are no powers of two decided a fitted temperature: sums of half of them may exceed half the sum."""
+    for n in range(2, 100, 2):
+        for weight in (1.0, 50 / n, 1 / 7):
+            assert _calibration._median(np.arange(float(n)), np.full(n, weight)) == n / 2 - 1
