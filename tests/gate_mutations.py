@@ -50,7 +50,7 @@ MUTATIONS = [
         "return result.T",
         "result[:, ::333] = result[::-1, ::333].copy(); return result.T",
     ),
-    ("mixture/path", "engine/kernels.py", " 5040, 720, 120, 24, 6,", " 5040, 720, 120, 25, 6,"),
+    ("mixture/path", "engine/kernels.py", " 5040, 720, 120, 24, 6,", " 5040, 720, 120, 24, 6.1,"),
     ("mixture", "engine/problem.py", "ACTIVE_ROWS = 1e-40", "ACTIVE_ROWS = 1e-2"),
     ("skem", "engine/clusters.py", "VARIANCE_FLOOR = 1e-6", "VARIANCE_FLOOR = 10.0"),
     ("missing", "engine/missing_em.py", "+= 0.5 * problem.ridge", "+= 0.6 * problem.ridge"),
@@ -101,7 +101,7 @@ MUTATIONS = [
         'kind="stable").drop_duplicates(group, keep="last")',
     ),
     # Scaled by test samples, a fold used twice, other folds, validation by training samples.
-    ("ionosphere", "repro/training/splits.py", ".fit(parts[0], y[train])", ".fit(X, y)"),
+    ("rice", "repro/training/splits.py", ".fit(parts[0], y[train])", ".fit(X, y)"),
     (
         "ionosphere",
         "repro/training/splits.py",
@@ -160,9 +160,9 @@ MUTATIONS = [
     ),
     (
         "skem/sharing",
-        "engine/sharing.py",
-        "weights, weights / total))",
-        "weights, weights / (1.01 * total)))",
+        "engine/em.py",
+        "penalties - problem.log_sharing",
+        "penalties - 0.9 * problem.log_sharing",
     ),
     (
         "discriminative/batches",
@@ -183,12 +183,17 @@ MUTATIONS = [
         "log_joint / temperature",
         "log_joint / (1.01 * temperature)",
     ),
-    ("k-means", "engine/kmeans.py", "elif unchanged or moved <= tol", "elif unchanged or moved <= 2 * tol"),
+    (
+        "k-means",
+        "engine/kmeans.py",
+        "np.where(counts > 0, counts, 1.0)",
+        "np.where(counts > 0, counts + 0.1, 1.0)",
+    ),
     (
         "images",
         "images.py",
-        "self.mean_ = float(X.mean(dtype=np.float64))",
-        "self.mean_ = float(X.mean(dtype=np.float64)) + 0.1",
+        "Z - Z.mean(axes, keepdims=True)",
+        "Z - 0.9 * Z.mean(axes, keepdims=True)",
     ),
     (
         "prbf/ensemble",
@@ -199,8 +204,8 @@ MUTATIONS = [
     (
         "skem",
         "engine/starts.py",
-        "np.full((K, request.n_classes), 1.0 / K if",
-        "np.full((K, request.n_classes), 1.1 / K if",
+        "shares = counts / counts.sum()",
+        "shares = (counts + 1.0) / (counts + 1.0).sum()",
     ),
 ]
 # The E-step repeats a share of the chunks: large data take that much more time.

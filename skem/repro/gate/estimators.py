@@ -109,7 +109,11 @@ def _measure(name: str, run: int) -> dict[str, float]:
     values = {"accuracy": model.score(X[half:], y[half:])}
     if hasattr(model, "predict_proba"):
         values["log_loss"] = log_loss(y[half:], model.predict_proba(X[half:]), labels=model.classes_)
-    return values | ({"temperature": model.temperature_} if hasattr(model, "temperature_") else {})
+    if hasattr(model, "temperature_"):
+        values["temperature"] = model.temperature_
+    if hasattr(model, "objective_"):
+        values["objective"] = model.objective_[-1]
+    return values
 
 
 def measure(prefix: str = "") -> Record:

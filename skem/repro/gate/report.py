@@ -36,7 +36,7 @@ def summary(table: pd.DataFrame, allowed: tuple[str, ...] = ()) -> str:
     if len(different):
         text.append(to_markdown(different))
     if comparison.failed(table, allowed):
-        text.append(f"A quantity is worse or was not compared. If this is intended: {UPDATE}")
+        text.append(f"A quantity differs, is slower, or was not compared. If this is intended: {UPDATE}")
         if "not decided" in set(table["verdict"]) - set(allowed):
             text.append(
                 "Times that are not decided need a quieter machine, more minutes in config/regress.yaml, or undecided=allow."
