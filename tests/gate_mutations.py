@@ -39,7 +39,7 @@ print(json.dumps(record))
 """
 TIMES = """
 from skem.repro.gate import comparison, timing
-print(comparison.compare_times(timing.measure("HEAD", 3, 3, 4)).to_json(orient="records"))
+print(comparison.compare_times(timing.measure("HEAD", 4, 25, 3)).to_json(orient="records"))
 """
 # A data set, or the beginning of the names of small fits; file below skem; code; replacement.
 MUTATIONS = [
@@ -299,6 +299,7 @@ if __name__ == "__main__":
         subprocess.run(["git", "clone", "--quiet", str(ROOT), f"{folder}/clone"], check=True)
         for row in measure(Path(folder, "clone"), *arguments):
             rows.append(row)
+            table = pd.DataFrame(rows).to_markdown(index=False, disable_numparse=True)
+            text = f"# Planted faults\n\n{table}\n"
+            (ROOT / f"results/reference/{name}.md").write_text(text, encoding="utf-8")
             print(*row.values(), sep=" | ", flush=True)
-    text = f"# Planted faults\n\n{pd.DataFrame(rows).to_markdown(index=False, disable_numparse=True)}\n"
-    (ROOT / f"results/reference/{name}.md").write_text(text, encoding="utf-8")

@@ -17,6 +17,16 @@ import pandas as pd
 
 from skem.repro.gate import comparison, revisions, worker
 
+STEADY = {
+    "MALLOC_MMAP_THRESHOLD_": "1000000000",
+    "MALLOC_TRIM_THRESHOLD_": "4000000000",
+    "MKL_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
+"""Variables of the processes. Page faults of new memory take as long as the work, and processes differ in them, so glibc keeps memory;
+and threads that wait for work would count as work."""
+
 SIDES = ("base", "head", "control")
 """The base revision, this checkout, and the base revision again."""
 
@@ -66,7 +76,7 @@ def _round(
 def _start(checkout: str) -> subprocess.Popen[str]:
     """Start a worker with the library of a checkout."""
     command = [sys.executable, "-P", worker.__file__]
-    environment = os.environ | {"PYTHONPATH": checkout}
+    environment = os.environ | STEADY | {"PYTHONPATH": checkout}
     pipe = subprocess.PIPE
     return subprocess.Popen(command, cwd=checkout, env=environment, stdin=pipe, stdout=pipe, text=True)
 
