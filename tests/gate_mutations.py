@@ -50,7 +50,7 @@ MUTATIONS = [
         "return result.T",
         "result[:, ::333] = result[::-1, ::333].copy(); return result.T",
     ),
-    ("mixture/path", "engine/kernels.py", " 5040, 720, 120, 24, 6,", " 5040, 720, 120, 24, 6.1,"),
+    ("rice", "engine/kernels.py", " 5040, 720, 120, 24, 6,", " 5040, 720, 120, 24, 6.1,"),
     ("mixture", "engine/problem.py", "ACTIVE_ROWS = 1e-40", "ACTIVE_ROWS = 1e-2"),
     ("skem", "engine/clusters.py", "VARIANCE_FLOOR = 1e-6", "VARIANCE_FLOOR = 10.0"),
     ("missing", "engine/missing_em.py", "+= 0.5 * problem.ridge", "+= 0.6 * problem.ridge"),
@@ -202,7 +202,7 @@ MUTATIONS = [
         "np.mean(densities, axis=0)",
     ),
     (
-        "skem",
+        "ionosphere",
         "engine/starts.py",
         "shares = counts / counts.sum()",
         "shares = (counts + 1.0) / (counts + 1.0).sum()",

@@ -111,8 +111,9 @@ def _measure(name: str, run: int) -> dict[str, float]:
         values["log_loss"] = log_loss(y[half:], model.predict_proba(X[half:]), labels=model.classes_)
     if hasattr(model, "temperature_"):
         values["temperature"] = model.temperature_
-    if hasattr(model, "objective_"):
-        values["objective"] = model.objective_[-1]
+    for quantity in ("objective", "log_likelihood"):
+        if hasattr(model, f"{quantity}_"):
+            values[quantity] = getattr(model, f"{quantity}_")[-1]
     return values
 
 
