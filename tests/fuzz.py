@@ -32,7 +32,7 @@ REFUSALS = (
     "fine-tuning goes by rows without missing values",
     "n_components=",
     "n_blocks=",
-    "at least one non-zero number",
+    "sample_weight is zero for all",
     "cannot be held out",
     "n_splits=",
     "least populated class",
