@@ -208,13 +208,20 @@ MUTATIONS = [
         "shares = (counts + 1.0) / (counts + 1.0).sum()",
     ),
 ]
-# The E-step repeats a share of the chunks: large data take that much more time.
+# The E-step repeats a share of the samples of each chunk: large data take that much more time.
 REPEATED = (
     "",
-    "engine/parts.py",
-    "        chunks = step.chunks(rows)",
-    "        chunks = step.chunks(rows)\n"
-    "        workers.map(lambda c: step.of_chunk(rows, c, read, scratch[1]), chunks[: round({share} * len(chunks))])",
+    "engine/em.py",
+    "        if not exact:\n            # The components that carry",
+    "        again = np.minimum(chunk.borders, int({share} * len(weights)))\n"
+    "        kernels.e_step(\n"
+    "            (x, first, again, weights),\n"
+    "            model.arrays,\n"
+    "            (model.log_scales, model.log_weights, model.penalties, memory_of_class),\n"
+    "            zero_sums(k, C, (min(first_size, k) if self._with_sums else 0, *shape)),\n"
+    "            memory,\n"
+    "        )\n"
+    "        if not exact:\n            # The components that carry",
 )
 SHARES = (0.1, 0.15, 0.25)
 
