@@ -86,7 +86,9 @@ class Gaussians(NamedTuple):
         if pairs and len(self.whiteners) == len(self.means):
             safe |= (self.cancellations < MOST_CANCELLATION) & (self.sensitivities < SAFE_PAIRS)
         safe &= far < LARGEST32
-        return bool(safe.all() or safe[weights.any(axis=1)].all())
+        # Samples of shared covariances are whitened about the mean of all components.
+        shared = len(self.whiteners) < len(self.means)
+        return bool(safe.all() or (not shared and safe[weights.any(axis=1)].all()))
 
 
 LARGEST32 = 1e36

@@ -127,3 +127,15 @@ def test_narrow_components_keep_their_digits(deviation, correlation, dtype):
     assert_allclose(narrow.covariances_[-1], wide.covariances_[-1], rtol=0, atol=1e-3 * deviation**2)
     assert_allclose(narrow.score_samples(X), narrow.score_samples(X.astype(np.float64)), rtol=0, atol=1e-3)
     assert_allclose(narrow.objective_, wide.objective_, rtol=0, atol=1e-3)
+
+
+def test_unused_components_far_away_cost_no_digits():
+    """The other component loses all samples in the first iteration, but samples were whitened about the mean of both."""
+    X = (0.03 * np.random.default_rng(0).normal(size=(200, 1))).astype(np.float32)
+    init = [0.5, 0.5], [[0.0], [-1e5]], [[1e-3]]
+    model = GaussianMixture(
+        2, covariance_type="tied", init=init, reg_covar=1e-3, standardize=False, max_iter=3, tol=0
+    )
+    narrow, wide = (clone(model).fit(samples) for samples in (X, X.astype(np.float64)))
+    assert_allclose(narrow.objective_, wide.objective_, rtol=0, atol=1e-3)
+    assert_allclose(narrow.score_samples(X), wide.score_samples(X.astype(np.float64)), rtol=0, atol=1e-3)
