@@ -59,7 +59,7 @@ class FeatureMap:
         Raises
         ------
         ValueError
-            A feature whose square overflows, or underflows though it varies.
+            A feature whose square overflows, or underflows though it varies; without ``standardize``, one above 1e70.
         """
         mean = np.average(X, axis=0, weights=weights)
         with np.errstate(over="ignore"):
@@ -72,6 +72,10 @@ class FeatureMap:
             shift = np.where(deviations > 0, mean, X[0])
             scale = np.where(deviations > 0, deviations * np.sqrt(X.shape[1]), 1.0)
         else:
+            far = np.argwhere(np.abs(X) > FARTHEST)
+            if len(far):
+                i, j = far[0]
+                raise ValueError(f"feature {j} is {X[i, j]:.3g}: too far from zero; use standardize=True")
             shift, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
         if isinstance(gamma, str):
             spread = float(((deviations / scale) ** 2).sum())
