@@ -75,7 +75,9 @@ class FeatureMap:
             far = np.argwhere(np.abs(X) > FARTHEST)
             if len(far):
                 i, j = far[0]
-                raise ValueError(f"feature {j} is {X[i, j]:.3g}: too far from zero; use standardize=True")
+                raise ValueError(
+                    f"feature {j} is {X[i, j]:.3g}: features are too large for their products; set standardize=True"
+                )
             shift, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
         if isinstance(gamma, str):
             spread = float(((deviations / scale) ** 2).sum())
