@@ -76,7 +76,7 @@ class FeatureMap:
             if len(far):
                 i, j = far[0]
                 raise ValueError(
-                    f"feature {j} is {X[i, j]:.3g}: features are too large for their products; set standardize=True"
+                    f"feature {j} is {X[i, j]:.3g}, and features are too large for their squares: set standardize=True"
                 )
             shift, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
         if isinstance(gamma, str):
