@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -46,7 +46,7 @@ def kernel_arrays(gaussians: Gaussians, dtype: np.dtype) -> tuple[Whitening | No
     """The arrays that densities are computed with in a type, and how samples are whitened before, if at all."""
     means, U, shifts = gaussians.means, gaussians.whiteners, gaussians.shifts
     whitening, narrow = None, np.zeros(len(means), dtype=bool)
-    if U.ndim == 3 and len(U) < len(means):
+    if gaussians.is_shared:
         centre = shifts.mean(axis=0)
         whitening = Whitening(U[0], centre)
         means = shifts = shifts - centre
@@ -162,16 +162,12 @@ class Block:
 
     def log_normal(self, features: Features, chunk: slice) -> np.ndarray:
         """log N(x; mu_k, P_k) of a chunk of samples, (K, n), in float32 where samples are and that is exact enough."""
-        dtype, pairs = features.X.dtype, False
+        dtype = features.X.dtype
         if dtype != FLOAT64:
-            safe = partial(
-                self.gaussians.is_float32_safe,
-                self.mixture.weights,
-                float(features.extent[self.columns].max()),
-            )
-            pairs = not safe()
-            dtype = dtype if not pairs or safe(pairs=True) else FLOAT64
-        x = features.read(self.columns, chunk, dtype, pairs=pairs and dtype != FLOAT64)
+            extent = float(features.extent[self.columns].max())
+            if not self.gaussians.is_float32_safe(self.mixture.weights, extent, pairs=True):
+                dtype = FLOAT64
+        x = features.read(self.columns, chunk, dtype, pairs=self.gaussians.needs_pairs(dtype))
         return log_normal(x, self.gaussians)
 
 

@@ -28,9 +28,11 @@ class DeviceParts(PartsInMemory):
         As for ``PartsInMemory``.
     """
 
+    reads_pairs = False
+
     def __init__(self, device: Device, *data: Any) -> None:
         super().__init__(*data)
-        self._device, self.reads_pairs = device, False
+        self._device = device
         self._tiles: dict[bytes, tuple[np.dtype, list[list[Tiles]]]] = {}
 
     def fold(self, step: Step, workers: Workers) -> Statistics:

@@ -91,7 +91,9 @@ def initial(problem: Problem) -> Maximised:
     with np.errstate(divide="ignore"):
         log_weights = np.log(start.weights)
     gaussians = problem.covariance_type.gaussians(start.means, start.covariances)
-    return Maximised(start, np.ascontiguousarray(log_weights), gaussians, 0, True)
+    # Penalties of given covariances, not of those of an M-step, may differ by so much that log-densities lose their digits in float32.
+    exact = bool(0.5 * problem.ridge * np.ptp(gaussians.traces) < SAFE32)
+    return Maximised(start, np.ascontiguousarray(log_weights), gaussians, 0, exact)
 
 
 def is_singular(problem: Problem) -> bool:
@@ -119,8 +121,6 @@ def e_step(
             extent = float(extents[problem.columns].max())
             gaussians, weights = parameters.gaussians, parameters.mixture.weights
             safe = gaussians.is_float32_safe(weights, extent, pairs=problem.parts.reads_pairs)
-            # Penalties of given covariances may be so large that their differences lose the digits of log-densities.
-            safe &= 0.5 * problem.ridge * np.ptp(gaussians.traces) < SAFE32
             dtype = dtype if safe and parameters.exact else FLOAT64
     return problem.parts.fold(EStep(problem, parameters, dtype, with_sums), problem.workers)
 
@@ -163,7 +163,7 @@ class EStep:
         gaussians = self.gaussians = parameters.gaussians
         self._whitening, arrays = kernel_arrays(gaussians, dtype)
         self._narrow = arrays[-1]
-        self.pairs = dtype != FLOAT64 and bool(self._narrow.any())
+        self.pairs = gaussians.needs_pairs(dtype)
         self._means = gaussians.means if self._whitening is None else gaussians.shifts - self._whitening.shift
         penalties = (0.5 * problem.ridge * gaussians.traces)[:, None]
         if problem.log_sharing is not None:

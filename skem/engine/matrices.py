@@ -106,7 +106,7 @@ def factorise(means, covariances, rounding, singular, out):
         g = min(k, G - 1)
         log_scales[k], traces[k] = log_scales[g], traces[g]
         # Roundings are independent, so squares of the terms add up. The terms are added four by four: m / 4 roundings of partial sums.
-        # Those of U mu may be larger than all terms; those of U (x - mu) end near the last term but for the sign.
+        # Those of U mu may be larger than all terms; those of U (x - mu) end near the last term with the other sign.
         square, cancellation = 0.0, 0.0
         for i in range(m):
             terms, largest, shift = 0.0, 0.0, 0.0

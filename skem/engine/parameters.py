@@ -83,12 +83,20 @@ class Gaussians(NamedTuple):
         # At least |U x|^2, and the square of each element of U.
         far = self.traces * max(1.0, self.means.shape[1] * extent**2)
         safe = self.sensitivities < SAFE32
-        if pairs and len(self.whiteners) == len(self.means):
+        if pairs and not self.is_shared:
             safe |= (self.cancellations < MOST_CANCELLATION) & (self.sensitivities < SAFE_PAIRS)
         safe &= far < LARGEST32
         # Samples of shared covariances are whitened about the mean of all components.
-        shared = len(self.whiteners) < len(self.means)
-        return bool(safe.all() or (not shared and safe[weights.any(axis=1)].all()))
+        return bool(safe.all() or (not self.is_shared and safe[weights.any(axis=1)].all()))
+
+    @property
+    def is_shared(self) -> bool:
+        """True if components have one whitener."""
+        return len(self.whiteners) < len(self.means)
+
+    def needs_pairs(self, dtype: np.dtype) -> bool:
+        """True if densities in a type need pairs of numbers, see `is_float32_safe`."""
+        return dtype != FLOAT64 and not self.is_shared and not bool((self.sensitivities < SAFE32).all())
 
 
 LARGEST32 = 1e36

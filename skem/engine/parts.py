@@ -135,6 +135,8 @@ class PartsInMemory:
     shift, scale : ndarray of shape (M,)
     """
 
+    reads_pairs = True
+
     def __init__(
         self,
         X: np.ndarray,
@@ -161,7 +163,6 @@ class PartsInMemory:
         ]
         self.total_weight: float = tree(rows.total_weight for rows in self.parts)
         self._scratch = Scratch(), Scratch()
-        self.reads_pairs = True
 
     @cached_property
     def whole(self) -> Rows:
@@ -224,6 +225,8 @@ class PartsOutOfCore:
     shift, scale : ndarray of shape (M,)
     """
 
+    reads_pairs = True
+
     def __init__(
         self, executor: Executor, parts: Sequence[Any], shift: np.ndarray, scale: np.ndarray
     ) -> None:
@@ -233,7 +236,6 @@ class PartsOutOfCore:
         self.n_classes, self.n_samples = self._counts.shape[1], int(self._counts.sum())
         self.total_weight: float = tree(weights)
         self.extent = np.max(extents, axis=0)
-        self.reads_pairs = True
 
     def fold(self, step: Step, workers: Workers) -> Any:
         return self._executor.fold(partial(_fold_part, step), self._parts)
