@@ -250,10 +250,10 @@ def accuracies(clone: Path, first: int = 0, last: int = len(MUTATIONS)):
         )
         yield {
             "file": file,
-            "code": f"`{' '.join(old.split())}`",
-            "changed to": f"`{' '.join(new.split())}`",
             "same platform": found(exact),
             "another platform": found(tolerant),
+            "code": f"`{' '.join(old.split())}`",
+            "changed to": f"`{' '.join(new.split())}`",
         }
 
 
