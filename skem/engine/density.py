@@ -16,7 +16,7 @@ from skem.engine import compiled
 from skem.engine.covariances import CovarianceType
 from skem.engine.parameters import FLOAT64, LEAST32, LEAST64, SAFE32, SAFE64, Gaussians, Mixture, Statistics
 from skem.engine.rows import Features
-from skem.engine.threads import Scratch, Workers, single_threaded
+from skem.engine.threads import CACHE_LINE, Scratch, Workers, single_threaded
 
 LEAST_SUM = {
     np.dtype(np.float32): float(np.exp(LEAST32) / np.finfo(np.float32).eps),
@@ -66,8 +66,14 @@ def kernel_arrays(gaussians: Gaussians, dtype: np.dtype) -> tuple[Whitening | No
 def scratch_of(scratch: Scratch, n_joint: int, m: int, dtype: np.dtype) -> np.ndarray:
     """Memory for the kernels."""
     kernels = compiled.kernels()
-    rows = kernels.scratch_rows(n_joint, m)
-    return scratch.empty(rows * kernels.TILE, dtype).reshape(rows, kernels.TILE)
+    # With rows as long as a power of two, one place of all rows would share a few places of the cache.
+    rows, length = kernels.scratch_rows(n_joint, m), kernels.tile_samples(dtype) + CACHE_LINE // dtype.itemsize
+    return scratch.empty(rows * length, dtype).reshape(rows, length)
+
+
+def float64_scratch(K: int, dtype: np.dtype) -> np.ndarray:
+    """Memory of `kernels.e_step` for numbers of K components, and of the samples of a tile, in float64."""
+    return np.empty((6, max(K, compiled.kernels().tile_samples(dtype))))
 
 
 def zero_sums(K: int, C: int, scatter_shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -137,7 +143,7 @@ def log_sum_exp(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Turn (K, n) log-densities into exp(. - max over k) in place; return log sum_k exp, in float64, and the max, (n,)."""
     kernels, n = compiled.kernels(), log_joint.shape[1]
     largest, log_total = np.empty(n, log_joint.dtype), np.empty(n)
-    kernels.log_sum_exp(log_joint, largest, log_total, np.empty((2, kernels.TILE), log_joint.dtype))
+    kernels.log_sum_exp(log_joint, largest, log_total, np.empty((2, kernels.tile_samples(log_joint.dtype)), log_joint.dtype))
     return log_total, largest
 
 

@@ -85,7 +85,7 @@ class Block:
         self._x = np.ascontiguousarray(x[self.columns])
         self._joint = log_normal(self._x, self.gaussians)
         kernels, result = compiled.kernels(), np.empty((self._shape[1], x.shape[1]))
-        scratch = np.empty((2, kernels.TILE), self._joint.dtype)
+        scratch = np.empty((2, kernels.tile_samples(self._joint.dtype)), self._joint.dtype)
         kernels.class_log_densities(self._joint, self._pairs, result, scratch)
         return result
 
@@ -94,7 +94,7 @@ class Block:
         signed, by_pair = np.empty_like(self._joint), np.zeros(len(self._components))
         dtype, kernels = self._joint.dtype, compiled.kernels()
         classes = log_densities.astype(dtype), errors.astype(dtype)
-        scratch = np.empty((2, kernels.TILE), self._joint.dtype)
+        scratch = np.empty((2, kernels.tile_samples(self._joint.dtype)), self._joint.dtype)
         kernels.signed_responsibilities(self._joint, self._pairs, classes, (signed, by_pair), scratch)
         sums = weighted_sums(self._x, self.gaussians.means, signed, self._type)
         counts = np.zeros(self._shape)

@@ -29,7 +29,15 @@ import numpy as np
 
 from skem.engine import compiled
 from skem.engine.covariances import Maximised
-from skem.engine.density import KernelArrays, about, kernel_arrays, scratch_of, statistics_of, zero_sums
+from skem.engine.density import (
+    KernelArrays,
+    about,
+    float64_scratch,
+    kernel_arrays,
+    scratch_of,
+    statistics_of,
+    zero_sums,
+)
 from skem.engine.parameters import FLOAT64, SAFE32, Mixture, Statistics
 from skem.engine.problem import Problem, chunks
 from skem.engine.rows import Chunk, Reader, Rows
@@ -216,17 +224,17 @@ class EStep:
             x, first = self._whitening(x, first, len(weights), memory), 0
         first_size, *shape = self._scatter_shape
         sums = zero_sums(k, C, (min(first_size, k) if self._with_sums else 0, *shape))
-        samples, memory_of_class = (x, first, chunk.borders, weights), np.empty((2, k))
+        samples, numbers = (x, first, chunk.borders, weights), float64_scratch(k, x.dtype)
         log_likelihood, objective, exact = kernels.e_step(
             samples,
             model.arrays,
-            (model.log_scales, model.log_weights, model.penalties, memory_of_class),
+            (model.log_scales, model.log_weights, model.penalties, numbers),
             sums,
             memory,
         )
         if not exact:
             # The components that carry a sample without the penalties have none of it with them.
-            without = model.log_scales, model.log_weights, np.zeros((k, 1)), memory_of_class
+            without = model.log_scales, model.log_weights, np.zeros((k, 1)), numbers
             none = zero_sums(k, C, (0, *shape))
             log_likelihood, *_ = kernels.e_step(samples, model.arrays, without, none, memory)
         statistics = statistics_of(sums, m, self.dtype)

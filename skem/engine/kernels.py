@@ -13,42 +13,52 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import njit
 from numba.extending import overload
 
 from skem.engine.compile_cache import TolerantCache
 from skem.engine.interrupts import safe_point
 from skem.engine.parameters import LEAST32, LEAST64
+from skem.engine.vectors import (
+    BYTES,
+    HALVES,
+    add_to_exponent,
+    add_totals,
+    alike,
+    fma,
+    lanes,
+    larger,
+    load,
+    splat,
+    store,
+)
 
-TILE = 256
-"""Samples per tile. Measured from 128 to 384: 256 and 384 are alike, 128 is slower in float32."""
+BLOCK = 4 // HALVES
+"""Features of a block of sums."""
 
-LANES = 16
-"""Samples that tiles are filled up to a multiple of, with zeros: the most numbers in one vector register."""
+TILE = 2048
+"""Bytes of a row of a tile, 256 samples in float64. With fewer, sums take longer to begin and end; with more, tiles leave the first cache."""
 
 
-def _part(*fastmath: str) -> Callable[[Callable], Any]:
+def tile_samples(dtype):
+    """Samples of a tile in a type."""
+    return TILE // dtype.itemsize
+
+
+def compiled(function: Callable) -> Any:
     """Decorator of a function that entries are made of.
 
-    It is inlined: called, it would be compiled again in a process that reads its caller from disk, and sum in another order.
+    It is inlined: called, it would be compiled again in a process that reads its caller from disk.
     """
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": set(fastmath)}
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": True}
     # Python does not call it, and wrappers take long to compile.
-    options |= {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return njit(**options)
-
-
-# Products and sums may be fused, so results depend on the processor, as those of BLAS do.
-compiled = _part("contract", "nsz")
-# Sums in any order, for reductions over samples.
-reduction = _part("contract", "nsz", "reassoc")
+    return njit(**options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True})(function)
 
 
 def entry(function: Callable) -> Callable:
     """Decorator of a function that Python calls; each call is a safe point for Ctrl-C."""
     function = getattr(function, "py_func", function)
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "nsz"}}
-    dispatcher = njit(**options | {"no_cfunc_wrapper": True})(function)
+    dispatcher = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
     with suppress(RuntimeError, OSError):  # neither this folder nor the user's cache can be written to
         dispatcher._cache = TolerantCache(function)
 
@@ -62,42 +72,46 @@ def entry(function: Callable) -> Callable:
 
 # exp(x) = 2^n exp(r), |r| <= log(2) / 2: NumPy's is scalar in float64 on processors without AVX-512.
 
-_EXP64 = tuple(
-    1.0 / n for n in (6227020800, 479001600, 39916800, 3628800, 362880, 40320, 5040, 720, 120, 24, 6, 2, 1, 1)
-)
-_EXP32 = tuple(np.float32(1.0 / n) for n in (5040, 720, 120, 24, 6, 2, 1, 1))
+_EXP32 = tuple(1.0 / n for n in (720, 120, 24, 6, 2, 1, 1))
+_EXP64 = tuple(1.0 / n for n in (479001600, 39916800, 3628800, 362880, 40320, 5040, 720, 120, 24, 6, 2, 1, 1))
 
 
 def _exp(x):
-    """exp of a number above -87 (float32) or -708 (float64) and up to zero, to two units in the last place."""
+    """exp of numbers above -87 (float32) or -708 (float64) and up to zero, to two units in the last place."""
 
 
 def _exp64(x):
     # Adding this rounds to an integer, which then stands in the last bits.
-    shifted = x * 1.4426950408889634 + 6755399441055744.0
-    n = shifted - 6755399441055744.0
-    r = (x - n * 0.6931471803691238) - n * 1.9082149292705877e-10
-    p = 0.0
+    magic = alike(x, 6755399441055744.0)
+    shifted = fma(x, alike(x, 1.4426950408889634), magic)
+    n = shifted - magic
+    r = fma(n, alike(x, -1.9082149292705877e-10), fma(n, alike(x, -0.6931471803691238), x))
+    p = alike(x, 1.0 / 6227020800)
     for coefficient in _EXP64:
-        p = p * r + coefficient
-    exponent = np.int64(np.float64(shifted).view(np.int64)) << np.int64(52)
-    return np.int64(np.float64(p).view(np.int64) + exponent).view(np.float64)
+        p = fma(p, r, alike(x, coefficient))
+    return add_to_exponent(p, shifted)
 
 
 def _exp32(x):
-    shifted = x * np.float32(1.4426950408889634) + np.float32(12582912.0)
-    n = shifted - np.float32(12582912.0)
-    r = (x - n * np.float32(0.693359375)) + n * np.float32(2.12194440e-4)
-    p = np.float32(0)
+    magic = alike(x, 12582912.0)
+    shifted = fma(x, alike(x, 1.4426950408889634), magic)
+    n = shifted - magic
+    r = fma(n, alike(x, 2.12194440e-4), fma(n, alike(x, -0.693359375), x))
+    p = alike(x, 1.0 / 5040)
     for coefficient in _EXP32:
-        p = p * r + coefficient
-    exponent = np.int32(np.int32(np.float32(shifted).view(np.int32)) << np.int32(23))
-    return np.int32(np.float32(p).view(np.int32) + exponent).view(np.float32)
+        p = fma(p, r, alike(x, coefficient))
+    return add_to_exponent(p, shifted)
 
 
-@overload(_exp, jit_options={"fastmath": {"contract", "nsz"}, "error_model": "numpy", "forceinline": True})
+@overload(_exp, jit_options={"error_model": "numpy", "forceinline": True})
 def _exp_of(x):
-    return _exp32 if x == types.float32 else _exp64
+    return _exp32 if "float32" in str(x) else _exp64
+
+
+@compiled
+def _density(log_ratio, least):
+    """exp, and zero up to ``least``."""
+    return larger(log_ratio, least, _exp(larger(log_ratio, least, log_ratio, least)), alike(least, 0.0))
 
 
 _LOG64 = tuple(1.0 / n for n in (21, 19, 17, 15, 13, 11, 9, 7, 5, 3))
@@ -116,26 +130,33 @@ def _log(x):
     z = s * s
     p = 0.0
     for coefficient in _LOG64:
-        p = p * z + coefficient
-    result = n * 0.6931471803691238 + (2.0 * s + (2.0 * s * z * p + n * 1.9082149292705877e-10))
+        p = fma(p, z, coefficient)
+    s *= 2.0
+    result = fma(n, 0.6931471803691238, s + fma(s * z, p, n * 1.9082149292705877e-10))
     result = result if x > 0.0 else -np.inf
     return result if x < np.inf else np.float64(x)
 
 
 @compiled
+def _tile_samples(x):
+    return TILE // BYTES * lanes(x)
+
+
+@compiled
 def _load(x, m, first, n, tile):
-    """Copy m features of n samples to a tile, and zeros up to a multiple of LANES, which is returned."""
-    filled = (n + LANES - 1) // LANES * LANES
+    """Copy m features of n samples to a tile, and zeros up to a multiple of four vectors, which is returned."""
+    block = 4 * lanes(tile)
+    filled = (n + block - 1) // block * block
     s = np.uintp(first)
     for i in range(m):
         for t in range(np.uintp(n)):
             tile[i, t] = x[i, s + t]
         for t in range(n, filled):
             tile[i, t] = 0
-    return np.uintp(filled)
+    return filled
 
 
-# Log-densities. Features run in pairs, since loops then multiply more than they load; an odd number has one more, of zeros.
+# Log-densities, in blocks of two features and four vectors of samples: so many sums are under way at once, and fill all registers.
 
 
 @compiled
@@ -153,159 +174,182 @@ def _centre(tile, x, first, n, filled, mean, low, centred):
 
 
 @compiled
-def _squares(tile, U, shift, n, z, out):
-    """|U x - shift|^2 of each sample, for triangular U, or diagonal U, a vector. ``z`` (2 or e, T) keeps the last rows of U x - shift."""
-    m, zero, one = len(shift), tile.dtype.type(0), tile.dtype.type(1)
-    for t in range(n):
-        out[t] = 0
-    for i in range(0, m, 2):
-        second = i + 1 < m
-        h, b0, factor = i + 1 if second else i, shift[i], one if second else zero
-        b1 = shift[h]
+def _log_normal(tile, U, shift, constant, n, out, largest, rows):
+    """constant - |U x - shift|^2 / 2 of each sample, for triangular U, or diagonal U, a vector.
+
+    ``largest``, if not None, becomes the maximum of it and of these, and ``rows`` become U x - shift.
+    """
+    m, L, zero = len(shift), lanes(tile), splat(tile.dtype.type(0))
+    half, constants = splat(tile.dtype.type(-0.5)), splat(constant)
+    for t in range(0, n, 4 * L):
+        q0, q1, q2, q3 = zero, zero, zero, zero
         if U.ndim == 1:
-            u0, u1 = U[i], U[h]
-            for t in range(n):
-                z0, z1 = u0 * tile[i, t] - b0, factor * (u1 * tile[i + 1, t] - b1)
-                out[t] += z0 * z0 + z1 * z1
+            for i in range(m):
+                u, b = splat(U[i]), splat(-shift[i])
+                z0, z1 = fma(u, load(tile, i, t), b), fma(u, load(tile, i, t + L), b)
+                z2, z3 = fma(u, load(tile, i, t + 2 * L), b), fma(u, load(tile, i, t + 3 * L), b)
+                q0, q1, q2, q3 = fma(z0, z0, q0), fma(z1, z1, q1), fma(z2, z2, q2), fma(z3, z3, q3)
         else:
-            r = i if len(z) > 2 else 0
-            u0, v0, v1 = U[i, i], U[h, i], U[h, h]
-            for t in range(n):
-                z[r, t] = u0 * tile[i, t] - b0
-                z[r + 1, t] = v0 * tile[i, t] + v1 * tile[i + 1, t] - b1
-            j = 0
-            while j + 4 <= i:
-                u0, u1, u2, u3 = U[i, j], U[i, j + 1], U[i, j + 2], U[i, j + 3]
-                v0, v1, v2, v3 = U[h, j], U[h, j + 1], U[h, j + 2], U[h, j + 3]
-                for t in range(n):
-                    x0, x1, x2, x3 = tile[j, t], tile[j + 1, t], tile[j + 2, t], tile[j + 3, t]
-                    z[r, t] += u0 * x0 + u1 * x1 + u2 * x2 + u3 * x3
-                    z[r + 1, t] += v0 * x0 + v1 * x1 + v2 * x2 + v3 * x3
-                j += 4
-            if j < i:
-                u0, u1, v0, v1 = U[i, j], U[i, j + 1], U[h, j], U[h, j + 1]
-                for t in range(n):
-                    x0, x1 = tile[j, t], tile[j + 1, t]
-                    z[r, t] += u0 * x0 + u1 * x1
-                    z[r + 1, t] += v0 * x0 + v1 * x1
-            for t in range(n):
-                out[t] += z[r, t] * z[r, t] + factor * z[r + 1, t] * z[r + 1, t]
+            for i in range(0, m, 2):
+                h = i + 1 if i + 1 < m else i
+                y0, z0 = splat(-shift[i]), splat(-shift[h])
+                y1, y2, y3, z1, z2, z3 = y0, y0, y0, z0, z0, z0
+                for j in range(i + 1):
+                    u, v = splat(U[i, j]), splat(U[h, j])
+                    x0, x1 = load(tile, j, t), load(tile, j, t + L)
+                    x2, x3 = load(tile, j, t + 2 * L), load(tile, j, t + 3 * L)
+                    y0, y1, y2, y3 = fma(u, x0, y0), fma(u, x1, y1), fma(u, x2, y2), fma(u, x3, y3)
+                    z0, z1, z2, z3 = fma(v, x0, z0), fma(v, x1, z1), fma(v, x2, z2), fma(v, x3, z3)
+                v = splat(U[h, h])
+                q0, q1, q2, q3 = fma(y0, y0, q0), fma(y1, y1, q1), fma(y2, y2, q2), fma(y3, y3, q3)
+                if h > i:
+                    z0, z1 = fma(v, load(tile, h, t), z0), fma(v, load(tile, h, t + L), z1)
+                    z2, z3 = fma(v, load(tile, h, t + 2 * L), z2), fma(v, load(tile, h, t + 3 * L), z3)
+                    q0, q1, q2, q3 = fma(z0, z0, q0), fma(z1, z1, q1), fma(z2, z2, q2), fma(z3, z3, q3)
+                if rows is not None:
+                    store(rows, i, t, y0)
+                    store(rows, i, t + L, y1)
+                    store(rows, i, t + 2 * L, y2)
+                    store(rows, i, t + 3 * L, y3)
+                    store(rows, i + 1, t, z0)
+                    store(rows, i + 1, t + L, z1)
+                    store(rows, i + 1, t + 2 * L, z2)
+                    store(rows, i + 1, t + 3 * L, z3)
+        q0, q1 = fma(half, q0, constants), fma(half, q1, constants)
+        q2, q3 = fma(half, q2, constants), fma(half, q3, constants)
+        store(out, 0, t, q0)
+        store(out, 0, t + L, q1)
+        store(out, 0, t + 2 * L, q2)
+        store(out, 0, t + 3 * L, q3)
+        if largest is not None:
+            p0, p1 = load(largest, 0, t), load(largest, 0, t + L)
+            p2, p3 = load(largest, 0, t + 2 * L), load(largest, 0, t + 3 * L)
+            store(largest, 0, t, larger(q0, p0, q0, p0))
+            store(largest, 0, t + L, larger(q1, p1, q1, p1))
+            store(largest, 0, t + 2 * L, larger(q2, p2, q2, p2))
+            store(largest, 0, t + 3 * L, larger(q3, p3, q3, p3))
 
 
 # The softmax
 
 
 @compiled
-def _exponentiate(joint, n, largest, least, factor, total, relieved):
-    """Turn log-densities into densities over the largest, and add them up, also times ``factor``."""
-    zero = joint.dtype.type(0)
-    for t in range(n):
-        log_ratio = joint[t] - largest[t]
-        density = _exp(log_ratio if log_ratio > least else least)
-        density = density if log_ratio > least else zero
-        joint[t] = density
-        total[t] += density
-        relieved[t] += density * factor
+def _exponentiate(joint, constants, factors, n, per_sample, least):
+    """Turn log-densities into densities over the largest of components with a constant, and add them up, also times factors."""
+    largest, total, relieved = per_sample[0], per_sample[1], per_sample[2]
+    least = splat(joint.dtype.type(least))
+    for t in range(0, n, lanes(joint)):
+        shift, sums, relieved_sums = load(largest, 0, t), alike(least, 0.0), alike(least, 0.0)
+        for k in range(len(joint)):
+            if constants[k] > -np.inf:
+                density = _density(load(joint, k, t) - shift, least)
+                store(joint, k, t, density)
+                sums = sums + density
+                relieved_sums = fma(density, alike(least, factors[k]), relieved_sums)
+        store(total, 0, t, sums)
+        store(relieved, 0, t, relieved_sums)
 
 
-@reduction
-def _log_densities(per_sample, weights, begin, n, penalties):
-    """Weighted sums of log p(x|c) without the penalties and with them, and how many of the former are lost in rounding.
+@compiled
+def _normalise(r, inverse, n, target, i, j):
+    """Multiply densities of a component by numbers per sample, and add their sum to target[i, j]."""
+    L = lanes(r)
+    for half in range(HALVES):
+        total = splat(r.dtype.type(0))
+        for t in range(half * L, n, HALVES * L):
+            share = load(r, 0, t) * load(inverse, 0, t)
+            store(r, 0, t, share)
+            total = total + share
+        add_totals(target, i, j, (total,))
 
-    ``penalties`` are the least of a class, which densities do not have, how far the largest is above it, and a limit.
+
+@compiled
+def _add_log_densities(per_sample, weights, begin, n, filled, penalties, terms, totals):
+    """Add weighted sums of log p(x|c) with the penalties, of what these take away, and of weights; return how many samples lose it in rounding.
+
+    ``penalties`` are how far the largest of a class is above the least, and a limit.
     """
     largest, total, relieved = per_sample[0], per_sample[1], per_sample[2]
-    least_penalty, spread, least_ratio = penalties
-    objective, weight, penalty, n_lost, s = 0.0, 0.0, 0.0, 0, np.uintp(begin)
-    for t in range(n):
-        objective += weights[s + t] * (_log(np.float64(total[t])) + np.float64(largest[t]))
-        weight += weights[s + t]
+    (spread, least_ratio), n_lost, s = penalties, 0, np.uintp(begin)
+    for t in range(np.uintp(n)):
+        terms[0, t] = weights[s + t] * (_log(np.float64(total[t])) + np.float64(largest[t]))
+        terms[1, t] = 0.0
+        terms[2, t] = weights[s + t]
     if spread != 0:
         # log sum_k p_k = log sum_k p_k e^-pen_k + log sum_k r_k e^pen_k
-        for t in range(n):
+        for t in range(np.uintp(n)):
             ratio = np.float64(relieved[t]) / np.float64(total[t])
             n_lost += ratio < least_ratio
-            penalty += weights[s + t] * (spread + _log(ratio))
-    return objective + penalty, objective - least_penalty * weight, n_lost
+            terms[1, t] = weights[s + t] * (spread + _log(ratio))
+    for i in range(3):
+        for t in range(n, filled):
+            terms[i, t] = 0.0
+        _add_sum(terms, i, filled, totals, 0, i)
+    return n_lost
 
 
 # Sums about the means
 
 
-@reduction
-def _sum(values, n):
-    total = values.dtype.type(0)
-    for t in range(n):
-        total += values[t]
-    return total
+@compiled
+def _add_sum(values, row, n, target, i, j):
+    """Add the sum of values[row, :n], or of one dimension values[:n], to target[i, j], float64, or target[j]."""
+    L = lanes(values)
+    for half in range(HALVES):
+        total = splat(values.dtype.type(0))
+        for t in range(half * L, n, HALVES * L):
+            total = total + load(values, row, t)
+        add_totals(target, i, j, (total,))
 
 
-@reduction
+@compiled
+def _add_block(tile, w, n, i, j, whole, scatter):
+    """Add sum w x^T of two rows of ``w`` and ``BLOCK`` features, or two if not ``whole``, to scatter[i, j], ..., in eight vectors."""
+    L, zero = lanes(tile), splat(tile.dtype.type(0))
+    # The third and the fourth are of two more features, or of the other half of the same ones.
+    k = j + 2 if HALVES == 1 and whole else j
+    shift = L if HALVES == 2 else 0
+    u0, u1, u2, u3, v0, v1, v2, v3 = zero, zero, zero, zero, zero, zero, zero, zero
+    for t in range(0, n, HALVES * L):
+        w0, w1, w2, w3 = load(w, 0, t), load(w, 1, t), load(w, 0, t + shift), load(w, 1, t + shift)
+        x0, x1 = load(tile, j, t), load(tile, j + 1, t)
+        x2, x3 = load(tile, k, t + shift), load(tile, k + 1, t + shift)
+        u0, u1, u2, u3 = fma(w0, x0, u0), fma(w0, x1, u1), fma(w2, x2, u2), fma(w2, x3, u3)
+        v0, v1, v2, v3 = fma(w1, x0, v0), fma(w1, x1, v1), fma(w3, x2, v2), fma(w3, x3, v3)
+    add_totals(scatter, i, j, (u0, u1))
+    add_totals(scatter, i + 1, j, (v0, v1))
+    if whole or HALVES == 2:
+        add_totals(scatter, i, k, (u2, u3))
+        add_totals(scatter, i + 1, k, (v2, v3))
+
+
+@compiled
 def _add_sums(tile, mean, r, n, w, offset, scatter):
     """Add sum r (x - mu) to ``offset``, and sum r (x - mu) x^T to the upper triangle of ``scatter``.
 
-    A ``scatter`` with one dimension takes sum r (x - mu)^2.
+    A ``scatter`` with one dimension takes sum r (x - mu)^2. ``w`` (2, T) is memory.
     """
-    m, even, zero = len(mean), len(offset), tile.dtype.type(0)
+    m, even, L, zero = len(mean), len(offset), lanes(tile), splat(tile.dtype.type(0))
     for i in range(0, even, 2):
-        o0, o1, s00, s01, s11 = zero, zero, zero, zero, zero
-        c0, c1 = mean[i], mean[i + 1 if i + 1 < m else i]
-        for t in range(n):
-            x0, x1 = tile[i, t], tile[i + 1, t]
-            w0, w1 = r[t] * (x0 - c0), r[t] * (x1 - c1)
-            o0 += w0
-            o1 += w1
+        c0, c1 = splat(mean[i]), splat(mean[i + 1 if i + 1 < m else i])
+        for half in range(HALVES):
+            o0, o1, s0, s1 = zero, zero, zero, zero
+            for t in range(half * L, n, HALVES * L):
+                share = load(r, 0, t)
+                d0, d1 = load(tile, i, t) - c0, load(tile, i + 1, t) - c1
+                w0, w1 = share * d0, share * d1
+                o0, o1 = o0 + w0, o1 + w1
+                if scatter.ndim == 1:
+                    s0, s1 = fma(w0, d0, s0), fma(w1, d1, s1)
+                else:
+                    store(w, 0, t, w0)
+                    store(w, 1, t, w1)
+            add_totals(offset, 0, i, (o0, o1))
             if scatter.ndim == 1:
-                s00 += w0 * (x0 - c0)
-                s11 += w1 * (x1 - c1)
-            else:
-                w[0, t], w[1, t] = w0, w1
-                s00 += w0 * x0
-                s01 += w0 * x1
-                s11 += w1 * x1
-        offset[i] += o0
-        offset[i + 1] += o1
-        if scatter.ndim == 1:
-            scatter[i] += s00
-            scatter[i + 1] += s11
-        else:
-            scatter[i, i] += s00
-            scatter[i, i + 1] += s01
-            scatter[i + 1, i + 1] += s11
-            j = i + 2
-            while j + 4 <= even:
-                u0, u1, u2, u3, v0, v1, v2, v3 = zero, zero, zero, zero, zero, zero, zero, zero
-                for t in range(n):
-                    x0, x1, x2, x3 = tile[j, t], tile[j + 1, t], tile[j + 2, t], tile[j + 3, t]
-                    u0 += w[0, t] * x0
-                    u1 += w[0, t] * x1
-                    u2 += w[0, t] * x2
-                    u3 += w[0, t] * x3
-                    v0 += w[1, t] * x0
-                    v1 += w[1, t] * x1
-                    v2 += w[1, t] * x2
-                    v3 += w[1, t] * x3
-                scatter[i, j] += u0
-                scatter[i, j + 1] += u1
-                scatter[i, j + 2] += u2
-                scatter[i, j + 3] += u3
-                scatter[i + 1, j] += v0
-                scatter[i + 1, j + 1] += v1
-                scatter[i + 1, j + 2] += v2
-                scatter[i + 1, j + 3] += v3
-                j += 4
-            if j < even:
-                u0, u1, v0, v1 = zero, zero, zero, zero
-                for t in range(n):
-                    x0, x1 = tile[j, t], tile[j + 1, t]
-                    u0 += w[0, t] * x0
-                    u1 += w[0, t] * x1
-                    v0 += w[1, t] * x0
-                    v1 += w[1, t] * x1
-                scatter[i, j] += u0
-                scatter[i, j + 1] += u1
-                scatter[i + 1, j] += v0
-                scatter[i + 1, j + 1] += v1
+                add_totals(scatter, 0, i, (s0, s1))
+        if scatter.ndim == 2:
+            for j in range(i, even, BLOCK):
+                _add_block(tile, w, n, i, j, j + BLOCK <= even, scatter)
 
 
 @compiled
@@ -317,7 +361,7 @@ def _symmetrise(origins, offsets, scatter):
             g = k if len(scatter) > 1 else 0
             for i in range(m):
                 for j in range(i, m):
-                    scatter[g, i, j] -= offsets[k, i] * origins[k, j]
+                    scatter[g, i, j] = fma(-offsets[k, i], np.float64(origins[k, j]), scatter[g, i, j])
         for g in range(len(scatter)):
             for i in range(m):
                 for j in range(i):
@@ -329,7 +373,7 @@ def _symmetrise(origins, offsets, scatter):
 #              U mu (K, m), but zero for narrow components; all in the type of x; and the mask (K,) of narrow components: where U x and
 #              U mu would cancel
 #   sums       counts (K, C), offsets (K, e) and scatter (K, e, e), (1, e, e) or (K, e), float64, zero before; e is m or m + 1, even
-#   scratch    memory of shape (`scratch_rows`, TILE), of the type of x
+#   scratch    memory of shape (`scratch_rows`, at least `tile_samples`), of the type of x
 # Nothing is allocated here: NumPy does that sooner, and for each kind of array numba would compile a function.
 
 
@@ -340,10 +384,10 @@ def scratch_rows(n_joint, m):
 
 @compiled
 def _memory(n_joint, m, scratch):
-    """Joint densities; a tile; a centred tile; two whitened features; and three numbers per sample."""
+    """Joint densities; a tile; a centred tile; two rows; and three numbers per sample."""
     even = m + m % 2
     tile, last = scratch[n_joint : n_joint + even], n_joint + 2 * even
-    for t in range(TILE):
+    for t in range(_tile_samples(scratch)):
         scratch[n_joint + even - 1, t] = 0
         scratch[last - 1, t] = 0
     return tile, scratch[n_joint + even : last], scratch[last : last + 2], scratch[last + 2 : last + 5]
@@ -361,7 +405,7 @@ def e_step(samples, gaussians, mixture, sums, scratch):
     gaussians : tuple
     mixture : tuple
         log N(mu_k; mu_k, P_k) (K,), log-weights (K, C), -inf where a class does not use a component, penalties (K, C) or (K, 1), and
-        memory (2, K), float64.
+        memory (6, max(K, `tile_samples`)), float64.
     sums : tuple
         With an empty scatter there are none.
     scratch : ndarray
@@ -375,18 +419,19 @@ def e_step(samples, gaussians, mixture, sums, scratch):
     """
     x, first, borders, sample_weights = samples
     means, lows, origins, U, shifts, narrow = gaussians
-    log_scales, log_weights, penalties, of_class = mixture
+    log_scales, log_weights, penalties, memory = mixture
     counts, offsets, scatter = sums
     (K, C), number, with_sums, n_scatter = log_weights.shape, x.dtype.type, len(scatter) > 0, len(scatter)
-    m = means.shape[1]
-    tile, centred, z, per_sample = _memory(K, m, scratch)
-    largest, total, relieved = per_sample[0], per_sample[1], per_sample[2]
+    m, size = means.shape[1], _tile_samples(x)
+    tile, centred, w, per_sample = _memory(K, m, scratch)
+    largest, total = per_sample[0], per_sample[1]
     least = number(LEAST32 if x.itemsize == 4 else LEAST64)
     # In a smaller sum the densities that count as zero would show.
     least_ratio = np.exp(np.float64(least)) / (1.2e-7 if x.itemsize == 4 else 2.3e-16)
-    constants, factors = of_class[0], of_class[1]
-    log_likelihood, objective, exact = 0.0, 0.0, True
+    constants, factors, terms, totals = memory[0], memory[1], memory[2:5], memory[5]
+    totals[0], totals[1], objective, exact = 0.0, 0.0, 0.0, True
     for c in range(C):
+        totals[2] = 0.0
         p, least_penalty, penalty = c if penalties.shape[1] > 1 else 0, np.inf, -np.inf
         for k in range(K):
             if log_weights[k, c] > -np.inf:
@@ -398,31 +443,23 @@ def e_step(samples, gaussians, mixture, sums, scratch):
                 # A penalty that all have is subtracted at the end: a large one would leave no digits of the rest.
                 constants[k] = log_scales[k] + log_weights[k, c] - (penalties[k, p] - least_penalty)
                 factors[k] = np.exp(penalties[k, p] - penalty)
-        for begin in range(borders[c], borders[c + 1], TILE):
-            n = borders[c + 1] - begin if borders[c + 1] - begin < TILE else TILE
+        for begin in range(borders[c], borders[c + 1], size):
+            n = borders[c + 1] - begin if borders[c + 1] - begin < size else size
             filled = _load(x, m, first + begin, n, tile)
             for t in range(filled):
                 largest[t] = -np.inf
-                total[t] = 0
-                relieved[t] = 0
             for k in range(K):
                 if constants[k] > -np.inf:
                     if narrow[k]:
                         _centre(tile, x, first + begin, n, filled, means[k], lows[k], centred)
-                    _squares(centred if narrow[k] else tile, U[k], shifts[k], filled, z, scratch[k])
-                    constant = number(constants[k])
-                    for t in range(filled):
-                        value = constant - number(0.5) * scratch[k, t]
-                        scratch[k, t] = value
-                        largest[t] = value if value > largest[t] else largest[t]
-            for k in range(K):
-                if constants[k] > -np.inf:
-                    _exponentiate(scratch[k], filled, largest, least, number(factors[k]), total, relieved)
-            limits = least_penalty, penalty - least_penalty, least_ratio
-            added = _log_densities(per_sample, sample_weights, begin, np.uintp(n), limits)
-            log_likelihood += added[0]
-            objective += added[1]
-            exact &= added[2] == 0
+                    source = centred if narrow[k] else tile
+                    _log_normal(
+                        source, U[k], shifts[k], number(constants[k]), filled, scratch[k], largest, None
+                    )
+            _exponentiate(scratch[:K], constants, factors, filled, per_sample, least)
+            limits = penalty - least_penalty, least_ratio
+            n_lost = _add_log_densities(per_sample, sample_weights, begin, n, filled, limits, terms, totals)
+            exact &= n_lost == 0
             if with_sums:
                 for t in range(np.uintp(n)):
                     total[t] = number(sample_weights[np.uintp(begin) + t]) / total[t]
@@ -430,17 +467,17 @@ def e_step(samples, gaussians, mixture, sums, scratch):
                     total[t] = 0
                 for k in range(K):
                     if constants[k] > -np.inf:
-                        for t in range(filled):
-                            scratch[k, t] *= total[t]
-                        counts[k, c] += _sum(scratch[k], filled)
+                        _normalise(scratch[k], total, filled, counts, k, c)
                         if narrow[k]:
                             _centre(tile, x, first + begin, n, filled, means[k], lows[k], centred)
                         g = k if n_scatter > 1 else 0
                         source = centred if narrow[k] else tile
-                        _add_sums(source, origins[k], scratch[k], filled, z, offsets[k], scatter[g])
+                        _add_sums(source, origins[k], scratch[k], filled, w, offsets[k], scatter[g])
+        if totals[2] > 0:  # without samples the penalty is infinite
+            objective -= least_penalty * totals[2]
     if with_sums:
         _symmetrise(origins, offsets, scatter)
-    return log_likelihood, objective, exact
+    return totals[0] + totals[1], totals[0] + objective, exact
 
 
 @entry
@@ -448,35 +485,35 @@ def log_normal(samples, gaussians, log_scales, result, scratch):
     """log N(x; mu_k, P_k), written to ``result`` (K, n) in its type; ``samples`` are x (m, N) or (2 m, N) and the first of n columns."""
     x, first = samples
     means, lows, _, U, shifts, narrow = gaussians
-    (K, n_samples), m = result.shape, means.shape[1]
-    tile, centred, z, _ = _memory(1, m, scratch)
-    for begin in range(0, n_samples, TILE):
-        n = n_samples - begin if n_samples - begin < TILE else TILE
+    (K, n_samples), m, size = result.shape, means.shape[1], _tile_samples(x)
+    tile, centred, _, _ = _memory(1, m, scratch)
+    for begin in range(0, n_samples, size):
+        n = n_samples - begin if n_samples - begin < size else size
         filled = _load(x, m, first + begin, n, tile)
         for k in range(K):
             if narrow[k]:
                 _centre(tile, x, first + begin, n, filled, means[k], lows[k], centred)
-            _squares(centred if narrow[k] else tile, U[k], shifts[k], filled, z, scratch[0])
-            constant = log_scales[k]
+            source, constant = centred if narrow[k] else tile, tile.dtype.type(log_scales[k])
+            _log_normal(source, U[k], shifts[k], constant, filled, scratch[0], None, None)
             for t in range(np.uintp(n)):
-                result[k, np.uintp(begin) + t] = constant - 0.5 * scratch[0, t]
+                result[k, np.uintp(begin) + t] = scratch[0, t]
 
 
 @entry
 def weighted_sums(x, means, responsibilities, sums, scratch):
     """Sums over samples about the means (K, m), weighted by ``responsibilities`` (K, n), which may be negative; all in the type of x."""
     counts, offsets, scatter = sums
-    n_samples, K, r = x.shape[1], len(means), scratch[0]
+    n_samples, K, r, size = x.shape[1], len(means), scratch[0], _tile_samples(x)
     tile, _, w, _ = _memory(1, len(x), scratch)
-    for begin in range(0, n_samples, TILE):
-        n = n_samples - begin if n_samples - begin < TILE else TILE
+    for begin in range(0, n_samples, size):
+        n = n_samples - begin if n_samples - begin < size else size
         filled = _load(x, len(x), begin, n, tile)
         for k in range(K):
             for t in range(np.uintp(n)):
                 r[t] = responsibilities[k, np.uintp(begin) + t]
             for t in range(n, filled):
                 r[t] = 0
-            counts[k, 0] += _sum(r, filled)
+            _add_sum(r, 0, filled, counts, k, 0)
             _add_sums(tile, means[k], r, filled, w, offsets[k], scatter[k if len(scatter) > 1 else 0])
     _symmetrise(means, offsets, scatter)
 
@@ -486,16 +523,15 @@ def whiten(samples, gaussian, result, scratch):
     """U (x - mu) of n columns of x (m, N), written to ``result`` (m, n), for triangular U, (m, m), and U mu, (m,)."""
     x, first = samples
     U, shift = gaussian
-    m, n_samples = result.shape
-    tile, z, _, _ = _memory(1, m, scratch)
-    for begin in range(0, n_samples, TILE):
-        n = n_samples - begin if n_samples - begin < TILE else TILE
+    (m, n_samples), size = result.shape, _tile_samples(x)
+    tile, rows, _, _ = _memory(1, m, scratch)
+    for begin in range(0, n_samples, size):
+        n = n_samples - begin if n_samples - begin < size else size
         filled = _load(x, m, first + begin, n, tile)
-        # With two features z would keep the last two, which are all.
-        _squares(tile, U, shift, filled, z, scratch[0])
+        _log_normal(tile, U, shift, tile.dtype.type(0), filled, scratch[0], None, rows)
         for i in range(m):
             for t in range(np.uintp(n)):
-                result[i, np.uintp(begin) + t] = z[i, t]
+                result[i, np.uintp(begin) + t] = rows[i, t]
 
 
 @entry
@@ -509,24 +545,24 @@ def log_sum_exp(joint, largest, log_total, scratch):
         Overwritten.
     log_total : ndarray of shape (n,), float64
         Overwritten with log sum_k exp.
-    scratch : ndarray of shape (2, TILE)
+    scratch : ndarray of shape (2, `tile_samples`)
     """
-    K, n_samples = joint.shape
-    one = joint.dtype.type(1)
+    (K, n_samples), size = joint.shape, _tile_samples(joint)
     least = joint.dtype.type(LEAST32 if joint.itemsize == 4 else LEAST64)
-    total, relieved = scratch[0], scratch[1]
-    for begin in range(0, n_samples, TILE):
+    total = scratch[0]
+    for begin in range(0, n_samples, size):
         s = np.uintp(begin)
-        n = np.uintp(n_samples - begin if n_samples - begin < TILE else TILE)
+        n = np.uintp(n_samples - begin if n_samples - begin < size else size)
         for t in range(n):
             largest[s + t] = joint[0, s + t]
             total[t] = 0
-            relieved[t] = 0
         for k in range(1, K):
             for t in range(n):
                 largest[s + t] = joint[k, s + t] if joint[k, s + t] > largest[s + t] else largest[s + t]
         for k in range(K):
-            _exponentiate(joint[k, s : s + n], n, largest[s : s + n], least, one, total, relieved)
+            for t in range(n):
+                joint[k, s + t] = _density(joint[k, s + t] - largest[s + t], least)
+                total[t] += joint[k, s + t]
         for t in range(n):
             log_total[s + t] = _log(np.float64(total[t])) + np.float64(largest[s + t])
 
@@ -537,13 +573,14 @@ def log_sum_exp(joint, largest, log_total, scratch):
 
 @entry
 def class_log_densities(joint, pairs, result, scratch):
-    """log sum_k pi_kc exp(joint_k) of each class, written to ``result`` (L, n), for log-densities (K, n); ``scratch`` is (2, TILE)."""
+    """log sum_k pi_kc exp(joint_k) of each class, written to ``result`` (L, n), for log-densities (K, n); ``scratch`` is (2, `tile_samples`)."""
     components, borders, log_weights = pairs
     n_samples, zero, largest, total = joint.shape[1], joint.dtype.type(0), scratch[0], scratch[1]
+    size = _tile_samples(joint)
     least = joint.dtype.type(LEAST32 if joint.itemsize == 4 else LEAST64)
-    for begin in range(0, n_samples, TILE):
+    for begin in range(0, n_samples, size):
         s = np.uintp(begin)
-        n = np.uintp(n_samples - begin if n_samples - begin < TILE else TILE)
+        n = np.uintp(n_samples - begin if n_samples - begin < size else size)
         for c in range(len(borders) - 1):
             for t in range(n):
                 largest[t] = -np.inf
@@ -556,9 +593,7 @@ def class_log_densities(joint, pairs, result, scratch):
             for a in range(borders[c], borders[c + 1]):
                 k, log_weight = components[a], log_weights[a]
                 for t in range(n):
-                    log_ratio = joint[k, s + t] + log_weight - largest[t]
-                    density = _exp(log_ratio if log_ratio > least else least)
-                    total[t] += density if log_ratio > least else zero
+                    total[t] += _density(joint[k, s + t] + log_weight - largest[t], least)
             for t in range(n):
                 result[c, s + t] = _log(np.float64(total[t])) + np.float64(largest[t])
 
@@ -575,15 +610,15 @@ def signed_responsibilities(joint, pairs, classes, out, scratch):
         The result of `class_log_densities`, and errors, (L, n) each, of the type of ``joint``.
     out : tuple
         Overwritten: sum_c errors_c r_kc (K, n), and its sums over samples for each pair (A,), float64.
-    scratch : ndarray of shape (2, TILE)
+    scratch : ndarray of shape (2, `tile_samples`)
     """
     components, borders, log_weights = pairs
     (log_densities, errors), (signed, counts), shares = classes, out, scratch[0]
-    n_samples, zero = joint.shape[1], joint.dtype.type(0)
+    n_samples, zero, size = joint.shape[1], joint.dtype.type(0), _tile_samples(joint)
     least = joint.dtype.type(LEAST32 if joint.itemsize == 4 else LEAST64)
-    for begin in range(0, n_samples, TILE):
+    for begin in range(0, n_samples, size):
         s = np.uintp(begin)
-        n = np.uintp(n_samples - begin if n_samples - begin < TILE else TILE)
+        n = np.uintp(n_samples - begin if n_samples - begin < size else size)
         for k in range(len(joint)):
             for t in range(n):
                 signed[k, s + t] = zero
@@ -593,7 +628,8 @@ def signed_responsibilities(joint, pairs, classes, out, scratch):
                 for t in range(n):
                     log_ratio = joint[k, s + t] + log_weight - log_densities[c, s + t]
                     log_ratio = log_ratio if log_ratio < zero else zero
-                    density = _exp(log_ratio if log_ratio > least else least)
-                    shares[t] = errors[c, s + t] * density if log_ratio > least else zero
+                    shares[t] = errors[c, s + t] * _density(log_ratio, least)
                     signed[k, s + t] += shares[t]
-                counts[a] += _sum(shares, n)
+                for t in range(n, size):
+                    shares[t] = zero
+                _add_sum(shares, 0, size, counts, 0, a)

@@ -7,42 +7,41 @@ from __future__ import annotations
 
 import numpy as np
 
-from skem.engine.kernels import compiled, entry, reduction
+from skem.engine.kernels import compiled, entry
 from skem.engine.parameters import DIGITS, LEAST_ROUNDING, LOG_2PI
-
-
-@reduction
-def _dot(a, i, j, n):
-    """The product of rows i and j of a matrix, up to column n."""
-    total = 0.0
-    for p in range(n):
-        total += a[i, p] * a[j, p]
-    return total
+from skem.engine.vectors import fma
 
 
 @compiled
-def _cholesky(P, L):
-    """The lower triangle of L with P = L L^T; NaN where P is not positive definite."""
+def _cholesky(P, R):
+    """The upper triangle of R with P = R^T R; NaN where P is not positive definite."""
     m = len(P)
-    for j in range(m):
-        L[j, j] = np.sqrt(P[j, j] - _dot(L, j, j, j))
-        scale = 1.0 / L[j, j]
-        for i in range(j + 1, m):
-            L[i, j] = (P[i, j] - _dot(L, i, j, j)) * scale
+    for i in range(m):
+        for j in range(i, m):
+            R[i, j] = P[i, j]
+    for p in range(m):
+        R[p, p] = np.sqrt(R[p, p])
+        scale = 1.0 / R[p, p]
+        for j in range(p + 1, m):
+            R[p, j] *= scale
+        for i in range(p + 1, m):
+            factor = -R[p, i]
+            for j in range(i, m):
+                R[i, j] = fma(factor, R[p, j], R[i, j])
 
 
 @compiled
-def _invert(L, inverse):
-    """The lower triangle of L^-1; above it zeros."""
-    m = len(L)
+def _invert(R, inverse):
+    """The lower triangle of R^-T; above it zeros."""
+    m = len(R)
     for i in range(m):
         for j in range(m):
             inverse[i, j] = 0.0
         for p in range(i):
-            factor = L[i, p]
+            factor = -R[p, i]
             for j in range(p + 1):
-                inverse[i, j] -= factor * inverse[p, j]
-        scale = 1.0 / L[i, i]
+                inverse[i, j] = fma(factor, inverse[p, j], inverse[i, j])
+        scale = 1.0 / R[i, i]
         for j in range(i):
             inverse[i, j] *= scale
         inverse[i, i] = scale
@@ -64,7 +63,7 @@ def factorise(means, covariances, rounding, singular, out):
     singular : float
         m times this share of a variance is lost in rounding.
     out : tuple
-        Overwritten: memory L (m, m); whiteners U = L^-1 of P = L L^T, of the shape of ``covariances``, NaN where P is not positive
+        Overwritten: memory R (m, m); whiteners U = L^-1 of P = L L^T, of the shape of ``covariances``, NaN where P is not positive
         definite; U mu (K, m); log_scales, traces, sensitivities and cancellations (K,), see ``parameters.Gaussians``; and the mask (K,) or (1,)
         of regular covariances, whose pivots are not lost in rounding.
 
@@ -74,14 +73,14 @@ def factorise(means, covariances, rounding, singular, out):
         True if no pivot is lost in rounding, and if all have three digits.
     """
     (K, m), G = means.shape, len(covariances)
-    L, U, shifts, (log_scales, traces, sensitivities, cancellations), regular = out
+    R, U, shifts, (log_scales, traces, sensitivities, cancellations), regular = out
     all_regular, all_exact = True, True
     for g in range(G):
-        _cholesky(covariances[g], L)
-        _invert(L, U[g])
+        _cholesky(covariances[g], R)
+        _invert(R, U[g])
         log_scale, product = -0.5 * m * LOG_2PI, 1.0  # a logarithm takes ten times as long as a product
         for i in range(m):
-            product *= L[i, i]
+            product *= R[i, i]
             if not 1e-100 < product < 1e100 or i == m - 1:
                 log_scale -= np.log(product)
                 product = 1.0
@@ -105,8 +104,8 @@ def factorise(means, covariances, rounding, singular, out):
     for k in range(K):
         g = min(k, G - 1)
         log_scales[k], traces[k] = log_scales[g], traces[g]
-        # Roundings are independent, so squares of the terms add up. The terms are added four by four: m / 4 roundings of partial sums.
-        # Those of U mu may be larger than all terms; those of U (x - mu) end near the last term with the other sign.
+        # Roundings are independent, so squares of the terms add up, and those of m partial sums.
+        # The sums of U mu may be larger than all terms; those of U (x - mu) end near the last term with the other sign.
         square, cancellation = 0.0, 0.0
         for i in range(m):
             terms, largest, shift = 0.0, 0.0, 0.0
@@ -120,7 +119,7 @@ def factorise(means, covariances, rounding, singular, out):
             square += max(terms, largest * largest)
             shifts[k, i] = shift
         sensitivities[k], cancellations[k] = (
-            max(4.0, 0.5 * np.sqrt(m)) * np.sqrt(square),
+            max(4.0, np.sqrt(m)) * np.sqrt(square),
             np.sqrt(cancellation / m),
         )
     return all_regular, all_exact
@@ -212,12 +211,15 @@ def m_step(sums, scatter, previous, narrow, limits, out):
 def marginal_factors(covariances, features):
     """L of P_oo = L L^T of each P, (K, m, m), for the indices o of some features, (n,): shape (K, n, n); NaN where singular."""
     K, n = len(covariances), len(features)
-    L, P = np.zeros((K, n, n)), np.empty((n, n))
+    L, P, R = np.zeros((K, n, n)), np.empty((n, n)), np.empty((n, n))
     for k in range(K):
         for i in range(n):
-            for j in range(i + 1):
+            for j in range(i, n):
                 P[i, j] = covariances[k, features[i], features[j]]
-        _cholesky(P, L[k])
+        _cholesky(P, R)
+        for i in range(n):
+            for j in range(i + 1):
+                L[k, i, j] = R[j, i]
     return L
 
 
@@ -229,6 +231,6 @@ def solve_lower(L, x):
         for i in range(n):
             for j in range(i):
                 for c in range(N):
-                    x[k, i, c] -= L[k, i, j] * x[k, j, c]
+                    x[k, i, c] = fma(-L[k, i, j], x[k, j, c], x[k, i, c])
             for c in range(N):
                 x[k, i, c] /= L[k, i, i]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skem.engine.kernels import entry, reduction
+from skem.engine.kernels import compiled, entry
 
 TILE = 128
 """Samples per tile. Up to some 60 features fit into the first-level cache. Of 64 to 512 samples with 2 to 784 features, this
@@ -81,7 +81,7 @@ def assign(samples, centres, limits, tile, results):
             sums[label, m] += weight
 
 
-@reduction
+@compiled
 def _squared_distance(sample, shift, scale, centre):
     square = 0.0
     for i in range(np.uintp(len(sample))):

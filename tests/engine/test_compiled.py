@@ -15,7 +15,7 @@ from skem.engine.parameters import Gaussians
 from skem.engine.threads import Scratch
 
 TYPES = [np.float32, np.float64]
-SIZES = st.lists(st.sampled_from([0, 1, 15, 255, 256, 257, 300]), min_size=1, max_size=3).filter(any)
+SIZES = st.lists(st.sampled_from([0, 1, 15, 65, 256, 257, 513]), min_size=1, max_size=3).filter(any)
 
 
 def random_covariances(rng, K, m):
@@ -86,7 +86,7 @@ def test_e_step(dtype, form, seed, K, m, sizes, first, narrow, penalty):
     log_likelihood, objective, exact = compiled.kernels().e_step(
         (around, first, borders, weights),
         density.kernel_arrays(gaussians, np.dtype(dtype))[1],
-        (log_scales, log_weights, penalties, np.empty((2, K))),
+        (log_scales, log_weights, penalties, density.float64_scratch(K, np.dtype(dtype))),
         sums,
         density.scratch_of(Scratch(), K, m, np.dtype(dtype)),
     )
@@ -112,7 +112,7 @@ def test_likelihood_hidden_by_penalties():
         *_, exact = compiled.kernels().e_step(
             (x, 0, np.array([0, 20]), np.ones(20)),
             (means, means, means, np.ones((2, 1)), means, np.zeros(2, dtype=bool)),
-            (np.zeros(2), np.zeros((2, 1)), np.array([[penalty], [0.0]]), np.empty((2, 2))),
+            (np.zeros(2), np.zeros((2, 1)), np.array([[penalty], [0.0]]), density.float64_scratch(2, np.dtype(float))),
             density.zero_sums(2, 1, (0, 1)),
             density.scratch_of(Scratch(), 2, 1, np.dtype(float)),
         )
