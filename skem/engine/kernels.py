@@ -50,7 +50,7 @@ def compiled(function: Callable) -> Any:
 
     It is inlined: called, it would be compiled again in a process that reads its caller from disk.
     """
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": True}
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     # Python does not call it, and wrappers take long to compile.
     return njit(**options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True})(function)
 
@@ -272,19 +272,19 @@ def _add_log_densities(per_sample, weights, begin, n, filled, penalties, terms, 
     largest, total, relieved = per_sample[0], per_sample[1], per_sample[2]
     (spread, least_ratio), n_lost, s = penalties, 0, np.uintp(begin)
     for t in range(np.uintp(n)):
-        terms[0, t] = weights[s + t] * (_log(np.float64(total[t])) + np.float64(largest[t]))
-        terms[1, t] = 0.0
-        terms[2, t] = weights[s + t]
-    if spread != 0:
         # log sum_k p_k = log sum_k p_k e^-pen_k + log sum_k r_k e^pen_k
+        ratio = np.float64(relieved[t]) / np.float64(total[t])
+        n_lost += ratio < least_ratio
+        terms[0, t], terms[1, t], terms[2, t] = total[t], ratio, weights[s + t]
+    for i in range(2 if spread != 0 else 1):
         for t in range(np.uintp(n)):
-            ratio = np.float64(relieved[t]) / np.float64(total[t])
-            n_lost += ratio < least_ratio
-            terms[1, t] = weights[s + t] * (spread + _log(ratio))
+            shift = np.float64(largest[t]) if i == 0 else spread
+            terms[i, t] = terms[2, t] * (_log(terms[i, t]) + shift)
     for i in range(3):
         for t in range(n, filled):
             terms[i, t] = 0.0
-        _add_sum(terms, i, filled, totals, 0, i)
+        if i != 1 or spread != 0:
+            _add_sum(terms, i, filled, totals, 0, i)
     return n_lost
 
 
