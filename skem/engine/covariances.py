@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from skem.engine import compiled
-from skem.engine.linalg import factorised, keep_regular, regularity
+from skem.engine.linalg import factorised, keep_regular, logarithms, regularity
 from skem.engine.parameters import DIGITS, EPS, LOG_2PI, SINGULAR, Gaussians, Mixture, Statistics
 
 
@@ -335,7 +335,7 @@ class Variances(CovarianceType):
         if not (deviations > 0).all():
             raise np.linalg.LinAlgError("a variance is not positive")
         whiteners, m = 1.0 / deviations, means.shape[1]
-        log_scales = -0.5 * m * LOG_2PI - np.log(deviations).sum(axis=1)
+        log_scales = -0.5 * m * LOG_2PI - logarithms(deviations).sum(axis=1)
         traces = (whiteners**2).sum(axis=1)
         sizes = np.abs(means) * whiteners + 4.0
         sensitivities = max(4.0, 0.5 * m**0.5) * np.hypot.reduce(sizes, axis=1)  # squares may overflow

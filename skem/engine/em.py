@@ -38,6 +38,7 @@ from skem.engine.density import (
     statistics_of,
     zero_sums,
 )
+from skem.engine.linalg import logarithms
 from skem.engine.parameters import FLOAT64, SAFE32, Mixture, Statistics
 from skem.engine.problem import Problem, chunks
 from skem.engine.rows import Chunk, Reader, Rows
@@ -96,12 +97,11 @@ def iterations(problem: Problem, max_iter: int) -> Iterator[State]:
 def initial(problem: Problem) -> Maximised:
     """The initial parameters, as if an M-step had found them."""
     start = problem.start
-    with np.errstate(divide="ignore"):
-        log_weights = np.log(start.weights)
+    log_weights = logarithms(start.weights)
     gaussians = problem.covariance_type.gaussians(start.means, start.covariances)
     # Penalties of given covariances, not of those of an M-step, may differ by so much that log-densities lose their digits in float32.
     exact = bool(0.5 * problem.ridge * np.ptp(gaussians.traces) < SAFE32)
-    return Maximised(start, np.ascontiguousarray(log_weights), gaussians, 0, exact)
+    return Maximised(start, log_weights, gaussians, 0, exact)
 
 
 def is_singular(problem: Problem) -> bool:

@@ -33,6 +33,13 @@ def factorised(
     )
 
 
+def logarithms(x: np.ndarray) -> np.ndarray:
+    """log of numbers (n, p), with the same bits on all processors."""
+    result = np.empty(x.shape)
+    compiled.matrices().logarithms(np.ascontiguousarray(x), result)
+    return result
+
+
 def linearly_dependent(x: np.ndarray, rounding: np.ndarray) -> bool:
     """True if the features of samples (m, n) are linearly dependent but for their ``rounding`` (m,).
 
