@@ -145,11 +145,15 @@ class Results:
         return {title: parts for title, parts in found.items() if parts}
 
     def peers(self) -> list[Part]:
-        """Figure and table of other implementations."""
-        command, title = "snakemake peers --cores all", "Seconds per EM iteration"
-        shown = markup.markdown(self.text("peers.md"), title) if self.files("peers.md") else None
-        table = Part("table-peers", title, shown, command, self.files("peers.md"))
-        return [self.figure("peers", command, "."), table]
+        """Figure and table of other implementations, which no run measures: only the committed results have them."""
+        if not self.files("peers.svg", "peers.md"):
+            return []
+        title = "Seconds per EM iteration"
+        shown = markup.markdown(self.text("peers.md"), title)
+        return [
+            self.figure("peers", "", "."),
+            Part("table-peers", title, shown, files=self.files("peers.md")),
+        ]
 
     def findings(self) -> list[Part]:
         """Conclusions from the committed results."""
