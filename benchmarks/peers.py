@@ -19,6 +19,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -77,6 +78,7 @@ SIZES = [
     *((2000, 8, 10, 0), (300, 8, 8, 0)),
 ]
 """Samples, features, components, and clusters of the samples; 0 for overlapping clusters, one per component."""
+DTYPES = ("float64", "float32")
 SCALING = {"N": (1000, 4000, 16_000, 64_000, 256_000), "m": (2, 4, 8, 16, 32), "K": (2, 8, 32, 128, 512)}
 """One of N, m and K varies, the others are those of the first size."""
 KMEANS_SIZES, KMEANS_ITERATIONS = [(60_000, 15, 100), (10_000, 10, 8)], 20
@@ -107,17 +109,16 @@ class Cell:
 def cells(native: bool) -> dict[str, Cell]:
     """Cells by name; those of slow implementations only if all instructions of the processor are used."""
     found = {}
-    for dtype in ("float64", "float32"):
-        for N, m, K, clusters in SIZES:
-            size, names = f"{N}x{m}-K{K}" + "-clustered" * (clusters > 0), ("skem", "oneDAL")
-            if (N, m, K) in SLOW_TOO and not clusters:
-                names += ("scikit-learn", *(ONE_ROUND if native and dtype == "float64" else ()))
-            # oneDAL stops once nothing changes, so fits are short; those of few samples are repeated many times.
-            iterations = (2, 10) if N <= 2000 else (2, 5)
-            found[f"em-{size}-{dtype}"] = Cell("sizes", names, size, N, m, K, clusters, dtype, iterations)
-        for N, m, K in KMEANS_SIZES:
-            cell = Cell("kmeans", ("skem", "oneDAL", "scikit-learn"), f"{N}x{m}-K{K}", N, m, K, 0, dtype)
-            found[f"kmeans-{cell.size}-{dtype}"] = replace(cell, iterations=(0, KMEANS_ITERATIONS))
+    for (N, m, K, clusters), dtype in product(SIZES, DTYPES):
+        size, names = f"{N}x{m}-K{K}" + "-clustered" * (clusters > 0), ("skem", "oneDAL")
+        if (N, m, K) in SLOW_TOO and not clusters:
+            names += ("scikit-learn", *(ONE_ROUND if native and dtype == "float64" else ()))
+        # oneDAL stops once nothing changes, so fits are short; those of few samples are repeated many times.
+        iterations = (2, 10) if N <= 2000 else (2, 5)
+        found[f"em-{size}-{dtype}"] = Cell("sizes", names, size, N, m, K, clusters, dtype, iterations)
+    for (N, m, K), dtype in product(KMEANS_SIZES, DTYPES):
+        size, iterations = f"{N}x{m}-K{K}", (0, KMEANS_ITERATIONS)
+        found[f"kmeans-{size}-{dtype}"] = Cell("kmeans", tuple(KMEANS), size, N, m, K, 0, dtype, iterations)
     for axis, values in SCALING.items():
         for value in values:
             base = dict(zip("NmK", SIZES[0], strict=False)) | {axis: value}
@@ -216,10 +217,10 @@ KMEANS = {"skem": _kmeans_skem, "oneDAL": _kmeans_onedal, "scikit-learn": _kmean
 # Measurement
 
 
-def interleaved(fits: Mapping[str, Fit], iterations: Sequence[int], rounds: int = ROUNDS) -> dict[str, Array]:
+def interleaved(fits: Mapping[str, Fit], iterations: Sequence[int]) -> dict[str, Array]:
     """Seconds per iteration by round; fits take turns, in an order that rotates."""
     names, seconds = list(fits), {name: [] for name in fits}
-    for turn in range(rounds):
+    for turn in range(ROUNDS):
         for place in range(len(names)):
             name = names[(turn + place) % len(names)]
             if turn == 0 or name not in ONE_ROUND:
@@ -324,49 +325,36 @@ def classes(cell: Cell) -> Rows:
     arrays = features.prepare(cell.size, setting.spec, drawn, seed)
     trial = next(splits.trials(cell.size, setting.spec, arrays, ["all"], [0], seed))
     X = trial.X_train[:, : setting.n_features]
-    labels = {"dataset": cell.size, "N": len(X), "threads": THREADS, "rounds": ROUNDS}
+    labels = {"part": "classes", "dataset": cell.size, "N": len(X), "K": setting.params["n_components"]}
+    labels |= {"dtype": str(X.dtype), "threads": THREADS, "rounds": ROUNDS}
     params = setting.params | {"random_state": seed, "n_jobs": THREADS}
     return [labels | row for row in compare_with_classes(X, trial.y_train, params, PAPER_SECONDS[cell.size])]
 
 
 def compare_with_classes(
-    X: Array,
-    y: Array,
-    params: Mapping[str, Any],
-    paper_seconds: float,
-    engine: str = "oneDAL",
-    iterations: Sequence[int] = (2, 10),
-    rounds: int = ROUNDS,
+    X: Array, y: Array, params: Mapping[str, Any], paper_seconds: float, engine: str = "oneDAL"
 ) -> Rows:
     """Time a model beside the paper, and its first feature block, by initialisation, beside another implementation."""
-    whole = PSKEMClassifier(**params)
-    block = np.ascontiguousarray(X[:, : X.shape[1] // params["n_blocks"]])
-    models = {
+    block, K = np.ascontiguousarray(X[:, : X.shape[1] // params["n_blocks"]]), params["n_components"]
+    models = {"": PSKEMClassifier(**params)}
+    models |= {
         init: PSKEMClassifier(**params | {"n_blocks": 1, "init": init}) for init in ("uniform", "class")
     }
-    fits = {"whole": fit_of(whole, X, y)}
-    fits |= {init: fit_of(model, block, y) for init, model in models.items()}
+    fits = {init: fit_of(model, block if init else X, y) for init, model in models.items()}
     for fit in fits.values():  # warms up
-        fit(max(iterations))
-    K = params["n_components"]
+        fit(10)
     init = engines.initial_parameters(block, K, np.random.default_rng(0))
-    request = Request(K, 1, max(iterations), 1e-6, 0, params["n_jobs"], init)
+    request = Request(K, 1, 10, 1e-6, 0, THREADS, init)
     fitted, note = engines.attempt(ENGINES[engine], block, request)
     if fitted:
         fits[engine] = lambda n: ENGINES[engine].fit(block, replace(request, em_iter=n)).seconds
-    found = interleaved(fits, iterations, rounds)
-    theirs = found.get(engine, np.full(rounds, np.nan))
-    rows = [
-        {"part": "supervised", "dtype": whole.dtype_used_, "paper_seconds": paper_seconds}
-        | summary("seconds_per_iteration", found["whole"])
-        | summary("ratio", paper_seconds / found["whole"])
-    ]
-    for name, model in models.items():
-        row = {"part": "beside", "m": block.shape[1], "K": K, "init": name, "dtype": str(X.dtype)}
-        row |= {"dtype_used": model.dtype_used_, "engine": engine, "version": ENGINES[engine].version()}
-        row["note"] = note or None
-        row |= summary("seconds_per_iteration", found[name]) | summary("engine_seconds", theirs)
-        rows.append(row | summary("ratio", theirs / found[name]))
+    found, rows = interleaved(fits, (2, 10)), []
+    for init, model in models.items():
+        row = {"init": init, "m": (block if init else X).shape[1], "dtype_used": model.dtype_used_}
+        row |= {"other": engine if init else "the paper", "note": note if init and note else None}
+        theirs = found.get(engine, np.full(ROUNDS, np.nan)) if init else np.full(ROUNDS, paper_seconds)
+        row |= summary("seconds_per_iteration", found[init]) | summary("other_seconds", theirs)
+        rows.append(row | summary("ratio", theirs / found[init]))
     return rows
 
 
@@ -397,7 +385,7 @@ def collect(folder: Path) -> None:
     """Write all cells as two tables, and the figure of their scaling."""
     paths = [folder / "cells" / kind / f"{name}.csv" for kind in INSTRUCTIONS for name in cells(True)]
     table = pd.concat([read_table(path) for path in paths if path.exists()], ignore_index=True)
-    of_classes = table["part"].isin(["supervised", "beside"])
+    of_classes = table["part"] == "classes"
     if of_classes.any():
         write_table(folder / "peers_classes.csv", table[of_classes].dropna(axis="columns", how="all"))
     peers = table[~of_classes].dropna(axis="columns", how="all")

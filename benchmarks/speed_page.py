@@ -1,6 +1,6 @@
 """Write the tables of docs/reproduce/speed.md from results/reference/peers*.csv: python -m benchmarks.speed_page
 
-Each table stands between the markers of its name; all measurements are results/reference/peers.md, which the page includes.
+Each table stands between the markers of its name.
 """
 
 from __future__ import annotations
@@ -65,54 +65,32 @@ def closest(peers: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_models(classes: pd.DataFrame) -> pd.DataFrame:
-    """Times of the models of Table 1 of Pulford (2022) with AVX-512."""
+    """Times of the models of Table 1 of Pulford (2022), with the first of the instructions."""
+    first = classes["instructions"].iloc[0]
+    whole = classes[(classes["other"] == "the paper") & (classes["instructions"] == first)]
     return pd.DataFrame(
         {
-            "data set": NAMES[row["dataset"]],
-            "skem": f"{row['seconds_per_iteration']:.2g} s",
-            "the paper": f"{row['paper_seconds']:g} s",
+            "data set": whole["dataset"].map(NAMES),
+            "skem": [f"{seconds:.2g} s" for seconds in whole["seconds_per_iteration"]],
+            "the paper": [f"{seconds:g} s" for seconds in whole["other_seconds"]],
         }
-        for _, row in classes[classes["part"] == "supervised"].iterrows()
-        if row["instructions"] == "AVX-512"
     )
 
 
 def of_first_blocks(classes: pd.DataFrame) -> pd.DataFrame:
     """Ratios of oneDAL to ours on the first feature blocks of these models."""
-    rows: dict[tuple[str, str], dict[str, str]] = {}
-    for _, row in classes[classes["part"] == "beside"].iterrows():
-        block = f"{NAMES[row['dataset']]}: {size(row)}"
-        found = rows.setdefault((block, row["init"]), {"first feature block": block, "init": row["init"]})
-        found[row["instructions"]] = format.number(row["ratio"], ".2g", missing="")
-    return pd.DataFrame(list(rows.values()))
-
-
-def measurements(shown: pd.DataFrame) -> pd.DataFrame:
-    """All times of EM and k-means, with their ranges."""
-    rows = []
-    cell = ["part", "N", "m", "K", "clusters", "dtype", "instructions", "engine"]
-    for _, row in shown.drop_duplicates(cell).iterrows():
-        times = [1e3 * row[f"seconds_per_iteration{end}"] for end in ("", "_low", "_high")]
-        ratios = [row[f"ratio{end}"] for end in ("", "_low", "_high")]
-        rows.append(
-            {
-                "samples x features, components": size(row),
-                "data": data(row),
-                "dtype": row["dtype"],
-                "instructions": row["instructions"],
-                "implementation": row["engine"],
-                "ms per iteration": format.interval(*times, ".3g", missing="") or row["note"],
-                "ratio": format.interval(*ratios, missing=""),
-                "log-likelihood": format.number(row["log_likelihood"], 6, missing=""),
-            }
-        )
-    return pd.DataFrame(rows)
+    blocks = classes[classes["other"] != "the paper"]
+    names = [f"{NAMES[row['dataset']]}: {size(row)}" for _, row in blocks.iterrows()]
+    shown = blocks.assign(ratio=[format.number(ratio, ".2g", missing="") for ratio in blocks["ratio"]])
+    shown = shown.assign(**{"first feature block": names})
+    index = ["first feature block", "init"]
+    return shown.pivot_table("ratio", index, "instructions", "first", sort=False).reset_index()
 
 
 def tables(reference: Path = REFERENCE) -> dict[str, str]:
-    """Tables of the page in Markdown, by the name of their markers; those without measurements are left out."""
+    """Tables of the page in Markdown, by the name of their markers."""
     peers, classes = (read_table(reference / f"{name}.csv") for name in ("peers", "peers_classes"))
-    # The files may also have times of one thread, and of diagonal covariances.
+    # The file may also have times of one thread, and of diagonal covariances.
     shown = peers[peers["part"].isin(["sizes", "kmeans"]) & (peers["threads"] == THREADS)]
     shown = shown[~shown["engine"].str.contains("diag")]
     found = {
@@ -120,10 +98,7 @@ def tables(reference: Path = REFERENCE) -> dict[str, str]:
         for (part, instructions), own in shown.groupby(["part", "instructions"], sort=False)
     }
     found |= {"closest": closest(peers), "models": of_models(classes), "blocks": of_first_blocks(classes)}
-    found["measurements"] = measurements(shown)
-    return {
-        name: format.table(table, missing="", padded=False) for name, table in found.items() if len(table)
-    }
+    return {name: format.table(table, missing="", padded=False) for name, table in found.items()}
 
 
 def rewritten(page: str, tables: Mapping[str, str]) -> str:
@@ -139,6 +114,4 @@ def rewritten(page: str, tables: Mapping[str, str]) -> str:
 
 if __name__ == "__main__":
     with plain_errors():
-        written = tables()
-        write_text(REFERENCE / "peers.md", written.pop("measurements") + "\n")
-        write_text(PAGE, rewritten(PAGE.read_text(encoding="utf-8"), written))
+        write_text(PAGE, rewritten(PAGE.read_text(encoding="utf-8"), tables()))

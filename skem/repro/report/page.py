@@ -144,17 +144,6 @@ class Results:
         found["Other figures"] = [self.figure(name, "") for name in names if f"figure-{name}" not in shown]
         return {title: parts for title, parts in found.items() if parts}
 
-    def peers(self) -> list[Part]:
-        """Figure and table of other implementations, which no run measures: only the committed results have them."""
-        if not self.files("peers.svg", "peers.md"):
-            return []
-        title = "Seconds per EM iteration"
-        shown = markup.markdown(self.text("peers.md"), title)
-        return [
-            self.figure("peers", "", "."),
-            Part("table-peers", title, shown, files=self.files("peers.md")),
-        ]
-
     def findings(self) -> list[Part]:
         """Conclusions from the committed results."""
         found = []
