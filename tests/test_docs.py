@@ -54,45 +54,6 @@ def test_every_table_of_the_reference_run_is_shown():
     assert shown == there
 
 
-@pytest.mark.parametrize("instructions", ["default", "AVX2"])
-def test_speed_is_that_of_the_reference_run(instructions):
-    peers = pd.read_csv(REFERENCE / "peers.csv", low_memory=False)
-    peers = peers[
-        (peers["part"] == "sizes")
-        & (peers["instructions"] == instructions)
-        & (peers["covariance"] == "full")
-        & (peers["threads"] == 2)
-    ]
-    header, _, *lines = between(instructions, page("reproduce/speed.md")).splitlines()
-    engines = cells(header)[3:]
-    assert engines[:2] == ["skem", "oneDAL"]
-    assert len(lines) == len(peers[["size", "dtype"]].drop_duplicates())
-    for line in lines:
-        size, data, dtype, *shown = cells(line)
-        of = [int(number.replace(",", "")) for number in re.findall(r"[\d,]*\d", size)]
-        of.append(0 if data == "overlapping" else int(data.split()[0]))
-        own = peers[(peers[["N", "m", "K", "clusters"]] == of).all(axis=1) & (peers["dtype"] == dtype)]
-        assert shown[0] == f"{1e3 * own.loc[own['engine'] == 'skem', 'seconds_per_iteration'].iloc[0]:.3g} ms"
-        for engine, cell in zip(engines[1:], shown[1:], strict=True):
-            ratio = own.loc[own["engine"] == engine, "ratio"].dropna()
-            expected = [f"{value:.1f}" if value < 5 else f"{value:.0f}" for value in ratio]
-            assert ([cell] if cell not in ("", "failed") else []) == expected, (size, dtype, engine)
-
-
-def test_the_closest_ratios_are_those_of_the_reference_run():
-    peers = pd.read_csv(REFERENCE / "peers.csv", low_memory=False)
-    peers = peers[peers["engine"].isin(["oneDAL", "oneDAL, AVX2"]) & peers["part"].isin(["sizes", "scaling"])]
-    closest = peers.sort_values("ratio").head(5)
-    expected = [
-        f"{row.N:,.0f} x {row.m:.0f}, K = {row.K:.0f} | {'30 clusters' if row.clusters > 0 else 'overlapping'} "
-        f"| {row.dtype} | {row.instructions.replace('default', 'AVX-512')} | {row.ratio:.2f} | {row.ratio_low:.2f} to {row.ratio_high:.2f}"
-        for row in closest.itertuples()
-    ]
-    _, _, *lines = between("closest", page("reproduce/speed.md")).splitlines()
-    assert [line.strip("| ") for line in lines] == expected
-    assert peers.loc[peers["N"] >= 16_000, "ratio"].min() > 1
-
-
 def test_the_figure_of_answers_has_the_totals_of_the_claims_table():
     totals = json.loads((REFERENCE / "summary.json").read_text(encoding="utf-8"))
     names = {title: name for name, title in papers.titles(ROOT / "config").items()}

@@ -17,9 +17,9 @@ def engine_scaling(peers: pd.DataFrame, *, columns: int | None = None, width: fl
     Parameters
     ----------
     peers : DataFrame
-        With columns part, size, engine, N, m, K, seconds_per_iteration and exponent, like ``results/peers.csv``. Rows of
-        part "scaling" are drawn: seconds_per_iteration of an engine where the quantity that size names, "N", "m" or "K",
-        varies. Rows of part "exponents" have the exponent of N, H (for m) or K.
+        With columns part, size, engine, N, m, K, seconds_per_iteration and exponent, like ``results/reference/peers.csv``.
+        Rows of part "scaling" are drawn: seconds_per_iteration of an engine where the quantity that size names, "N", "m" or
+        "K", varies. Rows of part "exponents" have the exponent of N, H (for m) or K.
     columns, width
         See `skem.plots`.
 

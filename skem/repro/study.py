@@ -20,7 +20,6 @@ from skem.repro.config.models import Config, DataSet, with_default_features
 from skem.repro.config.validation import parsed, suggestion, unknown
 from skem.repro.gate import settings as gate_settings
 from skem.repro.ledger import sentences, stated_claims
-from skem.repro.peers import settings as peers_settings
 from skem.repro.training.settings import Setting
 
 
@@ -35,7 +34,6 @@ class Study:
     titles: dict[str, str]  # of papers
     papers: dict[str, Any]  # settings of the papers that are built
     comparison: comparison_configuration.Comparison
-    peers: dict[str, Any]
     regress: dict[str, Any]
     regress_features: dict[str, Any]  # recipes of config/config.yaml, whatever the overlays
     regress_settings: list[Setting]
@@ -140,11 +138,9 @@ def load_study(
                 key = (setting.dataset, setting.method, setting.name)
                 if settings.setdefault(key, setting) != setting:
                     faults.append(f"{where}: {'/'.join(key)} is another setting in another experiment")
-    comparison, peers, regress, regress_settings = None, {}, {}, []
+    comparison, regress, regress_settings = None, {}, []
     with gathered(faults):
         comparison = comparison_configuration.read(folder / "comparison.yaml")
-    with gathered(faults):
-        peers = peers_settings.read(folder / "peers.yaml", checked.datasets)
     basic_features = {name: entry.features for name, entry in basic.datasets.items()}
     with gathered(faults):
         regress = gate_settings.read(folder / "regress.yaml", basic.datasets)
@@ -158,7 +154,7 @@ def load_study(
         raise ConfigurationError(*faults)
     return Study(
         *(checked, contents, settings, claims, titles, paper_settings),
-        *(comparison, peers, regress, basic_features, regress_settings),
+        *(comparison, regress, basic_features, regress_settings),
     )
 
 

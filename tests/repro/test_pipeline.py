@@ -17,7 +17,7 @@ from skem.repro import files, finished_run, records
 from skem.repro.config.documents import ConfigurationError
 from skem.repro.files import read_arrays, read_table
 
-TIMES = re.compile(r"_timing|^timings/|^peers|^regress|\.seconds\.")
+TIMES = re.compile(r"_timing|^timings/|^regress|\.seconds\.")
 
 
 def contents(folder, *patterns):

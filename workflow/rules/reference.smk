@@ -19,7 +19,6 @@ rule reference:
         others=[f"results/tables/{name}_summary.csv" for name in REPRODUCED]
         + [f"results/{name}.{suffix}" for name in ("claims", "claims_timing") for suffix in ("csv", "md")]
         + ["results/interpretations.csv", "results/summary.json"]
-        + [f"results/peers.{suffix}" for suffix in ("csv", "md", "svg", "pdf")]
         + ["results/run.json", "results/configuration.yaml"]
         + [f"results/data/{source}.json" for source in SOURCES]
         + REFERENCE_TOO,

@@ -1,1 +1,1 @@
-"""Other implementations of EM for Gaussian mixtures, timed on identical work."""
+"""Other implementations of EM for Gaussian mixtures, which Sanderson and Curtin (2017) compare."""

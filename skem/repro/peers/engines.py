@@ -1,4 +1,7 @@
-"""EM for Gaussian mixtures by several implementations: one adapter each, from samples and a `Request` to a `Fitted`."""
+"""EM for Gaussian mixtures by other implementations and by ours: one adapter each, from samples and a `Request` to a `Fitted`.
+
+Sanderson and Curtin (2017) need them; ``benchmarks/peers.py`` adds further ones.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from time import perf_counter
@@ -19,7 +21,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from skem.estimators.gaussian_mixture import GaussianMixture
 
@@ -58,9 +59,6 @@ class Engine:
     fit: Callable[[NDArray[Any], Request], Fitted]
     version: Callable[[], str | None]  # None if not installed
     install: str  # command
-    dtypes: tuple[str, ...] = ("float64",)
-    covariance: str = "full"
-    takes_init: bool = True  # False if only its own k-means can initialise it
 
 
 def attempt(engine: Engine, X: NDArray[Any], request: Request) -> tuple[Fitted | None, str]:
@@ -145,51 +143,7 @@ def _skem(covariance: str, X: NDArray[Any], request: Request) -> Fitted:
     return Fitted(_full(model.weights_, model.means_, model.covariances_), seconds)
 
 
-def _scikit_learn(X: NDArray[Any], request: Request) -> Fitted:
-    from sklearn.mixture import GaussianMixture as Reference
-
-    weights, means, covariances = (a.astype(X.dtype) for a in request.init or ())
-    model = Reference(
-        len(weights),
-        weights_init=weights,
-        means_init=means,
-        precisions_init=np.linalg.inv(covariances),
-        max_iter=request.em_iter,
-        tol=0.0,
-        reg_covar=request.floor,
-    )
-    with threadpool_limits(request.n_threads), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # EM has not converged
-        begin = perf_counter()
-        model.fit(X)
-        seconds = perf_counter() - begin
-    return Fitted((model.weights_, model.means_, model.covariances_), seconds)
-
-
-def _onedal(X: NDArray[Any], request: Request) -> Fitted:
-    import daal4py
-
-    daal4py.daalinit(nthreads=request.n_threads)
-    weights, means, covariances = (a.astype(X.dtype) for a in request.init or ())
-    algorithm = daal4py.em_gmm(
-        len(weights),
-        fptype="float" if X.dtype == np.float32 else "double",
-        maxIterations=request.em_iter,
-        accuracyThreshold=0.0,
-        regularizationFactor=request.floor,
-        covarianceStorage="full",
-    )
-    inputs = weights[None], means, list(covariances)
-    begin = perf_counter()
-    result = algorithm.compute(X, *inputs)
-    seconds = perf_counter() - begin
-    # oneDAL stops once the objective does not grow, whatever the threshold.
-    if (done := int(result.nIterations[0, 0])) < request.em_iter:
-        raise RuntimeError(f"stopped after {done} of {request.em_iter} iterations")
-    return Fitted((np.ravel(result.weights), result.means, np.stack(result.covariances)), seconds)
-
-
-def _program(command: Callable[[], list[str]], model: str) -> Callable[[NDArray[Any], Request], Fitted]:
+def fit_by_program(command: Callable[[], list[str]], model: str) -> Callable[[NDArray[Any], Request], Fitted]:
     """Fit by a program: ``MODEL FOLDER N M K ITERATIONS KMEANS_ITERATIONS SEED FLOOR``.
 
     The folder holds doubles: samples in ``data``, initial parameters in ``init`` (if KMEANS_ITERATIONS is 0), the result in
@@ -220,26 +174,22 @@ def _program(command: Callable[[], list[str]], model: str) -> Callable[[NDArray[
 
 
 @cache
-def _armadillo() -> list[str]:
+def armadillo() -> list[str]:
     """Compile the program, once per process, as another machine may share the folder."""
     folder = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     flags = ["-O3", "-march=native", "-std=c++17", "-fopenmp", "-DARMA_NO_DEBUG"]
-    source, program = PROGRAMS / "peers.cpp", f"{folder}/peers"
-    subprocess.run(["g++", *flags, source, "-o", program, "-larmadillo"], capture_output=True, check=True)
-    return [program]
+    source, binary = PROGRAMS / "peers.cpp", f"{folder}/peers"
+    subprocess.run(["g++", *flags, source, "-o", binary, "-larmadillo"], capture_output=True, check=True)
+    return [binary]
 
 
-def _mclust() -> list[str]:
-    return ["Rscript", str(PROGRAMS / "peers.R")]
-
-
-def _mlpack() -> list[str]:
+def mlpack() -> list[str]:
     """A process per fit: within one process, mlpack initialises every fit differently."""
     return [sys.executable, str(PROGRAMS / "peers_mlpack.py")]
 
 
-def _version(source: str | Callable[[], list[str]]) -> Callable[[], str | None]:
+def version_of(source: str | Callable[[], list[str]]) -> Callable[[], str | None]:
     """Look up the version of a Python distribution, or of a program, which prints it without arguments."""
 
     @cache
@@ -254,17 +204,14 @@ def _version(source: str | Callable[[], list[str]]) -> Callable[[], str | None]:
     return version
 
 
-BOTH = ("float64", "float32")
 DEBIAN = "apt-get install g++ libarmadillo-dev"
 ENGINES: dict[str, Engine] = {
-    "skem": Engine(partial(_skem, "full"), _version("pskem"), "pip install -e .", BOTH),
-    "skem, diag": Engine(partial(_skem, "diag"), _version("pskem"), "pip install -e .", BOTH, "diag"),
-    "scikit-learn": Engine(_scikit_learn, _version("scikit-learn"), "pip install scikit-learn", BOTH),
-    "oneDAL": Engine(_onedal, _version("scikit-learn-intelex"), "pip install scikit-learn-intelex", BOTH),
-    "Armadillo": Engine(_program(_armadillo, "full"), _version(_armadillo), DEBIAN),
-    "Armadillo, diag": Engine(_program(_armadillo, "diag"), _version(_armadillo), DEBIAN, covariance="diag"),
-    "mclust": Engine(_program(_mclust, "full"), _version(_mclust), "apt-get install r-cran-mclust"),
-    "mlpack": Engine(_program(_mlpack, "full"), _version("mlpack"), "pip install mlpack", takes_init=False),
+    "armadillo_diag": Engine(fit_by_program(armadillo, "diag"), version_of(armadillo), DEBIAN),
+    "mlpack_full": Engine(fit_by_program(mlpack, "full"), version_of("mlpack"), "pip install mlpack"),
+    # Without its bound of 1e5 on the condition number of a covariance.
+    "mlpack_full_unclamped": Engine(
+        fit_by_program(mlpack, "unclamped"), version_of("mlpack"), "pip install mlpack"
+    ),
+    "skem_diag": Engine(partial(_skem, "diag"), version_of("pskem"), "pip install -e ."),
+    "skem_full": Engine(partial(_skem, "full"), version_of("pskem"), "pip install -e ."),
 }
-UNCLAMPED = replace(ENGINES["mlpack"], fit=_program(_mlpack, "unclamped"))
-"""mlpack without its bound of 1e5 on the condition number of a covariance."""

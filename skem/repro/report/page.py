@@ -144,13 +144,6 @@ class Results:
         found["Other figures"] = [self.figure(name, "") for name in names if f"figure-{name}" not in shown]
         return {title: parts for title, parts in found.items() if parts}
 
-    def peers(self) -> list[Part]:
-        """Figure and table of other implementations."""
-        command, title = "snakemake peers --cores all", "Seconds per EM iteration"
-        shown = markup.markdown(self.text("peers.md"), title) if self.files("peers.md") else None
-        table = Part("table-peers", title, shown, command, self.files("peers.md"))
-        return [self.figure("peers", command, "."), table]
-
     def findings(self) -> list[Part]:
         """Conclusions from the committed results."""
         found = []

@@ -1,0 +1,117 @@
+"""Write the tables of docs/reproduce/speed.md from results/reference/peers*.csv: python -m benchmarks.speed_page
+
+Each table stands between the markers of its name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from skem.repro.files import plain_errors, read_table, write_text
+from skem.repro.names import NAMES
+from skem.repro.render import format
+
+ROOT = Path(__file__).parents[1]
+REFERENCE = ROOT / "results/reference"
+PAGE = ROOT / "docs/reproduce/speed.md"
+OTHERS = ("oneDAL", "scikit-learn", "Armadillo", "mlpack", "mclust")
+THREADS = 2
+
+
+def size(row: pd.Series) -> str:
+    return f"{row['N']:,.0f} x {row['m']:.0f}, K = {row['K']:.0f}"
+
+
+def data(row: pd.Series) -> str:
+    return f"{row['clusters']:.0f} clusters" if row["clusters"] else "overlapping"
+
+
+def of_sizes(part: pd.DataFrame) -> pd.DataFrame:
+    """A row per size and dtype: our time, and the ratios of the others to it."""
+    rows = []
+    for _, cell in part.groupby(["N", "m", "K", "clusters", "dtype"], sort=False):
+        found = cell.drop_duplicates("engine").set_index("engine")  # ours may be in several rows
+        ours = found.loc["skem"]
+        row = {"samples x features, components": size(ours), "data": data(ours), "dtype": ours["dtype"]}
+        row["skem"] = f"{1e3 * ours['seconds_per_iteration']:.3g} ms"
+        for other in OTHERS:
+            if other in found.index and pd.notna(found.loc[other, "version"]):  # installed
+                ratio = found.loc[other, "ratio"]
+                row[other] = format.number(ratio, 1 if ratio < 5 else 0, missing="failed")
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def closest(peers: pd.DataFrame) -> pd.DataFrame:
+    """The five smallest ratios to oneDAL."""
+    beside = peers[
+        peers["engine"].isin(["oneDAL", "oneDAL, AVX2"]) & peers["part"].isin(["sizes", "scaling"])
+    ]
+    return pd.DataFrame(
+        {
+            "samples x features, components": size(row),
+            "data": data(row),
+            "dtype": row["dtype"],
+            "instructions": row["instructions"],
+            "oneDAL / skem": f"{row['ratio']:.2f}",
+            "range of rounds": f"{row['ratio_low']:.2f} to {row['ratio_high']:.2f}",
+        }
+        for _, row in beside.sort_values("ratio").head(5).iterrows()
+    )
+
+
+def of_models(classes: pd.DataFrame) -> pd.DataFrame:
+    """Times of the models of Table 1 of Pulford (2022), with the first of the instructions."""
+    first = classes["instructions"].iloc[0]
+    whole = classes[(classes["other"] == "the paper") & (classes["instructions"] == first)]
+    return pd.DataFrame(
+        {
+            "data set": whole["dataset"].map(NAMES),
+            "skem": [f"{seconds:.2g} s" for seconds in whole["seconds_per_iteration"]],
+            "the paper": [f"{seconds:g} s" for seconds in whole["other_seconds"]],
+        }
+    )
+
+
+def of_first_blocks(classes: pd.DataFrame) -> pd.DataFrame:
+    """Ratios of oneDAL to ours on the first feature blocks of these models."""
+    blocks = classes[classes["other"] != "the paper"]
+    names = [f"{NAMES[row['dataset']]}: {size(row)}" for _, row in blocks.iterrows()]
+    shown = blocks.assign(ratio=[format.number(ratio, ".2g", missing="") for ratio in blocks["ratio"]])
+    shown = shown.assign(**{"first feature block": names})
+    index = ["first feature block", "init"]
+    return shown.pivot_table("ratio", index, "instructions", "first", sort=False).reset_index()
+
+
+def tables(reference: Path = REFERENCE) -> dict[str, str]:
+    """Tables of the page in Markdown, by the name of their markers."""
+    peers, classes = (read_table(reference / f"{name}.csv") for name in ("peers", "peers_classes"))
+    # The file may also have times of one thread, and of diagonal covariances.
+    shown = peers[peers["part"].isin(["sizes", "kmeans"]) & (peers["threads"] == THREADS)]
+    shown = shown[~shown["engine"].str.contains("diag")]
+    found = {
+        f"{part}, {instructions}": of_sizes(own)
+        for (part, instructions), own in shown.groupby(["part", "instructions"], sort=False)
+    }
+    found |= {"closest": closest(peers), "models": of_models(classes), "blocks": of_first_blocks(classes)}
+    return {name: format.table(table, missing="", padded=False) for name, table in found.items()}
+
+
+def rewritten(page: str, tables: Mapping[str, str]) -> str:
+    """The page with these tables; ValueError if its markers are of other tables."""
+    markers = re.findall(r"^<!-- /(.+) -->$", page, flags=re.MULTILINE)
+    if set(markers) != set(tables):
+        raise ValueError(f"{PAGE} has markers of the tables {sorted(markers)}; needed are {sorted(tables)}")
+    for name, table in tables.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+        page = page[: page.index(begin)] + begin + table + "\n" + page[page.index(end) :]
+    return page
+
+
+if __name__ == "__main__":
+    with plain_errors():
+        write_text(PAGE, rewritten(PAGE.read_text(encoding="utf-8"), tables()))
