@@ -267,5 +267,7 @@ class EStep:
             sums = about(self._means, sums)
         if self._whitening is not None:
             L = np.linalg.inv(self._whitening.whitener)
-            sums.offsets, sums.scatter = sums.offsets @ L.T, L @ sums.scatter @ L.T
+            scatter = L @ sums.scatter @ L.T
+            # Rounding makes it asymmetric where samples are far out in the coordinates of a narrow start.
+            sums.offsets, sums.scatter = sums.offsets @ L.T, (scatter + scatter.transpose(0, 2, 1)) / 2
         return sums

@@ -14,11 +14,11 @@ from skem.engine.vectors import fma
 
 @compiled
 def _cholesky(P, R):
-    """The upper triangle of R with P = R^T R; NaN where P is not positive definite."""
+    """The upper triangle of R with P = R^T R, from the lower triangle of P; NaN where P is not positive definite."""
     m = len(P)
     for i in range(m):
         for j in range(i, m):
-            R[i, j] = P[i, j]
+            R[i, j] = P[j, i]
     for p in range(m):
         R[p, p] = np.sqrt(R[p, p])
         scale = 1.0 / R[p, p]
@@ -222,7 +222,7 @@ def marginal_factors(covariances, features):
     L, P, R = np.zeros((K, n, n)), np.empty((n, n)), np.empty((n, n))
     for k in range(K):
         for i in range(n):
-            for j in range(i, n):
+            for j in range(i + 1):
                 P[i, j] = covariances[k, features[i], features[j]]
         _cholesky(P, R)
         for i in range(n):
