@@ -67,7 +67,10 @@ def scratch_of(scratch: Scratch, n_joint: int, m: int, dtype: np.dtype) -> np.nd
     """Memory for the kernels."""
     kernels = compiled.kernels()
     # With rows as long as a power of two, one place of all rows would share a few places of the cache.
-    rows, length = kernels.scratch_rows(n_joint, m), kernels.tile_samples(dtype) + CACHE_LINE // dtype.itemsize
+    rows, length = (
+        kernels.scratch_rows(n_joint, m),
+        kernels.tile_samples(dtype) + CACHE_LINE // dtype.itemsize,
+    )
     return scratch.empty(rows * length, dtype).reshape(rows, length)
 
 
@@ -143,7 +146,9 @@ def log_sum_exp(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Turn (K, n) log-densities into exp(. - max over k) in place; return log sum_k exp, in float64, and the max, (n,)."""
     kernels, n = compiled.kernels(), log_joint.shape[1]
     largest, log_total = np.empty(n, log_joint.dtype), np.empty(n)
-    kernels.log_sum_exp(log_joint, largest, log_total, np.empty((2, kernels.tile_samples(log_joint.dtype)), log_joint.dtype))
+    kernels.log_sum_exp(
+        log_joint, largest, log_total, np.empty((2, kernels.tile_samples(log_joint.dtype)), log_joint.dtype)
+    )
     return log_total, largest
 
 

@@ -24,7 +24,7 @@ from skem.engine.vectors import (
     HALVES,
     add_to_exponent,
     add_totals,
-    alike,
+    cast,
     fma,
     lanes,
     larger,
@@ -40,25 +40,24 @@ TILE = 2048
 """Bytes of a row of a tile, 256 samples in float64. With fewer, sums take longer to begin and end; with more, tiles leave the first cache."""
 
 
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+
+
 def tile_samples(dtype):
     """Samples of a tile in a type."""
     return TILE // dtype.itemsize
 
 
 def compiled(function: Callable) -> Any:
-    """Decorator of a function that entries are made of.
-
-    It is inlined: called, it would be compiled again in a process that reads its caller from disk.
-    """
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    """Decorator of a function that entries are made of."""
     # Python does not call it, and wrappers take long to compile.
-    return njit(**options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True})(function)
+    return njit(**_OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True})(function)
 
 
 def entry(function: Callable) -> Callable:
     """Decorator of a function that Python calls; each call is a safe point for Ctrl-C."""
     function = getattr(function, "py_func", function)
-    dispatcher = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+    dispatcher = njit(**_OPTIONS | {"no_cfunc_wrapper": True})(function)
     with suppress(RuntimeError, OSError):  # neither this folder nor the user's cache can be written to
         dispatcher._cache = TolerantCache(function)
 
@@ -82,24 +81,24 @@ def _exp(x):
 
 def _exp64(x):
     # Adding this rounds to an integer, which then stands in the last bits.
-    magic = alike(x, 6755399441055744.0)
-    shifted = fma(x, alike(x, 1.4426950408889634), magic)
+    magic = cast(x, 6755399441055744.0)
+    shifted = fma(x, cast(x, 1.4426950408889634), magic)
     n = shifted - magic
-    r = fma(n, alike(x, -1.9082149292705877e-10), fma(n, alike(x, -0.6931471803691238), x))
-    p = alike(x, 1.0 / 6227020800)
+    r = fma(n, cast(x, -1.9082149292705877e-10), fma(n, cast(x, -0.6931471803691238), x))
+    p = cast(x, 1.0 / 6227020800)
     for coefficient in _EXP64:
-        p = fma(p, r, alike(x, coefficient))
+        p = fma(p, r, cast(x, coefficient))
     return add_to_exponent(p, shifted)
 
 
 def _exp32(x):
-    magic = alike(x, 12582912.0)
-    shifted = fma(x, alike(x, 1.4426950408889634), magic)
+    magic = cast(x, 12582912.0)
+    shifted = fma(x, cast(x, 1.4426950408889634), magic)
     n = shifted - magic
-    r = fma(n, alike(x, 2.12194440e-4), fma(n, alike(x, -0.693359375), x))
-    p = alike(x, 1.0 / 5040)
+    r = fma(n, cast(x, 2.12194440e-4), fma(n, cast(x, -0.693359375), x))
+    p = cast(x, 1.0 / 5040)
     for coefficient in _EXP32:
-        p = fma(p, r, alike(x, coefficient))
+        p = fma(p, r, cast(x, coefficient))
     return add_to_exponent(p, shifted)
 
 
@@ -111,7 +110,7 @@ def _exp_of(x):
 @compiled
 def _density(log_ratio, least):
     """exp, and zero up to ``least``."""
-    return larger(log_ratio, least, _exp(larger(log_ratio, least, log_ratio, least)), alike(least, 0.0))
+    return larger(log_ratio, least, _exp(larger(log_ratio, least, log_ratio, least)), cast(least, 0.0))
 
 
 _LOG64 = tuple(1.0 / n for n in (21, 19, 17, 15, 13, 11, 9, 7, 5, 3))
@@ -239,13 +238,13 @@ def _exponentiate(joint, constants, factors, n, per_sample, least):
     largest, total, relieved = per_sample[0], per_sample[1], per_sample[2]
     least = splat(joint.dtype.type(least))
     for t in range(0, n, lanes(joint)):
-        shift, sums, relieved_sums = load(largest, 0, t), alike(least, 0.0), alike(least, 0.0)
+        shift, sums, relieved_sums = load(largest, 0, t), cast(least, 0.0), cast(least, 0.0)
         for k in range(len(joint)):
             if constants[k] > -np.inf:
                 density = _density(load(joint, k, t) - shift, least)
                 store(joint, k, t, density)
                 sums = sums + density
-                relieved_sums = fma(density, alike(least, factors[k]), relieved_sums)
+                relieved_sums = fma(density, cast(least, factors[k]), relieved_sums)
         store(total, 0, t, sums)
         store(relieved, 0, t, relieved_sums)
 

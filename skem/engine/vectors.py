@@ -1,8 +1,8 @@
 """Vector registers in compiled loops, and sums whose order does not depend on how wide they are.
 
-A loop over the samples of a tile that adds up is unrolled over ``LANES`` sums, of every sixteenth sample in float32 or every eighth in float64, and these
-are added in one order: in halves of 32 bytes by a tree in their type, then the halves in float64. Products are fused with
-sums only where `fma` says so. So results have the same bits on all processors with fused multiply-adds, whatever the compiler makes of a loop.
+A loop that adds up over the samples of a tile has 64 bytes of sums: of every sixteenth sample in float32, of every eighth in float64. They are
+added in one order: each half by a tree in its type, then the halves in float64. Products are fused with sums only where `fma` says so.
+So results have the same bits on all processors with fused multiply-adds, whatever the compiler makes of a loop.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-_features = config.CPU_FEATURES or llvmlite.binding.get_host_cpu_features().flatten()  # type: ignore[attr-defined]
+_features = config.CPU_FEATURES  # type: ignore[attr-defined]
+if _features is None:
+    _features = llvmlite.binding.get_host_cpu_features().flatten()
 
 BYTES = 64 if "+avx512f" in _features else 32
 """Size of a vector: that of a register, or of two on processors with 16 bytes."""
 
 HALVES = 64 // BYTES
-"""Passes over a tile in which a loop adds up all ``LANES``."""
+"""Vectors that the sums of a loop fill."""
 
 HAS_FMA = "+fma" in _features or platform.machine() in ("aarch64", "arm64")
 """False on processors where the C library would compute a fused multiply-add, in a hundred times the time."""
@@ -119,8 +121,8 @@ def splat(typingctx, number):
 
 
 @intrinsic
-def alike(typingctx, x, number):
-    """A number in the type of x."""
+def cast(typingctx, x, number):
+    """A number in the type of x, the number or the vector."""
     element = x.element if isinstance(x, Vector) else x
 
     def codegen(context, builder, sig, args):
@@ -221,7 +223,9 @@ def add_totals(typingctx, target, i, j, vectors):
         pointer = _pointer(context, builder, sig.args[0], *args[:3], n_sums)
         result = builder.load(pointer, align=8)
         for half in range(0, vector.lanes, 2 * group):
-            places = [n * vector.lanes + half + p for n in range(len(sums)) for p in range(min(n_sums, group))]
+            places = [
+                n * vector.lanes + half + p for n in range(len(sums)) for p in range(min(n_sums, group))
+            ]
             low = builder.shuffle_vector(sums[0], sums[-1], _of_indices(places))
             high = builder.shuffle_vector(sums[0], sums[-1], _of_indices([p + group for p in places]))
             total = builder.fadd(low, high)

@@ -112,7 +112,12 @@ def test_likelihood_hidden_by_penalties():
         *_, exact = compiled.kernels().e_step(
             (x, 0, np.array([0, 20]), np.ones(20)),
             (means, means, means, np.ones((2, 1)), means, np.zeros(2, dtype=bool)),
-            (np.zeros(2), np.zeros((2, 1)), np.array([[penalty], [0.0]]), density.float64_scratch(2, np.dtype(float))),
+            (
+                np.zeros(2),
+                np.zeros((2, 1)),
+                np.array([[penalty], [0.0]]),
+                density.float64_scratch(2, np.dtype(float)),
+            ),
             density.zero_sums(2, 1, (0, 1)),
             density.scratch_of(Scratch(), 2, 1, np.dtype(float)),
         )
