@@ -122,11 +122,10 @@ def e_step(
     problem: Problem, parameters: Maximised, *, with_sums: bool = True, dtype: np.dtype | None = None
 ) -> Statistics:
     """The sums over all samples in a type, by default in float32 where samples are and that is exact enough."""
-    extents = problem.parts.extent  # refuses features too far out
+    extent = problem.extent  # refuses features too far out
     if dtype is None:
         dtype = problem.parts.dtype
         if dtype != FLOAT64:
-            extent = float(extents[problem.columns].max())
             gaussians, weights = parameters.gaussians, parameters.mixture.weights
             safe = gaussians.is_float32_safe(weights, extent, pairs=problem.parts.reads_pairs)
             dtype = dtype if safe and parameters.exact else FLOAT64

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -147,7 +148,7 @@ def raise_if_any_empty(labels: np.ndarray, n_components: int, reason: str) -> No
 
 def raise_unless_finite(objective: float) -> None:
     """Raise ValueError if components are too narrow for the samples: their parameters would be NaN."""
-    if not np.isfinite(objective):
+    if not math.isfinite(objective):
         raise ValueError(
             f"the objective of EM is {objective}: samples are too far from the components, or covariances too small, for "
             "float64; use an init with wider covariances, or raise reg_covar."

@@ -80,12 +80,14 @@ class Gaussians(NamedTuple):
 
         With ``pairs``, x and mu of narrow components are pairs of float32 numbers, and x - mu has the rounding of float32 only.
         """
-        # At least |U x|^2, and the square of each element of U.
-        far = self.traces * max(1.0, self.means.shape[1] * extent**2)
+        # Times the trace at least |U x|^2, and the square of each element of U.
+        reach = max(1.0, self.means.shape[1] * extent**2)
+        if self.sensitivities.max() < SAFE32 and self.traces.max() * reach < LARGEST32:
+            return True
         safe = self.sensitivities < SAFE32
         if pairs and not self.is_shared:
             safe |= (self.cancellations < MOST_CANCELLATION) & (self.sensitivities < SAFE_PAIRS)
-        safe &= far < LARGEST32
+        safe &= self.traces * reach < LARGEST32
         # Samples of shared covariances are whitened about the mean of all components.
         return bool(safe.all() or (not self.is_shared and safe[weights.any(axis=1)].all()))
 

@@ -62,6 +62,11 @@ class Problem:
     active_rows: float = field(default=ACTIVE_ROWS, kw_only=True)
 
     @cached_property
+    def extent(self) -> float:
+        """Largest absolute value of these features; ValueError if one of all features is too far from zero."""
+        return float(self.parts.extent[self.columns].max())
+
+    @cached_property
     def constraints(self) -> Constraints:
         """Constraints of the M-step."""
         return Constraints(self.ridge, self.variance_floor, self.active_rows)
