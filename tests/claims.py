@@ -1,18 +1,33 @@
-"""The claims as they are stated."""
+"""The claims as they are stated, and their evaluation on tables of values."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from skem.repro import papers
 from skem.repro.ledger import sentences, stated_claims
+from skem.repro.ledger.interpretations import Interpretation
 
 ROOT = Path(__file__).parents[1]
 WORDS = sentences.read(ROOT / "config").protocols
 TITLES = papers.titles(ROOT / "config")
+PAPERS = papers.names(ROOT / "config")
 STATED = stated_claims.read(ROOT / "config" / "claims.csv", WORDS, TITLES)
 BY_ID = {claim["id"]: claim for claim in STATED.to_dict("records")}
 
 
-def evaluate(evidence, claim):
-    """Evaluate a claim, or the claim with this id."""
-    claim = BY_ID[claim] if isinstance(claim, str) else claim
-    return papers.load(claim["paper"]).EVALUATORS.evaluate(evidence, claim, BY_ID)
+_EVALUATORS = {}
+
+
+def evaluator(name, tables, settings):
+    """The evaluator of a paper's claims."""
+    if (name, id(settings)) not in _EVALUATORS:
+        _EVALUATORS[name, id(settings)] = papers.evaluator(name, STATED, settings, {}, config=ROOT / "config")
+    found = _EVALUATORS[name, id(settings)]
+    return replace(found, evidence=replace(found.evidence, tables=tables, _rows={}, _estimates={}))
+
+
+def evaluate(found, id, **choices):
+    """Evaluate a claim under choices of ambiguities."""
+    known = found.rows.file.interpretations
+    replacements = tuple(known[name].choices[choice].replacements for name, choice in choices.items())
+    return found.evaluate(BY_ID[id], Interpretation(choices, replacements))

@@ -72,8 +72,8 @@ def load_study(
 ) -> Study:
     """Read and check everything that a run is made of; `ConfigurationError` with the faults of all files.
 
-    ``files`` are the sources of the merged ``config``, overlays last, a dict for ``--config``. ``evaluators`` checks that every
-    claim has an evaluator, which imports those of all papers.
+    ``files`` are the sources of the merged ``config``, overlays last, a dict for ``--config``. ``evaluators`` checks the rows
+    that measure claims, which imports the functions of all papers.
     """
     folder = Path(folder)
     faults: list[str] = []
@@ -105,20 +105,16 @@ def load_study(
     is_sound = checked is not basic
     titles = papers.titles(folder)
     with gathered(faults):
-        known = {name: papers.load(name).EVALUATORS for name in papers.names()} if evaluators else None
-        claims = stated_claims.read(folder / "claims.csv", sentences.read(folder).protocols, titles, known)
+        claims = stated_claims.read(folder / "claims.csv", sentences.read(folder).protocols, titles)
         numbers = set(claims.loc[claims["kind"] == "number", "id"])
     changes = given if isinstance(given := config.get("papers"), Mapping) else {}
-    faults += unknown(changes, papers.names(), f"{file_with(['papers'], files)}: papers")
+    faults += unknown(changes, papers.names(folder), f"{file_with(['papers'], files)}: papers")
     paper_settings = {}
-    for name in papers.names():
+    for name in papers.names(folder):
         with gathered(faults):
             paper_settings[name] = papers.settings(name, folder, changes.get(name))
             if evaluators and numbers is not None:
-                papers.ambiguities(name, claims, paper_settings[name], folder)
-    with gathered(faults):
-        if evaluators and numbers is not None:
-            papers.links(claims, folder)
+                papers.check(name, claims, paper_settings[name], folder)
 
     settings: dict[tuple[str, str, str], Setting] = {}
     features = {name: entry.features for name, entry in checked.datasets.items()}

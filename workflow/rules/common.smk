@@ -73,10 +73,10 @@ DATASETS = STUDY.datasets
 SOURCES = STUDY.sources
 REPRODUCED = STUDY.reproduced
 
-# Wording of claims, per paper.
-WORDS = sorted(map(str, Path("config/words").glob("*.yaml")))
+# Claims in words, and the rows that measure them, per paper.
+WORDS = sorted(map(str, Path("config/claims").glob("*.yaml")))
 
-# The rules of papers add: files that claims are compared with, by paper, target, kind and name (the target "all" always
+# The rules of papers add: tables of values that claims are measured on, by paper, target and name (the target "all" always
 # counts); figures, with their paper and tables; and more that goes to results/reference if it exists.
 EVIDENCE, DRAWN, REFERENCE_TOO = {}, {}, []
 

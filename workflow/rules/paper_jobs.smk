@@ -19,7 +19,7 @@ def values_of(paper, names):
 def add_results(target, paper, values, tables, figures, **how):
     """Add to PAPER_RESULTS, and to the claims, figures and reference."""
     own = values_of(paper, values)
-    EVIDENCE.setdefault(paper, {})[target] = {"values": own}
+    EVIDENCE.setdefault(paper, {})[target] = own
     DRAWN.update({name: {"paper": paper, "tables": files} for name, files in figures.items()})
     claims = [f"{target}_claims"] if len(EVIDENCE[paper]) == 1 else []
     results = expand("results/tables/{name}.{suffix}", name=[*tables.values(), *claims], suffix=("csv", "md"))

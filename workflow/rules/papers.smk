@@ -2,17 +2,12 @@
 
 
 def evidence_of(paper, *targets):
-    """The files that belong to these targets and to those of the command."""
-    found = {"values": {}}
-    for target, kinds in EVIDENCE[paper].items():
+    """The tables of values of these targets and of those of the command, by name."""
+    found = {}
+    for target, paths in EVIDENCE[paper].items():
         if target in ("all", *targets, *TARGETS):
-            for kind, paths in kinds.items():
-                found[kind] = found.get(kind, {}) | paths
+            found |= paths
     return found
-
-
-def paths_of(evidence):
-    return [path for paths in evidence.values() for path in paths.values()]
 
 
 def claims_of(paper):
@@ -37,8 +32,8 @@ for paper in EVIDENCE:
             f"{paper if target == 'all' else target}_claims"
         input:
             claims="config/claims.csv",
-            paper=f"config/{paper}.yaml",
-            evidence=paths_of(own),
+            paper=[f"config/{paper}.yaml", f"config/claims/{paper}.yaml"],
+            evidence=own.values(),
         output:
             csv=files["csv"],
             timing_csv=files["timing_csv"],
@@ -73,8 +68,8 @@ rule claims:
             for key in ("csv", "timing_csv", "interpretations")
         },
         claims="config/claims.csv",
-        papers=[f"config/{paper}.yaml" for paper in EVIDENCE],
-        evidence=[path for paper in EVIDENCE if paper not in ASKED for path in paths_of(evidence_of(paper))],
+        papers=[f"config/{folder}{paper}.yaml" for paper in EVIDENCE for folder in ("", "claims/")],
+        evidence=[path for paper in EVIDENCE if paper not in ASKED for path in evidence_of(paper).values()],
     output:
         csv="results/claims.csv",
         md=report(

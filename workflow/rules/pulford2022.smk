@@ -38,7 +38,7 @@ TIMED = sorted(
 )
 TIMINGS = {unit: f"results/timings/{'/'.join(unit)}.csv" for unit in TIMED}
 PULFORD_VALUES = {name: f"results/values/pulford2022_{name}.csv" for name in ("values", "timing")}
-EVIDENCE["pulford2022"] = {"all": {"values": PULFORD_VALUES}}
+EVIDENCE["pulford2022"] = {"all": PULFORD_VALUES}
 REFERENCE_TOO += PULFORD_VALUES.values()
 
 

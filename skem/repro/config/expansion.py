@@ -54,7 +54,7 @@ def settings(
                 faults.append(f"{at} needs settings or a grid")
             for key in ("max_iter", "runs"):
                 faults += unknown(how.get("grid", {}).get(key, ()), partitions, f"{at}.grid.{key}")
-            for name, unit, own in _written_out(how, ends):
+            for name, unit, own in written_out(how, ends):
                 most = runs.get(dataset, 0)
                 if unit == CANDIDATES:
                     most = min(most, (candidate_runs or {}).get(dataset, most))
@@ -76,7 +76,7 @@ def settings(
     return [setting for setting in found if setting.runs]
 
 
-def _written_out(how: Any, ends: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def written_out(how: Any, ends: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Name, unit and entry of each setting of a method; those of its grid are named after their values."""
     candidates = how.get("candidates", {"reg_covar": ()})
     for name, entry in how.get("settings", {}).items():

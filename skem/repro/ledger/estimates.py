@@ -118,6 +118,19 @@ class Estimate:
         """Standard error of the mean."""
         return self.sd * np.sqrt(1 / self.n + self.overlap)
 
+    def __format__(self, form: str) -> str:
+        return format(self.mean, form)
+
+    @property
+    def low(self) -> float:
+        """Lower end of `interval`."""
+        return self.interval()[0]
+
+    @property
+    def high(self) -> float:
+        """Upper end of `interval`."""
+        return self.interval()[1]
+
     @property
     def freedom(self) -> float:
         """Degrees of freedom of ``sd``."""

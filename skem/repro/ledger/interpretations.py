@@ -10,44 +10,43 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import combinations, product
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from skem.repro.config.documents import refuse
 from skem.repro.config.validation import Distinct, Strict, Text
-from skem.repro.ledger.estimates import Claim, NotRun
+from skem.repro.ledger.estimates import NotRun
 from skem.repro.ledger.verdicts import OPEN, Evaluation, joined
+
+Cell = Mapping[str, Any]
+"""Values of columns that identify a result."""
 
 
 class Replacement(Strict):
-    """Trained models that a choice uses instead of others.
+    """Cells that a choice uses instead of others.
 
     Attributes
     ----------
-    data_set : str or None
-        Data set of the replaced models; None for all.
-    methods : list of str or None
-        Methods of the replaced models; None for all.
-    with_data_set, with_method : str or None
-        Data set and method used instead; None if unchanged.
+    where : dict
+        The replaced cells: a value or several values by column, among them ``metric`` and ``table``.
+    with_ : dict
+        Columns of the cells used instead, but for those that are unchanged.
     untrained : bool
-        True if the choice has no such models.
+        True if the choice has no such cells.
     """
 
-    data_set: Text | None = None
-    methods: Distinct[Text] | None = None
-    with_data_set: Text | None = None
-    with_method: Text | None = None
+    where: dict[str, Text | Distinct[Text]]
+    with_: dict[str, Text] = Field(default_factory=dict, alias="with")
     untrained: bool = False
 
-    def applies(self, dataset: str, method: str) -> bool:
-        """Return True for a replaced model."""
-        return self.data_set in (None, dataset) and (self.methods is None or method in self.methods)
-
-    def model(self, dataset: str, method: str) -> tuple[str, str]:
-        """Return data set and method of the model used instead."""
-        return self.with_data_set or dataset, self.with_method or method
+    def applies(self, cell: Cell) -> bool:
+        """Return True for a replaced cell."""
+        return all(
+            cell.get(column) in (values if isinstance(values, list) else [values])
+            for column, values in self.where.items()
+        )
 
 
 class Choice(Strict):
@@ -71,7 +70,7 @@ class Ambiguity(Strict):
     because : str
         Reason for the default.
     claims : list of str
-        Patterns of the claims that it affects.
+        Patterns of the claims that it affects, without the first word of their ids.
     choices : dict of str to Choice
     """
 
@@ -83,7 +82,7 @@ class Ambiguity(Strict):
     choices: Annotated[dict[str, Choice], Field(min_length=2)]
 
     def affects(self, id: str) -> bool:
-        """Return True if the claim depends on it."""
+        """Return True if a claim depends on it."""
         return any(fnmatchcase(id, pattern) for pattern in self.claims)
 
 
@@ -101,22 +100,24 @@ class Interpretation:
         """Return the choice of an ambiguity; ``default`` if none was made."""
         return self.choices.get(ambiguity, default)
 
-    def where(self, dataset: str, method: str) -> tuple[str, str]:
-        """Return data set and method of the model that is used for these.
+    def replaced(self, cell: Cell) -> dict[str, Any]:
+        """Return the cell that is measured for a cell.
 
         Raises
         ------
         NotRun
-            If a choice has no such model.
+            If a choice has no such cell.
         """
+        cell = dict(cell)
         for replacements in self.replacements:
             for replacement in replacements:
-                if replacement.applies(dataset, method):
+                if replacement.applies(cell):
                     if replacement.untrained:
-                        raise NotRun(f"{method} on {dataset} is not trained under this interpretation")
-                    dataset, method = replacement.model(dataset, method)
+                        model = f"{cell['method']} on {cell['dataset']}"
+                        raise NotRun(f"{model} is not trained under this interpretation")
+                    cell |= replacement.with_
                     break
-        return dataset, method
+        return cell
 
 
 @dataclass(frozen=True)
@@ -129,20 +130,16 @@ class Found:
 
 
 def survey(
-    claim: Claim,
-    ambiguities: Ambiguities,
+    affecting: Ambiguities,
     evaluate: Callable[[Interpretation], Evaluation],
-    width: float | None = None,
 ) -> tuple[list[Found], str]:
     """Evaluate a claim under every interpretation that was measured.
 
     Parameters
     ----------
-    claim : mapping
-    ambiguities : mapping of str to Ambiguity
+    affecting : mapping of str to Ambiguity
+        Those that the claim depends on.
     evaluate : callable
-    width : float, optional
-        Widest interval that decides the claim.
 
     Returns
     -------
@@ -156,7 +153,6 @@ def survey(
     NotRun
         If no interpretation was measured.
     """
-    affecting = {name: a for name, a in ambiguities.items() if a.affects(claim["id"])}
     found: list[Found] = []
     missing = None
     for keys in product(*(sorted(a.choices, key=lambda c, a=a: c != a.default) for a in affecting.values())):  # type: ignore[misc]
@@ -168,7 +164,7 @@ def survey(
         except NotRun as error:
             missing = missing or error
             continue
-        evaluation = evaluation.at_resolution(width)
+        evaluation = evaluation.at_resolution()
         if any(_same(evaluation, other.evaluation) for other in found):
             continue  # The choice affects other claims only.
         if missing and not found:
@@ -194,27 +190,25 @@ def _same(a: Evaluation, b: Evaluation) -> bool:
     return (a.verdict, a.measured, a.low, a.high) == (b.verdict, b.measured, b.low, b.high) and a.low == a.low
 
 
-def check(
-    where: str, ambiguities: Ambiguities, ids: Collection[str], trained: Collection[tuple[str, str]]
-) -> None:
+def check(where: str | Path, ambiguities: Ambiguities, ids: Collection[str], cells: Collection[Cell]) -> None:
     """Check the ambiguities of a paper.
 
     Parameters
     ----------
-    where : str
+    where : path
         The file, for messages.
     ambiguities : mapping of str to Ambiguity
     ids : collection of str
         Claims of the paper.
-    trained : collection of (str, str)
-        Data set and method of every model of the experiments.
+    cells : collection of mapping
+        Cells that the configuration declares.
 
     Raises
     ------
     ConfigurationError
-        With all faults: defaults that are no choice, patterns without a claim, models of no experiment.
+        With all faults: defaults that are no choice, patterns without a claim, cells that are not declared.
     """
-    faults = []
+    faults, known = [], {frozenset(cell.items()) for cell in cells}
     for name, ambiguity in ambiguities.items():
         entry = f"{where}: interpretations.{name}"
         if ambiguity.default not in ambiguity.choices:
@@ -224,13 +218,21 @@ def check(
         faults += [
             f"{entry}.claims names {pattern!r}, which is no claim"
             for pattern in ambiguity.claims
-            if not any(fnmatchcase(id, pattern) for id in ids)
+            if not any(fnmatchcase(id.partition(".")[2], pattern) for id in ids)
         ]
         for key, choice in ambiguity.choices.items():
             for number, replacement in enumerate(choice.replacements):
-                replaced = [model for model in trained if replacement.applies(*model)]
-                if not replaced or not any(replacement.model(*model) in trained for model in replaced):
-                    faults.append(
-                        f"{entry}.choices.{key}.replacements.{number} names models of no experiment"
-                    )
+                if not _declared(replacement, cells, known):
+                    faults.append(f"{entry}.choices.{key}.replacements.{number} names cells of no experiment")
     refuse(faults)
+
+
+def _declared(replacement: Replacement, cells: Collection[Cell], known: Collection[frozenset[Any]]) -> bool:
+    """Return True if the configuration declares replaced cells, and cells that are used instead."""
+    of_cells = replacement.model_copy(update={"where": _of_cells(replacement.where)})
+    instead = _of_cells(replacement.with_)
+    return any(frozenset({**cell, **instead}.items()) in known for cell in cells if of_cells.applies(cell))
+
+
+def _of_cells(columns: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in columns.items() if key not in ("metric", "table")}

@@ -7,7 +7,7 @@ import pandas as pd
 import scipy
 
 from skem.repro.ledger.estimates import LEVEL
-from skem.repro.ledger.links import MEASUREMENT
+from skem.repro.ledger.summary import MEASUREMENT
 from skem.repro.ledger.verdicts import NOT_COMPARABLE
 
 CORRELATION = 0.3

@@ -1,4 +1,4 @@
-"""Claims in plain words, from the files in ``config/words``."""
+"""Claims in plain words, from the files in ``config/claims``."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from skem.repro.config.documents import read_mapping, refuse
+import pandas as pd
+
+from skem.repro.ledger import rows
 from skem.repro.ledger.estimates import Claim, setting_of
 from skem.repro.names import NAMES
-from skem.repro.protocols import PROTOCOLS
 
 UNITS = ("%", "points", "pixels", "MB")
 
@@ -48,30 +49,36 @@ class Words(NamedTuple):
 
 
 def read(config: str | Path = "config") -> Words:
-    """Read the words that papers share, and those of each paper.
-
-    Raises
-    ------
-    ConfigurationError
-        If a file has an unknown key or protocol.
-    """
-    allowed = Words._fields
-    words = Words({}, dict(NAMES), dict(NAMES), {}, {}, {}, {}, {})
-    for path in sorted(Path(config, "words").glob("*.yaml")):
-        document = read_mapping(path)
-        refuse(
-            [f"{path}: {key!r} is no key; allowed: {', '.join(allowed)}" for key in {*document} - {*allowed}]
-            + [
-                f"{path}: {word!r} is {ours!r}; allowed: {', '.join(PROTOCOLS)}"
-                for word, ours in document.get("protocols", {}).items()
-                if ours not in PROTOCOLS
-            ]
-        )
-        words.settings[path.stem] = document.pop("settings", {})
-        words.headlines[path.stem] = document.pop("headlines", [])
-        for key, names in document.items():
-            getattr(words, key).update(names)
+    """Read the words that papers share, and those of each paper; `ConfigurationError` if a file is wrong."""
+    words, papers = Words({}, dict(NAMES), dict(NAMES), {}, {}, {}, {}, {}), rows.read(config)
+    for name, own in papers.items():
+        words.quantities.update(own.file.quantities)
+        words.methods.update(own.file.methods)
+        words.data_sets.update(own.file.data_sets)
+        words.protocols.update(own.file.protocols)
+        words.differences.update(own.file.units)
+        words.settings[name], words.headlines[name] = own.file.settings, own.file.headlines
+    path = Path(config, "claims.csv")
+    stated = pd.read_csv(path, dtype=str, keep_default_na=False) if path.exists() else pd.DataFrame()
+    for claim in stated.to_dict("records"):
+        if claim["kind"] != "number" and claim["paper"] in papers:
+            row, values = papers[claim["paper"]].row(claim)
+            named = {
+                "data": words.data_sets.get(claim["dataset"], claim["dataset"]),
+                "model": _model(claim, words),
+            }
+            if "says" in row:
+                names = rows.Bound({**papers[claim["paper"]].file.names, **values}, {})
+                words.sentences[claim["id"]] = names.filled(row["says"]).format_map(values | named)
+            if "unit" in row:
+                words.differences[claim["id"]] = row["unit"]
     return words
+
+
+def _model(claim: Claim, words: Words) -> str:
+    """Name the method of a claim: "λ = 0.5" for a λ-PRBF."""
+    sharing = setting_of(claim).get("lambda", "")
+    return f"λ = {sharing}" if sharing else words.methods.get(claim["method"], claim["method"])
 
 
 FORMATS = {"n_trees": "{} trees", "n_neighbors": "k = {}", "n_threads": "{} threads"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,6 @@ import pandas as pd
 
 from skem.repro.config.documents import ConfigurationError, refuse
 from skem.repro.ledger.estimates import setting_of as setting_of
-from skem.repro.ledger.evaluators import Evaluators
 
 COLUMNS = (
     *("id", "paper", "place", "kind", "dataset", "method", "setting", "quantity", "value", "spread"),
@@ -21,12 +20,7 @@ KINDS = ("number", "ordering", "statement")
 SPREADS = ("1sigma", "3sigma")
 
 
-def read(
-    path: str | Path,
-    protocols: Collection[str],
-    papers: Collection[str],
-    evaluators: Mapping[str, Evaluators] | None = None,
-) -> pd.DataFrame:
+def read(path: str | Path, protocols: Collection[str], papers: Collection[str]) -> pd.DataFrame:
     """Read the claims, every cell a string as printed.
 
     Parameters
@@ -34,11 +28,9 @@ def read(
     path : path
         ``config/claims.csv``.
     protocols : collection of str
-        The papers' words for protocols, from ``config/words``.
+        The papers' words for protocols, from ``config/claims``.
     papers : collection of str
         Papers with a file in ``config``.
-    evaluators : mapping, optional
-        Registries by paper; with them, a claim without evaluator is a fault too.
 
     Raises
     ------
@@ -55,7 +47,7 @@ def read(
         (claims["id"].duplicated(keep=False), "id occurs twice"),
         (~claims["kind"].isin(KINDS), f"kind is {{kind!r}}; allowed: {', '.join(KINDS)}"),
         (~claims["paper"].isin(papers), f"paper is {{paper!r}}; allowed: {', '.join(papers)}"),
-        (~claims["protocol"].isin(protocols), "protocol is {protocol!r}; config/words has others"),
+        (~claims["protocol"].isin(protocols), "protocol is {protocol!r}; config/claims has others"),
         (number & ~_finite(claims["value"]), "value is {value!r}, which is no number"),
         (~trials.str.fullmatch("[1-9][0-9]*"), "trials is {trials!r}; a positive integer is needed"),
         (~_finite(claims["spread"].replace("", "0")), "spread is {spread!r}, which is no number"),
@@ -66,13 +58,6 @@ def read(
         (~claims["external"].isin(["yes", "no"]), "external is {external!r}; allowed: yes, no"),
         (named != "", "expression names {unknown!r}, which is no id"),
     ]
-    if evaluators is not None:
-        unsupported = [
-            row["paper"] in evaluators and not evaluators[row["paper"]].supports(row, ids)
-            for row in claims.to_dict("records")
-        ]
-        message = "{paper} has no evaluator of this id, and the expression compares no [ids of numbers]"
-        checks.append((pd.Series(unsupported), message))
     described = claims.assign(unknown=named)
     refuse(
         [

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,8 +14,8 @@ import pandas as pd
 from skem.repro.ledger import stated_claims
 from skem.repro.ledger.answers import AGREES, ONE_INTERPRETATION, answer
 from skem.repro.ledger.estimates import Claim, NotRun
-from skem.repro.ledger.interpretations import Ambiguities, Found, Interpretation, survey
-from skem.repro.ledger.links import DEFINITION, MEASUREMENT, PROPERTY, Links
+from skem.repro.ledger.interpretations import Found, Interpretation, survey
+from skem.repro.ledger.rows import Rows
 from skem.repro.ledger.verdicts import NOT_COMPARABLE, QUOTED, TIMED, VERIFIED, Evaluation
 
 DIGITS = 10
@@ -27,8 +29,7 @@ EVALUATED = ("id", "paper_value", "interpretation", "default", "measured", "low"
 def ledger(
     claims: pd.DataFrame,
     evaluate: Callable[[Claim, Interpretation], Evaluation],
-    links: Links | None = None,
-    ambiguities: Mapping[str, Ambiguities] | None = None,
+    rows: Mapping[str, Rows] = MappingProxyType({}),
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Evaluate every claim, under every interpretation.
 
@@ -37,9 +38,8 @@ def ledger(
     claims : DataFrame
     evaluate : callable
         From a claim and an interpretation to the evaluation.
-    links : Links, optional
-    ambiguities : mapping, optional
-        Ambiguities by paper.
+    rows : mapping of str to Rows, optional
+        Rows of the claims by paper.
 
     Returns
     -------
@@ -48,23 +48,24 @@ def ledger(
         standardised_difference (see `standardised`), n_runs, measured_by (a protocol; "preset": a baseline with the paper's
         settings, else its toolbox's; "data": counted in the file), verdict, answer (see `answers`), remark; half_width (of
         the interval), spread_measured, spread_low, spread_high, spread_verdict (of the standard deviation after "+-"), basis
-        (see `Links.basis`), repeats (the first claim of the same measurement), interpretations (number evaluated), agree
+        (see `basis`), repeats (the first claim of the same measurement), interpretations (number evaluated), agree
         (number with the verdict), depends_on (in words), agrees_with (the interpretation that agrees, if others do not).
     interpretations : DataFrame
         A row per claim and interpretation, for claims with more than one: id, paper_value, interpretation, default, a column
         per ambiguity, measured, low, high, n_runs, verdict.
     """
-    links, rows, other = links or Links(), [], []
+    lines, other = [], []
     for claim in claims.to_dict("records"):
-        own = (ambiguities or {}).get(claim["paper"], {})
+        own = rows.get(claim["paper"])
+        row, ambiguities = (own.row(claim)[0], own.ambiguities(claim)) if own else ({}, {})
         try:
-            surveyed, depends_on = survey(claim, own, partial(evaluate, claim), links.width(claim))
+            surveyed, depends_on = survey(ambiguities, partial(evaluate, claim))
         except NotRun as error:
             surveyed, depends_on = [Found({}, "", Evaluation("not run", note=str(error.args[0])))], ""
         found, agree = surveyed[0].evaluation, [one.evaluation.verdict for one in surveyed]
         value = float(claim["value"]) if claim["kind"] == "number" else float("nan")
         spread = found.spread or Evaluation("")
-        rows.append(
+        lines.append(
             claim
             | {"measured": found.measured, "low": found.low, "high": found.high}
             | {"difference": found.measured - value, "standardised_difference": standardised(claim, found)}
@@ -77,7 +78,10 @@ def ledger(
             }
             | {"spread_measured": spread.measured, "spread_low": spread.low, "spread_high": spread.high}
             | {"spread_verdict": spread.verdict}
-            | {"basis": links.basis(claim, found.verdict), "repeats": links.repeats.get(claim["id"], "")}
+            | {
+                "basis": basis(claim, found.verdict, row.get("definition", False)),
+                "repeats": _repeats(claim, row),
+            }
             | {
                 "interpretations": len(surveyed),
                 "agree": agree.count(found.verdict),
@@ -95,7 +99,24 @@ def ledger(
                 for i, one in enumerate(surveyed)
             ]
     # Without rows, its columns are those that every paper has.
-    return _rounded(pd.DataFrame(rows)), _rounded(pd.DataFrame(other, columns=None if other else EVALUATED))
+    return _rounded(pd.DataFrame(lines)), _rounded(pd.DataFrame(other, columns=None if other else EVALUATED))
+
+
+PROPERTY, DEFINITION, MEASUREMENT = "data-set property", "definition", "measurement"
+
+
+def basis(claim: Claim, verdict: str, definition: bool) -> str:
+    """Return the basis of a verdict; empty for quoted results."""
+    if verdict == VERIFIED or claim["external"] == "yes":
+        return VERIFIED if verdict == VERIFIED else ""
+    if definition:
+        return DEFINITION
+    return PROPERTY if claim["method"] == "data" and claim["kind"] == "number" else MEASUREMENT
+
+
+def _repeats(claim: Claim, row: Mapping[str, Any]) -> str:
+    """Return the id of the claim that a claim repeats, or nothing."""
+    return f"{claim['id'].partition('.')[0]}.{row['repeats']}" if "repeats" in row else ""
 
 
 def standardised(claim: Claim, found: Evaluation) -> float:

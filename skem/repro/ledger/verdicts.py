@@ -271,6 +271,26 @@ def equivalent(a: Estimate, b: Estimate, margin: float, what: str) -> list[Compa
     ]
 
 
+RELATIONS = (">", ">=", "not above", "within")
+"""Relations of two means; "not above" and "within" are by ``slack``."""
+
+
+def related(a: Estimate, relation: str, b: Estimate, slack: float = 0.0, what: str = "") -> list[Comparison]:
+    """State that two means have a relation.
+
+    a > b, also by less than ``slack`` below; a is not above b by more than ``slack``; a and b differ by no more than ``slack``.
+    """
+    d = a - b
+    if relation in (">", ">=") and not slack:
+        return [Comparison(d, relation == ">=", what)]
+    if relation in (">", ">="):
+        return [Comparison(replace(d, mean=d.mean + slack, runs=None), relation == ">=", what, shown=d)]
+    signs = (1, -1) if relation == "within" else (1,)
+    return [
+        Comparison(replace(d, mean=slack - sign * d.mean, runs=None), what=what, shown=d) for sign in signs
+    ]
+
+
 def all_of(comparisons: Iterable[Comparison], note: str = "") -> Evaluation:
     """Evaluate the claim that all comparisons hold."""
     several = list(comparisons)

@@ -1,66 +1,109 @@
-"""The papers, each a folder with the same modules, found by name.
+"""The papers, each with a file ``config/claims/<name>.yaml``, rules ``workflow/rules/<name>.smk``, and a folder here if it needs one.
 
-The module ``paper`` of a folder has
-
-``evidence(files, stated, settings)``
-    Results of a run, read from the files that the paper's rules name, with the claims table and the paper's settings. Evidence
-    has ``under(interpretation)`` if ``config/<name>.yaml`` has ``interpretations``.
-``EVALUATORS``
-    The `Evaluators` of its claims.
-``FIGURES``
-    A `drawing.Figure` by file name.
-
-The module ``settings`` has ``Stated``, a pydantic model of ``config/<name>.yaml``, and ``settings(stated, experiment)``: the
-paper's settings from an instance of it and a function that reads an experiment by name. Contradictions are a `ValueError` or
-a `KeyError`.
-
-The rules of a paper are ``workflow/rules/<name>.smk``, its words ``config/words/<name>.yaml``.
+The module ``paper`` of a folder has some of the attributes of `Paper`. The module ``settings`` has ``Stated``, a pydantic model of
+``config/<name>.yaml``, and ``settings(stated, experiment)``: the paper's settings from an instance of it and a function that reads an
+experiment by name. Contradictions are a `ValueError` or a `KeyError`. Without it, the settings are the content of the file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from pkgutil import iter_modules
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import Any
 
 import pandas as pd
 
 from skem.repro.config.documents import ConfigurationError, merged, read_mapping
 from skem.repro.config.validation import parsed
 from skem.repro.drawing import Figure
-from skem.repro.ledger import interpretations
-from skem.repro.ledger.evaluators import Evaluators
-from skem.repro.ledger.links import Links, PaperFile
-from skem.repro.ledger.links import read as read_links
+from skem.repro.ledger import cells, declared, interpretations, rows
+from skem.repro.ledger.evaluator import Evaluator
 
-Named = Mapping[str, str | Path]
-Files = Mapping[str, Named]
-"""Files of the evidence: by kind, then by name."""
+PAPERS = "[a-z]*[0-9][0-9][0-9][0-9].yaml"
+"""Files of papers: a word and a year."""
 
-
-class Paper(Protocol):
-    """The module ``paper`` of a folder."""
-
-    FIGURES: Mapping[str, Figure]
-    EVALUATORS: Evaluators
-    evidence: Callable[[Files, pd.DataFrame, Any], Any]
+Files = Mapping[str, str | Path]
+"""Tables of values by name."""
 
 
-def names() -> list[str]:
-    """Return the papers with a folder, in alphabetical order."""
-    return [folder.name for folder in iter_modules(__path__) if folder.ispkg]
+@dataclass(frozen=True)
+class Paper:
+    """Figures of a paper, and Python for its claims.
+
+    Attributes
+    ----------
+    FIGURES : mapping of str to Figure
+        By file name.
+    FUNCTIONS : mapping of str to callable
+        Functions that rows of claims use: metrics that are computed, and verdicts that no row can say.
+    names : callable
+        From the settings to the names that rows use, such as lists of methods.
+    declared : callable
+        From the settings and the folder ``config`` to the cells that a run has, by table of values. Rows are checked with them.
+    """
+
+    FIGURES: Mapping[str, Figure] = field(default_factory=dict)
+    FUNCTIONS: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    names: Callable[[Any], dict[str, Any]] = lambda settings: {}
+    declared: Callable[[Any, str | Path], dict[str, list[dict[str, Any]]]] = lambda settings, config: {}
+
+
+def names(config: str | Path = "config") -> list[str]:
+    """Return the papers with a file of claims, in alphabetical order."""
+    return sorted(path.stem for path in Path(config, "claims").glob(PAPERS))
+
+
+def _has(name: str, module: str) -> bool:
+    """Return True if a paper has a folder with a module."""
+    return (
+        find_spec(f"{__name__}.{name}") is not None and find_spec(f"{__name__}.{name}.{module}") is not None
+    )
 
 
 def load(name: str) -> Paper:
-    """Import the module ``paper`` of a folder."""
-    return import_module(f"{__name__}.{name}.paper")  # type: ignore[return-value]
+    """Import the module ``paper`` of a folder, if there is one."""
+    if not _has(name, "paper"):
+        return Paper()
+    module = import_module(f"{__name__}.{name}.paper")
+    return Paper(
+        **{one.name: getattr(module, one.name) for one in fields(Paper) if hasattr(module, one.name)}
+    )
+
+
+def evaluator(
+    name: str,
+    stated: pd.DataFrame,
+    settings: Any,
+    tables: cells.Tables,
+    missing: Mapping[str, str] = MappingProxyType({}),
+    config: str | Path = "config",
+    kind: type[Evaluator] = Evaluator,
+) -> Evaluator:
+    """Return the evaluator of a paper's claims, on tables of values; ``missing`` are the reasons of tables that were not read."""
+    paper, own = load(name), rows.read(config)[name]
+    functions = {**cells.FUNCTIONS, **paper.FUNCTIONS}
+    evidence = kind.EVIDENCE(tables, own.metrics, functions, settings, stated, missing)
+    by_id = {claim["id"]: claim for claim in stated.to_dict("records")}
+    return kind(own, evidence, by_id, paper.names(settings) | own.file.names)
+
+
+def check(name: str, stated: pd.DataFrame, settings: Any, config: str | Path = "config") -> None:
+    """Check the ambiguities of a paper, and the rows that measure its claims; `ConfigurationError` with all faults."""
+    known, own = load(name).declared(settings, config), stated[stated["paper"] == name]
+    tables = {table: pd.DataFrame(cells) for table, cells in known.items()}
+    checked = evaluator(name, stated, settings, tables, config=config, kind=declared.Check)
+    every = [cell for table in known.values() for cell in table]
+    interpretations.check(checked.rows.path, checked.rows.file.interpretations, set(own["id"]), every)
+    declared.check(checked, own)
 
 
 def titles(config: str | Path = "config") -> dict[str, str]:
     """Return the titles of all papers with a file in ``config``, with or without a folder."""
-    paths = sorted(Path(config).glob("[a-z]*[0-9][0-9][0-9][0-9].yaml"))
+    paths = sorted(Path(config).glob(PAPERS))
     return {path.stem: str(read_mapping(path).get("title", path.stem)) for path in paths}
 
 
@@ -68,55 +111,6 @@ def in_order(config: str | Path = "config") -> list[str]:
     """Return the papers in the order of ``config/claims.csv``."""
     stated = pd.read_csv(Path(config) / "claims.csv", usecols=["paper"], dtype=str)
     return list(stated["paper"].unique())
-
-
-def _of_the_claims(name: str, config: str | Path) -> PaperFile:
-    path = Path(config) / f"{name}.yaml"
-    document = read_mapping(path)
-    return parsed(
-        PaperFile, {key: document[key] for key in PaperFile.model_fields if key in document}, [path]
-    )
-
-
-def links(stated: pd.DataFrame, config: str | Path = "config") -> Links:
-    """Return the relations between claims in the papers' files.
-
-    Raises
-    ------
-    ConfigurationError
-    """
-    return read_links(stated, {name: _of_the_claims(name, config).claims for name in names()}, config)
-
-
-def ambiguities(
-    name: str, stated: pd.DataFrame, own: Any, config: str | Path = "config"
-) -> interpretations.Ambiguities:
-    """Return the ambiguities in a paper's file, checked.
-
-    Parameters
-    ----------
-    name : str
-    stated : DataFrame
-        ``config/claims.csv``.
-    own : object
-        Settings of the paper; ``trained`` has data set and method of models that no experiment trains.
-
-    Raises
-    ------
-    ConfigurationError
-    """
-    found = _of_the_claims(name, config).interpretations
-    if found:
-        trained = {
-            (dataset, method)
-            for path in sorted((Path(config) / "experiments").glob("*.yaml"))
-            for dataset, entry in read_mapping(path)["data_sets"].items()
-            for method in entry["methods"]
-        }
-        trained |= set(getattr(own, "trained", ()))
-        ids = set(stated.loc[stated["paper"] == name, "id"])
-        interpretations.check(f"{config}/{name}.yaml", found, ids, trained)
-    return found
 
 
 def settings(name: str, config: str | Path = "config", changes: Mapping[str, Any] | None = None) -> Any:
@@ -135,14 +129,13 @@ def settings(name: str, config: str | Path = "config", changes: Mapping[str, Any
         If the file is missing, not as the paper's model says, or does not fit the experiments.
     """
     path = Path(config) / f"{name}.yaml"
-    stated: Any = {
-        key: value for key, value in read_mapping(path).items() if key not in PaperFile.model_fields
-    }
     file = f"{path}, changed by papers.{name}" if changes else path
-    module = import_module(
-        f"{__name__}.{name}.settings"
-    )  # not all of the paper: every job's process comes here
-    stated = parsed(module.Stated, merged(stated, changes or {}), [file])
+    stated: Any = merged(read_mapping(path), changes or {})
+    if not _has(name, "settings"):
+        return stated
+    # Not all of the paper: every job's process comes here.
+    module = import_module(f"{__name__}.{name}.settings")
+    stated = parsed(module.Stated, stated, [file])
 
     def experiment(wanted: str) -> dict[str, Any]:
         file = Path(config) / "experiments" / f"{wanted}.yaml"

@@ -10,7 +10,7 @@ import pandas as pd
 
 from skem.repro import papers
 from skem.repro.files import write_json, write_table, write_text
-from skem.repro.ledger import claims_page, sentences, stated_claims, summary, totals, verdicts
+from skem.repro.ledger import cells, claims_page, sentences, stated_claims, summary, totals, verdicts
 
 TITLE = "Claims of the papers"
 FILES = {
@@ -34,7 +34,7 @@ def evaluate(name: str, files: papers.Files, settings: Any, config: str | Path =
     ----------
     name : str
     files : mapping
-        Files of the evidence.
+        Tables of values by name.
     settings : object
         The paper's settings.
     config : path
@@ -43,19 +43,10 @@ def evaluate(name: str, files: papers.Files, settings: Any, config: str | Path =
     protocols = sentences.read(config).protocols
     stated = stated_claims.read(config / "claims.csv", protocols, papers.titles(config))
     own = stated[stated["paper"] == name]
-    if name not in papers.names():
+    if name not in papers.names(config):
         return summary.ledger(own, lambda claim, _: verdicts.not_built(claim))
-    by_id = {claim["id"]: claim for claim in stated.to_dict("records")}
-    paper = papers.load(name)
-    evidence = paper.evidence(files, stated, settings)
-    return summary.ledger(
-        own,
-        lambda claim, interpretation: paper.EVALUATORS.evaluate(
-            evidence.under(interpretation) if interpretation.choices else evidence, claim, by_id
-        ),
-        papers.links(stated, config),
-        {name: papers.ambiguities(name, stated, settings, config)},
-    )
+    evaluator = papers.evaluator(name, stated, settings, *cells.read(files), config)
+    return summary.ledger(own, evaluator.evaluate, {name: evaluator.rows})
 
 
 def join(
@@ -71,7 +62,7 @@ def join(
     written : mapping
         Paths of csv, timing_csv and interpretations, by paper.
     unasked : mapping
-        Evidence of papers whose claims were not asked for, which are evaluated as far as that goes.
+        Tables of values of papers whose claims were not asked for, which are evaluated as far as that goes.
     settings : mapping
         Settings by paper.
     config : path
@@ -155,12 +146,12 @@ def recompute(reference: str | Path, folder: str | Path, config: str | Path = "c
     parts = []
     for name in papers.in_order(config):
         paths = sorted((reference / "values").glob(f"{name}_*.csv"))
-        values: papers.Named = {path.stem.removeprefix(f"{name}_"): path for path in paths}
-        settings = papers.settings(name, config) if name in papers.names() else None
-        parts.append(evaluate(name, {"values": values}, settings, config))
+        values = {path.stem.removeprefix(f"{name}_"): path for path in paths}
+        settings = papers.settings(name, config) if name in papers.names(config) else None
+        parts.append(evaluate(name, values, settings, config))
     write(
         _concatenated(parts),
-        papers.names(),
+        papers.names(config),
         {key: folder / file for key, file in FILES.items()},
         config=config,
     )

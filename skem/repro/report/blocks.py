@@ -65,7 +65,7 @@ def headline_list(reference: Reference, paper: str) -> str:
         )
     own = words.headlines.get(paper)
     if not own:
-        raise LookupError(f"config/words/{paper}.yaml has no headlines")
+        raise LookupError(f"config/claims/{paper}.yaml has no headlines")
     return f"{headlines.to_markdown(own, claims, words)}\n\n{HEADLINES}"
 
 

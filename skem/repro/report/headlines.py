@@ -33,7 +33,7 @@ def ours(row: Mapping[str, Any]) -> str:
 
 
 def check(headlines: Mapping[str, Sequence[Any]], claims: pd.DataFrame) -> None:
-    """Check the headlines of ``config/words``.
+    """Check the headlines of ``config/claims``.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def check(headlines: Mapping[str, Sequence[Any]], claims: pd.DataFrame) -> None:
     faults: list[str] = []
     known = sorted(claims["id"])
     for paper, own in headlines.items():
-        where = f"config/words/{paper}.yaml: headlines"
+        where = f"config/claims/{paper}.yaml: headlines"
         if len(own) not in (0, N_HEADLINES):
             faults.append(f"{where}: {len(own)} are stated; state {N_HEADLINES}")
         for place, headline in enumerate(own, start=1):

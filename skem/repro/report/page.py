@@ -95,7 +95,7 @@ class Results:
     def tables(self) -> Iterator[Part]:
         """Tables of the papers' experiments in their order, then all others."""
         planned: list[str] = []
-        for paper in papers.names():
+        for paper in papers.names(self.config):
             stated = read_mapping(self.config / f"{paper}.yaml")
             planned += [name for name in [stated.get("headlines"), *stated.get("studies", [])] if name]
         # The page has a claims table of its own, and shows times with their table.
@@ -124,7 +124,7 @@ class Results:
         """Figures by the title of their paper, in the order of the paper's figure numbers."""
         titles = papers.titles(self.config)
         found: dict[str, list[Part]] = {}
-        for paper in sorted(papers.names(), key=lambda name: name != "pulford2022"):
+        for paper in sorted(papers.names(self.config), key=lambda name: name != "pulford2022"):
             figures = papers.load(paper).FIGURES
             needs = {name: figures[name].needs for name in figures if name not in SUMMARIES}
             if paper == "pulford2022":

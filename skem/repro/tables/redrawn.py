@@ -22,7 +22,6 @@ from skem.repro.drawing import KINDS, save, subplots
 from skem.repro.files import write_table
 from skem.repro.ledger import summary
 from skem.repro.ledger.answers import AGREES, DIFFERS, ONE_INTERPRETATION, UNDECIDED
-from skem.repro.ledger.links import MEASUREMENT
 from skem.repro.ledger.multiplicity import expected_misses
 from skem.repro.tables.layouts import Panel, layouts
 
@@ -82,7 +81,7 @@ def cells(panels: Sequence[Panel], claims: pd.DataFrame, stated: pd.DataFrame) -
                 continue
             own = evaluated.loc[ids[0]] if ids[0] in evaluated.index else NOT_EVALUATED
             measured, source = own["measured"], own["repeats"] or ids[0]
-            compared = own["basis"] == MEASUREMENT and own["answer"] in COMPARED
+            compared = own["basis"] == summary.MEASUREMENT and own["answer"] in COMPARED
             found.append(
                 {"panel": panel.title, "row": panel.rows[row], "column": panel.columns[column], "id": ids[0]}
                 | {"paper": shown(printed[ids[0]])}

@@ -6,11 +6,11 @@ import re
 import pandas as pd
 import pytest
 from checkouts import ROOT
-from claims import STATED
+from claims import PAPERS, STATED
 from markdown_it import MarkdownIt
 
 from skem.repro import finished_run, papers
-from skem.repro.ledger import bars, claims_page, sentences, summary, totals
+from skem.repro.ledger import bars, claims_page, rows, sentences, summary, totals
 from skem.repro.ledger.answers import ANSWERS
 from skem.repro.ledger.verdicts import NOT_COMPARABLE, QUOTED, TIMED, VERIFIED, Evaluation
 from skem.repro.papers import ledgers
@@ -126,9 +126,9 @@ def evaluate(claim, interpretation):
 def folder(tmp_path_factory):
     """The claims of a run with every verdict."""
     results = tmp_path_factory.mktemp("run") / "results"
-    ledger = summary.ledger(STATED, evaluate, papers.links(STATED, ROOT / "config"))
+    ledger = summary.ledger(STATED, evaluate, rows.read(ROOT / "config"))
     paths = {key: results / file for key, file in ledgers.FILES.items()}
-    ledgers.write(ledger, papers.names(), paths, config=ROOT / "config")
+    ledgers.write(ledger, PAPERS, paths, config=ROOT / "config")
     return results
 
 

@@ -1,9 +1,7 @@
 """Ambiguities of a paper, and their effect on verdicts."""
 
 import pytest
-from claims import ROOT, STATED
 
-from skem.repro import papers
 from skem.repro.config.documents import ConfigurationError
 from skem.repro.ledger.estimates import NotRun
 from skem.repro.ledger.interpretations import Ambiguity, Interpretation, Replacement, check, survey
@@ -16,12 +14,16 @@ def ambiguity(about, default, claims, **choices):
 
 
 AMBIGUITIES = {
-    "ridge": ambiguity("the ridge", "some", ["p.*"], some="a ridge", none="no ridge"),
-    "scale": ambiguity("the scale", "raw", ["p.a"], raw="as it is", unit="scaled"),
+    "ridge": ambiguity("the ridge", "some", ["*"], some="a ridge", none="no ridge"),
+    "scale": ambiguity("the scale", "raw", ["a"], raw="as it is", unit="scaled"),
 }
 
 
-def surveyed(verdicts, claim="p.a"):
+def affecting(claim):
+    return {name: one for name, one in AMBIGUITIES.items() if one.affects(claim)}
+
+
+def surveyed(verdicts, claim="a"):
     """Survey a claim with a verdict per interpretation, or none."""
 
     def evaluate(interpretation):
@@ -30,7 +32,7 @@ def surveyed(verdicts, claim="p.a"):
             raise NotRun("no such run")
         return Evaluation(verdict, 1.0)
 
-    return survey({"id": claim}, AMBIGUITIES, evaluate)
+    return survey(affecting(claim), evaluate)
 
 
 SOME_RAW, SOME_UNIT, NO_RAW, NO_UNIT = ("some", "raw"), ("some", "unit"), ("none", "raw"), ("none", "unit")
@@ -61,9 +63,9 @@ def test_interpretations_that_were_not_run():
 
 
 def test_only_ambiguities_that_affect_a_claim_are_surveyed():
-    found, depends_on = surveyed({("some",): "holds", ("none",): "fails"}, "p.b")
+    found, depends_on = surveyed({("some",): "holds", ("none",): "fails"}, "b")
     assert (depends_on, len(found)) == ("the ridge", 2)
-    assert len(surveyed({(): "holds"}, "q.b")[0]) == 1
+    assert len(survey({}, lambda interpretation: Evaluation("holds", 1.0))[0]) == 1
 
 
 def test_a_choice_without_effect_on_the_numbers_is_left_out():
@@ -71,21 +73,27 @@ def test_a_choice_without_effect_on_the_numbers_is_left_out():
         shift = interpretation.choices["scale"] == "unit"
         return Evaluation("worse", 1.0 + shift, 0.0 + shift, 2.0 + shift)
 
-    labels = [found.label for found in survey({"id": "p.a"}, AMBIGUITIES, evaluate)[0]]
+    labels = [found.label for found in survey(AMBIGUITIES, evaluate)[0]]
     assert labels == ["a ridge, as it is", "a ridge, scaled"]
+
+
+def replacement(where, **more):
+    return Replacement.model_validate({"where": where} | more)
 
 
 def test_replacements_of_several_choices_follow_each_other():
     ridge = [
-        Replacement(data_set="rice", methods=["skem"], with_method="skem-ridge"),
-        Replacement(data_set="iris", untrained=True),
+        replacement({"dataset": "rice", "method": ["skem"]}, **{"with": {"method": "skem-ridge"}}),
+        replacement({"dataset": "iris"}, untrained=True),
     ]
-    scale = [Replacement(methods=["skem", "skem-ridge"], with_data_set="rice_unit")]
+    scale = [replacement({"method": ["skem", "skem-ridge"]}, **{"with": {"dataset": "rice_unit"}})]
     interpretation = Interpretation({}, (ridge, scale))
-    assert interpretation.where("rice", "skem") == ("rice_unit", "skem-ridge")
-    assert interpretation.where("rice", "lda") == ("rice", "lda")
+    replaced = interpretation.replaced({"dataset": "rice", "method": "skem"})
+    assert replaced == {"dataset": "rice_unit", "method": "skem-ridge"}
+    unchanged = {"dataset": "rice", "method": "lda", "n_components": 3}
+    assert interpretation.replaced(unchanged) == unchanged
     with pytest.raises(NotRun, match="not trained"):
-        interpretation.where("iris", "lda")
+        interpretation.replaced({"dataset": "iris", "method": "lda"})
 
 
 def test_faults_of_ambiguities_are_reported_together():
@@ -93,19 +101,16 @@ def test_faults_of_ambiguities_are_reported_together():
         "a": {"label": "a"},
         "b": {
             "label": "b",
-            "replacements": [{"data_set": "rice", "methods": ["skem"], "with_method": "other"}],
+            "replacements": [{"where": {"dataset": "rice", "method": "skem"}, "with": {"method": "other"}}],
         },
     }
-    wrong = ambiguity("x", "c", ["p.*", "q.*"], a="a", b="b").model_dump() | {"choices": choices}
+    wrong = ambiguity("x", "c", ["*", "q.*"], a="a", b="b").model_dump() | {"choices": choices}
     with pytest.raises(ConfigurationError) as caught:
-        check("p.yaml", {"x": Ambiguity.model_validate(wrong)}, {"p.a"}, {("rice", "skem")})
+        check(
+            "p.yaml", {"x": Ambiguity.model_validate(wrong)}, {"p.a"}, [{"dataset": "rice", "method": "skem"}]
+        )
     assert str(caught.value).split("\n       ") == [
         "p.yaml: interpretations.x: default is 'c'; its choices are a, b",
         "p.yaml: interpretations.x.claims names 'q.*', which is no claim",
-        "p.yaml: interpretations.x.choices.b.replacements.0 names models of no experiment",
+        "p.yaml: interpretations.x.choices.b.replacements.0 names cells of no experiment",
     ]
-
-
-@pytest.mark.parametrize("name", papers.names())
-def test_ambiguities_of_the_papers_are_sound(name):
-    assert papers.ambiguities(name, STATED, papers.settings(name, ROOT / "config"), ROOT / "config")

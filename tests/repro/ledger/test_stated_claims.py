@@ -1,17 +1,15 @@
 """Checks of the file of claims."""
 
-import pandas as pd
 import pytest
 from claims import STATED, TITLES, WORDS
 
-from skem.repro import papers
 from skem.repro.config.documents import ConfigurationError
 from skem.repro.ledger import stated_claims
 
 
-def refusal(path, **more):
+def refusal(path):
     with pytest.raises(ConfigurationError) as caught:
-        stated_claims.read(path, WORDS, TITLES, **more)
+        stated_claims.read(path, WORDS, TITLES)
     return str(caught.value)
 
 
@@ -55,35 +53,3 @@ def test_a_file_that_is_no_table_of_claims(content, words, tmp_path):
     path.write_bytes(content.encode("latin-1"))
     assert words in refusal(path)
     assert "nowhere.csv" in refusal(tmp_path / "nowhere.csv")
-
-
-@pytest.mark.parametrize(
-    ("changes", "supported"),
-    [
-        ({}, False),
-        ({"external": "yes"}, True),
-        ({"kind": "ordering", "expression": "skem is better than SVM"}, False),
-        ({"kind": "ordering", "expression": "[pulford.table1.rice.skem_accuracy] > 90"}, False),
-        (
-            {
-                "kind": "ordering",
-                "expression": "[pulford.table1.rice.skem_accuracy] > [pulford.sec3-2.rice.lda_accuracy]",
-            },
-            True,
-        ),
-        ({"id": "titsias.new", "paper": "titsias2001", "kind": "statement"}, False),
-    ],
-)
-def test_a_claim_without_evaluator_is_refused(changes, supported, tmp_path):
-    row = STATED.set_index("id", drop=False).loc["pulford.table1.rice.skem_accuracy"].to_dict()
-    path = tmp_path / "claims.csv"
-    pd.concat([STATED, pd.DataFrame([row | {"id": "pulford.new"} | changes])]).to_csv(path, index=False)
-    stated_claims.read(path, WORDS, TITLES)
-    evaluators = {name: papers.load(name).EVALUATORS for name in papers.names()}
-    if supported:
-        stated_claims.read(path, WORDS, TITLES, evaluators)
-        return
-    message = refusal(path, evaluators=evaluators)
-    assert ".new): " in message
-    assert "has no evaluator of this id" in message
-    assert "\n" not in message  # every other claim is supported

@@ -5,58 +5,24 @@ import pandas as pd
 import pytest
 from claims import BY_ID, ROOT, STATED
 
-from skem.repro import papers
-from skem.repro.config.documents import ConfigurationError
-from skem.repro.ledger import links, summary
+from skem.repro.ledger import rows, summary
 from skem.repro.ledger.estimates import half_a_digit
 from skem.repro.ledger.verdicts import Evaluation
-from skem.repro.papers import measured
 
-LINKS = papers.links(STATED, ROOT / "config")
+ROWS = rows.read(ROOT / "config")
 
 
 def test_repeated_claims_lead_to_the_first_of_the_same_measurement():
-    assert LINKS.repeats["pulford.table1.mnist.pskem_accuracy"] == "pulford.sec3-1.mnist.pskem_accuracy"
-    for id, first in LINKS.repeats.items():
-        assert first not in LINKS.repeats
+    repeated = {}
+    for claim in BY_ID.values():
+        prefix, row = claim["id"].partition(".")[0], ROWS[claim["paper"]].row(claim)[0]
+        if "repeats" in row:
+            repeated[claim["id"]] = f"{prefix}.{row['repeats']}"
+    assert repeated["pulford.table1.mnist.pskem_accuracy"] == "pulford.sec3-1.mnist.pskem_accuracy"
+    for id, first in repeated.items():
+        assert first not in repeated
         if BY_ID[id]["kind"] == "number":  # 46.0 is 46.02
             assert round(float(BY_ID[first]["value"]), 1) == round(float(BY_ID[id]["value"]), 1)
-
-
-@pytest.mark.parametrize(
-    ("name", "width"),
-    [
-        ("sec3-2.rice.lda_accuracy", 2),  # between the paper's accuracies
-        ("sec3-2.ionosphere.margin", 4),
-        ("sec3-1.mnist.n_train", None),
-    ],
-)
-def test_widest_interval_that_decides(name, width):
-    assert LINKS.width(BY_ID[f"pulford.{name}"]) == pytest.approx(width)
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"), [("hayashi.table1.ripley.gp_error", 0.2), ("hayashi.table2.mnist_d10.sdgm", 0.86)]
-)
-def test_range_of_the_cells_beside_a_claim(name, expected):
-    assert measured.resolution(measured.Evidence({}, None, STATED), BY_ID[name]) == pytest.approx(expected)
-
-
-def test_faults_of_relations_are_reported_together():
-    stated = pd.DataFrame({"id": [*list("abcd"), "x.y"], "paper": [*4 * ["one"], "two"], "value": "1"})
-    stated = stated.assign(dataset="", quantity="").replace({"value": {"1": "1"}})
-    stated.loc[3, "value"] = ""
-    entry = {"definitions": ["e"], "repeats": {"a": "b", "b": "c", "c": "a", "d": "x.y"}}
-    with pytest.raises(ConfigurationError) as caught:
-        links.read(stated, {"one": entry | {"resolution": {"rice": ["a", "d"]}}})
-    message = str(caught.value)
-    for words in (
-        "config/one.yaml: claims.repeats leads to 'b', which repeats a claim itself",
-        "claims.definitions names 'e', which is no claim of one",
-        "claims.repeats names 'x.y', which is no claim of one",
-        "claims.resolution.rice: 'a' and 'd' are not both numbers",
-    ):
-        assert words in message
 
 
 def test_numbers_differ_exactly_beyond_two_standard_deviations():
@@ -82,9 +48,7 @@ def test_an_answer_under_one_interpretation_names_it():
         return Evaluation("reproduced" if agrees else "worse", 92.5, 92.0, 93.0, n=50 + agrees)
 
     claim = pd.DataFrame([BY_ID["pulford.sec3-2.rice.lda_accuracy"]])
-    own = papers.settings("pulford2022", ROOT / "config")
-    ambiguities = papers.ambiguities("pulford2022", STATED, own, ROOT / "config")
-    table, _ = summary.ledger(claim, evaluate, LINKS, {"pulford2022": ambiguities})
+    table, _ = summary.ledger(claim, evaluate, ROWS)
     found = table[["answer", "agrees_with"]].to_numpy().tolist()
     assert found == [["agrees under one interpretation", "all on stratified folds"]]
 

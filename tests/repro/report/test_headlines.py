@@ -84,7 +84,7 @@ def test_a_headline_has_the_answer_both_numbers_and_the_reason():
     ],
 )
 def test_headlines_that_cannot_be_rendered_are_refused(own, fault):
-    with pytest.raises(ConfigurationError, match=r"config/words/toy\.yaml: headlines") as caught:
+    with pytest.raises(ConfigurationError, match=r"config/claims/toy\.yaml: headlines") as caught:
         headlines.check({"toy": own}, CLAIMS)
     assert fault in str(caught.value)
 

@@ -1,13 +1,6 @@
-"""Hayashi and Uchida (2021): evidence, evaluators and figures."""
+"""Hayashi and Uchida (2021): figures, and measures of its claims."""
 
-from skem.repro.papers.hayashi2021 import (  # noqa: F401  (register their evaluators)
-    image_evaluators,
-    synthetic_evaluators,
-)
-from skem.repro.papers.hayashi2021.evaluators import EVALUATORS
-from skem.repro.papers.hayashi2021.evidence import Evidence
 from skem.repro.papers.hayashi2021.figures import FIGURES
+from skem.repro.papers.hayashi2021.measures import FUNCTIONS, declared, names
 
-evidence = Evidence.read
-
-__all__ = ["EVALUATORS", "FIGURES", "evidence"]
+__all__ = ["FIGURES", "FUNCTIONS", "declared", "names"]

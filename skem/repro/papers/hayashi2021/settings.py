@@ -133,11 +133,6 @@ class Settings(Strict):
         """Splits of a data set."""
         return self.data_sets[name].get("splits", self.splits)
 
-    @property
-    def trained(self) -> list[tuple[str, str]]:
-        """Data set and method of every measured model."""
-        return [(name, method) for name in self.data_sets for method in METHODS]
-
 
 Stated = Settings
 

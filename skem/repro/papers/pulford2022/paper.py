@@ -1,10 +1,6 @@
-"""Pulford (2022): evidence, evaluators and figures."""
+"""Pulford (2022): figures, and measures of its claims."""
 
-from skem.repro.papers.pulford2022 import numbers, orderings, robustness, tradeoffs  # noqa: F401  (they register)
-from skem.repro.papers.pulford2022.evaluators import EVALUATORS
-from skem.repro.papers.pulford2022.evidence import Evidence
 from skem.repro.papers.pulford2022.figures import FIGURES
+from skem.repro.papers.pulford2022.measures import FUNCTIONS, declared, names
 
-evidence = Evidence.read
-
-__all__ = ["EVALUATORS", "FIGURES", "evidence"]
+__all__ = ["FIGURES", "FUNCTIONS", "declared", "names"]

@@ -8,8 +8,7 @@ import pandas as pd
 
 from skem.repro.drawing import Figure, Tables, subplots
 from skem.repro.papers.measured import select
-from skem.repro.papers.sanderson2017.evidence import SYNTHETIC
-from skem.repro.papers.sanderson2017.settings import METHODS, Settings
+from skem.repro.papers.sanderson2017.settings import METHODS, SYNTHETIC, Settings
 from skem.repro.papers.sanderson2017.tables import ABOUT
 
 COLOURS = {"full": "C2", "diag": "C0"}

@@ -1,10 +1,6 @@
-"""Sanderson and Curtin (2017): evidence, evaluators and figures."""
+"""Sanderson and Curtin (2017): figures, and measures of its claims."""
 
-from skem.repro.papers.sanderson2017 import speed  # noqa: F401  (registers its evaluators)
-from skem.repro.papers.sanderson2017.evaluators import EVALUATORS
-from skem.repro.papers.sanderson2017.evidence import Evidence
 from skem.repro.papers.sanderson2017.figures import FIGURES
+from skem.repro.papers.sanderson2017.measures import FUNCTIONS, declared, names
 
-evidence = Evidence.read
-
-__all__ = ["EVALUATORS", "FIGURES", "evidence"]
+__all__ = ["FIGURES", "FUNCTIONS", "declared", "names"]

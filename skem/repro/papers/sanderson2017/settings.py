@@ -46,6 +46,9 @@ TIMED = ("armadillo_diag", "mlpack_full", "skem_diag", "skem_full")
 FIGURE2 = ("armadillo_diag", "skem_diag")
 """Methods that are timed on Table 1's data sets and on the samples of Figure 2."""
 
+SYNTHETIC = "synthetic-1m"
+"""The samples of Figure 2."""
+
 _AtLeast2 = Annotated[int, Field(ge=2)]
 _Positive = Annotated[float, Field(gt=0)]
 _ByName = dict[str, Count]
@@ -156,11 +159,6 @@ class Settings(Strict):
     advice: Advice
     floors: Floors
     starts: Starts
-
-    @property
-    def trained(self) -> list[tuple[str, str]]:
-        """Data set and method of every model that may be measured."""
-        return [(name, method) for name in self.available for method in METHODS]
 
     @property
     def available(self) -> dict[str, Any]:

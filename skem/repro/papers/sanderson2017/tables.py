@@ -10,8 +10,7 @@ import pandas as pd
 from skem.repro.ledger.estimates import Estimate
 from skem.repro.papers.measured import Tables, select, stated_value
 from skem.repro.papers.sanderson2017.enough import enough
-from skem.repro.papers.sanderson2017.evidence import SYNTHETIC
-from skem.repro.papers.sanderson2017.settings import METHODS, TIMED, Settings
+from skem.repro.papers.sanderson2017.settings import METHODS, SYNTHETIC, TIMED, Settings
 from skem.repro.render.format import document, number, spread
 
 COLUMNS = (

@@ -1,10 +1,6 @@
-"""Titsias and Likas (2001): evidence, evaluators and figures."""
+"""Titsias and Likas (2001): figures, and measures of its claims."""
 
-from skem.repro.papers.titsias2001 import orderings, synthetic  # noqa: F401  (they register)
-from skem.repro.papers.titsias2001.evaluators import EVALUATORS
-from skem.repro.papers.titsias2001.evidence import Evidence
 from skem.repro.papers.titsias2001.figures import FIGURES
+from skem.repro.papers.titsias2001.measures import FUNCTIONS, declared, names
 
-evidence = Evidence.read
-
-__all__ = ["EVALUATORS", "FIGURES", "evidence"]
+__all__ = ["FIGURES", "FUNCTIONS", "declared", "names"]

@@ -95,11 +95,6 @@ class Settings(Strict):
         """Sources of the variants."""
         return list(dict.fromkeys(entry["source"] for entry in self.measured.values()))
 
-    @property
-    def trained(self) -> list[tuple[str, str]]:
-        """Table and method of every measured model."""
-        return [(table, method) for table in self.measured for method in self.methods]
-
 
 Stated = Settings
 

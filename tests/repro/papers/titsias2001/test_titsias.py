@@ -3,15 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from claims import BY_ID, ROOT, STATED, evaluate
+from claims import ROOT, STATED, evaluate, evaluator
 
 from skem import datasets
 from skem.repro import papers
 from skem.repro.ledger import summary
 from skem.repro.ledger.estimates import NotRun
-from skem.repro.ledger.interpretations import survey
 from skem.repro.papers.titsias2001 import errors, examples, figures, tables
-from skem.repro.papers.titsias2001.evidence import Evidence
+from skem.repro.papers.titsias2001.measures import over_folds
 from skem.repro.training.splits import _table_trials
 
 CELLS = tables.cells(STATED)
@@ -47,11 +46,11 @@ def fold_errors(error=None, shift=0.0, spread=0.3, runs=5):
 def evidence(table=None, measured=None):
     found = pd.DataFrame() if table is None else table
     values = tables.values({"errors": found, "examples": pd.DataFrame() if measured is None else measured})
-    return Evidence(values, PAPER, STATED)
+    return evaluator("titsias2001", values, PAPER)
 
 
 def verdicts(claims, found):
-    return summary.ledger(claims, lambda claim, _: evaluate(found, claim))[0].set_index("id")
+    return summary.ledger(claims, found.evaluate)[0].set_index("id")
 
 
 def test_the_papers_own_numbers_are_reproduced():
@@ -124,32 +123,6 @@ def test_best_lambda_against_rbf_has_the_difference_of_the_papers_selection():
     assert optimistic > found.high
 
 
-@pytest.mark.parametrize(("average", "expected"), [(-1.0, "holds"), (1.0, "fails"), (0.0, "undecided")])
-def test_averaging_helps_on_one_table(average, expected):
-    error = of_lambda(lambda d, lam: 0.0, lambda d: average if d == "phoneme" else 1.0)
-    found = evidence(fold_errors(error, spread=0.05, runs=25))
-    assert evaluate(found, "titsias.sec3b.averaging_helps").verdict == expected
-
-
-def test_scaling_of_pima_is_an_interpretation():
-    table = fold_errors()
-    found = evidence(table.assign(error=table["error"] + 9 * (table["dataset"] == "pima_raw")))
-    pima = {"pima": papers.ambiguities("titsias2001", STATED, PAPER, ROOT / "config")["pima"]}
-    claim = BY_ID["titsias.table3.pima.lambda050.m6"]
-    surveyed, depends_on = survey(
-        claim, pima, lambda interpretation: evaluate(found.under(interpretation), claim)
-    )
-    assert [one.evaluation.verdict for one in surveyed] == ["reproduced", "worse"]
-    assert depends_on == "the scaling of Pima"
-
-
-def test_features_of_satimage_show_in_the_errors():
-    table = fold_errors(spread=0.1)
-    swapped = {"satimage_whole": "satimage_raw", "satimage_raw": "satimage_whole"}
-    for content, expected in ((table, "holds"), (table.replace({"dataset": swapped}), "fails")):
-        assert evaluate(evidence(content), "titsias.sec4.satimage.projection").verdict == expected
-
-
 def column(means, spread, seed=0):
     """Errors of 25 repetitions in a column of the table of Pima."""
     errors = np.random.default_rng(seed).normal(0, spread, (25, len(PAPER.methods)))
@@ -160,7 +133,7 @@ def column_of(errors):
     """A column of the table of Pima from errors by repetition and method."""
     cells = pd.DataFrame(errors, columns=list(PAPER.methods)).rename_axis("run").reset_index()
     cells = cells.melt("run", var_name="method", value_name="error").assign(dataset="pima", n_components=6)
-    return Evidence({"values": cells}, PAPER, STATED)
+    return evaluator("titsias2001", {"values": cells}, PAPER)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +177,7 @@ def test_faithful_copies_seldom_refute_the_best_of_a_column():
 
 def test_standard_deviations_over_folds():
     found = evidence(fold_errors(spread=0.8, runs=25))
-    spread = found.over_folds("pima", "rbf", 6)
+    spread = over_folds(found.evidence, dataset="pima", method="rbf", n_components=6)
     assert spread.mean == pytest.approx(0.8, rel=0.15)
     assert (spread.n, spread.freedom) == (25, 100)
 
@@ -222,9 +195,11 @@ def test_cells_that_the_configuration_leaves_out():
     paper = papers.settings("titsias2001", ROOT / "config", changes)
     table = fold_errors()
     found = evidence(table[(table["n_components"] == 6) & (table["dataset"] == "pima")])
-    found = Evidence(found.values, paper, STATED)
+    found = evaluator("titsias2001", found.evidence.tables, paper)
     assert evaluate(found, "titsias.table3.pima.lambda050.m6").verdict == "reproduced"
-    with pytest.raises(NotRun, match="lambda050 with 14 components on pima was not part of this run"):
+    with pytest.raises(
+        NotRun, match="error of lambda050 on pima, n_components = 14 was not part of this run"
+    ):
         evaluate(found, "titsias.table3.pima.lambda050.m14")
 
 

@@ -1,0 +1,366 @@
+"""Measures of Sanderson and Curtin (2017) that no row of ``config/claims/sanderson2017.yaml`` can say.
+
+Its "gmm_diag" is Armadillo's class of today, "mlpack" the model of its Python package. A best of ten fits is compared through
+the spread of the best of ten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy
+
+from skem import datasets
+from skem.repro.ledger.cells import FINAL, Evidence, exactly
+from skem.repro.ledger.estimates import Claim, Estimate, NotRun
+from skem.repro.ledger.verdicts import (
+    Comparison,
+    Evaluation,
+    any_of,
+    at_least,
+    evaluate_number,
+    joined,
+)
+from skem.repro.papers.sanderson2017.enough import enough, smallest, typical
+from skem.repro.papers.sanderson2017.settings import METHODS, SYNTHETIC, Settings
+from skem.repro.papers.sanderson2017.tables import METHOD_OF_PAPER
+
+NOT_MUCH = 0.05
+"""Share of a log-likelihood that counts as no significant loss."""
+
+OF_TABLE1 = 8
+"""Data sets in the paper's Table 1."""
+
+FEW = 10
+"""Samples per Gaussian that the paper recommends."""
+
+STOPS_EARLY = ("ozone",)
+"""Data sets on which Armadillo ends EM after a few iterations, so that the seconds of one iteration are unknown."""
+
+
+def names(paper: Settings) -> dict[str, Any]:
+    """Return the names that rows use."""
+    n, m = paper.figure2["n_rows"], paper.figure2["n_features"]
+    of_table1 = {name: paper.name(name) for name in paper.of_table1}
+    ours = {name: title for name, title in of_table1.items() if "drawn" not in paper.data_sets[name]}
+    timed = {name: title for name, title in ours.items() if name not in STOPS_EARLY}
+    return {
+        "ours": METHOD_OF_PAPER,
+        "of_table1": of_table1,
+        "data_sets": ours,
+        "with_figure2": {**ours, SYNTHETIC: "Figure 2"},
+        "timed": {**timed, SYNTHETIC: "the samples of Figure 2"},
+        "diag_ahead": {name: ours[name] for name in ("winequality", "phy", "covertype")},
+        "floors": {name: of_table1[name] for name in paper.floors["data_sets"]},
+        "floor": sorted(paper.floors["floors"])[1],
+        "advised": {name: of_table1[name] for name in paper.advice["data_sets"]},
+        "components": {name: entry["n_components"] for name, entry in paper.data_sets.items()},
+        "figure2": {"n_samples": n, "n_features": m, "megabytes": n * m * 8 / 2**20},
+    }
+
+
+def declared(paper: Settings, config: object) -> dict[str, list[dict[str, Any]]]:
+    """Return the cells that a run has, by table of values."""
+    fits = [{"dataset": name, "method": method} for name in paper.available for method in METHODS]
+    timed = [
+        {"dataset": name, "method": method} for name in (*paper.available, SYNTHETIC) for method in METHODS
+    ]
+    inits = ("static_subset", "random_subset", "static_spread", "random_spread")
+    seeds = [{"about": "seeds", "init": init} for init in inits]
+    tables = dict.fromkeys(("fits", "heldout", "regularisation"), fits)
+    sets = [{"dataset": name} for name in paper.data_sets]
+    return {**tables, "timing": timed, "timing_others": seeds, "advice": sets, "floors": sets}
+
+
+# Table 1.
+
+
+@cache
+def spread_of_the_best(n: int) -> float:
+    """Compute the standard deviation of the largest of n draws from a standard normal distribution."""
+
+    def moment(k: int) -> float:
+        def density(x: float) -> float:
+            return x**k * n * scipy.stats.norm.pdf(x) * scipy.stats.norm.cdf(x) ** (n - 1)
+
+        return float(scipy.integrate.quad(density, -10, 10)[0])
+
+    return float(np.sqrt(moment(2) - moment(1) ** 2))
+
+
+def _entry(evidence: Evidence, dataset: str) -> Mapping[str, Any]:
+    """Return the entry of an available data set."""
+    entry = evidence.paper.data_sets.get(dataset, {})
+    if "not_available" in entry:
+        raise NotRun(f"{dataset} is not available: {entry['not_available']}")
+    return entry
+
+
+def scale_of(evidence: Evidence, dataset: str, n_rows: int) -> float:
+    """Return the number of samples in the paper per sample of ours; 1 unless they are drawn."""
+    if dataset == SYNTHETIC:
+        return evidence.paper.figure2["n_rows"] / n_rows
+    return evidence.paper.data_sets.get(dataset, {}).get("drawn", n_rows) / n_rows
+
+
+def _scaled(evidence: Evidence, dataset: str, rows: pd.DataFrame) -> tuple[float, str]:
+    """The scale of some results, and a remark on it."""
+    n, entry = int(rows["n_rows"].iloc[0]), evidence.paper.data_sets.get(dataset, {})
+    if dataset != SYNTHETIC and "drawn" not in entry:
+        return 1.0, ""
+    scale = scale_of(evidence, dataset, n)
+    extrapolated = f"{n} of {scale * n:.0f} samples, times {scale:g}" if scale != 1 else ""
+    return scale, joined("samples drawn by us", extrapolated)
+
+
+def _rows(evidence: Evidence, metric: str, dataset: str, method: str, **cell: Any) -> pd.DataFrame:
+    """Select the rows of a method that have a number; otherwise the reason is raised as `NotRun`."""
+    entry = _entry(evidence, dataset)
+    try:
+        rows = evidence.rows(metric, dataset=dataset, method=method, **cell)
+    except NotRun:
+        if metric == "log_likelihood" and "only_timed" in entry:
+            raise NotRun(f"{dataset} is only timed: {entry['only_timed']}") from None
+        raise
+    column = evidence.metrics[metric].column or metric
+    with_number = rows[rows[column].notna()] if column in rows else rows.iloc[:0]
+    if not len(with_number):
+        raise NotRun(f"{METHODS[method].title} on {dataset}: {rows['note'].iloc[0]}")
+    return with_number
+
+
+def best(evidence: Evidence, dataset: str, method: str) -> Estimate:
+    """Estimate the best total log-likelihood of several runs; its spread is that of the best of normal draws."""
+    rows = _rows(evidence, "log_likelihood", dataset, method)
+    scale, remark = _scaled(evidence, rows["dataset"].iloc[0], rows)
+    values, n = scale * rows["log_likelihood"], len(rows)
+    sd = float(values.std(ddof=1)) * spread_of_the_best(n) if n > 1 else float("nan")
+    note = ", ".join(filter(None, [f"best of {n}", rows["guard"].iloc[0], remark]))
+    return Estimate(float(values.max()), sd, 1, None, FINAL, note, dof=n - 1)
+
+
+def best_likelihood(evidence: Evidence, claim: Claim) -> Evaluation:
+    """The best of ten runs is one result."""
+    found = best(evidence, claim["dataset"], METHOD_OF_PAPER[claim["method"]])
+    evaluation = evaluate_number({**claim, "trials": "1"}, found)
+    if found.freedom + 1 < int(claim["trials"]):  # the interval after as many runs as the paper's is unknown
+        evaluation = replace(evaluation, narrowest=float("nan"))
+    return evaluation
+
+
+def no_significant_loss(evidence: Evidence, claim: Claim) -> Evaluation:
+    """The diagonal mixture is not much below the full one on most of eight data sets, which are five."""
+    comparisons = []
+    for dataset in evidence.paper.of_table1:
+        if "drawn" not in evidence.paper.data_sets[dataset]:
+            try:
+                diagonal, full = (best(evidence, dataset, m) for m in ("armadillo_diag", "mlpack_full"))
+            except NotRun as error:
+                reason = error
+            else:
+                gain = diagonal - full + Estimate(NOT_MUCH * abs(full.mean))
+                comparisons.append(Comparison(gain, what=evidence.paper.name(dataset)))
+    if not comparisons:
+        raise reason
+    note = f"not below by more than {100 * NOT_MUCH:g}%; {', '.join(one.what for one in comparisons)}"
+    if len(comparisons) > OF_TABLE1 // 2:
+        return at_least(OF_TABLE1 // 2 + 1, comparisons, note)
+    note = f"{len(comparisons)} of {OF_TABLE1} data sets are measured, too few to decide about most; {note}"
+    return replace(at_least(len(comparisons) // 2 + 1, comparisons, note), verdict="undecided")
+
+
+def of_folds(evidence: Evidence, samples: str, dataset: str, method: str) -> Estimate:
+    """Estimate mean log p per sample over folds, of "train" or "test" samples."""
+    rows = _rows(evidence, samples, dataset, method)
+    return Estimate.of_folds(rows.set_index("fold")[samples], FINAL)
+
+
+def size(evidence: Evidence, dataset: str, quantity: str) -> Estimate:
+    """Return the samples or features of a data set, counted in the data or in a stand-in."""
+    entry, of_samples = _entry(evidence, dataset), quantity == "n_samples"
+    if "drawn" in entry:
+        n = entry["drawn"] if of_samples else 10
+        return exactly(n, "drawn by our generator: suit and rank of five cards of 52")
+    if of_samples:
+        return exactly(datasets.describe(entry["source"])["shape"][0])
+    note = "with the class as a feature" if entry.get("with_class", False) else ""
+    return exactly(_n_features(evidence, dataset), note)
+
+
+def _n_features(evidence: Evidence, dataset: str) -> int:
+    """Count the features of a data set that is loaded, the class among them if the paper has it so."""
+    entry = _entry(evidence, dataset)
+    return int(datasets.describe(entry["source"])["shape"][1]) + entry.get("with_class", False)
+
+
+# Advice.
+
+
+def saved_by_floor(evidence: Evidence, dataset: str) -> Estimate:
+    """Estimate the percentage of fits of which a variance collapses without a floor and not with it.
+
+    No density of m features whose variances reach the floor exceeds -m/2 log(2 pi floor), so a larger mean log p of the training
+    samples, or none, is of a fit that collapsed.
+    """
+    rows = evidence.rows("floors", dataset=dataset)
+    if rows["train"].isna().all():
+        raise NotRun(f"variance floors on {dataset}: {rows['note'].iloc[0]}")
+    table = rows.pivot_table(index="run", columns="floor", values="train", dropna=False)
+    none, floor, *_ = sorted(table)
+    most = -_n_features(evidence, dataset) / 2 * np.log(2 * np.pi * floor)
+    collapsed = 100.0 * ((table > most) | table.isna())
+    return Estimate.of(collapsed[none] - collapsed[floor], FINAL)
+
+
+def mahalanobis(evidence: Evidence, claim: Claim) -> Evaluation:
+    """After as many iterations of EM as the paper advises, or after those of its Table 1: a poor initialisation *can* lead to a poor model."""
+    setup, comparisons, means = evidence.paper.starts, [], []
+    for n in setup["em_iter"]:
+        by_metric = evidence.rows("starts", em_iter=n).groupby("metric")
+        found = {distance: Estimate.of(rows.set_index("run")["train"], FINAL) for distance, rows in by_metric}
+        difference = found["mahalanobis"] - found["euclidean"]
+        comparisons.append(Comparison(difference, what=f"{n} iterations"))
+        means.append(f"after {n} iterations {difference:.0f} ({difference.low:.0f} to {difference.high:.0f})")
+    note = (
+        f"log p on {setup['data_set']} by the Mahalanobis distance less by the Euclidean: {', '.join(means)}"
+    )
+    return any_of(comparisons, note)
+
+
+def _advised(
+    evidence: Evidence, about: str, dataset: str, covariance: str = "diag", column: str = "test"
+) -> dict[int, pd.Series]:
+    """Return held-out log p per sample, or another column, by run, for each number that the paper advises."""
+    rows = evidence.rows("advice", about=about, dataset=dataset, covariance=covariance)
+    return {int(n): part.set_index("run")[column] for n, part in rows.groupby("value")}
+
+
+def _advised_on(evidence: Evidence, about: str) -> list[str]:
+    """List the data sets of a number."""
+    return list(dict.fromkeys(evidence.rows("advice", about=about)["dataset"]))
+
+
+def advised(evidence: Evidence, claim: Claim, about: str, anywhere: bool = False) -> Evaluation:
+    """Compare a number that the paper calls sufficient with the smallest sufficient one; fewer are no contradiction.
+
+    The number is sufficient on more than half of the data sets, or ``anywhere`` on one of them.
+    """
+    curves = {name: _advised(evidence, about, name) for name in _advised_on(evidence, about)}
+    found = {
+        name: enough({n: Estimate.of(runs) for n, runs in curve.items()}) for name, curve in curves.items()
+    }
+    number, low, high = (smallest if anywhere else typical)(list(found.values()))
+    value = float(claim["value"])
+    verdict = "reproduced" if high <= value else "higher" if low > value else "undecided"
+    each = ", ".join(f"{evidence.paper.name(name)} {one}" for name, one in found.items())
+    sufficient = sum(one.high <= value for one in found.values())
+    note = f"{value:g} are enough on {sufficient} of {len(found)} data sets; "
+    note += f"more iterations gain less than another initialisation from: {each}"
+    runs = len(next(iter(next(iter(curves.values())).values())))
+    return Evaluation(verdict, number, low, high, runs, FINAL, note)
+
+
+def samples_per_gaussian(evidence: Evidence, claim: Claim) -> Evaluation:
+    """The smallest number with which, and with all larger ones, every fit converges.
+
+    Fewer than the paper's are no contradiction, but if the fewest tried are enough, nothing shows that more help.
+    """
+    needed, iterations, few = [], [], min(evidence.paper.advice["rows_per_component"])
+    for dataset in _advised_on(evidence, "rows_per_component"):
+        converged = _advised(evidence, "rows_per_component", dataset, column="converged")
+        failing = max((n for n, runs in converged.items() if not runs.all()), default=0)
+        needed.append(min((n for n in converged if n > failing), default=max(converged)))
+        n_iter = _advised(evidence, "rows_per_component", dataset, column="n_iter")
+        name = evidence.paper.name(dataset)
+        iterations.append(f"{name} {n_iter[few].median():.0f} and {n_iter[FEW].median():.0f}")
+    number = float(max(needed))
+    verdict = "higher" if number > float(claim["value"]) else "reproduced" if number > few else "undecided"
+    note = f"every fit to {number:g} or more samples per Gaussian converges"
+    note += f"; median iterations with {few} and with {FEW}: "
+    return Evaluation(
+        verdict, number, number, number, evidence.paper.advice["runs"], FINAL, note + ", ".join(iterations)
+    )
+
+
+def cost_of_few(evidence: Evidence, dataset: str, covariance: str, log: bool = False) -> Estimate:
+    """Estimate the loss by few samples against the most, in nats per held-out sample; its logarithm, since it has long tails."""
+    curve = _advised(evidence, "rows_per_component", dataset, covariance)
+    cost = curve[max(curve)] - curve[FEW]
+    return Estimate.of(np.log(cost.clip(lower=1e-6)) if log else cost)
+
+
+# Times.
+
+
+def seconds(
+    evidence: Evidence, dataset: str, method: str, of: str = "seconds", n_threads: int | str = 1
+) -> Estimate:
+    """Estimate "seconds" of a whole fit, "kmeans_seconds" or "seconds_per_iteration" over rounds."""
+    rows = _rows(evidence, of, dataset, method, n_threads=n_threads)
+    scale, remark = _scaled(evidence, dataset, rows)
+    timed, whole = rows["iterations_timed"].iloc[0], evidence.paper.em_iter
+    if dataset == SYNTHETIC:
+        whole = evidence.paper.figure2["em_iter"]
+    extrapolated = f"{timed} iterations timed, for {whole}" if timed != whole else ""
+    threads = "one thread" if int(n_threads) == 1 else f"{n_threads} threads"
+    runs = scale * rows.set_index("round")[of]
+    return Estimate.of(runs, FINAL, joined(remark, extrapolated, threads))
+
+
+def _ratio(a: Estimate, b: Estimate, log: bool = False, factor: float = 1.0) -> Estimate:
+    """Estimate the ratio of two times, round by round; or its logarithm, since times vary by factors."""
+    runs = factor * a.runs / b.runs  # type: ignore[operator]
+    return Estimate.of(np.log(runs) if log else runs, FINAL, a.note)
+
+
+def ratio(evidence: Evidence, dataset: str, log: bool = False) -> Estimate:
+    """Estimate seconds of mlpack over those of Armadillo."""
+    mlpack, armadillo = (seconds(evidence, dataset, m) for m in ("mlpack_full", "armadillo_diag"))
+    return _ratio(mlpack, armadillo, log)
+
+
+def iteration_ratio(evidence: Evidence, dataset: str, log: bool = False) -> Estimate:
+    """Estimate seconds of an iteration of EM over those of one of k-means."""
+    em, kmeans = (
+        seconds(evidence, dataset, "armadillo_diag", metric)
+        for metric in ("seconds_per_iteration", "kmeans_seconds")
+    )
+    return _ratio(em, kmeans, log, evidence.paper.kmeans_iter)
+
+
+def exp_share(evidence: Evidence, dataset: str) -> Estimate:
+    """Estimate the seconds of exp() of as many numbers as an iteration has, in percent of the iteration."""
+    rows = evidence.rows("exponentials", about="exp", dataset=dataset)
+    spent = seconds(evidence, dataset, "armadillo_diag", "seconds_per_iteration")
+    n_rows = evidence.rows("seconds", dataset=dataset)["n_rows"].iloc[0]
+    scale = scale_of(evidence, dataset, n_rows)
+    return Estimate.of(100 * scale * rows.set_index("round")["seconds"] / spent.runs, FINAL)
+
+
+def speedup(evidence: Evidence) -> Estimate:
+    """Estimate seconds of Figure 2 on one thread over those on sixteen."""
+    one, sixteen = (seconds(evidence, SYNTHETIC, "armadillo_diag", n_threads=n) for n in (1, 16))
+    return _ratio(one, sixteen)
+
+
+def kmeans_share(evidence: Evidence) -> Estimate:
+    """Estimate the share of k-means for every number of threads that was run."""
+    rows = _rows(evidence, "seconds", SYNTHETIC, "armadillo_diag")
+    share = 100 * rows["kmeans_seconds"] / rows["seconds"]
+    means = share.groupby(rows["n_threads"]).mean()
+    listed = ", ".join(f"{n} threads {value:.0f}" for n, value in means.items())
+    return Estimate.of(share.reset_index(drop=True), FINAL, f"in %: {listed}")
+
+
+FUNCTIONS = {
+    function.__name__: function
+    for function in (
+        *(best, best_likelihood, no_significant_loss, of_folds, size, saved_by_floor, mahalanobis, advised),
+        *(samples_per_gaussian, cost_of_few, ratio, iteration_ratio, exp_share, speedup, kmeans_share),
+    )
+} | {"fit_seconds": seconds}
