@@ -138,14 +138,14 @@ MUTATIONS = [
     (
         "mixture",
         "engine/kernels.py",
-        "constant - number(0.5) * scratch[k, t]",
-        "constant - number(0.5005) * scratch[k, t]",
+        "splat(tile.dtype.type(-0.5))",
+        "splat(tile.dtype.type(-0.5005))",
     ),
     (
         "mixture",
         "engine/kernels.py",
-        "scratch[k, t] *= total[t]\n",
-        "scratch[k, t] *= total[t] * number(1.0 + 1e-4 * (k % 2))\n",
+        "share = load(r, 0, t) * load(inverse, 0, t)\n",
+        "share = load(r, 0, t) * load(inverse, 0, t) * splat(r.dtype.type(1.0 + 1e-4 * (i % 2)))\n",
     ),
     ("mixture", "engine/parameters.py", "LOG_2PI = 1.8378770664093453", "LOG_2PI = 1.83788"),
     (
@@ -227,7 +227,9 @@ def run(clone: Path, code: str, *arguments: str, mutation: tuple[str, ...] | Non
     if mutation:
         _, file, old, new = mutation
         path = clone / "skem" / file
-        path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
+        assert old in text, f"{file} has no {old!r}"
+        path.write_text(text.replace(old, new), encoding="utf-8")
     command = [sys.executable, "-c", code, *arguments]
     environment = os.environ | {"PYTHONPATH": str(clone)}
     done = subprocess.run(command, cwd=clone, env=environment, stdout=subprocess.PIPE, text=True)

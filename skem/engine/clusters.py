@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from skem.engine.covariances import COVARIANCE_TYPES, CovarianceType
-from skem.engine.linalg import regularity
+from skem.engine.linalg import regularity, weighted_sum
 from skem.engine.parameters import EPS, Mixture
 from skem.engine.samples import Samples
 
@@ -23,7 +23,7 @@ def _sums(x: np.ndarray, weights: np.ndarray, labels: np.ndarray, n_clusters: in
 
 def mean_square(samples: Samples) -> float:
     """Return the weighted mean of the squared features."""
-    squares = samples.sum(lambda chunk: samples.weights[chunk] @ samples.internal(chunk) ** 2)
+    squares = samples.sum(lambda chunk: weighted_sum(samples.weights[chunk], samples.internal(chunk) ** 2))
     return float(np.mean(squares / samples.weights.sum()))
 
 
@@ -47,7 +47,7 @@ def pooled_scatter(
     def chunk_sum(chunk: slice) -> np.ndarray:
         deviations = samples.internal(chunk) - means[labels[chunk]]
         if covariance_type.diagonal:
-            return samples.weights[chunk] @ deviations**2
+            return weighted_sum(samples.weights[chunk], deviations**2)
         return (deviations.T * samples.weights[chunk]) @ deviations
 
     return samples.sum(chunk_sum)

@@ -20,7 +20,6 @@ from skem.engine.compile_cache import TolerantCache
 from skem.engine.interrupts import safe_point
 from skem.engine.parameters import LEAST32, LEAST64
 from skem.engine.vectors import (
-    BYTES,
     HALVES,
     add_to_exponent,
     add_totals,
@@ -37,7 +36,7 @@ BLOCK = 4 // HALVES
 """Features of a block of sums."""
 
 TILE = 2048
-"""Bytes of a row of a tile, 256 samples in float64. With fewer, sums take longer to begin and end; with more, tiles leave the first cache."""
+"""Bytes of a row of a tile, 256 samples in float64. With fewer, sums take longer to begin and end; with more, tiles leave the second cache."""
 
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
@@ -134,11 +133,6 @@ def _log(x):
     result = fma(n, 0.6931471803691238, s + fma(s * z, p, n * 1.9082149292705877e-10))
     result = result if x > 0.0 else -np.inf
     return result if x < np.inf else np.float64(x)
-
-
-@compiled
-def _tile_samples(x):
-    return TILE // BYTES * lanes(x)
 
 
 @compiled
@@ -263,13 +257,13 @@ def _normalise(r, inverse, n, target, i, j):
 
 
 @compiled
-def _add_log_densities(per_sample, weights, begin, n, filled, penalties, terms, totals):
+def _add_log_densities(per_sample, weights, begin, n, filled, limits, terms, totals):
     """Add weighted sums of log p(x|c) with the penalties, of what these take away, and of weights; return how many samples lose it in rounding.
 
-    ``penalties`` are how far the largest of a class is above the least, and a limit.
+    ``limits`` are how far the largest penalty of the class is above the least, and the least ratio of densities that rounding leaves.
     """
     largest, total, relieved = per_sample[0], per_sample[1], per_sample[2]
-    (spread, least_ratio), n_lost, s = penalties, 0, np.uintp(begin)
+    (spread, least_ratio), n_lost, s = limits, 0, np.uintp(begin)
     for t in range(np.uintp(n)):
         # log sum_k p_k = log sum_k p_k e^-pen_k + log sum_k r_k e^pen_k
         ratio = np.float64(relieved[t]) / np.float64(total[t])
@@ -303,7 +297,10 @@ def _add_sum(values, row, n, target, i, j):
 
 @compiled
 def _add_block(tile, w, n, i, j, whole, scatter):
-    """Add sum w x^T of two rows of ``w`` and ``BLOCK`` features, or two if not ``whole``, to scatter[i, j], ..., in eight vectors."""
+    """Add sum w x^T of two rows of ``w`` and ``BLOCK`` features, or two if not ``whole``, to scatter[i, j], ..., in eight vectors.
+
+    On the diagonal that is one entry below it, and with an odd number of features entries of zeros; nothing reads these.
+    """
     L, zero = lanes(tile), splat(tile.dtype.type(0))
     # The third and the fourth are of two more features, or of the other half of the same ones.
     k = j + 2 if HALVES == 1 and whole else j
@@ -386,7 +383,7 @@ def _memory(n_joint, m, scratch):
     """Joint densities; a tile; a centred tile; two rows; and three numbers per sample."""
     even = m + m % 2
     tile, last = scratch[n_joint : n_joint + even], n_joint + 2 * even
-    for t in range(_tile_samples(scratch)):
+    for t in range(TILE // scratch.itemsize):
         scratch[n_joint + even - 1, t] = 0
         scratch[last - 1, t] = 0
     return tile, scratch[n_joint + even : last], scratch[last : last + 2], scratch[last + 2 : last + 5]
@@ -421,7 +418,7 @@ def e_step(samples, gaussians, mixture, sums, scratch):
     log_scales, log_weights, penalties, memory = mixture
     counts, offsets, scatter = sums
     (K, C), number, with_sums, n_scatter = log_weights.shape, x.dtype.type, len(scatter) > 0, len(scatter)
-    m, size = means.shape[1], _tile_samples(x)
+    m, size = means.shape[1], TILE // x.itemsize
     tile, centred, w, per_sample = _memory(K, m, scratch)
     largest, total = per_sample[0], per_sample[1]
     least = number(LEAST32 if x.itemsize == 4 else LEAST64)
@@ -484,7 +481,7 @@ def log_normal(samples, gaussians, log_scales, result, scratch):
     """log N(x; mu_k, P_k), written to ``result`` (K, n) in its type; ``samples`` are x (m, N) or (2 m, N) and the first of n columns."""
     x, first = samples
     means, lows, _, U, shifts, narrow = gaussians
-    (K, n_samples), m, size = result.shape, means.shape[1], _tile_samples(x)
+    (K, n_samples), m, size = result.shape, means.shape[1], TILE // x.itemsize
     tile, centred, _, _ = _memory(1, m, scratch)
     for begin in range(0, n_samples, size):
         n = n_samples - begin if n_samples - begin < size else size
@@ -502,7 +499,7 @@ def log_normal(samples, gaussians, log_scales, result, scratch):
 def weighted_sums(x, means, responsibilities, sums, scratch):
     """Sums over samples about the means (K, m), weighted by ``responsibilities`` (K, n), which may be negative; all in the type of x."""
     counts, offsets, scatter = sums
-    n_samples, K, r, size = x.shape[1], len(means), scratch[0], _tile_samples(x)
+    n_samples, K, r, size = x.shape[1], len(means), scratch[0], TILE // x.itemsize
     tile, _, w, _ = _memory(1, len(x), scratch)
     for begin in range(0, n_samples, size):
         n = n_samples - begin if n_samples - begin < size else size
@@ -522,7 +519,7 @@ def whiten(samples, gaussian, result, scratch):
     """U (x - mu) of n columns of x (m, N), written to ``result`` (m, n), for triangular U, (m, m), and U mu, (m,)."""
     x, first = samples
     U, shift = gaussian
-    (m, n_samples), size = result.shape, _tile_samples(x)
+    (m, n_samples), size = result.shape, TILE // x.itemsize
     tile, rows, _, _ = _memory(1, m, scratch)
     for begin in range(0, n_samples, size):
         n = n_samples - begin if n_samples - begin < size else size
@@ -546,7 +543,7 @@ def log_sum_exp(joint, largest, log_total, scratch):
         Overwritten with log sum_k exp.
     scratch : ndarray of shape (2, `tile_samples`)
     """
-    (K, n_samples), size = joint.shape, _tile_samples(joint)
+    (K, n_samples), size = joint.shape, TILE // joint.itemsize
     least = joint.dtype.type(LEAST32 if joint.itemsize == 4 else LEAST64)
     total = scratch[0]
     for begin in range(0, n_samples, size):
@@ -575,7 +572,7 @@ def class_log_densities(joint, pairs, result, scratch):
     """log sum_k pi_kc exp(joint_k) of each class, written to ``result`` (L, n), for log-densities (K, n); ``scratch`` is (2, `tile_samples`)."""
     components, borders, log_weights = pairs
     n_samples, zero, largest, total = joint.shape[1], joint.dtype.type(0), scratch[0], scratch[1]
-    size = _tile_samples(joint)
+    size = TILE // joint.itemsize
     least = joint.dtype.type(LEAST32 if joint.itemsize == 4 else LEAST64)
     for begin in range(0, n_samples, size):
         s = np.uintp(begin)
@@ -613,7 +610,7 @@ def signed_responsibilities(joint, pairs, classes, out, scratch):
     """
     components, borders, log_weights = pairs
     (log_densities, errors), (signed, counts), shares = classes, out, scratch[0]
-    n_samples, zero, size = joint.shape[1], joint.dtype.type(0), _tile_samples(joint)
+    n_samples, zero, size = joint.shape[1], joint.dtype.type(0), TILE // joint.itemsize
     least = joint.dtype.type(LEAST32 if joint.itemsize == 4 else LEAST64)
     for begin in range(0, n_samples, size):
         s = np.uintp(begin)

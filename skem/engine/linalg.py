@@ -33,8 +33,13 @@ def factorised(
     )
 
 
+def weighted_sum(weights: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """sum_n w_n x_n, (m,), of samples (n, m): a product by BLAS would depend on the processor."""
+    return np.einsum("n,nm->m", weights, x)
+
+
 def logarithms(x: np.ndarray) -> np.ndarray:
-    """log of numbers (n, p), with the same bits on all processors."""
+    """log of numbers (n, p) by the C library, whose bits do not depend on the width of vectors, as NumPy's do."""
     result = np.empty(x.shape)
     compiled.matrices().logarithms(np.ascontiguousarray(x), result)
     return result

@@ -209,7 +209,7 @@ def m_step(sums, scatter, previous, narrow, limits, out):
 
 @entry
 def logarithms(x, result):
-    """log of numbers (n, p), written to ``result``: NumPy's differs between processors in the last bit."""
+    """log of numbers (n, p), written to ``result``, by the C library."""
     for i in range(x.shape[0]):
         for j in range(x.shape[1]):
             result[i, j] = np.log(x[i, j])

@@ -23,12 +23,12 @@ if _features is None:
     _features = llvmlite.binding.get_host_cpu_features().flatten()
 
 BYTES = 64 if "+avx512f" in _features else 32
-"""Size of a vector: that of a register, or of two on processors with 16 bytes."""
+"""Size of a vector: that of a register, or of two on processors with 16 bytes. numba's cache on disk does not know of another one."""
 
 HALVES = 64 // BYTES
 """Vectors that the sums of a loop fill."""
 
-HAS_FMA = "+fma" in _features or platform.machine() in ("aarch64", "arm64")
+HAS_FMA = "+fma" in _features or platform.machine().lower() in ("aarch64", "arm64")
 """False on processors where the C library would compute a fused multiply-add, in a hundred times the time."""
 
 _int32 = ir.IntType(32)
@@ -78,7 +78,7 @@ def lanes(typingctx, array):
 
 @intrinsic
 def load(typingctx, array, i, t):
-    """The vector array[i, t:t + lanes]; of an array of one dimension, array[t:t + lanes]. Nothing checks the indices."""
+    """The vector array[i, t:t + lanes] of a C-contiguous array; of one dimension, array[t:t + lanes]. Nothing checks the indices."""
     vector = Vector(array.dtype)
 
     def codegen(context, builder, sig, args):

@@ -9,6 +9,7 @@ from typing import Protocol, Self
 import numpy as np
 
 from skem.engine.covariances import CovarianceType
+from skem.engine.linalg import weighted_sum
 from skem.engine.parameters import Mixture
 from skem.engine.parts import add, slices, tree
 from skem.engine.rows import CHUNK_ROWS
@@ -187,10 +188,10 @@ class Moments:
         mean, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
         with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
             for chunk in chunks:
-                mean += weights[chunk] @ X[chunk].astype(np.float64, copy=False)
+                mean += weighted_sum(weights[chunk], X[chunk].astype(np.float64, copy=False))
             mean /= weights.sum()
             for chunk in chunks:
-                squares += weights[chunk] @ (X[chunk] - mean) ** 2
+                squares += weighted_sum(weights[chunk], (X[chunk] - mean) ** 2)
         return cls(float(weights.sum()), mean, squares)
 
     @classmethod
