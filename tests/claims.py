@@ -6,6 +6,7 @@ from pathlib import Path
 from skem.repro import papers
 from skem.repro.ledger import sentences, stated_claims
 from skem.repro.ledger.interpretations import Interpretation
+from skem.repro.render import pages
 
 ROOT = Path(__file__).parents[1]
 WORDS = sentences.read(ROOT / "config").protocols
@@ -14,6 +15,10 @@ PAPERS = papers.names(ROOT / "config")
 STATED = stated_claims.read(ROOT / "config" / "claims.csv", WORDS, TITLES)
 BY_ID = {claim["id"]: claim for claim in STATED.to_dict("records")}
 
+
+PAGES = {
+    name: own for paper in PAPERS for name, own in pages.read(ROOT / f"config/tables/{paper}.yaml").items()
+}
 
 _EVALUATORS = {}
 
@@ -24,6 +29,11 @@ def evaluator(name, tables, settings):
         _EVALUATORS[name, id(settings)] = papers.evaluator(name, STATED, settings, {}, config=ROOT / "config")
     found = _EVALUATORS[name, id(settings)]
     return replace(found, evidence=replace(found.evidence, tables=tables, _rows={}, _estimates={}))
+
+
+def page(name, made):
+    """The page of a paper's table."""
+    return pages.render(PAGES[name], made)
 
 
 def evaluate(found, id, **choices):

@@ -27,6 +27,7 @@ for target, how in PAPER_RESULTS.items():
         input:
             **how["inputs"],
             claims="config/claims.csv",
+            pages=f"config/tables/{paper}.yaml",
         output:
             **{f"{prefix}csv": f"results/tables/{name}.csv" for prefix, name in how["tables"].items()},
             **{

@@ -89,6 +89,7 @@ rule study:
     input:
         history=lambda wildcards: expand("results/history/{dataset}.csv", dataset=STUDIES[wildcards.study]),
         claims="config/claims.csv",
+        pages="config/tables/pulford2022.yaml",
     output:
         csv="results/tables/{study}.csv",
         md=report(

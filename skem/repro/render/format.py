@@ -1,12 +1,10 @@
 """Format numbers and tables as Markdown: the one module that every table of the reproduction uses.
 
-Make each row of a table a dictionary of strings with `number`, `spread`, `interval` and `measured`, make a DataFrame of these rows,
+Make each row of a table a dictionary of strings with `number`, `interval` and `measured`, make a DataFrame of these rows,
 and pass it to `document` (title, notes and tables) or `table` (one table):
 
 >>> number(97.481, 2), number(0.5, "+.1f"), number(float("nan")), number(1e-9, ".1g")
 ('97.48', '+0.5', '-', '1e-09')
->>> spread(1.23, 0.31, 1), spread(1.23, float("nan"), 1)
-('1.2 ± 0.3', '1.2')
 >>> interval(97.48, 97.1, 97.9, 1)
 '97.5 [97.1, 97.9]'
 >>> rows = [{"method": "a|b", "accuracy, %": number(90.0, 1)}]
@@ -46,12 +44,6 @@ def number(value: Any, digits: int | str = 2, missing: str = MISSING) -> str:
     if value is None or pd.isna(value):
         return missing
     return format(value, f".{digits}f" if isinstance(digits, int) else digits)
-
-
-def spread(mean: Any, sd: Any, digits: int | str = 2, missing: str = MISSING) -> str:
-    """Format a mean ± its standard deviation, or the mean alone if there is no standard deviation."""
-    end = number(sd, digits, missing="")
-    return number(mean, digits, missing) + (f" ± {end}" if end else "")
 
 
 def interval(value: Any, low: Any, high: Any, digits: int | str = 2, missing: str = MISSING) -> str:

@@ -3,7 +3,7 @@
 import pandas as pd
 from markdown_it import MarkdownIt
 
-from skem.repro.render.format import document, interval, number, spread, table
+from skem.repro.render.format import document, interval, number, table
 
 NAN = float("nan")
 
@@ -15,7 +15,6 @@ def test_numbers_have_digits_and_missing_ones_are_dashes():
         "-",
         "",
     ]
-    assert [spread(1.23, 0.31, 1), spread(1.23, NAN, 1), spread(NAN, NAN)] == ["1.2 ± 0.3", "1.2", "-"]
     assert [interval(97.48, 97.1, 97.9, 1), interval(97.48, NAN, NAN)] == ["97.5 [97.1, 97.9]", "97.48"]
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
 
 from skem.repro.papers.hayashi2021.settings import METHODS, NETWORKS, Settings
 from skem.repro.papers.measured import Tables, select, stated_value, summary, without_times
-from skem.repro.render.format import document, number, spread, table
 
 MEASURES = ("error", "log_loss", "calibration_error", "weights", "n_components")
 
@@ -26,7 +25,7 @@ def image_values(tables: Tables, *_: Any) -> dict[str, pd.DataFrame]:
 
 
 def table1(tables: Tables, stated: pd.DataFrame, paper: Settings) -> dict[str, Any]:
-    """Return Table 1 and, as Markdown, appendix B too."""
+    """Return Table 1, and what ``config/tables/hayashi2021.yaml`` lays out."""
 
     def printed(quantity: str) -> Callable[[str, str], float]:
         return lambda dataset, method: stated_value(
@@ -43,11 +42,22 @@ def table1(tables: Tables, stated: pd.DataFrame, paper: Settings) -> dict[str, A
     found = summary(errors, cells, MEASURES, of_paper)
     own = [select(errors, dataset=dataset, method=method) for dataset, method in cells]
     found.insert(3, "benchmark", [bool(len(rows) and rows["benchmark"].all()) for rows in own])
+    drawn = found["dataset"].isin([name for name, entry in paper.data_sets.items() if "n_train" in entry])
+    known, most = found.loc[drawn & (found["n_runs"] > 0), "benchmark"], found["n_runs"].max()
+    on_benchmark = len(known) and known.all()
+    fewer = [f" ({n} splits)" if 0 < n < most else "" for n in found["n_runs"]]
     curves = {
         "Features as generated": by_components(tables["components_raw"]),
         "Features divided by sqrt(D) standard deviations": by_components(tables["components"]),
     }
-    return {"csv": found, "md": _table1_markdown(found, curves, paper)}
+    names = {"splits": most, "n_train": paper.synthetic["n_train"]}
+    names["origin"] = "of the benchmark" if on_benchmark else "of our own; no package has the benchmark's 100"
+    return {
+        "csv": found,
+        "names": names,
+        "cells": _titled(found, paper.data_sets, METHODS).assign(fewer=fewer),
+        "curves": pd.concat([curve.assign(features=features) for features, curve in curves.items()]),
+    }
 
 
 def by_components(components: pd.DataFrame) -> pd.DataFrame:
@@ -59,62 +69,19 @@ def by_components(components: pd.DataFrame) -> pd.DataFrame:
     return found.assign(n_runs=grouped.size()).reset_index()
 
 
-def _table1_markdown(found: pd.DataFrame, curves: dict[str, pd.DataFrame], paper: Settings) -> str:
-    drawn = found["dataset"].isin([name for name, entry in paper.data_sets.items() if "n_train" in entry])
-    known = found.loc[drawn & (found["n_runs"] > 0), "benchmark"]
-    origin = (
-        "of the benchmark" if len(known) and known.all() else "of our own; no package has the benchmark's 100"
+def _titled(found: pd.DataFrame, entries: Mapping[str, Any], methods: Mapping[str, str]) -> pd.DataFrame:
+    """Add titles of data sets and methods, and if a data set is available."""
+    measured = found.groupby("dataset")["n_runs"].transform("sum") > 0
+    return found.assign(
+        title=found["dataset"].map({name: entry["title"] for name, entry in entries.items()}),
+        method_title=found["method"].map(methods),
+        measured=measured,
+        text=measured.map({True: "", False: "not available"}),
     )
-
-    most = found["n_runs"].max()
-
-    def line(row: dict[str, Any]) -> dict[str, str]:
-        fewer = f" ({row['n_runs']} splits)" if 0 < row["n_runs"] < most else ""
-        return {
-            "method": METHODS[row["method"]] + fewer,
-            "error, paper": number(row["paper_error"], 1),
-            "error, ours": spread(row["error"], row["error_sd"], 1),
-            "weights, paper": number(row["paper_weights"], 1),
-            "weights, ours": spread(row["weights"], row["weights_sd"], 1),
-            "components": number(row["n_components"], 1),
-            "log-loss": number(row["log_loss"], 3),
-            "calibration error": number(row["calibration_error"], 1),
-        }
-
-    def by_size(row: dict[str, Any]) -> dict[str, str]:
-        return {
-            "initial components per class": number(row["n_components_init"], 0),
-            "repetitions": str(row["n_runs"]),
-            "final": spread(row["n_components"], row["n_components_sd"], 1),
-            "test error": spread(row["error"], row["error_sd"], 1),
-            "training error": spread(row["train_error"], row["train_error_sd"], 1),
-            "weights": spread(row["weights"], row["weights_sd"], 1),
-            "weights removed, %": number(row["reduction"], 2),
-        }
-
-    return document(
-        "Table 1 of Hayashi and Uchida (2021)",
-        f"Error in % and non-zero weights: mean ± standard deviation over {most} splits {origin}. "
-        "Ripley's data have a published split; there the initialisation varies. The paper quotes RVM from Tipping (2001). "
-        "Its MGP has no public code; ours is the dual form with one precision per component.",
-        *_by_data_set(found, paper.data_sets, line),
-        "## Appendix B",
-        f"Two classes of eight Gaussians each on a checkerboard of our own; {paper.synthetic['n_train']} training samples.",
-        {title: pd.DataFrame(map(by_size, curve.to_dict("records"))) for title, curve in curves.items()},
-    )
-
-
-def _by_data_set(found: pd.DataFrame, entries: dict[str, Any], line: Any) -> Iterable[str]:
-    """Yield a table per data set, or a statement that it is not available."""
-    for name, entry in entries.items():
-        own = found[found["dataset"] == name]
-        yield f"**{entry['title']}**"
-        measured = own["n_runs"].sum() > 0
-        yield table(pd.DataFrame(map(line, own.to_dict("records")))) if measured else "not available"
 
 
 def table2(tables: Tables, stated: pd.DataFrame, paper: Settings) -> dict[str, Any]:
-    """Return Table 2 and, as Markdown, the chosen hyperparameters too."""
+    """Return Table 2 and the chosen hyperparameters, and what ``config/tables/hayashi2021.yaml`` lays out."""
     images: Any = paper.images
     columns, network, choice = images["data_sets"], images["network"], images["choice"]
     found = summary(
@@ -123,39 +90,17 @@ def table2(tables: Tables, stated: pd.DataFrame, paper: Settings) -> dict[str, A
         (*MEASURES[:4], "initial_weights", "n_components"),
         {"error": lambda column, method: stated_value(stated, id=f"hayashi.table2.{column}.{method}")},
     )
-
-    def line(row: dict[str, Any]) -> dict[str, str]:
-        return {
-            "last layer": NETWORKS[row["method"]],
-            "error, paper": number(row["paper_error"]),
-            "error, ours": spread(row["error"], row["error_sd"]),
-            "log-loss": number(row["log_loss"], 3),
-            "calibration error": number(row["calibration_error"]),
-            "weights": f"{row['weights']:.0f} of {row['initial_weights']:.0f}",
-            "components": number(row["n_components"], 1),
-            "seeds": str(row["n_runs"]),
-        }
-
-    candidates = [
-        {
-            "data set": columns[row["dataset"]]["title"],
-            "last layer": NETWORKS[row["method"]],
-            "value": number(row["value"], "g"),
-            "error": number(row["error"]),
-        }
-        for row in tables["images_choice"].to_dict("records")
-    ]
-    text = document(
-        "Table 2 of Hayashi and Uchida (2021)",
-        "Error in % on test images ± standard deviation over seeds, and weights of the last layer. "
-        f"Five convolutions of {', '.join(map(str, network['widths']))} channels with batch norm, four poolings and a linear "
-        f"layer of D outputs; Adam, {network['epochs']} epochs. Widths, batches and learning rate are ours; the paper gives none. "
-        f"Mixtures have {network['n_components']} components per class.",
-        *_by_data_set(found, columns, line),
-        "## Hyperparameters chosen on validation samples",
-        f"Error in % on {choice['n_validation']} held-out training images after {choice['epochs']} epochs: for the L1 penalty by "
-        "strength, for SDGM by the share of training in which the divergence rises to its full part of the loss.",
-        pd.DataFrame(candidates),
-        "Not run: " + "; ".join(f"{name}, {reason}" for name, reason in images["left_out"].items()) + ".",
-    )
-    return {"csv": found, "md": text}
+    chosen = tables["images_choice"]
+    return {
+        "csv": found,
+        "names": {
+            "widths": ", ".join(map(str, network["widths"])),
+            "epochs": network["epochs"],
+            "n_components": network["n_components"],
+            "n_validation": choice["n_validation"],
+            "choice_epochs": choice["epochs"],
+            "left_out": "; ".join(f"{name}, {reason}" for name, reason in images["left_out"].items()),
+        },
+        "cells": _titled(found, columns, NETWORKS),
+        "choice": _titled(chosen.assign(n_runs=1), columns, NETWORKS) if len(chosen) else chosen,
+    }

@@ -13,7 +13,7 @@ from skem.repro.ledger.stated_claims import claim
 from skem.repro.names import NAMES, method_title
 from skem.repro.papers.pulford2022.settings import Settings
 from skem.repro.protocols import LABELS, interval, per_run, select
-from skem.repro.render import format as render
+from skem.repro.render.format import number
 
 PROTOCOLS = ("test_selected_iteration", "final_iteration", "validation_selected_iteration")
 GRID = ("partition", "n_blocks", "block_size", "n_components")
@@ -145,66 +145,51 @@ def audit(history: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _cell(row: Mapping[str, Any], printed: float = np.inf) -> str:
-    """Format mean and standard deviation; bold near the printed number."""
-    text = render.spread(row["accuracy"], row["sd"], 1)
-    return f"**{text}**" if abs(row["accuracy"] - printed) <= NEAR else text
-
-
 NEAR = 0.5
 """Points from the paper's accuracy up to which a cell of the audit is bold."""
 
-AUDIT_NOTE = f"""\
-Accuracy in %, mean and standard deviation over runs; **bold**: within {NEAR} of the paper's number. *Test-selected
-iteration*: best on each test fold, as the paper reports rice. *Test-selected fold*: also the best of the folds. *Final
-iteration*: nothing selected. *Validation-selected iteration*: best on held-out training samples. *Nested*: scaling,
-covariance regularisation and iteration selected there (one number for all rows with the same folds). Baselines have points
-of a grid of hyperparameters instead of iterations; their *final iteration* is the toolbox's preset. *Contiguous* folds take
-samples in the order of the file, which for rice is sorted by class."""
+
+def _shown(table: pd.DataFrame) -> pd.DataFrame:
+    """Add words to the names of data set, method and protocol."""
+    return table.assign(
+        data=[NAMES.get(name, name) for name in table["dataset"]],
+        model=[method_title(name) for name in table["method"]],
+        label=table["protocol"].map(LABELS),
+    )
 
 
-def audit_markdown(table: pd.DataFrame, claimed: Mapping[str, float], paper: Settings) -> str:
-    """Format the audit: a table per data set, protocols side by side."""
-    text: list[str | pd.DataFrame] = [AUDIT_NOTE]
-    keys = {"folds": "folds", "scale": "scaling", "reg_covar": "covariance regularisation"}
-    for dataset, own in table.groupby("dataset", sort=False):
-        model, printed = paper.headlines[str(dataset)], claimed[str(dataset)]
-        names = {"audit": f"{model.method.upper()} {model.partition}, K = {model.n_components}"}
-        names |= {f"audit-{name}": NAMES[name] for name in paper.audited}
-        own = own.assign(cell=[_cell(row, printed) for row in own.to_dict("records")])
-        nested = own[own["protocol"] == "nested"].set_index(["method", "folds"])["cell"]
-        lines = []
-        rest = own[own["protocol"] != "nested"]
-        for key, part in rest.groupby(["method", *keys], sort=False, dropna=False):
-            method, folds, scale, regularisation = key
-            number = "" if np.isnan(regularisation) else f"{regularisation:g}"
-            line = dict(zip(["method", *keys.values()], [names[method], folds, scale, number], strict=True))
-            line |= {LABELS[row.protocol]: row.cell for row in part.itertuples()}
-            lines.append(line | {"nested": nested[method, folds]})
-        heading = f"## {NAMES.get(str(dataset), dataset)}: the paper prints {printed:.1f}%"
-        text += [heading, pd.DataFrame(lines)]
-    return render.document("Accuracies by protocol", *text)
+def audit_cells(table: pd.DataFrame, claimed: Mapping[str, float], paper: Settings) -> pd.DataFrame:
+    """Return the cells of the audit; a nested accuracy stands beside all others of its folds."""
+    keys = ["dataset", "method", "folds"]
+    lines = table[table["protocol"] != "nested"]
+    nested = table[table["protocol"] == "nested"].drop(columns=["scale", "reg_covar"])
+    beside = lines[[*keys, "scale", "reg_covar"]].drop_duplicates().merge(nested, on=keys)
+    found = _shown(pd.concat([lines, beside], ignore_index=True))
+    names = {f"audit-{name}": NAMES[name] for name in paper.audited}
+    models = {
+        dataset: f"{m.method.upper()} {m.partition}, K = {m.n_components}"
+        for dataset, m in paper.headlines.items()
+    }
+    return found.assign(
+        model=found["method"].map(names).fillna(found["dataset"].map(models)),
+        printed=found["dataset"].map(claimed),
+        reg_covar=[number(value, "g", missing="") for value in found["reg_covar"]],
+        bold=np.where((found["accuracy"] - found["dataset"].map(claimed)).abs() <= NEAR, "**", ""),
+    )
 
 
-def curves_markdown(title: str, table: pd.DataFrame) -> str:
-    """Format accuracies by partition (rows) and number of components (columns): a table per data set, method and protocol."""
-    text: list[str | pd.DataFrame] = ["Accuracy in %, mean over runs ± standard deviation over runs."]
-    for (dataset, method, protocol), part in table.groupby(["dataset", "method", "protocol"], sort=False):
-        # Models without components have one column.
-        has_components = "n_components" in part and part["n_components"].notna().all()
-        ks = part["n_components"].astype(int) if has_components else pd.Series(0, part.index)
-        cells = part.assign(cell=[_cell(row) for row in part.to_dict("records")], K=ks)
-        wide = cells.pivot_table(index="partition", columns="K", values="cell", aggfunc="first", sort=False)
-        wide = wide.sort_index(axis=1).rename(columns=lambda k: f"K = {k}" if k else "accuracy")
-        heading = (
-            f"**{NAMES.get(str(dataset), dataset)}, {method_title(str(method))}, {LABELS[str(protocol)]}**"
-        )
-        if len(part) > 1 and protocol == "test_selected_iteration":
-            best = cells.loc[cells["accuracy"].idxmax()]
-            where = best["partition"] + (f", K = {best['K']}" if best["K"] else "")
-            heading += f"; highest: {where}, {best['accuracy']:.2f} at iteration {best['peak_iteration']:.0f} on average"
-        text += [heading, wide.reset_index()]
-    return render.document(title, *text)
+def curve_cells(table: pd.DataFrame) -> pd.DataFrame:
+    """Return accuracies by partition and number of components, and where they are highest."""
+    size = [f"K = {k:.0f}" if k == k else "accuracy" for k in table["n_components"]]
+    found = _shown(table).assign(size=size, highest="")
+    for key, part in found.groupby(["dataset", "method", "protocol"], sort=False):
+        if len(part) > 1 and key[2] == "test_selected_iteration":
+            best = part.loc[part["accuracy"].idxmax()]
+            where = f"{best['partition']}, {best['size']}".removesuffix(", accuracy")
+            found.loc[part.index, "highest"] = (
+                f"; highest: {where}, {best['accuracy']:.2f} at iteration {best['peak_iteration']:.0f} on average"
+            )
+    return found
 
 
 VARIANTS = {
@@ -215,13 +200,6 @@ VARIANTS = {
     "ica": "independent components (ICA)",
     "independent": "blocks made independent",
 }
-
-FUTURE_NOTE = """\
-Accuracy in % on half-size MNIST, 36 features; in brackets the points gained over the paper's initialisation on the same
-features in the same runs, with the 95% interval of the mean. *k-means* and *ordinary EM* do not use the classes.
-*Whitened*: each principal component divided by its standard deviation, the control for *ICA*, whose components have unit
-variance too. *Blocks made independent*: samples of one class exchange blocks, for training and testing alike, so that the
-model's assumption holds; the gain is the cost of dependence between blocks."""
 
 
 def future(history: pd.DataFrame) -> pd.DataFrame:
@@ -249,25 +227,15 @@ def future(history: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([curves(tried, list(VARIANTS), protocols), pd.DataFrame(gains)], axis=1)
 
 
-def future_markdown(table: pd.DataFrame) -> str:
-    """Format the variants as rows, partitions and numbers of components as columns."""
-    text: list[str | pd.DataFrame] = [FUTURE_NOTE]
-    for protocol, own in table.groupby("protocol", sort=False):
-        cells = own.assign(
-            variant=own["method"].map(VARIANTS),
-            cell=[
-                f"{row.accuracy:.2f}"
-                if row.method == "sequential" or np.isnan(row.gain)
-                else f"{row.accuracy:.2f} ({row.gain:+.2f} [{row.gain_low:+.2f}, {row.gain_high:+.2f}])"
-                for row in own.itertuples()
-            ],
-        )
-        columns = ["block_size", "n_components", "partition"]
-        wide = cells.pivot(index="variant", columns=columns, values="cell").sort_index(axis=1)
-        wide = wide.reindex([name for name in VARIANTS.values() if name in wide.index]).fillna("")
-        wide.columns = [f"{partition}, K = {k:.0f}" for _, k, partition in wide.columns]
-        text += [f"**{LABELS[str(protocol)]}**", wide.reset_index()]
-    return render.document("Proposals for further research", *text)
+def future_cells(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the gains of the variants by partition and number of components."""
+    gained = [
+        f" ({row.gain:+.2f} [{row.gain_low:+.2f}, {row.gain_high:+.2f}])"
+        if row.method != "sequential" and row.gain == row.gain
+        else ""
+        for row in table.itertuples()
+    ]
+    return _shown(table).assign(variant=table["method"].map(VARIANTS), gained=gained)
 
 
 def study(
@@ -276,8 +244,8 @@ def study(
     history: pd.DataFrame,
     claims: pd.DataFrame,
     paper: Settings,
-) -> tuple[pd.DataFrame, str]:
-    """Return the table of an experiment, and its Markdown.
+) -> dict[str, Any]:
+    """Return the table of an experiment, and what ``config/tables/pulford2022.yaml`` lays out.
 
     Parameters
     ----------
@@ -290,16 +258,26 @@ def study(
     paper : Settings
     """
     data_sets = experiment["data_sets"]
+    methods = {dataset: list(entry["methods"]) for dataset, entry in data_sets.items()}
     if name == paper.audit:
-        printed = {dataset: claim(claims, paper.headlines[dataset].accuracy) for dataset in data_sets}
-        table = audit(history, [method for entry in data_sets.values() for method in entry["methods"]])
-        return table, audit_markdown(table, printed, paper)
-    if name == "future":
+        table = audit(history, [method for several in methods.values() for method in several])
+    elif name == "future":
         table = future(history)
-        return table, future_markdown(table)
-    parts = [
-        curves(history[history["dataset"] == dataset], list(entry["methods"]))
-        for dataset, entry in data_sets.items()
-    ]
-    table = pd.concat(parts, ignore_index=True)
-    return table, curves_markdown(experiment["title"], table)
+    else:
+        parts = [curves(history[history["dataset"] == dataset], own) for dataset, own in methods.items()]
+        table = pd.concat(parts, ignore_index=True)
+    return {"csv": table} | shown(name, experiment, table, claims, paper)
+
+
+def shown(
+    name: str, experiment: Mapping[str, Any], table: pd.DataFrame, claims: pd.DataFrame, paper: Settings
+) -> dict[str, Any]:
+    """Return the cells of the table of an experiment."""
+    if name == paper.audit:
+        printed = {
+            dataset: claim(claims, paper.headlines[dataset].accuracy) for dataset in experiment["data_sets"]
+        }
+        cells = audit_cells(table, printed, paper)
+    else:
+        cells = future_cells(table) if name == "future" else curve_cells(table)
+    return {"names": {"title": experiment["title"], "near": NEAR}, "cells": cells}

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from skem.repro.ledger.estimates import Estimate
 from skem.repro.papers.measured import Tables, select, stated_value
 from skem.repro.papers.sanderson2017.enough import enough
 from skem.repro.papers.sanderson2017.settings import METHODS, SYNTHETIC, TIMED, Settings
-from skem.repro.render.format import document, number, spread
+from skem.repro.render.format import number
 
 COLUMNS = (
     *("dataset", "method", "n_components", "guard", "n_rows", "n_runs", "log_likelihood", "median"),
@@ -21,20 +22,12 @@ METHOD_OF_PAPER = {"gmm_diag": "armadillo_diag", "mlpack_gmm": "mlpack_full"}
 """Our counterparts of the claims' methods."""
 
 IN_PAPER = {ours: theirs for theirs, ours in METHOD_OF_PAPER.items()}
+FEW = "rows_per_component"
 ABOUT = {
     "kmeans_iter": "Iterations of k-means, then ten of EM",
     "em_iter": "Iterations of EM",
-    "rows_per_component": "Training samples per Gaussian",
+    FEW: "Training samples per Gaussian",
 }
-NOTE = """\
-Log-likelihood, total over the training samples, best of several initialisations; {kmeans_iter} iterations of k-means, then
-{em_iter} of EM. The paper's *gmm_diag* is Armadillo, with Mahalanobis distances and a random subset as seeds, and its MLPACK is
-mlpack's Python package. The likelihood depends on the *bound* that keeps covariances regular. Per sample, *held out*
-is the mean over folds. mlpack's package ignores seeds, so the seed of a run shuffles the samples; each fit has a process
-of its own."""
-TIMES_NOTE = """\
-Seconds of a whole fit, extrapolated if fewer iterations or samples were timed. The paper states neither machine nor threads for its
-Table 1. *ratio*: seconds divided by those of Armadillo on as many threads."""
 
 
 def values(tables: Tables, *_: Any) -> Tables:
@@ -43,14 +36,29 @@ def values(tables: Tables, *_: Any) -> Tables:
 
 
 def tables(tables: Tables, stated: pd.DataFrame, paper: Settings) -> dict[str, Any]:
-    """Return Table 1 and, as Markdown, the advice too; and the times."""
+    """Return Table 1 and the times, and what ``config/tables/sanderson2017.yaml`` lays out."""
     found, times = summary(tables, stated, paper), seconds(tables["timing"], stated, paper)
-    return {
-        "csv": found,
-        "md": to_markdown(found, tables, paper),
-        "timing_csv": times,
-        "timing_md": times_to_markdown(times, tables["timing_others"]),
+    made = {
+        "cells": _cells(found, paper),
+        "regularisation": _largest(tables["regularisation"]),
+        "starts": _starts(tables["starts"]),
+        "advice": _advice(tables["advice"]),
+        "few": _advice(select(tables["advice"], about=FEW)),
+        "floors": _floors(tables["floors"]),
+        "times": _times(times),
+        "kmeans": _kmeans(select(tables["timing_others"], about="kmeans")),
     }
+    titles = {name: entry["title"] for name, entry in paper.data_sets.items()}
+    methods = {name: method.title for name, method in METHODS.items()}
+    for name, table in made.items():
+        if "dataset" in table:
+            table = table.assign(title=table["dataset"].map(titles))
+        if "method" in table:
+            table = table.assign(method_title=table["method"].map(methods))
+        made[name] = table
+    names = {**paper.advice, "kmeans_iter": paper.kmeans_iter, "em_iter": paper.em_iter}
+    names["missing"] = "" if len(times) else "not part of this run"
+    return {"csv": found, "timing_csv": times, "names": names, **made}
 
 
 def printed(stated: pd.DataFrame, dataset: str, method: str, quantity: str, paper: Settings) -> float:
@@ -125,182 +133,94 @@ def _why_not_fitted(entry: Mapping[str, Any]) -> str:
     return f"only timed: {entry['only_timed']}" if "only_timed" in entry else "not part of this run"
 
 
-def to_markdown(found: pd.DataFrame, tables: Tables, paper: Settings) -> str:
-    """Render Table 1, and the likelihoods against regularisation, metrics and advice."""
-    blocks: list[Any] = []
-    for dataset, entry in paper.data_sets.items():
-        own = found[found["dataset"] == dataset]
-        fitted = own[own["n_rows"].notna()]
-        size = f", {fitted['n_rows'].max():.0f} samples" if len(fitted) else ""
-        blocks.append(f"**{entry['title']}**, K = {entry['n_components']}{size}")
-        if "not_available" in entry:
-            numbers = (f"{METHODS[row.method].title} {_total(row.paper)}" for row in own.itertuples())
-            blocks.append(f"{own['note'].iloc[0]}. The paper has: {', '.join(numbers)}")
-        elif not size:
-            blocks.append(_why_not_fitted(entry))
+def _cells(found: pd.DataFrame, paper: Settings) -> pd.DataFrame:
+    """Return Table 1, with a statement for data sets without results."""
+    found, totals = (
+        found.assign(fitted=found["n_rows"].notna(), size="", text=""),
+        ("paper", "log_likelihood", "median"),
+    )
+    found = found.assign(**{f"{name}_total": found[name].map(_total) for name in totals})
+    for dataset, own in found.groupby("dataset"):
+        entry, here = paper.data_sets[str(dataset)], found["dataset"] == dataset
+        if own["fitted"].any():
+            found.loc[here, "size"] = f", {own['n_rows'].max():.0f} samples"
+        elif "not_available" in entry:
+            numbers = [f"{METHODS[row.method].title} {row.paper_total}" for row in own.itertuples()]
+            found.loc[here, "text"] = f"{own['note'].iloc[0]}. The paper has: {', '.join(numbers)}"
         else:
-            blocks.append(pd.DataFrame(map(_line, fitted.to_dict("records"))))
-    blocks += [*_regularisation(tables["regularisation"]), *_starts(tables["starts"])]
-    blocks += [*_advice(tables["advice"], paper), *_floors(tables["floors"])]
-    note = NOTE.format(kmeans_iter=paper.kmeans_iter, em_iter=paper.em_iter)
-    return document(
-        "Table 1 of Sanderson and Curtin (2017)", note, *(_titled(block, paper) for block in blocks)
+            found.loc[here, "text"] = _why_not_fitted(entry)
+    return found
+
+
+def _largest(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the largest likelihood with each covariance regularisation."""
+    if not len(table):
+        return table
+    best = table.groupby(["dataset", "method", "n_rows", "reg_covar"], sort=False)["log_likelihood"].max()
+    return best.map(_total).rename("total").reset_index()
+
+
+def _starts(table: pd.DataFrame) -> pd.DataFrame:
+    if not len(table):
+        return table
+    return table.groupby(["em_iter", "metric"])["train"].agg(["mean", "max"]).map(_total).reset_index()
+
+
+def _advice(table: pd.DataFrame) -> pd.DataFrame:
+    """Return means over runs by data set, type of covariances and number that the paper advises, and which number is enough."""
+    if not len(table):
+        return table
+    keys = ["about", "dataset", "covariance"]
+    by_value = table.groupby([*keys, "value"], sort=False)
+    found = by_value.agg({"test": "mean", "n_iter": "median", "converged": "mean"}).reset_index()
+    found = found.assign(value=found["value"].map("{:g}".format), number=found["test"].map("{:.3f}".format))
+    several = [
+        dict(zip(keys, key, strict=True)) | {"value": "enough", "number": str(enough(_by_value(own)))}
+        for key, own in table.groupby(keys, sort=False)
+        if key[0] != FEW
+    ]
+    found = pd.concat([found, pd.DataFrame(several)], ignore_index=True)
+    return found.assign(
+        heading=found["about"].map(ABOUT), covariances=found["covariance"].replace("diag", "diagonal")
     )
 
 
-def _titled(block: Any, paper: Settings) -> Any:
-    """Replace names of data sets and of types of covariances in a table by titles."""
-    if isinstance(block, dict):
-        return {caption: _titled(table, paper) for caption, table in block.items()}
-    if not isinstance(block, pd.DataFrame):
-        return block
-    titles = {name: entry["title"] for name, entry in paper.data_sets.items()}
-    return block.replace({"data set": titles, "covariances": {"diag": "diagonal"}})
+def _by_value(table: pd.DataFrame) -> dict[int, Estimate]:
+    return {int(n): Estimate.of(runs.reset_index(drop=True)) for n, runs in table.groupby("value")["test"]}
 
 
-def _line(row: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        "method": METHODS[row["method"]].title,
-        "bound": row["guard"],
-        "paper": _total(row["paper"]),
-        "ours, best": _total(row["log_likelihood"]),
-        "median": _total(row["median"]),
-        "runs": number(row["n_runs"], 0),
-        "per sample": number(row["per_row"]),
-        "paper, per sample": number(row["paper_per_row"]),
-        "held out": spread(row["test"], row["test_sd"]),
-        "remark": row["note"] if isinstance(row["note"], str) else "",
-    }
-
-
-def _regularisation(table: pd.DataFrame) -> Iterable[Any]:
-    if not len(table):
-        return
-    best = table.pivot_table(
-        index=["dataset", "method", "n_rows"],
-        columns="reg_covar",
-        values="log_likelihood",
-        aggfunc="max",
-        sort=False,
-    )
-    best = best.map(_total).rename(columns=lambda value: f"reg_covar {value:g}").reset_index()
-    best["method"] = best["method"].map(lambda method: METHODS[method].title)
-    yield "## The likelihood against the covariance regularisation"
-    yield best.rename(columns={"dataset": "data set", "n_rows": "samples"})
-
-
-def _starts(table: pd.DataFrame) -> Iterable[Any]:
-    if not len(table):
-        return
-    found = table.groupby(["em_iter", "metric"])["train"].agg(["mean", "max"]).map(_total).reset_index()
-    yield "## Mahalanobis against Euclidean initialisations"
-    yield "Total log-likelihood of a diagonal mixture."
-    yield found.set_axis(["iterations of EM", "metric of k-means", "mean", "best"], axis=1)
-
-
-def _advice(table: pd.DataFrame, paper: Settings) -> Iterable[Any]:
-    if not len(table):
-        return
-    setup = paper.advice
-    yield "## The paper's advice"
-    yield (
-        f"Mean log p per held-out sample, features standardised, reg_covar {setup['reg_covar']:g}, {setup['runs']} initialisations. "
-        "*Enough*: the smallest number such that no larger number gains more than the standard deviation between "
-        "initialisations; its 95% interval in brackets."
-    )
-    for about, title in ABOUT.items():
-        own = select(table, about=about)
-        lines = _by_value(own, "test", "mean", 3)
-        if about != "rows_per_component":
-            curves = (part.groupby("value")["test"] for _, part in own.groupby("dataset", sort=False))
-            lines["enough"] = [
-                str(enough({int(n): Estimate.of(runs.reset_index(drop=True)) for n, runs in curve}))
-                for curve in curves
-            ]
-        yield {title: lines}
-    few = select(table, about="rows_per_component")
-    yield {
-        f"{ABOUT['rows_per_component']}: median number of iterations until the gain is below {setup['tol']:g} nats per sample": _by_value(
-            few, "n_iter", "median", 0
-        )
-    }
-    share = f"{ABOUT['rows_per_component']}: share of fits that converge"
-    yield {share: _by_value(few, "converged", "mean", 2)}
-
-
-def _by_value(table: pd.DataFrame, column: str, aggregate: str, digits: int) -> pd.DataFrame:
-    """Return a line per data set and type of covariances, a column per number."""
-    index = ["dataset", "covariance"]
-    found = table.pivot_table(index=index, columns="value", values=column, aggfunc=aggregate, sort=False)
-    found = found.reindex(columns=sorted(found)).map(lambda value: number(value, digits)).rename(columns=str)
-    return found.reset_index().rename(columns={"dataset": "data set", "covariance": "covariances"})
-
-
-def _floors(table: pd.DataFrame) -> Iterable[Any]:
+def _floors(table: pd.DataFrame) -> pd.DataFrame:
     if not len(table) or "train" not in table:
-        return
-    found = table.pivot_table(index="dataset", columns="floor", values="train", aggfunc="median", sort=False)
-    found = found.map("{:.4g}".format).rename(columns=lambda floor: f"floor {floor:g}").reset_index()
-    yield "## The likelihood against the variance floor"
-    yield "Armadillo, mean log p per training sample, median over initialisations."
-    yield found.rename(columns={"dataset": "data set"})
+        return table.iloc[:0]
+    return table.groupby(["dataset", "floor"], sort=False)["train"].median().reset_index()
 
 
-def times_to_markdown(table: pd.DataFrame, others: pd.DataFrame) -> str:
-    """Render the seconds of Table 1, Figure 2 and k-means."""
-    title = "Times of Sanderson and Curtin (2017)"
-    if not len(table):
-        return document(title, "not part of this run")
-    lines = pd.DataFrame(
-        {
-            "data set": row["dataset"],
-            "samples": number(row["n_rows"], 0),
-            "threads": str(row["n_threads"]),
-            "method": METHODS[row["method"]].title,
-            "paper": number(row["paper"]),
-            "k-means": number(row["kmeans_seconds"]),
-            "per iteration": number(row["seconds_per_iteration"], 4),
-            "iterations timed": str(row["iterations_timed"]),
-            "whole fit": number(row["seconds"], missing=str(row["note"])),
-            "ratio": number(row["ratio"]),
-        }
-        for row in table.to_dict("records")
-        if row["method"] in TIMED
-    )
-    synthetic = lines["data set"] == SYNTHETIC
-    kmeans = select(others, about="kmeans")
-    return document(
-        title,
-        TIMES_NOTE,
-        "## Table 1",
-        lines[~synthetic],
-        "## Figure 2",
-        lines[synthetic],
-        *(_kmeans(kmeans) if len(kmeans) else ()),
+def _times(times: pd.DataFrame) -> pd.DataFrame:
+    """Return the seconds of programs that are timed, or why there are none."""
+    if not len(times):
+        return times
+    times = times[times["method"].isin(TIMED)]
+    figure2 = times["dataset"] == SYNTHETIC
+    return times.assign(
+        of=np.where(figure2, "Figure 2", "Table 1"),
+        whole=times["seconds"].map("{:.2f}".format).where(times["seconds"].notna(), times["note"]),
     )
 
 
-def _kmeans(table: pd.DataFrame) -> Iterable[Any]:
-    size, lines = table.iloc[0], []
-    for n_threads, part in table.groupby("n_threads"):
-        first = part[part["engine"] == "scikit-learn"].set_index("round")
-        for engine, own in part.groupby("engine", sort=False):
-            by_round = own.set_index("round")
-            difference = (by_round["inertia"] / first["inertia"] - 1).abs().max()
-            lines.append(
-                {
-                    "threads": number(n_threads, 0),
-                    "engine": engine,
-                    "seconds": number(own["seconds"].median()),
-                    "ratio to scikit-learn": number((by_round["seconds"] / first["seconds"]).median()),
-                    "difference of inertia": number(difference, ".1e", missing="not installed"),
-                }
-            )
-    yield (
-        f"## k-means, {size['n_iter']:.0f} iterations from the same centres, {size['n_rows']:.0f} samples, "
-        f"K = {size['n_clusters']:.0f}"
-    )
-    yield pd.DataFrame(lines)
+def _kmeans(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the seconds of k-means by engine, beside scikit-learn's on as many threads."""
+    lines = []
+    for (n_threads, engine), own in table.groupby(["n_threads", "engine"], sort=False) if len(table) else ():
+        by_round = own.set_index("round")
+        same = select(table, n_threads=n_threads, engine="scikit-learn").set_index("round")
+        difference = (by_round["inertia"] / same["inertia"] - 1).abs().max()
+        lines.append(
+            {"n_threads": n_threads, "engine": engine, "seconds": own["seconds"].median()}
+            | {"ratio": (by_round["seconds"] / same["seconds"]).median()}
+            | {"difference": number(difference, ".1e", missing="not installed")}
+            | table.iloc[0][["n_iter", "n_rows", "n_clusters"]].to_dict()
+        )
+    return pd.DataFrame(lines)
 
 
 def _total(value: float) -> str:

@@ -12,23 +12,6 @@ from skem.repro.ledger.estimates import Claim
 from skem.repro.ledger.stated_claims import setting_of
 from skem.repro.papers.measured import Tables
 from skem.repro.papers.titsias2001.settings import Settings, name_of
-from skem.repro.render.format import document, number, spread
-
-NOTE = """\
-Test error in %, five-fold stratified cross-validation: *ours* ± standard deviation over the folds of a repetition, mean of
-{runs} repetitions; the paper's ± its own over five folds. A star: the difference exceeds twice the combined standard error
-(the paper's is its standard deviation over the root of five; ours is that of the mean over repetitions)."""
-
-AGREEMENT_NOTE = """\
-*below binomial*: cells whose standard deviation in the paper is smaller than the binomial one of an error p in the n test samples
-of a fold, sqrt(p (1 - p) / n). Such cells occur by chance, since standard deviations of five folds are uncertain, and hardly
-agree with any repetition. *within, at least binomial*: the same count, with the paper's standard deviations at least binomial."""
-
-CHOICE_NOTE = """\
-Test error in %, and in brackets its difference to the average over λ in the same folds, ± its standard error over
-repetitions of the cross-validation; then the mean of the selected λ. *chosen*: the λ with the best log posterior on
-validation samples, along a path of fits, each initialised at the fit before, then trained on all samples; *by accuracy*: by validation accuracy; *per pair*:
-a λ for the components of each class in each other class, one pair after the other."""
 
 METHODS = {"rbf_two_stage": "rbf", "prbf_average": "averaging"}
 """Our names of the claims' methods without a lambda."""
@@ -79,12 +62,30 @@ def values(tables: Tables, *_: Any) -> dict[str, pd.DataFrame]:
 def tables(tables: Tables, stated: pd.DataFrame, paper: Settings) -> dict[str, Any]:
     """Return Tables I to V, and the selection of lambda."""
     found, chosen = summary(tables["errors"], cells(stated), paper), choice_table(tables["choice"])
+    return {"csv": found, "choice_csv": chosen} | shown(found, chosen, paper)
+
+
+def shown(found: pd.DataFrame, chosen: pd.DataFrame, paper: Settings) -> dict[str, Any]:
+    """Return what ``config/tables/titsias2001.yaml`` lays out."""
+    titles = {name: entry["title"] for name, entry in paper.tables.items()}
+    cells = found.assign(
+        title=found["dataset"].map(titles),
+        method_title=found["method"].map(paper.methods),
+        reason=[f"Not available: {reason}." if reason else "" for reason in found["not_available"]],
+        ours=[_ours(cell) for cell in found.to_dict("records")],
+    )
+    counted = agreement(found, paper)
     return {
-        "csv": found,
-        "md": to_markdown(found, paper),
-        "choice_csv": chosen,
-        "choice_md": choice_markdown(chosen, paper),
+        "names": {"repetitions": paper.repetitions},
+        "agreement": counted.assign(title=counted["dataset"].map(titles)),
+        "cells": cells,
+        "choice": _choice(chosen, paper) if len(chosen) else chosen,
     }
+
+
+def _choice(chosen: pd.DataFrame, paper: Settings) -> pd.DataFrame:
+    against = chosen[["against", "against_se"]].where(chosen["method"] != "averaging")
+    return chosen.assign(method_title=chosen["method"].replace(paper.methods), **against)
 
 
 def summary(errors: pd.DataFrame, printed: pd.DataFrame, paper: Settings) -> pd.DataFrame:
@@ -137,41 +138,11 @@ def agreement(table: pd.DataFrame, paper: Settings) -> pd.DataFrame:
     return result.assign(mean_difference=grouped["difference"].mean()).reset_index()
 
 
-def to_markdown(table: pd.DataFrame, paper: Settings) -> str:
-    """Render the five tables."""
-    titles = {name: entry["title"] for name, entry in paper.tables.items()}
-    counted = agreement(table, paper)
-    counted["dataset"] = counted["dataset"].map(titles)
-    counted["mean_difference"] = counted["mean_difference"].map(lambda value: number(value, "+.2f"))
-    counted = counted.rename(
-        columns={
-            "within_counting": "within, at least binomial",
-            "below_counting": "below binomial",
-            "mean_difference": "ours less paper",
-        }
-    )
-    blocks: list[Any] = [
-        NOTE.format(runs=paper.repetitions),
-        {"Cells that agree": counted.astype(str)},
-        AGREEMENT_NOTE,
-    ]
-    for (numeral, dataset), own in table.groupby(["table", "dataset"], sort=False):
-        reason = own["not_available"].max()
-        lines = own.assign(cell=own.apply(_cell, axis=1)).pivot(
-            index="method", columns="n_components", values="cell"
-        )
-        lines = lines.reindex(own["method"].unique()).add_prefix("M = ")
-        lines.insert(0, "method", lines.index.map(paper.methods))
-        blocks += [f"## Table {numeral}: {titles[str(dataset)]}", reason and f"Not available: {reason}."]
-        blocks.append(lines)
-    return document("Tables I to V of Titsias and Likas (2001)", *blocks)
-
-
-def _cell(cell: Mapping[str, Any]) -> str:
-    printed = spread(cell["paper"], cell["paper_std"])
+def _ours(cell: Mapping[str, Any]) -> str:
+    """Format our error, with a star if it is far from the paper's."""
     if cell["not_available"]:
-        return f"not available | {printed}"
-    return f"{spread(cell['error'], cell['std'])}{'' if cell['within'] else ' *'} | {printed}"
+        return "not available"
+    return f"{cell['error']:.2f} ± {cell['std']:.2f}{'' if cell['within'] else ' *'}"
 
 
 def choice_table(errors: pd.DataFrame) -> pd.DataFrame:
@@ -185,22 +156,3 @@ def choice_table(errors: pd.DataFrame) -> pd.DataFrame:
             row |= {"against": difference.mean(), "against_se": difference.sem()}
             rows.append(row | {"chosen": own.loc[own["method"] == method, "chosen"].mean()})
     return pd.DataFrame(rows)
-
-
-def choice_markdown(table: pd.DataFrame, paper: Settings) -> str:
-    """Render the ways to select lambda: methods as rows, data sets as columns."""
-
-    def cell(row: Mapping[str, Any]) -> str:
-        against = "" if row["method"] == "averaging" else f" ({spread_of(row['against'], row['against_se'])})"
-        chosen = number(row["chosen"], missing="")
-        return number(row["error"]) + against + (f", {chosen}" if chosen else "")
-
-    def spread_of(mean: float, se: float) -> str:
-        return f"{number(mean, '+.2f')} ± {number(se)}"
-
-    lines = pd.DataFrame()
-    for (dataset, m), own in table.groupby(["dataset", "n_components"], sort=False):
-        column = own.set_index("method").assign(method=own["method"].to_numpy()).apply(cell, axis=1)
-        lines[f"{dataset}, M = {m}"] = column
-    lines.insert(0, "method", [paper.methods.get(method, method) for method in lines.index])
-    return document("Selection of λ", CHOICE_NOTE, lines)

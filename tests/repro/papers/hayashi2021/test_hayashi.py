@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from claims import BY_ID, ROOT, STATED, evaluate, evaluator
+from claims import BY_ID, ROOT, STATED, evaluate, evaluator, page
 
 from skem.repro import papers
 from skem.repro.ledger import summary
@@ -237,14 +237,14 @@ def test_tables():
     one = tables.table1(found, STATED, PAPER)
     row = one["csv"].set_index(["dataset", "method"]).loc["banana", "sdgm"]
     assert (row["paper_error"], row["paper_weights"], row["n_runs"]) == (10.6, 11.1, 10)
-    assert "10 splits of our own" in one["md"]
+    assert "10 splits of our own" in page("hayashi", one)
     on_benchmark = found | {"errors": found["errors"].assign(benchmark=True)}
-    assert "10 splits of the benchmark" in tables.table1(on_benchmark, STATED, PAPER)["md"]
+    assert "10 splits of the benchmark" in page("hayashi", tables.table1(on_benchmark, STATED, PAPER))
     two = tables.table2(found, STATED, PAPER)
-    assert "| SDGM" in two["md"]
+    assert "| SDGM" in page("hayashi_images", two)
     assert (two["csv"]["paper_error"] == 1.81).sum() == 1
     nothing = {name: pd.DataFrame() for name in ("images", "images_choice")}
-    assert tables.table2(nothing, STATED, PAPER)["md"].count("not available") >= 3
+    assert page("hayashi_images", tables.table2(nothing, STATED, PAPER)).count("not available") >= 3
 
 
 def test_figures():

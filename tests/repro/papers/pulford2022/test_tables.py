@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from claims import ROOT
+from claims import ROOT, page
 from settings import described
 
 from skem.metrics import operation_count
@@ -56,7 +56,8 @@ def test_a_grid_says_where_it_is_highest():
         ]),
         ["grid"],
     )  # fmt: skip
-    assert "highest: 3x12, K = 8, 92.00 at iteration 2 on average" in tables.curves_markdown("Grid", table)
+    text = page("curves", {"cells": tables.curve_cells(table), "names": {"title": "Grid"}})
+    assert "highest: 3x12, K = 8, 92.00 at iteration 2 on average" in text
 
 
 def test_the_audit_tells_protocols_apart_and_nests_within_folds():
@@ -77,7 +78,8 @@ def test_the_audit_tells_protocols_apart_and_nests_within_folds():
     nested = table[table["protocol"] == "nested"]
     assert len(nested) == 1
     assert nested["accuracy"].iloc[0] == pytest.approx(84.5)
-    text = tables.audit_markdown(table, {"rice": 92.9}, PAPER)
+    cells = tables.audit_cells(table, {"rice": 92.9}, PAPER)
+    text = page("audit", {"cells": cells, "names": {"near": tables.NEAR}})
     assert "the paper prints 92.9%" in text
     assert "SKEM 1x7, K = 14" in text
     assert "**92.5 ± 1.4**" in text
@@ -98,7 +100,7 @@ def test_further_research_is_compared_in_the_same_runs():
     assert best.loc["sequential", "n_runs"] == 2  # the third run has no partner
     assert best.loc["em", "gain"] == pytest.approx(1.0)
     assert best.loc["em", "gain_low"] == pytest.approx(1.0)
-    assert "+1.00" in tables.future_markdown(table)
+    assert "+1.00" in page("future", {"cells": tables.future_cells(table), "names": {}})
 
 
 def test_costs_beside_operations():

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from claims import ROOT, STATED, evaluate, evaluator
+from claims import ROOT, STATED, evaluate, evaluator, page
 
 from skem.repro import papers
 from skem.repro.ledger import summary
@@ -194,7 +194,7 @@ def test_engines_that_are_not_installed_and_threads_beyond_the_cores(monkeypatch
     found = AS_PRINTED | {"fits": fits.assign(note=note, log_likelihood=total.mask(gone))}
     row = verdicts("birch3.mlpack_log_likelihood", found).iloc[0]
     assert (row["verdict"], "pip install mlpack" in row["remark"]) == ("not run", True)
-    assert "pip install mlpack" in tables.tables(found, STATED, PAPER)["md"]
+    assert "pip install mlpack" in page("sanderson", tables.tables(found, STATED, PAPER))
     monkeypatch.setattr(times.os, "cpu_count", lambda: 1)
     X = np.random.default_rng(0).normal(size=(50, 2))
     rows = times.fit_times("synthetic-1m", X, Request(2, 1, 2, 1e-3, 0), ["armadillo_diag"], [16], 2, 2)
@@ -220,17 +220,18 @@ def test_unknown_names_are_refused():
 )
 def test_tables_and_figures(found):
     made = tables.tables(found, STATED, PAPER)
+    text, timing = page("sanderson", made), page("sanderson_timing", made)
     if found is AS_PRINTED:
         row = made["csv"].set_index(["dataset", "method"]).loc["winequality", "armadillo_diag"]
         assert (row["paper"], row["n_runs"], row["guard"]) == (-15850, 10, "floor 1e-10")
         times_of = made["timing_csv"].set_index(["dataset", "method", "n_threads"])["paper"]
         assert times_of["synthetic-1m", "armadillo_diag", 1] == 272
-        assert "| enough" in made["md"]
-        assert "| floor 1e-10" in made["md"]
-        assert "K = 100" in made["timing_md"]
+        assert "| enough" in text
+        assert "| floor 1e-10" in text
+        assert "K = 100" in timing
     else:
-        assert "not part of this run" in made["md"]
-        assert "not part of this run" in made["timing_md"]
+        assert "not part of this run" in text
+        assert "not part of this run" in timing
     files = {"sanderson": made["csv"], "sanderson_timing": made["timing_csv"]}
     for name, figure in FIGURES.items():
         rows = figure.rows(files | {"sanderson2017_advice": found["advice"]}, PAPER)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from claims import ROOT, STATED, evaluate, evaluator
+from claims import ROOT, STATED, evaluate, evaluator, page
 
 from skem import datasets
 from skem.repro import papers
@@ -260,7 +260,7 @@ def test_kernels_are_multiples_of_classes():
 
 def test_tables():
     near, far = (tables.summary(fold_errors(shift=shift), CELLS, PAPER) for shift in (0.0, 1.0))
-    text = tables.to_markdown(near, PAPER)
+    text = page("titsias", tables.shown(near, pd.DataFrame(), PAPER))
     assert "## Table I: Clouds" in text
     assert "Not available: the server of the ELENA project is gone" in text
     assert near.loc[near["dataset"] == "clouds", "error"].isna().all()
@@ -287,4 +287,6 @@ def test_errors_and_selection_of_lambda():
     assert (rows[1]["own_group"], rows[1]["shared"]) == (pytest.approx(1.0), 0)
     rows += errors.choice_errors(trial, 6, setup, 0)
     table = pd.DataFrame([row | {"dataset": "blobs", "run": run} for run in (0, 1) for row in rows])
-    assert "chosen per pair" in tables.choice_markdown(tables.choice_table(table), PAPER)
+    chosen = tables.choice_table(table)
+    text = page("titsias_choice", tables.shown(tables.summary(fold_errors(), CELLS, PAPER), chosen, PAPER))
+    assert "chosen per pair" in text

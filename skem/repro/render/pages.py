@@ -1,0 +1,116 @@
+"""Pages of tables, laid out in ``config/tables/<paper>.yaml``: titles, texts, and which columns of a table of numbers stand where."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+import pandas as pd
+from pydantic import Field, RootModel
+
+from skem.repro.config.documents import read_mapping
+from skem.repro.config.validation import Strict, Text, parsed, suggestion
+from skem.repro.render.format import MISSING, document
+
+
+class Table(Strict):
+    """A table of texts with {columns}, a row per row of a table of numbers.
+
+    Attributes
+    ----------
+    of : str
+        Name of the table of numbers.
+    each : list of str
+        Columns: each combination of their values has a table of its own, below ``heading`` and ``text``.
+    shown : str
+        Column that is true for the rows of the table; all by default.
+    order : list of str
+        Columns that rows are sorted by, and so what stands ``across``.
+    columns : dict of str
+        Texts by heading. Without any, there are only heading and text, if the table of numbers has rows.
+    across, cell : str
+        Further columns: the heading that a row belongs to, and its text there. Rows with equal ``columns`` become one.
+    """
+
+    of: Text
+    each: list[Text] = Field(default_factory=list)
+    heading: str = ""
+    text: str = ""
+    shown: str = ""
+    order: list[Text] = Field(default_factory=list)
+    columns: dict[str, str] = Field(default_factory=dict)
+    across: str = ""
+    cell: str = ""
+
+
+class Page(Strict):
+    """A page: texts with {names}, and tables."""
+
+    title: Text
+    blocks: list[str | Table]
+
+
+class Pages(RootModel[dict[str, Page]]):
+    """The pages of a paper by name of file."""
+
+
+class _Filled(Formatter):
+    """Fills in a text: a missing number is a dash, but nothing behind "±" or a comma, or in brackets."""
+
+    def get_value(self, key: int | str, args: Any, kwargs: Mapping[str, Any]) -> Any:
+        if key not in kwargs:
+            raise ValueError(f"config/tables names {key!r}; {suggestion(str(key), map(str, kwargs))}")
+        return kwargs[str(key)]
+
+    def format_field(self, value: Any, spec: str) -> str:
+        if isinstance(value, str) or not pd.isna(value):
+            return format(value, spec)
+        return MISSING if spec else ""
+
+    def filled(self, text: str, values: Mapping[str, Any]) -> str:
+        return re.sub(r" ± -| \(-( ± -)?\)|, -$", "", self.vformat(text, (), values))
+
+
+def read(path: str | Path | None = None) -> dict[str, Page]:
+    """Read the pages of a file; none without one."""
+    return parsed(Pages, read_mapping(path), [path]).root if path else {}
+
+
+def render(page: Page, made: Mapping[str, Any]) -> str:
+    """Render a page in Markdown from tables of numbers by name, and ``names``, a mapping with those of its texts."""
+    blocks: list[Any] = []
+    for block in page.blocks:
+        if isinstance(block, str):
+            blocks.append(_Filled().filled(block, made["names"]))
+        else:
+            blocks += _parts(block, made[block.of], made["names"])
+    return document(_Filled().filled(page.title, made["names"]), *blocks)
+
+
+def _parts(block: Table, table: pd.DataFrame, names: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield headings, texts and tables."""
+    if not len(table):
+        return
+    parts = table.groupby(block.each, sort=False, dropna=False) if block.each else [((), table)]
+    for _, part in parts:
+        first = {**names, **part.iloc[0]}
+        yield _Filled().filled(block.heading, first)
+        yield _Filled().filled(block.text, first)
+        if block.columns:
+            yield _lines(block, part[part[block.shown].astype(bool)] if block.shown else part)
+
+
+def _lines(block: Table, part: pd.DataFrame) -> pd.DataFrame:
+    """Return a table as a reader sees it."""
+    lines: dict[tuple[str, ...], dict[str, str]] = {}
+    ordered = part.sort_values(block.order, kind="stable") if block.order else part
+    for place, row in enumerate(ordered.to_dict("records")):
+        line = {heading: _Filled().filled(text, row) for heading, text in block.columns.items()}
+        key = tuple(line.values()) if block.across else (str(place),)
+        lines.setdefault(key, line)
+        if block.across:
+            lines[key][_Filled().filled(block.across, row)] = _Filled().filled(block.cell, row)
+    return pd.DataFrame(lines.values())
