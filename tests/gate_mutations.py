@@ -31,7 +31,7 @@ from skem.repro.study import load_study
 threads.limit_process(1)
 name = sys.argv[1]
 if name in ("ionosphere", "rice"):
-    study = load_study(read_mapping("config/config.yaml"), ["config/config.yaml"], evaluators=False)
+    study = load_study(read_mapping("config/config.yaml"), ["config/config.yaml"], rows=False)
     record = cases.measure(name, cases.work(study, name) | {"runs": 3})
 else:
     record = estimators.measure(name)

@@ -68,12 +68,12 @@ class Study:
 
 
 def load_study(
-    config: Mapping[str, Any], files: Files, folder: str | Path = "config", evaluators: bool = True
+    config: Mapping[str, Any], files: Files, folder: str | Path = "config", rows: bool = True
 ) -> Study:
     """Read and check everything that a run is made of; `ConfigurationError` with the faults of all files.
 
-    ``files`` are the sources of the merged ``config``, overlays last, a dict for ``--config``. ``evaluators`` checks the rows
-    that measure claims, which imports the functions of all papers.
+    ``files`` are the sources of the merged ``config``, overlays last, a dict for ``--config``. ``rows`` checks the rows that
+    measure claims, which imports the functions of all papers.
     """
     folder = Path(folder)
     faults: list[str] = []
@@ -113,7 +113,7 @@ def load_study(
     for name in papers.names(folder):
         with gathered(faults):
             paper_settings[name] = papers.settings(name, folder, changes.get(name))
-            if evaluators and numbers is not None:
+            if rows and numbers is not None:
                 papers.check(name, claims, paper_settings[name], folder)
 
     settings: dict[tuple[str, str, str], Setting] = {}

@@ -24,7 +24,7 @@ def load(*overlays, given=None, folder=ROOT / "config"):
     config = read(CONFIG)
     for overlay in overlays:
         config = merged(config, read(overlay))
-    return study.load_study(merged(config, given or {}), files, folder, evaluators=False)
+    return study.load_study(merged(config, given or {}), files, folder, rows=False)
 
 
 def faults(**arguments):

@@ -64,7 +64,7 @@ with plain_faults():
     STUDY = load_study(
         config,
         [*CONFIG_FILES, dict(workflow.config_settings.config)],
-        evaluators=workflow.is_main_process,  # processes of jobs do not check the claims again
+        rows=workflow.is_main_process,  # processes of jobs do not check the claims again
     )
 
 SEED = STUDY.config.seed

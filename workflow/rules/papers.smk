@@ -10,36 +10,25 @@ def evidence_of(paper, *targets):
     return found
 
 
-def claims_of(paper):
-    """The files that the claims of a paper are written to."""
-    target = next(iter(EVIDENCE[paper]))
-    stem = f"results/tables/{paper if target == 'all' else target}_claims"
-    return {
-        "csv": f"{stem}.csv",
-        "timing_csv": f"results/{paper}/claims_timing.csv",
-        "interpretations": f"results/{paper}/interpretations.csv",
-        "md": f"{stem}.md",
-    }
+ASKED = [paper for paper in EVIDENCE if next(iter(EVIDENCE[paper])) in ("all", *TARGETS)]
 
 
 # The claims of a paper are evaluated on all results of its first target.
 for paper in EVIDENCE:
     target = next(iter(EVIDENCE[paper]))
-    own, files = evidence_of(paper, target), claims_of(paper)
+    stem = f"{paper if target == 'all' else target}_claims"
 
     rule:
         name:
-            f"{paper if target == 'all' else target}_claims"
+            stem
         input:
             claims="config/claims.csv",
             paper=[f"config/{paper}.yaml", f"config/claims/{paper}.yaml"],
-            evidence=own.values(),
+            evidence=evidence_of(paper, target).values(),
         output:
-            csv=files["csv"],
-            timing_csv=files["timing_csv"],
-            interpretations=files["interpretations"],
+            csv=f"results/tables/{stem}.csv",
             md=report(
-                files["md"],
+                f"results/tables/{stem}.md",
                 category=STUDY.titles[paper],
                 labels={"table": "verdicts"},
                 caption="../report/claims.rst",
@@ -47,9 +36,9 @@ for paper in EVIDENCE:
         localrule: True
         params:
             title=f"Claims of {STUDY.titles[paper]}",
-            paper=paper,
-            evidence=own,
-            settings=STUDY.papers[paper],
+            papers=[paper],
+            evidence={paper: evidence_of(paper, target)},
+            settings={paper: STUDY.papers[paper]},
             code=code("claims"),
         message:
             f"verdicts on the claims of {STUDY.titles[paper]}"
@@ -57,19 +46,12 @@ for paper in EVIDENCE:
             "../scripts/claims.py"
 
 
-ASKED = [paper for paper in EVIDENCE if next(iter(EVIDENCE[paper])) in ("all", *TARGETS)]
-
-
 rule claims:
-    """Join the claims of all papers; those whose target is not part of the command are not run."""
+    """Evaluate the claims of all papers; those whose target is not part of the command are not run."""
     input:
-        **{
-            key: [claims_of(paper)[key] for paper in ASKED]
-            for key in ("csv", "timing_csv", "interpretations")
-        },
         claims="config/claims.csv",
         papers=[f"config/{folder}{paper}.yaml" for paper in EVIDENCE for folder in ("", "claims/")],
-        evidence=[path for paper in EVIDENCE if paper not in ASKED for path in evidence_of(paper).values()],
+        evidence=[path for paper in EVIDENCE for path in evidence_of(paper).values()],
     output:
         csv="results/claims.csv",
         md=report(
@@ -89,14 +71,15 @@ rule claims:
         summary="results/summary.json",
     localrule: True
     params:
-        asked=ASKED,
+        title="Claims of the papers",
+        papers=papers.in_order(),
         evidence={paper: evidence_of(paper) for paper in EVIDENCE},
         settings=STUDY.papers,
-        code=code("join_claims"),
+        code=code("claims"),
     message:
         "verdicts on the claims"
     script:
-        "../scripts/join_claims.py"
+        "../scripts/claims.py"
 
 
 CLAIMS_FIGURES = ("answers", "paper_and_ours")

@@ -1,7 +1,7 @@
 """Interpretations of a paper: the ambiguities that its text leaves, and the verdicts under each choice.
 
 An *ambiguity* has several choices, one of them nearest the text. An *interpretation* takes one choice of each ambiguity. A
-choice is measured by models that were trained for it, or by evaluators, which look up the choice by name.
+choice is measured by models that were trained for it, or by rows and functions, which look up the choice by name.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ class Evaluation:
 
 
 def not_built(claim: Claim) -> Evaluation:
-    """Return the verdict on a claim of a paper without evaluators."""
+    """Return the verdict on a claim of a paper without rows."""
     return Evaluation(QUOTED if claim["external"] == "yes" else "not built")
 
 

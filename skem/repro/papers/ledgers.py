@@ -27,62 +27,34 @@ Ledger = tuple[pd.DataFrame, pd.DataFrame]
 """A claims table, and its evaluations under every interpretation."""
 
 
-def evaluate(name: str, files: papers.Files, settings: Any, config: str | Path = "config") -> Ledger:
-    """Evaluate the claims of a paper.
-
-    Parameters
-    ----------
-    name : str
-    files : mapping
-        Tables of values by name.
-    settings : object
-        The paper's settings.
-    config : path
-    """
-    config = Path(config)
-    protocols = sentences.read(config).protocols
-    stated = stated_claims.read(config / "claims.csv", protocols, papers.titles(config))
-    own = stated[stated["paper"] == name]
-    if name not in papers.names(config):
-        return summary.ledger(own, lambda claim, _: verdicts.not_built(claim))
-    evaluator = papers.evaluator(name, stated, settings, *cells.read(files), config)
-    return summary.ledger(own, evaluator.evaluate, {name: evaluator.rows})
-
-
-def join(
-    written: Mapping[str, Sequence[str | Path]],
-    unasked: Mapping[str, papers.Files],
+def evaluate(
+    names: Sequence[str],
+    files: Mapping[str, papers.Files],
     settings: Mapping[str, Any],
     config: str | Path = "config",
 ) -> Ledger:
-    """Join the claims tables of all papers.
+    """Evaluate the claims of some papers.
 
     Parameters
     ----------
-    written : mapping
-        Paths of csv, timing_csv and interpretations, by paper.
-    unasked : mapping
-        Tables of values of papers whose claims were not asked for, which are evaluated as far as that goes.
+    names : sequence of str
+    files : mapping
+        Tables of values by name, by paper.
     settings : mapping
         Settings by paper.
     config : path
     """
-    parts = [
-        _read(*written[name])
-        if name in written
-        else evaluate(name, unasked.get(name, {}), settings.get(name), config)
-        for name in papers.in_order(config)
-    ]
-    return _concatenated(parts)
-
-
-def _read(csv: str | Path, timing: str | Path, interpretations: str | Path) -> Ledger:
-    table = pd.concat([summary.read(csv), summary.read(timing)], ignore_index=True)
-    # As printed, so that "1e-6" stays a name.
-    return table, pd.read_csv(interpretations, dtype=str, keep_default_na=False)
-
-
-def _concatenated(parts: Sequence[Ledger]) -> Ledger:
+    protocols, titles = sentences.read(config).protocols, papers.titles(config)
+    stated = stated_claims.read(Path(config, "claims.csv"), protocols, titles)
+    parts = []
+    for name in names:
+        own = stated[stated["paper"] == name]
+        if name in papers.names(config):
+            tables, missing = cells.read(files.get(name, {}))
+            evaluator = papers.evaluator(name, stated, settings[name], tables, missing, config)
+            parts.append(summary.ledger(own, evaluator.evaluate, {name: evaluator.rows}))
+        else:
+            parts.append(summary.ledger(own, lambda claim, _: verdicts.not_built(claim)))
     table, interpretations = (
         pd.concat([t for t in tables if len(t)] or tables[:1], ignore_index=True)
         for tables in zip(*parts, strict=True)
@@ -91,19 +63,13 @@ def _concatenated(parts: Sequence[Ledger]) -> Ledger:
 
 
 def write(
-    ledger: Ledger,
-    named: Sequence[str],
-    paths: Mapping[str, str | Path],
-    title: str = TITLE,
-    config: str | Path = "config",
+    ledger: Ledger, paths: Mapping[str, str | Path], title: str = TITLE, config: str | Path = "config"
 ) -> None:
-    """Write a claims table.
+    """Write a claims table; its Markdown lists the claims of papers that have rows.
 
     Parameters
     ----------
     ledger : tuple of DataFrame
-    named : sequence of str
-        Papers whose claims are listed in Markdown.
     paths : mapping
         Some of the keys of `FILES`.
     title : str
@@ -115,7 +81,7 @@ def write(
     if len(interpretations):
         interpretations = interpretations[interpretations["id"].isin(untimed["id"])]
     words, known = sentences.read(config), papers.titles(config)
-    titles = {name: known.get(name, name) for name in named}
+    titles = {name: known.get(name, name) for name in papers.names(config) if name in {*table["paper"]}}
     contents: dict[str, Callable[[], Any]] = {
         "csv": lambda: untimed,
         "md": lambda: claims_page.to_markdown(title, table, words, titles),
@@ -143,18 +109,14 @@ def recompute(reference: str | Path, folder: str | Path, config: str | Path = "c
         Names of files that differ from the reference.
     """
     reference, folder = Path(reference), Path(folder)
-    parts = []
-    for name in papers.in_order(config):
-        paths = sorted((reference / "values").glob(f"{name}_*.csv"))
-        values = {path.stem.removeprefix(f"{name}_"): path for path in paths}
-        settings = papers.settings(name, config) if name in papers.names(config) else None
-        parts.append(evaluate(name, values, settings, config))
-    write(
-        _concatenated(parts),
-        papers.names(config),
-        {key: folder / file for key, file in FILES.items()},
-        config=config,
-    )
+    names, values = papers.in_order(config), reference / "values"
+    files = {
+        name: {path.stem.removeprefix(f"{name}_"): path for path in sorted(values.glob(f"{name}_*.csv"))}
+        for name in names
+    }
+    settings = {name: papers.settings(name, config) for name in papers.names(config)}
+    paths = {key: folder / file for key, file in FILES.items()}
+    write(evaluate(names, files, settings, config), paths, config=config)
     return [
         file
         for file in FILES.values()

@@ -6,7 +6,7 @@ import re
 import pandas as pd
 import pytest
 from checkouts import ROOT
-from claims import PAPERS, STATED
+from claims import STATED
 from markdown_it import MarkdownIt
 
 from skem.repro import finished_run, papers
@@ -128,7 +128,7 @@ def folder(tmp_path_factory):
     results = tmp_path_factory.mktemp("run") / "results"
     ledger = summary.ledger(STATED, evaluate, rows.read(ROOT / "config"))
     paths = {key: results / file for key, file in ledgers.FILES.items()}
-    ledgers.write(ledger, PAPERS, paths, config=ROOT / "config")
+    ledgers.write(ledger, paths, config=ROOT / "config")
     return results
 
 

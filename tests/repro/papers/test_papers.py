@@ -92,7 +92,7 @@ def test_adding_a_paper(tmp_path):
     stated = pd.read_csv(tmp_path / "config/claims.csv", dtype=str, keep_default_na=False)
     stated = pd.concat([stated, pd.DataFrame(CLAIMS)]).fillna("")
     stated.to_csv(tmp_path / "config/claims.csv", index=False)
-    code, output = run(tmp_path, "--cores", "1", "results/claims.csv")
+    code, output = run(tmp_path, "--cores", "1", "results/claims.csv", "toy2000_claims")
     assert code == 0, output
     verdicts = read_table(tmp_path / "results/claims.csv").set_index("id")["verdict"]
     assert verdicts[[claim["id"] for claim in CLAIMS]].tolist() == ["reproduced", "reproduced", "holds"]

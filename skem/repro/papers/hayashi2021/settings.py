@@ -113,7 +113,7 @@ class Images(TypedDict):
 
 
 class Settings(Strict):
-    """The configuration of evaluators, tables and jobs; ``model`` has parameters of ``SDGMClassifier``."""
+    """The configuration of claims, tables and jobs; ``model`` has parameters of ``SDGMClassifier``."""
 
     title: Text
     splits: _AtLeast2

@@ -53,7 +53,7 @@ class Headline:
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of evaluators, tables and figures."""
+    """Settings of claims, tables and figures."""
 
     headlines: Mapping[str, Headline]  # models of Table 1, by data set
     studies: tuple[str, ...]  # experiments with a table

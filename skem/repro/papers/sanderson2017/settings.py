@@ -141,7 +141,7 @@ class Starts(TypedDict):
 
 
 class Settings(Strict):
-    """The configuration of evaluators, tables and jobs.
+    """The configuration of claims, tables and jobs.
 
     ``floor`` is the variance floor, of skem the covariance regularisation; ``size`` is the one of ``sizes`` that is run.
     """

@@ -58,7 +58,7 @@ class Images(TypedDict):
 
 
 class Settings(Strict):
-    """The configuration of evaluators, tables, figures and jobs.
+    """The configuration of claims, tables, figures and jobs.
 
     ``model`` has parameters of ``PRBFClassifier``. Claims are compared with the tables in ``evaluated``; interpretations replace
     them by variants.
