@@ -9,11 +9,8 @@ import numpy as np
 
 from skem.engine import compiled
 from skem.engine.parameters import DIGITS, EPS
-from skem.engine.samples import Samples
+from skem.engine.samples import Samples, Scratch, aligned
 from skem.engine.threads import single_threaded
-
-LEAST_GAP = 1e-30
-"""Minimum difference of two squared distances in float32: smaller squares may underflow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,61 +35,89 @@ class Clusters:
     n_iter: int
 
 
-def assign(samples: Samples, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Assign each sample to the nearest of ``centres`` (K, m), or to the first of several.
+class Nearest:
+    """The centre nearest to each sample.
 
-    Distances are computed in float32, and in float64 if the rounding of float32 may decide.
-
-    Returns
-    -------
+    Attributes
+    ----------
     labels : ndarray of int32, shape (n,)
-    sums : ndarray of shape (K, m + 1)
-        Weighted sums of the samples of each centre, and their weights.
+        Index of the nearest of the last ``centres``, or of the first of several.
     """
-    loop, (K, m), shift, scale = compiled.nearest(), centres.shape, samples.shift, samples.scale
-    padded = np.zeros((K, -(-m // loop.FEATURES) * loop.FEATURES))
-    padded[:, :m] = centres
-    with np.errstate(over="ignore"):
-        in_float32 = padded.astype(np.float32)
-    # With u = 2^-24, a difference x - c has an error of u (|x| + |c|) <= u (|x - c| + 2 |c|), and a sum of m squares one of
-    # m + 3 units u. The factor 2.02 covers two distances, and terms of second order.
-    limits = 2.02 * 2.0**-24 * (m + 8), 2 * float(np.linalg.norm(centres, axis=1).max()), LEAST_GAP
-    labels, inverse = np.empty(len(samples.weights), dtype=np.int32), 1.0 / scale
 
-    def assign_chunk(chunk: slice) -> np.ndarray:
-        x, weights, chunk_labels = samples.original(chunk), samples.weights[chunk], labels[chunk]
-        sums, tile = np.zeros((K, m + 1)), np.zeros((padded.shape[1] + 4, loop.TILE), np.float32)
-        loop.assign((x, weights, shift, inverse), in_float32, limits, tile, (chunk_labels, sums))
-        undecided = np.flatnonzero(chunk_labels < 0)
-        if len(undecided):
-            rest, rest_labels = (x[undecided], weights[undecided], shift, inverse), chunk_labels[undecided]
-            loop.assign(rest, padded, (0.0, 0.0, 0.0), tile.astype(np.float64), (rest_labels, sums))
-            chunk_labels[undecided] = rest_labels
-        return sums
+    def __init__(self, samples: Samples, n_clusters: int) -> None:
+        n, K, m, loop = len(samples.weights), n_clusters, len(samples.scale), compiled.nearest()
+        even, padded = K + K % loop.CENTRES, m + -m % loop.FEATURES
+        self.labels, self._gaps = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.float32)
+        self._samples = samples
+        self._units = samples.shift, 1.0 / samples.scale
+        self._centres: np.ndarray | None = None
+        self._prepared = (
+            np.zeros((even, padded), dtype=np.float32),
+            np.full(even, np.inf, dtype=np.float32),
+            np.empty((m, K)),
+            np.empty(K, dtype=np.float32),
+        )
 
-    sums = samples.sum(assign_chunk)
-    sums[:, :-1] /= scale
-    return labels, sums
+        def scratch() -> tuple[np.ndarray, ...]:
+            tile = aligned((padded + 6, loop.TILE), np.float32)
+            tile[m:padded] = 0
+            return tile[:padded], *tile[padded:], np.empty(K), np.empty(loop.TILE, dtype=np.int64)
+
+        self._scratch = Scratch(scratch)
+
+    def assign(self, centres: np.ndarray) -> tuple[int, np.ndarray]:
+        """Assign each sample to the nearest of ``centres`` (K, m).
+
+        Returns
+        -------
+        n_changed : int
+            Number of labels that changed.
+        sums : ndarray of shape (K, m + 1)
+            Weighted sums of the samples of each centre, and their weights.
+        """
+        loop, samples, (K, m), centres = (
+            compiled.nearest(),
+            self._samples,
+            centres.shape,
+            np.ascontiguousarray(centres),
+        )
+        reach = loop.prepare(centres, centres if self._centres is None else self._centres, self._prepared)
+        of_centres = *self._prepared, np.float32(1.01 * 2.0**-24 * (m + 8)), np.float32(reach)
+        self._centres, n_changed = centres, []
+
+        def assign_chunk(chunk: slice) -> np.ndarray:
+            x, sums = (samples.original(chunk), samples.weights[chunk], *self._units), np.zeros((K, m + 1))
+            results = self.labels[chunk], self._gaps[chunk], sums
+            n_changed.append(loop.assign(x, of_centres, results, self._scratch.memory))
+            return sums
+
+        sums = samples.sum(assign_chunk, (K + 8) * m)
+        sums[:, :-1] /= samples.scale
+        return sum(n_changed), sums
 
 
-def squared_distances(samples: Samples, chunk: slice, centres: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the squared distance of each sample of a chunk to its centre, shape (n_chunk,), in float64."""
-    squares, units = np.empty(len(labels)), (samples.shift, samples.scale)
-    centres = np.ascontiguousarray(centres)
-    compiled.nearest().squared_distances(samples.original(chunk), units, centres, labels, squares)
-    return squares
+def assign(samples: Samples, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels and sums of `Nearest.assign`."""
+    nearest = Nearest(samples, len(centres))
+    return nearest.labels, nearest.assign(centres)[1]
 
 
-def _all_squared_distances(samples: Samples, centres: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the squared distance of each sample to its centre, shape (n,)."""
-    return np.concatenate(
-        samples.map(lambda chunk: squared_distances(samples, chunk, centres, labels[chunk]))
-    )
+def _squared_distances(samples: Samples, centres: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return the squared distance of each sample to its centre, shape (n,), in float64."""
+
+    def of_chunk(chunk: slice) -> np.ndarray:
+        differences = np.take(centres.T, labels[chunk], axis=1)
+        differences -= samples.block(chunk)
+        differences *= differences
+        return differences.sum(axis=0)
+
+    return np.concatenate(samples.map(of_chunk, len(samples.scale)))
 
 
 def inertia(samples: Samples, centres: np.ndarray, labels: np.ndarray) -> float:
     """Return the weighted sum of squared distances between samples and their centres."""
-    return float(samples.weights @ _all_squared_distances(samples, centres, labels))
+    # A product with BLAS would depend on the processor.
+    return float((samples.weights * _squared_distances(samples, centres, labels)).sum())
 
 
 def _far_samples(samples: Samples, centres: np.ndarray, labels: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -103,7 +128,7 @@ def _far_samples(samples: Samples, centres: np.ndarray, labels: np.ndarray, coun
     ValueError
         No centre has several distinct samples.
     """
-    squares = _all_squared_distances(samples, centres, labels)
+    squares = _squared_distances(samples, centres, labels)
     order = np.lexsort((-squares, labels))
     used, first = np.unique(labels[order], return_index=True)
     farthest = order[first]
@@ -148,16 +173,13 @@ def lloyd(
         More centres than distinct samples.
     """
     with single_threaded():
-        labels, n_iter, moved = None, 0, np.inf
+        nearest, n_iter, moved = Nearest(samples, len(centres)), 0, np.inf
         while True:
-            previous_labels = labels
-            labels, sums = assign(samples, centres)
-            unchanged = previous_labels is not None and np.array_equal(labels, previous_labels)
-            counts = sums[:, -1]
+            n_changed, sums = nearest.assign(centres)
+            labels, unchanged = nearest.labels, n_iter > 0 and n_changed == 0
+            counts, means = sums[:, -1], centres.copy()
+            np.divide(sums[:, :-1], counts[:, None], out=means, where=counts[:, None] > 0)
             empty = np.flatnonzero(counts == 0)
-            means = np.where(
-                counts[:, None] > 0, sums[:, :-1] / np.where(counts > 0, counts, 1.0)[:, None], centres
-            )
             # After the last iteration, only centres without samples move; the bound prevents an endless loop.
             if len(empty) and n_iter < max_iter + len(centres):
                 means = means if n_iter < max_iter else centres.copy()

@@ -64,7 +64,7 @@ class Features:
 
     @cached_property
     def _keeps_blocks(self) -> bool:
-        return self.keep and self.X.nbytes <= KEPT_BYTES and not _mapped(self.X)
+        return self.keep and self.X.nbytes <= KEPT_BYTES and not is_mapped(self.X)
 
     @property
     def n_samples(self) -> int:
@@ -130,9 +130,9 @@ class Features:
         return lambda rows: (kept, rows.start)
 
 
-def _mapped(X: np.ndarray | None) -> bool:
+def is_mapped(X: np.ndarray | None) -> bool:
     """True if an array is a view of a memory-mapped file."""
-    return X is not None and (isinstance(X, np.memmap) or _mapped(getattr(X, "base", None)))
+    return X is not None and (isinstance(X, np.memmap) or is_mapped(getattr(X, "base", None)))
 
 
 class Chunk(NamedTuple):

@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import reduce
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
 from operator import add
 from typing import Any
 
 import numpy as np
 
-from skem.engine.rows import Features, Rows
+from skem.engine import threads
+from skem.engine.rows import KEPT_BYTES, Features, Rows, is_mapped
 from skem.engine.threads import Workers
 
 CHUNK_SAMPLES = 8192
 """Samples per chunk. A constant makes results independent of the machine; with fewer samples, Python overhead dominates."""
+
+LEAST_WORK = 2**22
+"""Multiply-adds that are worth several threads: some 0.2 ms."""
+
+CALLER = Workers(1)
+"""The calling thread."""
+
+
+class Scratch(threading.local):
+    """Memory of each thread: what ``allocate`` returned there."""
+
+    def __init__(self, allocate: Callable[[], Any]) -> None:
+        self.memory = allocate()
+
+
+def aligned(shape: tuple[int, int], dtype: type) -> np.ndarray:
+    """Return an uninitialised array that begins with a cache line."""
+    return threads.Scratch().empty(shape[0] * shape[1], np.dtype(dtype)).reshape(shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +57,7 @@ class Samples:
     workers: Workers
     columns: np.ndarray | None = None
     begin: int = 0
+    _blocks: dict[int, np.ndarray] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, rows: Rows, workers: Workers) -> Samples:
@@ -70,10 +91,32 @@ class Samples:
     def _of_columns(self, array: np.ndarray) -> np.ndarray:
         return array if self.columns is None else array.take(self.columns, axis=-1)
 
+    @cached_property
+    def _is_small(self) -> bool:
+        """True if copies of all samples are kept."""
+        return 8 * self.weights.size * self.scale.size <= KEPT_BYTES and not is_mapped(self.features.X)
+
+    @cached_property
+    def _all(self) -> np.ndarray:
+        return self._read(slice(0, len(self.weights)))
+
+    def _read(self, rows: slice) -> np.ndarray:
+        X = self.features.original(slice(self.begin + rows.start, self.begin + rows.stop))
+        return np.ascontiguousarray(self._of_columns(X))
+
     def original(self, chunk: slice) -> np.ndarray:
         """Return samples in input units and dtype, shape (n, m), in C order."""
-        rows = slice(self.begin + chunk.start, self.begin + chunk.stop)
-        return self._of_columns(self.features.original(rows))
+        return self._all[chunk] if self._is_small else self._read(chunk)
+
+    def block(self, chunk: slice) -> np.ndarray:
+        """Return samples in the engine's units as columns, shape (m, n), in float64."""
+        block = self._blocks.get(chunk.start)
+        if block is None:
+            block = np.subtract(self.original(chunk).T, self.shift[:, None], order="C")
+            block /= self.scale[:, None]
+            if self._is_small:
+                self._blocks[chunk.start] = block
+        return block
 
     def internal(self, chunk: slice) -> np.ndarray:
         """Return samples in the engine's units, shape (n, m), in float64."""
@@ -86,11 +129,14 @@ class Samples:
         columns = np.arange(len(self.features.scale)) if self.columns is None else self.columns
         return self.features.read(columns, self.begin + indices).T
 
-    def map(self, function: Callable[[slice], Any]) -> list[Any]:
-        """Return ``function(chunk)`` for all chunks."""
-        return self.workers.map(function, self.chunks)
+    def _workers(self, n_products: int) -> Workers:
+        return self.workers if len(self.weights) * n_products > LEAST_WORK else CALLER
 
-    def sum(self, function: Callable[[slice], Any]) -> Any:
-        """Return the sum of ``function(chunk)`` over all chunks, added in order."""
-        with self.workers.imap(function, self.chunks) as results:
+    def map(self, function: Callable[[slice], Any], n_products: int = LEAST_WORK) -> list[Any]:
+        """Return ``function(chunk)`` for all chunks, with threads if this number of multiply-adds per sample is worth them."""
+        return self._workers(n_products).map(function, self.chunks)
+
+    def sum(self, function: Callable[[slice], Any], n_products: int = LEAST_WORK) -> Any:
+        """Return the sum of ``function(chunk)`` over all chunks, added in order; ``n_products`` is as for `map`."""
+        with self._workers(n_products).imap(function, self.chunks) as results:
             return reduce(add, results)

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from skem.engine.kmeans import squared_distances
-from skem.engine.samples import Samples
+from skem.engine import compiled
+from skem.engine.samples import Samples, Scratch, aligned
 
 Seeds = Callable[[Samples, int, np.random.RandomState], np.ndarray]
 
@@ -30,21 +30,23 @@ def _register(name: str) -> Callable[[Seeds], Seeds]:
 def _random_order(samples: Samples, random_state: np.random.RandomState) -> np.ndarray:
     """Sort the samples by their projections on a random direction, which do not depend on their order; shape (n,)."""
     direction = random_state.standard_normal(len(samples.scale))
-    # The rounding of a matrix product would depend on the position of a sample.
-    projections = samples.map(lambda chunk: (samples.internal(chunk) * direction).sum(axis=1))
-    return np.argsort(np.concatenate(projections), kind="stable")
+    # The rounding of a product with BLAS would depend on the position of a sample.
+    chunks = samples.map(lambda chunk: np.einsum("in,i->n", samples.block(chunk), direction))
+    projections = np.concatenate(chunks)
+    order = projections.argsort()
+    ties = (np.diff(projections[order]) == 0).any()
+    return projections.argsort(kind="stable") if ties else order
 
 
-def _at_shares(order: np.ndarray, weights: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Return the indices of the samples at these shares, from 0 to 1, of the cumulative weights."""
-    edges = np.cumsum(weights[order])
+def _at_shares(order: np.ndarray, edges: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Return the indices of the samples at these shares, from 0 to 1, of the cumulative weights in an order."""
     return order[np.searchsorted(edges, shares * edges[-1], side="right").clip(max=len(edges) - 1)]
 
 
 @_register("static_subset")
 def _static_subset(samples: Samples, n_clusters: int, random_state: np.random.RandomState) -> np.ndarray:
     order, shares = np.arange(len(samples.weights)), (np.arange(n_clusters) + 0.5) / n_clusters
-    return samples.at(_at_shares(order, samples.weights, shares))
+    return samples.at(_at_shares(order, np.cumsum(samples.weights[order]), shares))
 
 
 @_register("random_subset")
@@ -52,64 +54,71 @@ def random_subset(samples: Samples, n_clusters: int, random_state: np.random.Ran
     """Draw by systematic sampling: distinct samples if there are enough of them."""
     order = _random_order(samples, random_state)
     shares = (np.arange(n_clusters) + random_state.uniform()) / n_clusters
-    return samples.at(_at_shares(order, samples.weights, shares))
+    return samples.at(_at_shares(order, np.cumsum(samples.weights[order]), shares))
 
 
-class _Nearest:
-    """Squared distance of each sample to the nearest seed so far, in ``squares`` (n,)."""
+class _Seeds:
+    """Samples chosen as seeds: their ``indices``, and the squared distance of each sample to the nearest of them."""
 
-    def __init__(self, samples: Samples, seed: np.ndarray) -> None:
-        self._samples, self.squares = samples, np.full(len(samples.weights), np.inf)
-        self.add(seed)
+    def __init__(self, samples: Samples, first: int, n_candidates: int = 1) -> None:
+        q, width = n_candidates, compiled.nearest().TILE
+        self._samples = samples
+        self._scratch = Scratch(lambda: (np.empty(width), aligned((q, width), np.float64)))
+        self._squares, self._nearest = np.full((q + 1, len(samples.weights)), np.inf), 0
+        self.indices: list[int] = []
+        self.add_best(np.array([first]))
 
-    def _with(self, candidate: np.ndarray, chunk: slice) -> np.ndarray:
-        """Return the squared distances of a chunk after adding a candidate to the seeds."""
-        squares = self.squares[chunk]
-        first = np.zeros(len(squares), dtype=np.int32)
-        return np.minimum(squares, squared_distances(self._samples, chunk, candidate[None], first))
+    @property
+    def squares(self) -> np.ndarray:
+        """Squared distance of each sample to the nearest seed, shape (n,)."""
+        return self._squares[self._nearest]
 
-    def add(self, seed: np.ndarray) -> None:
-        def update(chunk: slice) -> None:
-            self.squares[chunk] = self._with(seed, chunk)
+    def cumulate(self, order: np.ndarray) -> np.ndarray:
+        """Return the cumulative weighted ``squares`` in an order of the samples (n,), which the next seed overwrites."""
+        sums = self._squares[self._nearest - 1]
+        compiled.nearest().cumulate(order, self._samples.weights, self.squares, sums)
+        return sums
 
-        self._samples.map(update)
+    def add_best(self, candidates: np.ndarray) -> None:
+        """Add the candidate (q,) that leaves the smallest weighted sum of squared distances."""
+        samples, rows = self._samples, np.ascontiguousarray(self._samples.at(candidates))
 
-    def inertia(self, candidates: np.ndarray) -> np.ndarray:
-        """Return the weighted sum of squared distances after adding each of the candidates, shape (q,)."""
-        weights = self._samples.weights
-        return self._samples.sum(
-            lambda chunk: np.array([weights[chunk] @ self._with(c, chunk) for c in candidates])
-        )
+        def totals_of_chunk(chunk: slice) -> np.ndarray:
+            totals, x = np.empty(len(rows)), (samples.block(chunk), samples.weights[chunk], chunk.start)
+            results = self._squares, self._nearest, totals
+            compiled.nearest().closer(x, rows, results, self._scratch.memory)
+            return totals
+
+        best = samples.sum(totals_of_chunk, (len(rows) + 8) * rows.shape[1]).argmin()
+        self.indices.append(candidates[best])
+        self._nearest = best + (best >= self._nearest)
+
+    def centres(self, n_clusters: int) -> np.ndarray:
+        """Return the seeds, and copies of the first one up to ``n_clusters``, shape (K, m)."""
+        copies = self.indices[:1] * (n_clusters - len(self.indices))
+        return self._samples.at(np.array(self.indices + copies))
 
 
 @_register("k-means++")
 def kmeans_plusplus(samples: Samples, n_clusters: int, random_state: np.random.RandomState) -> np.ndarray:
     """Repeatedly draw candidates by squared distance and keep the best one (Arthur and Vassilvitskii 2007)."""
     order, n_candidates = _random_order(samples, random_state), 2 + int(np.log(n_clusters))
-
-    def draw(weights: np.ndarray, size: int) -> np.ndarray:
-        return samples.at(_at_shares(order, weights, random_state.uniform(size=size)))
-
-    seeds = [draw(samples.weights, 1)[0]]
-    nearest = _Nearest(samples, seeds[0])
-    while len(seeds) < n_clusters:
-        potential = samples.weights * nearest.squares
-        if not potential.any():  # No distinct sample is left.
-            return np.stack(seeds + seeds[:1] * (n_clusters - len(seeds)))
-        candidates = draw(potential, n_candidates)
-        seeds.append(candidates[nearest.inertia(candidates).argmin()])
-        nearest.add(seeds[-1])
-    return np.stack(seeds)
+    first = _at_shares(order, np.cumsum(samples.weights[order]), random_state.uniform(size=1))
+    seeds = _Seeds(samples, first[0], n_candidates)
+    while len(seeds.indices) < n_clusters:
+        edges = seeds.cumulate(order)
+        if edges[-1] == 0:  # No distinct sample is left.
+            break
+        seeds.add_best(_at_shares(order, edges, random_state.uniform(size=n_candidates)))
+    return seeds.centres(n_clusters)
 
 
 def _spread(samples: Samples, n_clusters: int, first: int) -> np.ndarray:
     """Repeatedly take the sample farthest from all seeds so far, starting with index ``first``."""
-    seeds = [samples.at(np.array([first]))[0]]
-    nearest = _Nearest(samples, seeds[0])
-    while len(seeds) < n_clusters:
-        seeds.append(samples.at(np.array([nearest.squares.argmax()]))[0])
-        nearest.add(seeds[-1])
-    return np.stack(seeds)
+    seeds = _Seeds(samples, first)
+    while len(seeds.indices) < n_clusters:
+        seeds.add_best(np.array([seeds.squares.argmax()]))
+    return seeds.centres(n_clusters)
 
 
 @_register("static_spread")
@@ -120,5 +129,5 @@ def _static_spread(samples: Samples, n_clusters: int, random_state: np.random.Ra
 @_register("random_spread")
 def _random_spread(samples: Samples, n_clusters: int, random_state: np.random.RandomState) -> np.ndarray:
     order = _random_order(samples, random_state)
-    first = _at_shares(order, samples.weights, random_state.uniform(size=1))
+    first = _at_shares(order, np.cumsum(samples.weights[order]), random_state.uniform(size=1))
     return _spread(samples, n_clusters, int(first[0]))

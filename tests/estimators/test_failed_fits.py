@@ -120,7 +120,7 @@ def test_errors_of_an_e_step(model, name, place, Error, collections, monkeypatch
 @ERRORS
 @pytest.mark.parametrize(
     ("module", "name"),
-    [(compiled.nearest(), "assign"), (compiled.nearest(), "squared_distances"), (samples, "add")],
+    [(compiled.nearest(), "assign"), (compiled.nearest(), "closer"), (samples, "add")],
 )
 def test_errors_of_k_means(module, name, Error, X, monkeypatch):
     error = Error("no")
