@@ -6,7 +6,7 @@ from pathlib import Path
 from skem.repro import papers
 from skem.repro.ledger import sentences, stated_claims
 from skem.repro.ledger.interpretations import Interpretation
-from skem.repro.render import pages
+from skem.repro.tables import pages
 
 ROOT = Path(__file__).parents[1]
 WORDS = sentences.read(ROOT / "config").protocols

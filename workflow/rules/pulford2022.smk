@@ -13,7 +13,7 @@ PULFORD_FIGURES = {
         for table in (*figure.timing, *figure.needs, *figure.also)
         if table in MADE
     ]
-    for name, figure in papers.load("pulford2022").FIGURES.items()
+    for name, figure in papers.figures("pulford2022").items()
     if figure.needs and set(figure.needs) <= MADE
 }
 # Without the experiment on interpretations there are hardly any to show.

@@ -10,7 +10,7 @@ from skem.repro.tables import iterations
 
 threads.limit_process(1)
 with plain_errors(), style():
-    figures = papers.load(snakemake.params.paper).FIGURES
+    figures = papers.figures(snakemake.params.paper)
     figure = figures.get(snakemake.wildcards.figure, iterations.FIGURE)
     tables = {Path(path).stem: read_table(path) for path in snakemake.input}
     rows = figure.rows(tables, snakemake.params.settings)

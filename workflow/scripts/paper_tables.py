@@ -7,7 +7,7 @@ import pandas as pd
 
 from skem.repro.files import plain_errors, read_table, write_table, write_text
 from skem.repro.papers.measured import concatenated
-from skem.repro.render import pages
+from skem.repro.tables import pages
 
 with plain_errors(snakemake.log):
     inputs = {name: [files] if isinstance(files, str) else files for name, files in snakemake.input.items()}

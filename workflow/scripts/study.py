@@ -4,7 +4,7 @@ import pandas as pd
 
 from skem.repro.files import plain_errors, read_table, write_table, write_text
 from skem.repro.papers.pulford2022 import tables
-from skem.repro.render import pages
+from skem.repro.tables import pages
 
 with plain_errors():
     params, histories = snakemake.params, map(read_table, snakemake.input.history)

@@ -230,6 +230,8 @@ class _Measuring:
             return self._several(term, bound, first)
         if "claim" in term:
             found = Estimate(stated_number(self.evaluator.claims, term["claim"]))
+        elif "value" in term and "metric" not in term:
+            found = Estimate(float(bound.filled(term["value"])))
         else:
             term = _completed(term, first)
             cell = {key: bound.filled(value) for key, value in term.items() if key not in OF_TERMS}

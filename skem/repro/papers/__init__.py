@@ -1,18 +1,24 @@
 """The papers, each with a file ``config/claims/<name>.yaml``, rules ``workflow/rules/<name>.smk``, and a folder here if it needs one.
 
-The module ``paper`` of a folder has some of the attributes of `Paper`. The module ``settings`` has ``Stated``, a pydantic model of
-``config/<name>.yaml``, and ``settings(stated, experiment)``: the paper's settings from an instance of it and a function that reads an
-experiment by name. Contradictions are a `ValueError` or a `KeyError`. Without it, the settings are the content of the file.
+A folder may have the modules
+
+- ``figures``, with ``FIGURES`` by name of file;
+- ``measures``, for rows of claims: functions whose first argument is ``evidence``, which are metrics or verdicts that no row can say;
+  ``names``, from the settings to the names that rows use; ``declared``, from the settings and the folder ``config`` to the cells that a
+  run has, by table of values, with which rows are checked;
+- ``settings``, with ``Stated``, a pydantic model of ``config/<name>.yaml``, and ``settings(stated, experiment)``: the paper's settings
+  from an instance of it and a function that reads an experiment by name. Contradictions are a `ValueError` or a `KeyError`. Without it,
+  the settings are the content of the file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import getmembers, isfunction, signature
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import pandas as pd
@@ -30,48 +36,32 @@ Files = Mapping[str, str | Path]
 """Tables of values by name."""
 
 
-@dataclass(frozen=True)
-class Paper:
-    """Figures of a paper, and Python for its claims.
-
-    Attributes
-    ----------
-    FIGURES : mapping of str to Figure
-        By file name.
-    FUNCTIONS : mapping of str to callable
-        Functions that rows of claims use: metrics that are computed, and verdicts that no row can say.
-    names : callable
-        From the settings to the names that rows use, such as lists of methods.
-    declared : callable
-        From the settings and the folder ``config`` to the cells that a run has, by table of values. Rows are checked with them.
-    """
-
-    FIGURES: Mapping[str, Figure] = field(default_factory=dict)
-    FUNCTIONS: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
-    names: Callable[[Any], dict[str, Any]] = lambda settings: {}
-    declared: Callable[[Any, str | Path], dict[str, list[dict[str, Any]]]] = lambda settings, config: {}
-
-
 def names(config: str | Path = "config") -> list[str]:
     """Return the papers with a file of claims, in alphabetical order."""
     return sorted(path.stem for path in Path(config, "claims").glob(PAPERS))
 
 
-def _has(name: str, module: str) -> bool:
-    """Return True if a paper has a folder with a module."""
-    return (
-        find_spec(f"{__name__}.{name}") is not None and find_spec(f"{__name__}.{name}.{module}") is not None
-    )
+def _module(paper: str, name: str) -> ModuleType | None:
+    """Import a module of a paper's folder, if there is one."""
+    folder = f"{__name__}.{paper}"
+    if find_spec(folder) is None or find_spec(f"{folder}.{name}") is None:
+        return None
+    return import_module(f"{folder}.{name}")
 
 
-def load(name: str) -> Paper:
-    """Import the module ``paper`` of a folder, if there is one."""
-    if not _has(name, "paper"):
-        return Paper()
-    module = import_module(f"{__name__}.{name}.paper")
-    return Paper(
-        **{one.name: getattr(module, one.name) for one in fields(Paper) if hasattr(module, one.name)}
-    )
+def figures(name: str) -> Mapping[str, Figure]:
+    """Return the figures of a paper by name of file."""
+    return getattr(_module(name, "figures"), "FIGURES", {})
+
+
+def _functions(module: ModuleType | None) -> dict[str, Callable[..., Any]]:
+    """Return the functions that rows use."""
+    found = {} if module is None else dict(getmembers(module, isfunction))
+    return {
+        name: function
+        for name, function in found.items()
+        if not name.startswith("_") and next(iter(signature(function).parameters), "") == "evidence"
+    }
 
 
 def evaluator(
@@ -84,16 +74,18 @@ def evaluator(
     kind: type[Evaluator] = Evaluator,
 ) -> Evaluator:
     """Return the evaluator of a paper's claims, on tables of values; ``missing`` are the reasons of tables that were not read."""
-    paper, own = load(name), rows.read(config)[name]
-    functions = {**cells.FUNCTIONS, **paper.FUNCTIONS}
+    measures, own = _module(name, "measures"), rows.read(config)[name]
+    functions = cells.FUNCTIONS | _functions(measures)
     evidence = kind.EVIDENCE(tables, own.metrics, functions, settings, stated, missing)
     by_id = {claim["id"]: claim for claim in stated.to_dict("records")}
-    return kind(own, evidence, by_id, paper.names(settings) | own.file.names)
+    names = measures.names(settings) if measures else {}
+    return kind(own, evidence, by_id, names | own.file.names)
 
 
 def check(name: str, stated: pd.DataFrame, settings: Any, config: str | Path = "config") -> None:
     """Check the ambiguities of a paper, and the rows that measure its claims; `ConfigurationError` with all faults."""
-    known, own = load(name).declared(settings, config), stated[stated["paper"] == name]
+    measures, own = _module(name, "measures"), stated[stated["paper"] == name]
+    known = measures.declared(settings, config) if measures else {}
     tables = {table: pd.DataFrame(cells) for table, cells in known.items()}
     checked = evaluator(name, stated, settings, tables, config=config, kind=declared.Check)
     every = [cell for table in known.values() for cell in table]
@@ -131,10 +123,10 @@ def settings(name: str, config: str | Path = "config", changes: Mapping[str, Any
     path = Path(config) / f"{name}.yaml"
     file = f"{path}, changed by papers.{name}" if changes else path
     stated: Any = merged(read_mapping(path), changes or {})
-    if not _has(name, "settings"):
-        return stated
     # Not all of the paper: every job's process comes here.
-    module = import_module(f"{__name__}.{name}.settings")
+    module = _module(name, "settings")
+    if module is None:
+        return stated
     stated = parsed(module.Stated, stated, [file])
 
     def experiment(wanted: str) -> dict[str, Any]:

@@ -125,7 +125,7 @@ class Results:
         titles = papers.titles(self.config)
         found: dict[str, list[Part]] = {}
         for paper in sorted(papers.names(self.config), key=lambda name: name != "pulford2022"):
-            figures = papers.load(paper).FIGURES
+            figures = papers.figures(paper)
             needs = {name: figures[name].needs for name in figures if name not in SUMMARIES}
             if paper == "pulford2022":
                 needs["table1_accuracy_by_iteration"] = ("table1",)

@@ -45,8 +45,8 @@ rule toy2000:
 
 FIGURE = {
     "skem/repro/papers/toy2000/__init__.py": '"""Toy (2000)."""\n',
-    "skem/repro/papers/toy2000/paper.py": '''
-"""Toy (2000): its figure."""
+    "skem/repro/papers/toy2000/figures.py": '''
+"""Its figures."""
 
 from skem.repro.drawing import Figure, subplots
 

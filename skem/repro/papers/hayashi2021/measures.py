@@ -29,8 +29,6 @@ DRAWS = float(scipy.special.ndtri((1 + LEVEL) / 2))
 """Standard deviations in the half-width of an interval at 95%."""
 
 DUPLICATES = "titanic"
-NEAR = 0.25
-"""Relative difference within which errors count as of the same level."""
 
 
 def names(paper: Settings) -> dict[str, Any]:
@@ -165,12 +163,6 @@ def _ratio(evidence: Evidence, metric: str, dataset: str, method: str) -> pd.Ser
     return of_means + (a - of_means * b) / b.mean()
 
 
-def removed_on_ripley(evidence: Evidence) -> Estimate:
-    """Estimate the number of components that are removed."""
-    left = evidence.estimate("n_components", dataset="ripley", method="sdgm").runs / 2  # type: ignore[operator]
-    return Estimate.of(evidence.paper.model["n_components"] - left, FINAL, PUBLISHED)
-
-
 def largest_reduction(evidence: Evidence) -> Estimate:
     """Estimate the largest reduction of weights; the paper's is that on Ripley's data."""
     found = []
@@ -203,20 +195,7 @@ def network_ratio(evidence: Evidence, method: str) -> Estimate:
     return Estimate.of(pd.concat(columns, axis=1).mean(axis=1), FINAL, "over seeds")
 
 
-def near(evidence: Evidence, dataset: str, method: str) -> Estimate:
-    """Return the difference of errors that counts as none."""
-    error = evidence.estimate("network_error", dataset=dataset, method=method).mean
-    return Estimate((1 + NEAR) * error - error)
-
-
 # Appendix B.
-
-
-def removed(evidence: Evidence, n_components_init: int) -> Estimate:
-    """Estimate the number of components that are removed."""
-    return Estimate(float(n_components_init)) - evidence.estimate(
-        "curve_left", n_components_init=n_components_init
-    )
 
 
 def reduction(evidence: Evidence, n_components_init: int) -> Estimate:
@@ -243,29 +222,3 @@ def not_minimal(evidence: Evidence, claim: Claim) -> Evaluation:
     best = min((m for m in sizes if m <= 8), key=lambda m: error[m].mean)
     comparisons = [greater(left[m], left[best], f"{m} components") for m in sizes if m >= 9]
     return any_of(comparisons, f"{best} initial components suffice; {OWN_DATA}")
-
-
-FUNCTIONS = {
-    function.__name__: function
-    for function in (
-        *(
-            of_splits,
-            cell,
-            kept_weights,
-            initial_weights_of_sdgm,
-            relative,
-            mean_of_ratios,
-            removed_on_ripley,
-        ),
-        *(
-            largest_reduction,
-            n_splits,
-            network_ratio,
-            near,
-            removed,
-            reduction,
-            smallest_reduction,
-            not_minimal,
-        ),
-    )
-}

@@ -49,9 +49,6 @@ BEST, VALIDATED = "test_selected_iteration", "validation_selected_iteration"
 CHANCE = 10.0
 """Accuracy of guessing among ten classes, in percent."""
 
-TOLERANCE = 1e-3
-"""Rise of the mean log-likelihood per iteration, in nats, below which EM has converged: scikit-learn's default."""
-
 SINGULAR = 1e12
 """Condition number from which a covariance counts as singular in float64."""
 
@@ -95,9 +92,10 @@ def names(paper: Settings) -> dict[str, Any]:
 def declared(paper: Settings, config: str | Path) -> dict[str, list[dict[str, Any]]]:
     """Return the cells that a run has, by table of values."""
     cells = [
-        {"dataset": dataset, "method": label, "setting": "preset"}
+        {"dataset": dataset, "method": label, "setting": setting}
         for dataset in paper.headlines
         for label in REPORTED
+        for setting in ("preset", "default")
     ]
     for path in sorted(Path(config, "experiments").glob("*.yaml")):
         for dataset, entry in read_mapping(path)["data_sets"].items():
@@ -251,25 +249,7 @@ def best_components(evidence: Evidence, claim: Claim) -> Evaluation:
     return Evaluation(verdict, top, low, high, by_k[top].n, BEST, note)
 
 
-def converged(evidence: Evidence, claim: Claim) -> Evaluation:
-    """The log-likelihood rises by less than scikit-learn's default tolerance in the best iteration of MNIST."""
-    model = _model(evidence, "mnist")
-    rise = evidence.estimate("rise", dataset="mnist", method=model.method, setting=model.setting)
-    found = all_of([Comparison(Estimate(TOLERANCE) - rise)])
-    note = f"rise of the mean log-likelihood in the best iteration, in nats; tolerance {TOLERANCE:g}"
-    return replace(found, measured=rise.mean, low=rise.low, high=rise.high, note=note)
-
-
 # Remarks
-
-
-def own_machines(evidence: Evidence, claim: Claim) -> str:
-    """Name our own SVMs on MNIST, since the paper quotes its number."""
-    methods = ("svm_quadratic", "svm_rbf")
-    cells = [{"dataset": "mnist", "method": method, "setting": "default"} for method in methods]
-    ours = {NAMES[cell["method"]]: evidence.estimate("final", **cell) for cell in cells}
-    n_train = ", ".join(f"{evidence.rows(BEST, **cell)['n_train'].iloc[0]:.0f}" for cell in cells)
-    return f"the paper quotes its SVM; ours, trained on {n_train} samples: {listed(ours)}"
 
 
 RICE = ("logistic_regression", "lda", "svm_linear", "svm_rbf")
@@ -590,22 +570,3 @@ def robust(evidence: Evidence, claim: Claim) -> Evaluation:
     verdict = "fails" if "fails" in verdicts else "holds" if verdicts == {"holds"} else "undecided"
     note = "; ".join(f"{name} {one.verdict}: {one.note}" for name, one in found.items())
     return Evaluation(verdict, steady.measured, steady.low, steady.high, steady.n, BEST, note)
-
-
-FUNCTIONS = {
-    function.__name__: function
-    for function in (
-        *(table1, typical_peak, typical_accuracy, standard_deviation, share_lost, fit_seconds, cost),
-        *(
-            peak_within_40,
-            shared_reduction,
-            fall_of_sharing,
-            by_regularisation,
-            own_machines,
-            nested_accuracies,
-        ),
-        *(other_initialisations, best_setting, best_components, many_features, larger_data, memory),
-        *(orders_of_magnitude, cheaper, little_arrangement, insensitive, no_divergence, stability),
-        *(within_unit, robust, converged),
-    )
-}

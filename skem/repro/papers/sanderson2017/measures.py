@@ -297,7 +297,7 @@ def cost_of_few(evidence: Evidence, dataset: str, covariance: str, log: bool = F
 # Times.
 
 
-def seconds(
+def fit_seconds(
     evidence: Evidence, dataset: str, method: str, of: str = "seconds", n_threads: int | str = 1
 ) -> Estimate:
     """Estimate "seconds" of a whole fit, "kmeans_seconds" or "seconds_per_iteration" over rounds."""
@@ -320,14 +320,14 @@ def _ratio(a: Estimate, b: Estimate, log: bool = False, factor: float = 1.0) -> 
 
 def ratio(evidence: Evidence, dataset: str, log: bool = False) -> Estimate:
     """Estimate seconds of mlpack over those of Armadillo."""
-    mlpack, armadillo = (seconds(evidence, dataset, m) for m in ("mlpack_full", "armadillo_diag"))
+    mlpack, armadillo = (fit_seconds(evidence, dataset, m) for m in ("mlpack_full", "armadillo_diag"))
     return _ratio(mlpack, armadillo, log)
 
 
 def iteration_ratio(evidence: Evidence, dataset: str, log: bool = False) -> Estimate:
     """Estimate seconds of an iteration of EM over those of one of k-means."""
     em, kmeans = (
-        seconds(evidence, dataset, "armadillo_diag", metric)
+        fit_seconds(evidence, dataset, "armadillo_diag", metric)
         for metric in ("seconds_per_iteration", "kmeans_seconds")
     )
     return _ratio(em, kmeans, log, evidence.paper.kmeans_iter)
@@ -336,7 +336,7 @@ def iteration_ratio(evidence: Evidence, dataset: str, log: bool = False) -> Esti
 def exp_share(evidence: Evidence, dataset: str) -> Estimate:
     """Estimate the seconds of exp() of as many numbers as an iteration has, in percent of the iteration."""
     rows = evidence.rows("exponentials", about="exp", dataset=dataset)
-    spent = seconds(evidence, dataset, "armadillo_diag", "seconds_per_iteration")
+    spent = fit_seconds(evidence, dataset, "armadillo_diag", "seconds_per_iteration")
     n_rows = evidence.rows("seconds", dataset=dataset)["n_rows"].iloc[0]
     scale = scale_of(evidence, dataset, n_rows)
     return Estimate.of(100 * scale * rows.set_index("round")["seconds"] / spent.runs, FINAL)
@@ -344,7 +344,7 @@ def exp_share(evidence: Evidence, dataset: str) -> Estimate:
 
 def speedup(evidence: Evidence) -> Estimate:
     """Estimate seconds of Figure 2 on one thread over those on sixteen."""
-    one, sixteen = (seconds(evidence, SYNTHETIC, "armadillo_diag", n_threads=n) for n in (1, 16))
+    one, sixteen = (fit_seconds(evidence, SYNTHETIC, "armadillo_diag", n_threads=n) for n in (1, 16))
     return _ratio(one, sixteen)
 
 
@@ -355,12 +355,3 @@ def kmeans_share(evidence: Evidence) -> Estimate:
     means = share.groupby(rows["n_threads"]).mean()
     listed = ", ".join(f"{n} threads {value:.0f}" for n, value in means.items())
     return Estimate.of(share.reset_index(drop=True), FINAL, f"in %: {listed}")
-
-
-FUNCTIONS = {
-    function.__name__: function
-    for function in (
-        *(best, best_likelihood, no_significant_loss, of_folds, size, saved_by_floor, mahalanobis, advised),
-        *(samples_per_gaussian, cost_of_few, ratio, iteration_ratio, exp_share, speedup, kmeans_share),
-    )
-} | {"fit_seconds": seconds}

@@ -281,12 +281,3 @@ def n_separate(evidence: Evidence, claim: Claim) -> Evaluation:
     if verdict == "fails":
         verdict = "higher" if comparisons[1].fails(len(comparisons)) else "lower"
     return Evaluation(verdict, protocol=four.protocol, note=note)
-
-
-FUNCTIONS = {
-    function.__name__: function
-    for function in (
-        *(cell, pool, selected, rest, least, equal_share, from_printed),
-        *(best_of_column, depends_on_lambda, same_fits, n_separate),
-    )
-}

@@ -10,7 +10,6 @@ from claims import BY_ID, ROOT, STATED, evaluate, evaluator, page
 
 from skem.repro import papers
 from skem.repro.ledger import summary
-from skem.repro.ledger.estimates import NotRun
 from skem.repro.papers.hayashi2021 import boundaries, errors, tables
 from skem.repro.papers.hayashi2021.figures import FIGURES
 from skem.repro.papers.hayashi2021.measures import cell, mean_of_ratios
@@ -28,7 +27,7 @@ CURVE = {2: (30, 30, 2, 8), 4: (14, 13.5, 4, 14), 6: (12, 11.5, 6, 17), 8: (10, 
 
 
 def split_errors(spread=0.1, **changed):
-    """Errors and weights as printed, plus noise; ``changed`` adds to a method's error, or to the number of components."""
+    """Errors and weights as printed, plus noise; ``changed`` adds to a method's error."""
     rng, rows = np.random.default_rng(0), []
     for dataset, entry in PAPER.data_sets.items():
         initial = (2 * PAPER.model["n_components"] - 1) * entry.get("n_train", 250)
@@ -41,7 +40,6 @@ def split_errors(spread=0.1, **changed):
                 row |= {"error": error + changed.get(method, 0.0), "log_loss": 0.5, "calibration_error": 2.0}
                 row["weights"] = weights + (plain == "sdgm") * rng.normal()
                 row |= {"initial_weights": initial, "n_components": 4.0 + 0.1 * rng.normal()}
-                row["n_components"] += changed.get("n_components", 0.0)
                 rows.append(row)
     return pd.DataFrame(rows)
 
@@ -92,14 +90,9 @@ def test_the_papers_own_numbers_are_reproduced():
 @pytest.mark.parametrize(
     ("name", "values", "expected"),
     [
-        ("table1.banana.sdgm_error", {"errors": split_errors(sdgm=2.0)}, "worse"),
-        ("table1.banana.sdgm_error", {"errors": split_errors(sdgm=-2.0)}, "better"),
         # Five test samples do not separate deterministic methods, although this is more than the paper's methods differ by.
         ("table1.ripley.gp_error", {"errors": split_errors(spread=0.0, gp=0.3)}, "not testable"),
         ("table1.ripley.gp_error", {"errors": split_errors(spread=0.0, gp=0.7)}, "worse"),
-        ("table1.breast_cancer.sdgm_error", {"errors": split_errors(spread=1.2)}, "too few runs"),
-        ("table1.breast_cancer.sdgm_error", {"errors": split_errors(spread=6.0)}, "not testable"),
-        ("table1.titanic.sdgm_weights", {}, "not comparable"),
         # A point of error on waveform is no more than two draws of its samples differ by; the benchmark's own samples decide.
         ("table1.waveform.sdgm_error", {"errors": split_errors(sdgm=1.0)}, "not testable"),
         ("table1.waveform.sdgm_error", {"errors": split_errors(sdgm=1.0).assign(benchmark=True)}, "worse"),
@@ -107,16 +100,9 @@ def test_the_papers_own_numbers_are_reproduced():
         ("table1.waveform.sdgm_weights", {"errors": split_errors().assign(weights=13.0)}, "higher"),
         ("table1.mean.gp_error", {"errors": split_errors(0.05)}, "reproduced"),
         ("table1.mean.gp_error", {"errors": split_errors(0.05, gp=2.0)}, "worse"),
-        ("fig3.n_components_removed", {"errors": split_errors().assign(n_components=4.0)}, "reproduced"),
-        ("fig3.n_components_removed", {"errors": split_errors(n_components=-2.0)}, "higher"),
         ("sec4-1.weight_reduction_max", {}, "reproduced"),
         ("sec4-1.weight_reduction_max", {"errors": split_errors().assign(weights=99.0)}, "lower"),
-        ("sec4-1.initial_weights", {}, "holds"),
-        ("sec4-1.initial_weights", {"errors": split_errors().assign(initial_weights=9)}, "fails"),
         ("fig7c.not_minimal", {}, "holds"),
-        ("sec4-2-2.same_level_sparse", {"images": networks(spread=0.005)}, "holds"),
-        ("sec4-2-2.same_level_sparse", {"images": networks(dgmm_error=-0.6)}, "fails"),
-        ("sec4-2-2.same_level_sparse", {"images": networks(sdgm_weights=60)}, "fails"),
         ("sec5.sparsity", {"images": networks(dgmm_error=0.5)}, "holds"),
         ("sec5.sparsity", {"images": networks(dgmm_error=0.5), "errors": split_errors(mgp=-1.0)}, "fails"),
     ],
@@ -160,22 +146,6 @@ def test_another_draw_has_other_training_and_test_samples():
         assert found.grain == pytest.approx(
             np.hypot(test_samples, of_training), rel=0.4 * (spread > 0) + 0.01
         )
-
-
-def test_remarks_on_the_baselines():
-    notes = {method: evaluate(evidence(), f"hayashi.table1.breast_cancer.{method}_error").note for method in ("gp", "sdgm")}  # fmt: skip
-    assert all("codes the categories" in note for note in notes.values())
-    assert ["Wenzel" in note for note in notes.values()] == [True, False]
-    assert "10 components 10.0 and 9.0" in evaluate(evidence(), "hayashi.fig7a.test_above_train").note
-
-
-def test_remarks_and_missing_runs():
-    note = evaluate(evidence(), "hayashi.table2.mnist_d2.sdgm").note
-    assert note.startswith("the paper gives neither")
-    assert "8 to 32 channels and 10 epochs" in note
-    for name, message in (("sec1.beats_fc_softmax", "add the target hayashi_images"), ("table1.banana.gp_error", "add the target hayashi")):  # fmt: skip
-        with pytest.raises(NotRun, match=f"{message}$"):
-            evaluate(evaluator("hayashi2021", {}, PAPER), f"hayashi.{name}")
 
 
 def test_checkerboard():

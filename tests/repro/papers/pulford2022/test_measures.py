@@ -145,19 +145,6 @@ def test_specification_curve(surveyed):
     assert panel.lines[-1].get_xdata() == 2 * [cifar["paper_value"].iloc[0]]
 
 
-def test_remarks_beside_a_verdict(everything):
-    notes = {
-        "abstract.better_and_cheaper": "initialisation by class, validation-selected iteration: ",
-        "sec3-2.rice.beats_conventional": "all selected on training samples (rice, nested): the model ",
-        "sec4.low_dim_wins": "(ionosphere, nested): the model ",
-        "table1.fashion_mnist.pskem_accuracy": "the best of 30 configurations in each run",
-        "sec2-3.skem_above_100_features": "with reg_covar = 0.03, so stability without regularisation was not",
-        "sec3-2.fashion_mnist.bagged_trees_50_accuracy": "the paper prints no settings",
-    }
-    for name, words in notes.items():
-        assert words in evaluated(name, everything).note
-
-
 def test_the_configuration_on_mnist_is_shown_by_regularisation():
     named = {
         "3x13-K60-reg_covar0.3": (0.977, 0.3),
@@ -171,19 +158,6 @@ def test_the_configuration_on_mnist_is_shown_by_regularisation():
         "sec3-1.mnist.pskem_accuracy", evidence_of({"mnist": pd.concat(found)}), headline="setting"
     ).note
     assert note.endswith("; 3x13-K60 by reg_covar: 0.03 97.16, 0.3 97.70")
-
-
-def test_a_quoted_svm_stands_beside_our_own():
-    accuracies = {"pskem": around(0.97), "svm_quadratic": [[0.98]], "svm_rbf": [[0.985]]}
-    found = [
-        history(method, "3x13-K60" if method == "pskem" else "default", accuracy)
-        for method, accuracy in accuracies.items()
-    ]
-    one = evaluated(
-        "sec3-1.mnist.beats_poly_svm", evidence_of({"mnist": pd.concat(found)}), headline="setting"
-    )
-    assert one.verdict == "holds"
-    assert one.note.endswith("ours, trained on 10, 10 samples: quadratic SVM 98.00, RBF SVM 98.50")
 
 
 @pytest.mark.parametrize(
@@ -327,11 +301,6 @@ def test_folds_of_rice(folds, expected):
     assert [verdict(f"sec3-2.rice.{name}", evidence, rice_folds=folds) for name in claims] == expected
 
 
-def test_the_default_folds_of_rice_are_those_of_the_text_and_of_the_toolbox():
-    known = rows.read(ROOT / "config")["pulford2022"].file.interpretations["rice_folds"]
-    assert known.default == "each-its-own"
-
-
 def drawn(accuracies, dataset="mnist_half", **columns):
     """A table of values with the accuracies of all runs, by method and setting."""
     return pd.concat(
@@ -379,19 +348,6 @@ def test_the_largest_of_many_standard_deviations_is_rarely_too_large():
         runs = section33(lambda *_: rng.normal(0.9, 0.01, 20), blocks=(3, 6, 12, 18), ks=range(12, 44, 4))
         notes.append(evaluated("sec1.robustness", evidence_from(stable, runs)).note)
     assert not [note for note in notes if "initialisation fails" in note]
-
-
-@pytest.mark.parametrize(("rise", "expected"), [(0.02, "fails"), (1e-4, "holds")])
-def test_convergence_is_that_of_the_likelihood(rise, expected):
-    """The accuracy peaks in the third of four iterations, and hardly changes after it."""
-    passes = [[0.5, 0.7, 0.9 + d, 0.9 + d - 1e-5] for d in (0.0, 0.001, 0.002)]
-    table = history("pskem", "3x13-K60", passes)
-    table["log_likelihood"] = table["iteration"].map({1: -9.0, 2: -2.0, 3: -2.0 + rise, 4: -2.0 + rise})
-    table["log_likelihood"] += 1e-6 * table["run"] * table["iteration"]
-    evidence = evidence_of({"mnist": table})
-    found = evaluated("sec3-1.mnist.peak_is_convergence", evidence)
-    assert (found.verdict, found.measured) == (expected, pytest.approx(rise, abs=1e-5))
-    assert verdict("sec3-1.mnist.peak_is_convergence", evidence, convergence="accuracy") == "holds"
 
 
 def test_sharing_may_rise_in_one_step_and_tend_to_fall():

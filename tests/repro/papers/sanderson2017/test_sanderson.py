@@ -27,12 +27,12 @@ def printed(dataset, method, quantity):
 
 
 def values(**changed):
-    """Results as printed, plus noise; ``changed`` multiplies likelihoods of a method or its "seconds_<method>"."""
+    """Results as printed, plus noise; ``changed`` are other results."""
     rng, found = np.random.default_rng(0), {name: [] for name in VALUES}
     for dataset, n_rows in ROWS.items():
         scale = n_rows / PAPER.data_sets[dataset].get("drawn", n_rows)
         for method in PAPER.methods(dataset):
-            total = (printed(dataset, method, "log_likelihood") or -1e5) * scale * changed.get(method, 1.0)
+            total = (printed(dataset, method, "log_likelihood") or -1e5) * scale
             row = {"dataset": dataset, "method": method, "n_rows": n_rows, "note": ""}
             row["guard"] = METHODS[method].bound.format(floor=PAPER.floor)
             noise = changed.get("noise", 2e-4) * abs(total) * abs(rng.normal(size=10)) * (np.arange(10) > 0)
@@ -45,9 +45,8 @@ def values(**changed):
                 total = (
                     {1: 272.0, 16: 27.0}[n_threads] if figure2 else printed(dataset, method, "fit_seconds")
                 )
-                total = (total or 1.0) * changed.get(f"seconds_{method}", 1.0)
-                total *= n_rows / PAPER.data_sets.get(dataset, {}).get("drawn", n_rows)
-                kmeans = changed.get("kmeans_share", 0.3 if figure2 else 0.02) * total
+                total = (total or 1.0) * n_rows / PAPER.data_sets.get(dataset, {}).get("drawn", n_rows)
+                kmeans = (0.3 if figure2 else 0.02) * total
                 row = {"dataset": dataset, "method": method, "n_threads": n_threads, "n_rows": n_rows}
                 row |= {
                     "note": "",
@@ -60,12 +59,11 @@ def values(**changed):
                     row[name] *= 1 + 0.001 * rng.normal(size=3)
                 found["timing"] += pd.DataFrame(row).assign(round=range(3)).to_dict("records")
         for turn in range(3):
-            spent = found["timing"][-3 + turn]["seconds_per_iteration"] * changed.get("exp", 0.0)
-            row = {"about": "exp", "dataset": dataset, "round": turn, "seconds": spent}
+            row = {"about": "exp", "dataset": dataset, "round": turn, "seconds": 0.0}
             found["timing_others"].append(row)
-    inits = {"static_subset": 1.0, "random_subset": 1.1, "static_spread": 2.0}
+    inits = {"static_subset": 1.0, "random_subset": 1.1, "static_spread": 2.0, "random_spread": 2.0}
     for turn in range(3):
-        for init, total in (inits | {"random_spread": changed.get("spread", 2.0)}).items():
+        for init, total in inits.items():
             row = {"about": "seeds", "init": init, "round": turn, "seconds": total + 0.01 * rng.normal()}
             found["timing_others"].append(row)
         for engine in times.KMEANS:
@@ -74,15 +72,14 @@ def values(**changed):
             found["timing_others"].append(row | {"round": turn})
     for dataset, methods in PAPER.heldout["data_sets"].items():
         for method in methods:
-            value = -2.0 - changed.get("full_is_worse", -1.0) * (METHODS[method].covariance == "full")
-            row = {"dataset": dataset, "method": method, "guard": "", "note": ""}
-            row["train"] = value + changed.get("overfit", 0.0) * (METHODS[method].covariance == "full")
+            value = -2.0 + (METHODS[method].covariance == "full")
+            row = {"dataset": dataset, "method": method, "guard": "", "note": "", "train": value}
             found["heldout"] += [row | {"fold": f, "test": value + 0.01 * rng.normal()} for f in range(5)]
     sd = changed.get("initialisations", 1e-4)
     for dataset in PAPER.advice["data_sets"]:
         for about, least in (PROTOTYPE | changed.get("enough", {})).items():
             for covariance in ("diag", "full") if about == "rows_per_component" else ("diag",):
-                loss = 0.2 * (1 + changed.get("full_needs_more", 1) * (covariance == "full"))
+                loss = 0.2 * (1 + (covariance == "full"))
                 row = {"dataset": dataset, "about": about, "covariance": covariance, "n_iter": 10}
                 found["advice"] += [
                     row
@@ -130,30 +127,12 @@ def test_the_papers_own_numbers_are_reproduced():
     assert other.index.str.contains("fit_seconds|pokerhand.*log_likelihood").all()
 
 
-def test_times_and_stand_ins_are_not_comparable():
-    table = verdicts(
-        "seconds|speedup|share|exp_dominates|pokerhand.*likelihood|diag_higher.poker", AS_PRINTED
-    )
-    assert set(table["verdict"]) == {"not comparable"}
-    assert table["remark"].str.match("other machine|other samples").all()
-    # An ordering of programs on one machine is comparable, but not on a stand-in.
-    found = values()
-    slow = (found["timing"]["dataset"] == "pokerhand") & (found["timing"]["method"] == "armadillo_diag")
-    found["timing"].loc[slow, "seconds"] *= 1e6
-    assert evaluate(evidence(found), "sanderson.sec5.faster_everywhere").verdict == "holds"
-
-
 @pytest.mark.parametrize(
     ("name", "changed", "expected"),
     [
-        ("table1.winequality.gmm_diag_log_likelihood", {"armadillo_diag": 1.1}, "worse"),
-        ("table1.winequality.gmm_diag_log_likelihood", {"armadillo_diag": 0.9}, "better"),
         ("table1.winequality.gmm_diag_log_likelihood", {"noise": 1.0}, "too few runs"),
         ("table1.winequality.gmm_diag_log_likelihood", {"noise": 3.0}, "not testable"),
         ("sec5.no_significant_loss", {}, "undecided"),
-        ("sec5.regularisation", {"full_is_worse": 1.0, "overfit": 2.0}, "holds"),
-        ("sec5.regularisation", {"full_is_worse": 1.0}, "fails"),  # on its own training samples, too
-        ("sec5.regularisation", {}, "fails"),
         ("sec3.mahalanobis", {}, "holds"),
         ("sec3.mahalanobis", {"euclidean": -90.0}, "fails"),
         ("sec3.kmeans_iterations", {}, "reproduced"),
@@ -171,8 +150,6 @@ def test_times_and_stand_ins_are_not_comparable():
         ("sec2-2.variance_floor", {"collapses": {1e-10: ["ozone"]}}, "fails"),
         ("sec4.var_floor", {}, "holds"),
         ("sec4.var_floor", {"collapses": {0.0: ["ozone"], 1e-10: ["ozone"]}}, "fails"),
-        ("sec4.diag_fewer_samples", {}, "holds"),
-        ("sec4.diag_fewer_samples", {"full_needs_more": -0.5}, "fails"),
     ],
 )  # fmt: skip
 def test_verdicts(name, changed, expected):

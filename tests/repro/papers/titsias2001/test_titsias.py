@@ -182,14 +182,6 @@ def test_standard_deviations_over_folds():
     assert (spread.n, spread.freedom) == (25, 100)
 
 
-def test_missing_runs():
-    table = verdicts(OWN, evidence())
-    missing = table[table.index.str.contains("table2|fig3_prbf|averaging_best.pima")]
-    assert missing["remark"].str.contains("add the target titsias").all()
-    clouds = table[table.index.str.contains("clouds") & (table["external"] == "no")]
-    assert clouds["remark"].str.contains("clouds is not available").all()
-
-
 def test_cells_that_the_configuration_leaves_out():
     changes = {"tables": {"pima": {"n_components": [6]}, "pima_raw": {"n_components": [6]}}}
     paper = papers.settings("titsias2001", ROOT / "config", changes)

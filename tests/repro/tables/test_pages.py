@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from skem.repro.render.pages import Page, render
+from skem.repro.tables.pages import Page, render
 
 NAN = float("nan")
 CELLS = pd.DataFrame(
