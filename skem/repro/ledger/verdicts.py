@@ -15,7 +15,7 @@ large as the value. An interval that says little supports no verdict (`Evaluatio
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -64,11 +64,6 @@ NAN = float("nan")
 def joined(*notes: str) -> str:
     """Join the notes that are not empty."""
     return "; ".join(filter(None, notes))
-
-
-def listed(estimates: Mapping[str, Estimate], form: str = "{:.2f}") -> str:
-    """List the means of estimates by name, as in "LDA 92.10, QDA 91.20"."""
-    return ", ".join(f"{name} {form.format(e.mean)}" for name, e in estimates.items())
 
 
 @dataclass(frozen=True)
@@ -261,14 +256,6 @@ class Comparison:
 def greater(a: Estimate, b: Estimate, what: str = "", or_equal: bool = False) -> Comparison:
     """State that a is greater than b on average."""
     return Comparison(a - b, or_equal, what)
-
-
-def equivalent(a: Estimate, b: Estimate, margin: float, what: str) -> list[Comparison]:
-    """State that two means differ by less than a margin, in either direction."""
-    d = a - b
-    return [
-        Comparison(replace(d, mean=margin - sign * d.mean, runs=None), what=what, shown=d) for sign in (1, -1)
-    ]
 
 
 RELATIONS = (">", ">=", "not above", "within")

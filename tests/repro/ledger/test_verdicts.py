@@ -147,7 +147,7 @@ def test_printed_standard_deviations():
 def test_an_equivalence_shows_the_difference():
     rng = np.random.default_rng(7)
     a, b = over(rng.normal(84.5, 0.1, 10)), over(rng.normal(84.8, 0.1, 10))
-    found = all_of(verdicts.equivalent(a, b, 1.0, "k-NN"))
+    found = all_of(verdicts.related(a, "within", b, 1.0, "k-NN"))
     assert (found.verdict, found.measured) == ("holds", pytest.approx(a.mean - b.mean))
     assert found.low < found.measured < found.high < 0
 

@@ -28,15 +28,15 @@ from skem.repro.ledger.estimates import (
     pooled,
     reduction,
 )
+from skem.repro.ledger.evaluator import Listed
 from skem.repro.ledger.stated_claims import claim as stated_claim
 from skem.repro.ledger.verdicts import (
     Comparison,
     Evaluation,
     all_of,
     departure,
-    equivalent,
     joined,
-    listed,
+    related,
 )
 from skem.repro.names import NAMES
 from skem.repro.papers.pulford2022.settings import Headline, Settings
@@ -157,7 +157,7 @@ def by_regularisation(evidence: Evidence, claim: Claim) -> str:
         f"{value:g}": evidence.estimate(BEST, dataset="mnist", method=model.method, setting=str(name))
         for name, value in own["reg_covar"].dropna().sort_values().items()
     }
-    return f"{model.setting} by reg_covar: {listed(found)}" if len(found) > 1 else ""
+    return f"{model.setting} by reg_covar: {Listed(found):.2f}" if len(found) > 1 else ""
 
 
 def _quantile(values: pd.Series, share: float, note: str) -> Estimate:
@@ -271,7 +271,7 @@ def _nested(evidence: Evidence, dataset: str) -> str:
     return joined(
         "the model's best iteration on each test fold",
         _on_the_same_folds(evidence) if dataset == "rice" else "",
-        f"all selected on training samples ({dataset}, nested): {listed(found, '{:.1f}')}",
+        f"all selected on training samples ({dataset}, nested): {Listed(found):.1f}",
     )
 
 
@@ -328,7 +328,7 @@ def many_features(evidence: Evidence, claim: Claim) -> Evaluation:
         _configurations(evidence, "mnist", "unpartitioned"),
         _tried(evidence, "mnist", "unpartitioned", "final"),
     )
-    note = f"trained by us on an ordinary machine, accuracy after the final iteration: {listed(found, '{:.1f}%')}"
+    note = f"trained by us on an ordinary machine, accuracy after the final iteration: {Listed(found):.1f%}"
     note += (
         f"; with reg_covar = {tried['reg_covar'].min():g}, so stability without regularisation was not tested"
     )
@@ -444,7 +444,7 @@ def _arranged(evidence: Evidence) -> dict[str, tuple[Estimate, Estimate]]:
 def little_arrangement(evidence: Evidence, claim: Claim) -> Evaluation:
     """The arrangement moves the accuracy by less than a point."""
     pairs = _arranged(evidence).items()
-    compared = [comparison for name, (a, b) in pairs for comparison in equivalent(a, b, 1.0, name)]
+    compared = [comparison for name, (a, b) in pairs for comparison in related(a, "within", b, 1.0, name)]
     return all_of(compared, "within 1 point of sequential, K from 12")
 
 

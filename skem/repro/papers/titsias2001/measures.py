@@ -28,14 +28,14 @@ from skem.repro.ledger.estimates import (
     pooled_if_equal_variances,
     setting_of,
 )
+from skem.repro.ledger.evaluator import Listed
 from skem.repro.ledger.verdicts import (
     Evaluation,
     all_of,
-    equivalent,
     evaluate_number,
     greater,
     joined,
-    listed,
+    related,
 )
 from skem.repro.papers.titsias2001.settings import Settings
 from skem.repro.papers.titsias2001.tables import cells, method_of
@@ -271,10 +271,13 @@ def n_separate(evidence: Evidence, claim: Claim) -> Evaluation:
     }
     shared, two, four = found.values()
     note = (
-        f"log-likelihood of new samples, in nats per sample: {listed(found, '{:.3f}')}; "
+        f"log-likelihood of new samples, in nats per sample: {Listed(found):.3f}; "
         f"a difference below {SAME} counts as none"
     )
-    comparisons = [*equivalent(four, shared, SAME, "four"), greater(shared - two, Estimate(SAME), "two")]
+    comparisons = [
+        *related(four, "within", shared, SAME, "four"),
+        greater(shared - two, Estimate(SAME), "two"),
+    ]
     verdict = all_of(comparisons).verdict
     if verdict == "holds":
         return evaluate_number(claim, Estimate(4.0, protocol=four.protocol, note=note))
