@@ -1,4 +1,4 @@
-"""A paper is a folder, a YAML file and a file of rules."""
+"""A paper is three files and rows of config/claims.csv; a folder, if it needs Python."""
 
 import pandas as pd
 import pytest
