@@ -188,8 +188,8 @@ MUTATIONS = [
     (
         "k-means",
         "engine/kmeans.py",
-        "np.where(counts > 0, counts, 1.0)",
-        "np.where(counts > 0, counts + 0.1, 1.0)",
+        "np.divide(sums[:, :-1], counts[:, None], out",
+        "np.divide(sums[:, :-1], counts[:, None] + 0.1, out",
     ),
     (
         "images",

@@ -185,14 +185,18 @@ class Moments:
     def of(cls, X: np.ndarray, weights: np.ndarray) -> Self:
         """Moments of samples (n, M), in the order that they have."""
         chunks = [slice(begin, begin + CHUNK_ROWS) for begin in range(0, len(X), CHUNK_ROWS)]
-        mean, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+        total, (mean, rest, squares) = float(weights.sum()), np.zeros((3, X.shape[1]))
         with single_threaded(), np.errstate(over="ignore", invalid="ignore"):
             for chunk in chunks:
                 mean += weighted_sum(weights[chunk], X[chunk].astype(np.float64, copy=False))
-            mean /= weights.sum()
+            mean /= total
             for chunk in chunks:
-                squares += weighted_sum(weights[chunk], (X[chunk] - mean) ** 2)
-        return cls(float(weights.sum()), mean, squares)
+                deviations = X[chunk] - mean
+                # Of what rounding left of the mean: a large constant feature has no spread.
+                rest += weighted_sum(weights[chunk], deviations)
+                squares += weighted_sum(weights[chunk], deviations**2)
+            rest /= total
+        return cls(total, mean + rest, np.maximum(squares - total * rest**2, 0.0))
 
     @classmethod
     def combined(cls, parts: Sequence[Moments]) -> Moments:
