@@ -210,11 +210,13 @@ class GaussianMixturePath(Search, DensityMixin, BaseEstimator, model=GaussianMix
 
 def _best_fit(model: GaussianMixture, smaller: GaussianMixture | None, data: Data) -> GaussianMixture:
     """The better of two fits, from the initialisation of ``model`` and from a smaller mixture."""
-    fits = [model.fit(*data)]
-    if smaller is not None:
-        start = split(smaller, model.n_components)
-        fits.append(clone(model).set_params(init=start).fit(*data))
-    return max(fits, key=lambda fit: fit.lower_bound_)
+    model.fit(*data)
+    if smaller is None:
+        return model
+    other = clone(model).set_params(init=split(smaller, model.n_components)).fit(*data)
+    # Both may end in the same maximum: rounding does not choose.
+    least = model.lower_bound_ + 1e-9 * (1 + abs(model.lower_bound_))
+    return other if other.lower_bound_ > least else model
 
 
 def _admissible(model: GaussianMixture, distinct: np.ndarray) -> bool:
