@@ -144,8 +144,8 @@ MUTATIONS = [
     (
         "mixture",
         "engine/kernels.py",
-        "share = load(r, 0, t) * load(inverse, 0, t)\n",
-        "share = load(r, 0, t) * load(inverse, 0, t) * splat(r.dtype.type(1.0 + 1e-4 * (i % 2)))\n",
+        "value = value * load(factors, 0, t)\n",
+        "value = value * load(factors, 0, t) * splat(values.dtype.type(1.0 + 1e-4 * (i % 2)))\n",
     ),
     ("mixture", "engine/parameters.py", "LOG_2PI = 1.8378770664093453", "LOG_2PI = 1.83788"),
     (

@@ -338,7 +338,7 @@ class Variances(CovarianceType):
         log_scales = -0.5 * m * LOG_2PI - logarithms(deviations).sum(axis=1)
         traces = (whiteners**2).sum(axis=1)
         sizes = np.abs(means) * whiteners + 4.0
-        sensitivities = max(4.0, 0.5 * m**0.5) * np.hypot.reduce(sizes, axis=1)  # squares may overflow
+        sensitivities = max(4.0, m**0.5) * np.hypot.reduce(sizes, axis=1)  # squares may overflow
         means, ones = np.ascontiguousarray(means), np.ones(len(means))
         return Gaussians(means, whiteners, whiteners * means, log_scales, traces, sensitivities, ones)
 

@@ -244,15 +244,20 @@ def _exponentiate(joint, constants, factors, n, per_sample, least):
 
 
 @compiled
-def _normalise(r, inverse, n, target, i, j):
-    """Multiply densities of a component by numbers per sample, and add their sum to target[i, j]."""
-    L = lanes(r)
+def _add_sum(values, row, factors, n, target, i, j):
+    """Add the sum of values[row, :n], or of one dimension values[:n], to target[i, j], float64, or target[j].
+
+    Unless None, ``factors`` (n,) multiply the values first, which keep the products.
+    """
+    L = lanes(values)
     for half in range(HALVES):
-        total = splat(r.dtype.type(0))
+        total = splat(values.dtype.type(0))
         for t in range(half * L, n, HALVES * L):
-            share = load(r, 0, t) * load(inverse, 0, t)
-            store(r, 0, t, share)
-            total = total + share
+            value = load(values, row, t)
+            if factors is not None:
+                value = value * load(factors, 0, t)
+                store(values, row, t, value)
+            total = total + value
         add_totals(target, i, j, (total,))
 
 
@@ -277,22 +282,11 @@ def _add_log_densities(per_sample, weights, begin, n, filled, limits, terms, tot
         for t in range(n, filled):
             terms[i, t] = 0.0
         if i != 1 or spread != 0:
-            _add_sum(terms, i, filled, totals, 0, i)
+            _add_sum(terms, i, None, filled, totals, 0, i)
     return n_lost
 
 
 # Sums about the means
-
-
-@compiled
-def _add_sum(values, row, n, target, i, j):
-    """Add the sum of values[row, :n], or of one dimension values[:n], to target[i, j], float64, or target[j]."""
-    L = lanes(values)
-    for half in range(HALVES):
-        total = splat(values.dtype.type(0))
-        for t in range(half * L, n, HALVES * L):
-            total = total + load(values, row, t)
-        add_totals(target, i, j, (total,))
 
 
 @compiled
@@ -463,7 +457,7 @@ def e_step(samples, gaussians, mixture, sums, scratch):
                     total[t] = 0
                 for k in range(K):
                     if constants[k] > -np.inf:
-                        _normalise(scratch[k], total, filled, counts, k, c)
+                        _add_sum(scratch, k, total, filled, counts, k, c)
                         if narrow[k]:
                             _centre(tile, x, first + begin, n, filled, means[k], lows[k], centred)
                         g = k if n_scatter > 1 else 0
@@ -509,7 +503,7 @@ def weighted_sums(x, means, responsibilities, sums, scratch):
                 r[t] = responsibilities[k, np.uintp(begin) + t]
             for t in range(n, filled):
                 r[t] = 0
-            _add_sum(r, 0, filled, counts, k, 0)
+            _add_sum(r, 0, None, filled, counts, k, 0)
             _add_sums(tile, means[k], r, filled, w, offsets[k], scatter[k if len(scatter) > 1 else 0])
     _symmetrise(means, offsets, scatter)
 
@@ -628,4 +622,4 @@ def signed_responsibilities(joint, pairs, classes, out, scratch):
                     signed[k, s + t] += shares[t]
                 for t in range(n, size):
                     shares[t] = zero
-                _add_sum(shares, 0, size, counts, 0, a)
+                _add_sum(shares, 0, None, size, counts, 0, a)

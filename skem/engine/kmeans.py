@@ -9,8 +9,8 @@ import numpy as np
 
 from skem.engine import compiled
 from skem.engine.parameters import DIGITS, EPS
-from skem.engine.samples import Samples, Scratch, aligned
-from skem.engine.threads import single_threaded
+from skem.engine.samples import OfThread, Samples
+from skem.engine.threads import aligned, single_threaded
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +59,11 @@ class Nearest:
         )
 
         def scratch() -> tuple[np.ndarray, ...]:
-            tile = aligned((padded + 6, loop.TILE), np.float32)
+            tile = aligned((padded + 6) * loop.TILE, np.dtype(np.float32)).reshape(-1, loop.TILE)
             tile[m:padded] = 0
             return tile[:padded], *tile[padded:], np.empty(K), np.empty(loop.TILE, dtype=np.int64)
 
-        self._scratch = Scratch(scratch)
+        self._scratch = OfThread(scratch)
 
     def assign(self, centres: np.ndarray) -> tuple[int, np.ndarray]:
         """Assign each sample to the nearest of ``centres`` (K, m).

@@ -97,9 +97,8 @@ def assign(samples, centres, results, scratch):
             pending[n] = s
             n += np.uintp(0 if gaps[s] > LEAST_GAP else 1)
             s += np.uintp(1)
-        filled = np.uintp(
-            (n + 31) // 32 * 32
-        )  # All numbers of a vector register are computed, even if some are not used.
+        # All numbers of a vector register are computed, even if some are not used.
+        filled = np.uintp((n + 31) // 32 * 32)
         for t in range(filled):
             norms[t] = place[t] = 0
             least[t] = second[t] = np.inf

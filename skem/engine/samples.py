@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from skem.engine import threads
 from skem.engine.rows import KEPT_BYTES, Features, Rows, is_mapped
 from skem.engine.threads import Workers
 
@@ -25,16 +24,11 @@ CALLER = Workers(1)
 """The calling thread."""
 
 
-class Scratch(threading.local):
+class OfThread(threading.local):
     """Memory of each thread: what ``allocate`` returned there."""
 
     def __init__(self, allocate: Callable[[], Any]) -> None:
         self.memory = allocate()
-
-
-def aligned(shape: tuple[int, int], dtype: type) -> np.ndarray:
-    """Return an uninitialised array that begins with a cache line."""
-    return threads.Scratch().empty(shape[0] * shape[1], np.dtype(dtype)).reshape(shape)
 
 
 @dataclass(frozen=True, eq=False)

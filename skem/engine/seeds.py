@@ -11,7 +11,8 @@ from collections.abc import Callable
 import numpy as np
 
 from skem.engine import compiled
-from skem.engine.samples import Samples, Scratch, aligned
+from skem.engine.samples import OfThread, Samples
+from skem.engine.threads import aligned
 
 Seeds = Callable[[Samples, int, np.random.RandomState], np.ndarray]
 
@@ -63,7 +64,9 @@ class _Seeds:
     def __init__(self, samples: Samples, first: int, n_candidates: int = 1) -> None:
         q, width = n_candidates, compiled.nearest().TILE
         self._samples = samples
-        self._scratch = Scratch(lambda: (np.empty(width), aligned((q, width), np.float64)))
+        self._scratch = OfThread(
+            lambda: (np.empty(width), aligned(q * width, np.dtype(np.float64)).reshape(q, width))
+        )
         self._squares, self._nearest = np.full((q + 1, len(samples.weights)), np.inf), 0
         self.indices: list[int] = []
         self.add_best(np.array([first]))

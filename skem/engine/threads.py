@@ -62,6 +62,13 @@ def _take_control() -> None:
         OpenBLASController.clear_controlling_thread(force=True)
 
 
+def aligned(size: int, dtype: np.dtype) -> np.ndarray:
+    """Return an uninitialised vector that begins with a cache line."""
+    memory = np.empty(size * dtype.itemsize + CACHE_LINE, np.uint8)
+    first = -memory.ctypes.data % CACHE_LINE
+    return memory[first : first + size * dtype.itemsize].view(dtype)
+
+
 class Scratch(threading.local):
     """Memory that each thread reuses: the system hands out new memory page by page."""
 
@@ -70,9 +77,7 @@ class Scratch(threading.local):
     def empty(self, size: int, dtype: np.dtype) -> np.ndarray:
         """Return an uninitialised vector that begins with a cache line: the previous one if it is long enough."""
         if self._memory is None or self._memory.size < size or self._memory.dtype != dtype:
-            memory = np.empty(size * dtype.itemsize + CACHE_LINE, np.uint8)
-            first = -memory.ctypes.data % CACHE_LINE
-            self._memory = memory[first : first + size * dtype.itemsize].view(dtype)
+            self._memory = aligned(size, dtype)
         return self._memory[:size]
 
 

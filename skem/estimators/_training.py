@@ -234,6 +234,11 @@ class Selection:
         vars(self._model).update(self._best)
 
 
+def exceeds(objective: float, best: float) -> bool:
+    """True if an objective is larger by more than rounding, which must not choose between two fits of one maximum."""
+    return objective > best + 1e-9 * (1 + abs(best))
+
+
 def training_iterations(
     model: Any,
     training: Training,
@@ -293,7 +298,7 @@ def training_iterations(
             if held_out is not None and selection is not None:
                 selection.restore_best()
                 value = -held_out.log_loss(model)
-            if best is None or value > best_value:
+            if best is None or exceeds(value, best_value):
                 best_value, best, n_singular = value, vars(model).copy(), iteration.n_singular
             if stop:
                 break

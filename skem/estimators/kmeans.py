@@ -197,7 +197,8 @@ class KMeans(
                     tol=self.tol * mean_variance,
                     observe=observe if progress.observed else None,
                 )
-                if best is None or clusters.inertia < best.inertia:
+                # Fits often end in the same clusters, between which rounding does not choose.
+                if best is None or clusters.inertia < (1 - 1e-9) * best.inertia:
                     best = clusters
                 if stop:
                     break

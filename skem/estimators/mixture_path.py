@@ -19,7 +19,7 @@ from skem.estimators._docstrings import documented
 from skem.estimators._held_out import Data, collecting, none_fitted, quiet
 from skem.estimators._search import Search, candidates, refuse_init_arrays, split
 from skem.estimators._sklearn import StrOptions
-from skem.estimators._training import seeds, warn_unless_converged
+from skem.estimators._training import exceeds, seeds, warn_unless_converged
 from skem.estimators.gaussian_mixture import GaussianMixture
 
 TYPES = ("full", "tied", "diag", "spherical")
@@ -214,9 +214,7 @@ def _best_fit(model: GaussianMixture, smaller: GaussianMixture | None, data: Dat
     if smaller is None:
         return model
     other = clone(model).set_params(init=split(smaller, model.n_components)).fit(*data)
-    # Both may end in the same maximum: rounding does not choose.
-    least = model.lower_bound_ + 1e-9 * (1 + abs(model.lower_bound_))
-    return other if other.lower_bound_ > least else model
+    return other if exceeds(other.lower_bound_, model.lower_bound_) else model
 
 
 def _admissible(model: GaussianMixture, distinct: np.ndarray) -> bool:
