@@ -14,7 +14,7 @@ import numpy as np
 
 from skem.engine import compiled
 from skem.engine.covariances import CovarianceType
-from skem.engine.parameters import FLOAT64, LEAST32, LEAST64, SAFE32, SAFE64, Gaussians, Mixture, Statistics
+from skem.engine.parameters import FLOAT64, LEAST32, LEAST64, Gaussians, Mixture, Statistics
 from skem.engine.rows import Features
 from skem.engine.threads import CACHE_LINE, Scratch, Workers, single_threaded
 
@@ -42,25 +42,25 @@ KernelArrays = tuple[np.ndarray, ...]
 """Gaussians as the kernels take them."""
 
 
+def empty_arrays(K: int, m: int, whiteners_shape: tuple[int, ...], dtype: np.dtype) -> KernelArrays:
+    """Memory for `matrices.arrange`."""
+    means, lows, origins, shifts = np.empty((4, K, m), dtype)
+    whiteners, narrow, exact_means = np.empty(whiteners_shape, dtype), np.empty(K, bool), np.empty((K, m))
+    return means, lows, origins, whiteners, shifts, narrow, exact_means
+
+
 def kernel_arrays(gaussians: Gaussians, dtype: np.dtype) -> tuple[Whitening | None, KernelArrays]:
     """The arrays that densities are computed with in a type, and how samples are whitened before, if at all."""
-    means, U, shifts = gaussians.means, gaussians.whiteners, gaussians.shifts
-    whitening, narrow = None, np.zeros(len(means), dtype=bool)
+    means, U, shifts, whitening = gaussians.means, gaussians.whiteners, gaussians.shifts, None
+    sensitivities = gaussians.sensitivities
     if gaussians.is_shared:
         centre = shifts.mean(axis=0)
         whitening = Whitening(U[0], centre)
         means = shifts = shifts - centre
-        U = np.ones(means.shape)
-    else:
-        narrow = ~(gaussians.sensitivities < (SAFE64 if dtype == FLOAT64 else SAFE32))
-    exact = means
-    if dtype != FLOAT64:
-        means, U, shifts = (array.astype(dtype) for array in (means, U, shifts))
-    lows = origins = means
-    if narrow.any():
-        lows = (exact - means).astype(dtype)
-        origins, shifts = (np.where(narrow[:, None], dtype.type(0), array) for array in (means, shifts))
-    return whitening, (means, lows, origins, U, shifts, narrow)
+        U, sensitivities = np.ones(means.shape), np.zeros(len(means))
+    arrays = empty_arrays(*means.shape, U.shape, dtype)
+    compiled.matrices().arrange((means, U, shifts, sensitivities), arrays)
+    return whitening, arrays
 
 
 def scratch_of(scratch: Scratch, n_joint: int, m: int, dtype: np.dtype) -> np.ndarray:
@@ -95,25 +95,6 @@ def statistics_of(sums: tuple[np.ndarray, np.ndarray, np.ndarray], m: int, dtype
     return Statistics(counts, offsets, scatter, dtype=dtype)
 
 
-def about(means: np.ndarray, sums: Statistics) -> Statistics:
-    """Sums about the means from those about means rounded to the type of the sums, but for narrow components.
-
-    With d = rounded - mean: sum r (x - mean) = o + n d, and sum r (x - mean) (x - mean)^T = S + o d^T + d o^T + n d d^T.
-    """
-    d, n, o = means.astype(sums.dtype) - means, sums.counts.sum(axis=1, keepdims=True), sums.offsets
-    if sums.narrow is not None:
-        d[sums.narrow] = 0.0
-    if sums.scatter.ndim == 2:
-        sums.scatter = sums.scatter + (2.0 * o + n * d) * d
-    elif len(sums.scatter) == len(means):
-        o_d = o[:, :, None] * d[:, None, :]
-        sums.scatter = sums.scatter + o_d + o_d.transpose(0, 2, 1) + (n * d)[:, :, None] * d[:, None, :]
-    else:
-        sums.scatter = sums.scatter + (o.T @ d + d.T @ o + (n * d).T @ d)
-    sums.offsets = o + n * d
-    return sums
-
-
 def log_normal(x: np.ndarray, gaussians: Gaussians) -> np.ndarray:
     """log N(x; mu_k, P_k), (K, n) in the type of x (m, n), or of pairs (2 m, n)."""
     whitening, arrays = kernel_arrays(gaussians, x.dtype)
@@ -133,13 +114,12 @@ def weighted_sums(
     sums = zero_sums(len(means), 1, covariance_type.scatter_shape(*means.shape))
     compiled.kernels().weighted_sums(
         np.ascontiguousarray(x),
-        np.ascontiguousarray(means, dtype=x.dtype),
+        (np.ascontiguousarray(means, dtype=x.dtype), np.ascontiguousarray(means)),
         np.ascontiguousarray(responsibilities, dtype=x.dtype),
         sums,
         scratch_of(Scratch(), 1, len(x), x.dtype),
     )
-    statistics = statistics_of(sums, len(x), x.dtype)
-    return statistics if x.dtype == FLOAT64 else about(means, statistics)
+    return statistics_of(sums, len(x), x.dtype)
 
 
 def log_sum_exp(log_joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

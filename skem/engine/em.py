@@ -27,11 +27,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skem.engine import compiled
+from skem.engine import compiled, little
 from skem.engine.covariances import Maximised
 from skem.engine.density import (
     KernelArrays,
-    about,
     float64_scratch,
     kernel_arrays,
     scratch_of,
@@ -77,21 +76,32 @@ class State(NamedTuple):
 
 def iterations(problem: Problem, max_iter: int) -> Iterator[State]:
     """Yield the state after each of ``max_iter`` iterations of supervised EM on one block of features."""
-    total, parameters = problem.parts.total_weight, initial(problem)
+    total, parameters, done = problem.parts.total_weight, initial(problem), 0
     statistics = e_step(problem, parameters)
     first = statistics.objective / total
-    for iteration in range(1, max_iter + 1):
+    while done < max_iter:
+        for parameters, statistics in _several(problem, parameters, statistics, max_iter - done):
+            done += 1
+            yield State(
+                done,
+                parameters.mixture,
+                statistics.log_likelihood / total,
+                statistics.objective / total,
+                statistics.dtype,
+                first,
+                parameters.n_singular,
+            )
+
+
+def _several(
+    problem: Problem, parameters: Maximised, statistics: Statistics, n: int
+) -> Iterable[tuple[Maximised, Statistics]]:
+    """The results of one to n iterations: the M-step and then the E-step."""
+    done = little.iterations(problem, parameters, statistics, n)
+    if not done:
         parameters = m_step(problem, statistics, parameters)
-        statistics = e_step(problem, parameters, with_sums=iteration < max_iter)
-        yield State(
-            iteration,
-            parameters.mixture,
-            statistics.log_likelihood / total,
-            statistics.objective / total,
-            statistics.dtype,
-            first,
-            parameters.n_singular,
-        )
+        done = [(parameters, e_step(problem, parameters, with_sums=n > 1))]
+    return done
 
 
 def initial(problem: Problem) -> Maximised:
@@ -169,9 +179,8 @@ class EStep:
         self.columns, self.dtype, self._with_sums = problem.columns, dtype, with_sums
         gaussians = self.gaussians = parameters.gaussians
         self._whitening, arrays = kernel_arrays(gaussians, dtype)
-        self._narrow = arrays[-1]
+        *_, self._narrow, _ = arrays
         self.pairs = gaussians.needs_pairs(dtype)
-        self._means = gaussians.means if self._whitening is None else gaussians.shifts - self._whitening.shift
         penalties = (0.5 * problem.ridge * gaussians.traces)[:, None]
         if problem.log_sharing is not None:
             penalties = penalties - problem.log_sharing
@@ -260,10 +269,8 @@ class EStep:
         return self._in_feature_coordinates(total) if self._with_sums else total
 
     def _in_feature_coordinates(self, sums: Statistics) -> Statistics:
-        """The sums about the means themselves; of whitened samples, x - mu = L (z - U mu)."""
-        if self.dtype != FLOAT64:
-            sums.narrow = self._narrow if self.pairs else None
-            sums = about(self._means, sums)
+        """The sums of whitened samples in those of features: x - mu = L (z - U mu)."""
+        sums.narrow = self._narrow if self.pairs else None
         if self._whitening is not None:
             L = np.linalg.inv(self._whitening.whitener)
             scatter = L @ sums.scatter @ L.T

@@ -343,15 +343,27 @@ def _add_sums(tile, mean, r, n, w, offset, scatter):
 
 
 @compiled
-def _symmetrise(origins, offsets, scatter):
-    """Turn sum r (x - mu) x^T of all components into sum r (x - mu) (x - mu)^T, less what is centred already."""
-    K, m = origins.shape
-    if scatter.ndim == 3:
-        for k in range(K):
-            g = k if len(scatter) > 1 else 0
-            for i in range(m):
+def _about_means(origins, means, counts, offsets, scatter):
+    """Turn sums about ``origins``, which are rounded means, into sums about the means, and sum r (x - o) x^T into sum r (x - mu) (x - mu)^T.
+
+    With d = o - mu, x - mu is x - o + d.
+    """
+    (K, m), is_diagonal = means.shape, scatter.ndim == 2
+    for k in range(K):
+        n, g = 0.0, k if len(scatter) > 1 else 0
+        for c in range(counts.shape[1]):
+            n += counts[k, c]
+        for i in range(m):
+            d = np.float64(origins[k, i]) - means[k, i]
+            if is_diagonal:
+                scatter[k, i] = fma(fma(n, d, 2.0 * offsets[k, i]), d, scatter[k, i])
+            else:
                 for j in range(i, m):
-                    scatter[g, i, j] = fma(-offsets[k, i], np.float64(origins[k, j]), scatter[g, i, j])
+                    of_mean = fma(n, np.float64(origins[k, j]) - means[k, j], offsets[k, j])
+                    scatter[g, i, j] = fma(d, of_mean, fma(-offsets[k, i], means[k, j], scatter[g, i, j]))
+        for i in range(m):
+            offsets[k, i] = fma(n, np.float64(origins[k, i]) - means[k, i], offsets[k, i])
+    if not is_diagonal:
         for g in range(len(scatter)):
             for i in range(m):
                 for j in range(i):
@@ -360,8 +372,8 @@ def _symmetrise(origins, offsets, scatter):
 
 # Entries. Arguments that belong together are tuples:
 #   gaussians  means (K, m); what rounding left of them; means again, but zero for narrow components; whiteners U, (K, m, m) or (K, m);
-#              U mu (K, m), but zero for narrow components; all in the type of x; and the mask (K,) of narrow components: where U x and
-#              U mu would cancel
+#              U mu (K, m), but zero for narrow components; all in the type of x; the mask (K,) of narrow components: where U x and
+#              U mu would cancel; and means without rounding, but zero for narrow components
 #   sums       counts (K, C), offsets (K, e) and scatter (K, e, e), (1, e, e) or (K, e), float64, zero before; e is m or m + 1, even
 #   scratch    memory of shape (`scratch_rows`, at least `tile_samples`), of the type of x
 # Nothing is allocated here: NumPy does that sooner, and for each kind of array numba would compile a function.
@@ -408,7 +420,7 @@ def e_step(samples, gaussians, mixture, sums, scratch):
         False if the first is not: the components that carry a sample have none of it with the penalties.
     """
     x, first, borders, sample_weights = samples
-    means, lows, origins, U, shifts, narrow = gaussians
+    means, lows, origins, U, shifts, narrow, exact_means = gaussians
     log_scales, log_weights, penalties, memory = mixture
     counts, offsets, scatter = sums
     (K, C), number, with_sums, n_scatter = log_weights.shape, x.dtype.type, len(scatter) > 0, len(scatter)
@@ -466,7 +478,7 @@ def e_step(samples, gaussians, mixture, sums, scratch):
         if totals[2] > 0:  # without samples the penalty is infinite
             objective -= least_penalty * totals[2]
     if with_sums:
-        _symmetrise(origins, offsets, scatter)
+        _about_means(origins, exact_means, counts, offsets, scatter)
     return totals[0] + totals[1], totals[0] + objective, exact
 
 
@@ -474,7 +486,7 @@ def e_step(samples, gaussians, mixture, sums, scratch):
 def log_normal(samples, gaussians, log_scales, result, scratch):
     """log N(x; mu_k, P_k), written to ``result`` (K, n) in its type; ``samples`` are x (m, N) or (2 m, N) and the first of n columns."""
     x, first = samples
-    means, lows, _, U, shifts, narrow = gaussians
+    means, lows, _, U, shifts, narrow, _ = gaussians
     (K, n_samples), m, size = result.shape, means.shape[1], TILE // x.itemsize
     tile, centred, _, _ = _memory(1, m, scratch)
     for begin in range(0, n_samples, size):
@@ -491,21 +503,24 @@ def log_normal(samples, gaussians, log_scales, result, scratch):
 
 @entry
 def weighted_sums(x, means, responsibilities, sums, scratch):
-    """Sums over samples about the means (K, m), weighted by ``responsibilities`` (K, n), which may be negative; all in the type of x."""
+    """Sums over samples about the means, weighted by ``responsibilities`` (K, n), which may be negative.
+
+    ``means`` are two arrays (K, m), in the type of x, as ``responsibilities`` are, and without rounding.
+    """
     counts, offsets, scatter = sums
-    n_samples, K, r, size = x.shape[1], len(means), scratch[0], TILE // x.itemsize
+    (origins, exact_means), n_samples, r, size = means, x.shape[1], scratch[0], TILE // x.itemsize
     tile, _, w, _ = _memory(1, len(x), scratch)
     for begin in range(0, n_samples, size):
         n = n_samples - begin if n_samples - begin < size else size
         filled = _load(x, len(x), begin, n, tile)
-        for k in range(K):
+        for k in range(len(origins)):
             for t in range(np.uintp(n)):
                 r[t] = responsibilities[k, np.uintp(begin) + t]
             for t in range(n, filled):
                 r[t] = 0
             _add_sum(r, 0, None, filled, counts, k, 0)
-            _add_sums(tile, means[k], r, filled, w, offsets[k], scatter[k if len(scatter) > 1 else 0])
-    _symmetrise(means, offsets, scatter)
+            _add_sums(tile, origins[k], r, filled, w, offsets[k], scatter[k if len(scatter) > 1 else 0])
+    _about_means(origins, exact_means, counts, offsets, scatter)
 
 
 @entry

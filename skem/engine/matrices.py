@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from skem.engine.kernels import compiled, entry
-from skem.engine.parameters import DIGITS, LEAST_ROUNDING, LOG_2PI
+from skem.engine.parameters import DIGITS, LEAST_ROUNDING, LOG_2PI, SAFE32, SAFE64
 from skem.engine.vectors import fma
 
 
@@ -125,6 +125,28 @@ def factorise(means, covariances, rounding, singular, out):
     return all_regular, all_exact
 
 
+@entry
+def arrange(gaussians, arrays):
+    """Fill the arrays that ``kernels`` take as ``gaussians``, in their type.
+
+    ``gaussians`` are means (K, m), whiteners, U mu (K, m) and sensitivities (K,).
+    """
+    exact, exact_whiteners, exact_shifts, sensitivities = gaussians
+    means, lows, origins, whiteners, shifts, narrow, exact_means = arrays
+    (K, m), narrow_from = exact.shape, SAFE32 if means.itemsize == 4 else SAFE64
+    for k in range(K):
+        narrow[k] = not sensitivities[k] < narrow_from
+        for i in range(m):
+            means[k, i] = exact[k, i]
+            lows[k, i] = exact[k, i] - np.float64(means[k, i])
+            origins[k, i] = means.dtype.type(0) if narrow[k] else means[k, i]
+            shifts[k, i] = 0.0 if narrow[k] else exact_shifts[k, i]
+            exact_means[k, i] = 0.0 if narrow[k] else exact[k, i]
+    flat, exact_flat = whiteners.reshape(-1), exact_whiteners.reshape(-1)
+    for i in range(len(flat)):
+        flat[i] = exact_flat[i]
+
+
 @compiled
 def _sum_of_squares(scatter, k, i):
     """sum r (x_i - mu_i)^2 of component k, or of all components if they share one scatter."""
@@ -160,7 +182,7 @@ def m_step(sums, scatter, previous, narrow, limits, out):
     counts, offsets = sums
     least, eps, ridge = limits
     weights, log_weights, means, shifts, n_k, rounding, covariances = out
-    (K, L), m = counts.shape, offsets.shape[1]
+    (K, L), m = counts.shape, previous.shape[1]
     for k in range(K):
         n_k[k] = 0.0
     for c in range(L):
