@@ -22,7 +22,7 @@ from numba.core.caching import FunctionCache
 
 from skem.engine.warn import warn
 
-MODULES = ("kernels", "loops", "matrices", "nearest", "parameters", "vectors")
+MODULES = ("kernels", "matrices", "nearest", "parameters", "vectors")
 """Modules of this folder that are compiled, or whose constants are."""
 
 OUTDATED = 30 * 24 * 60 * 60

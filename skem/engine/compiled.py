@@ -53,14 +53,6 @@ def matrices() -> Any:
 
 
 @_once
-def loops() -> Any:
-    """Iterations of EM."""
-    from skem.engine import loops
-
-    return loops
-
-
-@_once
 def nearest() -> Any:
     """The loops of k-means."""
     from skem.engine import nearest

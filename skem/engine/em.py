@@ -22,7 +22,7 @@ Likas 2001, eqs. 27 to 37). It is one more penalty of the same kind.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, count, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,32 +76,32 @@ class State(NamedTuple):
 
 def iterations(problem: Problem, max_iter: int) -> Iterator[State]:
     """Yield the state after each of ``max_iter`` iterations of supervised EM on one block of features."""
-    total, parameters, done = problem.parts.total_weight, initial(problem), 0
+    total, parameters = problem.parts.total_weight, initial(problem)
     statistics = e_step(problem, parameters)
     first = statistics.objective / total
-    while done < max_iter:
-        for parameters, statistics in _several(problem, parameters, statistics, max_iter - done):
-            done += 1
-            yield State(
-                done,
-                parameters.mixture,
-                statistics.log_likelihood / total,
-                statistics.objective / total,
-                statistics.dtype,
-                first,
-                parameters.n_singular,
-            )
+    results = _results(problem, parameters, statistics, max_iter)
+    for iteration, (parameters, statistics) in enumerate(islice(results, max_iter), 1):
+        yield State(
+            iteration,
+            parameters.mixture,
+            statistics.log_likelihood / total,
+            statistics.objective / total,
+            statistics.dtype,
+            first,
+            parameters.n_singular,
+        )
 
 
-def _several(
-    problem: Problem, parameters: Maximised, statistics: Statistics, n: int
-) -> Iterable[tuple[Maximised, Statistics]]:
-    """The results of one to n iterations: the M-step and then the E-step."""
-    done = little.iterations(problem, parameters, statistics, n)
-    if not done:
+def _results(
+    problem: Problem, parameters: Maximised, statistics: Statistics, max_iter: int
+) -> Iterator[tuple[Maximised, Statistics]]:
+    """Yield the results of each M-step and E-step."""
+    for iteration in count(1):
+        for parameters, statistics in little.iterations(problem, parameters, statistics):
+            yield parameters, statistics
         parameters = m_step(problem, statistics, parameters)
-        done = [(parameters, e_step(problem, parameters, with_sums=n > 1))]
-    return done
+        statistics = e_step(problem, parameters, with_sums=iteration < max_iter)
+        yield parameters, statistics
 
 
 def initial(problem: Problem) -> Maximised:

@@ -1,77 +1,73 @@
-"""Several iterations of EM on little data by one compiled call, see `loops.iterations`: the same bits as by ``em``, without its overhead."""
+"""Iterations of EM on little data: those of ``em``, to the bit, in memory that is reused.
+
+With some hundred samples the compiled loops take less time than what Python does about them, most of which is the same in every
+iteration.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 
 from skem.engine import compiled
 from skem.engine.covariances import Full, Maximised
 from skem.engine.density import empty_arrays, float64_scratch, scratch_of, statistics_of, zero_sums
-from skem.engine.parameters import LARGEST32, Gaussians, Mixture, Statistics
+from skem.engine.parameters import FLOAT64, LARGEST32, SINGULAR, Gaussians, Mixture, Statistics
 from skem.engine.parts import PartsInMemory
 from skem.engine.problem import Problem, chunks
 from skem.engine.threads import Scratch
 
-MOST_ITERATIONS = 16
-"""Of one call: some are superfluous when EM converges."""
-
 
 def iterations(
-    problem: Problem, parameters: Maximised, statistics: Statistics, n: int
-) -> list[tuple[Maximised, Statistics]]:
-    """The results of the next iterations, at most n; none where they need more than the compiled loop has."""
+    problem: Problem, parameters: Maximised, statistics: Statistics
+) -> Iterator[tuple[Maximised, Statistics]]:
+    """Yield the results of iterations; they end before one that needs more, such as a singular covariance.
+
+    ``Statistics`` are overwritten in the next iteration but one.
+    """
     parts, constraints, dtype = problem.parts, problem.constraints, statistics.dtype
-    if (
-        not isinstance(problem.covariance_type, Full)
-        or constraints.floor > constraints.ridge
-        or type(parts) is not PartsInMemory
-        or len(parts.parts) > 1
-        or dtype != parts.dtype
-    ):
-        return []
+    full = isinstance(problem.covariance_type, Full) and constraints.floor <= constraints.ridge
+    if not full or type(parts) is not PartsInMemory or len(parts.parts) > 1 or dtype != parts.dtype:
+        return
     mixture, rows = parameters.mixture, parts.parts[0]
-    (K, m), L, n = mixture.means.shape, parts.n_classes, min(n, MOST_ITERATIONS)
+    (K, m), L = mixture.means.shape, parts.n_classes
     chunk, *others = chunks(rows, K * problem.covariance_type.n_products(m))
     if others:
-        return []
-    x, first = rows.features.reader(problem.columns, dtype)(chunk.rows)
-    counts, offsets, scatter = zero_sums(n * K, L, (n * K, m, m))
-    even = offsets.shape[1]
-    sums = counts.reshape(n, K, L), offsets.reshape(n, K, even), scatter.reshape(n, K, even, even)
-    weights, log_weights = np.empty((2, n, K, L))
-    means, shifts = np.empty((2, n, K, m))
-    covariances, whiteners = np.empty((2, n, K, m, m))
-    factors, scores = np.empty((n, 4, K)), np.empty((n, 2))
-    log_sharing = np.zeros((K, 1)) if problem.log_sharing is None else problem.log_sharing
-    memory = (
-        (np.empty((m, m)), np.empty(K, bool)),
-        (np.empty((K, m)), np.empty(K), np.empty((K, m)), np.zeros(K, bool)),
-        empty_arrays(K, m, (K, m, m), dtype),
-        np.empty(log_sharing.shape),
-        (float64_scratch(K, dtype), scratch_of(Scratch(), K, m, dtype)),
-    )
+        return
+    kernels, matrices, is_float32 = compiled.kernels(), compiled.matrices(), dtype != FLOAT64
+    samples = (*rows.features.reader(problem.columns, dtype)(chunk.rows), chunk.borders, rows.weights)
+    limits = float(constraints.least), statistics.eps, float(constraints.ridge)
+    largest_trace = LARGEST32 / max(1.0, m * problem.extent**2)
+    mean_shifts, n_k, rounding, regular = np.empty((K, m)), np.empty(K), np.empty((K, m)), np.empty(K, bool)
+    R, arrays, numbers = np.empty((m, m)), empty_arrays(K, m, (K, m, m), dtype), float64_scratch(K, dtype)
+    scratch, buffers = scratch_of(Scratch(), K, m, dtype), [zero_sums(K, L, (K, m, m)) for _ in range(2)]
     narrow = np.zeros(K, bool) if statistics.narrow is None else statistics.narrow
-    n_done = compiled.loops().iterations(
-        (x, first, chunk.borders, rows.weights),
-        (mixture.means, mixture.covariances, statistics.counts, statistics.offsets, statistics.scatter, narrow),
-        (
-            (float(constraints.least), statistics.eps, float(constraints.ridge)),
-            LARGEST32 / max(1.0, m * problem.extent**2),
-        ),
-        log_sharing,
-        (weights, log_weights, means, covariances, whiteners, shifts, factors, sums, scores),
-        memory,
-    )
-    return [
-        (
-            Maximised(
-                Mixture(weights[i], means[i], covariances[i]),
-                log_weights[i],
-                Gaussians(means[i], whiteners[i], shifts[i], *factors[i]),
-                0,
-                True,
-            ),
-            Statistics(*(array[i] for array in sums), *scores[i].tolist(), dtype),
-        )
-        for i in range(n_done)
-    ]
+    while True:
+        weights, log_weights = np.empty((2, K, L))
+        means, covariances = np.empty((K, m)), mixture.covariances.copy()
+        sums = statistics.counts, statistics.offsets
+        out = weights, log_weights, means, mean_shifts, n_k, rounding, covariances
+        matrices.m_step(sums, statistics.scatter, mixture.means, narrow, limits, out)
+        U, shifts, factors = np.empty((K, m, m)), np.empty((K, m)), tuple(np.empty((4, K)))
+        out = R, U, shifts, factors, regular
+        all_regular, exact = matrices.factorise(means, covariances, rounding, SINGULAR, out)
+        log_scales, traces, sensitivities, _ = factors
+        any_narrow = matrices.arrange((means, U, shifts, sensitivities), arrays)
+        if not all_regular or (is_float32 and (any_narrow or not exact or traces.max() >= largest_trace)):
+            return
+        penalties = (0.5 * problem.ridge * traces)[:, None]
+        if problem.log_sharing is not None:
+            penalties = penalties - problem.log_sharing
+        buffers.reverse()
+        for buffer in buffers[0]:
+            buffer.fill(0.0)
+        of_model = log_scales, log_weights, penalties, numbers
+        log_likelihood, objective, exact = kernels.e_step(samples, arrays, of_model, buffers[0], scratch)
+        if not exact:
+            return
+        mixture, narrow = Mixture(weights, means, covariances), np.zeros(K, bool)
+        statistics = statistics_of(buffers[0], m, dtype)
+        statistics.log_likelihood, statistics.objective = log_likelihood, objective
+        gaussians = Gaussians(means, U, shifts, *factors)
+        yield Maximised(mixture, log_weights, gaussians, 0, True), statistics

@@ -104,16 +104,18 @@ def factorise(means, covariances, rounding, singular, out):
     for k in range(K):
         g = min(k, G - 1)
         log_scales[k], traces[k] = log_scales[g], traces[g]
+        deviations = R[0]
+        for j in range(m):
+            deviations[j] = np.sqrt(covariances[g, j, j])
         # Roundings are independent, so squares of the terms add up, and those of m partial sums.
         # The sums of U mu may be larger than all terms; those of U (x - mu) end near the last term with the other sign.
         square, cancellation = 0.0, 0.0
         for i in range(m):
             terms, largest, shift = 0.0, 0.0, 0.0
             for j in range(i + 1):
-                deviation = np.sqrt(covariances[g, j, j])
-                size = abs(U[g, i, j]) * (abs(means[k, j]) + 4.0 * deviation)
+                size = abs(U[g, i, j]) * (abs(means[k, j]) + 4.0 * deviations[j])
                 terms += size * size
-                cancellation += U[g, i, j] * deviation * (U[g, i, j] * deviation)
+                cancellation += U[g, i, j] * deviations[j] * (U[g, i, j] * deviations[j])
                 shift += U[g, i, j] * means[k, j]
                 largest = max(largest, abs(shift))
             square += max(terms, largest * largest)
@@ -127,15 +129,17 @@ def factorise(means, covariances, rounding, singular, out):
 
 @entry
 def arrange(gaussians, arrays):
-    """Fill the arrays that ``kernels`` take as ``gaussians``, in their type.
+    """Fill the arrays that ``kernels`` take as ``gaussians``, in their type; return True if a component is narrow.
 
     ``gaussians`` are means (K, m), whiteners, U mu (K, m) and sensitivities (K,).
     """
     exact, exact_whiteners, exact_shifts, sensitivities = gaussians
     means, lows, origins, whiteners, shifts, narrow, exact_means = arrays
     (K, m), narrow_from = exact.shape, SAFE32 if means.itemsize == 4 else SAFE64
+    any_narrow = False
     for k in range(K):
         narrow[k] = not sensitivities[k] < narrow_from
+        any_narrow |= narrow[k]
         for i in range(m):
             means[k, i] = exact[k, i]
             lows[k, i] = exact[k, i] - np.float64(means[k, i])
@@ -145,6 +149,7 @@ def arrange(gaussians, arrays):
     flat, exact_flat = whiteners.reshape(-1), exact_whiteners.reshape(-1)
     for i in range(len(flat)):
         flat[i] = exact_flat[i]
+    return any_narrow
 
 
 @compiled
