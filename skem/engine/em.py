@@ -96,9 +96,13 @@ def _results(
     problem: Problem, parameters: Maximised, statistics: Statistics, max_iter: int
 ) -> Iterator[tuple[Maximised, Statistics]]:
     """Yield the results of each M-step and E-step."""
+    little_is_enough = True
     for iteration in count(1):
-        for parameters, statistics in little.iterations(problem, parameters, statistics):
-            yield parameters, statistics
+        if little_is_enough:
+            little_is_enough = False
+            for result in little.iterations(problem, parameters, statistics):
+                little_is_enough, (parameters, statistics) = True, result
+                yield result
         parameters = m_step(problem, statistics, parameters)
         statistics = e_step(problem, parameters, with_sums=iteration < max_iter)
         yield parameters, statistics

@@ -1,5 +1,7 @@
 """EM of the classifiers against the slow reference in reference.py, and identities that EM satisfies."""
 
+import warnings
+
 import numpy as np
 import pytest
 import reference
@@ -9,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from reference import shared_clusters
 
 from skem import GaussianMixture, KMeans, PSKEMClassifier, SKEMClassifier
-from skem.engine import problem, rows
+from skem.engine import little, problem, rows
 from skem.engine.covariances import COVARIANCE_TYPES
 
 INITIALISATIONS = ["uniform", "sample", "kmeans", "class", "class_kmeans"]
@@ -107,6 +109,24 @@ def test_objective_never_falls(seed, m, covariance_type, init, reg_covar, standa
         assert abs(clf.log_likelihood_[-1] - plain) <= 1e-9 * (1 + abs(plain)) + reference.rounding(X, model)
         assert clf.objective_[-1] >= before - allowed
         before = clf.objective_[-1]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("reg_covar", [1e-6, 0.0])
+def test_little_data_have_the_bits_of_much_data(monkeypatch, dtype, reg_covar):
+    """Without regularisation the covariance of five equal samples turns singular after eleven iterations in reused memory."""
+    X, y = np.random.default_rng(2).standard_normal((60, 3)).round(1).astype(dtype), np.arange(60) % 3
+    X[:5] = X[0]
+    options = {"max_iter": 30, "tol": 0, "reg_covar": reg_covar, "random_state": 0}
+    models = [GaussianMixture(8, **options), PSKEMClassifier(6, n_blocks=2, **options)]
+    results = []
+    for iterations in (little.iterations, lambda *_: ()):
+        monkeypatch.setattr(little, "iterations", iterations)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of singular covariances
+            results.append([model.fit(X, y).predict_proba(X).tobytes() for model in models])
+            results[-1] += [model.objective_.tobytes() for model in models]
+    assert results[0] == results[1]
 
 
 @pytest.mark.parametrize("arrangement", ["sequential", "interleaved", "random", [[0, 5], [5, 1, 2]]])
