@@ -42,10 +42,10 @@ KernelArrays = tuple[np.ndarray, ...]
 """Gaussians as the kernels take them."""
 
 
-def empty_arrays(K: int, m: int, whiteners_shape: tuple[int, ...], dtype: np.dtype) -> KernelArrays:
-    """Memory for `matrices.arrange`."""
-    means, lows, origins, shifts = np.empty((4, K, m), dtype)
-    whiteners, narrow, exact_means = np.empty(whiteners_shape, dtype), np.empty(K, bool), np.empty((K, m))
+def empty_arrays(shape: tuple[int, ...], shape_of_U: tuple[int, ...], dtype: np.dtype) -> KernelArrays:
+    """Memory for `matrices.arrange`, of means of a shape (K, m)."""
+    means, lows, origins, shifts = np.empty((4, *shape), dtype)
+    whiteners, narrow, exact_means = np.empty(shape_of_U, dtype), np.empty(shape[0], bool), np.empty(shape)
     return means, lows, origins, whiteners, shifts, narrow, exact_means
 
 
@@ -58,7 +58,7 @@ def kernel_arrays(gaussians: Gaussians, dtype: np.dtype) -> tuple[Whitening | No
         whitening = Whitening(U[0], centre)
         means = shifts = shifts - centre
         U, sensitivities = np.ones(means.shape), np.zeros(len(means))
-    arrays = empty_arrays(*means.shape, U.shape, dtype)
+    arrays = empty_arrays(means.shape, U.shape, dtype)
     compiled.matrices().arrange((means, U, shifts, sensitivities), arrays)
     return whitening, arrays
 

@@ -40,18 +40,18 @@ def iterations(
     limits = float(constraints.least), statistics.eps, float(constraints.ridge)
     largest_trace = LARGEST32 / max(1.0, m * problem.extent**2)
     mean_shifts, n_k, rounding, regular = np.empty((K, m)), np.empty(K), np.empty((K, m)), np.empty(K, bool)
-    R, arrays, numbers = np.empty((m, m)), empty_arrays(K, m, (K, m, m), dtype), float64_scratch(K, dtype)
+    R, arrays, numbers = np.empty((m, m)), empty_arrays((K, m), (K, m, m), dtype), float64_scratch(K, dtype)
     scratch, buffers = scratch_of(Scratch(), K, m, dtype), [zero_sums(K, L, (K, m, m)) for _ in range(2)]
     narrow = np.zeros(K, bool) if statistics.narrow is None else statistics.narrow
     while True:
         weights, log_weights = np.empty((2, K, L))
         means, covariances = np.empty((K, m)), mixture.covariances.copy()
         sums = statistics.counts, statistics.offsets
-        out = weights, log_weights, means, mean_shifts, n_k, rounding, covariances
-        matrices.m_step(sums, statistics.scatter, mixture.means, narrow, limits, out)
+        maximised = weights, log_weights, means, mean_shifts, n_k, rounding, covariances
+        matrices.m_step(sums, statistics.scatter, mixture.means, narrow, limits, maximised)
         U, shifts, factors = np.empty((K, m, m)), np.empty((K, m)), tuple(np.empty((4, K)))
-        out = R, U, shifts, factors, regular
-        all_regular, exact = matrices.factorise(means, covariances, rounding, SINGULAR, out)
+        factorised = R, U, shifts, factors, regular
+        all_regular, exact = matrices.factorise(means, covariances, rounding, SINGULAR, factorised)
         log_scales, traces, sensitivities, _ = factors
         any_narrow = matrices.arrange((means, U, shifts, sensitivities), arrays)
         if not all_regular or (is_float32 and (any_narrow or not exact or traces.max() >= largest_trace)):
