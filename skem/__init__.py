@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from skem.estimators.pskem_cv import PSKEMClassifierCV as PSKEMClassifierCV
     from skem.estimators.rbf import GaussianKernels as GaussianKernels
     from skem.estimators.rbf import rbf_network as rbf_network
-    from skem.estimators.sdgm import SDGMClassifier as SDGMClassifier
     from skem.estimators.skem import SKEMClassifier as SKEMClassifier
+    from skem.sdgm.classifier import SDGMClassifier as SDGMClassifier
 
     __version__: str
 
@@ -58,7 +58,7 @@ _MODULES = {
     "PRBFEnsemble": "skem.estimators.prbf_ensemble",
     "PSKEMClassifier": "skem.estimators.pskem",
     "PSKEMClassifierCV": "skem.estimators.pskem_cv",
-    "SDGMClassifier": "skem.estimators.sdgm",
+    "SDGMClassifier": "skem.sdgm.classifier",
     "SKEMClassifier": "skem.estimators.skem",
     "rbf_network": "skem.estimators.rbf",
     "sharing_path": "skem.estimators.prbf_cv",

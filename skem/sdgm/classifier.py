@@ -14,20 +14,20 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from skem.engine.softmax_mixture import LabelledRows
-from skem.engine.sparse_bayes import State, initial_responsibilities, iterations
 from skem.engine.threads import single_threaded
 from skem.engine.warn import warn
 from skem.estimators._callbacks import CallbackSupportMixin, Progress, fitting, with_callbacks
 from skem.estimators._checking import check_features, integers, numbers, total_weight, weighted_samples
 from skem.estimators._docstrings import documented
-from skem.estimators._feature_maps import FeatureMap, Kernel, n_quadratic
 from skem.estimators._files import load, save
-from skem.estimators._fit_cost import refuse_more_than_memory, warn_of_long_fit
 from skem.estimators._log_odds import decision_function
 from skem.estimators._sklearn import StrOptions
 from skem.estimators._state import attributes_of, expect, take, take_classes, take_features
 from skem.estimators._training import converged_attribute, take_converged, warn_unless_converged
+from skem.sdgm.feature_maps import FeatureMap, Kernel, n_quadratic
+from skem.sdgm.fit_cost import refuse_more_than_memory, warn_of_long_fit
+from skem.sdgm.softmax_mixture import LabelledRows
+from skem.sdgm.sparse_bayes import State, initial_responsibilities, iterations
 
 logger = logging.getLogger("skem")
 
