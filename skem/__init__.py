@@ -15,6 +15,7 @@ Sanderson, C. and Curtin, R. (2017). An open source C++ implementation of multi-
 k-means and expectation maximisation. ICSPCS.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -31,15 +32,9 @@ if TYPE_CHECKING:
     from skem.estimators.mixture_path import GaussianMixturePath as GaussianMixturePath
     from skem.estimators.outliers import DensityOutlierDetector as DensityOutlierDetector
     from skem.estimators.prbf import PRBFClassifier as PRBFClassifier
-    from skem.estimators.prbf_cv import PRBFClassifierCV as PRBFClassifierCV
-    from skem.estimators.prbf_cv import sharing_path as sharing_path
-    from skem.estimators.prbf_ensemble import PRBFEnsemble as PRBFEnsemble
     from skem.estimators.pskem import PSKEMClassifier as PSKEMClassifier
-    from skem.estimators.pskem_cv import PSKEMClassifierCV as PSKEMClassifierCV
-    from skem.estimators.rbf import GaussianKernels as GaussianKernels
-    from skem.estimators.rbf import rbf_network as rbf_network
-    from skem.estimators.sdgm import SDGMClassifier as SDGMClassifier
     from skem.estimators.skem import SKEMClassifier as SKEMClassifier
+    from skem.sdgm.classifier import SDGMClassifier as SDGMClassifier
 
     __version__: str
 
@@ -47,21 +42,15 @@ _MODULES = {
     "DensityOutlierDetector": "skem.estimators.outliers",
     "DiscriminativePSKEMClassifier": "skem.estimators.discriminative_pskem",
     "DiscriminativePSKEMClassifierCV": "skem.estimators.discriminative_pskem_cv",
-    "GaussianKernels": "skem.estimators.rbf",
     "GaussianMixture": "skem.estimators.gaussian_mixture",
     "GaussianMixturePath": "skem.estimators.mixture_path",
     "KMeans": "skem.estimators.kmeans",
     "MDAClassifier": "skem.estimators.mda",
     "Mixture": "skem.engine.parameters",
     "PRBFClassifier": "skem.estimators.prbf",
-    "PRBFClassifierCV": "skem.estimators.prbf_cv",
-    "PRBFEnsemble": "skem.estimators.prbf_ensemble",
     "PSKEMClassifier": "skem.estimators.pskem",
-    "PSKEMClassifierCV": "skem.estimators.pskem_cv",
-    "SDGMClassifier": "skem.estimators.sdgm",
+    "SDGMClassifier": "skem.sdgm.classifier",
     "SKEMClassifier": "skem.estimators.skem",
-    "rbf_network": "skem.estimators.rbf",
-    "sharing_path": "skem.estimators.prbf_cv",
 }
 __all__ = [*_MODULES, "__version__"]
 
@@ -71,8 +60,7 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         found = _version()
     elif name in _MODULES:
-        # Not importlib's function: to what hashes the code of a job, that would be all modules there are.
-        found = getattr(__import__(_MODULES[name], fromlist=[name]), name)
+        found = getattr(import_module(_MODULES[name]), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = found

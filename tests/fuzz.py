@@ -103,8 +103,8 @@ def draw_model(rng, seed):
     if seed % 8 == 7:
         return draw_other_model(rng, seed)
     family = rng.choice(
-        ["mixture", "skem", "pskem", "tuned", "mda", "prbf", "ensemble", "cv"],
-        p=[0.3, 0.25, 0.1, 0.05, 0.1, 0.1, 0.05, 0.05],
+        ["mixture", "skem", "pskem", "tuned", "mda", "prbf"],
+        p=[0.3, 0.25, 0.1, 0.1, 0.1, 0.15],
     )
     common = {
         "n_components": int(rng.integers(1, 7)),
@@ -133,20 +133,12 @@ def draw_model(rng, seed):
             return skem.DiscriminativePSKEMClassifier(n_blocks=int(rng.integers(1, 4)), **options, **common)
         del common["covariance_type"]
         return skem.MDAClassifier(n_blocks=int(rng.integers(1, 3)), **common)
-    prbf = skem.PRBFClassifier(
+    return skem.PRBFClassifier(
         init=str(rng.choice(starts)),
         sharing=float(rng.choice([0, 0.3, 1])),
         variance_floor=float(rng.choice([0.0, 1e-9, 1e-3])),
         **common,
     )
-    if family == "prbf":
-        return prbf
-    if family == "ensemble":
-        return skem.PRBFEnsemble(prbf)
-    if rng.random() < 0.5:
-        pskem = skem.PSKEMClassifier(covariance_type=common["covariance_type"], random_state=seed)
-        return skem.PSKEMClassifierCV(pskem, max_iter=common["max_iter"], cv=2)
-    return skem.PRBFClassifierCV(prbf, cv=2)
 
 
 def draw_other_model(rng, seed):
@@ -184,8 +176,6 @@ def draw_other_model(rng, seed):
 
 def fitted_mixtures(model):
     """Means, covariances and the standard deviations of features of every mixture in a fitted estimator."""
-    if isinstance(model, skem.PRBFEnsemble):
-        return [part for each in model.estimators_ for part in fitted_mixtures(each)]
     if hasattr(model, "best_estimator_"):
         return fitted_mixtures(model.best_estimator_)
     if isinstance(model, (skem.KMeans, skem.SDGMClassifier)):

@@ -57,9 +57,9 @@ MUTATIONS = [
     ("skem", "engine/clusters.py", "VARIANCE_FLOOR = 1e-6", "VARIANCE_FLOOR = 10.0"),
     ("missing", "engine/missing_em.py", "+= 0.5 * problem.ridge", "+= 0.6 * problem.ridge"),
     ("discriminative/ebw", "engine/extended_baum_welch.py", "= 1.0, 2.0, 0.7, 1e6", "= 1.0, 3.0, 0.7, 1e6"),
-    ("sdgm", "engine/softmax_mixture.py", "SAME_RESPONSIBILITIES = 1e-4", "SAME_RESPONSIBILITIES = 0.1"),
-    ("sdgm", "engine/softmax_mixture.py", "NEWTON_ITER = 50", "NEWTON_ITER = 1"),
-    ("sdgm", "engine/sparse_bayes.py", "LEAST_SHARE = 1e-8", "LEAST_SHARE = 0.3"),
+    ("sdgm", "sdgm/softmax_mixture.py", "SAME_RESPONSIBILITIES = 1e-4", "SAME_RESPONSIBILITIES = 0.1"),
+    ("sdgm", "sdgm/softmax_mixture.py", "NEWTON_ITER = 50", "NEWTON_ITER = 1"),
+    ("sdgm", "sdgm/sparse_bayes.py", "LEAST_SHARE = 1e-8", "LEAST_SHARE = 0.3"),
     ("discriminative", "estimators/_calibration.py", "PRIOR_STD = 1.0", "PRIOR_STD = 2.0"),
     ("discriminative/auto", "estimators/_discriminative.py", "(0.0, 0.03, 0.3)", "(0.0, 0.3, 3.0)"),
     ("mixture/batches", "estimators/gaussian_mixture.py", "(1 + seen / n)", "(2 + seen / n)"),
@@ -67,7 +67,7 @@ MUTATIONS = [
     ("prbf", "estimators/prbf.py", "variance_floor: float = 1e-3", "variance_floor: float = 0.2"),
     ("k-means", "estimators/kmeans.py", "tol: float = 1e-4", "tol: float = 1e-1"),
     ("mixture", "estimators/gaussian_mixture.py", "kmeans_iter: int = 10", "kmeans_iter: int = 1"),
-    ("sdgm", "estimators/sdgm.py", "max_precision: float = 1e5", "max_precision: float = 1e1"),
+    ("sdgm", "sdgm/classifier.py", "max_precision: float = 1e5", "max_precision: float = 1e1"),
     ("images", "images.py", "(1 - t) * pairs[:, :-1] + t", "(1 - t) * pairs[:, :-1] + 0.9 * t"),
     # Every second weight is 1% too large.
     (

@@ -46,59 +46,29 @@ from skem.estimators._components import (
     initial_mixtures,
     numbers_per_class,
 )
-from skem.estimators._files import load, save
-from skem.estimators._fitted import FittedMixture, checked_assignment, possible, require_fitted
-from skem.estimators._log_odds import decision_function
+from skem.estimators._files import SavedMixin
+from skem.estimators._fitted import FittedMixture, checked_replacement, possible, require_fitted
+from skem.estimators._log_odds import log_odds
 from skem.estimators._methods import computed_on_host, per_sample
 from skem.estimators._samples import TrainingSamples, training_samples
 from skem.estimators._sklearn import StrOptions
 from skem.estimators._state import attributes_of, expect, take, take_classes, take_features, take_list
 from skem.estimators._training import (
+    ConvergenceMixin,
     Iteration,
     Training,
-    converged_attribute,
     seeds,
-    take_converged,
     training_iterations,
 )
-
-
-def fitted_attribute(public: str, name: str, doc: str, owner: str = "_fitted") -> Any:
-    """A property called ``public`` that is the attribute ``name`` of a `FittedMixture`."""
-
-    def get(self: Any) -> Any:
-        require_fitted(self, public)
-        return on_device_of_fit(self, getattr(getattr(self, owner), name))
-
-    def assign(self: Any, values: Sequence[Any]) -> None:
-        require_fitted(self, public)
-        changed = replace(getattr(self, owner), **{name: tuple(to_numpy(list(values)))})
-        for mixture in changed.mixtures:
-            checked_assignment(mixture, changed.covariance_type)
-        for r, columns in enumerate(changed.columns):
-            _expect_columns(r, columns, self.n_features_in_)
-        setattr(self, owner, changed)
-
-    return property(get, assign, doc=doc)
 
 
 def _expect_columns(block: int, columns: Any, n_features: int) -> None:
     expect(f"block_indices_.{block}", columns, (None,), "integer", least=0, most=n_features - 1)
 
 
-def only_block(name: str, doc: str) -> Any:
-    """A property that is an array of a model with one feature block."""
-
-    def get(self: Any) -> Any:
-        mixtures = require_fitted(self, f"{name}_").mixtures
-        if len(mixtures) != 1:
-            raise AttributeError(f"{type(self).__name__} has no attribute '{name}_': see blocks_")
-        return on_device_of_fit(self, getattr(mixtures[0], name))
-
-    return property(get, doc=doc)
-
-
-class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class SharedKernelClassifier(
+    ConvergenceMixin, SavedMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator
+):
     """Classifier with one shared-kernel mixture per feature block."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -375,14 +345,49 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
 
     # Fitted parameters, in input units
 
-    blocks_ = fitted_attribute("blocks_", "mixtures", "Mixture of each feature block.")
-    block_indices_ = fitted_attribute("block_indices_", "columns", "Features of each block.")
-    weights_ = only_block("weights", "pi_kc, shape (n_components, n_classes); for a model with one block.")
-    means_ = only_block("means", "mu_k, shape (n_components, n_features); for a model with one block.")
-    covariances_ = only_block(
-        "covariances", "P_k, shaped by the covariance type; for a model with one block."
-    )
-    converged_ = converged_attribute
+    @property
+    def blocks_(self) -> tuple[Mixture, ...]:
+        """Mixture of each feature block."""
+        return on_device_of_fit(self, require_fitted(self, "blocks_").mixtures)
+
+    @blocks_.setter
+    def blocks_(self, mixtures: Sequence[Mixture]) -> None:
+        fitted = require_fitted(self, "blocks_")
+        self._fitted = checked_replacement(fitted, mixtures=tuple(to_numpy(list(mixtures))))
+
+    @property
+    def block_indices_(self) -> tuple[np.ndarray, ...]:
+        """Features of each block."""
+        return on_device_of_fit(self, require_fitted(self, "block_indices_").columns)
+
+    @block_indices_.setter
+    def block_indices_(self, indices: Sequence[np.ndarray]) -> None:
+        fitted = require_fitted(self, "block_indices_")
+        changed = checked_replacement(fitted, columns=tuple(to_numpy(list(indices))))
+        for r, columns in enumerate(changed.columns):
+            _expect_columns(r, columns, self.n_features_in_)
+        self._fitted = changed
+
+    @property
+    def weights_(self) -> np.ndarray:
+        """pi_kc, shape (n_components, n_classes); for a model with one block."""
+        return self._only_block("weights")
+
+    @property
+    def means_(self) -> np.ndarray:
+        """mu_k, shape (n_components, n_features); for a model with one block."""
+        return self._only_block("means")
+
+    @property
+    def covariances_(self) -> np.ndarray:
+        """P_k, shaped by the covariance type; for a model with one block."""
+        return self._only_block("covariances")
+
+    def _only_block(self, name: str) -> np.ndarray:
+        mixtures = require_fitted(self, f"{name}_").mixtures
+        if len(mixtures) != 1:
+            raise AttributeError(f"{type(self).__name__} has no attribute '{name}_': see blocks_")
+        return on_device_of_fit(self, getattr(mixtures[0], name))
 
     # Densities and predictions
 
@@ -465,7 +470,19 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         joint = self.predict_joint_log_proba(X)
         return labels_of(self.classes_, namespace_of(joint).argmax(joint, axis=1))
 
-    decision_function = per_sample(decision_function)
+    @per_sample
+    def decision_function(self, X: ArrayLike) -> Any:
+        """Log-odds log p(c|x) - log(1 - p(c|x)) in nats. They order samples as probabilities do, without ties.
+
+        Probabilities round to one if the log-odds exceed 36. Log-odds d beyond 36 become 36 + log(1 + d - 36): the order of
+        samples remains, and a few extreme samples do not dominate a calibration.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) for two classes, else (n_samples, n_classes)
+            For two classes, the log-odds of ``classes_[1]``.
+        """
+        return log_odds(self.predict_log_proba(X))
 
     @computed_on_host
     def responsibilities(self, X: ArrayLike, y: ArrayLike | None = None) -> np.ndarray | list[np.ndarray]:
@@ -567,9 +584,6 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
 
     # Files
 
-    save = save
-    load: Any = classmethod(load)
-
     def _state(self) -> dict[str, Any]:
         names = "classes_", "class_prior_", "n_components_", "groups_", "n_blocks_"
         histories = "n_iter_", "log_likelihood_", "objective_", "best_iter_", "converged_", "dtype_used_"
@@ -605,7 +619,7 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
         self.best_iter_ = take(state, "best_iter_", kind="integer", least=0)
         self.log_likelihood_ = take(state, "log_likelihood_", (n_iter,), least=-np.inf, most=np.inf)
         self.objective_ = take(state, "objective_", (n_iter,), least=-np.inf, most=np.inf)
-        self._converged = take_converged(state, self.tol)
+        self._take_converged(state)
         self.dtype_used_ = take(state, "dtype_used_", kind="word", words=("float32", "float64"))
         if "validation_scores_" in state:
             self.validation_scores_ = take_list(state, "validation_scores_")
@@ -613,7 +627,6 @@ class SharedKernelClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimato
                 expect(f"validation_scores_.{i}", score)
         if "best_validation_score_" in state:
             self.best_validation_score_ = take(state, "best_validation_score_")
-        state.pop("_least_ridge", None)  # in files of earlier versions
 
     def _take_mixtures(
         self, state: dict[str, Any], name: str, columns: Sequence[np.ndarray], n_components: int | None = None

@@ -1,8 +1,6 @@
 """Fitted models in files: ``save`` and ``load``, npz archives in which nothing is pickled.
 
-An archive holds arrays and one JSON text: the class, the version of the format, parameters and fitted attributes. A class
-assigns ``save`` and ``classmethod(load)``, and implements two methods. ``_state()`` returns the fitted attributes by name.
-``_set_state(state)`` removes them from ``state``, checks and sets them, see ``_state``.
+An archive holds arrays and one JSON text: the class, the version of the format, parameters and fitted attributes.
 """
 
 from __future__ import annotations
@@ -42,71 +40,82 @@ STALE = 3600.0
 """Age in seconds from which on a temporary file was left by a killed process. A save takes seconds."""
 
 
-def save(self: Any, file: File) -> None:
-    """Write the fitted model to a file, an npz archive in which nothing is pickled.
+class SavedMixin:
+    """``save`` and ``load`` for an estimator that implements ``_state`` and ``_set_state``."""
 
-    Parameters that are random states or functions are left out. An existing file is replaced at once or not at all, and its
-    permissions are kept. A killed process can leave a temporary file beside it, which a save an hour later removes.
+    def _state(self) -> dict[str, Any]:
+        """The fitted attributes by name."""
+        raise NotImplementedError
 
-    Parameters
-    ----------
-    file : str, path-like or binary file object
+    def _set_state(self, state: dict[str, Any]) -> None:
+        """Remove the fitted attributes from ``state``, check and set them, see `_state`."""
+        raise NotImplementedError
 
-    Raises
-    ------
-    OSError
-        A folder that is missing or not writable, a name that is too long, a full disk. The error names ``file``.
-    ValueError
-        A value that cannot be stored without pickle: class labels other than numbers, strings and booleans, or a function
-        that the fitted model needs. Assigned parameters or attributes that ``load`` would refuse.
-    """
-    check_is_fitted(self)
-    model = getattr(self, "_final_estimator", self)
-    cls, given, state = type(model), model.get_params(deep=False), to_numpy(self._state())
-    arrays: dict[str, np.ndarray] = {}
-    params = {}
-    for name, value in given.items():
-        with contextlib.suppress(ValueError):
-            params[name] = _pack(value, f"params.{name}", arrays)
-    try:
-        attributes = {name: _pack(value, name, arrays) for name, value in state.items()}
-        _restored(cls, given, state)
-    except ValueError as error:
-        raise ValueError(f"{cls.__name__} cannot be saved: {error}") from error
-    settings = {"format": FORMAT + cls.__name__, "version": VERSION, "params": params}
-    content = io.BytesIO()
-    np.savez(content, **arrays, settings=np.array(json.dumps(settings | {"attributes": attributes})))  # type: ignore[arg-type]
-    if hasattr(file, "write"):
-        file.write(content.getbuffer())
-    else:
-        _replace(Path(file), content.getbuffer())
+    def save(self, file: File) -> None:
+        """Write the fitted model to a file, an npz archive in which nothing is pickled.
 
+        Parameters that are random states or functions are left out. An existing file is replaced at once or not at all, and its
+        permissions are kept. A killed process can leave a temporary file beside it, which a save an hour later removes.
 
-def load(cls: Any, file: File) -> Any:
-    """Read the model of a file that ``save`` wrote, to the bit.
+        Parameters
+        ----------
+        file : str, path-like or binary file object
 
-    Parameters
-    ----------
-    file : str, path-like or binary file object
-        File to read; a file object is read from its position to its end.
+        Raises
+        ------
+        OSError
+            A folder that is missing or not writable, a name that is too long, a full disk. The error names ``file``.
+        ValueError
+            A value that cannot be stored without pickle: class labels other than numbers, strings and booleans, or a function
+            that the fitted model needs. Assigned parameters or attributes that ``load`` would refuse.
+        """
+        check_is_fitted(self)
+        model: Any = getattr(self, "_final_estimator", self)
+        cls, given, state = type(model), model.get_params(deep=False), to_numpy(self._state())
+        arrays: dict[str, np.ndarray] = {}
+        params = {}
+        for name, value in given.items():
+            with contextlib.suppress(ValueError):
+                params[name] = _pack(value, f"params.{name}", arrays)
+        try:
+            attributes = {name: _pack(value, name, arrays) for name, value in state.items()}
+            _restored(cls, given, state)
+        except ValueError as error:
+            raise ValueError(f"{cls.__name__} cannot be saved: {error}") from error
+        settings = {"format": FORMAT + cls.__name__, "version": VERSION, "params": params}
+        content = io.BytesIO()
+        np.savez(content, **arrays, settings=np.array(json.dumps(settings | {"attributes": attributes})))  # type: ignore[arg-type]
+        if hasattr(file, "write"):
+            file.write(content.getbuffer())
+        else:
+            _replace(Path(file), content.getbuffer())
 
-    Returns
-    -------
-    estimator
-        Fitted estimator. Parameters that are not in the file have their defaults.
+    @classmethod
+    def load(cls, file: File) -> Any:
+        """Read the model of a file that ``save`` wrote, to the bit.
 
-    Raises
-    ------
-    OSError
-        The file cannot be opened.
-    TypeError
-        The file object is in text mode.
-    ValueError
-        The file is no archive, is damaged, or belongs to another class or another version of the format; or
-        an array is invalid. Type, shape and range of each array are checked.
-    """
-    with reading(file, cls.__name__) as stream:
-        return read_model(cls, stream)
+        Parameters
+        ----------
+        file : str, path-like or binary file object
+            File to read; a file object is read from its position to its end.
+
+        Returns
+        -------
+        estimator
+            Fitted estimator. Parameters that are not in the file have their defaults.
+
+        Raises
+        ------
+        OSError
+            The file cannot be opened.
+        TypeError
+            The file object is in text mode.
+        ValueError
+            The file is no archive, is damaged, or belongs to another class or another version of the format; or
+            an array is invalid. Type, shape and range of each array are checked.
+        """
+        with reading(file, cls.__name__) as stream:
+            return read_model(cls, stream)
 
 
 @contextlib.contextmanager

@@ -360,6 +360,14 @@ def checked_assignment(mixture: Mixture, covariance_type: CovarianceType) -> Mix
     return mixture
 
 
+def checked_replacement(fitted: FittedMixture, **changes: Any) -> FittedMixture:
+    """A model with other mixtures or features of its blocks, or ValueError unless these could be an initialisation."""
+    changed = replace(fitted, **changes)
+    for mixture in changed.mixtures:
+        checked_assignment(mixture, changed.covariance_type)
+    return changed
+
+
 def require_fitted(model: Any, name: str) -> FittedMixture:
     """The fitted mixture of a model; NotFittedError names the attribute that was asked for."""
     if not hasattr(model, "_fitted"):

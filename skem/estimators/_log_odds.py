@@ -1,14 +1,10 @@
-"""Log-odds of classes: scores that order samples as probabilities do, without ties.
-
-A classifier with ``predict_log_proba`` assigns `decision_function`.
-"""
+"""Log-odds of classes: scores that order samples as probabilities do, without ties."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from skem.estimators._array_api import namespace_of
@@ -46,17 +42,3 @@ def log_odds(log_proba: Any) -> Any:
     size = xp.clip(xp.abs(odds), 0.0, largest)
     excess = xp.clip(size - RESOLVED, 0.0, largest)
     return xp.sign(odds) * (xp.clip(size, 0.0, RESOLVED) + xp.log1p(excess))
-
-
-def decision_function(self: Any, X: ArrayLike) -> Any:
-    """Log-odds log p(c|x) - log(1 - p(c|x)) in nats. They order samples as probabilities do, without ties.
-
-    Probabilities round to one if the log-odds exceed 36. Log-odds d beyond 36 become 36 + log(1 + d - 36): the order of
-    samples remains, and a few extreme samples do not dominate a calibration.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,) for two classes, else (n_samples, n_classes)
-        For two classes, the log-odds of ``classes_[1]``.
-    """
-    return log_odds(self.predict_log_proba(X))

@@ -9,14 +9,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import QuantileTransformer
 
 from skem.engine.masked import with_nan
-from skem.estimators._files import save
+from skem.estimators._files import SavedMixin
 from skem.estimators._state import attributes_of, take, take_features
 
 STANDARDIZE: dict[str, bool | str] = {"standard": True, "robust": "robust", "quantile": True}
 """The classifier's ``standardize`` for each ``scaling``."""
 
 
-class ScaledClassifier(Pipeline):
+class ScaledClassifier(SavedMixin, Pipeline):
     """Transform of each feature and classifier. Densities are those of the transformed features."""
 
     @property
@@ -32,8 +32,6 @@ class ScaledClassifier(Pipeline):
     def sample(self, *arguments: Any, **options: Any) -> tuple[np.ndarray, np.ndarray]:
         X, y = self[-1].sample(*arguments, **options)
         return self[:-1].inverse_transform(X), y
-
-    save = save
 
     def _state(self) -> dict[str, Any]:
         scaler = attributes_of(self[0], "quantiles_")

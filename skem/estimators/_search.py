@@ -1,11 +1,8 @@
-"""The base class of estimators that fit several models of one kind, and predict with the chosen one or with their average."""
+"""The base class of estimators that fit several models of one kind, and predict with the chosen one."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,63 +11,45 @@ from sklearn.utils.validation import check_is_fitted
 
 from skem.estimators._callbacks import CallbackSupportMixin, Progress, fitting, with_callbacks
 from skem.estimators._checking import integers
+from skem.estimators._files import File
 from skem.estimators._training import one_seed
-
-DELEGATED = (
-    *("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba", "decision_function"),
-    *("class_log_density", "score_samples", "score", "sample"),
-)
-"""Methods that a search delegates, if the class of its model defines them; ``score`` of a classifier is scikit-learn's."""
-
-
-def _delegating(cls: type, model: type, name: str) -> Callable[..., Any]:
-    """A method of a search that calls the method of its fitted model."""
-    method = getattr(model, name)
-
-    @wraps(method)
-    def delegate(self: Any, *args: Any, **options: Any) -> Any:
-        return getattr(self._model, name)(*args, **options)
-
-    delegate.__module__, delegate.__qualname__ = cls.__module__, f"{cls.__qualname__}.{name}"
-    if method.__doc__:
-        summary, *rest = inspect.cleandoc(method.__doc__).split("\n\n", 1)
-        calls = f"Calls ``{model.__name__}.{name}`` of the fitted model."
-        delegate.__doc__ = "\n\n".join([summary, calls, *rest])
-    return delegate
-
-
-def _of_model(name: str) -> Any:
-    """An attribute of the fitted model, also when it is assigned."""
-    return property(
-        lambda self: getattr(self._model, name), lambda self, value: setattr(self._model, name, value)
-    )
 
 
 class Search(CallbackSupportMixin):
     """Estimator that predicts with a fitted model, ``best_estimator_``.
 
-    A subclass names the class of its models, ``class ModelCV(Search, ..., model=Model)``, and defines ``_fit``. It has the
-    parameters ``estimator``, whose default is ``Model()``, and ``random_state``.
+    A subclass defines ``_default`` and ``_fit``. It has the parameters ``estimator`` and ``random_state``.
     """
-
-    _Model: ClassVar[type]
-    classes_, class_prior_ = _of_model("classes_"), _of_model("class_prior_")
-
-    def __init_subclass__(
-        cls, model: type | None = None, methods: tuple[str, ...] = (*DELEGATED, "save"), **options: Any
-    ) -> None:
-        if model is not None:
-            cls._Model = model
-            for name in methods:
-                if getattr(getattr(model, name, None), "__module__", "").startswith("skem."):
-                    setattr(cls, name, _delegating(cls, model, name))
-        super().__init_subclass__(**options)
 
     @property
     def _model(self) -> Any:
         """The fitted model that predicts."""
         check_is_fitted(self)
         return self.best_estimator_
+
+    def _default(self) -> Any:
+        """The model to fit if ``estimator`` is None."""
+        raise NotImplementedError
+
+    def predict(self, X: ArrayLike) -> Any:
+        """``predict`` of ``best_estimator_``, shape (n_samples,)."""
+        return self._model.predict(X)
+
+    def predict_proba(self, X: ArrayLike) -> Any:
+        """``predict_proba`` of ``best_estimator_``, a column per class or component."""
+        return self._model.predict_proba(X)
+
+    def score_samples(self, X: ArrayLike) -> Any:
+        """log p(x) by ``best_estimator_``, in nats, shape (n_samples,)."""
+        return self._model.score_samples(X)
+
+    def sample(self, n_samples: int = 1, **options: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Draw samples from ``best_estimator_``; its ``sample`` has the options."""
+        return self._model.sample(n_samples, **options)
+
+    def save(self, file: File) -> None:
+        """Write ``best_estimator_`` to a file, which the ``load`` of its class reads."""
+        self._model.save(file)
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -79,8 +58,7 @@ class Search(CallbackSupportMixin):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Training samples, in memory. NaN is a missing value. ``PRBFEnsemble`` also takes the samples outside memory that
-            ``PRBFClassifier`` takes.
+            Training samples, in memory. NaN is a missing value.
         y : array-like of shape (n_samples,)
             Class labels. ``GaussianMixturePath`` ignores them.
         sample_weight : array-like of shape (n_samples,), optional
@@ -112,7 +90,7 @@ class Search(CallbackSupportMixin):
 
     def _base(self) -> Any:
         """A clone of ``estimator`` with one seed for all fits."""
-        estimator = self._Model() if self.estimator is None else clone(self.estimator)
+        estimator = self._default() if self.estimator is None else clone(self.estimator)
         return estimator.set_params(random_state=one_seed(self.random_state, estimator.random_state))
 
     def __sklearn_tags__(self) -> Any:

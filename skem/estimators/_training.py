@@ -313,24 +313,23 @@ def training_iterations(
 # Convergence and warnings
 
 
-def _converged(model: Any) -> bool:
-    """True if ``tol``, or early stopping, ended the fit."""
-    converged = vars(model).get("_converged")
-    if converged is None:
-        raise AttributeError(
-            f"{type(model).__name__} has no attribute 'converged_': fit sets it with tol > 0 only; with tol=0 there is no "
-            "criterion of convergence, and max_iter or early stopping ends the fit. Set tol and fit again, or read n_iter_"
-        )
-    return converged
+class ConvergenceMixin:
+    """``converged_`` of an estimator with a ``tol``; None in ``_converged`` is a fit without a criterion."""
 
+    _converged: bool | None = None
 
-converged_attribute = property(_converged)
+    @property
+    def converged_(self) -> bool:
+        """True if ``tol``, or early stopping, ended the fit."""
+        if self._converged is None:
+            raise AttributeError(
+                f"{type(self).__name__} has no attribute 'converged_': fit sets it with tol > 0 only; with tol=0 there is no "
+                "criterion of convergence, and max_iter or early stopping ends the fit. Set tol and fit again, or read n_iter_"
+            )
+        return self._converged
 
-
-def take_converged(state: dict[str, Any], tol: float) -> bool | None:
-    """``converged_`` of a file; with ``tol=0``, files of earlier versions have it too, and it is False."""
-    converged = take(state, "converged_", kind="boolean") if "converged_" in state else None
-    return converged if tol or converged else None
+    def _take_converged(self, state: dict[str, Any]) -> None:
+        self._converged = take(state, "converged_", kind="boolean") if "converged_" in state else None
 
 
 def warn_if_singular(model: Any, n_singular: int) -> None:

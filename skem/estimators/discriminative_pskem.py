@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
+from skem.engine.parameters import Mixture
 from skem.estimators._array_api import device_of
-from skem.estimators._base import fitted_attribute
 from skem.estimators._calibration import tempered
 from skem.estimators._callbacks import Progress, Unobserved
 from skem.estimators._checking import integers, numbers, refuse_out_of_core
 from skem.estimators._discriminative import LEAST_HELD_OUT, STRENGTHS, fit_temperature, train_discriminatively
 from skem.estimators._docstrings import documented
-from skem.estimators._fitted import FittedMixture
+from skem.estimators._fitted import FittedMixture, checked_replacement, require_fitted
 from skem.estimators._methods import per_sample
 from skem.estimators._quantiles import with_saved_scaler
 from skem.estimators._sklearn import StrOptions
@@ -359,9 +359,16 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         if not stopped:
             yield from train_discriminatively(self, training, random_state, progress)
 
-    generative_blocks_ = fitted_attribute(
-        "generative_blocks_", "mixtures", "Mixture of each feature block after EM.", "_generative"
-    )
+    @property
+    def generative_blocks_(self) -> tuple[Mixture, ...]:
+        """Mixture of each feature block after EM."""
+        require_fitted(self, "generative_blocks_")
+        return self._generative.mixtures
+
+    @generative_blocks_.setter
+    def generative_blocks_(self, mixtures: Sequence[Mixture]) -> None:
+        require_fitted(self, "generative_blocks_")
+        self._generative = checked_replacement(self._generative, mixtures=tuple(mixtures))
 
     # Files
 
@@ -396,7 +403,6 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         self.conditional_log_likelihood_ = take(
             state, "conditional_log_likelihood_", (n_iter,), least=-np.inf, most=np.inf
         )
-        state.pop("_tuned", None)  # in files of earlier versions
 
     # Decisions
 

@@ -8,6 +8,7 @@ from itertools import count, islice
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from skem.engine.masked import with_nan
@@ -56,9 +57,7 @@ PER_COMPONENT = 4
 
 
 @documented
-class DiscriminativePSKEMClassifierCV(
-    Search, ClassifierMixin, BaseEstimator, model=DiscriminativePSKEMClassifier
-):
+class DiscriminativePSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator):
     """``DiscriminativePSKEMClassifier`` whose parameters minimise the held-out log-loss after discriminative training.
 
     Each parameter below is varied in turn, from the best configuration so far; its first candidate is the initial one. Models of
@@ -70,7 +69,7 @@ class DiscriminativePSKEMClassifierCV(
     ----------
     estimator : DiscriminativePSKEMClassifier or None
         Model to fit; None is ``DiscriminativePSKEMClassifier()``. The search sets the parameters in ``best_params_``. ``init``
-        must be a string, and ``sharing`` None.
+        must be a string, and ``sharing`` None. With its ``discriminative_iter=0`` all models are trained by EM alone.
     covariance_type : str or sequence of str
         Candidates for the structure of the covariances.
     scaling : {"standard", "robust", "quantile"} or sequence of these
@@ -169,6 +168,33 @@ class DiscriminativePSKEMClassifierCV(
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @property
+    def classes_(self) -> np.ndarray:
+        return self._model.classes_
+
+    @property
+    def class_prior_(self) -> np.ndarray:
+        return self._model.class_prior_
+
+    def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
+        """log p(c|x) by ``best_estimator_``, shape (n_samples, n_classes)."""
+        return self._model.predict_log_proba(X)
+
+    def predict_joint_log_proba(self, X: ArrayLike) -> np.ndarray:
+        """log p(x, c) by ``best_estimator_``, shape (n_samples, n_classes)."""
+        return self._model.predict_joint_log_proba(X)
+
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
+        """Log-odds by ``best_estimator_``, shape (n_samples,) for two classes, else (n_samples, n_classes)."""
+        return self._model.decision_function(X)
+
+    def class_log_density(self, X: ArrayLike) -> np.ndarray:
+        """log p(x|c) by ``best_estimator_``, in nats, shape (n_samples, n_classes)."""
+        return self._model.class_log_density(X)
+
+    def _default(self) -> DiscriminativePSKEMClassifier:
+        return DiscriminativePSKEMClassifier()
+
     def _fit(self, X: Any, y: Any, sample_weight: Any, progress: Progress) -> None:
         refuse_out_of_core(self, X)
         original = self._base()
@@ -186,21 +212,25 @@ class DiscriminativePSKEMClassifierCV(
             warm_start=False,
             n_jobs=None,
         )
+        em_alone = original.discriminative_iter == 0
+        iterations = 0 if em_alone else 1
         with quiet():
             # Invalid samples raise here, not in the middle of a split.
             first = clone(estimator).set_params(
-                max_iter=1, n_init=1, discriminative_iter=1, n_components=None
+                max_iter=1, n_init=1, discriminative_iter=iterations, n_components=None
             )
             first.fit(X, y, sample_weight)
             data = Data.labelled(X, y, sample_weight)
             estimator.set_params(
-                max_iter=min(original.max_iter, MAX_EM_ITERATIONS),
-                discriminative_iter=ITERATIONS,
+                max_iter=original.max_iter if em_alone else min(original.max_iter, MAX_EM_ITERATIONS),
+                discriminative_iter=ITERATIONS * iterations,
                 n_doublings=self.max_doublings,
                 batch_size=max(LEAST_BATCH, -(-len(data.y) // STEPS)),
                 learning_rate=LEARNING_RATE,
             )
             grid = self._grid(first, len(data.y), weighted=sample_weight is not None)
+            if em_alone:
+                del grid["training_temperature"][1:]
             splits = held_out_splits(data, self.cv, original.random_state, N_FOLDS)
             with Workers(self.n_jobs) as workers:
                 search = _Paths(estimator, splits, first, workers, progress)
@@ -328,7 +358,8 @@ class _Paths:
     def _follow(self, path: _Path, best: _Path | None, grows: bool) -> None:
         """Train the models of a path stage by stage: all stages that raise the score if it ``grows``, else a few."""
         largest = self._n_samples / (PER_COMPONENT * path.params["n_components"])
-        for stage in range(len(path.entries) - 1, self.estimator.n_doublings + 1):
+        stages = self.estimator.n_doublings + 1 if self.estimator.discriminative_iter else 0
+        for stage in range(len(path.entries) - 1, stages):
             if stage >= SCREENED:
                 ends = not (grows and path.rises)
             else:

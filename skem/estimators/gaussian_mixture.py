@@ -53,7 +53,7 @@ from skem.estimators._checking import (
     total_weight,
 )
 from skem.estimators._docstrings import documented
-from skem.estimators._files import File, read_model, reading, save
+from skem.estimators._files import File, SavedMixin, read_model, reading
 from skem.estimators._fitted import FittedMixture, checked_assignment, possible, require_fitted
 from skem.estimators._methods import computed_on_host, per_sample
 from skem.estimators._metrics import METRICS
@@ -63,34 +63,16 @@ from skem.estimators._samples import TrainingSamples, training_samples
 from skem.estimators._sklearn import StrOptions
 from skem.estimators._state import attributes_of, take, take_features
 from skem.estimators._training import (
+    ConvergenceMixin,
     Iteration,
     Training,
-    converged_attribute,
-    take_converged,
     training_iterations,
 )
 from skem.estimators._units import common_scale
 
 
-def _parameter(name: str, doc: str) -> Any:
-    """A public array of the mixture."""
-
-    def get(self: GaussianMixture) -> Any:
-        array = getattr(require_fitted(self, f"{name}_").mixtures[0], name)
-        return on_device_of_fit(self, array[:, 0] if name == "weights" else array)
-
-    def assign(self: GaussianMixture, values: ArrayLike) -> None:
-        array = np.asarray(to_numpy(values))
-        array = array[:, None] if name == "weights" else array
-        fitted = require_fitted(self, f"{name}_")
-        mixture = replace(fitted.mixtures[0], **{name: array})
-        self._fitted = fitted.with_mixtures([checked_assignment(mixture, fitted.covariance_type)])
-
-    return property(get, assign, doc=doc)
-
-
 @documented
-class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
+class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, DensityMixin, BaseEstimator):
     """Gaussian mixture density p(x) = sum_k pi_k N(x; mu_k, P_k), trained by EM.
 
     It fits the model of scikit-learn's ``GaussianMixture``, several times faster. Results do not depend on the number of
@@ -530,10 +512,37 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
 
     # Fitted parameters, in input units
 
-    weights_ = _parameter("weights", "pi_k, shape (n_components,).")
-    means_ = _parameter("means", "mu_k, shape (n_components, n_features).")
-    covariances_ = _parameter("covariances", "P_k, shaped by the covariance type.")
-    converged_ = converged_attribute
+    @property
+    def weights_(self) -> np.ndarray:
+        """pi_k, shape (n_components,)."""
+        return on_device_of_fit(self, require_fitted(self, "weights_").mixtures[0].weights[:, 0])
+
+    @weights_.setter
+    def weights_(self, weights: ArrayLike) -> None:
+        self._assign("weights", np.asarray(to_numpy(weights))[:, None])
+
+    @property
+    def means_(self) -> np.ndarray:
+        """mu_k, shape (n_components, n_features)."""
+        return on_device_of_fit(self, require_fitted(self, "means_").mixtures[0].means)
+
+    @means_.setter
+    def means_(self, means: ArrayLike) -> None:
+        self._assign("means", np.asarray(to_numpy(means)))
+
+    @property
+    def covariances_(self) -> np.ndarray:
+        """P_k, shaped by the covariance type."""
+        return on_device_of_fit(self, require_fitted(self, "covariances_").mixtures[0].covariances)
+
+    @covariances_.setter
+    def covariances_(self, covariances: ArrayLike) -> None:
+        self._assign("covariances", np.asarray(to_numpy(covariances)))
+
+    def _assign(self, name: str, array: np.ndarray) -> None:
+        fitted = require_fitted(self, f"{name}_")
+        mixture = replace(fitted.mixtures[0], **{name: array})
+        self._fitted = fitted.with_mixtures([checked_assignment(mixture, fitted.covariance_type)])
 
     @property
     def precisions_(self) -> np.ndarray:
@@ -715,8 +724,6 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
 
     # Files
 
-    save = save
-
     @classmethod
     def load(cls, file: File) -> Self:
         """Read the mixture of a file that ``save`` wrote, to the bit, or of one that Armadillo saved as binary.
@@ -765,7 +772,7 @@ class GaussianMixture(CallbackSupportMixin, DensityMixin, BaseEstimator):
             "_in_batches": {"kind": "boolean"},
             "_least_ridge": {"least": 0},
         }
-        self._converged = take_converged(state, self.tol)
+        self._take_converged(state)
         # A mixture has only some of these after partial_fit, and none of them after from_parameters.
         for name, check in checks.items():
             if name in state:

@@ -28,7 +28,7 @@ from skem.estimators._checking import (
     weighted_samples,
 )
 from skem.estimators._docstrings import documented
-from skem.estimators._files import load, save
+from skem.estimators._files import SavedMixin
 from skem.estimators._metrics import METRICS, metric_units
 from skem.estimators._sklearn import StrOptions
 from skem.estimators._state import POSITIVE, attributes_of, take, take_features
@@ -39,7 +39,12 @@ FARTHEST = 1e150
 
 @documented
 class KMeans(
-    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+    SavedMixin,
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    BaseEstimator,
 ):
     """k-means by Lloyd's iterations, as in section 3 of Sanderson and Curtin (2017).
 
@@ -101,9 +106,6 @@ class KMeans(
         "n_jobs": [integers(), None],
         "random_state": ["random_state"],
     }
-
-    save = save
-    load = classmethod(load)
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ TYPES = ("full", "tied", "diag", "spherical")
 
 
 @documented
-class GaussianMixturePath(Search, DensityMixin, BaseEstimator, model=GaussianMixture):
+class GaussianMixturePath(Search, DensityMixin, BaseEstimator):
     """Gaussian mixture whose number of components and covariance type are chosen by a criterion.
 
     For each covariance type the search fits mixtures with more and more components. Each is the better of two fits: one from the
@@ -115,6 +115,9 @@ class GaussianMixturePath(Search, DensityMixin, BaseEstimator, model=GaussianMix
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    def _default(self) -> GaussianMixture:
+        return GaussianMixture()
+
     def _n_tasks(self) -> int:
         sizes, types = self._candidates()
         return len(sizes) * len(types)
@@ -200,6 +203,10 @@ class GaussianMixturePath(Search, DensityMixin, BaseEstimator, model=GaussianMix
                 "distinct samples; add smaller numbers to n_components"
             )
         return int(np.where(eligible, values, -np.inf).argmax())
+
+    def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
+        """The mean of log p(x) over the samples, in nats, weighted by ``sample_weight`` (n_samples,)."""
+        return self._model.score(X, y, sample_weight)
 
     def fit_predict(
         self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None

@@ -12,14 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skem.engine.given_start import checked_array
 from skem.estimators._base import SharedKernelClassifier
 from skem.estimators._components import INITIALISATIONS
 from skem.estimators._docstrings import documented
 from skem.estimators._sklearn import StrOptions
-
-SHARINGS = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""The lambdas of Titsias and Likas (2001), section IV."""
 
 
 @documented
@@ -29,7 +25,7 @@ class PRBFClassifier(SharedKernelClassifier):
     Each class k has the density p(x|C_k) = sum_j pi_jk p(x|j) over one set of M components (eq. 2). In training only, a
     factor lambda reduces the weights of components outside the group of class k (eq. 27). lambda = 0 gives a separate
     mixture per class, lambda = 1 the shared-kernel model of ``SKEMClassifier``. Intermediate values suit classes that
-    overlap in part; ``PRBFClassifierCV`` selects one by cross-validation.
+    overlap in part; select one by cross-validation.
 
     Parameters
     ----------
@@ -128,15 +124,3 @@ class PRBFClassifier(SharedKernelClassifier):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-
-def check_sharings(sharings: Sequence[float | ArrayLike]) -> None:
-    """Raise ValueError for an empty list of lambdas, or for one that repeats a lambda."""
-    if not len(sharings):
-        raise ValueError("sharings is empty; give at least one lambda in [0, 1].")
-    seen: set[str] = set()
-    for sharing in sharings:
-        key = str(checked_array("sharings", sharing, (), ("L", "L")).tolist())
-        if key in seen:
-            raise ValueError(f"sharings contains lambda {key} more than once; give each lambda once.")
-        seen.add(key)

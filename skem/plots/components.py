@@ -228,7 +228,7 @@ def criterion_by_components(
 ) -> Axes:
     """A criterion of mixtures against K, by covariance type: what `skem.GaussianMixturePath` chose from.
 
-    Or by another column: ``criterion="held_out", by="n_blocks"`` shows the paths of `skem.PSKEMClassifierCV`.
+    Or by another column: ``criterion="held_out", by="n_blocks"`` shows the paths of a search over feature blocks.
 
     Parameters
     ----------

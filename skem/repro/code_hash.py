@@ -60,7 +60,7 @@ def _graph() -> grimp.ImportGraph:
     for module in graph.modules:
         text = _file(module).read_text(encoding="utf-8")
         imported = set(re.findall(r'"(skem[\w.]*):\w+"', text)) & graph.modules  # "module:class"
-        if "import_module(" in text:  # computed names: of any module below
+        if "import_module(" in text and module != "skem":  # computed names: of any module below
             imported |= graph.find_descendants(module)
         for name in imported:
             graph.add_import(importer=module, imported=name)

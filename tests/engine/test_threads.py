@@ -121,7 +121,7 @@ INTERRUPTED = """
 import signal, sys, threading, time
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
-from skem import GaussianMixture, PRBFClassifier, PRBFClassifierCV, SKEMClassifier
+from skem import GaussianMixture, GaussianMixturePath, SKEMClassifier
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 rng = np.random.default_rng(0)
@@ -130,7 +130,7 @@ y = rng.integers(0, 3, 3000)
 holes = np.where(rng.random(X.shape) < 0.1, np.nan, X)
 cases = [
     (SKEMClassifier(20, max_iter=4000, n_jobs=2, random_state=0), X),
-    (PRBFClassifierCV(PRBFClassifier(12, max_iter=4000, tol=0, random_state=0), n_jobs=2), X),
+    (GaussianMixturePath(GaussianMixture(max_iter=4000, tol=0), n_jobs=2, random_state=0), X),
     (GaussianMixture(3, max_iter=4000, tol=0, n_jobs=2, random_state=0), holes),
 ]
 threadpool_limits(2)

@@ -16,7 +16,6 @@ MODELS = [
     skem.SKEMClassifier(6, **QUICK),
     skem.PSKEMClassifier(6, n_blocks=2, **QUICK),
     skem.DiscriminativePSKEMClassifier(6, discriminative_iter=2, **QUICK),
-    skem.PRBFEnsemble(skem.PRBFClassifier(6, **QUICK), sharings=(0, 1)),
     skem.SDGMClassifier(1, max_iter=3),
 ]
 every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
@@ -61,7 +60,6 @@ PRBF = skem.PRBFClassifier(6, **ROBUST)
         DISCRIMINATIVE,
         clone(DISCRIMINATIVE).set_params(background=0.3, n_blocks=2),
         clone(DISCRIMINATIVE).set_params(temperature=5.0),
-        skem.PSKEMClassifierCV(skem.PSKEMClassifier(**ROBUST), max_iter=2, **SEARCH),
         *(
             skem.DiscriminativePSKEMClassifierCV(
                 DISCRIMINATIVE, scaling=scaling, training_temperature=2.0, max_doublings=0, **SEARCH
@@ -69,8 +67,6 @@ PRBF = skem.PRBFClassifier(6, **ROBUST)
             for scaling in ("robust", "standard", "quantile")
         ),
         PRBF,
-        skem.PRBFClassifierCV(PRBF, sharings=[0, 0.5], cv=2),
-        skem.PRBFEnsemble(PRBF, sharings=[0, 0.5]),
         skem.SDGMClassifier(1, max_iter=3),
     ],
     ids=lambda model: type(model).__name__,

@@ -33,9 +33,6 @@ def iris():
         skem.PSKEMClassifier(**QUICK),
         skem.MDAClassifier(**QUICK),
         skem.PRBFClassifier(**QUICK),
-        skem.PRBFEnsemble(skem.PRBFClassifier(**QUICK), sharings=(0, 1)),
-        skem.PRBFClassifierCV(skem.PRBFClassifier(**QUICK), sharings=(0, 1), cv=2),
-        skem.PSKEMClassifierCV(n_blocks=1, n_components=5, reg_covar=(0.03, 0.3), max_iter=2, cv=2),
         skem.DiscriminativePSKEMClassifier(discriminative_iter=2, **QUICK),
         skem.DiscriminativePSKEMClassifierCV(
             skem.DiscriminativePSKEMClassifier(**QUICK),
@@ -45,7 +42,6 @@ def iris():
             cv=2,
         ),
         skem.SDGMClassifier(em_iter=3, **QUICK),
-        skem.GaussianKernels(**QUICK),
         skem.GaussianMixture(),
         skem.GaussianMixturePath(n_components=(1, 2), covariance_types=("full", "diag")),
         skem.KMeans(),

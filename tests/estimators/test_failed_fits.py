@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from threadpoolctl import threadpool_info
 
-from skem import GaussianMixture, KMeans, PRBFClassifier, PRBFClassifierCV, PRBFEnsemble, SKEMClassifier
+from skem import GaussianMixture, GaussianMixturePath, KMeans, SKEMClassifier
 from skem.datasets import ParquetRows
 from skem.engine import compiled, samples
 from skem.engine.em import EStep
@@ -129,12 +129,11 @@ def test_errors_of_k_means(module, name, Error, X, monkeypatch):
 
 
 @ERRORS
-@pytest.mark.parametrize("Estimator", [PRBFClassifierCV, PRBFEnsemble])
-def test_errors_of_a_search(Estimator, Error, X, monkeypatch):
+def test_errors_of_a_search(Error, X, monkeypatch):
     error = Error("no")
-    model = Estimator(PRBFClassifier(3, max_iter=2, tol=0), sharings=(0.0, 1.0), random_state=0)
-    broken = failing(PRBFClassifier.fit, error)
-    fails(model, X[:300], error, lambda: monkeypatch.setattr(PRBFClassifier, "fit", broken))
+    broken = failing(GaussianMixture.fit, error)
+    search = GaussianMixturePath(n_components=[1, 2], random_state=0)
+    fails(search, X[:300], error, lambda: monkeypatch.setattr(GaussianMixture, "fit", broken))
 
 
 class Callback:

@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import json
 import os
 import re
 from pathlib import Path
@@ -25,7 +24,6 @@ from skem.repro.files import write_text
 X, SPECIES = load_iris(return_X_y=True)
 FRAME = pd.DataFrame(X, columns=list("abcd"))
 WORDS = np.array(["setosa", "versicolor", "virginica"])[SPECIES]
-VERSION_1 = Path(__file__).parent / "version_1"
 QUICK = {"max_iter": 3, "random_state": 0, "tol": 0}
 SPARSE = QUICK | {"em_iter": 3}
 MIXTURE = skem.GaussianMixture(3, **QUICK)
@@ -88,26 +86,6 @@ def test_loaded_to_the_bit(tmp_path, model, y):
     assert all(name.startswith("skem.") for name in untrusted), untrusted
     for twin in (joblib.load(stream), skops.io.loads(dumped, trusted=untrusted)):
         assert_same(twin, model, FRAME)
-
-
-@pytest.mark.parametrize("path", sorted(VERSION_1.glob("*.npz")), ids=lambda path: path.stem)
-def test_version_1_of_the_format(path):
-    """Files of the first version are read, and new files hold nothing that it did not write."""
-    model, stream = getattr(skem, path.stem).load(path), io.BytesIO()
-    expected = json.loads((VERSION_1 / "expected.json").read_text())[path.stem]
-    answer = model.transform if path.stem == "KMeans" else model.predict_proba
-    assert_allclose(answer(FRAME[::30]), expected, rtol=1e-9, atol=1e-12)
-    model.save(stream)
-    with np.load(io.BytesIO(stream.getvalue())) as file, np.load(path) as old:
-        new_settings, settings = (json.loads(str(archive["settings"])) for archive in (file, old))
-        assert new_settings["attributes"].items() <= settings["attributes"].items()
-        # Parameters that are newer have their defaults.
-        new_settings["params"] = {name: new_settings["params"][name] for name in settings["params"]}
-        assert new_settings | {"attributes": settings["attributes"]} == settings
-        assert {*file} == {*old}
-        for name in {*old} - {"settings"}:
-            assert_array_equal(file[name], old[name], strict=True)
-    assert getattr(model, "converged_", None) is not False  # as they have it for tol=0
 
 
 def test_loaded_models_are_trained_on():

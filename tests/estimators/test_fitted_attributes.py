@@ -14,7 +14,6 @@ from sklearn.datasets import load_iris
 
 import skem
 from skem.engine.parameters import Mixture
-from skem.estimators.rbf import GaussianKernels
 from skem.images import CovariancePCA
 
 X, SPECIES = load_iris(return_X_y=True)
@@ -44,11 +43,15 @@ STATE = [
         skem.SDGMClassifier(1, max_iter=2, em_iter=2, tol=0),
         {"coef_": lambda coef: 2 * coef, "support_vectors_": lambda rows: rows + 1},
     ),
-    (GaussianKernels(3), {"means_": lambda means: means + 1, "widths_": lambda widths: 2 * widths}),
     (CovariancePCA(n_components=2), {"mean_": lambda mean: mean + 1, "components_": lambda rows: rows[:1]}),
-    (skem.PRBFEnsemble(skem.PRBFClassifier(3, max_iter=1), sharings=[0, 1]), {"class_prior_": halved}),
     (
-        skem.PSKEMClassifierCV(n_components=[3], n_blocks=[1], reg_covar=[0.1], cv=2, max_iter=2),
+        skem.DiscriminativePSKEMClassifierCV(
+            skem.DiscriminativePSKEMClassifier(max_iter=2, discriminative_iter=0),
+            n_components=[3],
+            n_blocks=[1],
+            reg_covar=[0.1],
+            cv=2,
+        ),
         {"class_prior_": halved, "classes_": lambda classes: classes + 5},
     ),
 ]
@@ -229,7 +232,6 @@ def test_assigned_parameters_are_checked(name, value, message):
         (skem.DiscriminativePSKEMClassifier(6), "temperature_", 0.0, "temperature_ must be at least"),
         (skem.DiscriminativePSKEMClassifier(6), "background_", 1.5, "background_ must be from 0 to 1"),
         (skem.SDGMClassifier(1, tol=0), "weights_", -np.ones(3), "weights_ must be at least"),
-        (GaussianKernels(3), "widths_", np.zeros(3), "widths_ must be at least"),
     ],
 )
 def test_assigned_values_out_of_range(model, name, value, message):

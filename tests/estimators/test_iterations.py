@@ -103,17 +103,13 @@ def test_converged_exists_only_with_a_criterion(model):
 
 @every(
     skem.GaussianMixturePath(MIXTURE, n_components=(1, 2), criterion="held_out"),
-    skem.PSKEMClassifierCV(PSKEM, n_components=6, n_blocks=1, reg_covar=0.1, cv=2),
-    skem.PRBFClassifierCV(skem.PRBFClassifier(6, random_state=0), sharings=[0, 1], cv=2),
 )
 def test_converged_of_the_model_of_a_search(model):
     for tol, expected in ((0, None), (1.0, True)):
         assert converged(clone(model).set_params(estimator__tol=tol)) is expected
 
 
-def test_searches_warn_of_their_model():
-    search = skem.PSKEMClassifierCV(PSKEM, n_components=6, n_blocks=1, reg_covar=0.1, cv=2, max_iter=1)
-    assert converged(clone(search).set_params(estimator__tol=1e-2)) is False
+def test_converged_of_every_mixture_of_a_path():
     path = skem.GaussianMixturePath(clone(MIXTURE).set_params(tol=0), n_components=(1, 2)).fit(X)
     assert path.results_["converged"] == [None] * 8
 
@@ -302,9 +298,6 @@ def test_callbacks_see_every_iteration(model):
         assert stopped.fit(X, y).n_iter_ == 2
 
 
-PRBF = skem.PRBFClassifier(3, max_iter=2, tol=0)
-
-
 @pytest.mark.parametrize(
     ("model", "n_tasks"),
     [
@@ -313,7 +306,6 @@ PRBF = skem.PRBFClassifier(3, max_iter=2, tol=0)
         (clone(TUNED).set_params(n_init=2, init="sample", max_iter=2), 7),
         (clone(TUNED).set_params(strength=np.inf, max_iter=2), 2),
         (skem.GaussianMixturePath(n_components=[1, 2], n_jobs=2, random_state=0), 8),
-        (skem.PSKEMClassifierCV(n_components=3, n_blocks=1, reg_covar=[0.1, 0.2], max_iter=2), 2),
         (
             skem.DiscriminativePSKEMClassifierCV(
                 n_components=3,
@@ -326,8 +318,6 @@ PRBF = skem.PRBFClassifier(3, max_iter=2, tol=0)
             ),
             2,
         ),
-        (skem.PRBFClassifierCV(PRBF, cv=3), 3),
-        (skem.PRBFEnsemble(PRBF, sharings=[0, 1]), 2),
     ],
 )
 def test_callbacks_count_the_tasks_of_a_fit(model, n_tasks):

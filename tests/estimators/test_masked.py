@@ -32,8 +32,6 @@ SKEM, SDGM, MIXTURE = (
     [
         SKEM,
         skem.DiscriminativePSKEMClassifier(6, discriminative_iter=1, **QUICK),
-        skem.PRBFEnsemble(skem.PRBFClassifier(6, **QUICK), sharings=(0, 1)),
-        skem.PSKEMClassifierCV(n_components=3, n_blocks=1, reg_covar=0.1, max_iter=2, cv=2, random_state=0),
         skem.DiscriminativePSKEMClassifierCV(
             n_components=3,
             n_blocks=1,
@@ -63,7 +61,7 @@ def test_masked_entries_are_missing_values(model):
 
 @pytest.mark.parametrize(
     "model",
-    [SDGM, skem.KMeans(3), skem.GaussianKernels(3), skem.DensityOutlierDetector()],
+    [SDGM, skem.KMeans(3), skem.DensityOutlierDetector()],
     ids=lambda model: type(model).__name__,
 )
 def test_masked_features(model):
@@ -88,11 +86,11 @@ def test_masked_features(model):
         ),
         *(
             (lambda m=model: m.fit(X, np.ma.masked_equal(y, 2)), "y has 50 masked entries, of 150")
-            for model in (SKEM, SDGM, skem.PRBFClassifierCV())
+            for model in (SKEM, SDGM, skem.DiscriminativePSKEMClassifierCV())
         ),
         *(
             (lambda m=model: m.fit(X, y, SOME), "sample_weight has 50 masked entries, of 150")
-            for model in (SKEM, SDGM, skem.PRBFClassifierCV(), MIXTURE, skem.KMeans(2))
+            for model in (SKEM, SDGM, skem.DiscriminativePSKEMClassifierCV(), MIXTURE, skem.KMeans(2))
         ),
         (lambda: skem.KMeans(2).fit(X).score(X, sample_weight=SOME), "sample_weight has 50 masked entries"),
         *(
@@ -119,7 +117,7 @@ def test_missing_labels(missing):
     labels = np.array(["a", "b", "c"], dtype=object)[y]
     labels[[7, 9]] = missing
     message = "y contains 2 missing labels .*, of 150, the first in row 7: leave these samples out"
-    for model in (SKEM, SDGM, skem.PSKEMClassifierCV()):
+    for model in (SKEM, SDGM, skem.DiscriminativePSKEMClassifierCV()):
         with pytest.raises(ValueError, match=message):
             model.fit(X, labels)
     with pytest.raises(ValueError, match=message):

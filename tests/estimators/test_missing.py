@@ -20,8 +20,6 @@ from skem import (
     GaussianMixture,
     MDAClassifier,
     PRBFClassifier,
-    PRBFClassifierCV,
-    PRBFEnsemble,
     PSKEMClassifier,
     SKEMClassifier,
 )
@@ -160,12 +158,10 @@ def test_large_constant_features():
         assert (model.blocks_[0].covariances[:, 3, 3] < 1).all()
 
 
-def test_searches_ensembles_and_early_stopping():
+def test_sharing_and_early_stopping():
     X = pd.DataFrame(holes(IRIS, 0.2), columns=list("abcd"))
-    inner = PRBFClassifier(6, tol=1e-2, random_state=0)
     for model in (
-        PRBFEnsemble(inner, sharings=(0, 1)),
-        PRBFClassifierCV(inner, sharings=(0, 1), cv=2),
+        PRBFClassifier(6, random_state=0),
         SKEMClassifier(6, early_stopping=True, max_iter=5, random_state=0),
     ):
         assert model.fit(X, NAMES).score(X, NAMES) > 0.9

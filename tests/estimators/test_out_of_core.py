@@ -257,7 +257,7 @@ def test_refused_collections(data, frame):
     text = dd.from_pandas(frame[["a", "text"]], npartitions=2)
     refused(ValueError, "X must be numeric, got type (object|str)", model, text, y)
     refused(ValueError, "early_stopping", clone(model).set_params(early_stopping=True), X[:900], y[:900])
-    for other in (skem.KMeans(), skem.SDGMClassifier(), skem.GaussianKernels(), skem.PRBFClassifierCV()):
+    for other in (skem.KMeans(), skem.SDGMClassifier(), skem.DiscriminativePSKEMClassifierCV()):
         refused(TypeError, f"{type(other).__name__} takes arrays in memory here", other, X, y)
 
 

@@ -15,8 +15,7 @@ from skem.estimators._checking import Interval
 ESTIMATORS = [getattr(skem, name) for name in skem.__all__ if hasattr(getattr(skem, name), "fit")]
 CHEAP = {"max_iter": 2, "discriminative_iter": 2, "em_iter": 2, "n_components": 2, "early_stopping": True, "random_state": 0}  # fmt: skip
 SEARCHES = {"cv": 2, "n_blocks": 1, "reg_covar": 0.1, "covariance_type": "tied", "scaling": "standard", "max_doublings": 0}  # fmt: skip
-SEARCHES |= {"training_temperature": 2.0, "sharings": [0.5], "covariance_types": ["diag"], "criterion": "held_out"}  # fmt: skip
-PRBFS = "PRBFClassifierCV", "PRBFEnsemble"
+SEARCHES |= {"training_temperature": 2.0, "covariance_types": ["diag"], "criterion": "held_out"}  # fmt: skip
 VALUES = [5e-324, 1e-308, np.finfo(float).max, 2.0, np.float32(2), np.int64(2), np.float64(0.5), -5e-324]
 HUGE = {Integral: [2**31, 2**63, 2**70], Real: [10**400]}
 
@@ -27,8 +26,6 @@ Y = np.arange(24) % 2
 def cheap(estimator):
     known = CHEAP | SEARCHES if "estimator" in estimator().get_params() else CHEAP
     parameters = {name: value for name, value in known.items() if name in estimator().get_params(deep=False)}
-    if estimator.__name__ in PRBFS:
-        parameters["estimator"] = skem.PRBFClassifier(2, max_iter=2)
     return parameters
 
 

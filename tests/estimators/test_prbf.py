@@ -1,4 +1,4 @@
-"""lambda-PRBF of Titsias and Likas (2001), its average over lambda, and the two-stage RBF network."""
+"""lambda-PRBF of Titsias and Likas (2001)."""
 
 import numpy as np
 import pytest
@@ -6,18 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import overlapping_classes
-from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
-from sklearn.base import clone
-from sklearn.datasets import load_digits, load_wine
 
 from skem import (
-    GaussianKernels,
     GaussianMixture,
     PRBFClassifier,
-    PRBFEnsemble,
     SKEMClassifier,
-    rbf_network,
 )
 from skem.engine.covariances import COVARIANCE_TYPES
 
@@ -238,39 +232,11 @@ def test_the_penalised_likelihood_never_falls(data):
             assert not np.delete(model.weights_[:, c], group).any()
 
 
-def test_the_average_is_over_densities():
-    """Eq. 38, with the same initialisation for each lambda."""
-    X, y = load_wine(return_X_y=True)
-    sharings = (0.0, 0.3, 1.0)
-    ensemble = PRBFEnsemble(PRBFClassifier(6), sharings=sharings, n_jobs=2, random_state=3).fit(X, y)
-    one_job = PRBFEnsemble(PRBFClassifier(6), sharings=sharings, random_state=3).fit(X, y)
-    assert_array_equal(ensemble.class_log_density(X), one_job.class_log_density(X))
-    single = [model.class_log_density(X) for model in ensemble.estimators_]
-    assert_allclose(ensemble.class_log_density(X), logsumexp(single, axis=0) - np.log(3))
-    assert [model.sharing for model in ensemble.estimators_] == list(sharings)
-    assert_allclose(ensemble.predict_proba(X).sum(axis=1), 1.0)
-    seeds = {model.get_params()["random_state"] for model in ensemble.estimators_}
-    assert len(seeds) == 1
-    assert ensemble.score(X, y) > 0.95
-    of = PRBFEnsemble.of(ensemble.estimators_)
-    assert_array_equal(of.predict_proba(X), ensemble.predict_proba(X))
-    assert_array_equal(clone(of).fit(X, y).predict_proba(X), ensemble.predict_proba(X))
-
-
-def test_the_rbf_network_is_least_squares_on_the_kernels_of_a_mixture():
-    X, y = load_digits(return_X_y=True)
-    network = rbf_network(40, random_state=0).fit(X[:1200], y[:1200])
-    kernels = network.named_steps["kernels"]
-    mixture = GaussianMixture(40, covariance_type="spherical", init="kmeans", random_state=0).fit(X[:1200])
-    assert_allclose(kernels.means_, mixture.means_)
-    squares = ((X[:, None] - kernels.means_) ** 2).sum(axis=2)
-    between = ((kernels.means_[:, None] - kernels.means_) ** 2).sum(axis=2).max()
-    phi = np.exp(-0.5 * squares / between)
-    assert_allclose(kernels.transform(X), phi, rtol=1e-7)
-    design = np.column_stack([phi, np.ones(len(X))])
-    weights, *_ = np.linalg.lstsq(design[:1200], np.eye(10)[y[:1200]])
-    agree = (network.predict(X[1200:]) == (design[1200:] @ weights).argmax(axis=1)).mean()
-    assert agree > 0.99
-    assert_allclose(kernels.widths_, np.sqrt(between))
-    by_mixture = GaussianKernels(40, widths="mixture", random_state=0).fit(X[:1200])
-    assert_allclose(by_mixture.widths_, np.sqrt(mixture.covariances_))
+def test_warm_start_with_another_lambda():
+    X, y = overlapping_classes(4)
+    model = PRBFClassifier(9, sharing=1.0, warm_start=True, random_state=0).fit(X, y)
+    model.set_params(sharing=0.0).fit(X, y)
+    for c, group in enumerate(model.groups_):
+        assert not np.delete(model.weights_[:, c], group).any()
+    with pytest.raises(ValueError, match="groups changed"):
+        model.set_params(groups=[[0], [1, 2, 3], [4, 5, 6, 7, 8]]).fit(X, y)

@@ -1,7 +1,4 @@
-"""Estimators that fit several models: methods of the fitted model, splits of rare classes, and initialisation by a split."""
-
-import inspect
-from dataclasses import replace
+"""Searches: methods of the fitted model, splits of rare classes, and initialisation by a split."""
 
 import numpy as np
 import pytest
@@ -16,27 +13,21 @@ from skem import (
     DiscriminativePSKEMClassifierCV,
     GaussianMixture,
     GaussianMixturePath,
-    PRBFClassifier,
-    PRBFClassifierCV,
-    PRBFEnsemble,
-    PSKEMClassifier,
-    PSKEMClassifierCV,
     SKEMClassifier,
 )
 from skem.engine.parameters import Mixture
 from skem.estimators._held_out import Data
-from skem.estimators._search import DELEGATED, split
+from skem.estimators._search import split
 
 X, y = load_iris(return_X_y=True)
-PRBF = PRBFClassifier(3, max_iter=2, tol=0)
 SEARCHES = {
-    PSKEMClassifierCV(n_components=3, n_blocks=1, reg_covar=0.1, max_iter=2, random_state=0): PSKEMClassifier,
     DiscriminativePSKEMClassifierCV(
         n_components=3, n_blocks=1, reg_covar=0.1, scaling="standard", cv=2, random_state=0
     ): DiscriminativePSKEMClassifier,
-    PRBFClassifierCV(PRBF, sharings=[0, 1], cv=2, random_state=0): PRBFClassifier,
     GaussianMixturePath(n_components=2, covariance_types=["tied"], random_state=0): GaussianMixture,
 }
+METHODS = "predict", "predict_proba", "score_samples", "sample", "score"
+OF_CLASSIFIERS = "predict_log_proba", "predict_joint_log_proba", "decision_function", "class_log_density"
 every_search = pytest.mark.parametrize(
     ("search", "Model"), SEARCHES.items(), ids=lambda value: getattr(value, "__name__", "")
 )
@@ -48,15 +39,9 @@ def test_methods_of_the_chosen_model(search, Model, tmp_path):
         search.predict(X)
     search.fit(X, y)
     best = search.best_estimator_
-    names = [name for name in DELEGATED if hasattr(Model, name)]
-    assert names == [name for name in DELEGATED if hasattr(search, name)]
-    for name in names:
+    for name in METHODS + (OF_CLASSIFIERS if isinstance(search, ClassifierMixin) else ()):
         arguments = {"sample": (5,), "score": (X, y)}.get(name, (X,))
         assert_equal(getattr(search, name)(*arguments), getattr(best, name)(*arguments))
-        method = getattr(type(search), name)
-        assert inspect.signature(method) == inspect.signature(getattr(Model, name))
-        if method is not getattr(ClassifierMixin, name, None):
-            assert f"Calls ``{Model.__name__}.{name}`` of the fitted model." in method.__doc__
     search.save(tmp_path / "chosen.npz")
     assert_array_equal(Model.load(tmp_path / "chosen.npz").score_samples(X), search.score_samples(X))
 
@@ -92,7 +77,7 @@ class FailingCallback:
 def test_errors_of_callbacks_end_a_search(search, Model, place, inner):
     search = clone(search)
     if inner:
-        search.set_params(estimator=Model(**({"n_components": 3} if Model is PRBFClassifier else {})))
+        search.set_params(estimator=Model())
     (search.estimator if inner else search).set_callbacks(FailingCallback(place))
     with pytest.raises(ValueError, match=r"^from the callback$"):
         search.fit(X, y)
@@ -109,25 +94,9 @@ def test_later_errors_of_callbacks_end_a_search():
             if self.n_calls > 12:
                 raise ValueError("from the callback")
 
-    for search, model in (
-        (PSKEMClassifierCV(n_components=3, max_iter=4), PSKEMClassifier()),
-        (PRBFClassifierCV(sharings=[0, 1], cv=2), PRBFClassifier(3, max_iter=5)),
-        (GaussianMixturePath(n_components=[1, 2]), GaussianMixture()),
-        (PRBFClassifierCV(sharings=[0, 1], cv=2, per_pair=True), PRBFClassifier(3, max_iter=5)),
-    ):
-        with pytest.raises(ValueError, match=r"^from the callback$"):
-            search.set_params(estimator=model.set_callbacks(Late(None)), random_state=0).fit(X, y)
-
-
-def test_errors_of_a_scorer_end_a_search():
-    def scorer(model, X, y):
-        if np.ndim(model.sharing):
-            raise ValueError("from the scorer")
-        return model.score(X, y)
-
-    search = PRBFClassifierCV(PRBF, sharings=[0, 1], per_pair=True, cv=2, scoring=scorer)
-    with pytest.raises(ValueError, match="from the scorer"):
-        search.fit(X, y)
+    search = GaussianMixturePath(GaussianMixture().set_callbacks(Late(None)), n_components=[1, 2])
+    with pytest.raises(ValueError, match=r"^from the callback$"):
+        search.set_params(random_state=0).fit(X, y)
 
 
 def test_callbacks_observe_candidates_that_cannot_be_fitted():
@@ -145,37 +114,6 @@ def test_callbacks_observe_candidates_that_cannot_be_fitted():
     assert search.best_params_["n_components"] == 3
 
 
-# Ensembles
-
-
-@pytest.fixture
-def ensemble():
-    return PRBFEnsemble(PRBFClassifier(6, max_iter=3, tol=0), sharings=[0, 0.5, 1], random_state=0).fit(X, y)
-
-
-def test_an_ensemble_samples_all_its_models(ensemble):
-    """One of them is moved so far that its share of the samples can be counted."""
-    moved = ensemble.estimators_[2]
-    moved.blocks_ = [replace(moved.blocks_[0], means=moved.means_ + 1000)]
-    drawn, labels = ensemble.sample(3000, random_state=0)
-    assert_allclose((drawn[:, 0] > 500).mean(), 1 / 3, atol=0.03)
-    assert_allclose(np.bincount(labels) / 3000, ensemble.class_prior_, atol=0.03)
-    near = drawn[:, 0] < 500
-    for c in range(3):
-        assert_allclose(drawn[near & (labels == c)].mean(axis=0), X[y == c].mean(axis=0), atol=0.15)
-    assert_array_equal(ensemble.sample(4, 2, random_state=0)[1], [2, 2, 2, 2])
-
-
-def test_an_ensemble_is_saved_model_by_model(ensemble, tmp_path):
-    assert not hasattr(ensemble, "save")
-    for number, model in enumerate(ensemble.estimators_):
-        model.save(tmp_path / f"{number}.npz")
-    again = PRBFEnsemble.of([PRBFClassifier.load(tmp_path / f"{number}.npz") for number in range(3)])
-    assert_array_equal(again.predict_proba(X), ensemble.predict_proba(X))
-    ensemble.estimators_ = again.estimators_[:1]
-    assert_array_equal(ensemble.predict_proba(X), again.estimators_[0].predict_proba(X))
-
-
 # Rare classes
 
 
@@ -186,25 +124,25 @@ def wine(n_last, first_class=0):
     return X[kept], y[kept]
 
 
-QUICK = {"n_components": [6, 24], "n_blocks": 1, "reg_covar": 0.1, "max_iter": 2, "random_state": 0}
-
-
-@pytest.mark.filterwarnings("ignore:The least populated class", "ignore:n_components=12 reserves")
 @pytest.mark.parametrize("first_class", [0, 1])
 @pytest.mark.parametrize("n_last", [1, 3])
-@pytest.mark.parametrize(
-    "search",
-    [
-        PSKEMClassifierCV(cv=3, **QUICK),
-        PRBFClassifierCV(PRBFClassifier(12, max_iter=2, tol=0), sharings=(0, 1), per_pair=True, cv=3),
-    ],
-    ids=["pskem", "prbf"],
-)
-def test_a_rare_class_does_not_end_a_search(search, n_last, first_class):
+def test_a_rare_class_does_not_end_a_search(n_last, first_class):
     X, y = wine(n_last, first_class)
-    search.fit(X, y)
+    estimator = DiscriminativePSKEMClassifier(max_iter=2, discriminative_iter=0)
+    search = DiscriminativePSKEMClassifierCV(
+        estimator, n_components=[6, 24], n_blocks=1, reg_covar=0.1, cv=3, random_state=0
+    ).fit(X, y)
     assert np.isfinite(search.best_score_)
     assert_array_equal(search.classes_, np.unique(y))
+
+
+def test_search_for_em_alone():
+    search = DiscriminativePSKEMClassifierCV(
+        DiscriminativePSKEMClassifier(discriminative_iter=0), cv=2, random_state=0
+    ).fit(X, y)
+    assert set(search.results_["strength"]) == {np.inf}
+    assert search.best_estimator_.n_discriminative_iter_ == 0
+    assert search.score(X, y) > 0.9
 
 
 def test_splits_keep_two_training_samples_of_each_class():

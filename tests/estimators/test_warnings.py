@@ -11,19 +11,17 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skem import GaussianMixture, KMeans, PRBFClassifier, PRBFEnsemble, SKEMClassifier
+from skem import GaussianMixture, KMeans, SKEMClassifier
+from skem.engine.threads import Workers
 
 X, y = load_iris(return_X_y=True)
 SHORT = {"max_iter": 2, "tol": 1e-9, "random_state": 0}
-ENSEMBLE = {"sharings": (0.0, 0.5, 1.0)}
 CALLS = {
     "mixture": lambda: GaussianMixture(2, **SHORT).fit(X),
     "classifier": lambda: SKEMClassifier(6, **SHORT).fit(X, y),
     "singular": lambda: GaussianMixture(1, reg_covar=0.0).fit(np.c_[X, X]),
     "k-means": lambda: KMeans(2, init=X[:2], n_init=3).fit(X),
     "fit_predict": lambda: GaussianMixture(2, **SHORT).fit_predict(X),
-    "ensemble": lambda: PRBFEnsemble(PRBFClassifier(9, **SHORT), **ENSEMBLE).fit(X, y),
-    "ensemble, threads": lambda: PRBFEnsemble(PRBFClassifier(9, **SHORT), n_jobs=2, **ENSEMBLE).fit(X, y),
     "pipeline": lambda: make_pipeline(StandardScaler(), SKEMClassifier(6, **SHORT)).fit(X, y),
     "grid": lambda: GridSearchCV(SKEMClassifier(**SHORT), {"n_components": [6]}, cv=2).fit(X, y),
 }
@@ -38,16 +36,18 @@ def test_warnings_point_to_the_call(call):
     assert {(each.filename, each.lineno) for each in caught} == {(__file__, call.__code__.co_firstlineno)}
 
 
+def fit(model):
+    return model.fit(X, y)
+
+
 def test_threads_leave_warnings_to_the_caller():
-    found = []
-    with warnings.catch_warnings():
+    models, found = [SKEMClassifier(9, **SHORT) for _ in range(3)], []
+    with Workers(2) as workers, warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.showwarning = lambda *arguments: found.append((arguments[1], threading.current_thread()))
-        CALLS["ensemble, threads"]()
+        workers.map(fit, models)
     assert found == [(ConvergenceWarning, threading.main_thread())] * 3
-    with warnings.catch_warnings():
+    with Workers(2) as workers, warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(ConvergenceWarning, match="did not converge"):
-            CALLS["ensemble, threads"]()
-        with pytest.raises(ConvergenceWarning, match="did not converge"):
-            CALLS["ensemble"]()
+            workers.map(fit, models)

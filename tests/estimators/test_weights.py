@@ -19,10 +19,7 @@ from skem import (
     KMeans,
     MDAClassifier,
     PRBFClassifier,
-    PRBFClassifierCV,
-    PRBFEnsemble,
     PSKEMClassifier,
-    PSKEMClassifierCV,
     SDGMClassifier,
     SKEMClassifier,
 )
@@ -113,15 +110,12 @@ REPEATABLE = [
     GaussianMixturePath(n_components=[1, 2], covariance_types=["diag"], random_state=0),
     DensityOutlierDetector(GaussianMixture(2, **OF_MIXTURES)),
     *(kind(6, **OF_MIXTURES) for kind in (SKEMClassifier, PSKEMClassifier, MDAClassifier, PRBFClassifier)),
-    PRBFEnsemble(PRBFClassifier(6, **OF_MIXTURES), sharings=[0, 0.5]),
-    PRBFClassifierCV(PRBFClassifier(6, **OF_MIXTURES), sharings=[0, 0.5], cv=2),
     SDGMClassifier(1, max_iter=3, em_iter=3, random_state=0),
     DiscriminativePSKEMClassifier(6, temperature=1.0, strength=0.3, **DISCRIMINATIVE),
 ]
 SPLITTING = [
     GaussianMixturePath(n_components=[1, 2], covariance_types=["diag"], criterion="held_out", random_state=0),
     DiscriminativePSKEMClassifier(6, **DISCRIMINATIVE),
-    PSKEMClassifierCV(max_iter=2, **SMALL_SEARCH),
     DiscriminativePSKEMClassifierCV(
         max_doublings=0, scaling="robust", training_temperature=2.0, **SMALL_SEARCH
     ),
@@ -152,14 +146,6 @@ def test_every_estimator_is_in_the_test_of_weights():
         each for each in named if hasattr(each, "fit") and "sample_weight" in signature(each.fit).parameters
     }
     assert weighted == set(map(type, REPEATABLE + SPLITTING))
-
-
-def test_fold_without_weight():
-    X, y = np.arange(12.0)[:, None], np.arange(12) % 2
-    weights = np.repeat([1.0, 0.0], 6)
-    search = PRBFClassifierCV(PRBFClassifier(2, max_iter=2), cv=[(np.arange(12), np.arange(6, 12))])
-    with pytest.raises(ValueError, match="sample_weight is zero for all of 6 samples"):
-        search.fit(X, y, weights)
 
 
 def test_rounding_does_not_choose_a_median():

@@ -17,6 +17,9 @@ import skem
 from skem import images
 from skem.repro.gate import invariants
 from skem.repro.gate.comparison import Record
+from skem.repro.training.prbf import PRBFClassifierCV, PRBFEnsemble
+from skem.repro.training.pskem_search import PSKEMClassifierCV
+from skem.repro.training.rbf import rbf_network
 
 RUNS = 5
 """Splits and seeds of each case."""
@@ -50,10 +53,10 @@ ESTIMATORS: dict[str, Callable[..., Any]] = {
         covariance_types=["full", "diag"],
     ),
     "prbf": partial(skem.PRBFClassifier, 20, max_iter=10),
-    "prbf/ensemble": partial(skem.PRBFEnsemble, skem.PRBFClassifier(20, max_iter=10)),
-    "prbf/search": partial(skem.PRBFClassifierCV, skem.PRBFClassifier(20, max_iter=10), cv=2),
-    "pskem/search": partial(skem.PSKEMClassifierCV, n_components=[10, 20], n_blocks=[1, 2], cv=2),
-    "rbf network": partial(skem.rbf_network, 12),
+    "prbf/ensemble": partial(PRBFEnsemble, skem.PRBFClassifier(20, max_iter=10)),
+    "prbf/search": partial(PRBFClassifierCV, skem.PRBFClassifier(20, max_iter=10), cv=2),
+    "pskem/search": partial(PSKEMClassifierCV, n_components=[10, 20], n_blocks=[1, 2], cv=2),
+    "rbf network": partial(rbf_network, 12),
     "sdgm/poly2": partial(sdgm, max_iter=30),
     "sdgm/primal": partial(sdgm, form="primal", max_iter=30),
     "sdgm/rbf": partial(sdgm, kernel="rbf", max_iter=5, em_iter=5),

@@ -13,10 +13,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skem import datasets
-from skem.estimators.sdgm import SDGMClassifier
 from skem.repro.papers.hayashi2021.errors import MGPClassifier, checkerboard, fitted, models
 from skem.repro.papers.measured import Rows
 from skem.repro.training.splits import seed as seed_of
+from skem.sdgm.classifier import SDGMClassifier
 
 
 def panels(

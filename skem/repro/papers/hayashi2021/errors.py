@@ -18,12 +18,12 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC
 
 from skem import datasets, metrics
-from skem.estimators.sdgm import SDGMClassifier
 from skem.estimators.skem import SKEMClassifier
 from skem.repro.papers.hayashi2021 import benchmark
 from skem.repro.papers.hayashi2021.benchmark import Split
 from skem.repro.papers.measured import Rows
 from skem.repro.training.splits import seed as seed_of
+from skem.sdgm.classifier import SDGMClassifier
 
 LEAST = -700.0
 """log p of zero probability."""

@@ -13,14 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from skem.estimators.prbf import PRBFClassifier
-from skem.estimators.prbf_cv import PRBFClassifierCV
-from skem.estimators.prbf_ensemble import PRBFEnsemble
-from skem.estimators.rbf import rbf_network
 from skem.metrics import shared_proportion
 from skem.repro.papers.measured import Rows
 from skem.repro.papers.titsias2001.settings import name_of
 from skem.repro.training import splits
 from skem.repro.training.features import prepare
+from skem.repro.training.prbf import PRBFClassifierCV, PRBFEnsemble
+from skem.repro.training.rbf import rbf_network
 from skem.repro.training.splits import Trial
 
 

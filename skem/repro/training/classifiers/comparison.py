@@ -27,7 +27,9 @@ ENTRIES = {
         comparison={},
     ),
     "stacked_blocks": Classifier("skem.repro.training.stacked_blocks:StackedBlocks"),
-    "auto": Classifier("skem.estimators.pskem_cv:PSKEMClassifierCV", "PSKEMClassifierCV", comparison={}),
+    "auto": Classifier(
+        "skem.repro.training.pskem_search:PSKEMClassifierCV", "PSKEMClassifierCV", comparison={}
+    ),
     "svm_rbf_search": _search(
         "RBF SVM, C and width chosen",
         *(SVM, True),

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.linalg import blas, cho_factor, cho_solve, solve_triangular
 
 from skem.engine.parameters import EPS
-from skem.engine.softmax_designs import Designs
 from skem.engine.threads import go_on
+from skem.sdgm.designs import Designs
 
 MANY = 250
 """Coefficients; for more of them an earlier factor of the Hessian is used again."""

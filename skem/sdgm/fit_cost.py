@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from skem.engine.memory import available_memory
-from skem.engine.softmax_precision import operations_of_factor, takes_blocks
-from skem.engine.sparse_bayes import LARGE
 from skem.engine.warn import warn
+from skem.sdgm.memory import available_memory
+from skem.sdgm.precision import operations_of_factor, takes_blocks
+from skem.sdgm.sparse_bayes import LARGE
 
 LONG = 60.0
 """Expected seconds from which a fit warns before it begins."""

@@ -1,12 +1,14 @@
 """Choice of lambda: the path, the splits, and errors."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import overlapping_classes
+from scipy.special import logsumexp, softmax
+from sklearn.datasets import load_wine
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
-from skem import PRBFClassifier, PRBFClassifierCV, sharing_path
+from skem import PRBFClassifier
+from skem.repro.training.prbf import PRBFClassifierCV, PRBFEnsemble, sharing_path
 
 
 def test_sharing_path():
@@ -31,7 +33,7 @@ def test_choice_of_lambda():
     sharings = (0.0, 1.0, 0.3)
     estimator = PRBFClassifier(6, covariance_type="spherical", random_state=0)
     splits = list(StratifiedKFold(3).split(X, y))
-    model = PRBFClassifierCV(estimator, sharings=sharings, cv=3, n_jobs=2).fit(X, y)
+    model = PRBFClassifierCV(estimator, sharings=sharings, cv=3).fit(X, y)
     expected = np.empty((3, 3))
     for s, (train, test) in enumerate(splits):
         for fitted in sharing_path(estimator, X[train], y[train], sharings):
@@ -61,42 +63,14 @@ def test_a_lambda_per_pair_has_no_lower_score():
     assert not pairs.best_estimator_.warm_start
 
 
-def test_lambda_per_pair_needs_every_class():
-    X, y = overlapping_classes(8, n=(40, 40, 40))
-    labels = np.array(["a", "b", "c"])[y]
-    splits = [(np.arange(0, 120, 2), np.arange(1, 120, 2)), (np.flatnonzero(y != 2), np.flatnonzero(y == 2))]
-    model = PRBFClassifierCV(PRBFClassifier(6, random_state=0), sharings=(0.0, 1.0), cv=splits)
-    assert model.fit(X, labels).scores_.shape == (2, 2)
-    with pytest.raises(ValueError, match=r"per_pair: .*split 1 lack class 'c'.*stratified"):
-        model.set_params(per_pair=True).fit(X, labels)
-
-
-def test_impossible_lambdas_have_no_score(monkeypatch):
-    X, y = overlapping_classes(9, n=(30, 30, 30))
-    fit = PRBFClassifier.fit
-
-    def without_small_ones(self, *args):
-        if self.sharing < 0.5:
-            raise ValueError("not this one")
-        return fit(self, *args)
-
-    monkeypatch.setattr(PRBFClassifier, "fit", without_small_ones)
-    estimator = PRBFClassifier(3, max_iter=3, random_state=0)
-    model = PRBFClassifierCV(estimator, sharings=(0.2, 1.0, 0.5), cv=2).fit(X, y)
-    assert_array_equal(np.isnan(model.scores_), [[True, True], [False, False], [False, False]])
-    assert model.sharing_ in (0.5, 1.0)
-    alone = [(np.flatnonzero(y == 0), np.flatnonzero(y == 1))]
-    with pytest.raises(
-        ValueError, match=r"none of the 1 sharings can be fitted in every split; .*two classes"
-    ):
-        PRBFClassifierCV(estimator, sharings=(1.0,), cv=alone).fit(X, y)
-
-
-def test_warm_start_with_another_lambda():
-    X, y = overlapping_classes(4)
-    model = PRBFClassifier(9, sharing=1.0, warm_start=True, random_state=0).fit(X, y)
-    model.set_params(sharing=0.0).fit(X, y)
-    for c, group in enumerate(model.groups_):
-        assert not np.delete(model.weights_[:, c], group).any()
-    with pytest.raises(ValueError, match="groups changed"):
-        model.set_params(groups=[[0], [1, 2, 3], [4, 5, 6, 7, 8]]).fit(X, y)
+def test_average_of_densities():
+    """Eq. 38, with the same initialisation for each lambda."""
+    X, y = load_wine(return_X_y=True)
+    sharings = (0.0, 0.3, 1.0)
+    ensemble = PRBFEnsemble(PRBFClassifier(6), sharings=sharings, random_state=3).fit(X, y)
+    single = [model.class_log_density(X) for model in ensemble.estimators_]
+    joint = logsumexp(single, axis=0) - np.log(3) + np.log(ensemble.estimators_[0].class_prior_)
+    assert_allclose(ensemble.predict_proba(X), softmax(joint, axis=1))
+    assert ensemble.score(X, y) > 0.95
+    of = PRBFEnsemble.of(ensemble.estimators_)
+    assert_array_equal(of.predict_proba(X), ensemble.predict_proba(X))

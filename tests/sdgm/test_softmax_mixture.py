@@ -11,10 +11,12 @@ from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal
 from sklearn.linear_model import LogisticRegression
 
-from skem.engine import softmax_mixture, softmax_precision
-from skem.engine.quadratic import kernel_scales, quadratic_features
-from skem.engine.softmax_designs import Designs
-from skem.engine.softmax_mixture import (
+from skem.sdgm import precision as linear_systems
+from skem.sdgm import softmax_mixture
+from skem.sdgm.designs import Designs
+from skem.sdgm.precision import BlockPrecision, DensePrecision
+from skem.sdgm.quadratic import kernel_scales, quadratic_features
+from skem.sdgm.softmax_mixture import (
     LabelledRows,
     Newton,
     evaluate_mixture,
@@ -23,8 +25,7 @@ from skem.engine.softmax_mixture import (
     maximise_expectation,
     posterior_mode,
 )
-from skem.engine.softmax_precision import BlockPrecision, DensePrecision
-from skem.engine.sparse_bayes import Basis, iterations
+from skem.sdgm.sparse_bayes import Basis, iterations
 
 
 def problem(seed, n=40, n_columns=3, classes=(0, 0, 1, 1)):
@@ -110,10 +111,8 @@ def test_earlier_factors_give_the_same_mode(monkeypatch):
     direct = posterior_mode(rows, designs, coef, log_pi)
     monkeypatch.setattr(softmax_mixture, "MANY", 0)
     factored = []
-    factor = softmax_precision.factor_of_precision
-    monkeypatch.setattr(
-        softmax_precision, "factor_of_precision", lambda K: factored.append(None) or factor(K)
-    )
+    factor = linear_systems.factor_of_precision
+    monkeypatch.setattr(linear_systems, "factor_of_precision", lambda K: factored.append(None) or factor(K))
     mode = posterior_mode(rows, designs, coef, log_pi)
     assert len(factored) < len(mode.objective)  # less than one for each pass of EM
     assert_allclose(mode.coef, direct.coef, atol=1e-5)  # as exact as `DECREMENT` asks

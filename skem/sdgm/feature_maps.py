@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 
-from skem.engine.quadratic import kernel_scales, quadratic_features
-from skem.engine.sparse_bayes import Basis
 from skem.estimators._files import storable
 from skem.estimators._state import POSITIVE, expect
 from skem.estimators._units import refuse_extreme
+from skem.sdgm.quadratic import kernel_scales, quadratic_features
+from skem.sdgm.sparse_bayes import Basis
 
 Kernel = Callable[[np.ndarray, np.ndarray], np.ndarray]
 

@@ -92,14 +92,14 @@ def test_accelerated_fit_decides_alike(monkeypatch):
     """Large fits take other steps, and may end in another of the maxima; on this problem the result is the same."""
     X, y = crossed(120)
     plain = SDGMClassifier(1, max_iter=60, random_state=0).fit(X, y)
-    monkeypatch.setattr("skem.engine.sparse_bayes.LARGE", 0)
+    monkeypatch.setattr("skem.sdgm.sparse_bayes.LARGE", 0)
     model = SDGMClassifier(1, max_iter=60, random_state=0).fit(X, y)
     assert_array_equal(model.support_, plain.support_)
     assert_allclose(model.objective_, plain.objective_, rtol=1e-7)
 
 
 def test_long_fits_warn_before_they_begin(monkeypatch, caplog):
-    monkeypatch.setattr("skem.estimators._fit_cost.LONG", 0.0)
+    monkeypatch.setattr("skem.sdgm.fit_cost.LONG", 0.0)
     caplog.set_level(logging.INFO, logger="skem")
     with pytest.warns(
         UserWarning, match="starts with 305 weights of 5 components for 60 samples.*use fewer comp"
@@ -178,7 +178,7 @@ def test_posterior_of_quadratic_discriminant_analysis():
 
 
 def test_more_weights_than_memory(monkeypatch):
-    monkeypatch.setattr("skem.estimators._fit_cost.available_memory", lambda: 10_000)
+    monkeypatch.setattr("skem.sdgm.fit_cost.available_memory", lambda: 10_000)
     with pytest.raises(MemoryError, match=r"305 weights of 5 components for 60 samples take about 0.0 GiB"):
         SDGMClassifier(solver="direct").fit(*crossed())
 
@@ -188,7 +188,7 @@ def test_more_weights_than_memory(monkeypatch):
 )
 def test_form_that_fits_is_proposed(shape, fits, other, monkeypatch):
     memory = [4e6]
-    monkeypatch.setattr("skem.estimators._fit_cost.available_memory", lambda: memory[0])
+    monkeypatch.setattr("skem.sdgm.fit_cost.available_memory", lambda: memory[0])
     X, y = np.random.default_rng(0).normal(size=shape), np.arange(shape[0]) % 2
     with pytest.raises(MemoryError, match=f'set form="{fits}", which fits'):
         SDGMClassifier(1, form=other).fit(X, y)

@@ -14,20 +14,20 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from skem.engine.softmax_mixture import LabelledRows
-from skem.engine.sparse_bayes import State, initial_responsibilities, iterations
 from skem.engine.threads import single_threaded
 from skem.engine.warn import warn
 from skem.estimators._callbacks import CallbackSupportMixin, Progress, fitting, with_callbacks
 from skem.estimators._checking import check_features, integers, numbers, total_weight, weighted_samples
 from skem.estimators._docstrings import documented
-from skem.estimators._feature_maps import FeatureMap, Kernel, n_quadratic
-from skem.estimators._files import load, save
-from skem.estimators._fit_cost import refuse_more_than_memory, warn_of_long_fit
-from skem.estimators._log_odds import decision_function
+from skem.estimators._files import SavedMixin
+from skem.estimators._log_odds import log_odds
 from skem.estimators._sklearn import StrOptions
 from skem.estimators._state import attributes_of, expect, take, take_classes, take_features
-from skem.estimators._training import converged_attribute, take_converged, warn_unless_converged
+from skem.estimators._training import ConvergenceMixin, warn_unless_converged
+from skem.sdgm.feature_maps import FeatureMap, Kernel, n_quadratic
+from skem.sdgm.fit_cost import refuse_more_than_memory, warn_of_long_fit
+from skem.sdgm.softmax_mixture import LabelledRows
+from skem.sdgm.sparse_bayes import State, initial_responsibilities, iterations
 
 logger = logging.getLogger("skem")
 
@@ -42,7 +42,7 @@ LARGEST_CURVATURE = 1e290
 
 
 @documented
-class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class SDGMClassifier(ConvergenceMixin, SavedMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """A sparse mixture per class inside one softmax, trained for P(c|x) directly (Hayashi and Uchida 2021).
 
     P(c, m|x) is proportional to pi_cm exp(w_cm' phi(x)), eq. 1. Each weight has its own prior precision, which maximises the
@@ -387,10 +387,9 @@ class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         log_proba = self.predict_log_proba(X)
         return self.classes_[log_proba.argmax(axis=1)]
 
-    converged_ = converged_attribute
-    decision_function = decision_function
-    save = save
-    load = classmethod(load)
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
+        """Log-odds of each class, of ``classes_[1]`` for two, in nats; beyond 36 compressed to 36 + log(1 + d - 36)."""
+        return log_odds(self.predict_log_proba(X))
 
     def _state(self) -> dict[str, Any]:
         return attributes_of(
@@ -417,4 +416,4 @@ class SDGMClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.n_nonzero_weights_ = take(state, "n_nonzero_weights_", kind="integer", least=0)
         n_iter = self.n_iter_ = take(state, "n_iter_", kind="integer", least=0)
         self.objective_ = take(state, "objective_", (n_iter,), least=-np.inf, most=np.inf)
-        self._converged = take_converged(state, self.tol)
+        self._take_converged(state)

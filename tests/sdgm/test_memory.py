@@ -2,7 +2,7 @@
 
 import pytest
 
-from skem.engine.memory import available_memory
+from skem.sdgm.memory import available_memory
 
 VERSION_2 = ("0::/app/job", "sys/fs/cgroup/app", "memory.max", "memory.current", "inactive_file")
 VERSION_1 = (

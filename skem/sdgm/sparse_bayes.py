@@ -11,10 +11,10 @@ from scipy.linalg import qr
 
 from skem.engine.kmeans import assign, lloyd
 from skem.engine.samples import Samples
-from skem.engine.softmax_designs import Designs
-from skem.engine.softmax_mixture import LabelledRows, posterior_mode
 from skem.engine.starts import MAX_ITER
 from skem.engine.threads import Workers
+from skem.sdgm.designs import Designs
+from skem.sdgm.softmax_mixture import LabelledRows, posterior_mode
 
 LEAST_SHARE = 1e-8
 """A component whose share of its class is less than this has gone."""

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skem.engine.softmax_designs import Designs
-from skem.engine.softmax_precision import MANY, BlockPrecision, DensePrecision, Precision, takes_blocks
 from skem.engine.threads import go_on
+from skem.sdgm.designs import Designs
+from skem.sdgm.precision import MANY, BlockPrecision, DensePrecision, Precision, takes_blocks
 
 ARMIJO = 1e-4
 """A step has to gain this share of what the gradient promises."""
