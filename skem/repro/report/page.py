@@ -106,7 +106,7 @@ class Results:
             path = self.config / f"experiments/{name}.yaml"
             title = read_mapping(path)["title"] if path.exists() else text.partition("\n")[0].lstrip("# ")
             shown = markup.markdown(text + times, title) if text else None
-            kinds = [f"{part}.{kind}" for part in ("", "_timing") for kind in ("csv", "md", "tex")]
+            kinds = [f"{part}.{kind}" for part in ("", "_timing") for kind in ("csv", "md")]
             files = self.files(*(f"tables/{name}{kind}" for kind in [*kinds, "_summary.csv"]))
             yield Part(f"table-{name}", title, shown, self.command(name), files)
 

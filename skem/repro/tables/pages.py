@@ -71,7 +71,7 @@ class _Filled(Formatter):
         return MISSING if spec else ""
 
     def filled(self, text: str, values: Mapping[str, Any]) -> str:
-        return re.sub(r" ± -| \(-( ± -)?\)|, -$", "", self.vformat(text, (), values))
+        return re.sub(r" ± -| \(-( ± -)?\)| \[-, -\]|, -$", "", self.vformat(text, (), values))
 
 
 def read(path: str | Path | None = None) -> dict[str, Page]:
