@@ -60,39 +60,23 @@ class Listed(dict[str, Any]):
 
 @dataclass
 class Evaluator:
-    """Evaluates the claims of a paper.
-
-    Parameters
-    ----------
-    rows : Rows
-    evidence : Evidence
-    claims : mapping of str to claim
-        All rows of ``config/claims.csv`` by id.
-    names : mapping
-        Names of the rows, and those that the paper's settings define.
-    """
+    """Evaluates the claims of a paper."""
 
     rows: Rows
     evidence: Evidence
-    claims: Mapping[str, Claim]
-    names: Mapping[str, Any]
+    claims: Mapping[str, Claim]  # all rows of config/claims.csv by id
+    names: Mapping[str, Any]  # names of the rows, and those that the paper's settings define
 
     EVIDENCE: ClassVar[type[Evidence]] = Evidence
 
     def evaluate(self, claim: Claim, interpretation: Interpretation | None = None) -> Evaluation:
-        """Evaluate a claim.
-
-        Raises
-        ------
-        NotRun
-            If the results lack a model or a data set.
-        """
+        """Evaluate a claim; `NotRun` if the results lack a model or a data set."""
         if claim["external"] == "yes":
             return Evaluation(QUOTED)
         own = self._measuring(claim, interpretation or Interpretation())
         reason = joined(*own.row["not_comparable"])
         try:
-            found = own.evaluated() if own.is_measured else self._ordering(claim, own.evidence)
+            found = own.evaluated() if {*KINDS} & {*own.row} else self._ordering(claim, own.evidence)
         except NotRun as error:  # a claim has the same kind, whatever part of the results is there
             if not reason:
                 raise
@@ -139,11 +123,6 @@ class _Measuring:
     evaluator: Evaluator
     _terms: dict[str, Any] = field(default_factory=dict)
     _missing: list[NotRun] = field(default_factory=list)
-
-    @property
-    def is_measured(self) -> bool:
-        """Return False if only the claim's expression says how it is measured."""
-        return any(kind in self.row for kind in KINDS)
 
     def evaluated(self) -> Evaluation:
         """Evaluate the row."""

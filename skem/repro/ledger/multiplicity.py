@@ -24,11 +24,7 @@ def expected_misses(claims: pd.DataFrame, correlation: float = CORRELATION) -> t
     Each number lies outside its 95% prediction interval in 5% of copies. Cells that share folds or splits are missed together, so their count
     varies more than a binomial one: errors of the cells are normal and equally correlated.
 
-    Parameters
-    ----------
-    claims : DataFrame
-        Rows of the claims table. Measured numbers with an interval count, each once.
-    correlation : float
+    Of the claims, measured numbers with an interval count, each once.
     """
     counted = (claims["kind"] == "number") & (claims["basis"] == MEASUREMENT) & (claims["repeats"] == "")
     counted &= (claims["verdict"] != NOT_COMPARABLE) & claims["low"].notna()

@@ -24,19 +24,10 @@ def key(word: str) -> str:
 
 
 def totals(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
-    """Count the claims of each paper, and of all papers.
+    """Count the claims of each paper, and of all papers, those about time among them.
 
-    Parameters
-    ----------
-    table : DataFrame
-        The claims table, with the claims about time.
-
-    Returns
-    -------
-    dict
-        By paper: "stated", the number of claims; the number of each of `KINDS`, and of each answer to those of kind "measurable", by
-        `key`; "spreads", answers to printed standard deviations; "tables" (see `_tables`); "commands", which measure claims
-        that were not run.
+    By paper: "stated", the number of claims; the number of each of `KINDS`, and of each answer to those of kind "measurable", by `key`;
+    "spreads", answers to printed standard deviations; "tables" (see `_tables`); "commands", which measure claims that were not run.
     """
     return {name: _of(table[table["paper"] == name]) for name in table["paper"].unique()} | {ALL: _of(table)}
 
@@ -59,11 +50,8 @@ def _of(table: pd.DataFrame) -> dict[str, Any]:
 def _tables(once: pd.DataFrame) -> dict[str, dict[str, Any]]:
     """Count, in each table of the papers, the cells outside their intervals, and those that a faithful copy would miss.
 
-    Returns
-    -------
-    dict
-        By place: "cells" (measured numbers), "outside" (under the default interpretation), "differs" (under every
-        interpretation), "by_chance" (expected in a faithful copy), "at_most" (with a probability of 95%).
+    By place: "cells" (measured numbers), "outside" (under the default interpretation), "differs" (under every one), "by_chance" (expected
+    in a faithful copy), "at_most" (with a probability of 95%).
     """
     found: dict[str, dict[str, Any]] = {}
     is_cell = once["place"].str.fullmatch(r"Table \w+") & (once["kind"] == "number") & once["low"].notna()
@@ -86,22 +74,12 @@ def _counted(answers: Iterable[str]) -> dict[str, int]:
 
 def by_answer(found: Totals, titles: Mapping[str, str], total: bool = True) -> pd.DataFrame:
     """Return a row per paper: claims, measurable claims, and the number of each answer."""
-    return _table(
-        found,
-        titles,
-        {"claims": "stated"} | {word: key(word) for word in (MEASURABLE, *ANSWERS)},
-        total,
-    )
+    return _table(found, titles, (MEASURABLE, *ANSWERS), total)
 
 
 def by_kind(found: Totals, titles: Mapping[str, str], total: bool = True) -> pd.DataFrame:
     """Return a row per paper: the number of claims of each kind, which together are all claims."""
-    return _table(
-        found,
-        titles,
-        {"claims": "stated"} | {word: key(word) for word in KINDS},
-        total,
-    )
+    return _table(found, titles, KINDS, total)
 
 
 def by_spread(found: Totals, titles: Mapping[str, str]) -> pd.DataFrame:
@@ -128,12 +106,10 @@ def by_table(own: Mapping[str, Any]) -> pd.DataFrame:
     )
 
 
-def _table(found: Totals, titles: Mapping[str, str], columns: Mapping[str, str], total: bool) -> pd.DataFrame:
-    papers = [name for name in titles if name in found] + ([ALL] if total else [])
-    names = dict(titles) | {ALL: "all papers"}
+def _table(found: Totals, titles: Mapping[str, str], words: Iterable[str], total: bool) -> pd.DataFrame:
+    names = {name: title for name, title in titles.items() if name in found}
+    columns = {"claims": "stated"} | {word: key(word) for word in words}
     return pd.DataFrame(
-        [
-            {"paper": names[name]} | {word: found[name][own] for word, own in columns.items()}
-            for name in papers
-        ]
+        {"paper": title} | {word: found[name][own] for word, own in columns.items()}
+        for name, title in (names | ({ALL: "all papers"} if total else {})).items()
     )

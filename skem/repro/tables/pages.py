@@ -19,31 +19,19 @@ from skem.repro.render.format import MISSING, document
 class Table(Strict):
     """A table of texts with {columns}, a row per row of a table of numbers.
 
-    Attributes
-    ----------
-    of : str
-        Name of the table of numbers.
-    each : list of str
-        Columns: each combination of their values has a table of its own, below ``heading`` and ``text``.
-    shown : str
-        Column that is true for the rows of the table; all by default.
-    order : list of str
-        Columns that rows are sorted by, and so what stands ``across``.
-    columns : dict of str
-        Texts by heading. Without any, there are only heading and text, if the table of numbers has rows.
-    across, cell : str
-        Further columns: the heading that a row belongs to, and its text there. Rows with equal ``columns`` become one.
+    Without ``columns``, there are only heading and text, if the table of numbers has rows. Further columns are ``across``: rows with equal
+    ``columns`` become one.
     """
 
-    of: Text
-    each: list[Text] = Field(default_factory=list)
+    of: Text  # name of the table of numbers
+    each: list[Text] = Field(default_factory=list)  # columns: a table per combination of their values
     heading: str = ""
     text: str = ""
-    shown: str = ""
-    order: list[Text] = Field(default_factory=list)
-    columns: dict[str, str] = Field(default_factory=dict)
-    across: str = ""
-    cell: str = ""
+    shown: str = ""  # column that is true for the rows of the table; all by default
+    order: list[Text] = Field(default_factory=list)  # columns that rows are sorted by
+    columns: dict[str, str] = Field(default_factory=dict)  # texts by heading
+    across: str = ""  # heading of a further column
+    cell: str = ""  # its text
 
 
 class Page(Strict):

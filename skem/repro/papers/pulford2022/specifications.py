@@ -14,19 +14,7 @@ COLUMNS = ["paper_value", "interpretation", "default", "measured", "low", "high"
 
 
 def rows(tables: Tables, paper: Settings) -> pd.DataFrame:
-    """Select the accuracies of Table 1, sorted within a data set.
-
-    Parameters
-    ----------
-    tables : mapping of str to DataFrame
-        ``interpretations``, as of `skem.repro.ledger.summary.ledger`.
-    paper : Settings
-
-    Returns
-    -------
-    DataFrame
-        dataset, paper_value, interpretation, default, measured, low, high (of the prediction interval), n_runs, verdict.
-    """
+    """Select the interpretations of the accuracies of Table 1, sorted within a data set."""
     interpretations, found = tables["interpretations"], []
     for dataset, model in paper.headlines.items():
         own = interpretations.loc[interpretations["id"] == model.accuracy, COLUMNS].sort_values("measured")
@@ -36,12 +24,7 @@ def rows(tables: Tables, paper: Settings) -> pd.DataFrame:
 
 
 def draw(table: pd.DataFrame, paper: Settings) -> Any:
-    """Draw a panel per data set, with the paper's value and a prediction interval per interpretation; the default is bold.
-
-    Returns
-    -------
-    ndarray of Axes
-    """
+    """Draw a panel per data set, with the paper's value and a prediction interval per interpretation; the default is bold."""
     panels = list(table.groupby("dataset", sort=False))
     heights = [0.75 + 0.19 * len(own) for _, own in panels]  # inches
     size = {"figsize": (8.0, sum(heights)), "height_ratios": heights}
