@@ -31,18 +31,6 @@ def concatenated(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
 
-def without_times(tables: Tables, **timing: Sequence[str]) -> dict[str, pd.DataFrame]:
-    """Separate times, which differ in each run, from results.
-
-    ``timing`` maps names of tables to the columns that identify their times, which are returned as "<name>_timing".
-    """
-    times = {
-        f"{name}_timing": tables[name][[*keys, "seconds"]] if len(tables[name]) else tables[name]
-        for name, keys in timing.items()
-    }
-    return {name: table.drop(columns="seconds", errors="ignore") for name, table in tables.items()} | times
-
-
 def summary(
     runs: pd.DataFrame,
     cells: Iterable[tuple[str, str]],

@@ -24,7 +24,7 @@ from skem.repro.names import NAMES
 from skem.repro.protocols import LABELS
 from skem.repro.render.format import table
 from skem.repro.report import markup
-from skem.repro.tables.layouts import layouts
+from skem.repro.tables.pages import layouts
 
 SUMMARIES = ("answers", "paper_and_ours", "specifications")
 """Figures of the claims, which the page shows with the claims table."""

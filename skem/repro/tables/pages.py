@@ -1,4 +1,4 @@
-"""Pages of tables, laid out in ``config/tables/<paper>.yaml``: titles, texts, and which columns of a table of numbers stand where."""
+"""Layouts of tables: of pages in ``config/tables/<paper>.yaml``, and of the papers' tables as printed in ``config/redrawn``."""
 
 from __future__ import annotations
 
@@ -102,3 +102,22 @@ def _lines(block: Table, part: pd.DataFrame) -> pd.DataFrame:
         if block.across:
             lines[key][_Filled().filled(block.across, row)] = _Filled().filled(block.cell, row)
     return pd.DataFrame(lines.values())
+
+
+class Panel(Strict):
+    """A table, or a part of it: labels of rows and columns by the part of a claim's id that they stand for."""
+
+    title: Text
+    cells: Text
+    rows: dict[str, Text]
+    columns: dict[str, Text]
+
+
+class Layouts(RootModel[dict[str, list[Panel]]]):
+    """The panels of each figure."""
+
+
+def layouts(paper: str, config: str | Path = "config") -> dict[str, list[Panel]]:
+    """Read the layouts of a paper's figures from ``config/redrawn``; none if it has no file."""
+    path = Path(config, "redrawn", f"{paper}.yaml")
+    return parsed(Layouts, read_mapping(path), [path]).root if path.exists() else {}

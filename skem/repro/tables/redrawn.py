@@ -22,8 +22,8 @@ from skem.repro.drawing import KINDS, save, subplots
 from skem.repro.files import write_table
 from skem.repro.ledger import summary
 from skem.repro.ledger.answers import AGREES, DIFFERS, ONE_INTERPRETATION, UNDECIDED
-from skem.repro.ledger.multiplicity import expected_misses
-from skem.repro.tables.layouts import Panel, layouts
+from skem.repro.ledger.totals import expected_misses
+from skem.repro.tables.pages import Panel, layouts
 
 LIMIT = 4.0
 """Differences beyond have the same colour, in standard deviations of a result like the paper's."""

@@ -9,8 +9,8 @@ from settings import described
 from skem.repro import papers
 from skem.repro.config import documents
 from skem.repro.ledger import estimates, rows, summary
-from skem.repro.papers.pulford2022 import specifications
 from skem.repro.papers.pulford2022 import values as measured
+from skem.repro.papers.pulford2022.figures import FIGURES
 from skem.repro.papers.pulford2022.measures import fit_seconds
 from skem.repro.protocols import PROTOCOLS, gather
 from skem.repro.study import load_study
@@ -133,12 +133,13 @@ def test_every_choice_changes_some_claim(surveyed):
 
 
 def test_specification_curve(surveyed):
-    curve = specifications.rows({"interpretations": surveyed[1]}, PAPER)
+    figure = FIGURES["specifications"]
+    curve = figure.rows({"interpretations": surveyed[1]}, PAPER)
     assert list(curve["dataset"].unique()) == list(PAPER.headlines)
     cifar = curve[curve["dataset"] == "cifar10"]
     assert len(cifar) == 6  # three covariance regularisations, two scales
     assert cifar["measured"].is_monotonic_increasing
-    panel = specifications.draw(curve, PAPER)[list(PAPER.headlines).index("cifar10")]
+    panel = figure.draw(curve, PAPER)[list(PAPER.headlines).index("cifar10")]
     assert [label.get_text() for label in panel.get_yticklabels()] == cifar["interpretation"].tolist()
     filled = [line for line in panel.lines if line.get_marker() == "o" and line.get_mfc() != "white"]
     assert [line.get_xdata()[0] for line in filled] == cifar.loc[cifar["default"], "measured"].tolist()
