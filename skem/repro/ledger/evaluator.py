@@ -76,7 +76,12 @@ class Evaluator:
         own = self._measuring(claim, interpretation or Interpretation())
         reason = joined(*own.row["not_comparable"])
         try:
-            found = own.evaluated() if {*KINDS} & {*own.row} else self._ordering(claim, own.evidence)
+            if {*KINDS} & {*own.row}:
+                found = own.evaluated()
+            else:
+                found = evaluate_ordering(
+                    claim["expression"], lambda id: self.number(self.claims[id], own.evidence)
+                )
         except NotRun as error:  # a claim has the same kind, whatever part of the results is there
             if not reason:
                 raise
@@ -98,9 +103,6 @@ class Evaluator:
     def called(self, evidence: Evidence, claim: Claim, function: str, given: Mapping[str, Any]) -> Any:
         """Call a function of the paper."""
         return evidence.functions[function](evidence, claim, **given)
-
-    def _ordering(self, claim: Claim, evidence: Evidence) -> Evaluation:
-        return evaluate_ordering(claim["expression"], lambda id: self.number(self.claims[id], evidence))
 
     def _measuring(self, claim: Claim, interpretation: Interpretation) -> _Measuring:
         row, values = self.rows.row(claim)
@@ -208,7 +210,7 @@ class _Measuring:
         if "for" in term:
             return self._several(term, bound, first)
         if "claim" in term:
-            found = Estimate(stated_number(self.evaluator.claims, term["claim"]))
+            found = self._printed(term["claim"])
         elif "value" in term and "metric" not in term:
             found = Estimate(float(bound.filled(term["value"])))
         else:
@@ -238,6 +240,15 @@ class _Measuring:
         found.missing = ", ".join(missing)
         return max(found.values(), key=lambda e: e.mean) if term.get("highest") else found
 
+    def _printed(self, id: str) -> Estimate:
+        """Return the number that the paper prints."""
+        claims = self.evaluator.claims
+        if not claims.get(id, {}).get("value"):
+            raise Unknown.word(
+                "number", id, [id for id, claim in claims.items() if claim["kind"] == "number"]
+            )
+        return Estimate(float(claims[id]["value"]))
+
     def _named(self, name: str) -> Any:
         if name not in self._terms:
             self._terms[name] = self.term(self.row["terms"][name], self.bound)
@@ -248,13 +259,6 @@ class _Measuring:
         if isinstance(form, Mapping):
             return str(self._called(form))
         return form.format_map(_Words(self, bound or self.bound)) if "{" in form else form
-
-
-def stated_number(claims: Mapping[str, Claim], id: str) -> float:
-    """Return the number that a paper prints."""
-    if not claims.get(id, {}).get("value"):
-        raise Unknown.word("number", id, [id for id, claim in claims.items() if claim["kind"] == "number"])
-    return float(claims[id]["value"])
 
 
 class _Words(dict[str, Any]):

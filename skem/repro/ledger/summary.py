@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -54,7 +54,9 @@ def ledger(
             surveyed, depends_on = [Found({}, "", Evaluation("not run", note=str(error.args[0])))], ""
         found, agree = surveyed[0].evaluation, [one.evaluation.verdict for one in surveyed]
         value = float(claim["value"]) if claim["kind"] == "number" else float("nan")
-        spread = found.spread or Evaluation("")
+        spread, agreeing = found.spread or Evaluation(""), ""
+        if answer(agree) == ONE_INTERPRETATION:
+            agreeing = surveyed[[answer([verdict]) for verdict in agree].index(AGREES)].label
         lines.append(
             claim
             | {"measured": found.measured, "low": found.low, "high": found.high}
@@ -67,7 +69,7 @@ def ledger(
             | {"basis": basis(claim, found.verdict, row.get("definition", False))}
             | {"repeats": f"{claim['id'].partition('.')[0]}.{row['repeats']}" if "repeats" in row else ""}
             | {"interpretations": len(surveyed), "agree": agree.count(found.verdict)}
-            | {"depends_on": depends_on, "agrees_with": _agreeing(surveyed)}
+            | {"depends_on": depends_on, "agrees_with": agreeing}
         )
         if len(surveyed) > 1:
             other += [
@@ -111,14 +113,6 @@ def standardised(claim: Claim, found: Evaluation) -> float:
         return float("nan")
     beyond = max(abs(found.measured - value) - abs(with_rounding - end), 0.0)
     return float(np.copysign(1.96 * beyond / reach, found.measured - value))
-
-
-def _agreeing(surveyed: Sequence[Found]) -> str:
-    """Return the first interpretation that agrees with the paper, if others do not."""
-    answers = [answer([one.evaluation.verdict]) for one in surveyed]
-    if answer([one.evaluation.verdict for one in surveyed]) != ONE_INTERPRETATION:
-        return ""
-    return surveyed[answers.index(AGREES)].label
 
 
 def _rounded(table: pd.DataFrame) -> pd.DataFrame:

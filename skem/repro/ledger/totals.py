@@ -38,13 +38,13 @@ def totals(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
 def _of(table: pd.DataFrame) -> dict[str, Any]:
     kind = kinds(table)
     once = table[kind == MEASURABLE]
-    spreads = once.get("spread_verdict", pd.Series(dtype=str)).replace("", pd.NA).dropna()
+    spreads = [answer([verdict]) for verdict in once.get("spread_verdict", ()) if verdict]
     targets = once["remark"].str.extract(r"add the target (\w+)")[0].dropna()
     return {
         "stated": len(table),
         **{key(word): int((kind == word).sum()) for word in KINDS},
         **{key(word): int((once["answer"] == word).sum()) for word in ANSWERS},
-        "spreads": _counted(answer([verdict]) for verdict in spreads),
+        "spreads": {key(word): spreads.count(word) for word in ANSWERS if word in spreads},
         "tables": _tables(once),
         "commands": [f"snakemake {target} --cores all" for target in sorted(set(targets))],
     }
@@ -60,12 +60,9 @@ def _tables(once: pd.DataFrame) -> dict[str, dict[str, Any]]:
     is_cell = once["place"].str.fullmatch(r"Table \w+") & (once["kind"] == "number") & once["low"].notna()
     for place, cells in once[is_cell].groupby("place"):
         expected, most = expected_misses(cells)
-        outside = [answer([verdict]) == DIFFERS for verdict in cells["verdict"]]
-        found[str(place)] = {
-            "cells": len(cells),
-            "outside": sum(outside),
-            "differs": int((cells["answer"] == DIFFERS).sum()),
-        }
+        outside = sum(answer([verdict]) == DIFFERS for verdict in cells["verdict"])
+        differs = int((cells["answer"] == DIFFERS).sum())
+        found[str(place)] = {"cells": len(cells), "outside": outside, "differs": differs}
         found[str(place)] |= {"by_chance": round(expected, 2), "at_most": int(most)}
     return found
 
@@ -95,11 +92,6 @@ def expected_misses(claims: pd.DataFrame, correlation: float = CORRELATION) -> t
     missed = scipy.stats.norm.cdf((-limit - shift) / own) + scipy.stats.norm.sf((limit - shift) / own)
     at_most = scipy.stats.binom.cdf(np.arange(n + 1)[:, None], n, missed) @ (weights / weights.sum())
     return (1 - LEVEL) * n, float(np.argmax(at_most >= LEVEL))
-
-
-def _counted(answers: Iterable[str]) -> dict[str, int]:
-    found = list(answers)
-    return {key(word): found.count(word) for word in ANSWERS if word in found}
 
 
 def by_answer(found: Totals, titles: Mapping[str, str], total: bool = True) -> pd.DataFrame:

@@ -14,14 +14,16 @@ Tables = Mapping[str, pd.DataFrame]
 
 def select(table: pd.DataFrame, **where: Any) -> pd.DataFrame:
     """Select the rows of a table, which may be empty, by the values of columns."""
-    for key, value in where.items():
-        table = table[table[key] == value] if len(table) else table
-    return table
+    return (
+        table[np.logical_and.reduce([table[key] == value for key, value in where.items()])]
+        if len(table)
+        else table
+    )
 
 
 def stated_value(stated: pd.DataFrame, **where: str) -> float:
     """Return the first number that the paper states with these values of columns, or NaN."""
-    values = select(stated[stated["kind"] == "number"], **where)["value"]
+    values = select(stated[["kind", "value", *where]], kind="number", **where)["value"]
     return float(values.iloc[0]) if len(values) else np.nan
 
 

@@ -26,10 +26,6 @@ AROUND = {'paper: "around 96%"': 96}
 """Accuracy of blocks of 12 and 18."""
 
 
-def _costs(tables: Tables, paper: Settings) -> pd.DataFrame:
-    return tables["arrangements_timing"]
-
-
 def _draw_costs(costs: pd.DataFrame, paper: Settings, **size: Any) -> Any:
     whole = costs[costs["block_size"] == costs["block_size"].max()].sort_values("n_components")
     bound = {
@@ -106,10 +102,6 @@ def _advantage(tables: Tables, paper: Settings) -> pd.DataFrame:
     return compared if len(compared) else table[table["n_components"] == most]
 
 
-def _draw_advantage(table: pd.DataFrame, paper: Settings, **size: Any) -> Any:
-    return plots.advantage(table, names=STARTS | NAMES, **size)
-
-
 INTERPRETED = ["paper_value", "interpretation", "default", "measured", "low", "high", "n_runs", "verdict"]
 
 
@@ -148,11 +140,21 @@ def _draw_specifications(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
 
 
 FIGURES = {
-    "figure1_timing": Figure(_costs, _draw_costs, needs=("arrangements",), timing=("arrangements_timing",)),
+    "figure1_timing": Figure(
+        lambda tables, paper: tables["arrangements_timing"],
+        _draw_costs,
+        needs=("arrangements",),
+        timing=("arrangements_timing",),
+    ),
     "figures2to4": Figure(_arrangements, _draw_arrangements, needs=("arrangements",)),
     "figure5": Figure(_sharing, _draw_sharing, needs=("arrangements",)),
     "accuracy_by_start": Figure(_starts_on_one, _draw_starts, needs=("arrangements", "starts")),
-    "advantage": Figure(_advantage, _draw_advantage, needs=("arrangements", "starts"), also=("starts40",)),
+    "advantage": Figure(
+        _advantage,
+        lambda table, paper, **size: plots.advantage(table, names=STARTS | NAMES, **size),
+        needs=("arrangements", "starts"),
+        also=("starts40",),
+    ),
     "specifications": Figure(_specifications, _draw_specifications),
 }
 """Figures by file name."""

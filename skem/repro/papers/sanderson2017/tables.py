@@ -174,18 +174,16 @@ def _advice(table: pd.DataFrame) -> pd.DataFrame:
     found = by_value.agg({"test": "mean", "n_iter": "median", "converged": "mean"}).reset_index()
     found = found.assign(value=found["value"].map("{:g}".format), number=found["test"].map("{:.3f}".format))
     several = [
-        dict(zip(keys, key, strict=True)) | {"value": "enough", "number": str(enough(_by_value(own)))}
-        for key, own in table.groupby(keys, sort=False)
+        dict(zip(keys, key, strict=True))
+        | {"value": "enough"}
+        | {"number": str(enough({int(n): Estimate.of(by_run) for n, by_run in own.groupby("value")["test"]}))}
+        for key, own in table.set_index("run").groupby(keys, sort=False)
         if key[0] != FEW
     ]
     found = pd.concat([found, pd.DataFrame(several)], ignore_index=True)
     return found.assign(
         heading=found["about"].map(ABOUT), covariances=found["covariance"].replace("diag", "diagonal")
     )
-
-
-def _by_value(table: pd.DataFrame) -> dict[int, Estimate]:
-    return {int(n): Estimate.of(runs.reset_index(drop=True)) for n, runs in table.groupby("value")["test"]}
 
 
 def _floors(table: pd.DataFrame) -> pd.DataFrame:
