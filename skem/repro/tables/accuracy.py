@@ -216,7 +216,8 @@ def layout(
 
 def _fewer(row: Row, column: str) -> str:
     """Return the number of runs of a protocol if it has fewer than the data set."""
-    n = row.get({"validation_selected_iteration": "n_validation_runs", "nested": "n_nested_runs"}.get(column))
+    runs = {"validation_selected_iteration": "n_validation_runs", "nested": "n_nested_runs"}
+    n = row.get(runs.get(column, ""))
     return f" (n = {n:.0f})" if row["available"] and n and n < row["n_runs"] else ""
 
 

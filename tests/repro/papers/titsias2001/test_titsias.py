@@ -53,27 +53,6 @@ def verdicts(claims, found):
     return summary.ledger(claims, found.evaluate)[0].set_index("id")
 
 
-def test_the_papers_own_numbers_are_reproduced():
-    table = verdicts(OWN, evidence(fold_errors(spread=1e-3)))
-    for ids in (table.index.isin(CELLS["id"]), table.index.str.contains("[.]best[.]m")):
-        known = table[ids & ~table.index.str.contains("clouds")]
-        assert set(known["verdict"]) <= {"reproduced", "holds"}, known["verdict"]
-    expected = {
-        "sec4.pima.rbf_better": "holds",
-        "sec4.averaging_best": "holds",
-        "sec4.averaging_best.pima": "not comparable",  # the paper does not say it of this table
-        "sec4.ionosphere.lambda_beats_rbf": "holds",
-        "sec4.phoneme.lambda_beats_rbf": "holds",
-        "sec4.no_winner_0_or_1": "not testable",  # it takes clouds
-        "sec4.satimage.projection": "holds",
-        "sec3.sharing_control": "holds",
-        "sec4.averaging_cost": "holds",
-        "sec5.depends_on_lambda": "holds",
-    }
-    found = table["verdict"].rename(lambda id: id.removeprefix("titsias."))
-    assert found[list(expected)].to_dict() == expected
-
-
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [({"shift": 3.0}, {"worse"}), ({"shift": -3.0}, {"better"}), ({"spread": 15.0, "runs": 4}, None)],
@@ -157,22 +136,22 @@ def test_best_method_of_a_column(means, spread, expected):
 
 
 def test_equal_methods_seldom_refute_the_best_of_a_column():
-    verdicts = [evaluate(column({}, 1.0, seed), "titsias.table3.pima.best.m6").verdict for seed in range(60)]
-    assert verdicts.count("fails") + verdicts.count("holds") <= 3
+    verdicts = [evaluate(column({}, 1.0, seed), "titsias.table3.pima.best.m6").verdict for seed in range(30)]
+    assert verdicts.count("fails") + verdicts.count("holds") <= 2
 
 
 def test_faithful_copies_seldom_refute_the_best_of_a_column():
     """One method wins four cross-validations of five, and any other one the fifth; the paper's is one more repetition."""
     rng, named, refuted, surprises = np.random.default_rng(0), list(PAPER.methods).index("lambda025"), 0, 0
-    for _ in range(100):
+    for _ in range(60):
         errors = rng.normal(0, 1, (26, len(PAPER.methods)))
         errors[:, 0] -= 2.1
         winner = errors[-1].argmin()
         errors[:, [named, winner]] = errors[:, [winner, named]]  # the claim names the winner of the paper
         surprises += winner > 0
         refuted += evaluate(column_of(errors[:-1]), "titsias.table3.pima.best.m6").verdict == "fails"
-    assert surprises > 15
-    assert refuted <= 9  # 5 of 100, and two standard deviations
+    assert surprises > 9
+    assert refuted <= 6  # 3 of 60, and two standard deviations
 
 
 def test_standard_deviations_over_folds():
