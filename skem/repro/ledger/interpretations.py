@@ -99,8 +99,7 @@ class Found:
 
 
 def survey(
-    affecting: Ambiguities,
-    evaluate: Callable[[Interpretation], Evaluation],
+    affecting: Ambiguities, evaluate: Callable[[Interpretation], Evaluation]
 ) -> tuple[list[Found], str]:
     """Evaluate a claim under every interpretation of ``affecting`` ambiguities that was measured; `NotRun` if none was.
 

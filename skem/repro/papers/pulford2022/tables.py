@@ -211,34 +211,22 @@ def future_cells(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def study(
-    name: str,
-    experiment: Mapping[str, Any],
-    history: pd.DataFrame,
-    claims: pd.DataFrame,
-    paper: Settings,
+    name: str, experiment: Mapping[str, Any], history: pd.DataFrame, claims: pd.DataFrame, paper: Settings
 ) -> dict[str, Any]:
     """Return the table of an experiment from histories, and what ``config/tables/pulford2022.yaml`` lays out."""
     data_sets = experiment["data_sets"]
-    methods = {dataset: list(entry["methods"]) for dataset, entry in data_sets.items()}
     if name == paper.audit:
-        table = audit(history, [method for several in methods.values() for method in several])
+        table = audit(history, [method for entry in data_sets.values() for method in entry["methods"]])
+        printed = {dataset: claim(claims, paper.headlines[dataset].accuracy) for dataset in data_sets}
+        cells = audit_cells(table, printed, paper)
     elif name == "future":
         table = future(history)
+        cells = future_cells(table)
     else:
-        parts = [curves(history[history["dataset"] == dataset], own) for dataset, own in methods.items()]
+        parts = [
+            curves(history[history["dataset"] == dataset], list(entry["methods"]))
+            for dataset, entry in data_sets.items()
+        ]
         table = pd.concat(parts, ignore_index=True)
-    return {"csv": table} | shown(name, experiment, table, claims, paper)
-
-
-def shown(
-    name: str, experiment: Mapping[str, Any], table: pd.DataFrame, claims: pd.DataFrame, paper: Settings
-) -> dict[str, Any]:
-    """Return the cells of the table of an experiment."""
-    if name == paper.audit:
-        printed = {
-            dataset: claim(claims, paper.headlines[dataset].accuracy) for dataset in experiment["data_sets"]
-        }
-        cells = audit_cells(table, printed, paper)
-    else:
-        cells = future_cells(table) if name == "future" else curve_cells(table)
-    return {"names": {"title": experiment["title"], "near": NEAR}, "cells": cells}
+        cells = curve_cells(table)
+    return {"csv": table, "names": {"title": experiment["title"], "near": NEAR}, "cells": cells}
