@@ -35,8 +35,15 @@ from skem.repro import environment
 from skem.repro.config.documents import read_mapping
 from skem.repro.drawing import save, style
 from skem.repro.files import plain_errors, read_table, write_table
-from skem.repro.peers import engines
-from skem.repro.peers.engines import DEBIAN, Engine, Fitted, Request, fit_by_program, version_of
+from skem.repro.papers.sanderson2017 import engines
+from skem.repro.papers.sanderson2017.engines import (
+    DEBIAN,
+    Engine,
+    Fitted,
+    Request,
+    fit_by_program,
+    version_of,
+)
 from skem.repro.study import load_study
 from skem.repro.training import feature_store, features, splits
 

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from benchmarks import peers, speed_page
 from benchmarks.peers import ENGINES, Cell, Fitted, Request
 from skem.repro.files import read_table
-from skem.repro.peers import engines
+from skem.repro.papers.sanderson2017 import engines
 
 TOY = Cell("sizes", ("skem", "scikit-learn"), "300x3-K2", 300, 3, 2, 0, "float64", (1, 3))
 

@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 import skem
 from skem import plots
 from skem.repro import papers
-from skem.repro.tables.layouts import layouts
+from skem.repro.tables.pages import layouts
 
 mpl.use("Agg")
 ROOT = Path(__file__).parents[1]

@@ -25,13 +25,6 @@ import pandas as pd
 import scipy
 from numpy.typing import ArrayLike
 
-PROTOCOLS = (
-    "test_selected_iteration",
-    "test_selected_fold",
-    "final_iteration",
-    "validation_selected_iteration",
-    "nested",
-)
 LABELS = {
     "test_selected_iteration": "test-selected iteration",
     "test_selected_fold": "test-selected fold",
@@ -40,6 +33,8 @@ LABELS = {
     "nested": "nested",
 }
 """Names of protocols in tables."""
+
+PROTOCOLS = tuple(LABELS)
 
 METRICS = ("accuracy", "log_loss", "brier")
 KEYS = ("dataset", "method", "setting", "run", "fold", "rows", "iteration")
@@ -111,13 +106,7 @@ def validate_history(history: pd.DataFrame) -> pd.DataFrame:
 def select(history: pd.DataFrame, protocol: str) -> pd.DataFrame:
     """Rows of the history that a protocol reports.
 
-    Parameters
-    ----------
-    history : DataFrame
-        With the columns `COLUMNS`; accuracies are fractions, log-losses nats. The order of its rows matters
-        only as the order in which the settings of a method first appear.
-    protocol : str
-        One of `PROTOCOLS`.
+    Accuracies are fractions, log-losses nats. The order of rows matters only as the order in which the settings of a method first appear.
 
     Returns
     -------
@@ -236,13 +225,6 @@ def interval(
 def summarise(history: pd.DataFrame, protocols: Sequence[str] = PROTOCOLS) -> pd.DataFrame:
     """Every metric under every protocol, tidy.
 
-    Parameters
-    ----------
-    history : DataFrame
-        As for `select`.
-    protocols : sequence of str
-        Some of `PROTOCOLS`.
-
     Returns
     -------
     DataFrame
@@ -268,12 +250,8 @@ def summarise(history: pd.DataFrame, protocols: Sequence[str] = PROTOCOLS) -> pd
                 mean, low, high = interval(values, n_test)
                 std = values.std(ddof=1) if len(values) > 1 else float("nan")
                 row = {"metric": metric, "mean": mean, "low": low, "high": high, "std": std}
-                counts = {
-                    "n_runs": len(values),
-                    "n_folds": n_folds,
-                    "iteration_mean": group["iteration"].mean(),
-                }
-                rows.append(named | row | counts)
+                row |= {"n_runs": len(values), "n_folds": n_folds}
+                rows.append(named | row | {"iteration_mean": group["iteration"].mean()})
     columns = [
         *_SERIES,
         "protocol",

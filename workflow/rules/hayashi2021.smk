@@ -4,8 +4,8 @@ from skem.repro.papers.hayashi2021.settings import NETWORKS
 
 HAYASHI = STUDY.papers["hayashi2021"]
 HAYASHI_COLUMNS = HAYASHI.images["data_sets"]
-HAYASHI_VALUES = values_of("hayashi2021", ("errors", "components", "components_raw", "timing"))
-HAYASHI_IMAGE_VALUES = values_of("hayashi2021", ("images", "images_choice", "images_timing"))
+HAYASHI_VALUES = values_of("hayashi2021", ("errors", "components", "components_raw"))
+HAYASHI_IMAGE_VALUES = values_of("hayashi2021", ("images", "images_choice"))
 add_results(
     "hayashi",
     "hayashi2021",
@@ -40,7 +40,7 @@ add_results(
             method=("softmax", "sdgm"),
         )
     },
-    functions=("hayashi2021.tables:image_values", "hayashi2021.tables:table2"),
+    functions=("hayashi2021.tables:values", "hayashi2021.tables:table2"),
     inputs={name: HAYASHI_IMAGE_VALUES[name] for name in ("images", "images_choice")},
     jobs={
         "images": expand(

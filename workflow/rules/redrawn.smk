@@ -1,5 +1,5 @@
 # The tables of the papers in their own layout, from the claims table.
-from skem.repro.tables.layouts import layouts
+from skem.repro.tables.pages import layouts
 
 REDRAWN = {paper: list(layouts(paper)) for paper in papers.names()}
 

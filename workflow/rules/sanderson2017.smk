@@ -167,4 +167,4 @@ use rule sanderson_times as sanderson_figure2 with:
             "seed": SEED,
         },
     message:
-        "timing Figure 2, k-means and its seeding"
+        "timing Figure 2 and the seeding of k-means"

@@ -5,7 +5,7 @@ TABLES = [
     f"results/tables/{name}{part}.{suffix}"
     for name in REPRODUCED
     for part in ("", "_timing")
-    for suffix in ("csv", "md", "tex")
+    for suffix in ("csv", "md")
 ]
 FIGURES = [
     f"results/figures/{name}_accuracy_by_iteration.{suffix}" for name in REPRODUCED for suffix in KINDS
@@ -68,6 +68,7 @@ rule table:
             "results/failed/{dataset}.csv", dataset=datasets_of(wildcards.experiment)
         ),
         claims="config/claims.csv",
+        pages="config/tables/experiments.yaml",
     output:
         csv="results/tables/{experiment}.csv",
         md=report(
@@ -76,7 +77,6 @@ rule table:
             labels={"table": "{experiment}"},
             caption="../report/table.rst",
         ),
-        tex="results/tables/{experiment}.tex",
         summary="results/tables/{experiment}_summary.csv",
     wildcard_constraints:
         experiment="|".join(REPRODUCED) or "none",
@@ -101,10 +101,10 @@ rule table_timing:
             for dataset in datasets_of(wildcards.experiment)
         ],
         claims="config/claims.csv",
+        pages="config/tables/experiments.yaml",
     output:
         csv="results/tables/{experiment}_timing.csv",
         md="results/tables/{experiment}_timing.md",
-        tex="results/tables/{experiment}_timing.tex",
     wildcard_constraints:
         experiment="|".join(REPRODUCED) or "none",
     localrule: True

@@ -1,4 +1,4 @@
-"""Render the table of an experiment as CSV, Markdown and LaTeX."""
+"""Render the table of an experiment as CSV and Markdown."""
 
 from pathlib import Path
 
@@ -6,8 +6,7 @@ import pandas as pd
 
 from skem.repro.files import plain_errors, read_arrays, read_table, write_table, write_text
 from skem.repro.protocols import summarise
-from skem.repro.render.format import document
-from skem.repro.tables import accuracy
+from skem.repro.tables import accuracy, pages
 from skem.repro.training.classifiers import baselines
 
 with plain_errors():
@@ -32,7 +31,7 @@ with plain_errors():
     failures = pd.concat(map(read_table, snakemake.input.failed), ignore_index=True)
     failures = failures.reindex(columns=["dataset", "method", "setting", "error"])
     table = accuracy.accuracy_table(experiment, history, predictions, claims)
-    parts = accuracy.parts(experiment, table, accuracy.baselines_table(history, failures))
+    baseline_table = accuracy.baselines_table(history, failures)
     left_out = sorted(set(baselines.ENTRIES) - set(snakemake.params.baselines))
     remarks = [
         f"Left out to save time: {', '.join(accuracy.NAMES[name] for name in left_out)}; config/paper.yaml has them."
@@ -41,8 +40,8 @@ with plain_errors():
         accuracy.failures_sentence(failures),
     ]
     measured = [summarise(rows) for rows in history.values() if len(rows)]
-    title = experiment["title"]
+    made = accuracy.layout(experiment, table, baseline_table, "\n\n".join(filter(None, remarks)))
     write_table(snakemake.output.summary, pd.concat(measured, ignore_index=True) if measured else [])
-    write_text(snakemake.output.tex, accuracy.to_latex(title, parts))
-    write_text(snakemake.output.md, document(title, parts, accuracy.NOTES, *remarks, level=2))
+    page = pages.read(snakemake.input.pages)["accuracy"]
+    write_text(snakemake.output.md, pages.render(page, made))
     write_table(snakemake.output.csv, table)

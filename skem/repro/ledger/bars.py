@@ -35,12 +35,7 @@ def rows(found: Totals, titles: Mapping[str, str]) -> pd.DataFrame:
 
 
 def draw(table: pd.DataFrame) -> Any:
-    """Draw a bar per paper, in percent of its measurable claims, with their numbers; for columns 10 cm wide.
-
-    Returns
-    -------
-    Axes
-    """
+    """Draw a bar per paper, in percent of its measurable claims, with their numbers; for columns 10 cm wide."""
     counts = table.pivot(index="paper", columns="answer", values="claims").loc[table["paper"].unique()]
     share = 100 * counts.div(counts.sum(axis=1).clip(lower=1), axis=0)
     figure, ax = subplots(figsize=(4.2, 0.9 + 0.55 * len(counts)), layout="constrained")

@@ -27,35 +27,17 @@ Tables = Mapping[str, pd.DataFrame]
 
 
 class Metric(Strict):
-    """A column of a table of values.
-
-    Attributes
-    ----------
-    table : str
-    column : str
-        Its own name by default.
-    by : str
-        Column that numbers the runs.
-    factor : float
-        Unit of the claims in units of the column.
-    measured_by : str
-        Protocol.
-    deterministic : str
-        Column with the number of test samples: a method with one run has no random initialisation, see `Estimate.fixed`.
-    cell : dict
-        Columns of all its cells, unless they say otherwise.
-    target : str
-        Target of Snakemake that measures it, if a default run does not.
-    """
+    """A column of a table of values."""
 
     table: Text
-    column: str = ""
-    by: Text = "run"
-    factor: float = 1.0
-    measured_by: str = FINAL
+    column: str = ""  # its own name by default
+    by: Text = "run"  # column that numbers the runs
+    factor: float = 1.0  # unit of the claims in units of the column
+    measured_by: str = FINAL  # protocol
+    # Column with the number of test samples: a method with one run has no random initialisation, see `Estimate.fixed`.
     deterministic: str = ""
-    cell: dict[str, Any] = Field(default_factory=dict)
-    target: str = ""
+    cell: dict[str, Any] = Field(default_factory=dict)  # columns of all its cells, unless they say otherwise
+    target: str = ""  # target of Snakemake that measures it, if a default run does not
 
 
 def text(value: Any) -> str:
@@ -65,29 +47,14 @@ def text(value: Any) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Results of a run, under an interpretation of the paper.
-
-    Attributes
-    ----------
-    tables : mapping of str to DataFrame
-        Tables of values by name.
-    metrics : mapping of str to Metric
-    functions : mapping of str to callable
-        Metrics that are computed: from the evidence and the columns of a cell to an estimate.
-    paper : Settings
-    stated : DataFrame
-        ``config/claims.csv``.
-    missing : mapping of str to str
-        Reasons by table that cannot be read.
-    interpretation : Interpretation
-    """
+    """Results of a run, under an interpretation of the paper."""
 
     tables: Tables
     metrics: Mapping[str, Metric]
-    functions: Mapping[str, Callable[..., Any]]
-    paper: Any
-    stated: pd.DataFrame
-    missing: Mapping[str, str] = field(default_factory=dict)
+    functions: Mapping[str, Callable[..., Any]]  # computed metrics: from evidence and cell to an estimate
+    paper: Any  # settings
+    stated: pd.DataFrame  # config/claims.csv
+    missing: Mapping[str, str] = field(default_factory=dict)  # reasons by table that cannot be read
     interpretation: Interpretation = field(default_factory=Interpretation)
     # Shared by all interpretations: rows by table and columns, estimates by metric and cell.
     _rows: dict[tuple[str, ...], dict[Any, Any]] = field(default_factory=dict)
@@ -98,12 +65,7 @@ class Evidence:
         return replace(self, interpretation=interpretation)
 
     def estimate(self, metric: str, **cell: Any) -> Estimate:
-        """Estimate a metric of a cell; a list or `ALL` for a column is the mean over its values, run by run.
-
-        Raises
-        ------
-        NotRun
-        """
+        """Estimate a metric of a cell, or raise `NotRun`; a list or `ALL` for a column is the mean over its values, run by run."""
         if metric in self.functions:
             made = tuple(self.interpretation.choices.items())
             key = (metric, made, *((column, str(value)) for column, value in cell.items()))
@@ -136,9 +98,8 @@ class Evidence:
 
     def _of_runs(self, metric: str, table: str, cell: Mapping[str, Any]) -> Estimate:
         known, rows = self.metrics[metric], self._select(metric, table, cell)
-        if (column := known.column or metric) not in rows:
-            raise NotRun(f"{_content(metric, cell)} has no number in this run")
-        numbers = rows[column].to_numpy(dtype=float)
+        column = known.column or metric
+        numbers = rows[column].to_numpy(dtype=float) if column in rows else np.full(len(rows), np.nan)
         there = ~np.isnan(numbers) & rows[known.by].notna().to_numpy()
         runs = pd.Series(known.factor * numbers[there], pd.Index(rows[known.by][there]), name=column)
         if not len(runs):

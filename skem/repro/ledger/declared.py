@@ -93,19 +93,10 @@ class Check(Evaluator):
 
 
 def check(evaluator: Evaluator, own: pd.DataFrame) -> None:
-    """Check the rows of a paper's claims.
+    """Check the rows of a paper's claims by a `Check` on the cells that the configuration declares.
 
-    Parameters
-    ----------
-    evaluator : Evaluator
-        A `Check` with the cells that the configuration declares.
-    own : DataFrame
-        The paper's claims.
-
-    Raises
-    ------
-    ConfigurationError
-        With all faults: claims without a row and rows without a claim; unknown names, metrics, functions, columns, values and choices.
+    `ConfigurationError` has all faults: claims without a row and rows without a claim; unknown names, metrics, functions, columns, values
+    and choices.
     """
     claims, rows, path = own.to_dict("records"), evaluator.rows, evaluator.rows.path
     ids = [claim["id"].partition(".")[2] for claim in claims]

@@ -53,40 +53,21 @@ def around(printed: str) -> float:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over runs.
-
-    Attributes
-    ----------
-    mean, sd : float
-        ``sd`` over runs; 0 for deterministic results, NaN for a single run.
-    n : int
-        Number of runs.
-    runs : Series or None
-        Values by run. Estimates of the same runs are paired.
-    protocol : str
-    note : str
-    dof : float or None
-        Degrees of freedom of ``sd``; None for n - 1.
-    grain : float
-        Difference by which deterministic results may differ without being distinguishable; see `fixed`.
-    pool : object or None
-        Identifies estimates that share one ``sd``; see `pooled`.
-    overlap : float
-        Additional variance of the mean in units of ``sd`` squared, since runs share samples; see `of_folds`.
-    spread : Estimate or None
-        Standard deviation of the paper's trials, if it is not that of the runs; with degrees of freedom.
-    """
+    """A mean over runs."""
 
     mean: float
-    sd: float = 0.0
-    n: int = 1
-    runs: pd.Series | None = field(default=None, compare=False)
+    sd: float = 0.0  # over runs; 0 for deterministic results, NaN for a single run
+    n: int = 1  # runs
+    runs: pd.Series | None = field(default=None, compare=False)  # values by run; the same runs are paired
     protocol: str = ""
     note: str = ""
-    dof: float | None = None
-    grain: float = 0.0
-    pool: object = field(default=None, compare=False)
-    overlap: float = 0.0
+    dof: float | None = None  # degrees of freedom of ``sd``; None for n - 1
+    grain: float = 0.0  # difference of deterministic results that is not distinguishable, see `fixed`
+    pool: object = field(
+        default=None, compare=False
+    )  # identifies estimates that share one ``sd``, see `pooled`
+    overlap: float = 0.0  # additional variance of the mean in units of ``sd`` squared, see `of_folds`
+    # Standard deviation of the paper's trials, if it is not that of the runs; with degrees of freedom.
     spread: Estimate | None = field(default=None, compare=False)
 
     @classmethod
@@ -155,9 +136,7 @@ class Estimate:
             spread = max(self, other, key=lambda e: (e.error != 0, e.n))
             return replace(spread, mean=mean, runs=None, protocol=protocol, note="", grain=grain)
         error = float(np.hypot(self.error, other.error))
-        if (
-            self.pool is not None and self.pool is other.pool
-        ):  # one standard deviation, however often it is used
+        if self.pool is not None and self.pool is other.pool:  # one standard deviation for both
             return Estimate(mean, error, 1, None, protocol, dof=self.freedom, grain=grain, pool=self.pool)
         parts = [(e.error**4 / e.freedom) for e in (self, other) if e.error > 0 and e.freedom > 0]
         satterthwaite = error**4 / sum(parts) if parts else 0.0
@@ -204,12 +183,7 @@ def pooled_if_equal_variances(estimate: Estimate, *families: tuple[str, Sequence
 
     Variances count as equal if the test of Brown and Forsythe does not reject at 5%. Members may share their folds: degrees
     of freedom are Satterthwaite's, tr(S)^2 / tr(S^2) for each of S, the covariance of the members over runs.
-
-    Parameters
-    ----------
-    estimate : Estimate
-    *families : (str, sequence of Estimate)
-        Name and members, all with the same runs; the widest family first.
+    Families have a name, and members with the same runs; the widest is the first.
     """
     for name, members in families:
         runs = _by_run(members).to_numpy()

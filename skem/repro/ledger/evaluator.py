@@ -60,39 +60,28 @@ class Listed(dict[str, Any]):
 
 @dataclass
 class Evaluator:
-    """Evaluates the claims of a paper.
-
-    Parameters
-    ----------
-    rows : Rows
-    evidence : Evidence
-    claims : mapping of str to claim
-        All rows of ``config/claims.csv`` by id.
-    names : mapping
-        Names of the rows, and those that the paper's settings define.
-    """
+    """Evaluates the claims of a paper."""
 
     rows: Rows
     evidence: Evidence
-    claims: Mapping[str, Claim]
-    names: Mapping[str, Any]
+    claims: Mapping[str, Claim]  # all rows of config/claims.csv by id
+    names: Mapping[str, Any]  # names of the rows, and those that the paper's settings define
 
     EVIDENCE: ClassVar[type[Evidence]] = Evidence
 
     def evaluate(self, claim: Claim, interpretation: Interpretation | None = None) -> Evaluation:
-        """Evaluate a claim.
-
-        Raises
-        ------
-        NotRun
-            If the results lack a model or a data set.
-        """
+        """Evaluate a claim; `NotRun` if the results lack a model or a data set."""
         if claim["external"] == "yes":
             return Evaluation(QUOTED)
         own = self._measuring(claim, interpretation or Interpretation())
         reason = joined(*own.row["not_comparable"])
         try:
-            found = own.evaluated() if own.is_measured else self._ordering(claim, own.evidence)
+            if {*KINDS} & {*own.row}:
+                found = own.evaluated()
+            else:
+                found = evaluate_ordering(
+                    claim["expression"], lambda id: self.number(self.claims[id], own.evidence)
+                )
         except NotRun as error:  # a claim has the same kind, whatever part of the results is there
             if not reason:
                 raise
@@ -115,9 +104,6 @@ class Evaluator:
         """Call a function of the paper."""
         return evidence.functions[function](evidence, claim, **given)
 
-    def _ordering(self, claim: Claim, evidence: Evidence) -> Evaluation:
-        return evaluate_ordering(claim["expression"], lambda id: self.number(self.claims[id], evidence))
-
     def _measuring(self, claim: Claim, interpretation: Interpretation) -> _Measuring:
         row, values = self.rows.row(claim)
         for ambiguity, choices in row.get("under", {}).items():
@@ -139,11 +125,6 @@ class _Measuring:
     evaluator: Evaluator
     _terms: dict[str, Any] = field(default_factory=dict)
     _missing: list[NotRun] = field(default_factory=list)
-
-    @property
-    def is_measured(self) -> bool:
-        """Return False if only the claim's expression says how it is measured."""
-        return any(kind in self.row for kind in KINDS)
 
     def evaluated(self) -> Evaluation:
         """Evaluate the row."""
@@ -229,7 +210,7 @@ class _Measuring:
         if "for" in term:
             return self._several(term, bound, first)
         if "claim" in term:
-            found = Estimate(stated_number(self.evaluator.claims, term["claim"]))
+            found = self._printed(term["claim"])
         elif "value" in term and "metric" not in term:
             found = Estimate(float(bound.filled(term["value"])))
         else:
@@ -259,6 +240,15 @@ class _Measuring:
         found.missing = ", ".join(missing)
         return max(found.values(), key=lambda e: e.mean) if term.get("highest") else found
 
+    def _printed(self, id: str) -> Estimate:
+        """Return the number that the paper prints."""
+        claims = self.evaluator.claims
+        if not claims.get(id, {}).get("value"):
+            raise Unknown.word(
+                "number", id, [id for id, claim in claims.items() if claim["kind"] == "number"]
+            )
+        return Estimate(float(claims[id]["value"]))
+
     def _named(self, name: str) -> Any:
         if name not in self._terms:
             self._terms[name] = self.term(self.row["terms"][name], self.bound)
@@ -269,13 +259,6 @@ class _Measuring:
         if isinstance(form, Mapping):
             return str(self._called(form))
         return form.format_map(_Words(self, bound or self.bound)) if "{" in form else form
-
-
-def stated_number(claims: Mapping[str, Claim], id: str) -> float:
-    """Return the number that a paper prints."""
-    if not claims.get(id, {}).get("value"):
-        raise Unknown.word("number", id, [id for id, claim in claims.items() if claim["kind"] == "number"])
-    return float(claims[id]["value"])
 
 
 class _Words(dict[str, Any]):

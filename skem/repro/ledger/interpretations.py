@@ -25,21 +25,11 @@ Cell = Mapping[str, Any]
 
 
 class Replacement(Strict):
-    """Cells that a choice uses instead of others.
+    """Cells that a choice uses instead of others."""
 
-    Attributes
-    ----------
-    where : dict
-        The replaced cells: a value or several values by column, among them ``metric`` and ``table``.
-    with_ : dict
-        Columns of the cells used instead, but for those that are unchanged.
-    untrained : bool
-        True if the choice has no such cells.
-    """
-
-    where: dict[str, Text | Distinct[Text]]
-    with_: dict[str, Text] = Field(default_factory=dict, alias="with")
-    untrained: bool = False
+    where: dict[str, Text | Distinct[Text]]  # values by column, among them ``metric`` and ``table``
+    with_: dict[str, Text] = Field(default_factory=dict, alias="with")  # columns that change
+    untrained: bool = False  # the choice has no such cells
 
     def applies(self, cell: Cell) -> bool:
         """Return True for a replaced cell."""
@@ -57,28 +47,13 @@ class Choice(Strict):
 
 
 class Ambiguity(Strict):
-    """Something that a paper leaves open.
+    """Something that a paper leaves open."""
 
-    Attributes
-    ----------
-    about : str
-        Noun phrase that follows "depends on".
-    open : str
-        Statement that the paper leaves out.
-    default : str
-        The choice nearest the text.
-    because : str
-        Reason for the default.
-    claims : list of str
-        Patterns of the claims that it affects, without the first word of their ids.
-    choices : dict of str to Choice
-    """
-
-    about: Text
-    open: Text
-    default: Text
-    because: Text
-    claims: Distinct[Text]
+    about: Text  # noun phrase that follows "depends on"
+    open: Text  # statement that the paper leaves out
+    default: Text  # the choice nearest the text
+    because: Text  # reason for the default
+    claims: Distinct[Text]  # patterns of the claims that it affects, without the first word of their ids
     choices: Annotated[dict[str, Choice], Field(min_length=2)]
 
     def affects(self, id: str) -> bool:
@@ -101,13 +76,7 @@ class Interpretation:
         return self.choices.get(ambiguity, default)
 
     def replaced(self, cell: Cell) -> dict[str, Any]:
-        """Return the cell that is measured for a cell.
-
-        Raises
-        ------
-        NotRun
-            If a choice has no such cell.
-        """
+        """Return the cell that is measured for a cell; `NotRun` if a choice has no such cell."""
         cell = dict(cell)
         for replacements in self.replacements:
             for replacement in replacements:
@@ -130,16 +99,9 @@ class Found:
 
 
 def survey(
-    affecting: Ambiguities,
-    evaluate: Callable[[Interpretation], Evaluation],
+    affecting: Ambiguities, evaluate: Callable[[Interpretation], Evaluation]
 ) -> tuple[list[Found], str]:
-    """Evaluate a claim under every interpretation that was measured.
-
-    Parameters
-    ----------
-    affecting : mapping of str to Ambiguity
-        Those that the claim depends on.
-    evaluate : callable
+    """Evaluate a claim under every interpretation of ``affecting`` ambiguities that was measured; `NotRun` if none was.
 
     Returns
     -------
@@ -147,11 +109,6 @@ def survey(
         The default first.
     depends_on : str
         Ambiguities that decide the verdict, as a phrase after "depends on".
-
-    Raises
-    ------
-    NotRun
-        If no interpretation was measured.
     """
     found: list[Found] = []
     missing = None
@@ -191,22 +148,9 @@ def _same(a: Evaluation, b: Evaluation) -> bool:
 
 
 def check(where: str | Path, ambiguities: Ambiguities, ids: Collection[str], cells: Collection[Cell]) -> None:
-    """Check the ambiguities of a paper.
+    """Check the ambiguities of a file, against the paper's claims and the cells that the configuration declares.
 
-    Parameters
-    ----------
-    where : path
-        The file, for messages.
-    ambiguities : mapping of str to Ambiguity
-    ids : collection of str
-        Claims of the paper.
-    cells : collection of mapping
-        Cells that the configuration declares.
-
-    Raises
-    ------
-    ConfigurationError
-        With all faults: defaults that are no choice, patterns without a claim, cells that are not declared.
+    `ConfigurationError` has all faults: defaults that are no choice, patterns without a claim, cells that are not declared.
     """
     faults, known = [], {frozenset(cell.items()) for cell in cells}
     for name, ambiguity in ambiguities.items():

@@ -21,21 +21,9 @@ SPREADS = ("1sigma", "3sigma")
 
 
 def read(path: str | Path, protocols: Collection[str], papers: Collection[str]) -> pd.DataFrame:
-    """Read the claims, every cell a string as printed.
+    """Read the claims, every cell a string as printed; `ConfigurationError` with all faults.
 
-    Parameters
-    ----------
-    path : path
-        ``config/claims.csv``.
-    protocols : collection of str
-        The papers' words for protocols, from ``config/claims``.
-    papers : collection of str
-        Papers with a file in ``config``.
-
-    Raises
-    ------
-    ConfigurationError
-        With all faults.
+    ``protocols`` are the papers' words for protocols, ``papers`` those with a file in ``config``.
     """
     claims = _table(path)
     ids = {row["id"]: row for row in claims.to_dict("records")}
@@ -90,13 +78,7 @@ def _unknown(expression: str, ids: Collection[str]) -> str:
 
 
 def claim(claims: pd.DataFrame, name: str) -> float:
-    """Return the number of a claim.
-
-    Raises
-    ------
-    ValueError
-        If there is no such claim, or it has no value.
-    """
+    """Return the number of a claim; `ValueError` if there is no such claim, or it has no value."""
     found = claims.loc[claims["id"] == name, "value"]
     if len(found) != 1 or not found.iloc[0]:
         raise ValueError(f"config/claims.csv has no value for {name!r}")

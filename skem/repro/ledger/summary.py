@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,15 +30,7 @@ def ledger(
     evaluate: Callable[[Claim, Interpretation], Evaluation],
     rows: Mapping[str, Rows] = MappingProxyType({}),
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Evaluate every claim, under every interpretation.
-
-    Parameters
-    ----------
-    claims : DataFrame
-    evaluate : callable
-        From a claim and an interpretation to the evaluation.
-    rows : mapping of str to Rows, optional
-        Rows of the claims by paper.
+    """Evaluate every claim, under every interpretation; ``rows`` are those of each paper.
 
     Returns
     -------
@@ -51,8 +42,7 @@ def ledger(
         (see `basis`), repeats (the first claim of the same measurement), interpretations (number evaluated), agree
         (number with the verdict), depends_on (in words), agrees_with (the interpretation that agrees, if others do not).
     interpretations : DataFrame
-        A row per claim and interpretation, for claims with more than one: id, paper_value, interpretation, default, a column
-        per ambiguity, measured, low, high, n_runs, verdict.
+        A row per claim and interpretation, for claims with more than one, with a column per ambiguity.
     """
     lines, other = [], []
     for claim in claims.to_dict("records"):
@@ -64,30 +54,22 @@ def ledger(
             surveyed, depends_on = [Found({}, "", Evaluation("not run", note=str(error.args[0])))], ""
         found, agree = surveyed[0].evaluation, [one.evaluation.verdict for one in surveyed]
         value = float(claim["value"]) if claim["kind"] == "number" else float("nan")
-        spread = found.spread or Evaluation("")
+        spread, agreeing = found.spread or Evaluation(""), ""
+        if answer(agree) == ONE_INTERPRETATION:
+            agreeing = surveyed[[answer([verdict]) for verdict in agree].index(AGREES)].label
         lines.append(
             claim
             | {"measured": found.measured, "low": found.low, "high": found.high}
             | {"difference": found.measured - value, "standardised_difference": standardised(claim, found)}
             | {"n_runs": found.n, "measured_by": found.protocol}
-            | {
-                "verdict": found.verdict,
-                "answer": answer(agree),
-                "remark": found.note,
-                "half_width": (found.high - found.low) / 2,
-            }
+            | {"verdict": found.verdict, "answer": answer(agree), "remark": found.note}
+            | {"half_width": (found.high - found.low) / 2}
             | {"spread_measured": spread.measured, "spread_low": spread.low, "spread_high": spread.high}
             | {"spread_verdict": spread.verdict}
-            | {
-                "basis": basis(claim, found.verdict, row.get("definition", False)),
-                "repeats": _repeats(claim, row),
-            }
-            | {
-                "interpretations": len(surveyed),
-                "agree": agree.count(found.verdict),
-                "depends_on": depends_on,
-                "agrees_with": _agreeing(surveyed),
-            }
+            | {"basis": basis(claim, found.verdict, row.get("definition", False))}
+            | {"repeats": f"{claim['id'].partition('.')[0]}.{row['repeats']}" if "repeats" in row else ""}
+            | {"interpretations": len(surveyed), "agree": agree.count(found.verdict)}
+            | {"depends_on": depends_on, "agrees_with": agreeing}
         )
         if len(surveyed) > 1:
             other += [
@@ -114,11 +96,6 @@ def basis(claim: Claim, verdict: str, definition: bool) -> str:
     return PROPERTY if claim["method"] == "data" and claim["kind"] == "number" else MEASUREMENT
 
 
-def _repeats(claim: Claim, row: Mapping[str, Any]) -> str:
-    """Return the id of the claim that a claim repeats, or nothing."""
-    return f"{claim['id'].partition('.')[0]}.{row['repeats']}" if "repeats" in row else ""
-
-
 def standardised(claim: Claim, found: Evaluation) -> float:
     """Return the difference to the paper's number, beyond its rounding, in standard deviations of the prediction.
 
@@ -138,27 +115,13 @@ def standardised(claim: Claim, found: Evaluation) -> float:
     return float(np.copysign(1.96 * beyond / reach, found.measured - value))
 
 
-def _agreeing(surveyed: Sequence[Found]) -> str:
-    """Return the first interpretation that agrees with the paper, if others do not."""
-    answers = [answer([one.evaluation.verdict]) for one in surveyed]
-    if answer([one.evaluation.verdict for one in surveyed]) != ONE_INTERPRETATION:
-        return ""
-    return surveyed[answers.index(AGREES)].label
-
-
 def _rounded(table: pd.DataFrame) -> pd.DataFrame:
     numbers = table.select_dtypes(np.floating).columns
     return table.assign(**{c: table[c].map(lambda value: float(f"{value:.{DIGITS}g}")) for c in numbers})
 
 
 def read(path: str | Path) -> pd.DataFrame:
-    """Read a claims table: values as printed, measurements as numbers.
-
-    Raises
-    ------
-    ValueError
-        If another version wrote it.
-    """
+    """Read a claims table: values as printed, measurements as numbers; `ValueError` if another version wrote it."""
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
     needed = (*stated_claims.COLUMNS, *NUMBERS, "verdict", "answer", "basis", "agrees_with")
     if missing := [column for column in needed if column not in table]:

@@ -68,38 +68,20 @@ def joined(*notes: str) -> str:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A verdict on a claim.
+    """A verdict on a claim."""
 
-    Attributes
-    ----------
-    verdict : str
-        One of `VERDICTS`.
-    measured, low, high : float
-        Mean, and the interval that decided.
-    n : float
-        Number of runs, see `Estimate.n_runs`.
-    protocol, note : str
-    unrounded : (float, float)
-        The interval without the rounding of the printed digit; NaN if it is not one of a number that may lie outside.
-    narrowest : float
-        Width of ``unrounded`` in the limit of many runs of ours.
-    positive : bool
-        True for quantities that are positive by nature.
-    spread : Evaluation or None
-        The evaluation of the standard deviation that the paper prints after the number.
-    """
-
-    verdict: str
+    verdict: str  # one of `VERDICTS`
     measured: float = NAN
-    low: float = NAN
+    low: float = NAN  # ends of the interval that decided
     high: float = NAN
-    n: float = NAN
+    n: float = NAN  # runs, see `Estimate.n_runs`
     protocol: str = ""
     note: str = ""
+    # The interval without the rounding of the printed digit, of a number that may lie outside.
     unrounded: tuple[float, float] = (NAN, NAN)
-    narrowest: float = NAN
-    positive: bool = False
-    spread: Evaluation | None = None
+    narrowest: float = NAN  # width of ``unrounded`` in the limit of many runs of ours
+    positive: bool = False  # a quantity that is positive by nature
+    spread: Evaluation | None = None  # of the standard deviation that the paper prints after the number
 
     def at_resolution(self, resolution: float | None = None) -> Evaluation:
         """Withdraw *reproduced* if the interval, without rounding, says too little.
@@ -326,14 +308,7 @@ def compared_claims(expression: str) -> list[str]:
 
 
 def evaluate_ordering(expression: str, number: Callable[[str], Estimate]) -> Evaluation:
-    """Evaluate a formal expression, such as ``[table1.a] > [table1.b] and [table1.a] <= [table1.c]``.
-
-    Parameters
-    ----------
-    expression : str
-    number : callable
-        From an id to its estimate.
-    """
+    """Evaluate a formal expression, such as ``[table1.a] > [table1.b] and [table1.a] <= [table1.c]``, from estimates by id."""
     comparisons = []
     for left, sign, right in _orderings(expression):
         a, b = (number(left), number(right)) if ">" in sign else (number(right), number(left))

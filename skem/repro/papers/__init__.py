@@ -108,17 +108,8 @@ def in_order(config: str | Path = "config") -> list[str]:
 def settings(name: str, config: str | Path = "config", changes: Mapping[str, Any] | None = None) -> Any:
     """The settings of a paper, checked.
 
-    Parameters
-    ----------
-    name : str
-    config : path
-    changes : mapping, optional
-        Values that replace those of ``config/<name>.yaml``: the paper's entry under ``papers`` in the configuration.
-
-    Raises
-    ------
-    ConfigurationError
-        If the file is missing, not as the paper's model says, or does not fit the experiments.
+    ``changes``, the paper's entry under ``papers`` in the configuration, replace values of ``config/<name>.yaml``. `ConfigurationError` if
+    the file is missing, not as the paper's model says, or does not fit the experiments.
     """
     path = Path(config) / f"{name}.yaml"
     file = f"{path}, changed by papers.{name}" if changes else path

@@ -33,17 +33,7 @@ def evaluate(
     settings: Mapping[str, Any],
     config: str | Path = "config",
 ) -> Ledger:
-    """Evaluate the claims of some papers.
-
-    Parameters
-    ----------
-    names : sequence of str
-    files : mapping
-        Tables of values by name, by paper.
-    settings : mapping
-        Settings by paper.
-    config : path
-    """
+    """Evaluate the claims of some papers, from files of values by name and settings, both by paper."""
     protocols, titles = sentences.read(config).protocols, papers.titles(config)
     stated = stated_claims.read(Path(config, "claims.csv"), protocols, titles)
     parts = []
@@ -65,16 +55,7 @@ def evaluate(
 def write(
     ledger: Ledger, paths: Mapping[str, str | Path], title: str = TITLE, config: str | Path = "config"
 ) -> None:
-    """Write a claims table; its Markdown lists the claims of papers that have rows.
-
-    Parameters
-    ----------
-    ledger : tuple of DataFrame
-    paths : mapping
-        Some of the keys of `FILES`.
-    title : str
-    config : path
-    """
+    """Write some of `FILES`; Markdown lists the claims of papers that have rows."""
     table, interpretations = ledger
     timed = table["quantity"].isin(verdicts.TIMED)
     untimed = table[~timed]
@@ -101,13 +82,7 @@ def write(
 
 
 def recompute(reference: str | Path, folder: str | Path, config: str | Path = "config") -> list[str]:
-    """Evaluate all claims from the committed values of a run, and write the claims table to a folder.
-
-    Returns
-    -------
-    list of str
-        Names of files that differ from the reference.
-    """
+    """Evaluate all claims from the committed values of a run; return the files in a folder that differ from the reference."""
     reference, folder = Path(reference), Path(folder)
     names, values = papers.in_order(config), reference / "values"
     files = {

@@ -14,14 +14,16 @@ Tables = Mapping[str, pd.DataFrame]
 
 def select(table: pd.DataFrame, **where: Any) -> pd.DataFrame:
     """Select the rows of a table, which may be empty, by the values of columns."""
-    for key, value in where.items():
-        table = table[table[key] == value] if len(table) else table
-    return table
+    return (
+        table[np.logical_and.reduce([table[key] == value for key, value in where.items()])]
+        if len(table)
+        else table
+    )
 
 
 def stated_value(stated: pd.DataFrame, **where: str) -> float:
     """Return the first number that the paper states with these values of columns, or NaN."""
-    values = select(stated[stated["kind"] == "number"], **where)["value"]
+    values = select(stated[["kind", "value", *where]], kind="number", **where)["value"]
     return float(values.iloc[0]) if len(values) else np.nan
 
 
@@ -29,18 +31,6 @@ def concatenated(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Concatenate tables; empty tables may lack columns."""
     found = [table for table in tables if len(table)]
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
-
-
-def without_times(tables: Tables, **timing: Sequence[str]) -> dict[str, pd.DataFrame]:
-    """Separate times, which differ in each run, from results.
-
-    ``timing`` maps names of tables to the columns that identify their times, which are returned as "<name>_timing".
-    """
-    times = {
-        f"{name}_timing": tables[name][[*keys, "seconds"]] if len(tables[name]) else tables[name]
-        for name, keys in timing.items()
-    }
-    return {name: table.drop(columns="seconds", errors="ignore") for name, table in tables.items()} | times
 
 
 def summary(

@@ -90,17 +90,7 @@ def escape(text: str) -> str:
 
 
 def table(frame: pd.DataFrame, missing: str = MISSING, padded: bool = True) -> str:
-    """Render a table in Markdown.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Cells as a reader sees them. Columns of numbers are aligned to the right, all others to the left.
-    missing : str
-        Text of missing cells.
-    padded : bool
-        Pad cells to the width of their column. Use False for tables with long texts.
-    """
+    """Render a table in Markdown, numbers aligned to the right; cells are ``padded`` to the width of their column."""
     align = ["right" if is_numeric_dtype(dtype) else "left" for dtype in frame.dtypes]
     shown = frame.map(lambda cell: missing if pd.isna(cell) else escape(str(cell)))
     shown.columns = [escape(str(name)) for name in frame]
@@ -111,21 +101,9 @@ def table(frame: pd.DataFrame, missing: str = MISSING, padded: bool = True) -> s
     return re.sub(r"^\|[-:|]+\|$", lambda rule: re.sub("-+", "---", rule[0]), text, flags=re.MULTILINE)
 
 
-def document(title: str, *blocks: Block, level: int = 1, padded: bool = True) -> str:
-    """Render a titled document in Markdown.
-
-    Parameters
-    ----------
-    title : str
-        Heading of the document.
-    *blocks : str, DataFrame or mapping of str to DataFrame
-        Paragraphs, tables, and tables by caption. Empty blocks and empty tables are left out.
-    level : int
-        Level of the heading.
-    padded : bool
-        See `table`.
-    """
-    text = [f"{'#' * level} {title}"]
+def document(title: str, *blocks: Block, padded: bool = True) -> str:
+    """Render a titled document in Markdown: paragraphs, tables, and tables by caption, without those that are empty."""
+    text = [f"# {title}"]
     for block in blocks:
         if isinstance(block, str):
             text.append(block)

@@ -11,7 +11,7 @@ from skem.repro.names import NAMES
 from skem.repro.render.format import interval, number, table
 from skem.repro.report import headlines
 from skem.repro.report.reference import Reference, unknown
-from skem.repro.tables.layouts import layouts
+from skem.repro.tables.pages import layouts
 
 HEADLINES = (
     "Brackets hold 95% intervals: of a result like the paper's beside a number, of the difference that decides beside a statement. "

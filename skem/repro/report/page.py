@@ -24,7 +24,7 @@ from skem.repro.names import NAMES
 from skem.repro.protocols import LABELS
 from skem.repro.render.format import table
 from skem.repro.report import markup
-from skem.repro.tables.layouts import layouts
+from skem.repro.tables.pages import layouts
 
 SUMMARIES = ("answers", "paper_and_ours", "specifications")
 """Figures of the claims, which the page shows with the claims table."""
@@ -106,7 +106,7 @@ class Results:
             path = self.config / f"experiments/{name}.yaml"
             title = read_mapping(path)["title"] if path.exists() else text.partition("\n")[0].lstrip("# ")
             shown = markup.markdown(text + times, title) if text else None
-            kinds = [f"{part}.{kind}" for part in ("", "_timing") for kind in ("csv", "md", "tex")]
+            kinds = [f"{part}.{kind}" for part in ("", "_timing") for kind in ("csv", "md")]
             files = self.files(*(f"tables/{name}{kind}" for kind in [*kinds, "_summary.csv"]))
             yield Part(f"table-{name}", title, shown, self.command(name), files)
 

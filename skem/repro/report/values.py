@@ -186,12 +186,6 @@ def _svm_to_pskem(r: Reference, dataset: str, seconds: str) -> str:
     return fixed(svm / ours)
 
 
-def _kmeans_seconds(r: Reference, engine: str, threads: str) -> str:
-    engine = engine.replace("_", "-")
-    where = {"about": "kmeans", "engine": engine, "n_threads": _n(threads)}
-    return fixed(r.mean("values/sanderson2017_timing_others", "seconds", **where))
-
-
 def _advised(claim: str, pattern: str) -> Callable[[Reference], str]:
     """The part of the remark on an advice of Sanderson and Curtin (2017) that states our measurements."""
     return lambda r: r.remark(f"sanderson.{claim}", pattern)
@@ -226,6 +220,5 @@ NAMED: dict[str, Callable[..., Any]] = {
     "sanderson2017.iterations_with_10_samples": _advised("sec4.samples_per_gaussian", "with 10: (.*)"),
     "sanderson2017.variance_floor": _advised("sec4.var_floor", "floor of 1e-10: (.*?)(?:;|$)"),
     "sanderson2017.mahalanobis": _advised("sec3.mahalanobis", "Euclidean: ([^;]*)"),
-    "sanderson2017.kmeans_seconds": _kmeans_seconds,
 }
 """Functions of the reference, and of the parts that follow the name."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,7 +12,7 @@ from skem.repro.ledger.stated_claims import claim
 from skem.repro.names import NAMES, configuration_title
 from skem.repro.paired import Predictions, mcnemar_over_runs
 from skem.repro.protocols import LABELS, PROTOCOLS, select, summarise
-from skem.repro.render.format import interval, number
+from skem.repro.render.format import number
 from skem.repro.training.classifiers import baselines
 from skem.repro.training.settings import candidate_name
 
@@ -109,7 +108,12 @@ def _accuracy(
     if configuration is not None:
         found = found[found["setting"] == configuration]
     ends = {"": "mean", "_low": "low", "_high": "high"}
-    return {f"{column}{end}": 100 * found[name].iloc[0] for end, name in ends.items() if len(found)}
+    # An interval cannot leave 0 to 100%.
+    return {
+        f"{column}{end}": np.clip(100 * found[name].iloc[0], 0, 100)
+        for end, name in ends.items()
+        if len(found)
+    }
 
 
 def _weighted(rows: pd.DataFrame, column: str) -> float:
@@ -169,83 +173,66 @@ def baselines_table(history: Mapping[str, pd.DataFrame], failures: pd.DataFrame)
     return table.assign(accuracy=lambda t: 100 * t.pop("mean"))
 
 
-def parts(
-    experiment: Experiment, table: pd.DataFrame, baseline_table: pd.DataFrame
-) -> dict[str, pd.DataFrame]:
-    """Format `accuracy_table` and `baselines_table` as tables of text by caption."""
+SHOWN = (
+    *("n_train", "n_runs", "n_folds", "nested_fits", "nested_fits_chosen_on_test", "log_loss", "ece"),
+    *("best_method", "best_n_train", "mcnemar_p", "best_log_loss_method", "best_log_loss", "svm_rbf_n_train"),
+    *(f"{name}{end}" for name in ("best_accuracy", "svm_rbf") for end in ("", "_low", "_high")),
+)
+"""Columns of the page, some of which a table without data sets or baselines lacks."""
+
+
+def layout(
+    experiment: Experiment, table: pd.DataFrame, baseline_table: pd.DataFrame, remarks: str = ""
+) -> dict[str, Any]:
+    """Return what ``config/tables/experiments.yaml`` lays out, from `accuracy_table` and `baselines_table`."""
+    shown = table.reindex(columns=list(dict.fromkeys([*table, *SHOWN])))
+    shown = shown.assign(
+        data=shown["dataset"].replace(NAMES) + np.where(shown["available"], "", ", not available"),
+        size=shown["configuration"].map(configuration_title),
+        **{name: shown[name].replace(NAMES) for name in ("best_method", "best_log_loss_method")},
+    )
     variants = {
         column: f"{LABELS['test_selected_iteration']}, reg_covar {entry['methods'][name]['params']['reg_covar']:g}"
         for entry in experiment["data_sets"].values()
         for name, column in _variants(entry).items()
         if column in table
     }
-    ours: list[dict[str, str]] = []
-    others: list[dict[str, str]] = []
-    for row in table.to_dict("records"):
-        title = {"data set": NAMES.get(row["dataset"], row["dataset"])}
-        folds = number(row.get("n_folds"), 0)
-        line = {
-            **title,
-            "R x m, K": configuration_title(row["configuration"]),
-            "iterations": str(row["iterations"]),
-            "N": number(row.get("n_train"), 0),
-            "runs": number(row.get("n_runs"), 0) + ("" if folds in ("-", "1") else f" x {folds} folds"),
-            "paper": number(row["paper_accuracy"]),
-            LABELS["test_selected_iteration"]: _interval(row, "test_selected_iteration"),
-            **{heading: _interval(row, column) for column, heading in variants.items()},
-            LABELS["validation_selected_iteration"]: _interval(row, "validation_selected_iteration")
-            + _fewer(row, "n_validation_runs"),
-            "nested": _interval(row, "nested") + _fewer(row, "n_nested_runs"),
-            "chosen on test": f"{row['nested_fits_chosen_on_test']:.0f} of {row['nested_fits']:.0f} fits"
-            if row.get("nested_fits", 0) > 0
-            else "-",
-            "log-loss": number(row.get("log_loss"), 3),
-            "ECE": number(row.get("ece"), 3),
-        }
-        other = {
-            **title,
-            "paper's best": f"{row['paper_best_accuracy']:.2f} ({row['paper_best_method']})",
-            "our best": NAMES.get(row.get("best_method", ""), "-"),
-            "accuracy": _interval(row, "best_accuracy"),
-            "N": number(row.get("best_n_train"), 0),
-            "RBF SVM": _interval(row, "svm_rbf"),
-            "N of the SVM": number(row.get("svm_rbf_n_train"), 0),
-            "McNemar p": number(row.get("mcnemar_p"), ".1g"),
-            "best log-loss": number(row.get("best_log_loss"), 3),
-            "its method": NAMES.get(row.get("best_log_loss_method", ""), "-"),
-        }
-        missing = "-" if row["available"] else "not available"
-        for lines, cells in ((ours, line), (others, other)):
-            lines.append({heading: missing if cell == "-" else cell for heading, cell in cells.items()})
-    wide = pd.DataFrame()
-    if len(baseline_table):
-        most = baseline_table.groupby("dataset")["n_train"].transform("max")
-        fewer = [
-            f" ({n:.0f})" if n < full else "" for n, full in zip(baseline_table["n_train"], most, strict=True)
-        ]
-        accuracies = [number(x, 2, "failed") for x in baseline_table["accuracy"]]
-        shown = baseline_table.assign(accuracy=np.char.add(accuracies, fewer))
-        wide = shown.pivot(index="method", columns="dataset", values="accuracy")
-        wide = wide.sort_index(key=lambda names: names.map(list(NAMES).index))
-        wide = wide.reindex(columns=table.loc[table["available"], "dataset"])
-        wide = wide.rename(index=NAMES, columns=NAMES).rename_axis(columns=None).reset_index()
-    found = {
-        "Accuracy in % and its 95% interval over runs and test samples": pd.DataFrame(ours),
-        "Baselines on the same features": pd.DataFrame(others),
-        "All baselines, accuracy in % (training samples, where a baseline has fewer than others)": wide,
+    first, validated = "test_selected_iteration", "validation_selected_iteration"
+    columns = {"paper_accuracy": "paper", first: LABELS[first], **variants}
+    columns |= {validated: LABELS[validated], "nested": "nested"}
+    accuracies = [
+        {**row, "label": label, "accuracy": row.get(column, np.nan), "fewer": _fewer(row, column)}
+        | {end: row.get(f"{column}_{end}", np.nan) for end in ("low", "high")}
+        for row in shown.to_dict("records")
+        for column, label in columns.items()
+    ]
+    return {
+        "names": {"title": experiment["title"], "remarks": remarks},
+        "accuracies": pd.DataFrame(accuracies),
+        "data_sets": shown,
+        "baselines": _baseline_cells(baseline_table),
     }
-    return {caption: part for caption, part in found.items() if len(part)}
-
-
-def _interval(row: Row, column: str) -> str:
-    # An interval cannot leave 0 to 100%.
-    low, high = np.clip([row.get(f"{column}{end}", np.nan) for end in ("_low", "_high")], 0, 100)
-    return interval(row.get(column), low, high)
 
 
 def _fewer(row: Row, column: str) -> str:
-    """Number of runs of a protocol if it has fewer than the data set."""
-    return f" (n = {row[column]:.0f})" if row["available"] and 0 < row[column] < row["n_runs"] else ""
+    """Return the number of runs of a protocol if it has fewer than the data set."""
+    runs = {"validation_selected_iteration": "n_validation_runs", "nested": "n_nested_runs"}
+    n = row.get(runs.get(column, ""))
+    return f" (n = {n:.0f})" if row["available"] and n and n < row["n_runs"] else ""
+
+
+def _baseline_cells(table: pd.DataFrame) -> pd.DataFrame:
+    """Return accuracies as text, with the number of training samples if other baselines have more."""
+    if not len(table):
+        return table
+    most = table.groupby("dataset")["n_train"].transform("max")
+    fewer = [f" ({n:.0f})" if n < full else "" for n, full in zip(table["n_train"], most, strict=True)]
+    table = table.assign(
+        accuracy=[number(x, 2, "failed") + n for x, n in zip(table["accuracy"], fewer, strict=True)],
+        data=table["dataset"].replace(NAMES),
+    )
+    in_order = table.sort_values("method", key=lambda names: names.map(list(NAMES).index), kind="stable")
+    return in_order.assign(method=in_order["method"].replace(NAMES))
 
 
 def failures_sentence(failures: pd.DataFrame) -> str:
@@ -258,23 +245,6 @@ def failures_sentence(failures: pd.DataFrame) -> str:
     return f"Failed, and left out: {'; '.join(failed)}." if failed else ""
 
 
-NOTES = """\
-*paper*: value of the paper, at the best iteration on the test set. *test-selected iteration*: ours by the same
-protocol. *validation-selected iteration*: iteration selected on held-out training samples. *nested*: covariance
-regularisation, configuration and iteration selected on them in each fold, the value to rely on; without further
-configurations there is none. *n*: runs of a value, if fewer than those of the data set. *chosen on test*: fits in
-which nested selected a configuration that the paper had chosen by test accuracy; this choice is not independent of
-the test samples. All other columns have the paper's configuration with one covariance regularisation for all data
-sets. It was chosen on validation samples that are, under cross-validation, test samples of other folds. Intervals:
-over runs and over the sampling of the samples tested, which under cross-validation are those of all folds. A single
-run has no spread over runs, so its interval is too narrow. N: training samples; the validation-selected and the
-nested models have a tenth fewer, except on MNIST. Log-loss (nats) and expected calibration error (ECE) belong to the
-validation-selected iteration: a product over dependent feature blocks is overconfident. Baselines select their
-hyperparameters on the same held-out samples and are trained on N samples; the best baseline is the best on the
-held-out samples. McNemar p: difference between the best baseline and the validation-selected model, counts averaged
-over runs and the spread over runs added."""
-
-
 def timing_table(
     experiment: Experiment, seconds: Mapping[str, pd.DataFrame], claims: pd.DataFrame
 ) -> pd.DataFrame:
@@ -285,37 +255,7 @@ def timing_table(
         printed = claim(claims, paper["seconds_per_pass"])
         row: dict[str, Any] = {"dataset": dataset, "configuration": paper["setting"]}
         row |= {"paper_seconds_per_iteration": printed, "available": len(timed) > 0}
-        if len(timed):
-            mean = float(timed["seconds"].mean())
-            row |= {"seconds_per_iteration": mean, "iterations_timed": len(timed), "speed_up": printed / mean}
+        mean = float(timed["seconds"].mean()) if len(timed) else np.nan
+        row |= {"seconds_per_iteration": mean, "iterations_timed": len(timed), "speed_up": printed / mean}
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-def timing_parts(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Format `timing_table` as a table of text by caption."""
-    shown = [
-        {
-            "data set": NAMES.get(row["dataset"], row["dataset"]),
-            "paper, s per iteration": number(row["paper_seconds_per_iteration"], "g"),
-            "ours": number(row.get("seconds_per_iteration"), 4),
-            "ratio": number(row.get("speed_up"), 0),
-        }
-        for row in table.to_dict("records")
-    ]
-    return {"Seconds per EM iteration, on one core": pd.DataFrame(shown)}
-
-
-TIMING_NOTES = """\
-Seconds per iteration: mean of the iterations after the first, alone on the machine, without evaluation; in float32 if
-that is exact enough, else in float64."""
-
-
-def to_latex(title: str, parts: Mapping[str, pd.DataFrame]) -> str:
-    """Render tables by caption in LaTeX, as wide as the text; the packages booktabs and graphicx are required."""
-    text = ""
-    for caption, part in parts.items():
-        caption = re.sub(r"([&%$#_{}])", r"\\\1", f"{title}. {caption}.")
-        text += part.to_latex(index=False, escape=True, na_rep="-", caption=caption, position="tbp") + "\n"
-    text = text.replace(r"\begin{tabular}", r"\resizebox{\textwidth}{!}{\begin{tabular}")
-    return text.replace(r"\end{tabular}", r"\end{tabular}}").removesuffix("\n")

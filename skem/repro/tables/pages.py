@@ -1,4 +1,4 @@
-"""Pages of tables, laid out in ``config/tables/<paper>.yaml``: titles, texts, and which columns of a table of numbers stand where."""
+"""Layouts of tables: of pages in ``config/tables/<paper>.yaml``, and of the papers' tables as printed in ``config/redrawn``."""
 
 from __future__ import annotations
 
@@ -19,31 +19,19 @@ from skem.repro.render.format import MISSING, document
 class Table(Strict):
     """A table of texts with {columns}, a row per row of a table of numbers.
 
-    Attributes
-    ----------
-    of : str
-        Name of the table of numbers.
-    each : list of str
-        Columns: each combination of their values has a table of its own, below ``heading`` and ``text``.
-    shown : str
-        Column that is true for the rows of the table; all by default.
-    order : list of str
-        Columns that rows are sorted by, and so what stands ``across``.
-    columns : dict of str
-        Texts by heading. Without any, there are only heading and text, if the table of numbers has rows.
-    across, cell : str
-        Further columns: the heading that a row belongs to, and its text there. Rows with equal ``columns`` become one.
+    Without ``columns``, there are only heading and text, if the table of numbers has rows. Further columns are ``across``: rows with equal
+    ``columns`` become one.
     """
 
-    of: Text
-    each: list[Text] = Field(default_factory=list)
+    of: Text  # name of the table of numbers
+    each: list[Text] = Field(default_factory=list)  # columns: a table per combination of their values
     heading: str = ""
     text: str = ""
-    shown: str = ""
-    order: list[Text] = Field(default_factory=list)
-    columns: dict[str, str] = Field(default_factory=dict)
-    across: str = ""
-    cell: str = ""
+    shown: str = ""  # column that is true for the rows of the table; all by default
+    order: list[Text] = Field(default_factory=list)  # columns that rows are sorted by
+    columns: dict[str, str] = Field(default_factory=dict)  # texts by heading
+    across: str = ""  # heading of a further column
+    cell: str = ""  # its text
 
 
 class Page(Strict):
@@ -71,7 +59,7 @@ class _Filled(Formatter):
         return MISSING if spec else ""
 
     def filled(self, text: str, values: Mapping[str, Any]) -> str:
-        return re.sub(r" ± -| \(-( ± -)?\)|, -$", "", self.vformat(text, (), values))
+        return re.sub(r" ± -| \(-( ± -)?\)| \[-, -\]|, -$", "", self.vformat(text, (), values))
 
 
 def read(path: str | Path | None = None) -> dict[str, Page]:
@@ -114,3 +102,22 @@ def _lines(block: Table, part: pd.DataFrame) -> pd.DataFrame:
         if block.across:
             lines[key][_Filled().filled(block.across, row)] = _Filled().filled(block.cell, row)
     return pd.DataFrame(lines.values())
+
+
+class Panel(Strict):
+    """A table, or a part of it: labels of rows and columns by the part of a claim's id that they stand for."""
+
+    title: Text
+    cells: Text
+    rows: dict[str, Text]
+    columns: dict[str, Text]
+
+
+class Layouts(RootModel[dict[str, list[Panel]]]):
+    """The panels of each figure."""
+
+
+def layouts(paper: str, config: str | Path = "config") -> dict[str, list[Panel]]:
+    """Read the layouts of a paper's figures from ``config/redrawn``; none if it has no file."""
+    path = Path(config, "redrawn", f"{paper}.yaml")
+    return parsed(Layouts, read_mapping(path), [path]).root if path.exists() else {}

@@ -22,8 +22,8 @@ from skem.repro.drawing import KINDS, save, subplots
 from skem.repro.files import write_table
 from skem.repro.ledger import summary
 from skem.repro.ledger.answers import AGREES, DIFFERS, ONE_INTERPRETATION, UNDECIDED
-from skem.repro.ledger.multiplicity import expected_misses
-from skem.repro.tables.layouts import Panel, layouts
+from skem.repro.ledger.totals import expected_misses
+from skem.repro.tables.pages import Panel, layouts
 
 LIMIT = 4.0
 """Differences beyond have the same colour, in standard deviations of a result like the paper's."""
@@ -37,36 +37,19 @@ WIDTH, ROW, FOOT, LEGEND = 4.2, 0.33, 0.26, 0.9
 
 
 NOT_EVALUATED: dict[str, Any] = {
-    "measured": float("nan"),
-    "standardised_difference": float("nan"),
-    "answer": "",
-    "basis": "",
-    "repeats": "",
+    **dict.fromkeys(("measured", "standardised_difference"), float("nan")),
+    **dict.fromkeys(("answer", "basis", "repeats"), ""),
 }
 """A claim that the claims table lacks."""
 
 
 def cells(panels: Sequence[Panel], claims: pd.DataFrame, stated: pd.DataFrame) -> pd.DataFrame:
-    """Select the cells of a figure.
+    """Select the cells of a figure; `ConfigurationError` if a cell has no claim or several.
 
-    Parameters
-    ----------
-    panels : sequence of Panel
-    claims : DataFrame
-        The claims table.
-    stated : DataFrame
-        ``config/claims.csv``, for cells that the claims table lacks, such as times.
+    ``stated``, ``config/claims.csv``, has cells that the claims table lacks, such as times.
 
-    Returns
-    -------
-    DataFrame
-        panel, row, column (labels), id, paper and ours (as shown), difference (in standard deviations of a result like the paper's),
-        answer (empty: not in the claims table), compared (whether it counts: a measurement that no earlier cell of the panel repeats).
-
-    Raises
-    ------
-    ConfigurationError
-        If a cell has no claim or several.
+    Columns: panel, row, column (labels), id, paper and ours (as shown), difference (in standard deviations of a result like the paper's),
+    answer (empty: not in the claims table), compared (a measurement that counts, as no earlier cell of the panel repeats it).
     """
     evaluated = claims.set_index("id")
     printed = dict(zip(stated["id"], stated["value"], strict=True))
@@ -96,15 +79,7 @@ def cells(panels: Sequence[Panel], claims: pd.DataFrame, stated: pd.DataFrame) -
 
 
 def write(paper: str, results: Path, config: str | Path = "config") -> None:
-    """Draw the figures of a paper from the claims table of a folder of results.
-
-    Parameters
-    ----------
-    paper : str
-    results : path
-        Folder with ``claims.csv``; the figures go to its folder ``figures``.
-    config : path
-    """
+    """Draw the figures of a paper from ``claims.csv`` in a folder of results to its folder ``figures``."""
     claims = summary.read(results / "claims.csv")
     stated = pd.read_csv(Path(config, "claims.csv"), dtype=str, keep_default_na=False)
     once = claims.assign(repeats="")  # a table may repeat numbers of the text
@@ -129,18 +104,9 @@ def shown(printed: str, value: float | None = None) -> str:
 
 
 def draw(table: pd.DataFrame, misses: Mapping[str, tuple[float, float]]) -> Any:
-    """Draw the panels of a figure, one below the other.
+    """Draw the panels of a figure, one below the other, from `cells`.
 
-    Parameters
-    ----------
-    table : DataFrame
-        See `cells`.
-    misses : mapping
-        By title of panel, the number of cells that a faithful copy would miss by chance: expected, and at most.
-
-    Returns
-    -------
-    ndarray of Axes
+    ``misses`` has the number of cells that a faithful copy would miss by chance by title of panel: expected, and at most.
     """
     panels = {str(title): own for title, own in table.groupby("panel", sort=False)}
     heads = [0.36 + 0.12 * _lines(own["column"]) for own in panels.values()]  # inches, as all lengths here

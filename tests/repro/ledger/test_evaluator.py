@@ -12,7 +12,7 @@ from scipy import stats
 from skem.repro.ledger import cells, rows, summary
 from skem.repro.ledger.cells import Evidence
 from skem.repro.ledger.estimates import Estimate, NotRun
-from skem.repro.ledger.evaluator import Evaluator, Listed
+from skem.repro.ledger.evaluator import Evaluator
 from skem.repro.ledger.interpretations import Interpretation, Replacement
 from skem.repro.ledger.verdicts import NOT_COMPARABLE, QUOTED, VERIFIED, Evaluation
 
@@ -277,10 +277,6 @@ def test_a_file_of_values_that_is_missing_or_truncated_leaves_its_claims_not_run
         found.evaluate(claim())
     table, _ = summary.ledger(pd.DataFrame([claim()]), found.evaluate)
     assert table["verdict"].tolist() == ["not run"]
-
-
-def test_empty_lists_are_empty():
-    assert f"{Listed():.1f}" == ""
 
 
 @pytest.mark.parametrize("name", PAPERS)

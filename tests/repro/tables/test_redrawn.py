@@ -9,7 +9,7 @@ from skem.repro import papers
 from skem.repro.config.documents import ConfigurationError
 from skem.repro.drawing import captions
 from skem.repro.tables import redrawn
-from skem.repro.tables.layouts import Panel, layouts
+from skem.repro.tables.pages import Panel, layouts
 
 STATED = pd.read_csv(ROOT / "config/claims.csv", dtype=str, keep_default_na=False)
 PANEL = Panel(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,10 +45,6 @@ def _draw_curves(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
     return axes
 
 
-def _all(tables: Tables, paper: Settings) -> pd.DataFrame:
-    return concatenated(tables.values())
-
-
 def _panels(names: list[str], width: float, height: float) -> Any:
     """Return an Axes per panel, or an empty one without data."""
     n = max(len(names), 1)
@@ -66,10 +61,6 @@ def _draw_features(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
         ax.set_title(NETWORKS[method], fontsize=10)
         ax.tick_params(labelsize=8)
     return axes
-
-
-def _boundaries(tables: Tables, paper: Settings, figure: str) -> pd.DataFrame:
-    return select(tables["boundaries"], figure=figure)
 
 
 def _draw_boundaries(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
@@ -95,10 +86,15 @@ def _draw_boundaries(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
 
 FIGURES = {
     "hayashi_components": Figure(_curves, _draw_curves),
-    "hayashi_features": Figure(_all, _draw_features),
-    **{
-        f"hayashi_figure{n}": Figure(partial(_boundaries, figure=f"figure{n}"), _draw_boundaries)
-        for n in (1, 3, 6)
-    },
+    "hayashi_features": Figure(lambda tables, paper: concatenated(tables.values()), _draw_features),
+    "hayashi_figure1": Figure(
+        lambda tables, paper: select(tables["boundaries"], figure="figure1"), _draw_boundaries
+    ),
+    "hayashi_figure3": Figure(
+        lambda tables, paper: select(tables["boundaries"], figure="figure3"), _draw_boundaries
+    ),
+    "hayashi_figure6": Figure(
+        lambda tables, paper: select(tables["boundaries"], figure="figure6"), _draw_boundaries
+    ),
 }
 """By file name."""

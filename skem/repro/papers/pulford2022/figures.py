@@ -7,9 +7,8 @@ from typing import Any
 import pandas as pd
 
 from skem import plots
-from skem.repro.drawing import Figure, Tables
+from skem.repro.drawing import Figure, Tables, subplots
 from skem.repro.names import NAMES
-from skem.repro.papers.pulford2022 import specifications
 from skem.repro.papers.pulford2022.settings import Settings
 from skem.repro.protocols import LABELS
 
@@ -25,10 +24,6 @@ STARTS = {
 
 AROUND = {'paper: "around 96%"': 96}
 """Accuracy of blocks of 12 and 18."""
-
-
-def _costs(tables: Tables, paper: Settings) -> pd.DataFrame:
-    return tables["arrangements_timing"]
 
 
 def _draw_costs(costs: pd.DataFrame, paper: Settings, **size: Any) -> Any:
@@ -107,16 +102,59 @@ def _advantage(tables: Tables, paper: Settings) -> pd.DataFrame:
     return compared if len(compared) else table[table["n_components"] == most]
 
 
-def _draw_advantage(table: pd.DataFrame, paper: Settings, **size: Any) -> Any:
-    return plots.advantage(table, names=STARTS | NAMES, **size)
+INTERPRETED = ["paper_value", "interpretation", "default", "measured", "low", "high", "n_runs", "verdict"]
+
+
+def _specifications(tables: Tables, paper: Settings) -> pd.DataFrame:
+    """Select the interpretations of the accuracies of Table 1, sorted within a data set."""
+    interpretations, found = tables["interpretations"], []
+    for dataset, model in paper.headlines.items():
+        own = interpretations.loc[interpretations["id"] == model.accuracy, INTERPRETED].sort_values(
+            "measured"
+        )
+        own.insert(0, "dataset", dataset)
+        found.append(own)
+    return pd.concat(found, ignore_index=True)
+
+
+def _draw_specifications(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
+    """Draw a panel per data set, with the paper's value and a prediction interval per interpretation; the default is bold."""
+    panels = list(table.groupby("dataset", sort=False))
+    heights = [0.75 + 0.19 * len(own) for _, own in panels]  # inches
+    size = {"figsize": (8.0, sum(heights)), "height_ratios": heights}
+    _, axes = subplots(len(panels), layout="constrained", squeeze=False, **size)
+    for ax, (dataset, own) in zip(axes[:, 0], panels, strict=True):
+        for place, row in enumerate(own.itertuples()):
+            ax.plot([row.low, row.high], [place, place], color="C0", linewidth=1)
+            ax.plot(row.measured, place, "o", color="C0", markersize=5, mfc="C0" if row.default else "white")
+        value = own["paper_value"].iloc[0]
+        ax.axvline(value, color="black", linestyle="--", linewidth=1)
+        ax.set_yticks(range(len(own)), own["interpretation"], fontsize=7)
+        for label, default in zip(ax.get_yticklabels(), own["default"], strict=True):
+            label.set_fontweight("bold" if default else "normal")
+        ax.set_ylim(-0.7, len(own) - 0.3)
+        ax.set_title(f"{NAMES.get(str(dataset), dataset)}: the paper {value:g}", fontsize=9, loc="left")
+        ax.tick_params(axis="x", labelsize=8)
+    axes[-1, 0].set_xlabel("Test accuracy (%)")
+    return axes[:, 0]
 
 
 FIGURES = {
-    "figure1_timing": Figure(_costs, _draw_costs, needs=("arrangements",), timing=("arrangements_timing",)),
+    "figure1_timing": Figure(
+        lambda tables, paper: tables["arrangements_timing"],
+        _draw_costs,
+        needs=("arrangements",),
+        timing=("arrangements_timing",),
+    ),
     "figures2to4": Figure(_arrangements, _draw_arrangements, needs=("arrangements",)),
     "figure5": Figure(_sharing, _draw_sharing, needs=("arrangements",)),
     "accuracy_by_start": Figure(_starts_on_one, _draw_starts, needs=("arrangements", "starts")),
-    "advantage": Figure(_advantage, _draw_advantage, needs=("arrangements", "starts"), also=("starts40",)),
-    "specifications": Figure(specifications.rows, specifications.draw),
+    "advantage": Figure(
+        _advantage,
+        lambda table, paper, **size: plots.advantage(table, names=STARTS | NAMES, **size),
+        needs=("arrangements", "starts"),
+        also=("starts40",),
+    ),
+    "specifications": Figure(_specifications, _draw_specifications),
 }
 """Figures by file name."""

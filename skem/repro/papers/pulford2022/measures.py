@@ -18,26 +18,10 @@ from skem.metrics import operation_count
 from skem.repro.config.documents import read_mapping
 from skem.repro.config.expansion import written_out
 from skem.repro.ledger.cells import FINAL, Evidence
-from skem.repro.ledger.estimates import (
-    LEVEL,
-    Claim,
-    Estimate,
-    NotRun,
-    below_best,
-    maximum,
-    pooled,
-    reduction,
-)
+from skem.repro.ledger.estimates import LEVEL, Claim, Estimate, NotRun, below_best, maximum, pooled, reduction
 from skem.repro.ledger.evaluator import Listed
 from skem.repro.ledger.stated_claims import claim as stated_claim
-from skem.repro.ledger.verdicts import (
-    Comparison,
-    Evaluation,
-    all_of,
-    departure,
-    joined,
-    related,
-)
+from skem.repro.ledger.verdicts import Comparison, Evaluation, all_of, departure, joined, related
 from skem.repro.names import NAMES
 from skem.repro.papers.pulford2022.settings import Headline, Settings
 from skem.repro.protocols import LABELS

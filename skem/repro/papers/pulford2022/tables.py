@@ -60,12 +60,8 @@ def curves(
 ) -> pd.DataFrame:
     """Return the accuracy of each configuration of some methods under some protocols.
 
-    Returns
-    -------
-    DataFrame
-        dataset, method, `GRID`, protocol, accuracy (%), sd over runs, low and high (95% of the mean over runs), n_runs,
-        peak_iteration (mean iteration), shared_proportion and shared_sd (after the final iteration, mean and standard deviation
-        over runs).
+    Columns: dataset, method, `GRID`, protocol, accuracy (%), sd over runs, low and high (95% of the mean over runs), n_runs, peak_iteration
+    (mean), shared_proportion and shared_sd (after the final iteration, mean and standard deviation over runs).
     """
     rows = []
     for key, part in _configurations(history, methods, "setting"):
@@ -89,21 +85,10 @@ def curves(
 
 
 def costs(timed: pd.DataFrame, n_train: int, iterations: Mapping[str, int]) -> pd.DataFrame:
-    """Return counted operations and measured seconds of each configuration.
+    """Return counted operations and measured seconds of each configuration, from seconds of single iterations.
 
-    Parameters
-    ----------
-    timed : DataFrame
-        Seconds of single iterations, with their setting and `GRID`.
-    n_train : int
-        Number of training samples.
-    iterations : mapping of str to int
-        Number of iterations by partition.
-
-    Returns
-    -------
-    DataFrame
-        `GRID`, operations (Pulford 2022, section 2.2) of a fit, seconds_per_iteration (median), seconds of a fit.
+    Columns: `GRID`, operations (Pulford 2022, section 2.2) of a fit, seconds_per_iteration (median), seconds of a fit. ``iterations`` are
+    those of a fit by partition.
     """
     rows = []
     for _, own in timed.groupby("setting", sort=False):
@@ -121,11 +106,6 @@ def audit(history: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     """Return the accuracy of some methods under every protocol, for all folds, scalings and covariance regularisations.
 
     ``nested`` selects scaling, regularisation and iteration together, so it has a row per kind of folds.
-
-    Returns
-    -------
-    DataFrame
-        dataset, method, folds, scale, reg_covar, protocol, accuracy (%), sd, low, high, n_runs.
     """
     rows = []
     for key, part in _configurations(history, methods, "setting"):
@@ -133,12 +113,8 @@ def audit(history: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
         key |= part.iloc[0][["folds", "scale", "reg_covar"]].to_dict()
         rows += [
             key | {"protocol": protocol} | spread(_accuracy(part, protocol))
-            for protocol in (
-                "test_selected_iteration",
-                "test_selected_fold",
-                "final_iteration",
-                "validation_selected_iteration",
-            )
+            for protocol in LABELS
+            if protocol != "nested"
         ]
     for key, part in _configurations(history, methods, "folds"):
         rows.append(key | {"protocol": "nested"} | spread(_accuracy(part, "nested")))
@@ -205,11 +181,7 @@ VARIANTS = {
 def future(history: pd.DataFrame) -> pd.DataFrame:
     """Compare the paper's suggestions for further research with its own model in the same runs.
 
-    Returns
-    -------
-    DataFrame
-        As `curves` under two protocols, and gain, gain_low, gain_high: points of accuracy over "sequential" in the same
-        runs, with the 95% interval of the mean.
+    Columns: those of `curves`, and gain, gain_low, gain_high: points of accuracy over "sequential", with the 95% interval of the mean.
     """
     em = history[history["method"] == "em"]
     tried = history[history["setting"].isin(em["setting"]) & history["run"].isin(em["run"])]
@@ -239,45 +211,22 @@ def future_cells(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def study(
-    name: str,
-    experiment: Mapping[str, Any],
-    history: pd.DataFrame,
-    claims: pd.DataFrame,
-    paper: Settings,
+    name: str, experiment: Mapping[str, Any], history: pd.DataFrame, claims: pd.DataFrame, paper: Settings
 ) -> dict[str, Any]:
-    """Return the table of an experiment, and what ``config/tables/pulford2022.yaml`` lays out.
-
-    Parameters
-    ----------
-    name : str
-    experiment : mapping
-    history : DataFrame
-        Histories of its data sets.
-    claims : DataFrame
-        ``config/claims.csv``.
-    paper : Settings
-    """
+    """Return the table of an experiment from histories, and what ``config/tables/pulford2022.yaml`` lays out."""
     data_sets = experiment["data_sets"]
-    methods = {dataset: list(entry["methods"]) for dataset, entry in data_sets.items()}
     if name == paper.audit:
-        table = audit(history, [method for several in methods.values() for method in several])
+        table = audit(history, [method for entry in data_sets.values() for method in entry["methods"]])
+        printed = {dataset: claim(claims, paper.headlines[dataset].accuracy) for dataset in data_sets}
+        cells = audit_cells(table, printed, paper)
     elif name == "future":
         table = future(history)
+        cells = future_cells(table)
     else:
-        parts = [curves(history[history["dataset"] == dataset], own) for dataset, own in methods.items()]
+        parts = [
+            curves(history[history["dataset"] == dataset], list(entry["methods"]))
+            for dataset, entry in data_sets.items()
+        ]
         table = pd.concat(parts, ignore_index=True)
-    return {"csv": table} | shown(name, experiment, table, claims, paper)
-
-
-def shown(
-    name: str, experiment: Mapping[str, Any], table: pd.DataFrame, claims: pd.DataFrame, paper: Settings
-) -> dict[str, Any]:
-    """Return the cells of the table of an experiment."""
-    if name == paper.audit:
-        printed = {
-            dataset: claim(claims, paper.headlines[dataset].accuracy) for dataset in experiment["data_sets"]
-        }
-        cells = audit_cells(table, printed, paper)
-    else:
-        cells = future_cells(table) if name == "future" else curve_cells(table)
-    return {"names": {"title": experiment["title"], "near": NEAR}, "cells": cells}
+        cells = curve_cells(table)
+    return {"csv": table, "names": {"title": experiment["title"], "near": NEAR}, "cells": cells}

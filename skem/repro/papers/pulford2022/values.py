@@ -18,12 +18,10 @@ FINAL = ("condition", "kept", "shared_proportion", "validation_accuracy")
 def values(histories: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Reduce histories to a row per configuration and run.
 
-    Returns
-    -------
-    DataFrame
-        `COLUMNS`, dataset, method, setting, run; n_train (of fits on all training samples) and n_test (all folds); test
-        accuracy under `PROTOCOLS` and nested, as a fraction; peak (the best iteration on the test set) and rise (of the mean
-        log-likelihood in that iteration), means over folds; and `FINAL` of the final iteration. ``nested`` has rows of its own, one per method, kind of folds and run.
+    Columns: `COLUMNS`, dataset, method, setting, run; n_train (of fits on all training samples) and n_test (all folds); test
+    accuracy under `PROTOCOLS` and nested, as a fraction; peak (the best iteration on the test set) and rise (of the mean log-likelihood in
+    that iteration), means over folds; and `FINAL` of the final iteration. ``nested`` has rows of its own, one per method, kind of folds
+    and run.
     """
     tables = [_reduced(history) for history in histories.values() if len(history)]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
@@ -72,20 +70,9 @@ def _over_folds(chosen: pd.DataFrame, keys: list[str]) -> pd.Series:
 
 
 def seconds(fits: Mapping[str, pd.DataFrame], timed: pd.DataFrame) -> pd.DataFrame:
-    """Reduce times to those that the claims are evaluated on.
+    """Reduce seconds of fits, by data set, and of iterations that ran alone to those that the claims are evaluated on.
 
-    Parameters
-    ----------
-    fits : mapping
-        Seconds of fits, by data set.
-    timed : DataFrame
-        Seconds of iterations that ran alone: dataset, method, setting, pass, seconds.
-
-    Returns
-    -------
-    DataFrame
-        dataset, method, setting, seconds, and run (of whole fits on all training samples, beside other jobs) or pass (of
-        iterations that ran alone).
+    Columns: dataset, method, setting, seconds, and run (of whole fits on all training samples, beside other jobs) or iteration.
     """
     tables = [timed[[*KEYS, "iteration", "seconds"]]] if len(timed) else []
     for table in fits.values():

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from skem.estimators.gaussian_mixture import GaussianMixture
 from skem.repro.papers.measured import Rows
 from skem.repro.papers.sanderson2017.data import samples
+from skem.repro.papers.sanderson2017.engines import Request
 from skem.repro.papers.sanderson2017.fits import fit, mean_log_likelihood
-from skem.repro.peers.from_kmeans import Request
 from skem.repro.training import splits
 
 Array = NDArray[np.float64]

@@ -29,11 +29,7 @@ def enough(curve: Mapping[int, Estimate]) -> Enough:
     The margin is one standard deviation over initialisations, pooled over the curve. A number is shown to be enough if the gain
     of each larger one is below the margin at 95%, and shown to fall short if one of them is above it (Bonferroni). The
     interval runs from the smallest number that is not shown to fall short to the smallest that is shown to be enough.
-
-    Parameters
-    ----------
-    curve : mapping of int to Estimate
-        Results by number, over the same initialisations.
+    ``curve`` has results by number, over the same initialisations.
     """
     margin = Estimate(float(np.sqrt(np.mean([e.sd**2 for e in curve.values()]))))
     numbers = sorted(curve)

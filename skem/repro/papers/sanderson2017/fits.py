@@ -12,10 +12,10 @@ from sklearn.model_selection import KFold
 
 from skem.estimators.gaussian_mixture import GaussianMixture
 from skem.repro.papers.measured import Rows
+from skem.repro.papers.sanderson2017 import engines
 from skem.repro.papers.sanderson2017.data import samples, standardised
+from skem.repro.papers.sanderson2017.engines import ENGINES, Request
 from skem.repro.papers.sanderson2017.settings import METHODS
-from skem.repro.peers import engines
-from skem.repro.peers.from_kmeans import ENGINES, Request
 from skem.repro.training import splits
 
 

@@ -11,7 +11,7 @@ from skem.repro.config.validation import Count, DataSetName, Distinct, Strict, T
 
 
 class Method(NamedTuple):
-    """An engine of `skem.repro.peers.from_kmeans`, and the bound of its covariances; {floor} is that of the configuration.
+    """An engine of `skem.repro.papers.sanderson2017.engines`, and the bound of its covariances; {floor} is that of the configuration.
 
     If ``standardised``, the engine fits standardised samples; the likelihood is in input units all the same.
     """

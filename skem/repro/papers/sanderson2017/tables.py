@@ -46,7 +46,6 @@ def tables(tables: Tables, stated: pd.DataFrame, paper: Settings) -> dict[str, A
         "few": _advice(select(tables["advice"], about=FEW)),
         "floors": _floors(tables["floors"]),
         "times": _times(times),
-        "kmeans": _kmeans(select(tables["timing_others"], about="kmeans")),
     }
     titles = {name: entry["title"] for name, entry in paper.data_sets.items()}
     methods = {name: method.title for name, method in METHODS.items()}
@@ -175,18 +174,16 @@ def _advice(table: pd.DataFrame) -> pd.DataFrame:
     found = by_value.agg({"test": "mean", "n_iter": "median", "converged": "mean"}).reset_index()
     found = found.assign(value=found["value"].map("{:g}".format), number=found["test"].map("{:.3f}".format))
     several = [
-        dict(zip(keys, key, strict=True)) | {"value": "enough", "number": str(enough(_by_value(own)))}
-        for key, own in table.groupby(keys, sort=False)
+        dict(zip(keys, key, strict=True))
+        | {"value": "enough"}
+        | {"number": str(enough({int(n): Estimate.of(by_run) for n, by_run in own.groupby("value")["test"]}))}
+        for key, own in table.set_index("run").groupby(keys, sort=False)
         if key[0] != FEW
     ]
     found = pd.concat([found, pd.DataFrame(several)], ignore_index=True)
     return found.assign(
         heading=found["about"].map(ABOUT), covariances=found["covariance"].replace("diag", "diagonal")
     )
-
-
-def _by_value(table: pd.DataFrame) -> dict[int, Estimate]:
-    return {int(n): Estimate.of(runs.reset_index(drop=True)) for n, runs in table.groupby("value")["test"]}
 
 
 def _floors(table: pd.DataFrame) -> pd.DataFrame:
@@ -205,22 +202,6 @@ def _times(times: pd.DataFrame) -> pd.DataFrame:
         of=np.where(figure2, "Figure 2", "Table 1"),
         whole=times["seconds"].map("{:.2f}".format).where(times["seconds"].notna(), times["note"]),
     )
-
-
-def _kmeans(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the seconds of k-means by engine, beside scikit-learn's on as many threads."""
-    lines = []
-    for (n_threads, engine), own in table.groupby(["n_threads", "engine"], sort=False) if len(table) else ():
-        by_round = own.set_index("round")
-        same = select(table, n_threads=n_threads, engine="scikit-learn").set_index("round")
-        difference = (by_round["inertia"] / same["inertia"] - 1).abs().max()
-        lines.append(
-            {"n_threads": n_threads, "engine": engine, "seconds": own["seconds"].median()}
-            | {"ratio": (by_round["seconds"] / same["seconds"]).median()}
-            | {"difference": number(difference, ".1e", missing="not installed")}
-            | table.iloc[0][["n_iter", "n_rows", "n_clusters"]].to_dict()
-        )
-    return pd.DataFrame(lines)
 
 
 def _total(value: float) -> str:

@@ -24,11 +24,7 @@ from skem.repro.training.splits import Trial
 
 
 def errors(
-    table: str,
-    entry: Mapping[str, Any],
-    n_components: int,
-    setup: Mapping[str, Any],
-    seed: int,
+    table: str, entry: Mapping[str, Any], n_components: int, setup: Mapping[str, Any], seed: int
 ) -> Rows:
     """Measure the methods in every fold of every repetition; with a validation_fraction lambda is selected, too.
 

@@ -17,10 +17,6 @@ def _rows(tables: Tables, paper: Settings) -> pd.DataFrame:
     return concatenated(tables.values())
 
 
-def _draw_panels(table: pd.DataFrame, paper: Settings, **size: Any) -> Any:
-    return plots.shared_components(table, **size)
-
-
 def _draw_sharing(table: pd.DataFrame, paper: Settings, **size: Any) -> Any:
     """Plot accuracy against lambda, beside the initialisation of Pulford (2022)."""
     labels = "initialisation by class", "the paper's uniform initialisation"
@@ -30,7 +26,7 @@ def _draw_sharing(table: pd.DataFrame, paper: Settings, **size: Any) -> Any:
 
 
 FIGURES = {
-    "titsias_figures3to5": Figure(_rows, _draw_panels),
+    "titsias_figures3to5": Figure(_rows, lambda table, paper, **size: plots.shared_components(table, **size)),
     "titsias_images": Figure(_rows, _draw_sharing),
 }
 """By file name."""

@@ -29,14 +29,7 @@ from skem.repro.ledger.estimates import (
     setting_of,
 )
 from skem.repro.ledger.evaluator import Listed
-from skem.repro.ledger.verdicts import (
-    Evaluation,
-    all_of,
-    evaluate_number,
-    greater,
-    joined,
-    related,
-)
+from skem.repro.ledger.verdicts import Evaluation, all_of, evaluate_number, greater, joined, related
 from skem.repro.papers.titsias2001.settings import Settings
 from skem.repro.papers.titsias2001.tables import cells, method_of
 

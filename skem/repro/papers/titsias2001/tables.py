@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from skem.repro.ledger.estimates import Claim
@@ -72,29 +70,18 @@ def shown(found: pd.DataFrame, chosen: pd.DataFrame, paper: Settings) -> dict[st
         title=found["dataset"].map(titles),
         method_title=found["method"].map(paper.methods),
         reason=[f"Not available: {reason}." if reason else "" for reason in found["not_available"]],
-        ours=[_ours(cell) for cell in found.to_dict("records")],
     )
-    counted = agreement(found, paper)
-    return {
-        "names": {"repetitions": paper.repetitions},
-        "agreement": counted.assign(title=counted["dataset"].map(titles)),
-        "cells": cells,
-        "choice": _choice(chosen, paper) if len(chosen) else chosen,
-    }
-
-
-def _choice(chosen: pd.DataFrame, paper: Settings) -> pd.DataFrame:
-    against = chosen[["against", "against_se"]].where(chosen["method"] != "averaging")
-    return chosen.assign(method_title=chosen["method"].replace(paper.methods), **against)
+    if len(chosen):
+        against = chosen[["against", "against_se"]].where(chosen["method"] != "averaging")
+        chosen = chosen.assign(method_title=chosen["method"].replace(paper.methods), **against)
+    return {"names": {"repetitions": paper.repetitions}, "cells": cells, "choice": chosen}
 
 
 def summary(errors: pd.DataFrame, printed: pd.DataFrame, paper: Settings) -> pd.DataFrame:
     """Return the cells of all tables beside the paper's.
 
     Columns: error (mean over folds and repetitions), std (over the folds of a repetition, mean of repetitions), se (of the mean,
-    over repetitions), combined_se (with the paper's, its std / sqrt(folds)), within (|difference| at most twice that),
-    counting_std (of counting errors p in the n test samples of a fold alone, sqrt(p (1 - p) / n), with the paper's p),
-    within_counting (as within, with no std of the paper smaller than that), not_available (the reason, or empty).
+    over repetitions), n_runs, not_available (the reason, or empty).
     """
     rows = []
     for name, entry in paper.tables.items():
@@ -107,42 +94,15 @@ def summary(errors: pd.DataFrame, printed: pd.DataFrame, paper: Settings) -> pd.
                 rows.append(row | {"not_available": entry.get("not_available", "not part of this run")})
                 continue
             by_run = found.groupby("run")["error"]
-            runs, share, root = by_run.mean(), cell["paper"] / 100, np.sqrt(paper.n_folds)
-            se = float(runs.std(ddof=1) / np.sqrt(len(runs)))
-            combined = float(np.hypot(se, cell["paper_std"] / root))
-            row |= {"error": runs.mean(), "std": by_run.std(ddof=1).mean(), "se": se, "n_runs": len(runs)}
-            difference = abs(runs.mean() - cell["paper"])
-            row |= {"combined_se": combined, "within": difference <= 2 * combined}
-            counting = 100 * float(np.sqrt(share * (1 - share) / found["n_test"].mean()))
-            wider = np.hypot(se, max(counting, cell["paper_std"]) / root)
-            row |= {"counting_std": counting, "within_counting": difference <= 2 * wider}
+            runs = by_run.mean()
+            row |= {
+                "error": runs.mean(),
+                "std": by_run.std(ddof=1).mean(),
+                "se": runs.sem(),
+                "n_runs": len(runs),
+            }
             rows.append(row | {"not_available": ""})
     return pd.DataFrame(rows)
-
-
-def agreement(table: pd.DataFrame, paper: Settings) -> pd.DataFrame:
-    """Count the cells within two combined standard errors of the paper's, by table and kind of method.
-
-    below_counting counts cells whose std in the paper is below counting_std.
-    """
-    found = table[table["not_available"] == ""]
-    found = found.assign(
-        below_counting=found["paper_std"] < found["counting_std"],
-        methods=found["method"].map(paper.methods | dict.fromkeys(paper.lambdas, "each λ")),
-        difference=found["error"] - found["paper"],
-        **{name: found[name].astype(bool) for name in ("within", "within_counting")},
-    )
-    grouped = found.groupby(["dataset", "methods"], sort=False)
-    result = grouped.size().to_frame("cells")
-    result = result.join(grouped[["within", "within_counting", "below_counting"]].sum())
-    return result.assign(mean_difference=grouped["difference"].mean()).reset_index()
-
-
-def _ours(cell: Mapping[str, Any]) -> str:
-    """Format our error, with a star if it is far from the paper's."""
-    if cell["not_available"]:
-        return "not available"
-    return f"{cell['error']:.2f} ± {cell['std']:.2f}{'' if cell['within'] else ' *'}"
 
 
 def choice_table(errors: pd.DataFrame) -> pd.DataFrame:

@@ -9,10 +9,10 @@ from claims import ROOT, STATED, evaluate, evaluator, page
 from skem.repro import papers
 from skem.repro.ledger import summary
 from skem.repro.papers.sanderson2017 import tables, times
+from skem.repro.papers.sanderson2017.engines import Request
 from skem.repro.papers.sanderson2017.figures import FIGURES
 from skem.repro.papers.sanderson2017.measures import spread_of_the_best
 from skem.repro.papers.sanderson2017.settings import METHODS, TIMED
-from skem.repro.peers.from_kmeans import Request
 
 PAPER = papers.settings("sanderson2017", ROOT / "config")
 VALUES = ("fits", "heldout", "regularisation", "advice", "floors", "starts", "timing", "timing_others")
@@ -66,10 +66,6 @@ def values(**changed):
         for init, total in inits.items():
             row = {"about": "seeds", "init": init, "round": turn, "seconds": total + 0.01 * rng.normal()}
             found["timing_others"].append(row)
-        for engine in times.KMEANS:
-            row = {"about": "kmeans", "dataset": "synthetic-1m", "engine": engine, "n_threads": 1}
-            row |= {"n_rows": 1000, "n_clusters": 100, "n_iter": 10, "inertia": 5.0, "seconds": 1.0}
-            found["timing_others"].append(row | {"round": turn})
     for dataset, methods in PAPER.heldout["data_sets"].items():
         for method in methods:
             value = -2.0 + (METHODS[method].covariance == "full")
@@ -116,15 +112,6 @@ def verdicts(ids, found):
     """Ledger of the claims whose ids contain a pattern."""
     own = STATED[STATED["id"].str.contains(ids) & (STATED["paper"] == "sanderson2017")]
     return summary.ledger(own, evidence(found).evaluate)[0].set_index("id")
-
-
-def test_the_papers_own_numbers_are_reproduced():
-    table = verdicts("table1", AS_PRINTED)
-    not_run = table[table["verdict"] == "not run"]
-    assert not_run["remark"].str.contains("not available|add the target sanderson").all()
-    other = table[~table["verdict"].isin(["not run", "reproduced"])]
-    assert set(other["verdict"]) == {"not comparable"}
-    assert other.index.str.contains("fit_seconds|pokerhand.*log_likelihood").all()
 
 
 @pytest.mark.parametrize(
@@ -205,7 +192,7 @@ def test_tables_and_figures(found):
         assert times_of["synthetic-1m", "armadillo_diag", 1] == 272
         assert "| enough" in text
         assert "| floor 1e-10" in text
-        assert "K = 100" in timing
+        assert "synthetic-1m" in timing
     else:
         assert "not part of this run" in text
         assert "not part of this run" in timing

@@ -53,27 +53,6 @@ def verdicts(claims, found):
     return summary.ledger(claims, found.evaluate)[0].set_index("id")
 
 
-def test_the_papers_own_numbers_are_reproduced():
-    table = verdicts(OWN, evidence(fold_errors(spread=1e-3)))
-    for ids in (table.index.isin(CELLS["id"]), table.index.str.contains("[.]best[.]m")):
-        known = table[ids & ~table.index.str.contains("clouds")]
-        assert set(known["verdict"]) <= {"reproduced", "holds"}, known["verdict"]
-    expected = {
-        "sec4.pima.rbf_better": "holds",
-        "sec4.averaging_best": "holds",
-        "sec4.averaging_best.pima": "not comparable",  # the paper does not say it of this table
-        "sec4.ionosphere.lambda_beats_rbf": "holds",
-        "sec4.phoneme.lambda_beats_rbf": "holds",
-        "sec4.no_winner_0_or_1": "not testable",  # it takes clouds
-        "sec4.satimage.projection": "holds",
-        "sec3.sharing_control": "holds",
-        "sec4.averaging_cost": "holds",
-        "sec5.depends_on_lambda": "holds",
-    }
-    found = table["verdict"].rename(lambda id: id.removeprefix("titsias."))
-    assert found[list(expected)].to_dict() == expected
-
-
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [({"shift": 3.0}, {"worse"}), ({"shift": -3.0}, {"better"}), ({"spread": 15.0, "runs": 4}, None)],
@@ -157,22 +136,22 @@ def test_best_method_of_a_column(means, spread, expected):
 
 
 def test_equal_methods_seldom_refute_the_best_of_a_column():
-    verdicts = [evaluate(column({}, 1.0, seed), "titsias.table3.pima.best.m6").verdict for seed in range(60)]
-    assert verdicts.count("fails") + verdicts.count("holds") <= 3
+    verdicts = [evaluate(column({}, 1.0, seed), "titsias.table3.pima.best.m6").verdict for seed in range(30)]
+    assert verdicts.count("fails") + verdicts.count("holds") <= 2
 
 
 def test_faithful_copies_seldom_refute_the_best_of_a_column():
     """One method wins four cross-validations of five, and any other one the fifth; the paper's is one more repetition."""
     rng, named, refuted, surprises = np.random.default_rng(0), list(PAPER.methods).index("lambda025"), 0, 0
-    for _ in range(100):
+    for _ in range(60):
         errors = rng.normal(0, 1, (26, len(PAPER.methods)))
         errors[:, 0] -= 2.1
         winner = errors[-1].argmin()
         errors[:, [named, winner]] = errors[:, [winner, named]]  # the claim names the winner of the paper
         surprises += winner > 0
         refuted += evaluate(column_of(errors[:-1]), "titsias.table3.pima.best.m6").verdict == "fails"
-    assert surprises > 15
-    assert refuted <= 9  # 5 of 100, and two standard deviations
+    assert surprises > 9
+    assert refuted <= 6  # 3 of 60, and two standard deviations
 
 
 def test_standard_deviations_over_folds():
@@ -251,17 +230,13 @@ def test_kernels_are_multiples_of_classes():
 
 
 def test_tables():
-    near, far = (tables.summary(fold_errors(shift=shift), CELLS, PAPER) for shift in (0.0, 1.0))
-    text = page("titsias", tables.shown(near, pd.DataFrame(), PAPER))
+    found = tables.summary(fold_errors(), CELLS, PAPER)
+    text = page("titsias", tables.shown(found, pd.DataFrame(), PAPER))
     assert "## Table I: Clouds" in text
     assert "Not available: the server of the ELENA project is gone" in text
-    assert near.loc[near["dataset"] == "clouds", "error"].isna().all()
-    assert near.loc[near["dataset"].isin(PAPER.evaluated), "within"].all()
-    # A standard deviation of the paper below that of counting errors matters only with that allowance.
-    phoneme = far[far["dataset"] == "phoneme"].astype({"within": bool, "within_counting": bool})
-    small = phoneme["paper_std"] < phoneme["counting_std"]
-    assert phoneme["within_counting"].sum() > phoneme["within"].sum()
-    assert (phoneme["within"] == phoneme["within_counting"])[~small].all()
+    assert found.loc[found["dataset"] == "clouds", "error"].isna().all()
+    measured = found[found["dataset"].isin(PAPER.evaluated)]
+    assert (measured["error"] - measured["paper"]).abs().lt(measured["paper_std"]).all()
 
 
 def test_errors_and_selection_of_lambda():

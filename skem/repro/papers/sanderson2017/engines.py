@@ -1,6 +1,6 @@
-"""EM for Gaussian mixtures by other implementations and by ours: one adapter each, from samples and a `Request` to a `Fitted`.
+"""EM for Gaussian mixtures by other implementations and by ours, from samples and a `Request` to a `Fitted`.
 
-Sanderson and Curtin (2017) need them; ``benchmarks/peers.py`` adds further ones.
+``benchmarks/peers.py`` adds further ones.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from skem.estimators.gaussian_mixture import GaussianMixture
 Parameters = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 """Weights (K,), means (K, m) and covariances (K, m, m)."""
 
-PROGRAMS = Path(__file__).parents[3] / "workflow/scripts"
+PROGRAMS = Path(__file__).parents[4] / "workflow/scripts"
 
 
 @dataclass(frozen=True)
@@ -215,3 +215,4 @@ ENGINES: dict[str, Engine] = {
     "skem_diag": Engine(partial(_skem, "diag"), version_of("pskem"), "pip install -e ."),
     "skem_full": Engine(partial(_skem, "full"), version_of("pskem"), "pip install -e ."),
 }
+"""EM from the implementation's own k-means."""

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from skem.repro.ledger.multiplicity import expected_misses
+from skem.repro.ledger.totals import expected_misses
 
 
 def table(n, **cells):
