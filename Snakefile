@@ -54,6 +54,9 @@ with plain_faults():  # Snakemake ends in a traceback at an unknown target
     known = {path.stem for path in Path("config/experiments").glob("*.yaml")}
     targets.check(TARGETS, list(workflow.rules), known - set(EXPERIMENTS))
 
+gc.freeze()
+gc.enable()
+
 
 onstart:
     # Its limit of jobs per second wakes Snakemake every second, again for each finished job, and each time it

@@ -31,8 +31,8 @@ from skem.repro.study import load_study
 threads.limit_process(1)
 name = sys.argv[1]
 if name in ("ionosphere", "rice"):
-    study = load_study(read_mapping("config/config.yaml"), ["config/config.yaml"], rows=False)
-    record = cases.measure(name, cases.work(study, name) | {"runs": 3})
+    study = load_study(read_mapping("config/config.yaml"), ["config/config.yaml"])
+    record = cases.measure(name, study.regress_work(name) | {"runs": 3})
 else:
     record = estimators.measure(name)
 print(json.dumps(record))

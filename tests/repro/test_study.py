@@ -24,7 +24,7 @@ def load(*overlays, given=None, folder=ROOT / "config"):
     config = read(CONFIG)
     for overlay in overlays:
         config = merged(config, read(overlay))
-    return study.load_study(merged(config, given or {}), files, folder, rows=False)
+    return study.load_study(merged(config, given or {}), files, folder)
 
 
 def faults(**arguments):
@@ -232,3 +232,14 @@ def test_the_command_refuses_unknown_targets_without_a_traceback():
     wrong = ["results/history/ric.csv", "sandersn"]
     lines = snakemake(*wrong, "results/data/rice.json", MPLBACKEND="inline")
     assert [line.strip().partition(":")[0] for line in lines] == wrong
+
+
+def test_rows_of_claims_are_checked_again_only_after_a_change(tmp_path, monkeypatch):
+    folder = shutil.copytree(ROOT / "config", tmp_path / "config")
+    checked = []
+    monkeypatch.setattr(study.papers, "check", lambda name, *_: checked.append(name))
+    for edit in (None, None, "titsias2001.yaml"):
+        if edit:
+            (folder / edit).write_text((folder / edit).read_text(encoding="utf-8") + "# edited\n")
+        study.load_study(read(CONFIG), [CONFIG], folder, rows_checked=tmp_path / "checked")
+    assert checked == 2 * study.papers.names(folder)

@@ -1,4 +1,5 @@
 # The configuration, checked before any job, and the names that all rules share.
+import gc
 import json
 import os
 import sys
@@ -6,6 +7,8 @@ import time
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+
+gc.disable()  # all that is made while the rules are read stays; the end of the Snakefile enables it again
 
 # The library of this checkout runs, whichever is installed: in this process, in jobs, and in processes that they start.
 sys.path.insert(0, workflow.basedir)
@@ -64,7 +67,8 @@ with plain_faults():
     STUDY = load_study(
         config,
         [*CONFIG_FILES, dict(workflow.config_settings.config)],
-        rows=workflow.is_main_process,  # processes of jobs do not check the claims again
+        # Processes of jobs do not check the rows of claims again.
+        rows_checked=".snakemake/rows_checked" if workflow.is_main_process else None,
     )
 
 SEED = STUDY.config.seed

@@ -1,5 +1,5 @@
 # Regression test: snakemake regress --cores all, or with --config base=REVISION. Every run measures everything again.
-from skem.repro.gate import cases, revisions
+from skem.repro.gate import revisions
 
 REGRESS = STUDY.regress
 REFERENCE_QUANTITIES = "results/reference/regress.json"
@@ -25,7 +25,7 @@ except ValueError as error:
 
 def regress_work(wildcards):
     """Fits of a data set; None for those of estimators, which need no data."""
-    return None if wildcards.dataset == "estimators" else cases.work(STUDY, wildcards.dataset)
+    return None if wildcards.dataset == "estimators" else STUDY.regress_work(wildcards.dataset)
 
 
 rule regress_accuracy:

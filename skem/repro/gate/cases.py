@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
@@ -21,18 +20,6 @@ from skem.repro.training.features import prepare
 from skem.repro.training.settings import Setting
 
 SERIES = ["dataset", "method", "setting"]
-
-
-def work(study: Any, dataset: str) -> dict[str, Any]:
-    """Fits of a data set, as `measure` takes them; ``study`` is a `skem.repro.study.Study`."""
-    accuracy = study.regress["accuracy"]
-    return {
-        "spec": study.regress_features[dataset],
-        "seed": accuracy["seed"],
-        "runs": accuracy["runs"][dataset],
-        "mixture": accuracy["mixtures"].get(dataset),
-        "settings": [asdict(setting) for setting in study.regress_settings if setting.dataset == dataset],
-    }
 
 
 def measure(dataset: str, work: Mapping[str, Any]) -> Record:

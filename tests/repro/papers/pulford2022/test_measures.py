@@ -77,7 +77,7 @@ def everything():
     """Made-up results of every configuration of config/paper.yaml, every preset, and every timed iteration."""
     files = [ROOT / "config" / name for name in ("config.yaml", "paper.yaml")]
     document = documents.merged(*map(documents.read, files))
-    study = load_study(document, files, ROOT / "config", rows=False)
+    study = load_study(document, files, ROOT / "config")
     rng = np.random.default_rng(0)
     found, timed = [], []
     for setting in study.settings.values():
