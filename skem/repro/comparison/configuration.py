@@ -22,6 +22,9 @@ SCORES = {
 }
 """Titles of the scores of outliers."""
 
+SHARED = ("runs", "n_folds", "max_rows", "test_fraction", "n_features")
+"""Keys of a part, or of a data set, that concern the jobs of all its methods."""
+
 Part = Literal["images", "tables", "test", "outliers", "left_out"]
 """Parts of the comparison: ``tables`` are the development tables, ``test`` the test tables."""
 
@@ -166,10 +169,6 @@ class Comparison(Strict):
             if entry.comparison is not None
         }
 
-    def module(self, part: Part) -> str:
-        """Module whose ``fit`` measures a method."""
-        return f"skem.repro.comparison.{'tables' if part == 'test' else part}"
-
     def jobs(self, part: Part) -> list[tuple[str, str]]:
         """Data sets and methods of a part, one pair per job."""
         return [
@@ -178,19 +177,10 @@ class Comparison(Strict):
 
     def job(self, part: Part, dataset: str, method: str) -> dict[str, Any]:
         """Return the parameters of a job besides its features."""
-        folds = self.tables, ("n_folds", "max_rows")
-        shared: dict[str, tuple[Mapping[str, Any], tuple[str, ...]]] = {
-            "images": (self.images, ("runs",)),
-            "tables": folds,
-            "test": folds,
-            "left_out": (self.left_out, ("max_rows", "test_fraction")),
-        }
-        settings, names = shared.get(part, ({}, ()))
-        job = {name: settings[name] for name in names}
-        if part == "images":
-            entry = self.images["data_sets"][dataset]
-            job |= {key: entry[key] for key in ("n_features",) if key in entry}
-        return job | self.methods(part, dataset)[method]
+        section = self.tables if part == "test" else getattr(self, part)
+        entry = section["data_sets"][dataset] if part == "images" else {}
+        shared = {key: place[key] for place in (section, entry) for key in SHARED if key in place}
+        return shared | self.methods(part, dataset)[method]
 
     def features(self, part: Part, dataset: str) -> dict[str, Any]:
         """Recipe of the features of images, and ``outside``, the data set of the outliers, if there is one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,6 @@ def markdown(part: Part, tables: Mapping[str, pd.DataFrame], settings: Compariso
         group = "development" if part == "tables" else "test"
         notes = [settings.tables["notes"], settings.tables[f"{group}_notes"]]  # type: ignore[literal-required]
         prefix, means = "test_" if part == "test" else "", tables[part]
-        notes += _earlier(means, set(settings.methods(part)), settings.data_sets(part))
         blocks = [NOT_RUN] if not len(means) else _ranks(means, tables[f"{prefix}ranks"], names)
         title = f"Classifier comparison: {group} tables"
         return {part: document(title, *notes, *blocks, *failures(means, names))}
@@ -51,17 +50,6 @@ def markdown(part: Part, tables: Mapping[str, pd.DataFrame], settings: Compariso
         "images": document("Classifier comparison: images", *images),
         "images_timing": document("Classifier comparison: seconds", *seconds),
     }
-
-
-def _earlier(means: pd.DataFrame, methods: set[str], data_sets: Sequence[str]) -> list[str]:
-    """Remark on results of methods that the configuration no longer has."""
-    if not len(means) or set(means["method"]) <= methods:
-        return []
-    n = means["dataset"].nunique()
-    return [
-        f"The results below are of an earlier version: {n} of the {len(data_sets)} tables, other methods and searches, and "
-        "log-losses in which an exact zero costs 744 nats. The next run replaces them."
-    ]
 
 
 def outcomes(ranked: pd.DataFrame) -> pd.DataFrame:
