@@ -75,8 +75,8 @@ rule regress:
     params:
         base=REGRESS_BASE,
         reference=REFERENCE_QUANTITIES,
-        # Not outputs, which Snakemake deletes when the job fails.
-        stem="results/regress",
+        # Not an output, which Snakemake deletes when the job fails.
+        path="results/regress.csv",
         allowed=("not decided",) if STUDY.config.undecided else (),
     message:
         "comparing with {params.reference}"

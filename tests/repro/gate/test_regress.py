@@ -137,9 +137,8 @@ def test_times_that_are_not_decided_fail_unless_allowed():
     assert "undecided=allow" in report.summary(table)
 
 
-@pytest.mark.parametrize(("head", "verdict"), [(0.7, "faster"), (1.3, "slower")])
-def test_verdict_on_times(head, verdict):
-    assert compare_times(times(head))["verdict"][0] == verdict
+def test_verdict_on_times():
+    assert [compare_times(times(head))["verdict"][0] for head in (0.7, 1.3)] == ["faster", "slower"]
 
 
 def test_a_damaged_reference(tmp_path):
@@ -148,13 +147,6 @@ def test_a_damaged_reference(tmp_path):
         path.write_text(text)
         with pytest.raises(ValueError, match=r"git checkout -- .*regress\.json, or .*regress_update"):
             revisions.read_reference(path)
-
-
-def test_the_history_keeps_earlier_runs(tmp_path):
-    for day in ("2026-01-01", "2026-01-02"):
-        history = report.add_to_history(tmp_path / "history.csv", compare_times(times(1.3)).assign(date=day))
-    assert history["date"].tolist() == ["2026-01-01", "2026-01-02"]
-    assert history["verdict"].tolist() == ["slower", "slower"]
 
 
 DESKEW = """
