@@ -24,14 +24,7 @@ def unknown(name: str, known: Iterable[str]) -> str:
 
 
 class Reference:
-    """Queries of the tables of a finished run.
-
-    Parameters
-    ----------
-    folder : path
-        ``results/reference``.
-    config : path
-    """
+    """Queries of the tables of a finished run in ``folder``."""
 
     def __init__(self, folder: str | Path, config: str | Path = "config") -> None:
         self.folder, self.config = Path(folder), Path(config)

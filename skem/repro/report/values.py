@@ -41,7 +41,6 @@ DIGITS: dict[str, int | str] = {
     "*.log_loss": 3,
     "*.auroc": 3,
     "*.fit": 0,
-    "*.predict": 2,
     "future.*.gain": "+.1f",
     "hayashi_images.*.error": 2,
     "mda.*.accuracy": 2,
@@ -66,13 +65,7 @@ def key(column: str, value: str) -> str:
 
 
 class Values:
-    """Values by name.
-
-    Parameters
-    ----------
-    project : path
-        The checkout, with ``results/reference`` and ``config``.
-    """
+    """Values by name, of the checkout ``project`` with ``results/reference`` and ``config``."""
 
     def __init__(self, project: str | Path = ".") -> None:
         self.reference = Reference(Path(project) / "results/reference", Path(project) / "config")
@@ -85,13 +78,7 @@ class Values:
         return pd.DataFrame({by: rows[by].map(partial(key, by)) for by in KEYS if by in rows}, rows.index)
 
     def resolve(self, name: tuple[str, ...]) -> str:
-        """Return the text of a value.
-
-        Raises
-        ------
-        LookupError
-            With the fault, and names that are similar.
-        """
+        """Return the text of a value; `LookupError` with the fault and similar names."""
         head, *rest = name
         if head == "ours" and len(rest) == 1:
             return self._ours(rest[0])
@@ -205,9 +192,6 @@ NAMED: dict[str, Callable[..., Any]] = {
     "redrawn": blocks.redrawn,
     "summary": Reference.total,
     "partition": _partition,
-    "choosing.critical_difference": lambda r: fixed(
-        r.cells("comparison_ranks", "critical_difference", measure="accuracy")[0]
-    ),
     "comparison.test_summary": comparison_blocks.test_summary,
     "comparison.test_ranks": comparison_blocks.test_ranks,
     "comparison.left_out": comparison_blocks.left_out,
