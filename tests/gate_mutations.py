@@ -38,10 +38,8 @@ else:
 print(json.dumps(record))
 """
 TIMES = """
-from skem.repro.config.documents import read_mapping
 from skem.repro.gate import comparison, timing
-settings = read_mapping("config/regress.yaml")["timing"]
-print(comparison.compare_times(timing.measure("HEAD", **settings)).to_json(orient="records"))
+print(comparison.compare_times(timing.measure("HEAD")).to_json(orient="records"))
 """
 # A data set, or the beginning of the names of small fits; file below skem; code; replacement.
 MUTATIONS = [

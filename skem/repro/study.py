@@ -20,9 +20,11 @@ from skem.repro.config.documents import ConfigurationError, Files, file_with, ga
 from skem.repro.config.models import Config, DataSet, with_default_features
 from skem.repro.config.validation import parsed, suggestion, unknown
 from skem.repro.files import write_text
-from skem.repro.gate import settings as gate_settings
 from skem.repro.ledger import sentences, stated_claims
 from skem.repro.training.settings import Setting
+
+REGRESS_RUNS = 10
+"""Runs of every fit of the regression test."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +38,8 @@ class Study:
     titles: dict[str, str]  # of papers
     papers: dict[str, Any]  # settings of the papers that are built
     comparison: comparison_configuration.Comparison
-    regress: dict[str, Any]
     regress_features: dict[str, Any]  # recipes of config/config.yaml, whatever the overlays
-    regress_settings: list[Setting]
+    regress_settings: list[Setting]  # of the regression test
 
     @cached_property
     def units(self) -> dict[tuple[str, str, str], list[Setting]]:
@@ -70,14 +71,8 @@ class Study:
 
     def regress_work(self, dataset: str) -> dict[str, Any]:
         """Fits of the regression test on a data set, as `skem.repro.gate.cases.measure` takes them."""
-        accuracy = self.regress["accuracy"]
-        return {
-            "spec": self.regress_features[dataset],
-            "seed": accuracy["seed"],
-            "runs": accuracy["runs"][dataset],
-            "mixture": accuracy["mixtures"].get(dataset),
-            "settings": [asdict(setting) for setting in self.regress_settings if setting.dataset == dataset],
-        }
+        settings = [asdict(setting) for setting in self.regress_settings if setting.dataset == dataset]
+        return {"spec": self.regress_features[dataset], "runs": REGRESS_RUNS, "settings": settings}
 
 
 def load_study(
@@ -155,17 +150,16 @@ def load_study(
                 key = (setting.dataset, setting.method, setting.name)
                 if settings.setdefault(key, setting) != setting:
                     faults.append(f"{where}: {'/'.join(key)} is another setting in another experiment")
-    comparison, regress, regress_settings = None, {}, []
+    comparison, regress_settings = None, []
     with gathered(faults):
         comparison = comparison_configuration.read(folder / "comparison.yaml")
     basic_features = {name: entry.features for name, entry in basic.datasets.items()}
     with gathered(faults):
-        regress = gate_settings.read(folder / "regress.yaml", basic.datasets)
         regress_settings = expansion.settings(
             f"{folder}/experiments/regress.yaml",
             experiments.read("regress", folder / "experiments"),
             basic_features,
-            dict.fromkeys(basic.datasets, 0) | regress["accuracy"]["runs"],
+            dict.fromkeys(basic.datasets, REGRESS_RUNS),
         )
     if faults or comparison is None:
         raise ConfigurationError(*faults)
@@ -173,7 +167,7 @@ def load_study(
         write_text(rows_checked, content)
     return Study(
         *(checked, contents, settings, claims, titles, paper_settings),
-        *(comparison, regress, basic_features, regress_settings),
+        *(comparison, basic_features, regress_settings),
     )
 
 

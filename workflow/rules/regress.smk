@@ -1,10 +1,10 @@
 # Regression test: snakemake regress --cores all, or with --config base=REVISION. Every run measures everything again.
 from skem.repro.gate import revisions
 
-REGRESS = STUDY.regress
 REFERENCE_QUANTITIES = "results/reference/regress.json"
 REGRESS_ACCURACY = expand(
-    "results/regress/accuracy/{dataset}.json", dataset=[*REGRESS["accuracy"]["runs"], "estimators"]
+    "results/regress/accuracy/{dataset}.json",
+    dataset=[*dict.fromkeys(setting.dataset for setting in STUDY.regress_settings), "estimators"],
 )
 
 try:
@@ -57,7 +57,6 @@ rule regress_times:
         runtime=lambda wildcards, attempt: 120 * attempt,
         slurm_extra="'--exclusive'",
     params:
-        **REGRESS["timing"],
         base=REGRESS_BASE,
         again=STARTED,
     message:

@@ -177,7 +177,7 @@ class Comparison(Strict):
 
     def job(self, part: Part, dataset: str, method: str) -> dict[str, Any]:
         """Return the parameters of a job besides its features."""
-        section = self.tables if part == "test" else getattr(self, part)
+        section: dict[str, Any] = dict(self.tables if part == "test" else getattr(self, part))
         entry = section["data_sets"][dataset] if part == "images" else {}
         shared = {key: place[key] for place in (section, entry) for key in SHARED if key in place}
         return shared | self.methods(part, dataset)[method]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -108,7 +108,7 @@ def folds(
 
 
 def without_classes(
-    dataset: str, job: Mapping[str, Any], samples: Samples, names: list[str], root: int
+    dataset: str, job: Mapping[str, Any], samples: Samples, names: Sequence[str], root: int
 ) -> Iterator[Case]:
     """Leave out each class of the training samples in turn; its test samples are the outliers."""
     random_state = seed(root, dataset, f"{SEED} left out")

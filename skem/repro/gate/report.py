@@ -33,7 +33,7 @@ def summary(table: pd.DataFrame, allowed: tuple[str, ...] = ()) -> str:
         text.append(f"A quantity differs, is slower, or was not compared. If this is intended: {UPDATE}")
         if "not decided" in set(table["verdict"]) - set(allowed):
             text.append(
-                "Times that are not decided need a quieter machine, more minutes in config/regress.yaml, or undecided=allow."
+                "Times that are not decided need a quieter machine, more minutes (MINUTES in skem/repro/gate/timing.py), or undecided=allow."
             )
     else:
         text.append("Nothing is worse." + f" To keep the changes: {UPDATE}" * (len(different) > 0))

@@ -71,9 +71,8 @@ class Results:
 
     def command(self, *experiments: str) -> str:
         """Command that produces these experiments in addition to those of the run."""
-        own = next(
-            (read_mapping(path).get("experiments", []) for path in self.files("configuration.yaml")), []
-        )
+        run = next(map(read_mapping, self.files("configuration.yaml")), {})
+        own = run.get("experiments", [])
         overlays = [name for name in self.json("run.json").get("config", []) if name != "config/config.yaml"]
         command = " ".join(["snakemake --cores all", *(["--configfile", *overlays] if overlays else [])])
         if set(experiments) <= set(own):
