@@ -9,8 +9,6 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from types import CodeType
-from typing import Any
 
 import grimp
 
@@ -83,21 +81,21 @@ def _root() -> Path:
 
 @cache
 def _bare(path: Path) -> bytes:
-    """Path and bytecode of a file: the same for other comments, docstrings and line breaks."""
-    compiled = compile(path.read_bytes(), "", "exec", dont_inherit=True, optimize=2)
-    return f"{path.relative_to(_root())}\n{_content(compiled)}\n".encode()
+    """Path and syntax tree of a file: the same for other comments, docstrings and line breaks."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    blocks: list[ast.AST] = [tree]
+    while blocks:  # statements only: expressions are most of the nodes, and have no docstrings
+        block = blocks.pop()
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            blocks += (statements := getattr(block, name, []))
+            if name == "body":
+                block.body = [one for one in statements if not _is_text(one)]  # type: ignore[attr-defined]
+    return f"{path.relative_to(_root())}\n{ast.dump(tree)}\n".encode()
 
 
-def _content(code: CodeType) -> list[Any]:
-    """Everything in a code object but the places of its lines."""
-    constants = [
-        _content(one)
-        if isinstance(one, CodeType)
-        else sorted(map(repr, one))
-        if isinstance(one, frozenset)
-        else one
-        for one in code.co_consts
-    ]
-    arguments = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
-    names = code.co_names, code.co_varnames, code.co_cellvars, code.co_freevars
-    return [code.co_code, *arguments, *names, constants]
+def _is_text(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
