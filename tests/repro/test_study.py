@@ -145,6 +145,17 @@ def test_faults_of_all_files_are_reported_together(tmp_path):
     assert len(found) == len(set(found))
 
 
+def test_rows_of_claims_are_checked_again_only_after_a_change(tmp_path, monkeypatch):
+    folder = shutil.copytree(ROOT / "config", tmp_path / "config")
+    checked = []
+    monkeypatch.setattr(study.papers, "check", lambda name, *_: checked.append(name))
+    for edit in (None, None, "titsias2001.yaml"):
+        if edit:
+            (folder / edit).write_text((folder / edit).read_text(encoding="utf-8") + "# edited\n")
+        study.load_study(read(CONFIG), [CONFIG], folder, rows_checked=tmp_path / "checked")
+    assert checked == 2 * study.papers.names(folder)
+
+
 def test_a_fault_is_attributed_to_the_file_that_has_it(tmp_path):
     bad, good = tmp_path / "bad.yaml", tmp_path / "good.yaml"
     bad.write_text("datasets: {rice: {runs: many}}\n")
@@ -230,14 +241,3 @@ def test_the_command_refuses_unknown_targets_without_a_traceback():
     wrong = ["results/history/ric.csv", "sandersn"]
     lines = snakemake(*wrong, "results/data/rice.json", MPLBACKEND="inline")
     assert [line.strip().partition(":")[0] for line in lines] == wrong
-
-
-def test_rows_of_claims_are_checked_again_only_after_a_change(tmp_path, monkeypatch):
-    folder = shutil.copytree(ROOT / "config", tmp_path / "config")
-    checked = []
-    monkeypatch.setattr(study.papers, "check", lambda name, *_: checked.append(name))
-    for edit in (None, None, "titsias2001.yaml"):
-        if edit:
-            (folder / edit).write_text((folder / edit).read_text(encoding="utf-8") + "# edited\n")
-        study.load_study(read(CONFIG), [CONFIG], folder, rows_checked=tmp_path / "checked")
-    assert checked == 2 * study.papers.names(folder)

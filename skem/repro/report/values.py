@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from fnmatch import fnmatchcase
-from functools import cache, partial
+from functools import cache
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -69,13 +69,14 @@ class Values:
 
     def __init__(self, project: str | Path = ".") -> None:
         self.reference = Reference(Path(project) / "results/reference", Path(project) / "config")
-        self._labels = cache(self._read_labels)
+        self._rows = cache(self._read_rows)
         self.reference.table("claims")  # a claims table of another version is one fault, not one per name
 
-    def _read_labels(self, table: str) -> pd.DataFrame:
-        """The key columns of a table, as parts of names."""
+    def _read_rows(self, table: str) -> list[tuple[dict[str, str], dict[Any, Any]]]:
+        """Rows of a table, each behind its key columns as parts of names."""
         rows = self.reference.table(table)
-        return pd.DataFrame({by: rows[by].map(partial(key, by)) for by in KEYS if by in rows}, rows.index)
+        keys = [by for by in KEYS if by in rows]
+        return [({by: key(by, row[by]) for by in keys}, row) for row in rows.to_dict("records")]
 
     def resolve(self, name: tuple[str, ...]) -> str:
         """Return the text of a value; `LookupError` with the fault and similar names."""
@@ -108,25 +109,25 @@ class Values:
         return ours(found.iloc[0])
 
     def _cell(self, table: str, names: list[str]) -> str:
-        rows, labels = self.reference.table(table), self._labels(table)
+        rows = self._rows(table)
         *keys, column = names
         for name in keys:
-            by = next((by for by in labels if (labels[by] == name).any()), None)
-            if by is None:
-                raise LookupError(unknown(name, labels.to_numpy().flat))
-            labels = labels[labels[by] == name]
-        rows = rows.loc[labels.index]
-        if column not in rows:
-            raise LookupError(unknown(column, rows))
+            own = [row for row in rows if name in row[0].values()]
+            if not own:
+                raise LookupError(unknown(name, (label for labels, _ in rows for label in labels.values())))
+            rows = own
+        labels, row = rows[0]
+        if column not in row:
+            raise LookupError(unknown(column, row))
         if len(rows) != 1:
-            varying = [by for by in labels if len(set(labels[by])) > 1]
+            varying = [by for by in labels if len({other[by] for other, _ in rows}) > 1]
             raise LookupError(
                 f"{len(rows)} rows have these keys; add a key of {' or '.join(varying) or 'the row'}"
             )
         full = f"{table}.{'.'.join(names)}"
         digits = next(digits for pattern, digits in DIGITS.items() if fnmatchcase(full, pattern))
-        value = pd.to_numeric(rows[column], errors="coerce").iloc[0]
-        return str(rows[column].iloc[0]) if pd.isna(value) else number(value, digits)
+        value = pd.to_numeric(row[column], errors="coerce")
+        return str(row[column]) if pd.isna(value) else number(value, digits)
 
 
 def fixed(value: Any, digits: int = 1) -> str:
