@@ -6,16 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.impute import SimpleImputer
-from sklearn.model_selection import StratifiedKFold, train_test_split
-from sklearn.pipeline import make_pipeline
-from sklearn.utils import get_tags
+from sklearn.model_selection import train_test_split
 
 from skem import datasets
 from skem.repro.comparison.configuration import Part
 from skem.repro.comparison.measurement import SEED, Case, Samples, measure
+from skem.repro.comparison.tables import cross_validate, drawn_rows
 from skem.repro.files import read_arrays, read_json
 from skem.repro.training.baselines import stratified_rows
 from skem.repro.training.classifiers import make
@@ -77,34 +74,6 @@ def unfitted(job: Mapping[str, Any], arrays: Arrays, random_state: int) -> BaseE
             params["params"] = dict(params["params"])
         params.get("params", params)["arrangement"] = [*windows, *drawn]
     return make(job["model"], random_state=random_state, **params)
-
-
-def drawn_rows(dataset: str, y: NDArray[Any], max_rows: int, root: int) -> NDArray[np.intp]:
-    """Ascending indices of at most so many samples, drawn in proportion to the classes."""
-    return stratified_rows(y, max_rows, seed(root, dataset, f"{SEED} rows"))
-
-
-def cross_validate(keys: Mapping[str, Any], job: Mapping[str, Any], samples: Samples, root: int) -> Histories:
-    """Measure a method on stratified folds, which are the same for every method."""
-    X, y = samples
-
-    def cases() -> Iterator[Case]:
-        for fold, (train, test) in enumerate(folds(keys["dataset"], y, job["n_folds"], root)):
-            random_state = seed(root, keys["dataset"], fold, SEED)
-            estimator = make(job["model"], random_state=random_state, **job.get("params", {}))
-            if np.isnan(X).any() and not get_tags(estimator).input_tags.allow_nan:
-                estimator = make_pipeline(SimpleImputer(keep_empty_features=True), estimator)
-            yield Case({"fold": fold}, estimator, (X[train], y[train]), (X[test], y[test]))
-
-    return measure(keys, cases())
-
-
-def folds(
-    dataset: str, y: NDArray[Any], n_folds: int, root: int
-) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-    """Training and test indices of each fold."""
-    random_state = seed(root, dataset, f"{SEED} folds")
-    yield from StratifiedKFold(n_folds, shuffle=True, random_state=random_state).split(np.zeros(len(y)), y)
 
 
 def without_classes(

@@ -13,7 +13,7 @@ import pandas as pd
 from skem import datasets
 from skem.datasets import Table
 from skem.repro import protocols
-from skem.repro.comparison import jobs as comparison_jobs
+from skem.repro.comparison import tables
 from skem.repro.comparison.pages import failures
 from skem.repro.config.validation import suggestion
 from skem.repro.render.format import document, interval
@@ -55,10 +55,10 @@ def compare(table: Table, jobs: Mapping[str, Mapping[str, Any]], root: int) -> p
     dataset = table.path if table.path in datasets.names() else NAME
 
     def fit(method: str, job: Mapping[str, Any]) -> Histories:
-        rows = comparison_jobs.drawn_rows(dataset, codes, job["max_rows"], root)
+        rows = tables.drawn_rows(dataset, codes, job["max_rows"], root)
         y, keys = codes[rows], {"dataset": dataset, "method": method}
-        found = comparison_jobs.cross_validate(keys, job, (table.X[rows], y), root).predictions
-        tested = np.concatenate([test for _, test in comparison_jobs.folds(dataset, y, job["n_folds"], root)])
+        found = tables.cross_validate(keys, job, (table.X[rows], y), root).predictions
+        tested = np.concatenate([test for _, test in tables.folds(dataset, y, job["n_folds"], root)])
         columns = {"method": method, "fold": found["fold"], "line": table.lines[rows][tested]}
         columns |= {key: classes[found[key]] for key in ("label", "predicted")}
         return Histories(pd.DataFrame(columns | {"log_loss": found["log_loss"]}).to_dict("records"))

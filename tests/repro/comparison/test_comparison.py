@@ -16,7 +16,7 @@ from sklearn.metrics import log_loss
 
 from skem import PSKEMClassifier
 from skem.images import Deskew, UnitRange, WindowPCA
-from skem.repro.comparison import configuration, figures, images, jobs, measurement, pages, summary
+from skem.repro.comparison import configuration, figures, images, jobs, measurement, pages, summary, tables
 from skem.repro.config import experiments
 from skem.repro.config.documents import ConfigurationError
 from skem.repro.files import read_table, write_arrays, write_json
@@ -212,7 +212,7 @@ def test_every_method_is_tested_on_the_same_folds(tmp_path):
 def test_missing_values_are_imputed_for_methods_that_do_not_accept_them():
     X, y = np.random.default_rng(0).normal(size=(40, 3)), np.repeat([0, 1], 20)
     X[::5, 1] = np.nan
-    found = jobs.cross_validate({"dataset": "made"}, {"model": "lda", "n_folds": 2}, (X, y), 0)
+    found = tables.cross_validate({"dataset": "made"}, {"model": "lda", "n_folds": 2}, (X, y), 0)
     assert len(found.history) == 2
 
 
