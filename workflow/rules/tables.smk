@@ -70,12 +70,7 @@ rule table:
         claims="config/claims.csv",
     output:
         csv="results/tables/{experiment}.csv",
-        md=report(
-            "results/tables/{experiment}.md",
-            category="Accuracy",
-            labels={"table": "{experiment}"},
-            caption="../report/table.rst",
-        ),
+        md="results/tables/{experiment}.md",
         tex="results/tables/{experiment}.tex",
         summary="results/tables/{experiment}_summary.csv",
     wildcard_constraints:
