@@ -28,6 +28,10 @@ include: "workflow/rules/regress.smk"
 include: "workflow/rules/report.smk"
 
 
+gc.freeze()
+gc.enable()
+
+
 rule all:
     default_target: True
     input:
@@ -53,9 +57,6 @@ if workflow.is_main_process:
 with plain_faults():  # Snakemake ends in a traceback at an unknown target
     known = {path.stem for path in Path("config/experiments").glob("*.yaml")}
     targets.check(TARGETS, list(workflow.rules), known - set(EXPERIMENTS))
-
-gc.freeze()
-gc.enable()
 
 
 onstart:

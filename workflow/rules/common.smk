@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-gc.disable()  # all that is made while the rules are read stays; the end of the Snakefile enables it again
-
 # The library of this checkout runs, whichever is installed: in this process, in jobs, and in processes that they start.
 sys.path.insert(0, workflow.basedir)
 if os.environ.get("PYTHONPATH", "").split(os.pathsep)[0] != workflow.basedir:
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [workflow.basedir, os.environ.get("PYTHONPATH")]))
 # Figures are files. The backend of a notebook would end the import of Matplotlib in each job.
 os.environ["MPLBACKEND"] = "agg"
+# All that is made while the rules are read stays. The Snakefile enables the collector again.
+gc.disable()
 
 from snakemake import cli
 
