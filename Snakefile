@@ -28,6 +28,10 @@ include: "workflow/rules/regress.smk"
 include: "workflow/rules/report.smk"
 
 
+gc.freeze()
+gc.enable()
+
+
 rule all:
     default_target: True
     input:

@@ -323,7 +323,7 @@ def compare(
 def classes(cell: Cell) -> Rows:
     """Time the model of Table 1 of Pulford (2022) on a data set, beside the paper and an implementation without classes."""
     path = "config/config.yaml"
-    study = load_study(read_mapping(path), [path], evaluators=False)
+    study = load_study(read_mapping(path), [path])
     entry = study.experiments["table1"]["data_sets"][cell.size]
     name = entry["paper"]["setting"]
     method = next(method for method, how in entry["methods"].items() if name in how["settings"])

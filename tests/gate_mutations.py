@@ -31,17 +31,15 @@ from skem.repro.study import load_study
 threads.limit_process(1)
 name = sys.argv[1]
 if name in ("ionosphere", "rice"):
-    study = load_study(read_mapping("config/config.yaml"), ["config/config.yaml"], rows=False)
-    record = cases.measure(name, cases.work(study, name) | {"runs": 3})
+    study = load_study(read_mapping("config/config.yaml"), ["config/config.yaml"])
+    record = cases.measure(name, study.regress_work(name) | {"runs": 3})
 else:
     record = estimators.measure(name)
 print(json.dumps(record))
 """
 TIMES = """
-from skem.repro.config.documents import read_mapping
 from skem.repro.gate import comparison, timing
-settings = read_mapping("config/regress.yaml")["timing"]
-print(comparison.compare_times(timing.measure("HEAD", **settings)).to_json(orient="records"))
+print(comparison.compare_times(timing.measure("HEAD")).to_json(orient="records"))
 """
 # A data set, or the beginning of the names of small fits; file below skem; code; replacement.
 MUTATIONS = [

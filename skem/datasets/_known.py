@@ -86,7 +86,8 @@ def entries() -> dict[str, dict[str, Any]]:
     for i, path in enumerate(registries()):
         where = f"SKEM_DATASETS={path}" if i else str(path)
         try:
-            own = yaml.safe_load(path.read_text(encoding="utf-8"))
+            loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the first is ten times as fast
+            own = yaml.load(path.read_text(encoding="utf-8"), loader)
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
             raise ValueError(f"{where} cannot be read: {error}; name a YAML file") from error
         _check_entries(where, own)

@@ -23,7 +23,7 @@ from skem.plots.components import (
 from skem.plots.iterations import accuracy_by_iteration
 from skem.plots.sharing import accuracy_by_sharing, shared_components
 from skem.plots.starts import advantage
-from skem.plots.times import engine_scaling, regression_history
+from skem.plots.times import engine_scaling
 
 __all__ = [
     "WIDTHS",
@@ -34,7 +34,6 @@ __all__ = [
     "cost_by_components",
     "criterion_by_components",
     "engine_scaling",
-    "regression_history",
     "shared_components",
     "sharing_by_components",
 ]

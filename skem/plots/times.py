@@ -1,11 +1,11 @@
-"""Seconds: of engines by size, and of the regression test by commit."""
+"""Seconds of engines by size."""
 
 from __future__ import annotations
 
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
-from skem.plots._panels import MARKS, add_legend, check, grid, inches
+from skem.plots._panels import MARKS, check, grid, inches
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,39 +61,3 @@ def engine_scaling(peers: pd.DataFrame, *, columns: int | None = None, width: fl
     for ax in axes[:, 0]:
         ax.set_ylabel("seconds per iteration")
     return axes
-
-
-def regression_history(
-    history: pd.DataFrame, *, columns: int | None = None, width: float | None = None
-) -> Any:
-    """Change of each time from run to run of the regression test, and the runs that failed.
-
-    Parameters
-    ----------
-    history : DataFrame
-        With columns date (ISO 8601), case, kind, change (of the time, a fraction) and verdict; rows of kind "time" with
-        a change are drawn.
-    columns, width
-        See `skem.plots`.
-
-    Returns
-    -------
-    Axes
-        Change of each case's time in percent over the runs; a cross where the verdict is "slower".
-    """
-    check(history, "regression_history", labels=("date", "case", "kind", "verdict"), numbers=("change",))
-    width = inches(columns, width, 9.0)
-    ax = grid(1, 1, width, 0.5, legend=0.8)[0, 0]
-    runs = {date: i for i, date in enumerate(dict.fromkeys(history["date"]))}
-    times = history[(history["kind"] == "time") & history["change"].notna()]
-    for (case, part), (mark, dash) in zip(times.groupby("case", sort=False), cycle(MARKS), strict=False):
-        x, y = part["date"].map(runs), 100 * part["change"]
-        ax.plot(x, y, marker=mark, linestyle=dash, markersize=4, linewidth=0.8, label=case)
-        bad = part["verdict"] == "slower"
-        ax.plot(x[bad], y[bad], "x", color="red", markersize=10)
-    ax.axhline(0, linewidth=0.6, color="grey")
-    ax.set_xticks(list(runs.values()), [date[:10] for date in runs], rotation=45, fontsize="x-small")
-    ax.set_ylabel("change of time (%)")
-    ax.set_xlabel("run of the regression test")
-    add_legend(ax.figure, width)
-    return ax

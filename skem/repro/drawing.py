@@ -67,7 +67,8 @@ class Figure:
 def captions(project: str | Path = ".") -> dict[str, dict[str, str]]:
     """Read the title and the text of every figure's caption, by name of file."""
     paths = sorted(Path(project, "workflow/report").glob("*.yaml"))
-    texts = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in paths]
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the first is ten times as fast
+    texts = [yaml.load(path.read_text(encoding="utf-8"), loader) for path in paths]
     return {name: caption for text in texts for name, caption in text.items()}
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,12 @@ from skem.repro.config.described import DescribedDataSets
 from skem.repro.config.documents import ConfigurationError, Files, file_with, gathered, read_mapping, refuse
 from skem.repro.config.models import Config, DataSet, with_default_features
 from skem.repro.config.validation import parsed, suggestion, unknown
-from skem.repro.gate import settings as gate_settings
+from skem.repro.files import write_text
 from skem.repro.ledger import sentences, stated_claims
 from skem.repro.training.settings import Setting
+
+REGRESS_RUNS = 10
+"""Runs of every fit of the regression test."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +38,8 @@ class Study:
     titles: dict[str, str]  # of papers
     papers: dict[str, Any]  # settings of the papers that are built
     comparison: comparison_configuration.Comparison
-    regress: dict[str, Any]
     regress_features: dict[str, Any]  # recipes of config/config.yaml, whatever the overlays
-    regress_settings: list[Setting]
+    regress_settings: list[Setting]  # of the regression test
 
     @cached_property
     def units(self) -> dict[tuple[str, str, str], list[Setting]]:
@@ -66,14 +69,23 @@ class Study:
             if all("paper" in entry for entry in experiment["data_sets"].values())
         ]
 
+    def regress_work(self, dataset: str) -> dict[str, Any]:
+        """Fits of the regression test on a data set, as `skem.repro.gate.cases.measure` takes them."""
+        settings = [asdict(setting) for setting in self.regress_settings if setting.dataset == dataset]
+        return {"spec": self.regress_features[dataset], "runs": REGRESS_RUNS, "settings": settings}
+
 
 def load_study(
-    config: Mapping[str, Any], files: Files, folder: str | Path = "config", rows: bool = True
+    config: Mapping[str, Any],
+    files: Files,
+    folder: str | Path = "config",
+    rows_checked: str | Path | None = None,
 ) -> Study:
     """Read and check everything that a run is made of; `ConfigurationError` with the faults of all files.
 
-    ``files`` are the sources of the merged ``config``, overlays last, a dict for ``--config``. ``rows`` checks the rows that
-    measure claims, which imports the functions of all papers.
+    ``files`` are the sources of the merged ``config``, overlays last, a dict for ``--config``. The rows that measure claims are
+    checked if a path ``rows_checked`` is given, which then has the hash of what they were last checked with: a check imports the
+    functions of all papers, and takes as long as everything else.
     """
     folder = Path(folder)
     faults: list[str] = []
@@ -109,11 +121,15 @@ def load_study(
         numbers = set(claims.loc[claims["kind"] == "number", "id"])
     changes = given if isinstance(given := config.get("papers"), Mapping) else {}
     faults += unknown(changes, papers.names(folder), f"{file_with(['papers'], files)}: papers")
+    content = _content(folder, changes) if rows_checked else ""
+    is_checked = not rows_checked or (
+        Path(rows_checked).exists() and Path(rows_checked).read_text() == content
+    )
     paper_settings = {}
     for name in papers.names(folder):
         with gathered(faults):
             paper_settings[name] = papers.settings(name, folder, changes.get(name))
-            if rows and numbers is not None:
+            if not is_checked and numbers is not None:
                 papers.check(name, claims, paper_settings[name], folder)
 
     settings: dict[tuple[str, str, str], Setting] = {}
@@ -134,24 +150,33 @@ def load_study(
                 key = (setting.dataset, setting.method, setting.name)
                 if settings.setdefault(key, setting) != setting:
                     faults.append(f"{where}: {'/'.join(key)} is another setting in another experiment")
-    comparison, regress, regress_settings = None, {}, []
+    comparison, regress_settings = None, []
     with gathered(faults):
         comparison = comparison_configuration.read(folder / "comparison.yaml")
     basic_features = {name: entry.features for name, entry in basic.datasets.items()}
     with gathered(faults):
-        regress = gate_settings.read(folder / "regress.yaml", basic.datasets)
         regress_settings = expansion.settings(
             f"{folder}/experiments/regress.yaml",
             experiments.read("regress", folder / "experiments"),
             basic_features,
-            dict.fromkeys(basic.datasets, 0) | regress["accuracy"]["runs"],
+            dict.fromkeys(basic.datasets, REGRESS_RUNS),
         )
     if faults or comparison is None:
         raise ConfigurationError(*faults)
+    if rows_checked and not is_checked:
+        write_text(rows_checked, content)
     return Study(
         *(checked, contents, settings, claims, titles, paper_settings),
-        *(comparison, regress, basic_features, regress_settings),
+        *(comparison, basic_features, regress_settings),
     )
+
+
+def _content(folder: Path, changes: Mapping[str, Any]) -> str:
+    """Hash of the configuration, and of the code that measures claims."""
+    digest = hashlib.sha256(repr(changes).encode())
+    for path in sorted([*folder.rglob("*.*"), *Path(papers.__file__).parents[1].rglob("*.py")]):
+        digest.update(path.as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 def _config(config: Mapping[str, Any], files: Files) -> Config:

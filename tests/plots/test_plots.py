@@ -92,9 +92,6 @@ PEERS = pd.DataFrame(
     ]
     + [{"part": "exponents", "size": "N", "engine": "skem", "exponent": 1.0}]
 )
-HISTORY = pd.DataFrame(
-    {"date": ["2024-01-01", "2024-01-02"], "case": "skem", "kind": "time", "change": [0.0, 0.1], "verdict": "same"}
-)  # fmt: skip
 TIDY = {
     "accuracy_by_components": configurations()[
         ["method", "protocol", "partition", "block_size", "n_components", "accuracy", "sd"]
@@ -112,7 +109,6 @@ TIDY = {
     ),
     "engine_scaling": PEERS,
     "shared_components": circles(),
-    "regression_history": HISTORY,
     "sharing_by_components": configurations()[
         ["partition", "block_size", "n_components", "shared_proportion"]
     ],
@@ -159,7 +155,6 @@ def test_style_of_the_user(name):
         cycle = [to_rgba(colour) for colour in plt.rcParams["axes.prop_cycle"].by_key()["color"]]
         drawn = {to_rgba(line.get_color()) for ax in figure.axes for line in ax.get_lines()}
         ours = {to_rgba("white"), to_rgba("grey"), to_rgba(plt.rcParams["text.color"])}
-        ours |= {to_rgba("red")} if name == "regression_history" else set()
         assert drawn <= {*cycle, *ours}
         assert drawn & {*cycle, to_rgba("white")}
         assert figure.get_facecolor() == to_rgba("black")
@@ -218,7 +213,7 @@ def test_tables_without_a_paper(name):
     assert "paper" not in words
     assert "MNIST" not in words
     faint = [line for ax in axes.flat for line in ax.get_lines() if line.get_color() == "grey"]
-    assert name == "regression_history" or not faint
+    assert not faint
     plt.close("all")
     for column in table:
         with pytest.raises(ValueError, match=f"lacks column '{column}'") as error:

@@ -1,4 +1,5 @@
 # The configuration, checked before any job, and the names that all rules share.
+import gc
 import json
 import os
 import sys
@@ -13,6 +14,8 @@ if os.environ.get("PYTHONPATH", "").split(os.pathsep)[0] != workflow.basedir:
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [workflow.basedir, os.environ.get("PYTHONPATH")]))
 # Figures are files. The backend of a notebook would end the import of Matplotlib in each job.
 os.environ["MPLBACKEND"] = "agg"
+# All that is made while the rules are read stays. The Snakefile enables the collector again.
+gc.disable()
 
 from snakemake import cli
 
@@ -64,7 +67,8 @@ with plain_faults():
     STUDY = load_study(
         config,
         [*CONFIG_FILES, dict(workflow.config_settings.config)],
-        rows=workflow.is_main_process,  # processes of jobs do not check the claims again
+        # Processes of jobs do not check the rows of claims again.
+        rows_checked=".snakemake/rows_checked" if workflow.is_main_process else None,
     )
 
 SEED = STUDY.config.seed

@@ -75,8 +75,6 @@ rule comparison_fit:
         job=lambda wildcards: COMPARISON.job(*wildcards),
         seed=SEED,
         code=code("comparison_fit"),
-        module=lambda wildcards: COMPARISON.module(wildcards.part),
-        part=lambda wildcards: code_of(f"{COMPARISON.module(wildcards.part).replace('.', '/')}.py"),
         # An optional package that is installed later counts.
         optional=lambda wildcards: (
             find_spec("lightgbm") is not None if wildcards.method.startswith("lightgbm") else None

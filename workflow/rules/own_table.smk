@@ -27,9 +27,9 @@ rule compare:
         lambda wildcards: [f"results/data/{OWN}.json" if REGISTERED else OWN],
     output:
         csv=f"results/own/{OWN_STEM}.csv",
-        md=report(f"results/own/{OWN_STEM}.md", category="A table of your own"),
+        md=f"results/own/{OWN_STEM}.md",
         predictions=f"results/own/{OWN_STEM}_predictions.csv",
-        svg=report(f"results/own/{OWN_STEM}.svg", category="A table of your own"),
+        svg=f"results/own/{OWN_STEM}.svg",
         pdf=f"results/own/{OWN_STEM}.pdf",
         png=f"results/own/{OWN_STEM}.png",
     threads: 1

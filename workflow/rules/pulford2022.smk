@@ -92,12 +92,7 @@ rule study:
         pages="config/tables/pulford2022.yaml",
     output:
         csv="results/tables/{study}.csv",
-        md=report(
-            "results/tables/{study}.md",
-            category="Studies",
-            labels={"table": "{study}"},
-            caption="../report/study.rst",
-        ),
+        md="results/tables/{study}.md",
     wildcard_constraints:
         study="|".join(STUDIES) or "none",
     localrule: True

@@ -1,10 +1,10 @@
 # Regression test: snakemake regress --cores all, or with --config base=REVISION. Every run measures everything again.
-from skem.repro.gate import cases, revisions
+from skem.repro.gate import revisions
 
-REGRESS = STUDY.regress
 REFERENCE_QUANTITIES = "results/reference/regress.json"
 REGRESS_ACCURACY = expand(
-    "results/regress/accuracy/{dataset}.json", dataset=[*REGRESS["accuracy"]["runs"], "estimators"]
+    "results/regress/accuracy/{dataset}.json",
+    dataset=[*dict.fromkeys(setting.dataset for setting in STUDY.regress_settings), "estimators"],
 )
 
 try:
@@ -25,7 +25,7 @@ except ValueError as error:
 
 def regress_work(wildcards):
     """Fits of a data set; None for those of estimators, which need no data."""
-    return None if wildcards.dataset == "estimators" else cases.work(STUDY, wildcards.dataset)
+    return None if wildcards.dataset == "estimators" else STUDY.regress_work(wildcards.dataset)
 
 
 rule regress_accuracy:
@@ -57,7 +57,6 @@ rule regress_times:
         runtime=lambda wildcards, attempt: 120 * attempt,
         slurm_extra="'--exclusive'",
     params:
-        **REGRESS["timing"],
         base=REGRESS_BASE,
         again=STARTED,
     message:
@@ -75,8 +74,8 @@ rule regress:
     params:
         base=REGRESS_BASE,
         reference=REFERENCE_QUANTITIES,
-        # Not outputs, which Snakemake deletes when the job fails.
-        stem="results/regress",
+        # Not an output, which Snakemake deletes when the job fails.
+        path="results/regress.csv",
         allowed=("not decided",) if STUDY.config.undecided else (),
     message:
         "comparing with {params.reference}"

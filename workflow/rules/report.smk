@@ -49,8 +49,3 @@ rule pages:
         "rendering README.md and pages of docs"
     script:
         "../scripts/pages.py"
-
-
-use rule pages as findings with:
-    message:
-        "rendering README.md and pages of docs"

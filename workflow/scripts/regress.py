@@ -7,5 +7,5 @@ from skem.repro.gate import report
 
 with plain_errors():
     files, params = snakemake.input, snakemake.params
-    known = params.reference, files.accuracy, files.times, params.base, params.stem
+    known = params.reference, files.accuracy, files.times, params.base, params.path
     sys.exit(report.compare(*known, allowed=params.allowed))

@@ -4,5 +4,4 @@ from skem.repro.files import plain_errors, write_table
 from skem.repro.gate import timing
 
 with plain_errors():
-    params = snakemake.params
-    write_table(snakemake.output[0], timing.measure(params.base, params.rounds, params.pairs, params.minutes))
+    write_table(snakemake.output[0], timing.measure(snakemake.params.base))

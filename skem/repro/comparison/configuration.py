@@ -22,6 +22,9 @@ SCORES = {
 }
 """Titles of the scores of outliers."""
 
+SHARED = ("runs", "n_folds", "max_rows", "test_fraction", "n_features")
+"""Keys of a part, or of a data set, that concern the jobs of all its methods."""
+
 Part = Literal["images", "tables", "test", "outliers", "left_out"]
 """Parts of the comparison: ``tables`` are the development tables, ``test`` the test tables."""
 
@@ -148,27 +151,29 @@ class Comparison(Strict):
             raise ValueError(f"tables.test has {min(common)}, a development table; a table has one group")
         return self
 
+    def section(self, part: Part) -> dict[str, Any]:
+        """Return the section of a part; those of development and test tables have their own ``data_sets`` and ``group_notes``."""
+        group = {"tables": "development", "test": "test"}.get(part)
+        if group is None:
+            return dict(getattr(self, part))
+        tables: dict[str, Any] = dict(self.tables)
+        return tables | {"data_sets": tables[group], "group": group, "group_notes": tables[f"{group}_notes"]}
+
     def data_sets(self, part: Part) -> list[str]:
         """Data sets of a part."""
-        if group := {"tables": "development", "test": "test"}.get(part):
-            return list(self.tables[group])  # type: ignore[literal-required]
-        return list(getattr(self, part)["data_sets"])
+        return list(self.section(part)["data_sets"])
 
     def methods(self, part: Part, dataset: str = "") -> dict[str, Any]:
         """Methods by label; those of the tables are the entries of the registry that take part."""
-        if part == "images":
-            return dict(self.images["data_sets"][dataset]["methods"])
-        if part in ("outliers", "left_out"):
-            return dict(getattr(self, part)["methods"])
+        section = self.section(part)
+        place = section["data_sets"][dataset] if part == "images" else section
+        if "methods" in place:
+            return dict(place["methods"])
         return {
             name: {"model": name, "params": dict(entry.comparison)}
             for name, entry in entries().items()
             if entry.comparison is not None
         }
-
-    def module(self, part: Part) -> str:
-        """Module whose ``fit`` measures a method."""
-        return f"skem.repro.comparison.{'tables' if part == 'test' else part}"
 
     def jobs(self, part: Part) -> list[tuple[str, str]]:
         """Data sets and methods of a part, one pair per job."""
@@ -178,23 +183,14 @@ class Comparison(Strict):
 
     def job(self, part: Part, dataset: str, method: str) -> dict[str, Any]:
         """Return the parameters of a job besides its features."""
-        folds = self.tables, ("n_folds", "max_rows")
-        shared: dict[str, tuple[Mapping[str, Any], tuple[str, ...]]] = {
-            "images": (self.images, ("runs",)),
-            "tables": folds,
-            "test": folds,
-            "left_out": (self.left_out, ("max_rows", "test_fraction")),
-        }
-        settings, names = shared.get(part, ({}, ()))
-        job = {name: settings[name] for name in names}
-        if part == "images":
-            entry = self.images["data_sets"][dataset]
-            job |= {key: entry[key] for key in ("n_features",) if key in entry}
-        return job | self.methods(part, dataset)[method]
+        section = self.section(part)
+        entry = section["data_sets"][dataset] if part == "images" else {}
+        shared = {key: place[key] for place in (section, entry) for key in SHARED if key in place}
+        return shared | self.methods(part, dataset)[method]
 
     def features(self, part: Part, dataset: str) -> dict[str, Any]:
         """Recipe of the features of images, and ``outside``, the data set of the outliers, if there is one."""
-        entry = getattr(self, part)["data_sets"][dataset]
+        entry = self.section(part)["data_sets"][dataset]
         return entry["features"] | {key: entry[key] for key in ("outside",) if key in entry}
 
     def titles(self) -> dict[str, str]:

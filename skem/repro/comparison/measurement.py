@@ -1,15 +1,17 @@
-"""Measurements of classifiers: decisions, probabilities, and seconds of one core."""
+"""Measurements of classifiers: decisions, probabilities, recognition of outliers, and seconds of one core."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import process_time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator
+from sklearn.metrics import roc_auc_score
 
 from skem import metrics
 from skem.repro.training.classifiers import log_proba
@@ -24,52 +26,90 @@ EPSILON = float(np.finfo(np.float64).eps)
 Samples = tuple[NDArray[Any], NDArray[Any]]
 """Features (n, M) and labels (n,), from zero on."""
 
-Fit = tuple[BaseEstimator, Samples, Samples]
-"""A classifier, training samples and test samples."""
+
+class Case(NamedTuple):
+    """A fit. Outliers are test samples of a class or data set that the training samples lack."""
+
+    keys: Mapping[str, Any]  # columns of its rows, such as the number of the run
+    estimator: BaseEstimator
+    train: Samples
+    test: Samples
+    is_outlier: NDArray[np.bool_] | None = None  # (n_test,)
 
 
-def measure_all(keys: Mapping[str, Any], counter: str, fits: Iterable[Fit]) -> Histories:
-    """Measure each fit; rows have the ``keys`` and the number of the fit as ``counter``, "run" or "fold".
+def margin(estimator: BaseEstimator, X: ArrayLike) -> NDArray[np.float64]:
+    """Lead of the first class over the second; of two classes, the distance from the boundary, (n,)."""
+    decision = np.asarray(estimator.decision_function(X))
+    if decision.ndim == 1:
+        return np.abs(decision)
+    largest = np.partition(decision, -2, axis=1)[:, -2:]
+    return largest[:, 1] - largest[:, 0]
 
-    Predictions are arrays over the test samples of all fits: ``counter``, label, predicted, log_loss.
+
+SCORES: dict[str, Callable[[Any, ArrayLike], NDArray[np.float64]]] = {
+    "density": lambda model, X: model.score_samples(X),
+    "density_after": lambda model, X: logsumexp(
+        model.class_log_density(X) + np.log(model.class_prior_), axis=1
+    ),
+    "certainty": lambda model, X: model.predict_log_proba(X).max(axis=1),
+    "margin": margin,
+}
+"""Scores of a fitted model and samples, which should be low for outliers; titles are in `configuration.SCORES`."""
+
+
+def measure(keys: Mapping[str, Any], cases: Iterable[Case], scores: Sequence[str] = ()) -> Histories:
+    """Fit the classifier of each case: a row with its decisions, or a row for each of the `SCORES` of outliers.
+
+    Rows have ``keys``, those of the case, n_train and n_features. Seconds are CPU seconds of all threads together. Predictions,
+    which outliers have none of, are arrays over the test samples of all cases: the key of the case, label, predicted, log_loss.
     """
     found, predictions = Histories(), []
-    for number, (estimator, train, test) in enumerate(fits):
-        scores, seconds, predicted, log_loss = measure(estimator, train, test)
-        row = {**keys, counter: number}
-        sizes = {"n_train": len(train[1]), "n_features": train[0].shape[1], "n_test": len(test[1])}
-        found.history.append(row | sizes | scores)
-        found.seconds.append(row | seconds)
-        numbers = np.full(len(predicted), number, dtype=np.int16)
-        predictions.append((numbers, test[1].astype(np.int16), predicted.astype(np.int16), log_loss))
-    names = counter, "label", "predicted", "log_loss"
-    found.predictions = dict(zip(names, map(np.concatenate, zip(*predictions, strict=True)), strict=True))
+    for case in cases:
+        (X, y), sizes = case.test, {"n_train": len(case.train[1]), "n_features": case.train[0].shape[1]}
+        begun = process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an iteration limit is part of a method
+            fitted = case.estimator.fit(*case.train)
+            trained = process_time()
+            values = [SCORES[name](fitted, X) for name in scores]
+            predicted = None if scores else fitted.predict(X)
+        seconds = {"fit": trained - begun, "predict": process_time() - trained}
+        found.seconds.append({**keys, **case.keys} | seconds)
+        for name, value in zip(scores, values, strict=True):
+            row = {**keys, "score": name, **case.keys} | sizes
+            found.history.append(row | {"auroc": float(roc_auc_score(case.is_outlier, -value))})
+        if predicted is not None:
+            decided, losses = decisions(fitted, case.test, predicted)
+            found.history.append({**keys, **case.keys} | sizes | {"n_test": len(y)} | decided)
+            ((_, number),) = case.keys.items()
+            numbers = np.full(len(y), number, dtype=np.int16)
+            predictions.append((numbers, y.astype(np.int16), predicted.astype(np.int16), losses))
+    if predictions:
+        names = *case.keys, "label", "predicted", "log_loss"
+        arrays = map(np.concatenate, zip(*predictions, strict=True))
+        found.predictions = dict(zip(names, arrays, strict=True))
     return found
 
 
-def measure(
-    estimator: BaseEstimator, train: Samples, test: Samples
-) -> tuple[dict[str, float], dict[str, float], NDArray[Any], NDArray[np.float64]]:
-    """Fit a copy and evaluate it on the test samples: scores, CPU seconds of all threads together, predictions, log-losses.
+def decisions(
+    fitted: BaseEstimator, test: Samples, predicted: NDArray[Any]
+) -> tuple[dict[str, float], NDArray[np.float64]]:
+    """Evaluate on test samples: accuracy (%), log_loss (nats), calibration_error (%, 15 bins), and the log-losses (n,).
 
-    Scores are accuracy (%), log_loss (nats) and calibration_error (%, 15 bins). The latter two, and the log-losses of the
-    samples, are NaN without probabilities. Log-losses are those of scikit-learn's ``log_loss``, with probabilities between
-    `EPSILON` and one less `EPSILON`.
+    The latter three are NaN without probabilities. Log-losses are those of scikit-learn's ``log_loss``, with probabilities
+    between `EPSILON` and one less `EPSILON`.
     """
-    fitted, begun = clone(estimator), process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an iteration limit is part of a method
-        fitted.fit(*train)
-        trained = process_time()
-        predicted = fitted.predict(test[0])
-    seconds = {"fit": trained - begun, "predict": process_time() - trained}
-    scores = {"accuracy": 100 * float(np.mean(predicted == test[1]))}
-    losses, scores["log_loss"], scores["calibration_error"] = np.full(len(predicted), np.nan), np.nan, np.nan
-    posterior = log_proba(fitted, test[0])
-    if posterior is not None:
-        posterior, codes = posterior.astype(np.float64), np.searchsorted(fitted.classes_, test[1])
-        true = posterior[np.arange(len(codes)), codes]
-        losses = -np.clip(true, np.log(EPSILON), np.log1p(-EPSILON))
-        scores["log_loss"] = float(losses.mean())
-        scores["calibration_error"] = 100 * metrics.expected_calibration_error(codes, posterior)
-    return scores, seconds, predicted, losses
+    X, y = test
+    scores = {
+        "accuracy": 100 * float(np.mean(predicted == y)),
+        "log_loss": np.nan,
+        "calibration_error": np.nan,
+    }
+    posterior = log_proba(fitted, X)
+    if posterior is None:
+        return scores, np.full(len(y), np.nan)
+    posterior, codes = posterior.astype(np.float64), np.searchsorted(fitted.classes_, y)
+    losses = -np.clip(posterior[np.arange(len(codes)), codes], np.log(EPSILON), np.log1p(-EPSILON))
+    scores["log_loss"] = float(losses.mean())
+    scores["calibration_error"] = 100 * metrics.expected_calibration_error(codes, posterior)
+    return scores, losses

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -22,46 +22,28 @@ UNAVAILABLE = "Not available."
 
 def markdown(part: Part, tables: Mapping[str, pd.DataFrame], settings: Comparison) -> dict[str, str]:
     """The tables of a part as Markdown, by name; the ranks stand above those of the tables."""
-    names, own = settings.titles(), getattr(settings, part, {})
+    names, own, table = settings.titles(), settings.section(part), tables[part]
     if part in ("tables", "test"):
-        group = "development" if part == "tables" else "test"
-        notes = [settings.tables["notes"], settings.tables[f"{group}_notes"]]  # type: ignore[literal-required]
-        prefix, means = "test_" if part == "test" else "", tables[part]
-        notes += _earlier(means, set(settings.methods(part)), settings.data_sets(part))
-        blocks = [NOT_RUN] if not len(means) else _ranks(means, tables[f"{prefix}ranks"], names)
-        title = f"Classifier comparison: {group} tables"
-        return {part: document(title, *notes, *blocks, *failures(means, names))}
+        ranked = tables["test_ranks" if part == "test" else "ranks"]
+        blocks = _ranks(table, ranked, names) if len(table) else [NOT_RUN]
+        notes, title = [own["notes"], own["group_notes"]], f"{own['group']} tables"
+        return {part: document(f"Classifier comparison: {title}", *notes, *blocks, *failures(table, names))}
     if part == "left_out":
-        table = tables["left_out"]
-        blocks = [left_out(table, names), *failures(table, names)]
-        return {"left_out": document("Classifier comparison: classes left out", own["notes"], *blocks)}
+        blocks = [own["notes"], left_out(table, names), *failures(table, names)]
+        return {part: document("Classifier comparison: classes left out", *blocks)}
     titles = {name: entry["title"] for name, entry in own["data_sets"].items()}
     if part == "outliers":
-        table = tables["outliers"]
-        blocks = [_outliers(table, names, titles), *failures(table, names, titles)]
-        return {"outliers": document("Classifier comparison: outliers", own["notes"], *blocks)}
-
-    def by_dataset(name: str, text: Callable[..., pd.DataFrame]) -> dict[str, pd.DataFrame]:
+        blocks = [own["notes"], _outliers(table, names, titles), *failures(table, names, titles)]
+        return {part: document("Classifier comparison: outliers", *blocks)}
+    found = {}
+    for name, title, notes, text in (
+        ("images", "images", own["notes"], _images),
+        ("images_timing", "seconds", own["timing_notes"], _seconds),
+    ):
         groups = tables[name].groupby("dataset", sort=False)
-        return {titles[str(dataset)]: text(rows, names) for dataset, rows in groups}
-
-    images = [own["notes"], by_dataset("images", _images)]
-    seconds = [own["timing_notes"], by_dataset("images_timing", _seconds)]
-    return {
-        "images": document("Classifier comparison: images", *images),
-        "images_timing": document("Classifier comparison: seconds", *seconds),
-    }
-
-
-def _earlier(means: pd.DataFrame, methods: set[str], data_sets: Sequence[str]) -> list[str]:
-    """Remark on results of methods that the configuration no longer has."""
-    if not len(means) or set(means["method"]) <= methods:
-        return []
-    n = means["dataset"].nunique()
-    return [
-        f"The results below are of an earlier version: {n} of the {len(data_sets)} tables, other methods and searches, and "
-        "log-losses in which an exact zero costs 744 nats. The next run replaces them."
-    ]
+        shown = {titles[str(dataset)]: text(rows, names) for dataset, rows in groups}
+        found[name] = document(f"Classifier comparison: {title}", notes, shown)
+    return found
 
 
 def outcomes(ranked: pd.DataFrame) -> pd.DataFrame:

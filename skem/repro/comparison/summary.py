@@ -78,7 +78,8 @@ def tables(part: Part, values: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataF
     """Tables of a part by name, from `joined` measurements; without measurements they are empty."""
     measured = values[part]
     if part == "images":
-        return {"images": of_images(measured), "images_timing": of_seconds(values["images_timing"])}
+        seconds = values["images_timing"].groupby(KEYS, sort=False)[["fit", "predict"]].median()
+        return {"images": of_images(measured), "images_timing": seconds.reset_index()}
     if part == "outliers":
         return {"outliers": measured}
     if part == "left_out":
@@ -117,27 +118,23 @@ def of_images(scores: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def of_seconds(seconds: pd.DataFrame) -> pd.DataFrame:
-    """Medians over runs of the seconds to fit and to predict, by data set and method."""
-    return seconds.groupby(KEYS, sort=False)[["fit", "predict"]].median().reset_index()
-
-
 def of_tables(scores: pd.DataFrame) -> pd.DataFrame:
     """`SIZES` of the first fold and means over folds of `MEASURES`, by data set and method; ``error`` if a method failed."""
     groups = scores.groupby(KEYS, sort=False)
-    means = groups[SIZES].first().join(groups[MEASURES].mean())
-    return (means.join(groups["error"].first()) if "error" in scores else means).reset_index()
+    return _with_errors(groups[SIZES].first().join(groups[MEASURES].mean()), groups)
 
 
 def of_left_out(scores: pd.DataFrame) -> pd.DataFrame:
     """Mean auroc over the classes left out, by data set, method and score, and n_classes; ``error`` if a method failed."""
-    if not len(scores):
-        return scores
-    if "score" not in scores:  # every method failed
+    if "score" not in scores:  # every method failed, or none was measured
         return scores
     groups = scores.groupby([*KEYS, "score"], sort=False, dropna=False)
     means = groups["auroc"].agg(["size", "mean"]).set_axis(["n_classes", "auroc"], axis=1)
-    return (means.join(groups["error"].first()) if "error" in scores else means).reset_index()
+    return _with_errors(means, groups)
+
+
+def _with_errors(means: pd.DataFrame, groups: Any) -> pd.DataFrame:
+    return (means.join(groups["error"].first()) if "error" in groups.obj else means).reset_index()
 
 
 def ranks(table: pd.DataFrame, measure: str, larger_is_better: bool) -> pd.DataFrame:

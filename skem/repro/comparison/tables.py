@@ -12,9 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
-from skem import datasets
-from skem.repro.comparison.measurement import SEED, Fit, Samples, measure_all
-from skem.repro.files import read_json
+from skem.repro.comparison.measurement import SEED, Case, Samples, measure
 from skem.repro.training.baselines import stratified_rows
 from skem.repro.training.classifiers import make
 from skem.repro.training.histories import Histories
@@ -26,29 +24,23 @@ def drawn_rows(dataset: str, y: NDArray[Any], max_rows: int, root: int) -> NDArr
     return stratified_rows(y, max_rows, seed(root, dataset, f"{SEED} rows"))
 
 
-def fit(dataset: str, method: str, job: Mapping[str, Any], path: str, root: int) -> Histories:
-    """Measure one method on every fold of a registered data set, unless its record at ``path`` says that it is unavailable."""
-    if not read_json(path)["available"]:
-        return Histories()
-    data = datasets.load(dataset)
-    rows = drawn_rows(dataset, data.target, job["max_rows"], root)
-    samples = data.data[rows].astype(np.float64), data.target[rows]
-    return cross_validate({"dataset": dataset, "method": method}, job, samples, root)
-
-
-def cross_validate(keys: Mapping[str, Any], job: Mapping[str, Any], samples: Samples, root: int) -> Histories:
-    """Measure a method on stratified folds, which are the same for every method."""
+def cross_validate(
+    keys: Mapping[str, Any], job: Mapping[str, Any], samples: Samples, root: int, encoder: Any = None
+) -> Histories:
+    """Measure a method on stratified folds, which are the same for every method; an ``encoder`` precedes it."""
     X, y = samples
 
-    def fits() -> Iterator[Fit]:
+    def cases() -> Iterator[Case]:
         for fold, (train, test) in enumerate(folds(keys["dataset"], y, job["n_folds"], root)):
             random_state = seed(root, keys["dataset"], fold, SEED)
             estimator = make(job["model"], random_state=random_state, **job.get("params", {}))
             if np.isnan(X).any() and not get_tags(estimator).input_tags.allow_nan:
                 estimator = make_pipeline(SimpleImputer(keep_empty_features=True), estimator)
-            yield estimator, (X[train], y[train]), (X[test], y[test])
+            if encoder is not None:
+                estimator = make_pipeline(encoder, estimator)
+            yield Case({"fold": fold}, estimator, (X[train], y[train]), (X[test], y[test]))
 
-    return measure_all(keys, "fold", fits())
+    return measure(keys, cases())
 
 
 def folds(

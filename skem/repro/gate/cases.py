@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
@@ -21,38 +20,33 @@ from skem.repro.training.features import prepare
 from skem.repro.training.settings import Setting
 
 SERIES = ["dataset", "method", "setting"]
-
-
-def work(study: Any, dataset: str) -> dict[str, Any]:
-    """Fits of a data set, as `measure` takes them; ``study`` is a `skem.repro.study.Study`."""
-    accuracy = study.regress["accuracy"]
-    return {
-        "spec": study.regress_features[dataset],
-        "seed": accuracy["seed"],
-        "runs": accuracy["runs"][dataset],
-        "mixture": accuracy["mixtures"].get(dataset),
-        "settings": [asdict(setting) for setting in study.regress_settings if setting.dataset == dataset],
-    }
+SEED = 0
+MIXTURES = {
+    "ionosphere": {"n_components": 4, "n_features": 32},
+    "mnist_half": {"n_components": 20, "n_features": 12},
+}
+"""Components of plain mixtures, and the leading features of run 0 that they are fitted to, with one initialisation per run."""
 
 
 def measure(dataset: str, work: Mapping[str, Any]) -> Record:
     """Fit all configurations of a data set, and plain mixtures.
 
-    ``work`` has the configurations (``settings``), the recipe of the features (``spec``), ``runs``, ``seed``, and the size of the
-    plain mixtures (``mixture``). Cases are "dataset/method/setting", under the protocol ``nested`` "dataset/method".
+    ``work`` has the configurations (``settings``), the recipe of the features (``spec``) and ``runs``. Cases are
+    "dataset/method/setting", under the protocol ``nested`` "dataset/method".
     """
-    spec, seed = work["spec"], work["seed"]
+    spec = work["spec"]
     settings = [Setting(**setting) for setting in work["settings"]]
     kinds = [kind for setting in settings for kind in setting.rows]
     names = dict.fromkeys(feature_store.names(spec, kinds, list(range(work["runs"]))))
-    features = prepare(dataset, spec, list(names), seed)
-    fits = [iterations.fit_setting(setting, features, setting.runs, seed, keep=False) for setting in settings]
+    features = prepare(dataset, spec, list(names), SEED)
+    fits = [iterations.fit_setting(setting, features, setting.runs, SEED, keep=False) for setting in settings]
     history = pd.DataFrame([row for fit in fits for row in fit.history])
     invariants.raise_if_objective_falls(history)
     record = _quantities(history)
-    if work["mixture"]:
+    if dataset in MIXTURES:
         first = next(iter(features.values()))
-        record |= _mixtures(dataset, first["X" if "X" in first else "X_train"], work)
+        X = first["X" if "X" in first else "X_train"][:, : MIXTURES[dataset]["n_features"]]
+        record |= _mixtures(dataset, X, work["runs"])
     return record
 
 
@@ -75,24 +69,24 @@ def _quantities(history: pd.DataFrame) -> Record:
     return record
 
 
-def _mixtures(dataset: str, X: NDArray[Any], work: Mapping[str, Any]) -> Record:
+def _mixtures(dataset: str, X: NDArray[Any], runs: int) -> Record:
     """Plain mixtures of every covariance type, which end by their tolerance."""
     record: Record = {}
     for covariance_type in COVARIANCE_TYPES:
         quantities = record[f"{dataset}/mixture/{covariance_type}"] = {"log_likelihood": [], "iterations": []}
-        for run in range(work["runs"]):
+        for run in range(runs):
             model = GaussianMixture(
-                work["mixture"]["n_components"],
+                MIXTURES[dataset]["n_components"],
                 covariance_type=covariance_type,
                 init="sample",
                 reg_covar=1e-3,
                 max_iter=50,
-                random_state=splits.seed(work["seed"], dataset, run, "mixture"),
+                random_state=splits.seed(SEED, dataset, run, "mixture"),
             )
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                model.fit(X[:, : work["mixture"]["n_features"]])
-            invariants.raise_if_violated(model, X[:, : work["mixture"]["n_features"]])
+                model.fit(X)
+            invariants.raise_if_violated(model, X)
             quantities["log_likelihood"].append(float(model.log_likelihood_[-1]))
             quantities["iterations"].append(float(model.n_iter_))
     return record

@@ -1,45 +1,39 @@
-"""Outcome of the regression test: tables, the history of its runs, and the reference for later runs."""
+"""Outcome of the regression test, and the reference for later runs."""
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterable
-from pathlib import Path
 
 import pandas as pd
 
-from skem import plots
 from skem.repro import environment
-from skem.repro.drawing import style
-from skem.repro.files import read_json, read_table, write, write_json, write_table, write_text
+from skem.repro.files import read_json, read_table, write_json, write_table
 from skem.repro.gate import comparison, revisions
 
 UPDATE = "snakemake regress_update --cores all, and commit results/reference/regress.json with the reason."
 
 
-def to_markdown(table: pd.DataFrame) -> str:
-    """Show a comparison, changes of times in percent."""
-    shown = table.astype({"change": object, "noise": object})
-    for column, sign in (("change", "+"), ("noise", "")):
-        percent, value = f"{{:{sign}.1%}}".format, f"{{:{sign}.3g}}".format
-        shown[column] = table[column].map(percent).where(table["kind"] == "time", table[column].map(value))
-    for column in ("reference", "measured"):
-        shown[column] = table[column].map("{:.6g}".format)
-    return shown.drop(columns="kind").to_markdown(index=False, disable_numparse=True)
-
-
 def summary(table: pd.DataFrame, allowed: tuple[str, ...] = ()) -> str:
-    """Count the verdicts, list the differences, and name the next step; ``allowed`` verdicts do not fail."""
+    """Count the verdicts, list the differences, changes of times in percent, and name the next step.
+
+    Verdicts in ``allowed`` do not fail.
+    """
     counts = table.groupby(["kind", "verdict"]).size()
     text = [", ".join(f"{kind}: {count} {verdict}" for (kind, verdict), count in counts.items())]
     different = table[table["verdict"] != "same"]
     if len(different):
-        text.append(to_markdown(different))
+        is_time, shown = different["kind"] == "time", different.drop(columns="kind").astype(object)
+        for column, percent, value in (("change", "{:+.1%}", "{:+.3g}"), ("noise", "{:.1%}", "{:.3g}")):
+            own = different[column]
+            shown[column] = own.map(percent.format).where(is_time, own.map(value.format))
+        for column in ("reference", "measured"):
+            shown[column] = different[column].map("{:.6g}".format)
+        text.append(shown.to_markdown(index=False, disable_numparse=True))
     if comparison.failed(table, allowed):
         text.append(f"A quantity differs, is slower, or was not compared. If this is intended: {UPDATE}")
         if "not decided" in set(table["verdict"]) - set(allowed):
             text.append(
-                "Times that are not decided need a quieter machine, more minutes in config/regress.yaml, or undecided=allow."
+                "Times that are not decided need a quieter machine, more minutes (MINUTES in skem/repro/gate/timing.py), or undecided=allow."
             )
     else:
         text.append("Nothing is worse." + f" To keep the changes: {UPDATE}" * (len(different) > 0))
@@ -51,21 +45,17 @@ def compare(
     accuracies: list[str],
     times: list[str],
     base: str | None,
-    stem: str,
+    path: str,
     *,
     allowed: tuple[str, ...] = (),
 ) -> bool:
-    """Write the comparison to ``stem``.md and .csv, add it to the history, and return True if it fails.
-
-    Verdicts in ``allowed`` do not fail.
-    """
+    """Print the comparison, write all quantities to ``path``, and return True if a verdict fails that is not ``allowed``."""
     reference, machine = revisions.read_reference(reference_path), environment.describe()
     platform = comparison.platform_of(machine)
     same_platform = platform == reference["platform"]
     tables, notes = [], [f"Checkout {machine['commit']}; reference {reference['commit']}."]
     if accuracies:
-        measured = _joined(accuracies)
-        known = reference["accuracy"], measured, same_platform, reference["rounding"]
+        known = reference["accuracy"], _joined(accuracies), same_platform, reference["rounding"]
         tables.append(comparison.compare_accuracies(*known))
         if not same_platform:
             other = ", ".join(name for name in platform if platform[name] != reference["platform"][name])
@@ -76,31 +66,9 @@ def compare(
     if not tables:
         raise ValueError("times have no base to compare with; name a revision: --config base=REVISION")
     table = pd.concat(tables, ignore_index=True)
-    text = "\n\n".join([" ".join(notes), summary(table, allowed)])
-    write_table(f"{stem}.csv", table)
-    write_text(f"{stem}.md", f"# Regression test\n\n{text}\n\n{to_markdown(table)}\n")
-    table = table.assign(
-        date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        commit=machine["commit"],
-        base=base or "",
-        processor=machine["machine"]["processor"],
-        blas="; ".join(platform["blas"]),
-        versions=", ".join(f"{name} {version}" for name, version in platform["packages"].items()),
-    )
-    history = add_to_history(f"{stem}_history.csv", table)
-    with style():
-        figure = plots.regression_history(history).figure
-        write(f"{stem}_history.svg", lambda file: figure.savefig(file, format="svg"))
-    print(f"\n{text}\n\n{stem}.md\n{stem}_history.csv\n{stem}_history.svg")
-    return comparison.failed(table, allowed)
-
-
-def add_to_history(path: str | Path, table: pd.DataFrame) -> pd.DataFrame:
-    """Add a comparison to those of earlier runs, and return all of them."""
-    if Path(path).exists():
-        table = pd.concat([read_table(path), table], ignore_index=True)
     write_table(path, table)
-    return table
+    print("\n" + "\n\n".join([" ".join(notes), summary(table, allowed), path]))
+    return comparison.failed(table, allowed)
 
 
 def write_reference(path: str, accuracies: Iterable[str]) -> None:

@@ -27,11 +27,14 @@ STEADY = {
 """Variables of the processes. Page faults of new memory take as long as the work, and processes differ in them, so glibc keeps memory;
 and threads that wait for work would count as work."""
 
+ROUNDS, PAIRS, MINUTES = 4, 25, 3
+"""Rounds, and turns of each process in a round; after these, rounds of undecided cases begin within so many minutes."""
+
 SIDES = ("base", "head", "control")
 """The base revision, this checkout, and the base revision again."""
 
 
-def measure(commit: str, rounds: int, pairs: int, minutes: float) -> pd.DataFrame:
+def measure(commit: str, rounds: int = ROUNDS, pairs: int = PAIRS, minutes: float = MINUTES) -> pd.DataFrame:
     """Time every case against a base commit until its verdict is reached, or ``minutes`` have passed.
 
     A round starts three processes, each of which times a case ``pairs`` times; there are at least ``rounds`` rounds.

@@ -6,7 +6,7 @@ import pandas as pd
 
 from skem.repro import papers
 from skem.repro.drawing import captions
-from skem.repro.ledger import sentences, totals
+from skem.repro.ledger import totals
 from skem.repro.names import NAMES
 from skem.repro.render.format import interval, number, table
 from skem.repro.report import headlines
@@ -55,7 +55,7 @@ def answers_table(reference: Reference, paper: str = "") -> str:
 
 def headline_list(reference: Reference, paper: str) -> str:
     """Headlines of a paper, or of all papers."""
-    words, claims = sentences.read(reference.config), reference.table("claims")
+    words, claims = reference.words, reference.table("claims")
     headlines.check(words.headlines, claims)
     titles = papers.titles(reference.config)
     if paper == "all":
@@ -71,7 +71,7 @@ def headline_list(reference: Reference, paper: str) -> str:
 
 def conclusions(reference: Reference, paper: str) -> str:
     """Orderings and statements of a paper by answer."""
-    return headlines.conclusions(paper, reference.table("claims"), sentences.read(reference.config))
+    return headlines.conclusions(paper, reference.table("claims"), reference.words)
 
 
 def redrawn(reference: Reference, paper: str) -> str:

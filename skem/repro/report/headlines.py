@@ -33,20 +33,7 @@ def ours(row: Mapping[str, Any]) -> str:
 
 
 def check(headlines: Mapping[str, Sequence[Any]], claims: pd.DataFrame) -> None:
-    """Check the headlines of ``config/claims``.
-
-    Parameters
-    ----------
-    headlines : mapping
-        By paper.
-    claims : DataFrame
-        A table with all ids of claims.
-
-    Raises
-    ------
-    ConfigurationError
-        With all faults.
-    """
+    """Refuse headlines, by paper, that cannot be rendered, all faults at once; ``claims`` has all ids."""
     faults: list[str] = []
     known = sorted(claims["id"])
     for paper, own in headlines.items():
@@ -63,16 +50,7 @@ def check(headlines: Mapping[str, Sequence[Any]], claims: pd.DataFrame) -> None:
 
 
 def to_markdown(headlines: Sequence[Mapping[str, str]], claims: pd.DataFrame, words: Words) -> str:
-    """Format the headlines of a paper: its statement, the answer, its number, ours, and the reason.
-
-    Parameters
-    ----------
-    headlines : sequence of mapping
-        Checked.
-    claims : DataFrame
-        The claims table, with the claims about time.
-    words : Words
-    """
+    """Format the headlines of a paper: its statement, the answer, its number, ours, and the reason."""
     by_id = claims.set_index("id", drop=False)
     lines = []
     for headline in headlines:
@@ -104,13 +82,6 @@ def conclusions(paper: str, claims: pd.DataFrame, words: Words) -> str:
     """List the first orderings and statements of a paper by answer.
 
     Those about single columns of a table are counted, and listed only if they do not hold.
-
-    Parameters
-    ----------
-    paper : str
-    claims : DataFrame
-        The claims table.
-    words : Words
     """
     own = summary.distinct(claims[claims["paper"] == paper])
     own = own[own["kind"] != "number"]

@@ -26,12 +26,6 @@ def image(path: Path, alt: str) -> Markup:
     return Markup('<img src="{}" alt="{}">').format(url, alt)
 
 
-def plain(text: str) -> str:
-    """Remove comments, links and images of Markdown, keep the words of links."""
-    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL).lstrip()
-    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"!\[[^\]]*\]\([^)]*\)", "", text))
-
-
 def markdown(text: str, title: str) -> Markup:
     """Render Markdown without its first heading; HTML in it is shown as text.
 

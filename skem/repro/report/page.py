@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
@@ -43,20 +42,7 @@ class Part:
 
 
 class Results:
-    """The folder of a run, which may be incomplete.
-
-    Parameters
-    ----------
-    folder : path
-        ``results``, or a copy such as ``results/reference``.
-    project : path
-        The checkout, for titles, captions, claims and the citation.
-
-    Raises
-    ------
-    ValueError
-        If the folder has neither tables nor claims.
-    """
+    """The folder of a run, which may be incomplete; ``project`` is the checkout, for titles, captions and the citation."""
 
     def __init__(self, folder: str | Path, project: str | Path = ".") -> None:
         self.folder, self.project = Path(folder), Path(project)
@@ -85,7 +71,8 @@ class Results:
 
     def command(self, *experiments: str) -> str:
         """Command that produces these experiments in addition to those of the run."""
-        own = (yaml.safe_load(self.text("configuration.yaml")) or {}).get("experiments", [])
+        run = next(map(read_mapping, self.files("configuration.yaml")), {})
+        own = run.get("experiments", [])
         overlays = [name for name in self.json("run.json").get("config", []) if name != "config/config.yaml"]
         command = " ".join(["snakemake --cores all", *(["--configfile", *overlays] if overlays else [])])
         if set(experiments) <= set(own):
@@ -122,37 +109,25 @@ class Results:
 
     def figures(self) -> dict[str, list[Part]]:
         """Figures by the title of their paper, in the order of the paper's figure numbers."""
-        titles = papers.titles(self.config)
+        titles, shown = papers.titles(self.config), {*SUMMARIES}
         found: dict[str, list[Part]] = {}
         for paper in sorted(papers.names(self.config), key=lambda name: name != "pulford2022"):
-            figures = papers.figures(paper)
-            needs = {name: figures[name].needs for name in figures if name not in SUMMARIES}
+            redrawn = layouts(paper, self.config)
+            needs = {name: figure.needs for name, figure in papers.figures(paper).items()}
             if paper == "pulford2022":
                 needs["table1_accuracy_by_iteration"] = ("table1",)
-            redrawn = layouts(paper, self.config)
-            needs |= dict.fromkeys(redrawn, ())
             # Figures of optional targets are shown if they exist.
-            own = {name: e for name, e in needs.items() if e or self.files(f"figures/{name}.svg")}
-            parts = [self.figure(n, self.command(*e)) for n, e in own.items()]
-            found[titles[paper]] = sorted(
-                parts, key=lambda p: (p.name.removeprefix("figure-") not in redrawn, _number(p))
-            )
-        shown = {part.name for own in found.values() for part in own} | {
-            f"figure-{name}" for name in SUMMARIES
-        }
-        names = [path.stem for path in sorted(self.folder.glob("figures/*.svg"))]
-        found["Other figures"] = [self.figure(name, "") for name in names if f"figure-{name}" not in shown]
+            parts = {
+                name: self.figure(name, self.command(*experiments))
+                for name, experiments in (needs | dict.fromkeys(redrawn, ())).items()
+                if name not in SUMMARIES and (experiments or self.files(f"figures/{name}.svg"))
+            }
+            order = sorted(parts, key=lambda name: (name not in redrawn, _number(parts[name])))
+            found[titles[paper]] = [parts[name] for name in order]
+            shown |= {*parts}
+        names = [path.stem for path in sorted(self.folder.glob("figures/*.svg")) if path.stem not in shown]
+        found["Other figures"] = [self.figure(name, "") for name in names]
         return {title: parts for title, parts in found.items() if parts}
-
-    def findings(self) -> list[Part]:
-        """Conclusions from the committed results."""
-        found = []
-        if self.folder.resolve() == (self.project / "results/reference").resolve():
-            for path in sorted((self.project / "docs/reproduce/findings").glob("*[0-9].md")):
-                text = markup.plain(path.read_text(encoding="utf-8"))
-                title = text.partition("\n")[0].lstrip("# ")
-                found.append(Part(f"findings-{path.stem}", title, markup.markdown(text, title)))
-        return found
 
     @cached_property
     def ledger(self) -> pd.DataFrame:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 from functools import cache, cached_property
@@ -12,26 +11,18 @@ from typing import Any
 import pandas as pd
 
 from skem.repro.config.documents import read_mapping
+from skem.repro.config.validation import suggestion
 from skem.repro.files import read_json
-from skem.repro.ledger import summary
+from skem.repro.ledger import sentences, summary
 
 
 def unknown(name: str, known: Iterable[str]) -> str:
-    """Describe a name that is not known, with similar ones."""
-    known = list(dict.fromkeys(map(str, known)))
-    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5) or known[:12]
-    return f"unknown {name!r}; similar: {', '.join(close)}"
+    """Describe a name that is not known, with a similar one."""
+    return f"unknown {name!r}; {suggestion(name, dict.fromkeys(map(str, known)))}"
 
 
 class Reference:
-    """Queries of the tables of a finished run.
-
-    Parameters
-    ----------
-    folder : path
-        ``results/reference``.
-    config : path
-    """
+    """Queries of the tables of a finished run in ``folder``."""
 
     def __init__(self, folder: str | Path, config: str | Path = "config") -> None:
         self.folder, self.config = Path(folder), Path(config)
@@ -104,10 +95,13 @@ class Reference:
         return found[found.re.groups and 1]
 
     def count(self, **where: str) -> int:
-        """Number of claims with these values; ``kind_of_claim`` is one of `summary.KINDS`."""
-        claims = self.table("claims")
-        claims = claims.assign(kind_of_claim=summary.kinds(claims))
-        return int((claims[list(where)] == pd.Series(where)).all(axis=1).sum())
+        """Number of claims with these values."""
+        return int((self.table("claims")[list(where)] == pd.Series(where)).all(axis=1).sum())
+
+    @cached_property
+    def words(self) -> sentences.Words:
+        """The claims in words."""
+        return sentences.read(self.config)
 
     @cached_property
     def summary(self) -> dict[str, dict[str, Any]]:

@@ -26,15 +26,9 @@ _ENVIRONMENT = Environment(undefined=StrictUndefined, keep_trailing_newline=True
 
 
 def rendered(text: str, where: str, resolve: Resolve) -> tuple[str, list[str]]:
-    """Replace every name of a template by its value; return the page and the faults.
+    """Replace every name of a template by its value; return the page and the faults, which call the template ``where``.
 
-    Parameters
-    ----------
-    text : str
-    where : str
-        Name of the template in faults.
-    resolve : callable
-        Maps the parts of a name to its value; `LookupError` if there is none.
+    ``resolve`` maps the parts of a name to its value; `LookupError` if there is none.
     """
     try:
         tree = _ENVIRONMENT.parse(text)
@@ -88,13 +82,7 @@ def pages(project: str | Path = ".") -> dict[Path, Path]:
 
 
 def changed(project: str | Path = ".") -> dict[Path, str]:
-    """Pages that differ from their rendered templates, with their new text.
-
-    Raises
-    ------
-    ConfigurationError
-        With all faults of all templates.
-    """
+    """Pages that differ from their rendered templates, with their new text; one error lists the faults of all templates."""
     resolve = Values(project).resolve
     different: dict[Path, str] = {}
     faults: list[str] = []

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from fnmatch import fnmatchcase
-from functools import cache, partial
+from functools import cache
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,6 @@ DIGITS: dict[str, int | str] = {
     "*.log_loss": 3,
     "*.auroc": 3,
     "*.fit": 0,
-    "*.predict": 2,
     "future.*.gain": "+.1f",
     "hayashi_images.*.error": 2,
     "mda.*.accuracy": 2,
@@ -66,32 +65,21 @@ def key(column: str, value: str) -> str:
 
 
 class Values:
-    """Values by name.
-
-    Parameters
-    ----------
-    project : path
-        The checkout, with ``results/reference`` and ``config``.
-    """
+    """Values by name, of the checkout ``project`` with ``results/reference`` and ``config``."""
 
     def __init__(self, project: str | Path = ".") -> None:
         self.reference = Reference(Path(project) / "results/reference", Path(project) / "config")
-        self._labels = cache(self._read_labels)
+        self._rows = cache(self._read_rows)
         self.reference.table("claims")  # a claims table of another version is one fault, not one per name
 
-    def _read_labels(self, table: str) -> pd.DataFrame:
-        """The key columns of a table, as parts of names."""
+    def _read_rows(self, table: str) -> list[tuple[dict[str, str], dict[Any, Any]]]:
+        """Rows of a table, each behind its key columns as parts of names."""
         rows = self.reference.table(table)
-        return pd.DataFrame({by: rows[by].map(partial(key, by)) for by in KEYS if by in rows}, rows.index)
+        keys = [by for by in KEYS if by in rows]
+        return [({by: key(by, row[by]) for by in keys}, row) for row in rows.to_dict("records")]
 
     def resolve(self, name: tuple[str, ...]) -> str:
-        """Return the text of a value.
-
-        Raises
-        ------
-        LookupError
-            With the fault, and names that are similar.
-        """
+        """Return the text of a value; `LookupError` with the fault and similar names."""
         head, *rest = name
         if head == "ours" and len(rest) == 1:
             return self._ours(rest[0])
@@ -121,25 +109,25 @@ class Values:
         return ours(found.iloc[0])
 
     def _cell(self, table: str, names: list[str]) -> str:
-        rows, labels = self.reference.table(table), self._labels(table)
+        rows = self._rows(table)
         *keys, column = names
         for name in keys:
-            by = next((by for by in labels if (labels[by] == name).any()), None)
-            if by is None:
-                raise LookupError(unknown(name, labels.to_numpy().flat))
-            labels = labels[labels[by] == name]
-        rows = rows.loc[labels.index]
-        if column not in rows:
-            raise LookupError(unknown(column, rows))
+            own = [row for row in rows if name in row[0].values()]
+            if not own:
+                raise LookupError(unknown(name, (label for labels, _ in rows for label in labels.values())))
+            rows = own
+        labels, row = rows[0]
+        if column not in row:
+            raise LookupError(unknown(column, row))
         if len(rows) != 1:
-            varying = [by for by in labels if len(set(labels[by])) > 1]
+            varying = [by for by in labels if len({other[by] for other, _ in rows}) > 1]
             raise LookupError(
                 f"{len(rows)} rows have these keys; add a key of {' or '.join(varying) or 'the row'}"
             )
         full = f"{table}.{'.'.join(names)}"
         digits = next(digits for pattern, digits in DIGITS.items() if fnmatchcase(full, pattern))
-        value = pd.to_numeric(rows[column], errors="coerce").iloc[0]
-        return str(rows[column].iloc[0]) if pd.isna(value) else number(value, digits)
+        value = pd.to_numeric(row[column], errors="coerce")
+        return str(row[column]) if pd.isna(value) else number(value, digits)
 
 
 def fixed(value: Any, digits: int = 1) -> str:
@@ -199,9 +187,6 @@ NAMED: dict[str, Callable[..., Any]] = {
     "redrawn": blocks.redrawn,
     "summary": Reference.total,
     "partition": _partition,
-    "choosing.critical_difference": lambda r: fixed(
-        r.cells("comparison_ranks", "critical_difference", measure="accuracy")[0]
-    ),
     "comparison.test_summary": comparison_blocks.test_summary,
     "comparison.test_ranks": comparison_blocks.test_ranks,
     "comparison.left_out": comparison_blocks.left_out,

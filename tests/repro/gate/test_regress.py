@@ -119,14 +119,13 @@ def test_fifteen_percent_more_time_is_never_the_same():
         found = verdicts(head=1.15, noise=noise)
         assert found.count("same") <= 1
         assert noise > 0.05 or found.count("slower") >= 10
-    table = pd.concat([compare_times(times(1.15, seed=seed)) for seed in range(20)])
-    assert table["change"].median() == pytest.approx(0.15, abs=0.02)
 
 
 def test_equal_code_is_the_same_or_not_decided():
     quiet, busy = verdicts(noise=0.01), verdicts(noise=0.2)
     assert "slower" not in {*quiet, *busy}
     assert quiet.count("same") >= 15
+    assert [compare_times(times(head))["verdict"][0] for head in (0.7, 1.3)] == ["faster", "slower"]
 
 
 def test_times_that_are_not_decided_fail_unless_allowed():
@@ -137,24 +136,12 @@ def test_times_that_are_not_decided_fail_unless_allowed():
     assert "undecided=allow" in report.summary(table)
 
 
-@pytest.mark.parametrize(("head", "verdict"), [(0.7, "faster"), (1.3, "slower")])
-def test_verdict_on_times(head, verdict):
-    assert compare_times(times(head))["verdict"][0] == verdict
-
-
 def test_a_damaged_reference(tmp_path):
     path = tmp_path / "regress.json"
     for text in ("{", '{"schema": 99}'):
         path.write_text(text)
         with pytest.raises(ValueError, match=r"git checkout -- .*regress\.json, or .*regress_update"):
             revisions.read_reference(path)
-
-
-def test_the_history_keeps_earlier_runs(tmp_path):
-    for day in ("2026-01-01", "2026-01-02"):
-        history = report.add_to_history(tmp_path / "history.csv", compare_times(times(1.3)).assign(date=day))
-    assert history["date"].tolist() == ["2026-01-01", "2026-01-02"]
-    assert history["verdict"].tolist() == ["slower", "slower"]
 
 
 DESKEW = """
@@ -235,18 +222,8 @@ def test_invariants_of_a_fit():
     invariants.raise_if_violated(skem.GaussianMixture(2, max_iter=2, tol=0, random_state=0).fit(X), X)
     with pytest.raises(ValueError, match=r"the weights of a class sum to 1\.00"):
         invariants.raise_if_violated(Fitted(max_iter=2, random_state=0).fit(X, y), X)
-    keys = {
-        "dataset": "a",
-        "method": "b",
-        "setting": "c",
-        "rows": "all",
-        "run": 0,
-        "fold": 0,
-        "dtype": "float64",
-    }
-    history = pd.DataFrame(
-        [keys | {"iteration": i, "objective": x} for i, x in enumerate([-2.0, -1.0, -1.5])]
-    )
+    history = pd.DataFrame({"iteration": [0, 1, 2], "objective": [-2.0, -1.0, -1.5]})
+    history = history.assign(dataset="a", method="b", setting="c", rows="all", run=0, fold=0, dtype="float64")
     invariants.raise_if_objective_falls(history[:2])
     with pytest.raises(ValueError, match=r"a/b/c/all/0/0: the objective falls by 0\.5"):
         invariants.raise_if_objective_falls(history)

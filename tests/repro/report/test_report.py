@@ -120,14 +120,7 @@ def test_text_has_enough_contrast_in_light_and_dark():
 
 def test_the_reference_is_complete(html):
     assert "Not part of this run" not in html
-    assert "has not finished" not in html
-
-
-def test_other_implementations_are_those_of_the_reference(html, small):
-    heading = "<h3>Other implementations</h3>"
-    assert heading in html
     assert "Seconds per EM iteration by implementation" in html
-    assert heading not in write(Results(small, ROOT))
 
 
 def test_missing_parts_name_the_command_that_produces_them(small):

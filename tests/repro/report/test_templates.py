@@ -63,14 +63,14 @@ def test_names_have_values(project, name, value):
 
 def test_all_faults_of_all_templates_are_reported_at_once(project):
     faults = {
-        "{{ tabel1.rice.nested }}": "tabel1.rice.nested: unknown 'tabel1.rice.nested'; similar: table1.rice.nested",
-        "{{ table1.rice.nestet }}": "unknown 'nestet'; similar: nested",
-        "{{ table1.rise.nested }}": "unknown 'rise'; similar: rice",
+        "{{ tabel1.rice.nested }}": "tabel1.rice.nested: unknown 'tabel1.rice.nested'; did you mean table1.rice.nested?",
+        "{{ table1.rice.nestet }}": "unknown 'nestet'; did you mean nested?",
+        "{{ table1.rise.nested }}": "unknown 'rise'; did you mean rice?",
         "{{ mda.mnist_half.pskem.k20.accuracy }}": "3 rows have these keys; add a key of protocol",
-        '{{ ours["pulford.table1.rise.skem_accuracy"] }}': "similar: pulford.table1.rice.skem_accuracy",
+        '{{ ours["pulford.table1.rise.skem_accuracy"] }}': "did you mean pulford.table1.rice.skem_accuracy?",
         "{{ summary.pulford2022 }}": "pulford2022 follows the name; needed: paper.key",
-        "{{ summary.pulford2022.opn }}": "unknown 'opn'; similar: open",
-        "{{ minutes.test }}": "unknown 'test'; similar: tests",
+        "{{ summary.pulford2022.opn }}": "unknown 'opn'; did you mean open?",
+        "{{ minutes.test }}": "unknown 'test'; did you mean tests?",
         "{{ 2 * 3 }}": "a template has names only",
         "{% if table1 %}{% endif %}": "a template has names only",
     }

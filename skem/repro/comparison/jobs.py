@@ -1,0 +1,90 @@
+"""Jobs of the comparison, each of one method on one data set: runs on images, folds of a table, outliers, or classes left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import train_test_split
+
+from skem import datasets
+from skem.repro.comparison.configuration import Part
+from skem.repro.comparison.measurement import SEED, Case, Samples, measure
+from skem.repro.comparison.tables import cross_validate, drawn_rows
+from skem.repro.files import read_arrays, read_json
+from skem.repro.training.baselines import stratified_rows
+from skem.repro.training.classifiers import make
+from skem.repro.training.histories import Histories
+from skem.repro.training.splits import Arrays, seed
+
+
+def fit(part: Part, dataset: str, method: str, job: Mapping[str, Any], path: str, root: int) -> Histories:
+    """Measure a method on a data set; nothing if that is unavailable.
+
+    ``job`` is as of `configuration.Comparison.job`. ``path`` has the features of images, without arrays if they are unavailable,
+    or the record of a table.
+    """
+    keys = {"dataset": dataset, "method": method}
+    if part in ("images", "outliers"):
+        arrays = read_arrays(path)
+        cases = on_images(dataset, job, arrays, root) if arrays else iter(())
+    elif not read_json(path)["available"]:
+        cases = iter(())
+    else:
+        data = datasets.load(dataset)
+        rows = drawn_rows(dataset, data.target, job["max_rows"], root)
+        samples = data.data[rows].astype(np.float64), data.target[rows]
+        if part != "left_out":
+            return cross_validate(keys, job, samples, root)
+        cases = without_classes(dataset, job, samples, data.target_names, root)
+    return measure(keys, cases, job.get("scores", ()))
+
+
+def on_images(dataset: str, job: Mapping[str, Any], arrays: Arrays, root: int) -> Iterator[Case]:
+    """Runs on all training images, or one fit if there are outliers: the test images of another data set."""
+    columns, y, is_outlier = slice(job.get("n_features")), arrays["y_train"], None
+    X, X_test = arrays["X_train"][:, columns], arrays["X_test"][:, columns]
+    if "X_outside" in arrays:
+        X_test = np.concatenate([X_test, arrays["X_outside"][:, columns]])
+        is_outlier = np.arange(len(X_test)) >= len(arrays["y_test"])
+    for run in range(job.get("runs", 1)):
+        random_state = seed(root, dataset, run, SEED)
+        rows = stratified_rows(y, job["max_rows"], random_state) if "max_rows" in job else slice(None)
+        estimator, train = unfitted(job, arrays, random_state), (X[rows], y[rows])
+        keys = {"run": run} if is_outlier is None else {}
+        yield Case(keys, estimator, train, (X_test, arrays["y_test"]), is_outlier)
+
+
+def unfitted(job: Mapping[str, Any], arrays: Arrays, random_state: int) -> BaseEstimator:
+    """Build a method's classifier, and draw its blocks of features of the whole image in proportion to a power of their spread."""
+    params = dict(job.get("params", {}))
+    if "blocks" in job:
+        how, windows = job["blocks"], arrays["windows"]
+        whole = arrays["X_train"][:, windows.size : job.get("n_features")]
+        weights = whole.std(axis=0, dtype=np.float64) ** how["power"]
+        rng, p = np.random.RandomState(random_state), weights / weights.sum()
+        drawn = [
+            windows.size + np.sort(rng.choice(len(p), how["block_size"], replace=False, p=p))
+            for _ in range(how["n_blocks"])
+        ]
+        # A model that wraps PSKEM passes them on.
+        if "params" in params:
+            params["params"] = dict(params["params"])
+        params.get("params", params)["arrangement"] = [*windows, *drawn]
+    return make(job["model"], random_state=random_state, **params)
+
+
+def without_classes(
+    dataset: str, job: Mapping[str, Any], samples: Samples, names: Sequence[str], root: int
+) -> Iterator[Case]:
+    """Leave out each class of the training samples in turn; its test samples are the outliers."""
+    random_state = seed(root, dataset, f"{SEED} left out")
+    X, X_test, y, y_test = train_test_split(
+        *samples, test_size=job["test_fraction"], stratify=samples[1], random_state=random_state
+    )
+    for code in np.unique(samples[1]):
+        model = make(job["model"], random_state=random_state, **job.get("params", {}))
+        train = X[y != code], y[y != code]
+        yield Case({"left_out": names[code]}, model, train, (X_test, y_test), y_test == code)
