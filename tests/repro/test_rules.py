@@ -50,6 +50,15 @@ def test_timed_rules_have_a_node_to_themselves():
     assert [name for name in timed if "--exclusive" not in RULES[name]] == []
 
 
+def test_captions_exist():
+    """Snakemake reads them only for its own report."""
+    captions = {
+        name for block in RULES.values() for name in re.findall(r'caption="\.\./report/(\S+)"', block)
+    }
+    assert captions
+    assert [name for name in captions if not (ROOT / "workflow/report" / name).exists()] == []
+
+
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_uses_names_that_the_library_has(name):
     """Most scripts run in no test."""

@@ -1,11 +1,19 @@
 # Figures of the papers, each from the tables that the papers' rules name in DRAWN.
+from skem.repro.drawing import captions
+
+CAPTIONS = {name: "**{title}**\n\n{text}".format(**caption) for name, caption in captions().items()}
 
 
 rule draw:
     input:
         lambda wildcards: DRAWN[wildcards.figure]["tables"],
     output:
-        "results/figures/{figure}.svg",
+        report(
+            "results/figures/{figure}.svg",
+            category=lambda wildcards: STUDY.titles[DRAWN[wildcards.figure]["paper"]],
+            labels={"figure": "{figure}"},
+            caption="../report/figure.rst",
+        ),
         "results/figures/{figure}.pdf",
         "results/figures/{figure}.png",
         csv="results/figures/{figure}.csv",
@@ -17,6 +25,7 @@ rule draw:
         settings=lambda wildcards: DRAWN[wildcards.figure].get(
             "settings", STUDY.papers[DRAWN[wildcards.figure]["paper"]]
         ),
+        caption=lambda wildcards: CAPTIONS[wildcards.figure],
         code=code("draw"),
     message:
         "drawing {wildcards.figure}"

@@ -27,9 +27,9 @@ rule compare:
         lambda wildcards: [f"results/data/{OWN}.json" if REGISTERED else OWN],
     output:
         csv=f"results/own/{OWN_STEM}.csv",
-        md=f"results/own/{OWN_STEM}.md",
+        md=report(f"results/own/{OWN_STEM}.md", category="A table of your own"),
         predictions=f"results/own/{OWN_STEM}_predictions.csv",
-        svg=f"results/own/{OWN_STEM}.svg",
+        svg=report(f"results/own/{OWN_STEM}.svg", category="A table of your own"),
         pdf=f"results/own/{OWN_STEM}.pdf",
         png=f"results/own/{OWN_STEM}.png",
     threads: 1

@@ -30,7 +30,15 @@ for target, how in PAPER_RESULTS.items():
             pages=f"config/tables/{paper}.yaml",
         output:
             **{f"{prefix}csv": f"results/tables/{name}.csv" for prefix, name in how["tables"].items()},
-            **{f"{prefix}md": f"results/tables/{name}.md" for prefix, name in how["tables"].items()},
+            **{
+                f"{prefix}md": report(
+                    f"results/tables/{name}.md",
+                    category=STUDY.titles[paper],
+                    labels={"table": name},
+                    caption=f"../report/{target}.rst",
+                )
+                for prefix, name in how["tables"].items()
+            },
         log:
             f"results/logs/{paper}/{target}_tables.log",
         localrule: True

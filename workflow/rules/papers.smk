@@ -27,7 +27,12 @@ for paper in EVIDENCE:
             evidence=evidence_of(paper, target).values(),
         output:
             csv=f"results/tables/{stem}.csv",
-            md=f"results/tables/{stem}.md",
+            md=report(
+                f"results/tables/{stem}.md",
+                category=STUDY.titles[paper],
+                labels={"table": "verdicts"},
+                caption="../report/claims.rst",
+            ),
         localrule: True
         params:
             title=f"Claims of {STUDY.titles[paper]}",
@@ -49,9 +54,19 @@ rule claims:
         evidence=[path for paper in EVIDENCE for path in evidence_of(paper).values()],
     output:
         csv="results/claims.csv",
-        md="results/claims.md",
+        md=report(
+            "results/claims.md",
+            category="Claims",
+            labels={"claims": "all"},
+            caption="../report/claims.rst",
+        ),
         timing_csv="results/claims_timing.csv",
-        timing_md="results/claims_timing.md",
+        timing_md=report(
+            "results/claims_timing.md",
+            category="Claims",
+            labels={"claims": "about time"},
+            caption="../report/claims_timing.rst",
+        ),
         interpretations="results/interpretations.csv",
         summary="results/summary.json",
     localrule: True
@@ -79,7 +94,15 @@ rule claims_figures:
         words=WORDS,
         papers=[f"config/{paper}.yaml" for paper in EVIDENCE],
     output:
-        [f"results/figures/{name}.svg" for name in CLAIMS_FIGURES],
+        [
+            report(
+                f"results/figures/{name}.svg",
+                category="Claims",
+                labels={"figure": name},
+                caption="../report/figure.rst",
+            )
+            for name in CLAIMS_FIGURES
+        ],
         expand(
             "results/figures/{name}.{suffix}",
             name=CLAIMS_FIGURES,
@@ -87,6 +110,7 @@ rule claims_figures:
         ),
     localrule: True
     params:
+        caption=lambda wildcards: "\n\n".join(CAPTIONS[name] for name in CLAIMS_FIGURES),
         code=code("claims_figures"),
     message:
         "drawing the claims"

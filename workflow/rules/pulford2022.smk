@@ -92,7 +92,12 @@ rule study:
         pages="config/tables/pulford2022.yaml",
     output:
         csv="results/tables/{study}.csv",
-        md="results/tables/{study}.md",
+        md=report(
+            "results/tables/{study}.md",
+            category="Studies",
+            labels={"table": "{study}"},
+            caption="../report/study.rst",
+        ),
     wildcard_constraints:
         study="|".join(STUDIES) or "none",
     localrule: True

@@ -15,7 +15,15 @@ for paper in ASKED:
                 stated="config/claims.csv",
                 layouts=f"config/redrawn/{paper}.yaml",
             output:
-                [f"results/figures/{name}.svg" for name in REDRAWN[paper]],
+                [
+                    report(
+                        f"results/figures/{name}.svg",
+                        category=STUDY.titles[paper],
+                        labels={"figure": name},
+                        caption="../report/figure.rst",
+                    )
+                    for name in REDRAWN[paper]
+                ],
                 expand(
                     "results/figures/{name}.{suffix}",
                     name=REDRAWN[paper],
@@ -25,6 +33,7 @@ for paper in ASKED:
             params:
                 papers=[paper],
                 results="results",
+                caption="\n\n".join(CAPTIONS[name] for name in REDRAWN[paper]),
                 code=code("redrawn"),
             message:
                 f"tables of {STUDY.titles[paper]} in their own layout"
