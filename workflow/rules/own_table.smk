@@ -3,8 +3,6 @@ OWN = str(STUDY.config.table or "no_table")
 REGISTERED = OWN in datasets.names()
 OWN_STEM = "".join(c if c.isalnum() or c in "-_" else "_" for c in Path(OWN).stem)
 
-if "compare" in TARGETS and not STUDY.config.table:
-    stop("compare needs a file: snakemake compare --cores 2 --config table=FILE.csv")
 if STUDY.config.label is not None and not STUDY.config.table:
     stop("label names a column of a table; add table=FILE.csv after --config")
 if STUDY.config.table and workflow.is_main_process:
@@ -22,9 +20,17 @@ if "{" in OWN or "}" in OWN:
     stop(f"--config table={OWN}: Snakemake reads braces as wildcards; rename the file or its folder")
 
 
+def own_file(wildcards):
+    if not STUDY.config.table:
+        raise WorkflowError("compare needs a file: snakemake compare --cores 2 --config table=FILE.csv")
+    return f"results/data/{OWN}.json" if REGISTERED else OWN
+
+
+# A table of the user's own is all that a run without targets is about.
 rule compare:
+    default_target: bool(STUDY.config.table)
     input:
-        lambda wildcards: [f"results/data/{OWN}.json" if REGISTERED else OWN],
+        own_file,
     output:
         csv=f"results/own/{OWN_STEM}.csv",
         md=report(f"results/own/{OWN_STEM}.md", category="A table of your own"),
