@@ -1,10 +1,11 @@
 # A table of the user's own: snakemake --cores 2 --config table=mine.csv
 OWN = str(STUDY.config.table or "no_table")
 REGISTERED = OWN in datasets.names()
+OWN_DROP = STUDY.config.drop or []
 OWN_STEM = "".join(c if c.isalnum() or c in "-_" else "_" for c in Path(OWN).stem)
 
-if STUDY.config.label is not None and not STUDY.config.table:
-    stop("label names a column of a table; add table=FILE.csv after --config")
+if (STUDY.config.label is not None or OWN_DROP) and not STUDY.config.table:
+    stop("label and drop name columns of a table; add table=FILE.csv after --config")
 if STUDY.config.table and workflow.is_main_process:
     # Here alone: it imports scikit-learn, which takes as long as all rules.
     from skem.repro.comparison import own_table
@@ -13,7 +14,7 @@ if STUDY.config.table and workflow.is_main_process:
         if REGISTERED:
             datasets.describe(OWN)  # reads the file of a short entry
         else:
-            own_table.read(OWN, STUDY.config.label, COMPARISON.tables["n_folds"])
+            own_table.read(OWN, STUDY.config.label, COMPARISON.tables["n_folds"], OWN_DROP)
     except (ValueError, OSError) as error:
         stop(f"--config table={OWN}: {str(error).removeprefix(OWN).lstrip(':, ')}")
 if "{" in OWN or "}" in OWN:
@@ -45,6 +46,7 @@ rule compare:
     params:
         table=OWN,
         label=STUDY.config.label,
+        drop=OWN_DROP,
         jobs={name: COMPARISON.job("tables", OWN, name) for name in COMPARISON.methods("tables")},
         names=COMPARISON.titles(),
         seed=SEED,

@@ -12,7 +12,7 @@ rule configuration:
     localrule: True
     params:
         config={
-            key: value for key, value in config.items() if key not in ("of", "reference", "table", "label")
+            key: value for key, value in config.items() if key not in ("of", "reference", "table", "label", "drop")
         },
         code=code("configuration"),
     message:

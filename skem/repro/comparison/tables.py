@@ -36,8 +36,10 @@ def fit(dataset: str, method: str, job: Mapping[str, Any], path: str, root: int)
     return cross_validate({"dataset": dataset, "method": method}, job, samples, root)
 
 
-def cross_validate(keys: Mapping[str, Any], job: Mapping[str, Any], samples: Samples, root: int) -> Histories:
-    """Measure a method on stratified folds, which are the same for every method."""
+def cross_validate(
+    keys: Mapping[str, Any], job: Mapping[str, Any], samples: Samples, root: int, encoder: Any = None
+) -> Histories:
+    """Measure a method on stratified folds, which are the same for every method; an ``encoder`` precedes it."""
     X, y = samples
 
     def fits() -> Iterator[Fit]:
@@ -46,6 +48,8 @@ def cross_validate(keys: Mapping[str, Any], job: Mapping[str, Any], samples: Sam
             estimator = make(job["model"], random_state=random_state, **job.get("params", {}))
             if np.isnan(X).any() and not get_tags(estimator).input_tags.allow_nan:
                 estimator = make_pipeline(SimpleImputer(keep_empty_features=True), estimator)
+            if encoder is not None:
+                estimator = make_pipeline(encoder, estimator)
             yield estimator, (X[train], y[train]), (X[test], y[test])
 
     return measure_all(keys, "fold", fits())

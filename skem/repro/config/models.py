@@ -199,3 +199,4 @@ class Config(Strict):
     reference: Literal["anyway"] | None = None
     table: str | None = None
     label: str | int | None = None
+    drop: list[str] | None = None
