@@ -44,11 +44,12 @@ targets.known(
 
 
 onsuccess:
-    finished_run.record_environment()
-    finished_run.show(
-        *(STARTED, workflow.cores, CONFIG_FILES),
-        tables=[f"results/tables/{name}.md" for name in REPRODUCED],
-        others=[*TABLES, *all_figures(), "results/claims.md"],
-        sources=SOURCES,
-        datasets=DATASETS,
-    )
+    if not workflow.touch:  # nothing was made
+        finished_run.record_environment()
+        finished_run.show(
+            *(STARTED, workflow.cores, CONFIG_FILES),
+            tables=[f"results/tables/{name}.md" for name in REPRODUCED],
+            others=[*TABLES, *all_figures(), "results/claims.md"],
+            sources=SOURCES,
+            datasets=DATASETS,
+        )

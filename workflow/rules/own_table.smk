@@ -14,6 +14,7 @@ if STUDY.config.table and workflow.is_main_process:
         if REGISTERED:
             datasets.describe(OWN)  # reads the file of a short entry
         else:
+            own_table.raise_if_of_the_future(OWN)
             own_table.read(OWN, STUDY.config.label, COMPARISON.tables["n_folds"], OWN_DROP)
     except (ValueError, OSError) as error:
         stop(f"--config table={OWN}: {str(error).removeprefix(OWN).lstrip(':, ')}")

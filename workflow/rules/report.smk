@@ -12,7 +12,9 @@ rule configuration:
     localrule: True
     params:
         config={
-            key: value for key, value in config.items() if key not in ("of", "reference", "table", "label", "drop")
+            key: value
+            for key, value in config.items()
+            if key not in ("of", "reference", "table", "label", "drop")
         },
         code=code("configuration"),
     message:

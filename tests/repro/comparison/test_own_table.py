@@ -1,5 +1,8 @@
 """A table of the user's own, compared."""
 
+import os
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -94,7 +97,7 @@ def clinic(tmp_path):
 
 
 def test_a_table_as_people_have_them_is_compared(clinic):
-    path, frame = clinic
+    path, _ = clinic
     table = own_table.read(path, None, 5)
     text = "\n".join(table.remarks)
     assert table.X.shape == (124, 3)
@@ -106,6 +109,13 @@ def test_a_table_as_people_have_them_is_compared(clinic):
     found = own_table.summary(own_table.compare(table, jobs, root=1)).set_index("method")
     assert found["error"].isna().all()
     assert found["accuracy"].min() > 75
+
+
+def test_a_file_of_the_future_is_refused(clinic):
+    own_table.raise_if_of_the_future(clinic[0])
+    os.utime(clinic[0], (0, time.time() + 3 * 3600))
+    with pytest.raises(ValueError, match=r"dated 3\.0 hours ahead of this machine's clock"):
+        own_table.raise_if_of_the_future(clinic[0])
 
 
 def test_columns_can_be_dropped(clinic):
