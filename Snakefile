@@ -1,5 +1,4 @@
 # Reproduces the papers on shared-kernel mixtures: snakemake --cores all
-from snakemake.logging import logger
 from snakemake.utils import min_version
 
 min_version("9.20")
@@ -33,45 +32,28 @@ gc.enable()
 
 
 rule all:
-    default_target: True
+    default_target: not STUDY.config.table
     input:
-        TABLES,
-        FIGURES,
-        expand("results/history/{dataset}.csv", dataset=DATASETS),
-        "results/claims.csv",
-        "results/environment.json",
-        "results/configuration.yaml",
+        results_of_all,
     localrule: True
 
 
 include: "workflow/rules/reference.smk"
 
 
-# A table of the user's own is all that a run without targets is about.
-if STUDY.config.table:
-    workflow.default_target = "compare"
-
-if workflow.is_main_process:
-    terminal.one_line_per_job(logger, workflow)
-
-with plain_faults():  # Snakemake ends in a traceback at an unknown target
-    known = {path.stem for path in Path("config/experiments").glob("*.yaml")}
-    targets.check(TARGETS, list(workflow.rules), known - set(EXPERIMENTS))
-
-
-onstart:
-    # Its limit of jobs per second wakes Snakemake every second, again for each finished job, and each time it
-    # considers all remaining jobs: after sixty jobs that takes half a core (snakemake/snakemake#2967).
-    if workflow.local_exec and hasattr(workflow.scheduler, "job_rate_limiter"):
-        workflow.scheduler.job_rate_limiter = None
+targets.known(
+    [rule for rule in workflow.rules if not rule.has_wildcards()],
+    {path.stem for path in Path("config/experiments").glob("*.yaml")} - set(EXPERIMENTS),
+)
 
 
 onsuccess:
-    finished_run.record_environment()
-    finished_run.show(
-        *(STARTED, workflow.cores, CONFIG_FILES),
-        tables=[f"results/tables/{name}.md" for name in REPRODUCED],
-        others=[*TABLES, *FIGURES, "results/claims.md"],
-        sources=SOURCES,
-        datasets=DATASETS,
-    )
+    if not workflow.touch:  # nothing was made
+        finished_run.record_environment()
+        finished_run.show(
+            *(STARTED, workflow.cores, CONFIG_FILES),
+            tables=[f"results/tables/{name}.md" for name in REPRODUCED],
+            others=[*TABLES, *all_figures(), "results/claims.md"],
+            sources=SOURCES,
+            datasets=DATASETS,
+        )

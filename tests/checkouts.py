@@ -12,13 +12,17 @@ import yaml
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 ROOT = Path(__file__).parents[1]
+COPIED = (
+    *("Snakefile", "config", "workflow", "profiles", "CITATION.cff"),
+    *("skem", "snakemake_logger_plugin_skem"),
+)
 PASSES, RUNS, FOLDS = 3, 2, {"rice": 10, "ionosphere": 5}
 DATASETS = ("rice", "ionosphere", "mnist", "fashion_mnist", "cifar10")
 
 
 def copy(folder, datasets=tuple(FOLDS)):
     """The repository with a Table 1 of seconds: few passes, one or two settings, one baseline, and one that fails."""
-    for part in ("Snakefile", "config", "workflow", "profiles", "skem", "CITATION.cff"):
+    for part in COPIED:
         source, ignore = ROOT / part, shutil.ignore_patterns("__pycache__")
         if source.is_dir():
             shutil.copytree(source, folder / part, ignore=ignore)
@@ -28,7 +32,7 @@ def copy(folder, datasets=tuple(FOLDS)):
     cache = ROOT / "skem/engine/__pycache__"
     cache.mkdir(exist_ok=True)
     (folder / "skem/engine/__pycache__").symlink_to(cache, target_is_directory=True)
-    # The library that is installed lacks it, so whatever runs that one fails.
+    # The library of this checkout lacks it, so whatever runs that one fails.
     (folder / "skem" / "of_this_copy.py").touch()
     for path in (folder / "workflow").glob("scripts/*.py"):
         path.write_text(f"{path.read_text(encoding='utf-8')}\nimport skem.of_this_copy\n", encoding="utf-8")
@@ -66,12 +70,26 @@ def copy(folder, datasets=tuple(FOLDS)):
     return folder
 
 
+INSTALLED = """
+import sys
+from pathlib import Path
+others = [path for path in sys.path if not Path(path, "skem", "__init__.py").exists()]
+sys.path[:] = [*others, {folder!r}]
+"""
+
+
+def installed(folder):
+    """Variables of a Python in which the library of a folder is installed, as by pip install --editable."""
+    site = Path(folder, ".site")
+    site.mkdir(exist_ok=True)
+    (site / "sitecustomize.py").write_text(INSTALLED.format(folder=str(folder)), encoding="utf-8")
+    return {"PYTHONPATH": str(site)}
+
+
 def start(folder, *args, **env):
-    """Snakemake as a user calls it: by its command, with nothing to say where the library is."""
-    removed = {"PYTHONPATH", *env}
-    environment = {k: v for k, v in os.environ.items() if k not in removed} | {
-        k: v for k, v in env.items() if v
-    }
+    """Snakemake as a user calls it: by its command."""
+    environment = {k: v for k, v in os.environ.items() if k not in env} | installed(folder)
+    environment |= {k: v for k, v in env.items() if v}
     return subprocess.Popen(
         [Path(sys.executable).with_name("snakemake"), "--configfile", "tiny.yaml", *args],
         cwd=folder,

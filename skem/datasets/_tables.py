@@ -68,10 +68,22 @@ def read_table(path: str | Path, label: str | None = None) -> Table:
     path = Path(path)
     if path.suffix == ".npz":
         return _read_npz(path)
+    label, lines, columns = read_columns(path, label)
+    y = columns.pop(label)
+    faults: list[str] = []
+    arrays = [numbers(path, name, cells, lines, faults) for name, cells in columns.items()]
+    if faults:
+        raise ValueError("\n       ".join(faults))
+    return Table(str(path), label, np.column_stack(arrays), np.array(y), tuple(columns), np.array(lines))
+
+
+def read_columns(path: Path, label: str | None = None) -> tuple[str, list[int], dict[str, tuple[str, ...]]]:
+    """Name of the label's column, the line of each sample, and the cells of each column of a CSV or ARFF file."""
     lines, header, rows = _cells(path)
     if len(header) < 2:
         raise ValueError(f"{path}, line 1: {len(header)} column; features and a class label are needed")
-    if all(_number(name) is not None for name in header):
+    found = [number for number in map(_number, header) if number is not None]
+    if len(found) == len(header) or any(x % 1 for x in found) or sorted({*found}) != found:
         raise ValueError(
             f"{path}, line 1: {', '.join(header[:5])} are no column names; write a line of names"
         )
@@ -85,15 +97,13 @@ def read_table(path: str | Path, label: str | None = None) -> Table:
         shown = ", ".join(header[:50]) + ", ..." * (len(header) > 50)
         raise ValueError(f"{path}: no column is called {label!r}; {hint}the columns are {shown}")
     columns = dict(zip(header, zip(*rows, strict=True), strict=True))
-    y = columns.pop(label)
-    unlabelled = [line for line, cell in zip(lines, y, strict=True) if cell.lower() in MISSING]
+    unlabelled = [line for line, cell in zip(lines, columns[label], strict=True) if cell.lower() in MISSING]
     if unlabelled:
         raise ValueError(
             f"{path}, line {unlabelled[0]}, column {label!r}: no class label; "
             f"remove the {len(unlabelled)} samples without one"
         )
-    X = np.column_stack([_column(path, name, cells, lines) for name, cells in columns.items()])
-    return Table(str(path), label, X, np.array(y), tuple(columns), np.array(lines))
+    return label, lines, columns
 
 
 def _read_npz(path: Path) -> Table:
@@ -153,6 +163,13 @@ def _cells(path: Path) -> tuple[list[int], list[str], list[list[str]]]:
         header, rows, lines = (rows or [[]])[0], rows[1:], lines[1:]
     if not rows:
         raise ValueError(f"{path}: no samples; a line of column names and samples are needed")
+    longer = max(len(header), len(rows[0]))
+    if (
+        longer > 1
+        and not any(row[longer - 1 :] != [""] for row in rows)
+        and header[longer - 1 :] in ([], [""])
+    ):
+        header, rows = header[: longer - 1], [row[:-1] for row in rows]  # a separator ends each line
     for line, row in zip(lines, rows, strict=True):
         if len(row) != len(header):
             commas = separator == "," and len(row) > len(header)
@@ -189,18 +206,18 @@ def _number(cell: str) -> float | None:
         return None
 
 
-def _column(path: Path, name: str, cells: tuple[str, ...], lines: list[int]) -> np.ndarray:
-    """Numbers of a column, NaN where a value is missing."""
-    numbers = [np.nan if cell.lower() in MISSING else _number(cell) for cell in cells]
-    wrong = [i for i, number in enumerate(numbers) if number is None or np.isinf(number)]
+def numbers(path: Path, name: str, cells: tuple[str, ...], lines: list[int], faults: list[str]) -> np.ndarray:
+    """Numbers of a column, NaN where a value is missing or is added to ``faults``."""
+    found = [np.nan if cell.lower() in MISSING else _number(cell) for cell in cells]
+    wrong = [i for i, number in enumerate(found) if number is None or np.isinf(number)]
     if wrong:
         cell = cells[wrong[0]]
         advice = "write a decimal point" if "," in cell else "encode the column as numbers, or remove it"
-        raise ValueError(
+        faults.append(
             f"{path}, line {lines[wrong[0]]}, column {name!r}: {cell[:60]!r} is no finite number, "
             f"the first of {len(wrong)} such cells; {advice}"
         )
-    return np.array(numbers, dtype=np.float64)
+    return np.array([np.nan if number is None else number for number in found], dtype=np.float64)
 
 
 def content(spec: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, list[str], list[str] | None]:

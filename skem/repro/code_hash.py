@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import ast
+import atexit
 import hashlib
+import json
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import grimp
 
+from skem.repro.files import write_json
 from skem.repro.training.classifiers import find
 
 VERIFIED = "skem.datasets"
 """Package that no hash follows: a job's arrays are verified by the hash of their content, whatever code fetched them."""
+
+HASHES = Path(__file__).with_name("__pycache__") / "code_hashes.json"
+"""Hashes of files by path, with their time and size: parsing all files takes more than a second."""
 
 
 @cache
@@ -23,7 +31,7 @@ def code_of(script: str | Path) -> str:
     """Hash a script of the checkout and all of the library that it imports, without docstrings and comments."""
     digest = hashlib.sha256()
     for path in (Path(script).absolute(), *sorted(map(_file, modules_of(script)))):
-        digest.update(_bare(path))
+        digest.update(_hash(path).encode())
     return digest.hexdigest()[:16]
 
 
@@ -80,6 +88,33 @@ def _root() -> Path:
 
 
 @cache
+def _hashes() -> dict[str, Any]:
+    """Content of `HASHES`, which the end of the process replaces."""
+    try:
+        before = json.loads(HASHES.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        before = {}
+    found = dict(before)
+
+    def save() -> None:
+        if found != before:
+            with suppress(OSError):
+                write_json(HASHES, {name: entry for name, entry in found.items() if Path(name).exists()})
+
+    atexit.register(save)
+    return found
+
+
+@cache
+def _hash(path: Path) -> str:
+    """Hash of `_bare`, from an earlier process if the file has the same time and size."""
+    stat, name = path.stat(), str(path)
+    current = [stat.st_mtime_ns, stat.st_size]
+    if _hashes().get(name, [])[:2] != current:
+        _hashes()[name] = [*current, hashlib.sha256(_bare(path)).hexdigest()]
+    return _hashes()[name][2]
+
+
 def _bare(path: Path) -> bytes:
     """Path and syntax tree of a file: the same for other comments, docstrings and line breaks."""
     tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -24,6 +23,16 @@ def unavailable(sources: Iterable[str]) -> list[str]:
         except ValueError:
             continue  # damaged: the rule that reads it names the file
     return found
+
+
+def attempts(source: str) -> int:
+    """Number of attempts so far to fetch a data set that was unavailable."""
+    path = Path("results/data", f"{source}.json")
+    try:
+        record = read_json(path) if path.exists() else {}
+    except ValueError:
+        return 0  # damaged: the rule that reads it names the file
+    return record.get("attempt", 0) + (record.get("available") is False)
 
 
 def record_environment() -> None:
@@ -72,25 +81,13 @@ def show(
     failed = {path.stem: len(read_table(path)) for path in records if path.exists()}
     if said := [f"{dataset} {count}" for dataset, count in failed.items() if count]:
         print(f"Failed, and left out: {', '.join(said)}; results/failed/*.csv say why.")
-    print("Every claim: results/claims.md; tables and figures: results/tables, results/figures.")
+    every = "Every claim: results/claims.md; tables" if Path("results/claims.md").exists() else "Tables"
+    print(f"{every} and figures: results/tables, results/figures.")
     print("One page of all: snakemake report --cores all")
     print(f"{seconds / 60:.1f} minutes on {cores} cores")
     finished = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
     record = {"seconds": round(seconds, 1), "cores": cores, "config": list(config), "finished": finished}
     write_json("results/run.json", record)
-
-
-def job_seconds(folder: str | Path = ".snakemake/metadata") -> dict[str, float]:
-    """Wall-clock seconds of the jobs that made the present results, summed by rule, the longest first."""
-    jobs = {}  # Snakemake has a record for each output file
-    for path in Path(folder).iterdir():
-        if (record := read_json(path)).get("endtime"):
-            job = json.dumps([record[key] for key in ("rule", "log", "params", "input")])
-            jobs[job] = record["rule"], record["endtime"] - record["starttime"]
-    totals: dict[str, float] = {}
-    for rule, seconds in jobs.values():
-        totals[rule] = totals.get(rule, 0.0) + seconds
-    return {rule: round(totals[rule], 1) for rule in sorted(totals, key=totals.__getitem__, reverse=True)}
 
 
 def refuse_fewer_runs(runs: Mapping[str, int]) -> None:

@@ -134,7 +134,9 @@ def load_study(
 
     settings: dict[tuple[str, str, str], Setting] = {}
     features = {name: entry.features for name, entry in checked.datasets.items()}
-    runs = {name: entry.runs for name, entry in checked.datasets.items()}
+    only = checked.datasets if checked.only is None else checked.only
+    faults += unknown(only, checked.datasets, f"{file_with(['only'], files)}: only")
+    runs = {name: entry.runs if name in only else 0 for name, entry in checked.datasets.items()}
     fewer = {
         name: entry.candidate_runs
         for name, entry in checked.datasets.items()

@@ -46,6 +46,16 @@ def test_missing_values_and_a_label_by_name(tmp_path):
     assert (table.y.tolist(), table.lines.tolist()) == (["u", "v", "u", "v"], [2, 3, 4, 5])
 
 
+@pytest.mark.parametrize("text", ["a,b,y,\n1,2,u,\n3,4,v,\n", "a,b,y\n1,2,u,\n3,4,v,\n"])
+def test_a_separator_may_end_each_line(text, tmp_path):
+    table = read(tmp_path, text)
+    assert (table.label, table.y.tolist(), table.X.tolist()) == ("y", ["u", "v"], [[1, 2], [3, 4]])
+
+
+def test_whole_numbers_in_ascending_order_may_name_columns(tmp_path):
+    assert read(tmp_path, "0,1,label\n1,2,u\n3,4,v\n").feature_names == ("0", "1")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -58,6 +68,9 @@ def test_missing_values_and_a_label_by_name(tmp_path):
         ("a,y\n1,u\n2,\n3,NA\n", "line 3, column 'y': no class label; remove the 2 samples"),
         ("a,a,y\n1,2,u\n", "line 1: two columns are called 'a'"),
         ("1,2,3\n4,5,6\n", "line 1: 1, 2, 3 are no column names"),
+        ("5.1,3.5,setosa\n4.9,3.0,setosa\n", "line 1: 5.1, 3.5, setosa are no column names"),
+        ("148,72,yes\n85,66,no\n", "line 1: 148, 72, yes are no column names"),
+        ("a,b,y\nred,1,u\n2,blue,v\n", r"(?s)line 2, column 'a': 'red'.*line 3, column 'b': 'blue'"),
         ('a,y\n1,"u\n', r"line \d: unexpected end of data"),
         ("a,y\n", "no samples; a line of column names and samples"),
         ("", "no samples"),

@@ -5,15 +5,17 @@ import os
 import re
 import shutil
 import signal
+import subprocess
+import sys
 import time
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from checkouts import FOLDS, PASSES, ROOT, RUNS, copy, run, start
+from checkouts import FOLDS, PASSES, ROOT, RUNS, copy, installed, run, start
 
-from skem.repro import files, finished_run, records
+from skem.repro import files, finished_run
 from skem.repro.config.documents import ConfigurationError
 from skem.repro.files import read_arrays, read_table
 
@@ -43,7 +45,7 @@ def start_and_wait(folder, *args):
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
-    """A run without the data of rice: killed, and resumed to its end without the folder of Snakemake and its lock."""
+    """A run without the data of rice: killed, unlocked, and resumed to its end."""
     folder = copy(tmp_path_factory.mktemp("done"))
     path = folder / "config/datasets.yaml"
     text = path.read_text(encoding="utf-8")
@@ -55,7 +57,7 @@ def done(tmp_path_factory):
     (folder / "results/tables").mkdir(exist_ok=True)
     (folder / "results/tables/.table1.csv.unfinished").write_text("half")
     assert list(folder.glob(".snakemake/locks/*"))
-    shutil.rmtree(folder / ".snakemake")
+    assert run(folder, "--cores", "1", "--unlock")[0] == 0
     code, output = run(folder, "--cores", "2")
     assert code == 0, output
     if not json.loads((folder / "results/data/ionosphere.json").read_text())["available"]:
@@ -167,15 +169,54 @@ def test_an_edit_of_the_engine_trains_again_and_missing_data_are_tried_again(don
     assert "features of ionosphere" not in output
 
 
-def test_a_copy_trains_nothing_but_results_without_records(done, tmp_path):
+def test_a_copy_trains_nothing(done, tmp_path):
     """`cp -r` gives everything another time, in any order."""
     folder = tmp_path / "skem"
-    ignored = shutil.ignore_patterns("__pycache__", ".snakemake")
+    ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(done[0], folder, symlinks=True, ignore=ignored, copy_function=shutil.copyfile)
-    history = next(folder.glob("results/runs/ionosphere/pskem/1x32-K12/*-?.csv"))
-    records._record(folder / "results/records/metadata", history.relative_to(folder).as_posix()).unlink()
-    output = wanted(folder)[1]
-    assert set(re.findall(r": (.*) on ionosphere", output)) == {"training pskem 1x32-K12"}
+    assert "on ionosphere" not in wanted(folder)[1]
+
+
+def test_dropping_a_record_makes_nothing_again(done):
+    history = next(done[0].glob("results/runs/ionosphere/pskem/1x32-K12/*-?.csv"))
+    code, output = run(done[0], "--cores", "1", "--cleanup-metadata", str(history.relative_to(done[0])))
+    assert code == 0, output
+    assert "on ionosphere" not in wanted(done[0])[1]
+
+
+def test_files_of_the_user_hide_no_module_of_python(done):
+    file = done[0] / "random.py"
+    file.write_text("raise SystemExit('of the user')", encoding="utf-8")
+    try:
+        code, output = run(done[0], "--cores", "1", "--forcerun", "configuration", "--", "configuration")
+    finally:
+        file.unlink()
+    assert code == 0, output
+
+
+def test_the_library_of_another_checkout_is_refused(done):
+    code, output = run(done[0], "-n", "--cores", "1", PYTHONPATH=str(ROOT))
+    assert code == 1
+    assert f"error: jobs would run the library in {ROOT}" in output
+
+
+API = """
+import sys
+from pathlib import Path
+from snakemake.api import SnakemakeApi
+from snakemake.settings.types import DAGSettings, OutputSettings, ResourceSettings
+sys.argv = ["host", "a-word-of-the-host"]
+with SnakemakeApi(OutputSettings()) as api:
+    workflow = api.workflow(snakefile=Path("Snakefile"), resource_settings=ResourceSettings(cores=1))
+    workflow.dag(DAGSettings(targets=["results/data/rice.json"])).execute_workflow(pseudo_executor="dryrun")
+"""
+
+
+def test_snakemakes_python_interface_works(done):
+    environment = os.environ | installed(done[0])
+    command = [sys.executable, "-c", API]
+    run = subprocess.run(command, cwd=done[0], env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
 
 
 def test_numbers_do_not_depend_on_cores(done):

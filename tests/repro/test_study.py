@@ -178,27 +178,27 @@ def test_two_experiments_may_not_give_two_settings_one_name(tmp_path):
     assert line.endswith("two.yaml: rice/own/1x7 is another setting in another experiment")
 
 
-class Rule(SimpleNamespace):
-    """The part of a rule of Snakemake that the check of targets uses."""
-
-    def has_wildcards(self):
-        return "{" in self.output[0]
-
-    def is_producer(self, target):
-        return bool(re.fullmatch(re.sub(r"\{\w+\}", "[a-z]+", self.output[0]), target))
-
-    def get_wildcards(self, target):
-        return {"dataset": target.rpartition("/")[2].removesuffix(".csv")}
-
-    def expand_input(self, wildcards):
-        return {"rice": []}[wildcards["dataset"]]
+def test_some_data_sets_alone():
+    assert list(load(given={"only": ["ionosphere"]}).datasets) == ["ionosphere"]
+    (line,) = faults(given={"only": ["ionospere"]})
+    assert line.startswith("--config: only")
+    assert "did you mean ionosphere" in line
 
 
-RULES = [
-    Rule(name="sanderson", input=[], output=["results/sanderson.md"], params=[]),
-    Rule(name="all", input=["results/history/rice.csv"], output=["results/claims.csv"], params=[]),
-    Rule(name="history", input=[], output=["results/history/{dataset}.csv"], params=[]),
-]
+def test_a_name_that_states_other_parameters_is_refused(tmp_path):
+    folder = shutil.copytree(ROOT / "config", tmp_path / "config")
+    path = folder / "experiments/table1.yaml"
+    text = path.read_text(encoding="utf-8").replace(
+        "{n_components: 14}, rows: [all, part]", "{n_components: 16}, rows: [all, part]"
+    )
+    path.write_text(text, encoding="utf-8")
+    found = faults(folder=folder)
+    assert any(
+        line.endswith(
+            "settings.1x7-K14: the name says 14, but 16 is trained; name the setting after its parameters"
+        )
+        for line in found
+    )
 
 
 @pytest.mark.parametrize(
@@ -206,20 +206,20 @@ RULES = [
     [
         ("results/history/ric.csv", "did you mean results/history/rice.csv"),
         ("results/tables/mda.csv", r"add --config 'experiments=\[mda\]'"),
-        ("sandersn", r"did you mean sanderson\?.* targets are all, sanderson, and files"),
-        ("history", "this rule makes a file for each name; name the file, results/history/{dataset}.csv"),
-        ("nonsense", "no rule makes this target; targets are all, sanderson"),
+        ("sandersn", r"did you mean sanderson\?$"),
+        ("nonsense", "no rule makes this target; snakemake --list-rules"),
     ],
 )
-def test_an_unknown_target_is_refused_with_suggestions(target, words):
-    targets.check(["all", "results/history/rice.csv"], RULES, [])
-    with pytest.raises(ConfigurationError, match=f"^{target}: .*{words}"):
-        targets.check([target], RULES, ["mda"])
+def test_an_unknown_target_is_explained_with_the_nearest(target, words):
+    everything = SimpleNamespace(name="all", input=["results/history/rice.csv"], output=[])
+    targets.known([everything, SimpleNamespace(name="sanderson", input=[], output=[])], ["mda"])
+    message = f"MissingRuleException:\nNo rule to produce {target} (if you use input functions ...)."
+    assert re.search(rf"^{target}: .*{words}", targets.explained(message))
 
 
 def snakemake(*arguments, **environment):
     """Errors of a dry run that fails."""
-    variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | environment
+    variables = os.environ | {"PYTHONPATH": str(ROOT)} | environment
     command = [sys.executable, "-m", "snakemake", *arguments, "-n", "--cores", "1"]
     done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True)
     assert "Traceback" not in done.stdout + done.stderr
@@ -238,6 +238,7 @@ def test_the_command_reports_all_faults_without_a_traceback(tmp_path):
 
 def test_the_command_refuses_unknown_targets_without_a_traceback():
     """Also with the backend of a notebook that is not installed."""
-    wrong = ["results/history/ric.csv", "sandersn"]
-    lines = snakemake(*wrong, "results/data/rice.json", MPLBACKEND="inline")
-    assert [line.strip().partition(":")[0] for line in lines] == wrong
+    (line,) = snakemake("results/history/ric.csv", "results/data/rice.json", MPLBACKEND="inline")
+    assert line.endswith("did you mean results/history/rice.csv?")
+    (line,) = snakemake("compare")
+    assert line.startswith("compare needs a file")

@@ -8,19 +8,16 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-# The library of this checkout runs, whichever is installed: in this process, in jobs, and in processes that they start.
-sys.path.insert(0, workflow.basedir)
-if os.environ.get("PYTHONPATH", "").split(os.pathsep)[0] != workflow.basedir:
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [workflow.basedir, os.environ.get("PYTHONPATH")]))
+# Files of the user in this folder, such as random.py, hide no module of Python from jobs.
+os.environ["PYTHONSAFEPATH"] = "1"
 # Figures are files. The backend of a notebook would end the import of Matplotlib in each job.
 os.environ["MPLBACKEND"] = "agg"
 # All that is made while the rules are read stays. The Snakefile enables the collector again.
 gc.disable()
 
-from snakemake import cli
-
+import skem
 from skem import datasets
-from skem.repro import files, finished_run, papers, records, terminal
+from skem.repro import files, finished_run, papers
 from skem.repro.code_hash import code_of, code_of_classifiers
 from skem.repro.config import documents, models, targets
 from skem.repro.study import load_study
@@ -32,10 +29,10 @@ OVERLAYS = [
 ]
 CONFIG_FILES = ["config/config.yaml", *OVERLAYS]
 
-# Snakemake has targets only once all rules are read.
-TARGETS = (
-    cli.get_argument_parser().parse_known_args(sys.argv[1:])[0].targets if workflow.is_main_process else []
-)
+
+def targets_given():
+    """The targets of the command, which Snakemake has once all rules are read: for functions of inputs and params."""
+    return workflow.dag_settings.targets
 
 
 def stop(error):
@@ -56,6 +53,11 @@ def plain_faults():
 
 if Path.cwd() != Path(workflow.basedir).resolve():
     stop(f"the workflow runs in its own folder: cd {workflow.basedir}, and leave out -s and --directory")
+if Path(skem.__file__).parents[1] != Path(workflow.basedir):
+    stop(
+        f"jobs would run the library in {Path(skem.__file__).parents[1]}, not the one of this checkout: "
+        "pip install -e '.[pipeline]' in this folder, or set PYTHONPATH to it"
+    )
 with plain_faults():
     documents.read_mapping("config/config.yaml")  # Snakemake would not name the line of a fault
 
@@ -84,13 +86,9 @@ WORDS = sorted(map(str, Path("config/claims").glob("*.yaml")))
 # counts); figures, with their paper and tables; and more that goes to results/reference if it exists.
 EVIDENCE, DRAWN, REFERENCE_TOO = {}, {}, []
 
-if workflow.is_main_process:
-    records.keep_beside()
-    records.mark_unrecorded()
-
 
 wildcard_constraints:
-    dataset="[a-z0-9_]+",
+    dataset="|".join(STUDY.config.datasets),
     source="[a-z0-9_]+",
     experiment="[A-Za-z0-9_-]+",
     method="[^/]+",

@@ -42,6 +42,7 @@ rule comparison_features:
         "results/comparison/features/{part}/{dataset}.npz",
     wildcard_constraints:
         part="images|outliers",
+        dataset="[a-z0-9_]+",
     resources:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
     params:
@@ -67,6 +68,7 @@ rule comparison_fit:
         predictions="results/comparison/{part}/{dataset}/{method}.npz",
     wildcard_constraints:
         part="|".join(COMPARISON_PARTS),
+        dataset="[a-z0-9_]+",
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,

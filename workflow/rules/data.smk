@@ -1,8 +1,9 @@
 # Data sets: fetched once into a cache outside the project, verified by content.
 
-if workflow.is_main_process:
-    for source in finished_run.unavailable(SOURCES):
-        records.mark_unfinished(f"results/data/{source}.json")  # tried again
+
+def attempt(wildcards):
+    """Data that were unavailable are fetched again: their count of attempts is another parameter."""
+    return finished_run.attempts(wildcards.source)
 
 
 rule fetch_data:
@@ -16,6 +17,7 @@ rule fetch_data:
     localrule: True
     params:
         sha256=lambda wildcards: datasets.describe(wildcards.source)["sha256"],
+        attempt=attempt,
     message:
         "fetching {wildcards.source}"
     script:

@@ -1,12 +1,11 @@
 # A table of the user's own: snakemake --cores 2 --config table=mine.csv
 OWN = str(STUDY.config.table or "no_table")
 REGISTERED = OWN in datasets.names()
+OWN_DROP = STUDY.config.drop or []
 OWN_STEM = "".join(c if c.isalnum() or c in "-_" else "_" for c in Path(OWN).stem)
 
-if "compare" in TARGETS and not STUDY.config.table:
-    stop("compare needs a file: snakemake compare --cores 2 --config table=FILE.csv")
-if STUDY.config.label is not None and not STUDY.config.table:
-    stop("label names a column of a table; add table=FILE.csv after --config")
+if (STUDY.config.label is not None or OWN_DROP) and not STUDY.config.table:
+    stop("label and drop name columns of a table; add table=FILE.csv after --config")
 if STUDY.config.table and workflow.is_main_process:
     # Here alone: it imports scikit-learn, which takes as long as all rules.
     from skem.repro.comparison import own_table
@@ -15,16 +14,25 @@ if STUDY.config.table and workflow.is_main_process:
         if REGISTERED:
             datasets.describe(OWN)  # reads the file of a short entry
         else:
-            own_table.read(OWN, STUDY.config.label, COMPARISON.tables["n_folds"])
+            own_table.raise_if_of_the_future(OWN)
+            own_table.read(OWN, STUDY.config.label, COMPARISON.tables["n_folds"], OWN_DROP)
     except (ValueError, OSError) as error:
         stop(f"--config table={OWN}: {str(error).removeprefix(OWN).lstrip(':, ')}")
 if "{" in OWN or "}" in OWN:
     stop(f"--config table={OWN}: Snakemake reads braces as wildcards; rename the file or its folder")
 
 
+def own_file(wildcards):
+    if not STUDY.config.table:
+        raise WorkflowError("compare needs a file: snakemake compare --cores 2 --config table=FILE.csv")
+    return f"results/data/{OWN}.json" if REGISTERED else OWN
+
+
+# A table of the user's own is all that a run without targets is about.
 rule compare:
+    default_target: bool(STUDY.config.table)
     input:
-        lambda wildcards: [f"results/data/{OWN}.json" if REGISTERED else OWN],
+        own_file,
     output:
         csv=f"results/own/{OWN_STEM}.csv",
         md=report(f"results/own/{OWN_STEM}.md", category="A table of your own"),
@@ -39,6 +47,7 @@ rule compare:
     params:
         table=OWN,
         label=STUDY.config.label,
+        drop=OWN_DROP,
         jobs={name: COMPARISON.job("tables", OWN, name) for name in COMPARISON.methods("tables")},
         names=COMPARISON.titles(),
         seed=SEED,

@@ -5,12 +5,9 @@ def evidence_of(paper, *targets):
     """The tables of values of these targets and of those of the command, by name."""
     found = {}
     for target, paths in EVIDENCE[paper].items():
-        if target in ("all", *targets, *TARGETS):
+        if target in ("all", *targets, *targets_given()):
             found |= paths
     return found
-
-
-ASKED = [paper for paper in EVIDENCE if next(iter(EVIDENCE[paper])) in ("all", *TARGETS)]
 
 
 # The claims of a paper are evaluated on all results of its first target.
@@ -24,7 +21,7 @@ for paper in EVIDENCE:
         input:
             claims="config/claims.csv",
             paper=[f"config/{paper}.yaml", f"config/claims/{paper}.yaml"],
-            evidence=evidence_of(paper, target).values(),
+            evidence=lambda wildcards, paper=paper, target=target: evidence_of(paper, target).values(),
         output:
             csv=f"results/tables/{stem}.csv",
             md=report(
@@ -37,7 +34,7 @@ for paper in EVIDENCE:
         params:
             title=f"Claims of {STUDY.titles[paper]}",
             papers=[paper],
-            evidence={paper: evidence_of(paper, target)},
+            evidence=lambda wildcards, paper=paper, target=target: {paper: evidence_of(paper, target)},
             settings={paper: STUDY.papers[paper]},
             code=code("claims"),
         message:
@@ -51,7 +48,7 @@ rule claims:
     input:
         claims="config/claims.csv",
         papers=[f"config/{folder}{paper}.yaml" for paper in EVIDENCE for folder in ("", "claims/")],
-        evidence=[path for paper in EVIDENCE for path in evidence_of(paper).values()],
+        evidence=lambda wildcards: [path for paper in EVIDENCE for path in evidence_of(paper).values()],
     output:
         csv="results/claims.csv",
         md=report(
@@ -73,7 +70,7 @@ rule claims:
     params:
         title="Claims of the papers",
         papers=papers.in_order(),
-        evidence={paper: evidence_of(paper) for paper in EVIDENCE},
+        evidence=lambda wildcards: {paper: evidence_of(paper) for paper in EVIDENCE},
         settings=STUDY.papers,
         code=code("claims"),
     message:

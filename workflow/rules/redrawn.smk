@@ -3,9 +3,8 @@ from skem.repro.tables.pages import layouts
 
 REDRAWN = {paper: list(layouts(paper)) for paper in papers.names()}
 
-for paper in ASKED:
+for paper in papers.names():
     if REDRAWN[paper]:
-        FIGURES += expand("results/figures/{name}.{suffix}", name=REDRAWN[paper], suffix=KINDS)
 
         rule:
             name:
@@ -39,6 +38,22 @@ for paper in ASKED:
                 f"tables of {STUDY.titles[paper]} in their own layout"
             script:
                 "../scripts/redrawn.py"
+
+
+def all_figures():
+    """Figures of this run; those of a paper's tables where the command has its target."""
+    asked = [paper for paper in EVIDENCE if {"all", *targets_given()} & {next(iter(EVIDENCE[paper]))}]
+    names = [name for paper in asked for name in REDRAWN[paper]]
+    return [*FIGURES, *expand("results/figures/{name}.{suffix}", name=names, suffix=KINDS)]
+
+
+def results_of_all(wildcards):
+    return [
+        *TABLES,
+        *all_figures(),
+        *expand("results/history/{dataset}.csv", dataset=DATASETS),
+        *("results/claims.csv", "results/environment.json", "results/configuration.yaml"),
+    ]
 
 
 rule redraw:

@@ -10,17 +10,25 @@ REGRESS_ACCURACY = expand(
 try:
     # Commit that times are compared with, or None.
     REGRESS_BASE = revisions.base(STUDY.config.base, REFERENCE_QUANTITIES)
-    if "regress" in TARGETS:
-        revisions.read_reference(REFERENCE_QUANTITIES)
-        if REGRESS_BASE is None and STUDY.config.gate != "accuracy":
-            raise ValueError(
-                "times cannot be compared: git does not have the commit of the reference; git fetch --unshallow, name another "
-                "with --config base=REVISION, or compare accuracies only with --config gate=accuracy"
-            )
-    if "regress_update" in TARGETS:
-        revisions.raise_if_uncommitted()
 except ValueError as error:
     stop(error)
+
+
+def regress_times_compared(wildcards):
+    revisions.read_reference(REFERENCE_QUANTITIES)
+    if STUDY.config.gate == "accuracy":
+        return []
+    if REGRESS_BASE is None:
+        raise WorkflowError(
+            "times cannot be compared: git does not have the commit of the reference; git fetch --unshallow, name another "
+            "with --config base=REVISION, or compare accuracies only with --config gate=accuracy"
+        )
+    return ["results/regress/times.csv"]
+
+
+def regress_updated_from(wildcards):
+    revisions.raise_if_uncommitted()
+    return REGRESS_ACCURACY
 
 
 def regress_work(wildcards):
@@ -35,6 +43,8 @@ rule regress_accuracy:
         ],
     output:
         "results/regress/accuracy/{dataset}.json",
+    wildcard_constraints:
+        dataset="[a-z0-9_]+",
     priority: lambda wildcards: wildcards.dataset == "mnist_half"  # the longest job first
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
@@ -69,7 +79,7 @@ rule regress:
     """Ends with an error if something is worse."""
     input:
         accuracy=REGRESS_ACCURACY if STUDY.config.gate != "timing" else [],
-        times=["results/regress/times.csv"] if STUDY.config.gate != "accuracy" and REGRESS_BASE else [],
+        times=regress_times_compared,
     localrule: True
     params:
         base=REGRESS_BASE,
@@ -86,7 +96,7 @@ rule regress:
 rule regress_update:
     """Writes the reference, one file to review and commit."""
     input:
-        REGRESS_ACCURACY,
+        regress_updated_from,
     localrule: True
     params:
         reference=REFERENCE_QUANTITIES,

@@ -12,7 +12,9 @@ rule configuration:
     localrule: True
     params:
         config={
-            key: value for key, value in config.items() if key not in ("of", "reference", "table", "label")
+            key: value
+            for key, value in config.items()
+            if key not in ("of", "reference", "table", "label", "drop")
         },
         code=code("configuration"),
     message:
@@ -24,7 +26,7 @@ rule configuration:
 rule report:
     input:
         # In one command with `all` the report comes last.
-        lambda wildcards: rules.all.input if "all" in workflow.dag_settings.targets else [],
+        lambda wildcards: results_of_all(wildcards) if "all" in targets_given() else [],
         templates=sorted(map(str, Path("workflow/report").iterdir())),
         claims=["config/claims.csv", *WORDS],
         citation="CITATION.cff",

@@ -11,4 +11,5 @@ with plain_errors(snakemake.log):
     except datasets.DatasetNotAvailable as error:
         record = error.record
         print(f"warning: {error}", file=sys.stderr)
-    write_json(snakemake.output[0], record)
+    attempt = snakemake.params.attempt
+    write_json(snakemake.output[0], record | ({"attempt": attempt} if attempt else {}))

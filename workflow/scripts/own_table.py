@@ -12,12 +12,12 @@ threads.limit_process(1)
 with plain_errors(), style():
     params, output = snakemake.params, snakemake.output
     job = next(iter(params.jobs.values()))
-    table = own_table.read(params.table, params.label, job["n_folds"])
+    table = own_table.read(params.table, params.label, job["n_folds"], params.drop)
     predictions = own_table.compare(table, params.jobs, params.seed)
     summary = own_table.summary(predictions)
     about = environment.describe()
-    notes = own_table.notes(table, job["n_folds"], job["max_rows"])
-    notes += f" Measured on {about['machine']['processor']}, with {environment.versions(about)}."
+    notes = own_table.notes(table, job["max_rows"])
+    notes += f"\n\nMeasured on {about['machine']['processor']}, with {environment.versions(about)}."
     text = own_table.markdown(summary, params.names, Path(params.table).stem, notes)
     save(figures.accuracy_and_log_loss(summary, params.names), [output.svg, output.pdf, output.png])
     write_table(output.predictions, predictions)

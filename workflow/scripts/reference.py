@@ -4,8 +4,8 @@ import shutil
 from importlib.metadata import distributions
 from pathlib import Path
 
-from skem.repro import environment, finished_run
-from skem.repro.files import plain_errors, read_json, write_json, write_text
+from skem.repro import environment
+from skem.repro.files import plain_errors, write_json, write_text
 
 with plain_errors():
     results, reference = Path("results"), Path("results/reference")
@@ -35,8 +35,6 @@ with plain_errors():
         target = reference / path.relative_to(results)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
-    if (path := results / "run.json").exists():
-        write_json(reference / "run.json", read_json(path) | {"job_seconds": finished_run.job_seconds()})
     write_json(reference / "environment.json", found)
     write_text(reference / "requirements.lock", versions)
     print(f"copied to {reference}; review with git diff, then commit")

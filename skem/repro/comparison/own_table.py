@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import binomtest
+from sklearn.compose import ColumnTransformer
+from sklearn.preprocessing import OneHotEncoder
 
 from skem import datasets
-from skem.datasets import Table
+from skem.datasets import _tables
 from skem.repro import protocols
 from skem.repro.comparison import tables
 from skem.repro.comparison.pages import failures
@@ -22,31 +28,158 @@ from skem.repro.training.histories import Histories
 NAME = "own table"
 """Name of a file's data set in seeds, which a renamed file does not change."""
 
+RARE = 10
+"""Fewest training samples of a level of a category; levels of fewer share one feature."""
 
-def read(table: str, label: str | int | None, n_folds: int) -> datasets.Table:
-    """Read a file, or take a registered data set by its name; each class needs ``n_folds`` samples."""
+MOST_LEVELS = 20
+"""Most features of a category."""
+
+IDENTIFIER = 0.9
+"""Share of samples with a level of their own above which a column of text is an identifier."""
+
+FEWEST = 3
+"""Fewest samples of a class."""
+
+
+@dataclass(frozen=True, eq=False)
+class OwnTable:
+    """Samples to compare classifiers on; ``categorical`` features are codes, and ``remarks`` say what was left out."""
+
+    path: str
+    X: NDArray[np.float64] = field(repr=False)
+    y: NDArray[Any] = field(repr=False)
+    lines: NDArray[np.intp] = field(repr=False)  # of the file
+    n_folds: int
+    categorical: list[int] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def encoder(self) -> ColumnTransformer | None:
+        """One-hot encoding of the categorical features, which each fold learns from its training samples; None without them."""
+        if not self.categorical:
+            return None
+        one_hot = OneHotEncoder(
+            min_frequency=RARE,
+            max_categories=MOST_LEVELS,
+            handle_unknown="infrequent_if_exist",
+            sparse_output=False,
+        )
+        return ColumnTransformer([("categories", one_hot, self.categorical)], remainder="passthrough")
+
+
+def raise_if_of_the_future(path: str) -> None:
+    """Refuse a file that is dated after now: results would be older than it, and Snakemake deletes such results."""
+    if Path(path).is_file() and (ahead := Path(path).stat().st_mtime - time.time()) > 1:
+        raise ValueError(
+            f"the file is dated {ahead / 3600:.1f} hours ahead of this machine's clock; touch {path!r}, or set the clock"
+        )
+
+
+def read(table: str, label: str | int | None, n_folds: int, drop: Sequence[str] = ()) -> OwnTable:
+    """Read a file, or take a registered data set by its name; ``drop`` are columns to leave out."""
     if table in datasets.names():
         data = datasets.load(table)
         y = np.array(data.target_names)[data.target]
-        lines = np.arange(1, len(y) + 1)
-        found = datasets.Table(table, "label", data.data, y, data.feature_names, lines)
-    elif not Path(table).is_file():
+        return _with_folds(table, "label", data.data, y, np.arange(1, len(y) + 1), n_folds, [], [])
+    if not Path(table).is_file():
         close = suggestion(table, datasets.names())
         raise ValueError(f"there is no such file, and no data set of this name; {close}")
-    else:
-        found = datasets.read_table(table, None if label is None else str(label))
-    names, counts = np.unique(found.y, return_counts=True)
-    if found.X.ndim > 2:
-        raise ValueError(f"{table}: X is {found.X.dtype} {found.X.shape}; features (n, m) are needed")
-    if len(names) < 2 or counts.min() < n_folds:
-        raise ValueError(
-            f"{table}, column {found.label!r}: {len(names)} classes, {str(names[counts.argmin()])!r} has {counts.min()} samples; "
-            f"at least 2 classes with {n_folds} samples each are needed. Another column of labels is named with --config label=NAME"
+    name = None if label is None else str(label)
+    if Path(table).suffix == ".npz":
+        found = datasets.read_table(table, name)
+        if found.X.ndim > 2:
+            raise ValueError(f"{table}: X is {found.X.dtype} {found.X.shape}; features (n, m) are needed")
+        return _with_folds(table, "y", found.X, found.y, found.lines, n_folds, [], [])
+    name, lines, columns = _tables.read_columns(Path(table), name)
+    labels = np.array(columns.pop(name))
+    for column in drop:
+        if column not in columns:
+            raise ValueError(f"no column {column!r} to drop; {suggestion(column, list(columns))}")
+        del columns[column]
+    remarks = [f"Left out by drop: {', '.join(drop)}."] if drop else []
+    X, categorical = _features(table, columns, lines, remarks)
+    return _with_folds(table, name, X, labels, np.array(lines), n_folds, categorical, remarks)
+
+
+def _features(
+    path: str, columns: Mapping[str, tuple[str, ...]], lines: list[int], remarks: list[str]
+) -> tuple[NDArray[np.float64], list[int]]:
+    """Numbers and codes of categories, the positions of the latter, and remarks about columns."""
+    arrays: list[NDArray[np.float64]] = []
+    categorical: list[str] = []
+    kept: list[str] = []
+    constant, identifiers, suspects, faults = [], [], [], []
+    for name, cells in columns.items():
+        here: list[str] = []
+        array = _tables.numbers(Path(path), name, cells, lines, here)
+        given = [cell for cell in cells if cell.lower() not in _tables.MISSING]
+        n_levels = len(set(given))
+        if n_levels < 2:
+            constant.append(name)
+            continue
+        if here and np.isfinite(array).sum() * 2 > len(given):  # numbers with some misprints
+            faults += here
+            continue
+        if here:
+            if n_levels > IDENTIFIER * len(given):
+                identifiers.append(name)
+                continue
+            categorical.append(name)
+            levels = np.unique(given)
+            codes = np.searchsorted(levels, cells).astype(np.float64)
+            array = np.where([cell.lower() in _tables.MISSING for cell in cells], np.nan, codes)
+        elif n_levels == len(cells) > 20 and not (array % 1).any():
+            suspects.append(name)
+        kept.append(name)
+        arrays.append(array)
+    if faults:
+        raise ValueError("\n       ".join(faults))
+    if not kept:
+        raise ValueError(f"{path}: no feature is left; each column is constant, or an identifier")
+    said = {
+        "Constant, and left out": constant,
+        "Different in almost each sample, as identifiers are, and left out": identifiers,
+        f"Categories, encoded as one feature per level, levels of fewer than {RARE} training samples together": categorical,
+    }
+    remarks += [f"{words}: {', '.join(names)}." for words, names in said.items() if names]
+    for name in suspects:
+        remarks.append(
+            f"Warning: {name} has another whole number in each sample; leave it out by --config 'drop=[{name}]' "
+            "if it is an identifier."
         )
-    return found
+    return np.column_stack(arrays), [kept.index(name) for name in categorical]
 
 
-def compare(table: Table, jobs: Mapping[str, Mapping[str, Any]], root: int) -> pd.DataFrame:
+def _with_folds(
+    path: str,
+    label: str,
+    X: NDArray[Any],
+    y: NDArray[Any],
+    lines: NDArray[Any],
+    n_folds: int,
+    categorical: list[int],
+    remarks: list[str],
+) -> OwnTable:
+    """The table without classes of one or two samples, and with at most as many folds as a class has samples."""
+    names, counts = np.unique(y, return_counts=True)
+    rare = names[counts < FEWEST]
+    kept = ~np.isin(y, rare)
+    if len(names) - len(rare) < 2 or kept.sum() < 0.9 * len(y):
+        raise ValueError(
+            f"{path}, column {label!r}: {len(names)} classes, {len(rare)} of which have fewer than {FEWEST} samples; "
+            "at least 2 classes with more are needed. Another column of labels is named with --config label=NAME"
+        )
+    if len(rare):
+        remarks.append(f"Classes of fewer than {FEWEST} samples, left out: {', '.join(map(str, rare))}.")
+    fewest = int(counts[counts >= FEWEST].min())
+    if fewest < n_folds:
+        remarks.append(
+            f"{fewest} folds, not {n_folds}, as class {names[counts == fewest][0]} has {fewest} samples."
+        )
+    X = np.asarray(X[kept], dtype=np.float64)
+    return OwnTable(path, X, y[kept], lines[kept], min(n_folds, fewest), categorical, remarks)
+
+
+def compare(table: OwnTable, jobs: Mapping[str, Mapping[str, Any]], root: int) -> pd.DataFrame:
     """Every method on every fold: one row per method and test sample, or one row with the ``error`` of a method that failed.
 
     Columns: method, fold, line (of the file), label, predicted, log_loss. ``jobs`` are as of `configuration.Comparison.job`.
@@ -57,8 +190,10 @@ def compare(table: Table, jobs: Mapping[str, Mapping[str, Any]], root: int) -> p
     def fit(method: str, job: Mapping[str, Any]) -> Histories:
         rows = tables.drawn_rows(dataset, codes, job["max_rows"], root)
         y, keys = codes[rows], {"dataset": dataset, "method": method}
-        found = tables.cross_validate(keys, job, (table.X[rows], y), root).predictions
-        tested = np.concatenate([test for _, test in tables.folds(dataset, y, job["n_folds"], root)])
+        job = {**job, "n_folds": table.n_folds}
+        samples = table.X[rows], y
+        found = tables.cross_validate(keys, job, samples, root, table.encoder()).predictions
+        tested = np.concatenate([test for _, test in tables.folds(dataset, y, table.n_folds, root)])
         columns = {"method": method, "fold": found["fold"], "line": table.lines[rows][tested]}
         columns |= {key: classes[found[key]] for key in ("label", "predicted")}
         return Histories(pd.DataFrame(columns | {"log_loss": found["log_loss"]}).to_dict("records"))
@@ -78,7 +213,9 @@ def summary(predictions: pd.DataFrame) -> pd.DataFrame:
             rows.append(row | {"error": own["error"].dropna().iloc[0]})
             continue
         n, losses = len(own), own["log_loss"]
-        accuracy = protocols.interval([(own["label"] == own["predicted"]).mean()], n)
+        right = binomtest(int((own["label"] == own["predicted"]).sum()), n)
+        low, high = right.proportion_ci(method="wilson")  # has a width at 100%
+        accuracy = right.statistic, low, high
         log_loss = protocols.interval([losses.mean()], n, sampling_sd=float(losses.std(ddof=0)))
         names = "accuracy", "low", "high", "log_loss", "log_loss_low", "log_loss_high"
         rows.append(row | dict(zip(names, (*np.multiply(100, accuracy), *log_loss), strict=True)))
@@ -87,7 +224,7 @@ def summary(predictions: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values("log_loss", kind="stable", ignore_index=True)
 
 
-def notes(table: Table, n_folds: int, max_rows: int) -> str:
+def notes(table: OwnTable, max_rows: int) -> str:
     """The protocol in words."""
     n, n_features = table.X.shape
     drawn = f", of which {max_rows} are drawn in proportion to the classes" if max_rows < n else ""
@@ -98,17 +235,17 @@ def notes(table: Table, n_folds: int, max_rows: int) -> str:
         else ""
     )
     return (
-        f"{n} samples{drawn}, {n_features} features, {len(np.unique(table.y))} classes. Protocol: nested, {n_folds}-fold "
+        f"{n} samples{drawn}, {n_features} features, {len(np.unique(table.y))} classes. Protocol: nested, {table.n_folds}-fold "
         "cross-validation, stratified, with the same folds for every method. A method that chooses its configuration chooses "
         f"it on training samples only.{imputed} Each sample is tested once. Intervals are at 95%, over the test samples. "
         "Log-loss is in nats, with probabilities of at least 2.2e-16, as in scikit-learn."
+        + "".join(f"\n\n{remark}" for remark in table.remarks)
     )
 
 
 def markdown(table: pd.DataFrame, names: Mapping[str, str], title: str, notes: str) -> str:
     """The summary as Markdown; an interval cannot leave the range of its measure."""
-    low, high = table["low"].clip(lower=0), table["high"].clip(upper=100)
-    bounded = table.assign(low=low, high=high, log_loss_low=table["log_loss_low"].clip(lower=0))
+    bounded = table.assign(log_loss_low=table["log_loss_low"].clip(lower=0))
     lines = []
     for row in bounded.to_dict("records"):
         missing = "failed" if pd.notna(row["error"]) else "-"

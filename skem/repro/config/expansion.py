@@ -124,6 +124,7 @@ def _faults_of(setting: Setting) -> Iterator[str]:
         yield f"{setting.n_blocks} blocks of {setting.n_features} features; at most one block per feature"
     if model == "skem" and setting.n_blocks > 1:
         yield f"{setting.n_blocks} blocks; skem has one block, as in partition 1x{setting.n_features}"
+    yield from setting.misnamed()
     if is_ours and params["max_iter"] is None:
         yield "max_iter is missing, here and for the data set"
     for key in sorted(set(params) - set(MODELS[model].parameters() if is_ours else ())):

@@ -199,3 +199,5 @@ class Config(Strict):
     reference: Literal["anyway"] | None = None
     table: str | None = None
     label: str | int | None = None
+    drop: list[str] | None = None
+    only: list[str] | None = None

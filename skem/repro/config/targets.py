@@ -4,66 +4,38 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection
-from pathlib import Path
-from types import SimpleNamespace
+from collections.abc import Collection, Iterable
 from typing import Any
 
-from skem.repro.config.documents import refuse
+_names: set[str] = set()
+_absent: set[str] = set()
 
 
-def check(targets: Collection[str], rules: Collection[Any], absent: Collection[str]) -> None:
-    """Refuse targets that none of Snakemake's rules makes; ``absent`` are experiments left out of this run.
+def known(rules: Iterable[Any], absent: Collection[str]) -> None:
+    """Remember the targets of this run: Snakemake's rules without wildcards and their files.
 
-    Messages suggest rules without wildcards, their outputs and their inputs.
+    ``absent`` are the experiments that are not part of it.
     """
-    named = sorted(rule.name for rule in rules if not rule.has_wildcards())
-    patterns = {rule.name: str(rule.output[0]) for rule in rules if rule.has_wildcards() and rule.output}
-    unknown = [
-        target
-        for target in targets
-        if target not in named
-        and not Path(target).exists()
-        and not any(_makes(rule, target) for rule in rules)
-    ]
-    if unknown:
-        plain = [file for rule in rules if rule.name in named for file in (*rule.output, *rule.input)]
-        files = sorted({str(file) for file in plain if not callable(file)})
-        refuse(
-            [
-                f"{target}: this rule makes a file for each name; name the file, {_without_constraints(patterns[target])}"
-                if target in patterns
-                else _message(target, named, files, absent)
-                for target in unknown
-            ]
-        )
+    _names.clear()
+    _absent.clear()
+    _absent.update(absent)
+    for rule in rules:
+        files = (file for file in (*rule.output, *rule.input) if not callable(file))
+        _names.update([rule.name, *map(str, files)])
 
 
-def _without_constraints(pattern: str) -> str:
-    return re.sub(r"\{(\w+),[^{}]*\}", r"{\1}", pattern)
-
-
-def _makes(rule: Any, target: str) -> bool:
-    """True if a rule makes a target, and its inputs and parameters know all names in the path."""
-    if not rule.is_producer(target):
-        return False
-    wildcards = rule.get_wildcards(target)
-    try:
-        rule.expand_input(wildcards)
-        for value in filter(callable, rule.params):
-            value(SimpleNamespace(**wildcards))
-    except Exception as error:  # Snakemake wraps that of an input function
-        return not isinstance(error.__context__ or error, LookupError)
-    return True
-
-
-def _message(target: str, named: list[str], files: list[str], absent: Collection[str]) -> str:
-    for name in sorted(absent, key=len, reverse=True):
+def explained(message: str) -> str:
+    """Explain Snakemake's message about a target that no rule makes, with the nearest target."""
+    found = re.search(r"No rule to produce (\S+)", message)
+    if not found:
+        return message
+    target = found[1]
+    for name in sorted(_absent, key=len, reverse=True):
         if re.fullmatch(rf"results/\w+/{re.escape(name)}(_\w+)?\.\w+", target):
             return (
                 f"{target}: the experiment {name} is not part of this configuration; "
                 f"add --config 'experiments=[{name}]' after the target"
             )
-    close = difflib.get_close_matches(target, [*named, *files], n=3, cutoff=0.75)
-    hint = f"did you mean {', '.join(close)}? " if close else ""
-    return f"{target}: no rule makes this target; {hint}targets are {', '.join(named)}, and files"
+    close = difflib.get_close_matches(target, _names, n=1, cutoff=0.6)
+    hint = f"did you mean {close[0]}?" if close else "snakemake --list-rules has all rules"
+    return f"{target}: no rule makes this target; {hint}"

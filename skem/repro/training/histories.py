@@ -6,13 +6,15 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from skem.repro.files import write_arrays, write_table
-from skem.repro.training.splits import Trial
+
+if TYPE_CHECKING:  # it imports scikit-learn, which takes longer than to join histories
+    from skem.repro.training.splits import Trial
 
 Rows = list[dict[str, Any]]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,6 +73,14 @@ class Setting:
             **{key: self.params.get(key) for key in ("n_components", "reg_covar")},
             **{key: self.spec.get(key) for key in ("folds", "scale")},
         }
+
+    def misnamed(self) -> Iterator[str]:
+        """Parameters that the name states otherwise, as tables and figures print the name."""
+        ran = {r"^(\d+x\d+)": self.record["partition"], r"-K(\d+)": str(self.record["n_components"])}
+        for pattern, value in ran.items():
+            stated = re.search(pattern, self.name)
+            if stated and value != "None" and stated[1] != value:
+                yield f"the name says {stated[1]}, but {value} is trained; name the setting after its parameters"
 
     def batches(self, size: int) -> list[str]:
         """Names of batches of at most ``size`` runs, "first-last"."""

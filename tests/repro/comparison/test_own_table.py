@@ -1,12 +1,15 @@
 """A table of the user's own, compared."""
 
+import os
+import time
+
 import numpy as np
+import pandas as pd
 import pytest
 
-from skem import datasets
 from skem.repro.comparison import own_table
 
-SETUP = {"n_folds": 2, "max_rows": 1000}
+SETUP = {"max_rows": 1000}
 JOBS = {
     "skem": {"model": "skem"},
     "lda": {"model": "lda"},
@@ -21,7 +24,7 @@ def compared():
     y = np.repeat(["a class", "b"], 40)
     X = rng.normal(size=(80, 2)) + 2 * (y == "b")[:, None]
     X[3, 0] = np.nan
-    table = datasets.Table("mine.csv", "kind", X, y, ("x", "z"), np.arange(2, 82))
+    table = own_table.OwnTable("mine.csv", X, y, np.arange(2, 82), n_folds=2)
     return table, own_table.compare(table, {name: job | SETUP for name, job in JOBS.items()}, root=1)
 
 
@@ -37,7 +40,9 @@ def test_the_summary_has_intervals_over_test_samples(compared):
     own = compared[1].query("method == 'lda'")
     p, lda = (own["label"] == own["predicted"]).mean(), table.loc["lda"]
     assert lda["accuracy"] == pytest.approx(100 * p)
-    assert lda["high"] - lda["accuracy"] == pytest.approx(100 * 1.959964 * np.sqrt(p * (1 - p) / 80))
+    z2 = 1.959964**2 / 80
+    half = 100 * np.sqrt(z2 * p * (1 - p) + z2**2 / 4) / (1 + z2)
+    assert lda["high"] - lda["low"] == pytest.approx(2 * half)
     half = 1.959964 * own["log_loss"].std(ddof=0) / np.sqrt(80)
     assert lda["log_loss_low"] == pytest.approx(own["log_loss"].mean() - half)
 
@@ -57,5 +62,74 @@ def test_a_registered_data_set_is_a_table_too_and_unknown_names_are_refused(tmp_
         own_table.read("wines", None, 5)
     path = tmp_path / "mine.csv"
     path.write_text("a,y\n1,u\n2,u\n3,v\n")
-    with pytest.raises(ValueError, match=r"column 'y': 2 classes, 'v' has 1 samples; .*--config label=NAME"):
+    with pytest.raises(
+        ValueError, match=r"2 classes, 2 of which have fewer than 3 samples; .*--config label=NAME"
+    ):
+        own_table.read(str(path), None, 2)
+
+
+def test_an_interval_at_all_correct_has_a_width():
+    rows = {"method": "a", "label": "u", "predicted": "u", "log_loss": 0.1}
+    row = own_table.summary(pd.DataFrame([rows] * 50)).iloc[0]
+    assert row["accuracy"] == row["high"] == 100
+    assert row["low"] == pytest.approx(92.9, abs=0.1)
+
+
+@pytest.fixture
+def clinic(tmp_path):
+    """A table as people have them: an identifier, categories, a rare level, a rare class, missing values."""
+    rng = np.random.default_rng(0)
+    kind = np.repeat(["ill", "well", "other", "lost"], [60, 60, 4, 1])
+    frame = pd.DataFrame(
+        {
+            "patient_id": [f"P{i:04d}" for i in range(125)],
+            "number": rng.permutation(125),
+            "ward": rng.choice(["A", "B", "?"], 125),
+            "site": "here",
+            "age": rng.normal(size=125) + 3 * (kind == "ill"),
+            "kind": kind,
+        }
+    )
+    frame.loc[3, "age"] = np.nan
+    path = tmp_path / "clinic ~#ä.csv"
+    frame.to_csv(path, index=False)
+    return str(path), frame
+
+
+def test_a_table_as_people_have_them_is_compared(clinic):
+    path, _ = clinic
+    table = own_table.read(path, None, 5)
+    text = "\n".join(table.remarks)
+    assert table.X.shape == (124, 3)
+    for words in ("left out: site.", "and left out: patient_id.", "together: ward.", "left out: lost."):
+        assert words in text
+    assert "4 folds, not 5, as class other has 4 samples" in text
+    assert "number has another whole number in each sample; leave it out by --config 'drop=[number]'" in text
+    jobs = {name: {"model": name, "max_rows": 1000} for name in ("skem", "lda")}
+    found = own_table.summary(own_table.compare(table, jobs, root=1)).set_index("method")
+    assert found["error"].isna().all()
+    assert found["accuracy"].min() > 75
+
+
+def test_a_file_of_the_future_is_refused(clinic):
+    own_table.raise_if_of_the_future(clinic[0])
+    os.utime(clinic[0], (0, time.time() + 3 * 3600))
+    with pytest.raises(ValueError, match=r"dated 3\.0 hours ahead of this machine's clock"):
+        own_table.raise_if_of_the_future(clinic[0])
+
+
+def test_columns_can_be_dropped(clinic):
+    table = own_table.read(clinic[0], None, 5, ["number", "patient_id"])
+    assert table.X.shape == (124, 2)
+    assert table.remarks[0] == "Left out by drop: number, patient_id."
+    with pytest.raises(ValueError, match="no column 'nummer' to drop; did you mean number"):
+        own_table.read(clinic[0], None, 5, ["nummer"])
+
+
+def test_misprinted_numbers_are_faults_of_all_columns_at_once(tmp_path):
+    path = tmp_path / "mine.csv"
+    rows = [f"{i},{i / 2},{'uv'[i % 2]}" for i in range(20)]
+    rows[3], rows[5] = "3,4.9cm,u", "x,1,v"
+    path.write_text("\n".join(["a,b,y", *rows]))
+    with pytest.raises(ValueError, match=r"(?s)line 7, column 'a': 'x'.*line 5, column 'b': '4.9cm'"):
         own_table.read(str(path), None, 2)
