@@ -192,6 +192,14 @@ def _kmeans_seconds(r: Reference, engine: str, threads: str) -> str:
     return fixed(r.mean("values/sanderson2017_timing_others", "seconds", **where))
 
 
+def _speed(r: Reference, instructions: str) -> str:
+    """Time of an EM iteration of scikit-learn divided by ours, and its range, for size A with two threads in float64."""
+    where = {"engine": "scikit-learn", "size": "A", "threads": 2, "dtype": "float64"}
+    where |= {"instructions": instructions.replace("_", "-")}
+    ratio, low, high = (fixed(r.cell("./peers", f"ratio{end}", **where), 0) for end in ("", "_low", "_high"))
+    return f"{ratio} [{low}, {high}]"
+
+
 def _advised(claim: str, pattern: str) -> Callable[[Reference], str]:
     """The part of the remark on an advice of Sanderson and Curtin (2017) that states our measurements."""
     return lambda r: r.remark(f"sanderson.{claim}", pattern)
@@ -210,6 +218,9 @@ NAMED: dict[str, Callable[..., Any]] = {
     ),
     "comparison.test_summary": comparison_blocks.test_summary,
     "comparison.test_ranks": comparison_blocks.test_ranks,
+    "comparison.test_tables": comparison_blocks.test_tables,
+    "comparison.critical_difference": comparison_blocks.critical_difference,
+    "speed.scikit_learn": _speed,
     "comparison.left_out": comparison_blocks.left_out,
     "choosing.svm_to_pskem": _svm_to_pskem,
     "pulford2022.arrangements_significant": lambda r: r.remark(
