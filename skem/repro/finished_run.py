@@ -56,10 +56,10 @@ def show(
     if (path := Path("results/summary.json")).exists():
         from skem.repro import papers
         from skem.repro.ledger import totals
-        from skem.repro.ledger.answers import NOT_RUN
+        from skem.repro.ledger.outcomes import NOT_RUN
 
         found = read_json(path)
-        print(f"\nClaims of the papers:\n{totals.by_answer(found, papers.titles()).to_string(index=False)}")
+        print(f"\nClaims of the papers:\n{totals.by_outcome(found, papers.titles()).to_string(index=False)}")
         if count := found[totals.ALL][totals.key(NOT_RUN)]:
             commands = "; ".join(found[totals.ALL]["commands"])
             measure = f" Measure them: {commands}" if commands else ""

@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from skem.repro.ledger.answers import AGREES, ANSWERS, DIFFERS, UNDECIDED, answer
 from skem.repro.ledger.multiplicity import expected_misses
+from skem.repro.ledger.outcomes import AGREES, DIFFERS, OUTCOMES, UNDECIDED, outcome
 from skem.repro.ledger.summary import KINDS, MEASURABLE, kinds
 
 ALL = "all"
@@ -19,7 +19,7 @@ Totals = Mapping[str, Mapping[str, Any]]
 
 
 def key(word: str) -> str:
-    """Return the key of an answer or a kind of claims."""
+    """Return the key of an outcome or a kind of claims."""
     return re.sub(r"\W", "_", word)
 
 
@@ -34,8 +34,8 @@ def totals(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
     Returns
     -------
     dict
-        By paper: "stated", the number of claims; the number of each of `KINDS`, and of each answer to those of kind "measurable", by
-        `key`; "spreads", answers to printed standard deviations; "tables" (see `_tables`); "commands", which measure claims
+        By paper: "stated", the number of claims; the number of each of `KINDS`, and of each outcome among those of kind "measurable", by
+        `key`; "spreads", outcomes of printed standard deviations; "tables" (see `_tables`); "commands", which measure claims
         that were not run.
     """
     return {name: _of(table[table["paper"] == name]) for name in table["paper"].unique()} | {ALL: _of(table)}
@@ -49,8 +49,8 @@ def _of(table: pd.DataFrame) -> dict[str, Any]:
     return {
         "stated": len(table),
         **{key(word): int((kind == word).sum()) for word in KINDS},
-        **{key(word): int((once["answer"] == word).sum()) for word in ANSWERS},
-        "spreads": _counted(answer([verdict]) for verdict in spreads),
+        **{key(word): int((once["outcome"] == word).sum()) for word in OUTCOMES},
+        "spreads": _counted(outcome([verdict]) for verdict in spreads),
         "tables": _tables(once),
         "commands": [f"snakemake {target} --cores all" for target in sorted(set(targets))],
     }
@@ -69,27 +69,27 @@ def _tables(once: pd.DataFrame) -> dict[str, dict[str, Any]]:
     is_cell = once["place"].str.fullmatch(r"Table \w+") & (once["kind"] == "number") & once["low"].notna()
     for place, cells in once[is_cell].groupby("place"):
         expected, most = expected_misses(cells)
-        outside = [answer([verdict]) == DIFFERS for verdict in cells["verdict"]]
+        outside = [outcome([verdict]) == DIFFERS for verdict in cells["verdict"]]
         found[str(place)] = {
             "cells": len(cells),
             "outside": sum(outside),
-            "differs": int((cells["answer"] == DIFFERS).sum()),
+            "differs": int((cells["outcome"] == DIFFERS).sum()),
         }
         found[str(place)] |= {"by_chance": round(expected, 2), "at_most": int(most)}
     return found
 
 
-def _counted(answers: Iterable[str]) -> dict[str, int]:
-    found = list(answers)
-    return {key(word): found.count(word) for word in ANSWERS if word in found}
+def _counted(outcomes: Iterable[str]) -> dict[str, int]:
+    found = list(outcomes)
+    return {key(word): found.count(word) for word in OUTCOMES if word in found}
 
 
-def by_answer(found: Totals, titles: Mapping[str, str], total: bool = True) -> pd.DataFrame:
-    """Return a row per paper: claims, measurable claims, and the number of each answer."""
+def by_outcome(found: Totals, titles: Mapping[str, str], total: bool = True) -> pd.DataFrame:
+    """Return a row per paper: claims, measurable claims, and the number of each outcome."""
     return _table(
         found,
         titles,
-        {"claims": "stated"} | {word: key(word) for word in (MEASURABLE, *ANSWERS)},
+        {"claims": "stated"} | {word: key(word) for word in (MEASURABLE, *OUTCOMES)},
         total,
     )
 
@@ -105,7 +105,7 @@ def by_kind(found: Totals, titles: Mapping[str, str], total: bool = True) -> pd.
 
 
 def by_spread(found: Totals, titles: Mapping[str, str]) -> pd.DataFrame:
-    """Return a row per paper with answers to its printed standard deviations."""
+    """Return a row per paper with outcomes to its printed standard deviations."""
     words = (AGREES, DIFFERS, UNDECIDED)
     rows = [
         {"printed standard deviations of": titles[name]}

@@ -6,11 +6,11 @@ import pandas as pd
 
 from skem.repro import papers
 from skem.repro.drawing import captions
-from skem.repro.ledger import sentences, totals
+from skem.repro.ledger import sentences
 from skem.repro.names import NAMES
 from skem.repro.render.format import interval, number, table
 from skem.repro.report import headlines
-from skem.repro.report.reference import Reference, unknown
+from skem.repro.report.reference import Reference
 from skem.repro.tables.layouts import layouts
 
 HEADLINES = (
@@ -36,20 +36,11 @@ def accuracies(reference: Reference) -> str:
         claim = evaluated.loc[row["dataset"]]
         nested, low, high = (float(row[f"nested{end}"]) for end in ("", "_low", "_high"))
         line = {"data set": NAMES[row["dataset"]], "paper": claim["value"]}
-        line |= {"ours": number(claim["measured"], 2), "outcome": claim["answer"]}
+        line |= {"ours": number(claim["measured"], 2), "outcome": claim["outcome"]}
         line |= {"ours, nested": interval(nested, low, high)}
         best = f"{number(float(row['best_accuracy']), 2)}, {NAMES[row['best_method']]}"
         lines.append(line | {"best baseline": best})
     return table(pd.DataFrame(lines), padded=False)
-
-
-def answers_table(reference: Reference, paper: str = "") -> str:
-    """Answers to the claims of a paper, or of all papers."""
-    titles = papers.titles(reference.config)
-    if paper not in ("", *titles):
-        raise LookupError(unknown(paper, titles))
-    own = {paper: titles[paper]} if paper else titles
-    return table(totals.by_answer(reference.summary, own, total=not paper))
 
 
 def headline_list(reference: Reference, paper: str) -> str:
@@ -69,7 +60,7 @@ def headline_list(reference: Reference, paper: str) -> str:
 
 
 def conclusions(reference: Reference, paper: str) -> str:
-    """Orderings and statements of a paper by answer."""
+    """Orderings and statements of a paper by outcome."""
     return headlines.conclusions(paper, reference.table("claims"), sentences.read(reference.config))
 
 

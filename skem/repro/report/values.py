@@ -169,8 +169,8 @@ def _partition(r: Reference, dataset: str, initialisation: str, k: str, value: s
     return fixed(found[value])
 
 
-def _titsias_errors(r: Reference, dataset: str, answer: str) -> int:
-    where = {"dataset": dataset, "answer": answer.replace("_", " ")}
+def _titsias_errors(r: Reference, dataset: str, outcome: str) -> int:
+    where = {"dataset": dataset, "outcome": outcome.replace("_", " ")}
     return r.count(paper="titsias2001", quantity="error_pct", kind="number", **where)
 
 
@@ -207,7 +207,6 @@ def _advised(claim: str, pattern: str) -> Callable[[Reference], str]:
 
 NAMED: dict[str, Callable[..., Any]] = {
     "table1": blocks.accuracies,
-    "answers_table": blocks.answers_table,
     "headlines": blocks.headline_list,
     "conclusions": blocks.conclusions,
     "redrawn": blocks.redrawn,

@@ -20,15 +20,15 @@ BASE = dict.fromkeys(
 }
 
 
-def number(id, value, measured, answer, **how):
+def number(id, value, measured, outcome, **how):
     own = {"id": id, "kind": "number", "quantity": "accuracy_pct", "dataset": "rice", "method": "skem"}
-    return BASE | own | {"value": value, "measured": measured, "answer": answer} | how
+    return BASE | own | {"value": value, "measured": measured, "outcome": outcome} | how
 
 
-def statement(id, answer, **how):
+def statement(id, outcome, **how):
     return (
         BASE
-        | {"id": id, "kind": "statement", "expression": f"{id} is so", "measured": 1.0, "answer": answer}
+        | {"id": id, "kind": "statement", "expression": f"{id} is so", "measured": 1.0, "outcome": outcome}
         | how
     )
 
@@ -47,7 +47,7 @@ CLAIMS = pd.DataFrame(
         ),
         number("toy.margin", "2", 1.793, "agrees"),
         statement("toy.first", "agrees"),
-        statement("toy.second", "agrees under one interpretation", agrees_with="the other folds"),
+        statement("toy.second", "depends", agrees_with="the other folds"),
         statement("toy.third", "differs", remark="decided by: banana"),
         statement("toy.fourth", "open"),
         statement("toy.quoted", "quoted result", basis=""),
@@ -96,7 +96,7 @@ def test_headlines_of_the_papers_can_be_rendered():
 def test_conclusions_are_listed_by_answer_and_numbers_are_not():
     assert headlines.conclusions("toy", CLAIMS, WORDS) == (
         "**Conclusions that hold: 1**\n\n- toy.first is so\n\n"
-        "**Conclusions that hold under one interpretation of the paper: 1**\n\n"
+        "**Conclusions that depend on the interpretation of the paper: 1**\n\n"
         "- toy.second is so Agrees with “the other folds”.\n\n"
         "**Conclusions that do not hold: 1**\n\n- toy.third is so Deciding comparison: banana.\n\n"
         "Beside these, 1 open."
