@@ -63,7 +63,7 @@ def show(
         if count := found[totals.ALL][totals.key(NOT_RUN)]:
             commands = "; ".join(found[totals.ALL]["commands"])
             measure = f" Measure them: {commands}" if commands else ""
-            print(f"{count} claims were not run; results/claims.md says why.{measure}")
+            print(f"{count} claims were not run; results/claims.csv says why.{measure}")
     if absent := unavailable(sources):
         print(
             f"Not available, and left out: {', '.join(absent)}; results/logs/data/*.log say why, and how to get them."
@@ -72,7 +72,7 @@ def show(
     failed = {path.stem: len(read_table(path)) for path in records if path.exists()}
     if said := [f"{dataset} {count}" for dataset, count in failed.items() if count]:
         print(f"Failed, and left out: {', '.join(said)}; results/failed/*.csv say why.")
-    print("Every claim: results/claims.md; tables and figures: results/tables, results/figures.")
+    print("Claims: results/claims.md, all in claims.csv; tables and figures: results/tables, results/figures.")
     print("One page of all: snakemake report --cores all")
     print(f"{seconds / 60:.1f} minutes on {cores} cores")
     finished = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())

@@ -1,9 +1,9 @@
-"""``claims.md``: for readers of a paper, which of its claims hold, which do not, and why."""
+"""``claims.md``: totals of the papers' claims, and each claim that differs or depends, with the reason."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -11,7 +11,7 @@ import pandas as pd
 from skem.repro.ledger import totals
 from skem.repro.ledger.outcomes import AGREES, DIFFERS, NOT_RUN, ONE_INTERPRETATION, UNDECIDED, outcome
 from skem.repro.ledger.sentences import Words, sentence
-from skem.repro.ledger.summary import KINDS, MEASURABLE, REPEATED, TIME, kinds
+from skem.repro.ledger.summary import MEASURABLE, kinds
 from skem.repro.render.format import document, measured
 
 ORDER = (DIFFERS, ONE_INTERPRETATION, AGREES, UNDECIDED, NOT_RUN)
@@ -25,11 +25,13 @@ GUIDE = f"""\
 - **{NOT_RUN}**: the data are not available, or the experiment was not part of this run."""
 
 NOTES = """\
+The tables list the claims that differ or depend, with the reasons. All claims are in `claims.csv` and in the report, which filters them.
+
 Brackets hold 95% intervals: for a number, of a result like the paper's; for a statement, of the difference that decides it. Unless the
 reason says otherwise, a difference above zero is as the paper says. A statement about several comparisons has the difference of one:
 the least certain comparison if all must hold, the most certain one if any is enough. The *standardised difference* is ours minus the
 paper's, in standard deviations of the prediction: beyond about ±2 they differ. A measurement that a paper states several times counts
-once. Claims that have no outcome stand at the end of each paper, with the reason."""
+once."""
 
 REMARK = 160
 """Characters of a remark that tables of claims show."""
@@ -130,7 +132,7 @@ def in_order(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def to_markdown(title: str, table: pd.DataFrame, words: Words, titles: Mapping[str, str]) -> str:
-    """Format the claims of some papers, with titles by paper: totals, outcomes, and what has no outcome."""
+    """Format the totals of some papers, with titles by paper, and each claim that differs or depends, with the reason."""
     found = totals.totals(table)
     several = len(titles) > 1
     blocks: list[Any] = [
@@ -143,52 +145,26 @@ def to_markdown(title: str, table: pd.DataFrame, words: Words, titles: Mapping[s
         own = table[table["paper"] == paper]
         if not len(own):
             continue
-        kind = kinds(own)
-        lines = own.assign(**pd.DataFrame([shown(row, words) for row in own.to_dict("records")], own.index))
         blocks += [f"## {name}"] if several else []
         blocks += [totals.by_table(found[paper])]
+        once = in_order(own[kinds(own) == MEASURABLE])
         heading = "###" if several else "##"
-        blocks += _by_outcome(in_order(lines[kind == MEASURABLE]), heading)
-        blocks += _appendix(lines, kind, heading)
+        for word in (DIFFERS, ONE_INTERPRETATION):
+            if rows := once[once["outcome"] == word].to_dict("records"):
+                blocks += [f"{heading} {capital(word)}: {len(rows)}"]
+                blocks += [pd.DataFrame([shown(row, words) for row in rows])]
     return document(title, *blocks, padded=False)
 
 
-def _by_outcome(once: pd.DataFrame, heading: str) -> Iterator[str | pd.DataFrame]:
-    """Yield a heading and a table per outcome."""
-    for word in ORDER:
-        own = once[once["outcome"] == word]
-        columns = ["statement", "paper", "ours", "standardised difference", "why", "place"]
-        if word == NOT_RUN:
-            columns = ["statement", "paper", "why", "place"]
-        if len(own):
-            yield f"{heading} {word[0].upper()}{word[1:]}: {len(own)}"
-            yield own[columns]
-
-
-def _appendix(lines: pd.DataFrame, kind: pd.Series, heading: str) -> Iterator[str | dict[str, pd.DataFrame]]:
-    """Yield a table per kind of claims that have no outcome, without empty columns."""
-    lines = lines.assign(outcome=lines["outcome"].mask(lines["outcome"] == kind, ""))
-    places = lines.set_index("id")["place"]
-    lines["why"] = lines["why"].mask(
-        kind == REPEATED, "The same measurement as in " + lines["repeats"].map(places) + "."
-    )
-    if n := int((kind != MEASURABLE).sum()):
-        yield f"{heading} Without an outcome: {n}"
-    for word in KINDS[1:]:
-        # Times differ in each run, so their measurements stand in a file of their own.
-        ours, where = (
-            ([], ", measured in claims_timing.md") if word == TIME else (["ours", "outcome", "why"], "")
-        )
-        own = lines.loc[kind == word, ["statement", "paper", *ours, "place"]]
-        yield {f"{word[0].upper()}{word[1:]}: {len(own)}{where}": own.loc[:, (own != "").any()]}
-
-
 def times_to_markdown(title: str, table: pd.DataFrame, words: Words, titles: Mapping[str, str]) -> str:
-    """Format the claims about time, which have no outcome."""
-    blocks: list[Any] = ["Times depend on the machine and differ in each run, so they have no outcome."]
+    """Format the measured claims about time, which have no outcome."""
+    blocks: list[Any] = [
+        "Times depend on the machine and differ in each run, so they have no outcome. Claims that were not measured are in "
+        "`claims_timing.csv`."
+    ]
     for paper, name in titles.items():
-        own = table[table["paper"] == paper].to_dict("records")
-        if rows := [shown(row, words) | {"outcome": row["outcome"]} for row in own]:
-            columns = ["statement", "paper", "ours", "outcome", "why", "place"]
+        own = [shown(row, words) for row in table[table["paper"] == paper].to_dict("records")]
+        if rows := [row for row in own if row["ours"]]:
+            columns = ["statement", "paper", "ours", "why", "place"]
             blocks += [f"## {name}", pd.DataFrame(rows)[columns]]
     return document(title, *blocks, padded=False)

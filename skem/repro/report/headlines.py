@@ -96,7 +96,7 @@ CONCLUSIONS = {
 """Titles of lists of conclusions, by outcome."""
 
 
-N_CONCLUSIONS = 10
+N_CONCLUSIONS = 5
 """Conclusions that a list shows."""
 
 
@@ -121,7 +121,7 @@ def conclusions(paper: str, claims: pd.DataFrame, words: Words) -> str:
         rows = own[answered & (of_text | (outcome == DIFFERS))].head(N_CONCLUSIONS).to_dict("records")
         lines = [_conclusion(row, words) for row in rows]
         if more := answered.sum() - len(rows):
-            lines.append(f"- {more} more in the claims table.")
+            lines.append(f"- {more} more in `claims.csv`.")
         blocks += [f"**{title}: {answered.sum()}**", "\n".join(lines)] if lines else []
     rest = [f"{n} {word}" for word in (UNDECIDED, NOT_RUN) if (n := (own["outcome"] == word).sum())]
     blocks += [f"Beside these, {' and '.join(rest)}."] if rest else []

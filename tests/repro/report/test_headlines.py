@@ -93,7 +93,7 @@ def test_headlines_of_the_papers_can_be_rendered():
     headlines.check(WORDS.headlines, pd.read_csv(ROOT / "config/claims.csv", usecols=["id"]))
 
 
-def test_conclusions_are_listed_by_answer_and_numbers_are_not():
+def test_conclusions_are_listed_by_outcome_and_numbers_are_not():
     assert headlines.conclusions("toy", CLAIMS, WORDS) == (
         "**Conclusions that hold: 1**\n\n- toy.first is so\n\n"
         "**Conclusions that depend on the interpretation of the paper: 1**\n\n"
@@ -103,12 +103,12 @@ def test_conclusions_are_listed_by_answer_and_numbers_are_not():
     )
 
 
-def test_a_list_shows_ten_conclusions_and_none_about_a_column_of_a_table():
+def test_a_list_shows_five_conclusions_and_none_about_a_column_of_a_table():
     places = ["Table 1", *["section 2"] * headlines.N_CONCLUSIONS, "section 3"]
     rows = pd.DataFrame([statement(f"toy.{i}", "agrees", place=place) for i, place in enumerate(places)])
     title, text = headlines.conclusions("toy", rows, WORDS).split("\n\n")
-    assert title == "**Conclusions that hold: 12**"
-    assert text.splitlines()[-2:] == ["- toy.10 is so", "- 2 more in the claims table."]
+    assert title == "**Conclusions that hold: 7**"
+    assert text.splitlines()[-2:] == ["- toy.5 is so", "- 2 more in `claims.csv`."]
     assert "toy.0 " not in text
 
 
