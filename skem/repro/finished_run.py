@@ -72,7 +72,7 @@ def show(
     failed = {path.stem: len(read_table(path)) for path in records if path.exists()}
     if said := [f"{dataset} {count}" for dataset, count in failed.items() if count]:
         print(f"Failed, and left out: {', '.join(said)}; results/failed/*.csv say why.")
-    print("Claims: results/claims.md, all in claims.csv; tables and figures: results/tables, results/figures.")
+    print("Claims: results/claims.md and claims.csv; tables and figures: results/tables, results/figures.")
     print("One page of all: snakemake report --cores all")
     print(f"{seconds / 60:.1f} minutes on {cores} cores")
     finished = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
