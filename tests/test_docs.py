@@ -57,8 +57,8 @@ def test_every_table_of_the_reference_run_is_shown():
 def test_the_figure_of_answers_has_the_totals_of_the_claims_table():
     totals = json.loads((REFERENCE / "summary.json").read_text(encoding="utf-8"))
     names = {title: name for name, title in papers.titles(ROOT / "config").items()}
-    for row in pd.read_csv(REFERENCE / "figures/answers.csv").itertuples():
-        assert row.claims == totals[names[row.paper]][row.answer.replace(" ", "_")], (row.paper, row.answer)
+    for row in pd.read_csv(REFERENCE / "figures/outcomes.csv").itertuples():
+        assert row.claims == totals[names[row.paper]][row.outcome.replace(" ", "_")], (row.paper, row.outcome)
 
 
 # Code

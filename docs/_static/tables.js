@@ -16,7 +16,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const shown = document.createElement("output");
   label.className = "filter";
   input.type = "search";
-  input.placeholder = "paper, answer, data set, method";
+  input.placeholder = "paper, outcome, data set, method";
   label.append("Show claims with ", input, " ", shown);
   document.querySelector("article section section").before(label);
   input.addEventListener("input", () => {

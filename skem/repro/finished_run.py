@@ -65,14 +65,14 @@ def show(
     if (path := Path("results/summary.json")).exists():
         from skem.repro import papers
         from skem.repro.ledger import totals
-        from skem.repro.ledger.answers import NOT_RUN
+        from skem.repro.ledger.outcomes import NOT_RUN
 
         found = read_json(path)
-        print(f"\nClaims of the papers:\n{totals.by_answer(found, papers.titles()).to_string(index=False)}")
+        print(f"\nClaims of the papers:\n{totals.by_outcome(found, papers.titles()).to_string(index=False)}")
         if count := found[totals.ALL][totals.key(NOT_RUN)]:
             commands = "; ".join(found[totals.ALL]["commands"])
             measure = f" Measure them: {commands}" if commands else ""
-            print(f"{count} claims were not run; results/claims.md says why.{measure}")
+            print(f"{count} claims were not run; results/claims.csv says why.{measure}")
     if absent := unavailable(sources):
         print(
             f"Not available, and left out: {', '.join(absent)}; results/logs/data/*.log say why, and how to get them."
@@ -81,7 +81,9 @@ def show(
     failed = {path.stem: len(read_table(path)) for path in records if path.exists()}
     if said := [f"{dataset} {count}" for dataset, count in failed.items() if count]:
         print(f"Failed, and left out: {', '.join(said)}; results/failed/*.csv say why.")
-    every = "Every claim: results/claims.md; tables" if Path("results/claims.md").exists() else "Tables"
+    every = (
+        "Claims: results/claims.md and claims.csv; tables" if Path("results/claims.md").exists() else "Tables"
+    )
     print(f"{every} and figures: results/tables, results/figures.")
     print("One page of all: snakemake report --cores all")
     print(f"{seconds / 60:.1f} minutes on {cores} cores")

@@ -27,7 +27,7 @@ for paper in EVIDENCE:
             md=report(
                 f"results/tables/{stem}.md",
                 category=STUDY.titles[paper],
-                labels={"table": "verdicts"},
+                labels={"table": "claims"},
                 caption="../report/claims.rst",
             ),
         localrule: True
@@ -38,7 +38,7 @@ for paper in EVIDENCE:
             settings={paper: STUDY.papers[paper]},
             code=code("claims"),
         message:
-            f"verdicts on the claims of {STUDY.titles[paper]}"
+            f"outcomes of the claims of {STUDY.titles[paper]}"
         script:
             "../scripts/claims.py"
 
@@ -74,12 +74,12 @@ rule claims:
         settings=STUDY.papers,
         code=code("claims"),
     message:
-        "verdicts on the claims"
+        "outcomes of the claims"
     script:
         "../scripts/claims.py"
 
 
-CLAIMS_FIGURES = ("answers", "paper_and_ours")
+CLAIMS_FIGURES = ("outcomes", "paper_and_ours")
 FIGURES += expand("results/figures/{name}.{suffix}", name=CLAIMS_FIGURES, suffix=KINDS)
 
 

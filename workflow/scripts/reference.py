@@ -29,7 +29,8 @@ with plain_errors():
     paths = [
         path
         for path in map(Path, [*snakemake.input, *snakemake.params.others])
-        if path.exists() and path.name != "environment.json"
+        # The claims of single papers are in claims.csv, too.
+        if path.exists() and path.name != "environment.json" and not path.stem.endswith("_claims")
     ]
     for path in paths:
         target = reference / path.relative_to(results)

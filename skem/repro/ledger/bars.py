@@ -1,4 +1,4 @@
-"""A figure of the totals: a bar per paper, divided by answer."""
+"""A figure of the totals: a bar per paper, divided by outcome."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from skem.repro.drawing import subplots
-from skem.repro.ledger.answers import AGREES, DIFFERS, NOT_RUN, ONE_INTERPRETATION, UNDECIDED
+from skem.repro.ledger.outcomes import AGREES, DIFFERS, NOT_RUN, ONE_INTERPRETATION, UNDECIDED
 from skem.repro.ledger.totals import Totals, key
 
 STYLES: dict[str, dict[str, str]] = {
@@ -23,10 +23,10 @@ STYLES: dict[str, dict[str, str]] = {
 
 
 def rows(found: Totals, titles: Mapping[str, str]) -> pd.DataFrame:
-    """Return a row per paper and answer with its number of claims, from ``summary.json``."""
+    """Return a row per paper and outcome with its number of claims, from ``summary.json``."""
     return pd.DataFrame(
         [
-            {"paper": title, "answer": word, "claims": found[name][key(word)]}
+            {"paper": title, "outcome": word, "claims": found[name][key(word)]}
             for name, title in titles.items()
             if name in found
             for word in STYLES
@@ -36,7 +36,7 @@ def rows(found: Totals, titles: Mapping[str, str]) -> pd.DataFrame:
 
 def draw(table: pd.DataFrame) -> Any:
     """Draw a bar per paper, in percent of its measurable claims, with their numbers; for columns 10 cm wide."""
-    counts = table.pivot(index="paper", columns="answer", values="claims").loc[table["paper"].unique()]
+    counts = table.pivot(index="paper", columns="outcome", values="claims").loc[table["paper"].unique()]
     share = 100 * counts.div(counts.sum(axis=1).clip(lower=1), axis=0)
     figure, ax = subplots(figsize=(4.2, 0.9 + 0.55 * len(counts)), layout="constrained")
     places, left = np.arange(len(counts)), np.zeros(len(counts))

@@ -1,35 +1,37 @@
-"""``claims.md``: for readers of a paper, which of its claims hold, which do not, and why."""
+"""``claims.md``: totals of the papers' claims, and each claim that differs or depends, with the reason."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
 
 from skem.repro.ledger import totals
-from skem.repro.ledger.answers import AGREES, DIFFERS, NOT_RUN, ONE_INTERPRETATION, UNDECIDED, answer
+from skem.repro.ledger.outcomes import AGREES, DIFFERS, NOT_RUN, ONE_INTERPRETATION, UNDECIDED, outcome
 from skem.repro.ledger.sentences import Words, sentence
-from skem.repro.ledger.summary import KINDS, MEASURABLE, REPEATED, TIME, kinds
+from skem.repro.ledger.summary import MEASURABLE, kinds
 from skem.repro.render.format import document, measured
 
 ORDER = (DIFFERS, ONE_INTERPRETATION, AGREES, UNDECIDED, NOT_RUN)
-"""Order of the answers in tables of claims."""
+"""Order of the outcomes in tables of claims."""
 
 GUIDE = f"""\
 - **{AGREES}**: the paper's number lies in our 95% prediction interval of a result like the paper's; a statement holds at 95%.
-- **{ONE_INTERPRETATION}**: the paper leaves a choice open, and the answer depends on it.
+- **{ONE_INTERPRETATION}**: the paper leaves a choice open, and some interpretations agree, others do not.
 - **{DIFFERS}**: the paper's number lies outside the interval; the opposite of a statement holds at 95%.
 - **{UNDECIDED}**: our interval is too wide to decide, or no experiment can.
 - **{NOT_RUN}**: the data are not available, or the experiment was not part of this run."""
 
 NOTES = """\
+The tables list the claims that differ or depend, with the reasons. All claims are in `claims.csv` and in the report, which filters them.
+
 Brackets hold 95% intervals: for a number, of a result like the paper's; for a statement, of the difference that decides it. Unless the
 reason says otherwise, a difference above zero is as the paper says. A statement about several comparisons has the difference of one:
 the least certain comparison if all must hold, the most certain one if any is enough. The *standardised difference* is ours minus the
 paper's, in standard deviations of the prediction: beyond about ±2 they differ. A measurement that a paper states several times counts
-once. Claims that count in no answer stand at the end of each paper, with the reason."""
+once."""
 
 REMARK = 160
 """Characters of a remark that tables of claims show."""
@@ -59,7 +61,7 @@ def shortened(remark: str) -> list[str]:
 
 
 def interpretation(row: Row) -> str:
-    """Return the interpretation that an answer depends on, and the one that agrees with the paper."""
+    """Return the interpretation that an outcome depends on, and the one that agrees with the paper."""
     if not row["agrees_with"]:
         return ""
     return (
@@ -78,7 +80,7 @@ def capital(text: str) -> str:
 
 
 def reason(row: Row, words: Words) -> str:
-    """Return the reason of an answer: interpretation, direction, and the beginning of the remark."""
+    """Return the reason of an outcome: interpretation, direction, and the beginning of the remark."""
     direction, depends = DIRECTIONS.get(row["verdict"], ""), interpretation(row)
     parts = [
         depends,
@@ -89,7 +91,7 @@ def reason(row: Row, words: Words) -> str:
 
 
 def shown(row: Row, words: Words) -> dict[str, str]:
-    """Format a row of the claims table: its statement, the paper's number, ours, their distance, and the reason of the answer."""
+    """Format a row of the claims table: its statement, the paper's number, ours, their distance, and the reason of the outcome."""
     is_number = row["kind"] == "number"
     unit = words.quantity(row)[1] if is_number else ""
     paper = f"{row['value']} ± {row['spread']}" if row["spread"] else row["value"]
@@ -113,29 +115,29 @@ def shown(row: Row, words: Words) -> dict[str, str]:
 
 
 def _spread(row: Row) -> str:
-    """Format our standard deviation beside a printed one, with the answer to it."""
+    """Format our standard deviation beside a printed one, with its outcome."""
     verdict = row.get("spread_verdict")
-    return f"; ± {float(row['spread_measured']):.2g} ({answer([verdict])})" if verdict else ""
+    return f"; ± {float(row['spread_measured']):.2g} ({outcome([verdict])})" if verdict else ""
 
 
 def in_order(table: pd.DataFrame) -> pd.DataFrame:
     """Sort claims by `ORDER`: statements first, then numbers by their distance from the paper's."""
     keys = table.assign(
-        by_answer=table["answer"].map({word: i for i, word in enumerate(ORDER)}),
+        by_outcome=table["outcome"].map({word: i for i, word in enumerate(ORDER)}),
         is_number=table["kind"] == "number",
         nearness=-table["standardised_difference"].abs(),
     )
-    order = keys.sort_values(["by_answer", "is_number", "nearness"], kind="stable").index
+    order = keys.sort_values(["by_outcome", "is_number", "nearness"], kind="stable").index
     return table.loc[order]
 
 
 def to_markdown(title: str, table: pd.DataFrame, words: Words, titles: Mapping[str, str]) -> str:
-    """Format the claims of some papers, with titles by paper: totals, answers, and what counts in no answer."""
+    """Format the totals of some papers, with titles by paper, and each claim that differs or depends, with the reason."""
     found = totals.totals(table)
     several = len(titles) > 1
     blocks: list[Any] = [
         GUIDE,
-        totals.by_answer(found, titles, several),
+        totals.by_outcome(found, titles, several),
         totals.by_spread(found, titles),
         NOTES,
     ]
@@ -143,52 +145,26 @@ def to_markdown(title: str, table: pd.DataFrame, words: Words, titles: Mapping[s
         own = table[table["paper"] == paper]
         if not len(own):
             continue
-        kind = kinds(own)
-        lines = own.assign(**pd.DataFrame([shown(row, words) for row in own.to_dict("records")], own.index))
         blocks += [f"## {name}"] if several else []
         blocks += [totals.by_table(found[paper])]
+        once = in_order(own[kinds(own) == MEASURABLE])
         heading = "###" if several else "##"
-        blocks += _answered(in_order(lines[kind == MEASURABLE]), heading)
-        blocks += _appendix(lines, kind, heading)
+        for word in (DIFFERS, ONE_INTERPRETATION):
+            if rows := once[once["outcome"] == word].to_dict("records"):
+                blocks += [f"{heading} {capital(word)}: {len(rows)}"]
+                blocks += [pd.DataFrame([shown(row, words) for row in rows])]
     return document(title, *blocks, padded=False)
 
 
-def _answered(once: pd.DataFrame, heading: str) -> Iterator[str | pd.DataFrame]:
-    """Yield a heading and a table per answer."""
-    for word in ORDER:
-        own = once[once["answer"] == word]
-        columns = ["statement", "paper", "ours", "standardised difference", "why", "place"]
-        if word == NOT_RUN:
-            columns = ["statement", "paper", "why", "place"]
-        if len(own):
-            yield f"{heading} {word[0].upper()}{word[1:]}: {len(own)}"
-            yield own[columns]
-
-
-def _appendix(lines: pd.DataFrame, kind: pd.Series, heading: str) -> Iterator[str | dict[str, pd.DataFrame]]:
-    """Yield a table per kind of claims that count in no answer, without empty columns."""
-    lines = lines.assign(answer=lines["answer"].mask(lines["answer"] == kind, ""))
-    places = lines.set_index("id")["place"]
-    lines["why"] = lines["why"].mask(
-        kind == REPEATED, "The same measurement as in " + lines["repeats"].map(places) + "."
-    )
-    if n := int((kind != MEASURABLE).sum()):
-        yield f"{heading} Counted in no answer: {n}"
-    for word in KINDS[1:]:
-        # Times differ in each run, so their measurements stand in a file of their own.
-        ours, where = (
-            ([], ", measured in claims_timing.md") if word == TIME else (["ours", "answer", "why"], "")
-        )
-        own = lines.loc[kind == word, ["statement", "paper", *ours, "place"]]
-        yield {f"{word[0].upper()}{word[1:]}: {len(own)}{where}": own.loc[:, (own != "").any()]}
-
-
 def times_to_markdown(title: str, table: pd.DataFrame, words: Words, titles: Mapping[str, str]) -> str:
-    """Format the claims about time, which count in no answer."""
-    blocks: list[Any] = ["Times depend on the machine and differ in each run, so they count in no answer."]
+    """Format the measured claims about time, which have no outcome."""
+    blocks: list[Any] = [
+        "Times depend on the machine and differ in each run, so they have no outcome. Claims that were not measured are in "
+        "`claims_timing.csv`."
+    ]
     for paper, name in titles.items():
-        own = table[table["paper"] == paper].to_dict("records")
-        if rows := [shown(row, words) | {"verdict": row["verdict"]} for row in own]:
-            columns = ["statement", "paper", "ours", "verdict", "why", "place"]
+        own = [shown(row, words) for row in table[table["paper"] == paper].to_dict("records")]
+        if rows := [row for row in own if row["ours"]]:
+            columns = ["statement", "paper", "ours", "why", "place"]
             blocks += [f"## {name}", pd.DataFrame(rows)[columns]]
     return document(title, *blocks, padded=False)

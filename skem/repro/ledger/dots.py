@@ -1,4 +1,4 @@
-"""A figure of all accuracies: ours minus the papers', with the intervals that decided the verdicts."""
+"""A figure of all accuracies: ours minus the papers', with the intervals that decided the outcomes."""
 
 from __future__ import annotations
 
@@ -10,20 +10,16 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from skem.repro.drawing import subplots
+from skem.repro.ledger.bars import STYLES
 from skem.repro.ledger.estimates import setting_of
+from skem.repro.ledger.outcomes import AGREES, DIFFERS, ONE_INTERPRETATION, UNDECIDED
 from skem.repro.ledger.sentences import Words
 from skem.repro.ledger.summary import distinct
 
 PERCENT = {"accuracy_pct": 1.0, "accuracy_fraction": 100.0, "error_pct": -1.0}
 """Factors that turn a difference into percent of accuracy."""
 
-MARKERS: dict[str, dict[str, Any]] = {
-    "reproduced": {"marker": "o", "color": "C0"},
-    "worse": {"marker": "v", "color": "C2"},
-    "better": {"marker": "^", "color": "C1"},
-    "too few runs, or open": {"marker": "o", "color": "C4", "mfc": "none"},
-}
-OPEN = list(MARKERS)[-1]
+MARKERS = {AGREES: "o", ONE_INTERPRETATION: "s", DIFFERS: "D", UNDECIDED: "o"}
 
 
 def rows(table: pd.DataFrame, words: Words) -> pd.DataFrame:
@@ -40,7 +36,7 @@ def rows(table: pd.DataFrame, words: Words) -> pd.DataFrame:
     -------
     DataFrame
         id, paper, dataset, method, paper_value, measured; better, better_low, better_high (difference in percent of accuracy,
-        with the ends of the interval); verdict.
+        with the ends of the interval); outcome.
     """
     own = distinct(table)
     own = own[own["quantity"].isin(PERCENT) & (own["kind"] == "number") & own["measured"].notna()]
@@ -56,7 +52,7 @@ def rows(table: pd.DataFrame, words: Words) -> pd.DataFrame:
         better_high=ends.max(axis=1),
     )
     columns = ["id", "paper", "dataset", "method", "paper_value", "measured"]
-    return found[[*columns, "better", "better_low", "better_high", "verdict"]].reset_index(drop=True)
+    return found[[*columns, "better", "better_low", "better_high", "outcome"]].reset_index(drop=True)
 
 
 def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Any:
@@ -83,8 +79,8 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Any:
             # Side by side within their row.
             heights_of = place + 0.6 * ((np.arange(len(own)) + 0.5) / len(own) - 0.5)
             for y, row in zip(heights_of, own.itertuples(), strict=True):
-                style = MARKERS.get(row.verdict, MARKERS[OPEN])
-                ax.plot([row.better_low, row.better_high], [y, y], color=style["color"], linewidth=0.7)
+                style = _style(row.outcome)
+                ax.plot([row.better_low, row.better_high], [y, y], color=style["mec"], linewidth=0.7)
                 ax.plot(row.better, y, markersize=4, **style)
         ax.axvline(0.0, color="black", linestyle="--", linewidth=1)
         ax.set_yticks(range(len(models)), [": ".join(model) for model, _ in models], fontsize=7)
@@ -92,7 +88,13 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Any:
         ax.set_title(titles.get(str(paper), str(paper)), fontsize=9, loc="left")
         ax.tick_params(axis="x", labelsize=8)
         ax.grid(axis="x", linewidth=0.3)
-    axes[-1, 0].set_xlabel("Our accuracy minus the paper's (%)")
-    handles = [Line2D([], [], linestyle="", label=name, **style) for name, style in MARKERS.items()]
-    figure.legend(handles=handles, loc="outside lower center", ncols=4, fontsize=8, frameon=False)
+    axes[-1, 0].set_xlabel("Our accuracy minus the paper's (percentage points)")
+    handles = [Line2D([], [], linestyle="", label=word, **_style(word)) for word in MARKERS]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(MARKERS), fontsize=8, frameon=False)
     return axes[:, 0]
+
+
+def _style(word: str) -> dict[str, Any]:
+    """Style of a marker: the colour of its outcome, with a dark edge where that is light."""
+    edge = "#666666" if word == UNDECIDED else STYLES[word]["color"]
+    return {"marker": MARKERS[word], "mfc": STYLES[word]["color"], "mec": edge}

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from skem.repro.ledger import stated_claims
-from skem.repro.ledger.answers import AGREES, ONE_INTERPRETATION, answer
 from skem.repro.ledger.estimates import Claim, NotRun
 from skem.repro.ledger.interpretations import Found, Interpretation, survey
+from skem.repro.ledger.outcomes import AGREES, ONE_INTERPRETATION, outcome
 from skem.repro.ledger.rows import Rows
 from skem.repro.ledger.verdicts import NOT_COMPARABLE, QUOTED, TIMED, VERIFIED, Evaluation
 
@@ -37,7 +37,7 @@ def ledger(
     ledger : DataFrame
         The columns of the claims; measured, low, high (the interval that decided), difference (to the paper's value),
         standardised_difference (see `standardised`), n_runs, measured_by (a protocol; "preset": a baseline with the paper's
-        settings, else its toolbox's; "data": counted in the file), verdict, answer (see `answers`), remark; half_width (of
+        settings, else its toolbox's; "data": counted in the file), verdict, outcome (see `outcomes`), remark; half_width (of
         the interval), spread_measured, spread_low, spread_high, spread_verdict (of the standard deviation after "+-"), basis
         (see `basis`), repeats (the first claim of the same measurement), interpretations (number evaluated), agree
         (number with the verdict), depends_on (in words), agrees_with (the interpretation that agrees, if others do not).
@@ -55,14 +55,14 @@ def ledger(
         found, agree = surveyed[0].evaluation, [one.evaluation.verdict for one in surveyed]
         value = float(claim["value"]) if claim["kind"] == "number" else float("nan")
         spread, agreeing = found.spread or Evaluation(""), ""
-        if answer(agree) == ONE_INTERPRETATION:
-            agreeing = surveyed[[answer([verdict]) for verdict in agree].index(AGREES)].label
+        if outcome(agree) == ONE_INTERPRETATION:
+            agreeing = surveyed[[outcome([verdict]) for verdict in agree].index(AGREES)].label
         lines.append(
             claim
             | {"measured": found.measured, "low": found.low, "high": found.high}
             | {"difference": found.measured - value, "standardised_difference": standardised(claim, found)}
             | {"n_runs": found.n, "measured_by": found.protocol}
-            | {"verdict": found.verdict, "answer": answer(agree), "remark": found.note}
+            | {"verdict": found.verdict, "outcome": outcome(agree), "remark": found.note}
             | {"half_width": (found.high - found.low) / 2}
             | {"spread_measured": spread.measured, "spread_low": spread.low, "spread_high": spread.high}
             | {"spread_verdict": spread.verdict}
@@ -123,7 +123,7 @@ def _rounded(table: pd.DataFrame) -> pd.DataFrame:
 def read(path: str | Path) -> pd.DataFrame:
     """Read a claims table: values as printed, measurements as numbers; `ValueError` if another version wrote it."""
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
-    needed = (*stated_claims.COLUMNS, *NUMBERS, "verdict", "answer", "basis", "agrees_with")
+    needed = (*stated_claims.COLUMNS, *NUMBERS, "verdict", "outcome", "basis", "agrees_with")
     if missing := [column for column in needed if column not in table]:
         raise ValueError(
             f"{path} has no column {missing[0]!r}: another version wrote it; `snakemake --cores all` writes it again"
@@ -133,7 +133,7 @@ def read(path: str | Path) -> pd.DataFrame:
 
 MEASURABLE, REPEATED, TIME = "measurable", "repeated claim", "about time"
 KINDS = (MEASURABLE, NOT_COMPARABLE, TIME, REPEATED, QUOTED, DEFINITION, PROPERTY, VERIFIED)
-"""Kinds of claims. Those that are measurable have one of `answers.ANSWERS`, all others stand in an appendix."""
+"""Kinds of claims. Those that are measurable have one of `outcomes.OUTCOMES`, all others stand in an appendix."""
 
 
 def kinds(table: pd.DataFrame) -> pd.Series:
@@ -149,5 +149,5 @@ def kinds(table: pd.DataFrame) -> pd.Series:
 
 
 def distinct(table: pd.DataFrame) -> pd.DataFrame:
-    """Select the claims that have an answer, each measurement once."""
+    """Select the claims that have an outcome, each measurement once."""
     return table[kinds(table) == MEASURABLE]

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from skem.repro.ledger.answers import AGREES, ANSWERS, DIFFERS, UNDECIDED, answer
 from skem.repro.ledger.estimates import LEVEL
+from skem.repro.ledger.outcomes import AGREES, DIFFERS, OUTCOMES, UNDECIDED, outcome
 from skem.repro.ledger.summary import KINDS, MEASURABLE, MEASUREMENT, kinds
 from skem.repro.ledger.verdicts import NOT_COMPARABLE
 
@@ -22,15 +22,15 @@ Totals = Mapping[str, Mapping[str, Any]]
 
 
 def key(word: str) -> str:
-    """Return the key of an answer or a kind of claims."""
+    """Return the key of an outcome or a kind of claims."""
     return re.sub(r"\W", "_", word)
 
 
 def totals(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
     """Count the claims of each paper, and of all papers, those about time among them.
 
-    By paper: "stated", the number of claims; the number of each of `KINDS`, and of each answer to those of kind "measurable", by `key`;
-    "spreads", answers to printed standard deviations; "tables" (see `_tables`); "commands", which measure claims that were not run.
+    By paper: "stated", the number of claims; the number of each of `KINDS`, and of each outcome among those of kind "measurable", by `key`;
+    "spreads", outcomes of printed standard deviations; "tables" (see `_tables`); "commands", which measure claims that were not run.
     """
     return {name: _of(table[table["paper"] == name]) for name in table["paper"].unique()} | {ALL: _of(table)}
 
@@ -38,13 +38,13 @@ def totals(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
 def _of(table: pd.DataFrame) -> dict[str, Any]:
     kind = kinds(table)
     once = table[kind == MEASURABLE]
-    spreads = [answer([verdict]) for verdict in once.get("spread_verdict", ()) if verdict]
+    spreads = [outcome([verdict]) for verdict in once.get("spread_verdict", ()) if verdict]
     targets = once["remark"].str.extract(r"add the target (\w+)")[0].dropna()
     return {
         "stated": len(table),
         **{key(word): int((kind == word).sum()) for word in KINDS},
-        **{key(word): int((once["answer"] == word).sum()) for word in ANSWERS},
-        "spreads": {key(word): spreads.count(word) for word in ANSWERS if word in spreads},
+        **{key(word): int((once["outcome"] == word).sum()) for word in OUTCOMES},
+        "spreads": {key(word): spreads.count(word) for word in OUTCOMES if word in spreads},
         "tables": _tables(once),
         "commands": [f"snakemake {target} --cores all" for target in sorted(set(targets))],
     }
@@ -60,8 +60,8 @@ def _tables(once: pd.DataFrame) -> dict[str, dict[str, Any]]:
     is_cell = once["place"].str.fullmatch(r"Table \w+") & (once["kind"] == "number") & once["low"].notna()
     for place, cells in once[is_cell].groupby("place"):
         expected, most = expected_misses(cells)
-        outside = sum(answer([verdict]) == DIFFERS for verdict in cells["verdict"])
-        differs = int((cells["answer"] == DIFFERS).sum())
+        outside = sum(outcome([verdict]) == DIFFERS for verdict in cells["verdict"])
+        differs = int((cells["outcome"] == DIFFERS).sum())
         found[str(place)] = {"cells": len(cells), "outside": outside, "differs": differs}
         found[str(place)] |= {"by_chance": round(expected, 2), "at_most": int(most)}
     return found
@@ -94,9 +94,9 @@ def expected_misses(claims: pd.DataFrame, correlation: float = CORRELATION) -> t
     return (1 - LEVEL) * n, float(np.argmax(at_most >= LEVEL))
 
 
-def by_answer(found: Totals, titles: Mapping[str, str], total: bool = True) -> pd.DataFrame:
-    """Return a row per paper: claims, measurable claims, and the number of each answer."""
-    return _table(found, titles, (MEASURABLE, *ANSWERS), total)
+def by_outcome(found: Totals, titles: Mapping[str, str], total: bool = True) -> pd.DataFrame:
+    """Return a row per paper: claims, measurable claims, and the number of each outcome."""
+    return _table(found, titles, (MEASURABLE, *OUTCOMES), total)
 
 
 def by_kind(found: Totals, titles: Mapping[str, str], total: bool = True) -> pd.DataFrame:
@@ -105,7 +105,7 @@ def by_kind(found: Totals, titles: Mapping[str, str], total: bool = True) -> pd.
 
 
 def by_spread(found: Totals, titles: Mapping[str, str]) -> pd.DataFrame:
-    """Return a row per paper with answers to its printed standard deviations."""
+    """Return a row per paper with outcomes to its printed standard deviations."""
     words = (AGREES, DIFFERS, UNDECIDED)
     rows = [
         {"printed standard deviations of": titles[name]}

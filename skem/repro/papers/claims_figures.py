@@ -12,13 +12,13 @@ from skem.repro.ledger import bars, dots, sentences, summary
 
 
 def draw(
-    folder: str | Path, names: Iterable[str] = ("answers", "paper_and_ours"), config: str | Path = "config"
+    folder: str | Path, names: Iterable[str] = ("outcomes", "paper_and_ours"), config: str | Path = "config"
 ) -> None:
     """Draw figures to ``figures`` in a folder, from its ``summary.json`` and ``claims.csv``."""
     folder, titles = Path(folder), papers.titles(config)
     for name in names:
         with style():
-            if name == "answers":
+            if name == "outcomes":
                 table = bars.rows(read_json(folder / "summary.json"), titles)
                 axes = bars.draw(table)
             else:

@@ -6,11 +6,10 @@ import pandas as pd
 
 from skem.repro import papers
 from skem.repro.drawing import captions
-from skem.repro.ledger import totals
 from skem.repro.names import NAMES
 from skem.repro.render.format import interval, number, table
 from skem.repro.report import headlines
-from skem.repro.report.reference import Reference, unknown
+from skem.repro.report.reference import Reference
 from skem.repro.tables.pages import layouts
 
 HEADLINES = (
@@ -29,28 +28,18 @@ def _table1(reference: Reference) -> pd.DataFrame:
 
 
 def accuracies(reference: Reference) -> str:
-    """Table 1 of Pulford (2022), with answers, nested accuracies and the best baseline."""
+    """Table 1 of Pulford (2022), with outcomes, nested accuracies and the best baseline."""
     evaluated = _table1(reference)
     lines = []
     for row in reference.table("table1").to_dict("records"):
         claim = evaluated.loc[row["dataset"]]
         nested, low, high = (float(row[f"nested{end}"]) for end in ("", "_low", "_high"))
         line = {"data set": NAMES[row["dataset"]], "paper": claim["value"]}
-        line |= {"ours, as the paper reports it": number(claim["measured"], 2)}
-        line |= {"answer": ", depending on ".join(filter(None, claim[["answer", "depends_on"]]))}
+        line |= {"ours": number(claim["measured"], 2), "outcome": claim["outcome"]}
         line |= {"ours, nested": interval(nested, low, high)}
         best = f"{number(float(row['best_accuracy']), 2)}, {NAMES[row['best_method']]}"
         lines.append(line | {"best baseline": best})
     return table(pd.DataFrame(lines), padded=False)
-
-
-def answers_table(reference: Reference, paper: str = "") -> str:
-    """Answers to the claims of a paper, or of all papers."""
-    titles = papers.titles(reference.config)
-    if paper not in ("", *titles):
-        raise LookupError(unknown(paper, titles))
-    own = {paper: titles[paper]} if paper else titles
-    return table(totals.by_answer(reference.summary, own, total=not paper))
 
 
 def headline_list(reference: Reference, paper: str) -> str:
@@ -70,7 +59,7 @@ def headline_list(reference: Reference, paper: str) -> str:
 
 
 def conclusions(reference: Reference, paper: str) -> str:
-    """Orderings and statements of a paper by answer."""
+    """Orderings and statements of a paper by outcome."""
     return headlines.conclusions(paper, reference.table("claims"), reference.words)
 
 

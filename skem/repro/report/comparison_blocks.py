@@ -10,9 +10,9 @@ from skem.repro.report.reference import Reference
 
 RANKS = "comparison_test_ranks"
 OURS = "discriminative_pskem_cv"
-"""Method of the sentence, fixed before the test tables were run."""
+"""Method beside the baselines, fixed before the test tables were run."""
 
-BASELINES = {summary.BASELINES[name]: title for name, title in pages.BASELINE_TITLES.items()}
+BASELINES = tuple(summary.BASELINES.values())
 MEASURES = {"accuracy": "accuracy", "log_loss": "log-loss"}
 NOT_RUN = "The comparison on test tables has not been run."
 
@@ -26,30 +26,25 @@ def _titles(reference: Reference) -> dict[str, str]:
     return configuration.read(reference.config / "comparison.yaml").titles()
 
 
-def _critical(ranks: pd.DataFrame) -> str:
-    critical = number(float(ranks["critical_difference"].iloc[0]), 1)
-    return f"differences below {critical}, the critical difference (Nemenyi, 5%), are not significant"
+def critical_difference(reference: Reference) -> str:
+    """Return the critical difference of average ranks on the test tables."""
+    return number(float(reference.cells(RANKS, "critical_difference")[0]), 1)
+
+
+def test_tables(reference: Reference) -> str:
+    """Return the number of test tables."""
+    return number(float(reference.cells(RANKS, "n_datasets")[0]), 0)
 
 
 def test_summary(reference: Reference) -> str:
-    """Return sentences on `OURS` and `BASELINES` on the test tables, with the critical difference, wins, ties and losses."""
+    """Return average ranks of `OURS` and `BASELINES` on the test tables."""
     ranks = _ranks(reference)
     if not len(ranks):
         return NOT_RUN
-    names = {OURS: _titles(reference)[OURS]} | BASELINES
-    parts, counts = [], []
-    for measure, label in MEASURES.items():
-        own = ranks[ranks["measure"] == measure].set_index("method")
-        shown = [
-            f"{number(own['rank'][name], 1)} ({title})" for name, title in names.items() if name in own.index
-        ]
-        parts.append(f"by {label} {', '.join(shown)}")
-        won = pages.outcomes(own).reindex([OURS]).dropna(axis=1)
-        against = [f"{cell} {column.split(maxsplit=1)[1]}" for column, cell in won.iloc[0].items()]
-        counts += [f"by {label} {' and '.join(against)}"] if against else []
-    n, k = ranks["n_datasets"].iloc[0], ranks["method"].nunique()
-    sentence = f"Average ranks of {k} methods on {n} test tables: {'; '.join(parts)}; {_critical(ranks)}."
-    return f"{sentence} Wins-ties-losses of {names[OURS]}: {'; '.join(counts)}." if counts else sentence
+    own = ranks.pivot(index="method", columns="measure", values="rank").reindex([OURS, *BASELINES])
+    shown = {f"rank by {label}": own[measure].map("{:.1f}".format) for measure, label in MEASURES.items()}
+    lines = pd.DataFrame({"method": own.index.map(_titles(reference)), **shown})
+    return table(lines, padded=False)
 
 
 def test_ranks(reference: Reference) -> str:
@@ -63,7 +58,10 @@ def test_ranks(reference: Reference) -> str:
         lines = pd.DataFrame(
             {"method": own["method"].map(titles), "average rank": own["rank"].map("{:.1f}".format)}
         )
-        head = f"Average rank by {label} on {own['n_datasets'].iloc[0]} test tables; {_critical(own)}:"
+        head = (
+            f"Average rank by {label} on {test_tables(reference)} test tables; differences below "
+            f"{critical_difference(reference)}, the critical difference (Nemenyi, 5%), are not significant:"
+        )
         blocks += [head, table(lines.join(pages.outcomes(own)), padded=False)]
     return "\n\n".join(blocks)
 

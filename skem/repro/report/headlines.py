@@ -1,4 +1,4 @@
-"""The statements of a paper that matter most, and its conclusions by answer, in Markdown."""
+"""The statements of a paper that matter most, and its conclusions by outcome, in Markdown."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pandas as pd
 from skem.repro.config.documents import refuse
 from skem.repro.config.validation import unknown
 from skem.repro.ledger import claims_page, summary
-from skem.repro.ledger.answers import AGREES, DIFFERS, NOT_RUN, ONE_INTERPRETATION, UNDECIDED
+from skem.repro.ledger.outcomes import AGREES, DIFFERS, NOT_RUN, ONE_INTERPRETATION, UNDECIDED
 from skem.repro.ledger.sentences import Words
 from skem.repro.render.format import number
 
 KEYS = ("claim", "says", "why")
-"""Keys of a headline: the claim that decides, the paper's statement, the reason of the answer with the measurements of claims in braces."""
+"""Keys of a headline: the claim that decides, the paper's statement, the reason of the outcome with the measurements of claims in braces."""
 
 N_HEADLINES = 3
 PLACEHOLDER = re.compile(r"\{([\w.-]+)\}")
@@ -50,7 +50,7 @@ def check(headlines: Mapping[str, Sequence[Any]], claims: pd.DataFrame) -> None:
 
 
 def to_markdown(headlines: Sequence[Mapping[str, str]], claims: pd.DataFrame, words: Words) -> str:
-    """Format the headlines of a paper: its statement, the answer, its number, ours, and the reason."""
+    """Format the headlines of a paper: its statement, the outcome, its number, ours, and the reason."""
     by_id = claims.set_index("id", drop=False)
     lines = []
     for headline in headlines:
@@ -62,24 +62,24 @@ def to_markdown(headlines: Sequence[Mapping[str, str]], claims: pd.DataFrame, wo
             numbers = [f"Our difference: {found['ours']}."]
         why = PLACEHOLDER.sub(lambda name: ours(by_id.loc[name[1]]), headline["why"])
         says = headline["says"].rstrip(".")
-        lines.append(" ".join([f"1. **{says}.** *{claims_page.capital(row['answer'])}.*", *numbers, why]))
+        lines.append(" ".join([f"1. **{says}.** *{claims_page.capital(row['outcome'])}.*", *numbers, why]))
     return "\n".join(lines)
 
 
 CONCLUSIONS = {
     AGREES: "Conclusions that hold",
-    ONE_INTERPRETATION: "Conclusions that hold under one interpretation of the paper",
+    ONE_INTERPRETATION: "Conclusions that depend on the interpretation of the paper",
     DIFFERS: "Conclusions that do not hold",
 }
-"""Titles of lists of conclusions, by answer."""
+"""Titles of lists of conclusions, by outcome."""
 
 
-N_CONCLUSIONS = 10
+N_CONCLUSIONS = 5
 """Conclusions that a list shows."""
 
 
 def conclusions(paper: str, claims: pd.DataFrame, words: Words) -> str:
-    """List the first orderings and statements of a paper by answer.
+    """List the first orderings and statements of a paper by outcome.
 
     Those about single columns of a table are counted, and listed only if they do not hold.
     """
@@ -87,14 +87,14 @@ def conclusions(paper: str, claims: pd.DataFrame, words: Words) -> str:
     own = own[own["kind"] != "number"]
     of_text = ~own["place"].str.startswith("Table")
     blocks = []
-    for answer, title in CONCLUSIONS.items():
-        answered = own["answer"] == answer
-        rows = own[answered & (of_text | (answer == DIFFERS))].head(N_CONCLUSIONS).to_dict("records")
+    for outcome, title in CONCLUSIONS.items():
+        answered = own["outcome"] == outcome
+        rows = own[answered & (of_text | (outcome == DIFFERS))].head(N_CONCLUSIONS).to_dict("records")
         lines = [_conclusion(row, words) for row in rows]
         if more := answered.sum() - len(rows):
-            lines.append(f"- {more} more in the claims table.")
+            lines.append(f"- {more} more in `claims.csv`.")
         blocks += [f"**{title}: {answered.sum()}**", "\n".join(lines)] if lines else []
-    rest = [f"{n} {word}" for word in (UNDECIDED, NOT_RUN) if (n := (own["answer"] == word).sum())]
+    rest = [f"{n} {word}" for word in (UNDECIDED, NOT_RUN) if (n := (own["outcome"] == word).sum())]
     blocks += [f"Beside these, {' and '.join(rest)}."] if rest else []
     return "\n\n".join(blocks) or "No conclusion was measured."
 
@@ -108,4 +108,4 @@ def _conclusion(row: Mapping[str, Any], words: Words) -> str:
             filter(None, [found["ours"] and f"Our difference: {found['ours']}.", found["why"]])
         ),
     }
-    return f"- {found['statement']} {reasons[row['answer']]}".rstrip()
+    return f"- {found['statement']} {reasons[row['outcome']]}".rstrip()

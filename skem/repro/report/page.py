@@ -18,14 +18,14 @@ from skem.repro import papers
 from skem.repro.config.documents import read_mapping
 from skem.repro.drawing import captions
 from skem.repro.files import read_json
-from skem.repro.ledger import answers, claims_page, sentences, summary, totals
+from skem.repro.ledger import claims_page, outcomes, sentences, summary, totals
 from skem.repro.names import NAMES
 from skem.repro.protocols import LABELS
 from skem.repro.render.format import table
 from skem.repro.report import markup
 from skem.repro.tables.pages import layouts
 
-SUMMARIES = ("answers", "paper_and_ours", "specifications")
+SUMMARIES = ("outcomes", "paper_and_ours", "specifications")
 """Figures of the claims, which the page shows with the claims table."""
 
 
@@ -139,7 +139,7 @@ class Results:
 
     @cached_property
     def claims(self) -> list[dict[str, Any]]:
-        """Rows of the claims table in the order of `claims_page.in_order`, those that count in no answer last."""
+        """Rows of the claims table in the order of `claims_page.in_order`, those that have no outcome last."""
         if not len(self.ledger):
             return []
         titles, words = papers.titles(self.config), sentences.read(self.config)
@@ -148,7 +148,7 @@ class Results:
         counted, others = table[kind == summary.MEASURABLE], table[kind != summary.MEASURABLE]
         return [
             claims_page.shown(row, words)
-            | {key: row[key] for key in ("id", "answer", "verdict", "expression", "remark")}
+            | {key: row[key] for key in ("id", "outcome", "verdict", "expression", "remark")}
             | {"kind": row["group"], "paper_title": titles.get(row["paper"], row["paper"])}
             | {"dataset": words.data_sets.get(row["dataset"], row["dataset"])}
             | {"by": LABELS.get(row["measured_by"], row["measured_by"])}
@@ -188,10 +188,10 @@ def write(results: Results) -> str:
         names=NAMES,
         rows=rows,
         titles=titles,
-        by_answer=totals.by_answer(found, titles) if found else None,
+        by_outcome=totals.by_outcome(found, titles) if found else None,
         by_kind=totals.by_kind(found, titles) if found else None,
         misses=_misses(found, titles),
-        answers=[word for word in answers.ANSWERS if any(row["answer"] == word for row in rows)],
+        outcomes=[word for word in outcomes.OUTCOMES if any(row["outcome"] == word for row in rows)],
         kinds=[kind for kind in summary.KINDS if any(row["kind"] == kind for row in rows)],
         summaries=[results.figure(name, "") for name in SUMMARIES],
         guide=markup.markdown(f"{claims_page.GUIDE}\n\n{claims_page.NOTES}", ""),

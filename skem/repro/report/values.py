@@ -157,8 +157,8 @@ def _partition(r: Reference, dataset: str, initialisation: str, k: str, value: s
     return fixed(found[value])
 
 
-def _titsias_errors(r: Reference, dataset: str, answer: str) -> int:
-    where = {"dataset": dataset, "answer": answer.replace("_", " ")}
+def _titsias_errors(r: Reference, dataset: str, outcome: str) -> int:
+    where = {"dataset": dataset, "outcome": outcome.replace("_", " ")}
     return r.count(paper="titsias2001", quantity="error_pct", kind="number", **where)
 
 
@@ -174,6 +174,14 @@ def _svm_to_pskem(r: Reference, dataset: str, seconds: str) -> str:
     return fixed(svm / ours)
 
 
+def _speed(r: Reference, instructions: str) -> str:
+    """Time of an EM iteration of scikit-learn divided by ours, and its range, for size A with two threads in float64."""
+    where = {"engine": "scikit-learn", "size": "A", "threads": 2, "dtype": "float64"}
+    where |= {"instructions": instructions.replace("_", "-")}
+    ratio, low, high = (fixed(r.cell("./peers", f"ratio{end}", **where), 0) for end in ("", "_low", "_high"))
+    return f"{ratio} [{low}, {high}]"
+
+
 def _advised(claim: str, pattern: str) -> Callable[[Reference], str]:
     """The part of the remark on an advice of Sanderson and Curtin (2017) that states our measurements."""
     return lambda r: r.remark(f"sanderson.{claim}", pattern)
@@ -181,7 +189,6 @@ def _advised(claim: str, pattern: str) -> Callable[[Reference], str]:
 
 NAMED: dict[str, Callable[..., Any]] = {
     "table1": blocks.accuracies,
-    "answers_table": blocks.answers_table,
     "headlines": blocks.headline_list,
     "conclusions": blocks.conclusions,
     "redrawn": blocks.redrawn,
@@ -189,6 +196,9 @@ NAMED: dict[str, Callable[..., Any]] = {
     "partition": _partition,
     "comparison.test_summary": comparison_blocks.test_summary,
     "comparison.test_ranks": comparison_blocks.test_ranks,
+    "comparison.test_tables": comparison_blocks.test_tables,
+    "comparison.critical_difference": comparison_blocks.critical_difference,
+    "speed.scikit_learn": _speed,
     "comparison.left_out": comparison_blocks.left_out,
     "choosing.svm_to_pskem": _svm_to_pskem,
     "pulford2022.arrangements_significant": lambda r: r.remark(

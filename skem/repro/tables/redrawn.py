@@ -1,4 +1,4 @@
-"""The papers' tables in their own layout: the printed value of each cell over ours, coloured by their difference."""
+"""The papers' tables in their own layout: the printed value of each cell over ours, coloured by outcome."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.colors import Normalize
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.patheffects import withStroke
 
@@ -21,24 +18,21 @@ from skem.repro.config.documents import refuse
 from skem.repro.drawing import KINDS, save, subplots
 from skem.repro.files import write_table
 from skem.repro.ledger import summary
-from skem.repro.ledger.answers import AGREES, DIFFERS, ONE_INTERPRETATION, UNDECIDED
+from skem.repro.ledger.bars import STYLES
+from skem.repro.ledger.outcomes import AGREES, DIFFERS, ONE_INTERPRETATION, UNDECIDED
 from skem.repro.ledger.totals import expected_misses
 from skem.repro.tables.pages import Panel, layouts
 
-LIMIT = 4.0
-"""Differences beyond have the same colour, in standard deviations of a result like the paper's."""
-
 COMPARED = (AGREES, ONE_INTERPRETATION, DIFFERS, UNDECIDED)
-"""Answers of cells with a colour."""
+"""Outcomes of cells with a colour."""
 
-COLOURS, GREY, HATCH = "RdBu_r", "0.86", "///"
-WIDTH, ROW, FOOT, LEGEND = 4.2, 0.33, 0.26, 0.9
+WIDTH, ROW, FOOT, LEGEND = 4.2, 0.33, 0.26, 0.3
 """Inches: width of a figure, whose text is readable on a screen of 390 pixels, and heights of its parts."""
 
 
 NOT_EVALUATED: dict[str, Any] = {
     **dict.fromkeys(("measured", "standardised_difference"), float("nan")),
-    **dict.fromkeys(("answer", "basis", "repeats"), ""),
+    **dict.fromkeys(("outcome", "basis", "repeats"), ""),
 }
 """A claim that the claims table lacks."""
 
@@ -49,7 +43,7 @@ def cells(panels: Sequence[Panel], claims: pd.DataFrame, stated: pd.DataFrame) -
     ``stated``, ``config/claims.csv``, has cells that the claims table lacks, such as times.
 
     Columns: panel, row, column (labels), id, paper and ours (as shown), difference (in standard deviations of a result like the paper's),
-    answer (empty: not in the claims table), compared (a measurement that counts, as no earlier cell of the panel repeats it).
+    outcome (empty: not in the claims table), compared (a measurement that counts, as no earlier cell of the panel repeats it).
     """
     evaluated = claims.set_index("id")
     printed = dict(zip(stated["id"], stated["value"], strict=True))
@@ -64,12 +58,12 @@ def cells(panels: Sequence[Panel], claims: pd.DataFrame, stated: pd.DataFrame) -
                 continue
             own = evaluated.loc[ids[0]] if ids[0] in evaluated.index else NOT_EVALUATED
             measured, source = own["measured"], own["repeats"] or ids[0]
-            compared = own["basis"] == summary.MEASUREMENT and own["answer"] in COMPARED
+            compared = own["basis"] == summary.MEASUREMENT and own["outcome"] in COMPARED
             found.append(
                 {"panel": panel.title, "row": panel.rows[row], "column": panel.columns[column], "id": ids[0]}
                 | {"paper": shown(printed[ids[0]])}
                 | {"ours": "" if pd.isna(measured) else shown(printed[ids[0]], measured)}
-                | {"difference": pd.to_numeric(own["standardised_difference"]), "answer": own["answer"]}
+                | {"difference": pd.to_numeric(own["standardised_difference"]), "outcome": own["outcome"]}
                 | {"compared": compared and source not in counted}
             )
             if compared:
@@ -121,7 +115,7 @@ def draw(table: pd.DataFrame, misses: Mapping[str, tuple[float, float]]) -> Any:
         figure.text(0.01, (top + body + head - 0.17) / total, title, fontsize=8.5, fontweight="bold")
         _draw_panel(ax, own, misses[title])
         top -= FOOT
-    _draw_legend(figure, LEGEND / total)
+    _draw_legend(figure)
     return axes[:, 0]
 
 
@@ -139,51 +133,34 @@ def _draw_panel(ax: Any, own: pd.DataFrame, misses: tuple[float, float]) -> None
     ax.tick_params(length=0, pad=2)
     ax.xaxis.tick_top()
     ax.spines[:].set_visible(False)
-    compared, differs = own["compared"].sum(), (own["compared"] & (own["answer"] == DIFFERS)).sum()
-    text = (
-        f"{differs} of {compared} differ; by chance alone: {misses[0]:.1f} expected, at most {misses[1]:.0f}"
-    )
-    place = {"ha": "right", "va": "top", "fontsize": 7, "style": "italic"}
+    compared, differs = own["compared"].sum(), (own["compared"] & (own["outcome"] == DIFFERS)).sum()
+    chance = f"by chance: {misses[0]:.1f}, at most {misses[1]:.0f}"
+    text = f"{differs} of {compared} measurements differ, repeated cells once ({chance})"
+    place = {"ha": "right", "va": "top", "fontsize": 6.7, "style": "italic"}
     ax.text(len(columns), len(rows) + 0.1, text if compared else "", **place)
 
 
 def _draw_cell(ax: Any, x: int, y: int, cell: Any) -> None:
-    """Draw a cell: a thick frame if ours differs, hatches if an interpretation decides, grey if it is not compared."""
-    compared = cell.answer in COMPARED and cell.ours
-    difference = 0.0 if np.isnan(cell.difference) else float(np.clip(cell.difference, -LIMIT, LIMIT))
-    face = matplotlib.colormaps[COLOURS](Normalize(-LIMIT, LIMIT)(difference)) if compared else GREY
-    ink = "white" if compared and abs(difference) > 0.65 * LIMIT else "black"
-    ax.add_patch(Rectangle((x, y), 1, 1, facecolor=face, edgecolor="white", linewidth=1.2))
-    inner = (x + 0.03, y + 0.05), 0.94, 0.9
-    halo = None
-    if cell.answer == ONE_INTERPRETATION:
-        ax.add_patch(Rectangle(*inner, facecolor="none", edgecolor=ink, alpha=0.55, linewidth=0, hatch=HATCH))
-        halo = [withStroke(linewidth=3.0, foreground=face)]
-    if cell.answer == DIFFERS:
-        ax.add_patch(Rectangle(*inner, fill=False, edgecolor="black", linewidth=1.3))
-    ours = (cell.ours or "-") + ("?" if compared and cell.answer == UNDECIDED else "")
+    """Draw a cell in the style of its outcome; white with grey text if it is not compared."""
+    compared = cell.outcome in COMPARED and cell.ours
+    style = STYLES[cell.outcome] if compared else {"color": "white"}
+    ink = ("white" if cell.outcome == AGREES else "black") if compared else "0.4"
+    edge = {"edgecolor": "#333333" if "hatch" in style else "white", "linewidth": 0.0}
+    ax.add_patch(Rectangle((x + 0.015, y + 0.03), 0.97, 0.94, **_face(style), **edge))
+    halo = [withStroke(linewidth=3.0, foreground=style["color"])] if "hatch" in style else None
     text = {"ha": "center", "va": "center", "color": ink, "fontsize": 7.3, "path_effects": halo}
     ax.text(x + 0.5, y + 0.29, cell.paper, **text)
-    ax.text(x + 0.5, y + 0.72, ours, fontweight="bold", **text)
+    ax.text(x + 0.5, y + 0.72, cell.ours or "-", fontweight="bold", **text)
 
 
-def _draw_legend(figure: Any, height: float) -> None:
-    bar = figure.add_axes((0.27, height * 0.58, 0.66, height * 0.13))
-    mappable = matplotlib.cm.ScalarMappable(Normalize(-LIMIT, LIMIT), COLOURS)
-    figure.colorbar(mappable, cax=bar, orientation="horizontal")
-    bar.set_xticks([-4, -2, 0, 2, 4], ["≤ -4", "-2", "0", "2", "≥ 4"], fontsize=7)
-    bar.set_title("(ours - paper) / standard deviation", fontsize=7, pad=3)
-    figure.text(0.1, height * 0.71, "paper", fontsize=7.3, ha="center")
-    figure.text(0.1, height * 0.55, "ours", fontsize=7.3, ha="center", fontweight="bold")
+def _face(style: Mapping[str, str]) -> dict[str, str]:
+    return {"facecolor" if name == "color" else name: value for name, value in style.items()}
+
+
+def _draw_legend(figure: Any) -> None:
     handles = [
-        Patch(facecolor="white", edgecolor="black", linewidth=1.3, label="differs"),
-        Line2D([], [], linestyle="", marker="$?$", color="black", markersize=5, label="open"),
-        Patch(
-            facecolor="white", edgecolor="0.4", hatch=HATCH, linewidth=0, label="an interpretation decides"
-        ),
-        Patch(facecolor=GREY, label="not compared"),
+        Patch(label=word, edgecolor="#333333", linewidth=0.6, **_face(STYLES[word])) for word in COMPARED
     ]
-    place = {"loc": "lower center", "ncols": 4, "frameon": False, "fontsize": 6.5}
-    figure.legend(
-        handles=handles, **place, handlelength=1.2, handletextpad=0.4, columnspacing=0.9, borderaxespad=0.1
-    )
+    handles.append(Patch(label="not compared", facecolor="white", edgecolor="0.6", linewidth=0.6))
+    place = {"loc": "lower center", "ncols": 5, "frameon": False, "fontsize": 6.7}
+    figure.legend(handles=handles, **place, handlelength=1.2, handletextpad=0.4, columnspacing=0.9)

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 
 from skem.repro import finished_run, papers
 from skem.repro.ledger import bars, claims_page, rows, sentences, summary, totals
-from skem.repro.ledger.answers import ANSWERS
+from skem.repro.ledger.outcomes import OUTCOMES
 from skem.repro.ledger.verdicts import NOT_COMPARABLE, QUOTED, TIMED, VERIFIED, Evaluation
 from skem.repro.papers import ledgers
 from skem.repro.report.page import Results, write
@@ -27,7 +27,7 @@ CLAIM |= {
     "id": "one.claim",
     "value": "10.0",
     "verdict": "worse",
-    "answer": "differs",
+    "outcome": "differs",
     "remark": "",
     "agrees_with": "",
 }
@@ -98,7 +98,7 @@ def test_claims_that_differ_come_first_statements_before_numbers_and_far_before_
         ("differs", "number", -9.0),
         ("differs", "ordering", None),
     ]
-    table = pd.DataFrame(rows, columns=["answer", "kind", "standardised_difference"])
+    table = pd.DataFrame(rows, columns=["outcome", "kind", "standardised_difference"])
     assert claims_page.in_order(table).index.tolist() == [3, 2, 1, 0]
 
 
@@ -134,7 +134,7 @@ def folder(tmp_path_factory):
 
 def cells(html):
     """Return the cells of each row of the first table after the word "agrees"."""
-    table = next(part for part in html.split("<table>")[1:] if "agrees under one interpretation</th>" in part)
+    table = next(part for part in html.split("<table>")[1:] if "depends</th>" in part)
     rows = re.findall("<tr>(.*?)</tr>", table.split("</table>")[0], re.DOTALL)
     return [
         [
@@ -148,7 +148,7 @@ def cells(html):
 def test_totals_are_equal_on_every_page_and_in_the_terminal(folder, monkeypatch, capsys):
     found = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     titles = papers.titles(ROOT / "config")
-    expected = totals.by_answer(found, titles).astype(str)
+    expected = totals.by_outcome(found, titles).astype(str)
     expected = [list(expected), *expected.to_numpy().tolist()]
 
     markdown = (
@@ -175,8 +175,8 @@ def test_totals_are_equal_on_every_page_and_in_the_terminal(folder, monkeypatch,
     claims = summary.read(folder / "claims.csv")
     once = claims[summary.kinds(claims) == summary.MEASURABLE]
     for paper, own in once.groupby("paper"):
-        assert {word: found[paper][totals.key(word)] for word in ANSWERS} == {
-            word: int((own["answer"] == word).sum()) for word in ANSWERS
+        assert {word: found[paper][totals.key(word)] for word in OUTCOMES} == {
+            word: int((own["outcome"] == word).sum()) for word in OUTCOMES
         }
     drawn = bars.rows(found, titles)
     assert drawn["claims"].sum() == found["all"]["measurable"] == len(once)
@@ -200,9 +200,9 @@ def test_cells_outside_their_intervals_stand_beside_those_expected_by_chance():
         "basis": "measurement",
     }
     row |= {"repeats": "", "remark": "", "low": 1.0, "spread_verdict": ""}
-    cells = pd.DataFrame([row | {"verdict": "reproduced", "answer": "agrees"}] * 40)
-    cells.loc[:2, ["verdict", "answer"]] = "worse", "differs"
-    cells.loc[3, ["verdict", "answer"]] = "worse", "agrees under one interpretation"
+    cells = pd.DataFrame([row | {"verdict": "reproduced", "outcome": "agrees"}] * 40)
+    cells.loc[:2, ["verdict", "outcome"]] = "worse", "differs"
+    cells.loc[3, ["verdict", "outcome"]] = "worse", "depends"
     cells.loc[4:, "spread_verdict"] = "lower"
     found = totals.totals(cells)["one"]
     assert found["tables"]["Table I"] == {
@@ -217,14 +217,15 @@ def test_cells_outside_their_intervals_stand_beside_those_expected_by_chance():
     assert totals.by_spread({"one": found}, {"one": "One"}).iloc[0].tolist() == ["One", 0, 36, 0]
 
 
-def test_every_claim_stands_once_on_the_page_and_its_words_survive(folder):
+def test_each_claim_that_differs_or_depends_stands_once_and_its_words_survive(folder):
     html = MarkdownIt("commonmark").enable("table").render((folder / "claims.md").read_text(encoding="utf-8"))
     tables = [part.split("</table>")[0] for part in html.split("<table>") if ">statement</th>" in part]
-    assert sum(part.count("<tr>") - 1 for part in tables) == len(STATED)
+    found = json.loads((folder / "summary.json").read_text(encoding="utf-8"))["all"]
+    assert sum(part.count("<tr>") - 1 for part in tables) == found["differs"] + found["depends"]
     assert "X &lt;d&gt; | y." in html
 
 
 def test_bars_have_the_numbers_of_their_parts():
-    found = {"one": dict.fromkeys(map(totals.key, ANSWERS), 0) | {"agrees": 12, "differs": 30, "open": 1}}
+    found = {"one": dict.fromkeys(map(totals.key, OUTCOMES), 0) | {"agrees": 12, "differs": 30, "open": 1}}
     ax = bars.draw(bars.rows(found, {"one": "One (2000)"}))
     assert [text.get_text() for text in ax.texts] == ["12", "30", "1", "One (2000): 43 measurable claims"]

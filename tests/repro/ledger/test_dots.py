@@ -14,6 +14,7 @@ BASE = dict.fromkeys(stated_claims.COLUMNS, "") | {
     "basis": "measurement",
     "repeats": "",
     "verdict": "reproduced",
+    "outcome": "agrees",
 }
 
 
@@ -24,7 +25,7 @@ def claim(**how):
 LEDGER = pd.DataFrame(
     [
         claim(id="a", paper="p", dataset="rice", method="skem", quantity="accuracy_pct", value="95.0",
-              measured=93.0, low=92.5, high=93.5, verdict="worse"),
+              measured=93.0, low=92.5, high=93.5, outcome="differs"),
         claim(id="b", paper="p", dataset="mnist-half", method="mda", quantity="accuracy_fraction", value="0.9",
               measured=0.91, low=0.90, high=0.92),
         claim(id="c", paper="t", dataset="pima", method="prbf_lambda", setting="lambda=0.5;n_components=6",
@@ -55,7 +56,7 @@ def test_a_panel_for_each_paper_and_a_row_for_each_method():
     assert [ax.get_title(loc="left") for ax in axes] == ["Paper (2000)", "t"]
     assert [label.get_text() for label in axes[0].get_yticklabels()] == ["Rice: SKEM", "half-size MNIST: MDA"]
     marks = [line for line in axes[0].get_lines() if line.get_marker() not in (None, "None", "")]
-    assert [(line.get_marker(), round(line.get_xdata()[0], 9)) for line in marks] == [("v", -2.0), ("o", 1.0)]
+    assert [(line.get_marker(), round(line.get_xdata()[0], 9)) for line in marks] == [("D", -2.0), ("o", 1.0)]
     plt.close(axes[0].figure)
 
 

@@ -49,8 +49,8 @@ def test_an_answer_under_one_interpretation_names_it():
 
     claim = pd.DataFrame([BY_ID["pulford.sec3-2.rice.lda_accuracy"]])
     table, _ = summary.ledger(claim, evaluate, ROWS)
-    found = table[["answer", "agrees_with"]].to_numpy().tolist()
-    assert found == [["agrees under one interpretation", "all on stratified folds"]]
+    found = table[["outcome", "agrees_with"]].to_numpy().tolist()
+    assert found == [["depends", "all on stratified folds"]]
 
 
 def test_a_printed_standard_deviation_has_columns_of_its_own():

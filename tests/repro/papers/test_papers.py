@@ -96,10 +96,8 @@ def test_adding_a_paper(tmp_path):
     assert code == 0, output
     verdicts = read_table(tmp_path / "results/claims.csv").set_index("id")["verdict"]
     assert verdicts[[claim["id"] for claim in CLAIMS]].tolist() == ["reproduced", "reproduced", "holds"]
-    sentence = "Size of the toy of the toy method on toy (4 wheels)"
-    for name in ("claims.md", "tables/toy2000_claims.md"):
-        text = (tmp_path / "results" / name).read_text(encoding="utf-8")
-        assert [words for words in ("Toy (2000)", sentence, "The toy is large.") if words not in text] == []
+    assert "| Toy (2000) |" in (tmp_path / "results/claims.md").read_text(encoding="utf-8")
+    assert (tmp_path / "results/tables/toy2000_claims.csv").exists()
     add(tmp_path, FIGURE)
     with (tmp_path / "workflow/rules/toy2000.smk").open("a", encoding="utf-8") as rules:
         rules.write(DRAWN)

@@ -16,13 +16,13 @@ BASE |= {"paper": "toy", "basis": "measurement"}
 BASE |= dict.fromkeys(("standardised_difference", "low", "high"), float("nan"))
 
 
-def number(id, value, measured, answer, **how):
+def number(id, value, measured, outcome, **how):
     own = {"id": id, "kind": "number", "quantity": "accuracy_pct", "dataset": "rice", "method": "skem"}
-    return BASE | own | {"value": value, "measured": measured, "answer": answer} | how
+    return BASE | own | {"value": value, "measured": measured, "outcome": outcome} | how
 
 
-def statement(id, answer, **how):
-    own = {"id": id, "kind": "statement", "expression": f"{id} is so", "measured": 1.0, "answer": answer}
+def statement(id, outcome, **how):
+    own = {"id": id, "kind": "statement", "expression": f"{id} is so", "measured": 1.0, "outcome": outcome}
     return BASE | own | how
 
 
@@ -32,7 +32,7 @@ CLAIMS = pd.DataFrame(
         number("toy.rice", "95.0", 93.4204, "differs", **WORSE),
         number("toy.margin", "2", 1.793, "agrees"),
         statement("toy.first", "agrees"),
-        statement("toy.second", "agrees under one interpretation", agrees_with="the other folds"),
+        statement("toy.second", "depends", agrees_with="the other folds"),
         statement("toy.third", "differs", remark="decided by: banana"),
         statement("toy.fourth", "open"),
         statement("toy.quoted", "quoted result", basis=""),
@@ -70,10 +70,10 @@ def test_headlines_that_cannot_be_rendered_are_refused(own, fault):
     assert fault in str(caught.value)
 
 
-def test_conclusions_are_listed_by_answer_and_numbers_are_not():
+def test_conclusions_are_listed_by_outcome_and_numbers_are_not():
     assert headlines.conclusions("toy", CLAIMS, WORDS) == (
         "**Conclusions that hold: 1**\n\n- toy.first is so\n\n"
-        "**Conclusions that hold under one interpretation of the paper: 1**\n\n"
+        "**Conclusions that depend on the interpretation of the paper: 1**\n\n"
         "- toy.second is so Agrees with “the other folds”.\n\n"
         "**Conclusions that do not hold: 1**\n\n- toy.third is so Deciding comparison: banana.\n\n"
         "Beside these, 1 open."
@@ -84,8 +84,8 @@ def test_a_list_shows_ten_conclusions_and_those_about_a_column_of_a_table_only_i
     places = ["Table 1", *["section 2"] * headlines.N_CONCLUSIONS, "section 3"]
     rows = pd.DataFrame([statement(f"toy.{i}", "agrees", place=place) for i, place in enumerate(places)])
     title, text = headlines.conclusions("toy", rows, WORDS).split("\n\n")
-    assert title == "**Conclusions that hold: 12**"
-    assert text.splitlines()[-2:] == ["- toy.10 is so", "- 2 more in the claims table."]
+    assert title == "**Conclusions that hold: 7**"
+    assert text.splitlines()[-2:] == ["- toy.5 is so", "- 2 more in `claims.csv`."]
     assert "toy.0 " not in text
     rows = pd.DataFrame([statement("toy.0", "differs", place="Table 1")])
     assert headlines.conclusions("toy", rows, WORDS).splitlines()[-1].startswith("- toy.0 is so")

@@ -112,7 +112,7 @@ def test_text_has_enough_contrast_in_light_and_dark():
     themes = [dict(re.findall(r"--(\w+): (#\w{6});", part)) for part in CSS.split(":root {")[1:]]
     assert len(themes) == 2
     for theme in themes:
-        for text in ("ink", "quiet", "link", "good", "bad", "better", "open"):
+        for text in ("ink", "quiet", "link", "agrees", "depends", "differs", "open"):
             for ground in ("page", "raised"):
                 light, dark = sorted((luminance(theme[text]), luminance(theme[ground])), reverse=True)
                 assert (light + 0.05) / (dark + 0.05) >= 4.5, (text, ground)  # WCAG 2, AA
@@ -134,7 +134,7 @@ def test_missing_parts_name_the_command_that_produces_them(small):
     ):
         assert f"Not part of this run: {title}. To produce it: {command}" in gaps
     (small / "claims.csv").unlink()
-    assert "Not part of this run:</strong> answers to the claims" in write(Results(small, ROOT))
+    assert "Not part of this run:</strong> outcomes of the claims" in write(Results(small, ROOT))
 
 
 def test_results_are_text_and_never_markup(small):
@@ -173,7 +173,7 @@ def test_claims_that_differ_come_first_and_remarks_are_complete():
     results = Results(REFERENCE, ROOT)
     rows = results.claims
     assert len(rows) == len(CLAIMS)
-    assert rows[0]["answer"] == "differs"
+    assert rows[0]["outcome"] == "differs"
     counted = [row["kind"] == "measurable" for row in rows]
     assert counted == sorted(counted, reverse=True)
     remarks = results.ledger.set_index("id")["remark"]
@@ -236,15 +236,15 @@ def test_claims_can_be_filtered_searched_and_linked_to(opened):
     total = len(CLAIMS)
     assert info() == f"1 to 25 of {total} claims"
     rows = Results(REFERENCE, ROOT).claims
-    differs = sum((row["dataset"], row["answer"]) == ("Rice", "differs") for row in rows)
+    differs = sum((row["dataset"], row["outcome"]) == ("Rice", "differs") for row in rows)
     choose("data set", "Rice")
-    choose("answer", "differs")
+    choose("outcome", "differs")
     wait_until(lambda: info() == f"1 to {differs} of {differs} claims (out of {total})")
     shown = (
         "return [...document.querySelectorAll('#claims-table tbody tr')].map(tr => tr.cells[6].textContent)"
     )
     assert opened.execute_script(shown) == ["Rice"] * differs
-    link = opened.find_element("css selector", "a[href*='answer=differs']")
+    link = opened.find_element("css selector", "a[href*='outcome=differs']")
     count = int(link.get_attribute("textContent"))
     opened.execute_script("arguments[0].click()", link)
     wait_until(lambda: f" of {count} claims (out of {total})" in info())

@@ -4,10 +4,12 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 from checkouts import ROOT
+from matplotlib.colors import to_hex
 
 from skem.repro import papers
 from skem.repro.config.documents import ConfigurationError
 from skem.repro.drawing import captions
+from skem.repro.ledger.bars import STYLES
 from skem.repro.tables import redrawn
 from skem.repro.tables.pages import Panel, layouts
 
@@ -28,7 +30,7 @@ CLAIMS = TOY[:2].assign(
     paper="toy",
     measured=[93.42, 97.322],
     standardised_difference=[-3.4, -0.5],
-    answer=["differs", "agrees under one interpretation"],
+    outcome=["differs", "depends"],
     basis="measurement",
     repeats="",
 )
@@ -63,16 +65,11 @@ def test_a_cell_without_a_claim_is_refused():
         redrawn.cells([PANEL], CLAIMS, TOY[:3])
 
 
-def test_the_figure_marks_differences_and_interpretations():
+def test_the_figure_has_the_colours_of_the_outcomes_and_counts_those_that_differ():
     (ax,) = redrawn.draw(redrawn.cells([PANEL], CLAIMS, TOY), {"Table 1": (0.1, 1.0)})
-    frames = [
-        patch for patch in ax.patches if patch.get_edgecolor() == (0, 0, 0, 1) and not patch.get_hatch()
-    ]
-    hatched = [patch for patch in ax.patches if patch.get_hatch()]
-    assert [frame.get_xy() for frame in frames] == [pytest.approx((0.03, 0.05))]  # rice, accuracy
-    assert [patch.get_xy() for patch in hatched] == [pytest.approx((0.03, 1.05))]  # iris, accuracy
-    texts = [text.get_text() for text in ax.texts]
-    assert "1 of 2 differ; by chance alone: 0.1 expected, at most 1" in texts
+    faces = [to_hex(patch.get_facecolor()) for patch in ax.patches]
+    assert faces == [STYLES["differs"]["color"], "#ffffff", STYLES["depends"]["color"], "#ffffff"]
+    assert ax.texts[-1].get_text().startswith("1 of 2 measurements differ")
     plt.close(ax.figure)
 
 

@@ -1,4 +1,4 @@
-"""Answers: the words in which tables, figures and pages report a verdict; the claims table keeps the verdict beside them."""
+"""Outcomes: the words in which tables, figures and pages report a verdict; the claims table keeps the verdict beside them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from skem.repro.ledger.verdicts import OPEN
 
-AGREES, ONE_INTERPRETATION, DIFFERS = "agrees", "agrees under one interpretation", "differs"
+AGREES, ONE_INTERPRETATION, DIFFERS = "agrees", "depends", "differs"
 UNDECIDED, NOT_RUN = "open", "not run"
 
-ANSWERS = (AGREES, ONE_INTERPRETATION, DIFFERS, UNDECIDED, NOT_RUN)
-"""Answers to claims that were to be measured, in the order of tables and figures."""
+OUTCOMES = (AGREES, ONE_INTERPRETATION, DIFFERS, UNDECIDED, NOT_RUN)
+"""Outcomes of claims that were to be measured, in the order of tables and figures."""
 
 _WORDS = {
     **dict.fromkeys(("reproduced", "holds"), AGREES),
@@ -20,10 +20,10 @@ _WORDS = {
 }
 
 
-def answer(verdicts: Sequence[str]) -> str:
-    """Return the answer to a claim from its verdicts under all interpretations, the default first.
+def outcome(verdicts: Sequence[str]) -> str:
+    """Return the outcome of a claim from its verdicts under all interpretations, the default first.
 
-    A claim *agrees* if the default interpretation does and no other differs, and *agrees under one interpretation* if some agree and
+    A claim *agrees* if the default interpretation does and no other differs, and *depends* if some agree and
     others do not. Claims that are not comparable, quoted or verified analytically keep their verdict.
     """
     default, *others = (_WORDS.get(verdict, verdict) for verdict in verdicts)
