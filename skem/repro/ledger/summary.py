@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 
 from skem.repro.ledger import stated_claims
-from skem.repro.ledger.answers import AGREES, ONE_INTERPRETATION, answer
+from skem.repro.ledger.answers import AGREES, DIFFERS, ONE_INTERPRETATION, UNDECIDED, answer
 from skem.repro.ledger.estimates import Claim, NotRun
 from skem.repro.ledger.interpretations import Found, Interpretation, survey
 from skem.repro.ledger.rows import Rows
-from skem.repro.ledger.verdicts import NOT_COMPARABLE, QUOTED, TIMED, VERIFIED, Evaluation
+from skem.repro.ledger.verdicts import NOT_COMPARABLE, QUOTED, TIMED, VERIFIED, Evaluation, joined
 
 DIGITS = 10
 """Significant digits of the numbers, fewer than processors and versions of libraries change."""
@@ -73,7 +73,7 @@ def ledger(
             | {
                 "verdict": found.verdict,
                 "answer": answer(agree),
-                "remark": found.note,
+                "remark": joined(_divided(surveyed), found.note),
                 "half_width": (found.high - found.low) / 2,
             }
             | {"spread_measured": spread.measured, "spread_low": spread.low, "spread_high": spread.high}
@@ -144,6 +144,14 @@ def _agreeing(surveyed: Sequence[Found]) -> str:
     if answer([one.evaluation.verdict for one in surveyed]) != ONE_INTERPRETATION:
         return ""
     return surveyed[answers.index(AGREES)].label
+
+
+def _divided(surveyed: Sequence[Found]) -> str:
+    """Name an interpretation that differs and one that is open, of a claim with both and none that agrees."""
+    labels = {answer([one.evaluation.verdict]): one.label for one in reversed(surveyed)}
+    if labels.keys() != {DIFFERS, UNDECIDED}:
+        return ""
+    return f"differs with “{labels[DIFFERS]}”, open with “{labels[UNDECIDED]}”"
 
 
 def _rounded(table: pd.DataFrame) -> pd.DataFrame:
