@@ -266,16 +266,22 @@ def test_a_few_test_samples_decide_nothing():
     assert high - low == pytest.approx(alone + 2 * 0.05)
 
 
-def test_around_does_not_widen_standard_deviations():
+@pytest.mark.parametrize(
+    ("printed", "sd", "exactly", "around"),
+    [
+        ("0.1", 0.1, "reproduced", "reproduced"),
+        ("0.1", 0.3, "worse", "worse"),
+        ("0.1", 0.02, "better", "better"),
+        ("0.6", 1.0, "worse", "reproduced"),
+        ("0.6", 1.1, "worse", "worse"),
+    ],
+)
+def test_around_widens_a_standard_deviation_by_half_its_value_at_most(printed, sd, exactly, around):
     """A unit of the last digit of .1 is all of it: ten spreads agreed, half of them by that alone."""
-    claim = CLAIM | {"value": "0.1", "quantity": "accuracy_std_pct", "trials": "20"}
-    for sd, verdict in ((0.1, "reproduced"), (0.3, "worse"), (0.02, "better")):
-        exactly, around = (
-            evaluate_number(claim | {"setting": setting}, Estimate(sd, float("nan"), 60, None))
-            for setting in ("", "approx=yes")
-        )
-        assert exactly == around
-        assert around.verdict == verdict
+    claim = CLAIM | {"value": printed, "quantity": "accuracy_std_pct", "trials": "20"}
+    for setting, verdict in (("", exactly), ("approx=yes", around)):
+        found = evaluate_number(claim | {"setting": setting}, Estimate(sd, float("nan"), 60, None))
+        assert found.verdict == verdict
 
 
 def test_quantities_without_merit():
