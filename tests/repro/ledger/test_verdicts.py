@@ -392,23 +392,6 @@ def test_a_reduction_is_a_ratio_of_means():
     assert found == pytest.approx(spread, rel=0.1)
 
 
-def test_pooling_of_equal_variances():
-    rng = np.random.default_rng(9)
-    independent = [over(rng.normal(10, 1, 25)) for _ in range(20)]
-    found = estimates.pooled_if_equal_variances(independent[0], ("the table", independent))
-    assert found.sd == pytest.approx(np.sqrt(np.mean([e.sd**2 for e in independent])))
-    assert 100 < found.freedom <= 20 * 24
-    assert "20 results, the table" in found.note
-    same = [over(independent[0].runs + i) for i in range(20)]
-    assert estimates.pooled_if_equal_variances(same[0], ("the table", same)).freedom == pytest.approx(24)
-    # Where a few are ten times as spread, only the narrower family is pooled.
-    mixed = [over(rng.normal(10, 10, 25)) for _ in range(5)]
-    found = estimates.pooled_if_equal_variances(mixed[0], ("all", independent + mixed), ("these", mixed))
-    assert "5 results, these" in found.note
-    alone = estimates.pooled_if_equal_variances(mixed[0], ("all", independent + mixed))
-    assert (alone.sd, alone.note) == (mixed[0].sd, "")
-
-
 def test_differences_of_pooled_estimates():
     a, b, c = estimates.pooled([over([1.0, 2.0]), over([2.0, 4.0]), over([3.0, 3.5])])
     assert a.freedom == 3

@@ -25,7 +25,6 @@ from skem.repro.ledger.estimates import (
     NotRun,
     below_best,
     mean,
-    pooled_if_equal_variances,
     setting_of,
 )
 from skem.repro.ledger.evaluator import Listed
@@ -77,26 +76,9 @@ def declared(paper: Settings, config: object) -> dict[str, list[dict[str, Any]]]
 
 
 def cell(evidence: Evidence, dataset: str, method: str, n_components: str) -> Estimate:
-    """Estimate a cell of the tables, with a spread pooled over its table or its column, and that of folds."""
-    own = evidence.estimate("error", dataset=dataset, method=method, n_components=n_components)
-    sizes = {"all of the table": evidence.paper.tables[dataset]["n_components"]}
-    sizes[f"{n_components} components"] = [n_components]
-    pools = (
-        evidence.estimate("pool", dataset=dataset, n_components=n, name=name) for name, n in sizes.items()
-    )
-    found = next((pool for pool in pools if pool.dof is not None), own)
-    spread = over_folds(evidence, dataset=dataset, method=method, n_components=n_components)
-    return replace(own, sd=found.sd, dof=found.dof, note=found.note, spread=spread)
-
-
-def pool(evidence: Evidence, dataset: str, n_components: Sequence[int], name: str) -> Estimate:
-    """Pool the spread over cells of a table, if their variances are equal."""
-    members = [
-        evidence.estimate("error", dataset=dataset, method=method, n_components=n)
-        for method in evidence.paper.methods
-        for n in n_components
-    ]
-    return pooled_if_equal_variances(members[0], (name, members))
+    """Estimate a cell of the tables, with the standard deviation over folds."""
+    cell = {"dataset": dataset, "method": method, "n_components": n_components}
+    return replace(evidence.estimate("error", **cell), spread=over_folds(evidence, **cell))
 
 
 def over_folds(evidence: Evidence, **cell: Any) -> Estimate:
