@@ -155,7 +155,8 @@ def best_of_column(evidence: Evidence, claim: Claim) -> Evaluation:
     """Section IV: bold numbers indicate the best average performance for a number of components.
 
     It holds if the method is our best, and most others are certainly worse. It fails if the method errs more than our best one in the
-    prediction of one cross-validation, of which the paper has one. Any other method may win it by chance, so all share the level.
+    prediction of one cross-validation, of which the paper has one. Any other method may win it by chance, so all share the level. If it is
+    certainly worse, and one cross-validation too uncertain for any number of ours, it is *not testable*.
     """
     d, m, named = claim["dataset"], setting_of(claim)["n_components"], method_of(claim)
     errors = _errors(evidence, list(evidence.paper.methods), dataset=d, n_components=m)
@@ -170,7 +171,9 @@ def best_of_column(evidence: Evidence, claim: Claim) -> Evaluation:
     else:
         one_sided = 1 - 2 * (1 - LEVEL) / others
         low, high = replace(difference, overlap=1.0).interval(one_sided)
-        verdict = "fails" if high < 0 else "undecided"
+        highest = difference.mean + scipy.special.ndtri((1 + one_sided) / 2) * difference.sd
+        never = named in worse and highest > 0
+        verdict = "fails" if high < 0 else "not testable" if never else "undecided"
     share, titles = float((_by_method(errors).idxmin(axis=1) == named).mean()), evidence.paper.methods
     tied = [titles[method] for method in errors if method not in {*worse, ours}]
     note = joined(

@@ -144,6 +144,11 @@ def column_of(errors):
             {"lambda025": 26.0, "rbf": 25.0},
             2.0,
             "undecided",
+        ),  # perhaps worse
+        (
+            {"lambda025": 26.0, "rbf": 25.0},
+            0.6,
+            "not testable",
         ),  # worse, but often the best of one cross-validation
         ({"lambda025": 28.0, "rbf": 25.0}, 0.5, "fails"),
         ({}, 1.0, "undecided"),  # all alike
