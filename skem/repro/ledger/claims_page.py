@@ -48,8 +48,7 @@ Row = Mapping[str, Any]
 
 def shortened(remark: str) -> list[str]:
     """Return the statements of a remark that end within `REMARK` characters, the first in any case; then the comparison that decides."""
-    # How a standard deviation was estimated is no reason.
-    parts = [part for part in remark.split("; ") if part and not part.startswith("spread pooled")]
+    parts = [part for part in remark.split("; ") if part]
     deciding = [f"deciding comparison: {found[1]}" for part in parts if (found := DECIDING.fullmatch(part))]
     counted = [part for part in parts if COUNTED.fullmatch(part)]
     said, *others = [part for part in parts if not DECIDING.fullmatch(part) and part not in counted] or [""]

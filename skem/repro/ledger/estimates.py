@@ -178,27 +178,6 @@ def pooled(settings: Sequence[Estimate]) -> list[Estimate]:
     return [replace(e, sd=sd, dof=freedom, runs=None, pool=pool) for e in settings]
 
 
-def pooled_if_equal_variances(estimate: Estimate, *families: tuple[str, Sequence[Estimate]]) -> Estimate:
-    """Pool the standard deviation over the first family of estimates with equal variances, and note which.
-
-    Variances count as equal if the test of Brown and Forsythe does not reject at 5%. Members may share their folds: degrees
-    of freedom are Satterthwaite's, tr(S)^2 / tr(S^2) for each of S, the covariance of the members over runs.
-    Families have a name, and members with the same runs; the widest is the first.
-    """
-    for name, members in families:
-        runs = _by_run(members).to_numpy()
-        if len(members) < 2 or len(runs) < 3:
-            continue
-        covariance = np.cov(runs, rowvar=False)
-        equal = scipy.stats.levene(*runs.T, center="median").pvalue >= 1 - LEVEL
-        if equal and np.trace(covariance) > 0:
-            dof = (len(runs) - 1) * np.trace(covariance) ** 2 / np.sum(covariance**2)
-            pool = f"spread pooled over {len(members)} results, {name}, {dof:.0f} degrees of freedom"
-            note = "; ".join(filter(None, [estimate.note, pool]))
-            return replace(estimate, sd=float(np.sqrt(np.diag(covariance).mean())), dof=float(dof), note=note)
-    return estimate
-
-
 def below_best(candidates: Mapping[Name, Estimate], level: float = LEVEL) -> list[Name]:
     """Return the candidates whose mean is certainly below that of the best one.
 

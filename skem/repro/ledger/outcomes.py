@@ -23,12 +23,13 @@ _WORDS = {
 def outcome(verdicts: Sequence[str]) -> str:
     """Return the outcome of a claim from its verdicts under all interpretations, the default first.
 
-    A claim *agrees* if the default interpretation does and no other differs, and *depends* if some agree and
-    others do not. Claims that are not comparable, quoted or verified analytically keep their verdict.
+    A claim *agrees* or *differs* if it does so under every interpretation, and *depends* if only some agree. All others are *open*. Claims
+    that are not comparable, quoted or verified analytically keep their verdict.
     """
     default, *others = (_WORDS.get(verdict, verdict) for verdict in verdicts)
     if default not in (AGREES, DIFFERS, UNDECIDED):
         return default
-    if default == AGREES:
-        return ONE_INTERPRETATION if DIFFERS in others else AGREES
-    return ONE_INTERPRETATION if AGREES in others else default
+    found = {default, *others}
+    if len(found) == 1:
+        return default
+    return ONE_INTERPRETATION if AGREES in found else UNDECIDED

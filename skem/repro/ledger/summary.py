@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -13,9 +13,9 @@ import pandas as pd
 from skem.repro.ledger import stated_claims
 from skem.repro.ledger.estimates import Claim, NotRun
 from skem.repro.ledger.interpretations import Found, Interpretation, survey
-from skem.repro.ledger.outcomes import AGREES, ONE_INTERPRETATION, outcome
+from skem.repro.ledger.outcomes import AGREES, DIFFERS, ONE_INTERPRETATION, UNDECIDED, outcome
 from skem.repro.ledger.rows import Rows
-from skem.repro.ledger.verdicts import NOT_COMPARABLE, QUOTED, TIMED, VERIFIED, Evaluation
+from skem.repro.ledger.verdicts import NOT_COMPARABLE, QUOTED, TIMED, VERIFIED, Evaluation, joined
 
 DIGITS = 10
 """Significant digits of the numbers, fewer than processors and versions of libraries change."""
@@ -62,7 +62,11 @@ def ledger(
             | {"measured": found.measured, "low": found.low, "high": found.high}
             | {"difference": found.measured - value, "standardised_difference": standardised(claim, found)}
             | {"n_runs": found.n, "measured_by": found.protocol}
-            | {"verdict": found.verdict, "outcome": outcome(agree), "remark": found.note}
+            | {
+                "verdict": found.verdict,
+                "outcome": outcome(agree),
+                "remark": joined(_divided(surveyed), found.note),
+            }
             | {"half_width": (found.high - found.low) / 2}
             | {"spread_measured": spread.measured, "spread_low": spread.low, "spread_high": spread.high}
             | {"spread_verdict": spread.verdict}
@@ -113,6 +117,14 @@ def standardised(claim: Claim, found: Evaluation) -> float:
         return float("nan")
     beyond = max(abs(found.measured - value) - abs(with_rounding - end), 0.0)
     return float(np.copysign(1.96 * beyond / reach, found.measured - value))
+
+
+def _divided(surveyed: Sequence[Found]) -> str:
+    """Name an interpretation that differs and one that is open, of a claim with both and none that agrees."""
+    labels = {outcome([one.evaluation.verdict]): one.label for one in reversed(surveyed)}
+    if labels.keys() != {DIFFERS, UNDECIDED}:
+        return ""
+    return f"differs with “{labels[DIFFERS]}”, open with “{labels[UNDECIDED]}”"
 
 
 def _rounded(table: pd.DataFrame) -> pd.DataFrame:

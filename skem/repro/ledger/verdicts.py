@@ -6,9 +6,9 @@ if it lies in the 95% prediction interval of a result like the paper's,
     a +- (t_{n-1} s sqrt(1/n + 1/trials) + half a unit of the last printed digit).
 
 s is the spread over runs alone, since the test images are the same; deterministic results may differ by some test images
-(`Estimate.fixed`). "Around" widens the half unit (`estimates.around`), but not of a standard deviation: one unit of ".1" is as
-large as the value. An interval that says little supports no verdict (`Evaluation.at_resolution`). Orderings and statements hold by the
-95% interval of a difference, paired if both have the same runs, else Welch's; levels of several comparisons are shared
+(`Estimate.fixed`). "Around" widens the half unit (`estimates.around`), of a standard deviation to half its value at most: one unit of
+".1" is as large as the value. An interval that says little supports no verdict (`Evaluation.at_resolution`). Orderings and statements
+hold by the 95% interval of a difference, paired if both have the same runs, else Welch's; levels of several comparisons are shared
 (`at_least`). ``docs/reproduce/protocols.md`` explains every verdict.
 """
 
@@ -143,8 +143,8 @@ def evaluate_number(claim: Claim, estimate: Estimate) -> Evaluation:
     value, digit = float(claim["value"]), half_a_digit(claim["value"])
     quantity, setting, is_sd = claim["quantity"], setting_of(claim), "std" in claim["quantity"]
     positive = is_sd or not quantity.endswith(SIGNED)
-    if setting.get("approx") == "yes" and not is_sd:
-        digit = around(claim["value"])
+    if setting.get("approx") == "yes":
+        digit = min(around(claim["value"]), value / 2) if is_sd else around(claim["value"])
     found = Evaluation(
         "undecided",
         estimate.mean,

@@ -39,7 +39,7 @@ def shown(**changes):
 
 
 def test_a_number_has_a_sentence_a_unit_and_a_reason():
-    row = shown(spread="0.6", spread_kind="3sigma", remark="spread pooled over 7 results; splits of our own")
+    row = shown(spread="0.6", spread_kind="3sigma", remark="splits of our own")
     assert row["statement"] == "Error of LDA on Rice"
     assert row["paper"] == "10.0 ± 0.6 % (3 standard deviations)"
     assert (row["ours"], row["standardised difference"]) == ("10.40 [10.30, 10.50] %", "+6.9")

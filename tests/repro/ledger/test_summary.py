@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from claims import BY_ID, ROOT, STATED
+from skem.repro.ledger.answers import answer
 
 from skem.repro.ledger import rows, summary
 from skem.repro.ledger.estimates import half_a_digit
@@ -51,6 +52,27 @@ def test_an_answer_under_one_interpretation_names_it():
     table, _ = summary.ledger(claim, evaluate, ROWS)
     found = table[["outcome", "agrees_with"]].to_numpy().tolist()
     assert found == [["depends", "all on stratified folds"]]
+
+
+@pytest.mark.parametrize("default", ["worse", "undecided", "not testable"])
+def test_a_claim_differs_only_if_it_does_under_every_interpretation(default):
+    def evaluate(claim, interpretation):
+        other = "worse" if default != "worse" else "undecided"
+        is_default = "each-its-own" in interpretation.choices.values()
+        return Evaluation(default if is_default else other, 92.5 + is_default, 92.0, 94.0)
+
+    claim = pd.DataFrame([BY_ID["pulford.sec3-2.rice.lda_accuracy"]])
+    table, _ = summary.ledger(claim, evaluate, ROWS)
+    assert table["answer"].tolist() == ["open"]
+    assert table["remark"].str.match("differs with “.+”, open with “.+”").all()
+
+
+def test_a_claim_agrees_only_if_no_interpretation_is_open():
+    assert answer(["holds", "holds"]) == "agrees"
+    assert (
+        answer(["holds", "undecided"]) == answer(["undecided", "holds"]) == "agrees under one interpretation"
+    )
+    assert answer(["not comparable", "holds"]) == "not comparable"
 
 
 def test_a_printed_standard_deviation_has_columns_of_its_own():

@@ -25,7 +25,6 @@ from skem.repro.ledger.estimates import (
     NotRun,
     below_best,
     mean,
-    pooled_if_equal_variances,
     setting_of,
 )
 from skem.repro.ledger.evaluator import Listed
@@ -70,26 +69,9 @@ def declared(paper: Settings, config: object) -> dict[str, list[dict[str, Any]]]
 
 
 def cell(evidence: Evidence, dataset: str, method: str, n_components: str) -> Estimate:
-    """Estimate a cell of the tables, with a spread pooled over its table or its column, and that of folds."""
-    own = evidence.estimate("error", dataset=dataset, method=method, n_components=n_components)
-    sizes = {"all of the table": evidence.paper.tables[dataset]["n_components"]}
-    sizes[f"{n_components} components"] = [n_components]
-    pools = (
-        evidence.estimate("pool", dataset=dataset, n_components=n, name=name) for name, n in sizes.items()
-    )
-    found = next((pool for pool in pools if pool.dof is not None), own)
-    spread = over_folds(evidence, dataset=dataset, method=method, n_components=n_components)
-    return replace(own, sd=found.sd, dof=found.dof, note=found.note, spread=spread)
-
-
-def pool(evidence: Evidence, dataset: str, n_components: Sequence[int], name: str) -> Estimate:
-    """Pool the spread over cells of a table, if their variances are equal."""
-    members = [
-        evidence.estimate("error", dataset=dataset, method=method, n_components=n)
-        for method in evidence.paper.methods
-        for n in n_components
-    ]
-    return pooled_if_equal_variances(members[0], (name, members))
+    """Estimate a cell of the tables, with the standard deviation over folds."""
+    cell = {"dataset": dataset, "method": method, "n_components": n_components}
+    return replace(evidence.estimate("error", **cell), spread=over_folds(evidence, **cell))
 
 
 def over_folds(evidence: Evidence, **cell: Any) -> Estimate:
@@ -166,7 +148,8 @@ def best_of_column(evidence: Evidence, claim: Claim) -> Evaluation:
     """Section IV: bold numbers indicate the best average performance for a number of components.
 
     It holds if the method is our best, and most others are certainly worse. It fails if the method errs more than our best one in the
-    prediction of one cross-validation, of which the paper has one. Any other method may win it by chance, so all share the level.
+    prediction of one cross-validation, of which the paper has one. Any other method may win it by chance, so all share the level. If it is
+    certainly worse, and one cross-validation too uncertain for any number of ours, it is *not testable*.
     """
     d, m, named = claim["dataset"], setting_of(claim)["n_components"], method_of(claim)
     errors = _errors(evidence, list(evidence.paper.methods), dataset=d, n_components=m)
@@ -181,7 +164,9 @@ def best_of_column(evidence: Evidence, claim: Claim) -> Evaluation:
     else:
         one_sided = 1 - 2 * (1 - LEVEL) / others
         low, high = replace(difference, overlap=1.0).interval(one_sided)
-        verdict = "fails" if high < 0 else "undecided"
+        highest = difference.mean + scipy.special.ndtri((1 + one_sided) / 2) * difference.sd
+        never = named in worse and highest > 0
+        verdict = "fails" if high < 0 else "not testable" if never else "undecided"
     share, titles = float((_by_method(errors).idxmin(axis=1) == named).mean()), evidence.paper.methods
     tied = [titles[method] for method in errors if method not in {*worse, ours}]
     note = joined(
