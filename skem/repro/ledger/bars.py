@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from skem.repro.drawing import subplots
-from skem.repro.ledger.outcomes import AGREES, DIFFERS, NOT_RUN, ONE_INTERPRETATION, UNDECIDED
+from skem.repro.ledger.outcomes import AGREES, DIFFERS, NOT_RUN, ONE_INTERPRETATION, UNDECIDABLE, UNDECIDED
 from skem.repro.ledger.totals import Totals, key
 
 STYLES: dict[str, dict[str, str]] = {
@@ -17,6 +17,7 @@ STYLES: dict[str, dict[str, str]] = {
     ONE_INTERPRETATION: {"color": "#7fd1ae", "hatch": "///"},
     DIFFERS: {"color": "#d55e00"},
     UNDECIDED: {"color": "#d9d9d9"},
+    UNDECIDABLE: {"color": "#efefef", "hatch": "..."},
     NOT_RUN: {"color": "#ffffff"},
 }
 """Colours of different lightness, which differ for the colour-blind and in black and white."""

@@ -9,19 +9,28 @@ from typing import Any
 import pandas as pd
 
 from skem.repro.ledger import totals
-from skem.repro.ledger.outcomes import AGREES, DIFFERS, NOT_RUN, ONE_INTERPRETATION, UNDECIDED, outcome
+from skem.repro.ledger.outcomes import (
+    AGREES,
+    DIFFERS,
+    NOT_RUN,
+    ONE_INTERPRETATION,
+    UNDECIDABLE,
+    UNDECIDED,
+    outcome,
+)
 from skem.repro.ledger.sentences import Words, sentence
 from skem.repro.ledger.summary import MEASURABLE, kinds
 from skem.repro.render.format import document, measured
 
-ORDER = (DIFFERS, ONE_INTERPRETATION, AGREES, UNDECIDED, NOT_RUN)
+ORDER = (DIFFERS, ONE_INTERPRETATION, AGREES, UNDECIDED, UNDECIDABLE, NOT_RUN)
 """Order of the outcomes in tables of claims."""
 
 GUIDE = f"""\
 - **{AGREES}**: the paper's number lies in our 95% prediction interval of a result like the paper's; a statement holds at 95%.
 - **{ONE_INTERPRETATION}**: the paper leaves a choice open, and some interpretations agree, others do not.
 - **{DIFFERS}**: the paper's number lies outside the interval; the opposite of a statement holds at 95%.
-- **{UNDECIDED}**: our interval is too wide to decide, or no experiment can.
+- **{UNDECIDED}**: our interval is too wide to decide; more runs would be needed.
+- **{UNDECIDABLE}**: the paper's own uncertainty is so large that no number of our runs would decide.
 - **{NOT_RUN}**: the data are not available, or the experiment was not part of this run."""
 
 NOTES = """\

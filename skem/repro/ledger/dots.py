@@ -12,14 +12,14 @@ from matplotlib.lines import Line2D
 from skem.repro.drawing import subplots
 from skem.repro.ledger.bars import STYLES
 from skem.repro.ledger.estimates import setting_of
-from skem.repro.ledger.outcomes import AGREES, DIFFERS, ONE_INTERPRETATION, UNDECIDED
+from skem.repro.ledger.outcomes import AGREES, DIFFERS, ONE_INTERPRETATION, UNDECIDABLE, UNDECIDED
 from skem.repro.ledger.sentences import Words
 from skem.repro.ledger.summary import distinct
 
 PERCENT = {"accuracy_pct": 1.0, "accuracy_fraction": 100.0, "error_pct": -1.0}
 """Factors that turn a difference into percent of accuracy."""
 
-MARKERS = {AGREES: "o", ONE_INTERPRETATION: "s", DIFFERS: "D", UNDECIDED: "o"}
+MARKERS = {AGREES: "o", ONE_INTERPRETATION: "s", DIFFERS: "D", UNDECIDED: "o", UNDECIDABLE: "X"}
 
 
 def rows(table: pd.DataFrame, words: Words) -> pd.DataFrame:
@@ -96,5 +96,5 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Any:
 
 def _style(word: str) -> dict[str, Any]:
     """Style of a marker: the colour of its outcome, with a dark edge where that is light."""
-    edge = "#666666" if word == UNDECIDED else STYLES[word]["color"]
+    edge = "#666666" if word in (UNDECIDED, UNDECIDABLE) else STYLES[word]["color"]
     return {"marker": MARKERS[word], "mfc": STYLES[word]["color"], "mec": edge}

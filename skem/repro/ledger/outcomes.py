@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skem.repro.ledger.verdicts import OPEN
-
 AGREES, ONE_INTERPRETATION, DIFFERS = "agrees", "depends", "differs"
-UNDECIDED, NOT_RUN = "open", "not run"
+UNDECIDED, UNDECIDABLE, NOT_RUN = "open", "undecidable", "not run"
 
-OUTCOMES = (AGREES, ONE_INTERPRETATION, DIFFERS, UNDECIDED, NOT_RUN)
+OUTCOMES = (AGREES, ONE_INTERPRETATION, DIFFERS, UNDECIDED, UNDECIDABLE, NOT_RUN)
 """Outcomes of claims that were to be measured, in the order of tables and figures."""
 
 _WORDS = {
     **dict.fromkeys(("reproduced", "holds"), AGREES),
     **dict.fromkeys(("better", "worse", "higher", "lower", "fails"), DIFFERS),
-    **dict.fromkeys(OPEN, UNDECIDED),
+    **dict.fromkeys(("undecided", "too few runs"), UNDECIDED),
+    "not testable": UNDECIDABLE,
     **dict.fromkeys(("not run", "not built"), NOT_RUN),
 }
 
@@ -23,13 +22,16 @@ _WORDS = {
 def outcome(verdicts: Sequence[str]) -> str:
     """Return the outcome of a claim from its verdicts under all interpretations, the default first.
 
-    A claim *agrees* or *differs* if it does so under every interpretation, and *depends* if only some agree. All others are *open*. Claims
-    that are not comparable, quoted or verified analytically keep their verdict.
+    A claim *agrees* or *differs* if it does so under every interpretation, and *depends* if only some agree. All others are
+    *undecidable* if more runs of ours would decide under no interpretation, and else *open*. Claims that are not comparable, quoted or
+    verified analytically keep their verdict.
     """
     default, *others = (_WORDS.get(verdict, verdict) for verdict in verdicts)
-    if default not in (AGREES, DIFFERS, UNDECIDED):
+    if default not in (AGREES, DIFFERS, UNDECIDED, UNDECIDABLE):
         return default
     found = {default, *others}
     if len(found) == 1:
         return default
-    return ONE_INTERPRETATION if AGREES in found else UNDECIDED
+    if AGREES in found:
+        return ONE_INTERPRETATION
+    return UNDECIDED if UNDECIDED in found else UNDECIDABLE

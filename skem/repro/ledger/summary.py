@@ -13,7 +13,7 @@ import pandas as pd
 from skem.repro.ledger import stated_claims
 from skem.repro.ledger.estimates import Claim, NotRun
 from skem.repro.ledger.interpretations import Found, Interpretation, survey
-from skem.repro.ledger.outcomes import AGREES, DIFFERS, ONE_INTERPRETATION, UNDECIDED, outcome
+from skem.repro.ledger.outcomes import AGREES, DIFFERS, ONE_INTERPRETATION, UNDECIDABLE, UNDECIDED, outcome
 from skem.repro.ledger.rows import Rows
 from skem.repro.ledger.verdicts import NOT_COMPARABLE, QUOTED, TIMED, VERIFIED, Evaluation, joined
 
@@ -120,11 +120,12 @@ def standardised(claim: Claim, found: Evaluation) -> float:
 
 
 def _divided(surveyed: Sequence[Found]) -> str:
-    """Name an interpretation that differs and one that is open, of a claim with both and none that agrees."""
+    """Name an interpretation that differs and one that decides nothing, of a claim with both and none that agrees."""
     labels = {outcome([one.evaluation.verdict]): one.label for one in reversed(surveyed)}
-    if labels.keys() != {DIFFERS, UNDECIDED}:
+    if DIFFERS not in labels or AGREES in labels or len(labels) == 1:
         return ""
-    return f"differs with “{labels[DIFFERS]}”, open with “{labels[UNDECIDED]}”"
+    word = next(word for word in (UNDECIDED, UNDECIDABLE) if word in labels)
+    return f"differs with “{labels[DIFFERS]}”, {word} with “{labels[word]}”"
 
 
 def _rounded(table: pd.DataFrame) -> pd.DataFrame:

@@ -11,7 +11,7 @@ import pandas as pd
 import scipy
 
 from skem.repro.ledger.estimates import LEVEL
-from skem.repro.ledger.outcomes import AGREES, DIFFERS, OUTCOMES, UNDECIDED, outcome
+from skem.repro.ledger.outcomes import AGREES, DIFFERS, OUTCOMES, UNDECIDABLE, UNDECIDED, outcome
 from skem.repro.ledger.summary import KINDS, MEASURABLE, MEASUREMENT, kinds
 from skem.repro.ledger.verdicts import NOT_COMPARABLE
 
@@ -106,7 +106,7 @@ def by_kind(found: Totals, titles: Mapping[str, str], total: bool = True) -> pd.
 
 def by_spread(found: Totals, titles: Mapping[str, str]) -> pd.DataFrame:
     """Return a row per paper with outcomes to its printed standard deviations."""
-    words = (AGREES, DIFFERS, UNDECIDED)
+    words = (AGREES, DIFFERS, UNDECIDED, UNDECIDABLE)
     rows = [
         {"printed standard deviations of": titles[name]}
         | {word: own["spreads"].get(key(word), 0) for word in words}

@@ -12,7 +12,7 @@ import pandas as pd
 from skem.repro.config.documents import refuse
 from skem.repro.config.validation import unknown
 from skem.repro.ledger import claims_page, summary
-from skem.repro.ledger.outcomes import AGREES, DIFFERS, NOT_RUN, ONE_INTERPRETATION, UNDECIDED
+from skem.repro.ledger.outcomes import AGREES, DIFFERS, NOT_RUN, ONE_INTERPRETATION, UNDECIDABLE, UNDECIDED
 from skem.repro.ledger.sentences import Words
 from skem.repro.render.format import number
 
@@ -94,7 +94,9 @@ def conclusions(paper: str, claims: pd.DataFrame, words: Words) -> str:
         if more := answered.sum() - len(rows):
             lines.append(f"- {more} more in `claims.csv`.")
         blocks += [f"**{title}: {answered.sum()}**", "\n".join(lines)] if lines else []
-    rest = [f"{n} {word}" for word in (UNDECIDED, NOT_RUN) if (n := (own["outcome"] == word).sum())]
+    rest = [
+        f"{n} {word}" for word in (UNDECIDED, UNDECIDABLE, NOT_RUN) if (n := (own["outcome"] == word).sum())
+    ]
     blocks += [f"Beside these, {' and '.join(rest)}."] if rest else []
     return "\n\n".join(blocks) or "No conclusion was measured."
 

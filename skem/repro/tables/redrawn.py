@@ -19,11 +19,11 @@ from skem.repro.drawing import KINDS, save, subplots
 from skem.repro.files import write_table
 from skem.repro.ledger import summary
 from skem.repro.ledger.bars import STYLES
-from skem.repro.ledger.outcomes import AGREES, DIFFERS, ONE_INTERPRETATION, UNDECIDED
+from skem.repro.ledger.outcomes import AGREES, DIFFERS, ONE_INTERPRETATION, UNDECIDABLE, UNDECIDED
 from skem.repro.ledger.totals import expected_misses
 from skem.repro.tables.pages import Panel, layouts
 
-COMPARED = (AGREES, ONE_INTERPRETATION, DIFFERS, UNDECIDED)
+COMPARED = (AGREES, ONE_INTERPRETATION, DIFFERS, UNDECIDED, UNDECIDABLE)
 """Outcomes of cells with a colour."""
 
 WIDTH, ROW, FOOT, LEGEND = 4.2, 0.33, 0.26, 0.3

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from claims import BY_ID, ROOT, STATED
-from skem.repro.ledger.answers import answer
 
 from skem.repro.ledger import rows, summary
 from skem.repro.ledger.estimates import half_a_digit
+from skem.repro.ledger.outcomes import outcome
 from skem.repro.ledger.verdicts import Evaluation
 
 ROWS = rows.read(ROOT / "config")
@@ -54,25 +54,32 @@ def test_an_answer_under_one_interpretation_names_it():
     assert found == [["depends", "all on stratified folds"]]
 
 
-@pytest.mark.parametrize("default", ["worse", "undecided", "not testable"])
-def test_a_claim_differs_only_if_it_does_under_every_interpretation(default):
+@pytest.mark.parametrize(
+    ("other", "word"), [("undecided", "open"), ("too few runs", "open"), ("not testable", "undecidable")]
+)
+def test_a_claim_differs_only_if_it_does_under_every_interpretation(other, word):
     def evaluate(claim, interpretation):
-        other = "worse" if default != "worse" else "undecided"
         is_default = "each-its-own" in interpretation.choices.values()
-        return Evaluation(default if is_default else other, 92.5 + is_default, 92.0, 94.0)
+        return Evaluation("worse" if is_default else other, 92.5 + is_default, 92.0, 94.0)
 
     claim = pd.DataFrame([BY_ID["pulford.sec3-2.rice.lda_accuracy"]])
     table, _ = summary.ledger(claim, evaluate, ROWS)
-    assert table["answer"].tolist() == ["open"]
-    assert table["remark"].str.match("differs with “.+”, open with “.+”").all()
+    assert table["outcome"].tolist() == [word]
+    assert table["remark"].str.match(f"differs with “.+”, {word} with “.+”").all()
 
 
-def test_a_claim_agrees_only_if_no_interpretation_is_open():
-    assert answer(["holds", "holds"]) == "agrees"
-    assert (
-        answer(["holds", "undecided"]) == answer(["undecided", "holds"]) == "agrees under one interpretation"
-    )
-    assert answer(["not comparable", "holds"]) == "not comparable"
+@pytest.mark.parametrize(
+    ("verdicts", "expected"),
+    [
+        (("holds", "holds"), "agrees"),
+        (("holds", "undecided"), "depends"),
+        (("undecided", "holds"), "depends"),
+        (("not testable", "undecided", "fails"), "open"),
+        (("not comparable", "holds"), "not comparable"),
+    ],
+)
+def test_outcomes_of_several_interpretations(verdicts, expected):
+    assert outcome(verdicts) == expected
 
 
 def test_a_printed_standard_deviation_has_columns_of_its_own():
