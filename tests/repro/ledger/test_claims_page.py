@@ -214,7 +214,7 @@ def test_cells_outside_their_intervals_stand_beside_those_expected_by_chance():
     }
     assert totals.by_table(found).iloc[0, -1] == "2.0, at most 7"
     assert found["spreads"] == {"differs": 36}
-    assert totals.by_spread({"one": found}, {"one": "One"}).iloc[0].tolist() == ["One", 0, 36, 0]
+    assert totals.by_spread({"one": found}, {"one": "One"}).iloc[0].tolist() == ["One", 0, 36, 0, 0]
 
 
 def test_each_claim_that_differs_or_depends_stands_once_and_its_words_survive(folder):
