@@ -179,8 +179,6 @@ class _Measuring:
 
     def _comparisons(self, group: Mapping[str, Any]) -> Iterator[Comparison]:
         for bound in self.bound.loops(group.get("for", {})):
-            if "except" in group and bound.meets(group["except"]):
-                continue
             with self._if_run():
                 left, right = group["left"], group["right"]
                 a, b = self.term(left, bound), self.term(right, bound, left)

@@ -31,7 +31,6 @@ so has the right side of a comparison.
 
 _COMPARED: Any = {
     "for": dict[str, Any],
-    "except": dict[str, Any],
     "left": Term,
     "relation": Literal[RELATIONS],
     "right": Term,
@@ -72,7 +71,7 @@ definition, repeats : true if the words of the paper decide it, or counting; the
 settled, verified : a verdict that needs no results, with ``note``; the test that verifies the claim
 number : the measurement of a number, with ``trials`` (instead of the paper's)
 resolution : the widest interval that supports *reproduced*: a number, or claims whose range it is
-left, relation, right : a comparison (see `verdicts.related`), for all values of ``for`` but ``except``; ``slack`` and ``what``,
+left, relation, right : a comparison (see `verdicts.related`), for all values of ``for``; ``slack`` and ``what``,
     its name. ``compare`` lists several, which have the keys of the row but for their own
 need : how many comparisons must hold: all (default), any, most, or a share
 if_run : loops leave out values without results
@@ -177,12 +176,6 @@ class Bound:
         if isinstance(over, Mapping):
             return list(over.items())
         return [(value, str(value)) for value in map(self.filled, over)]
-
-    def meets(self, conditions: Mapping[str, Any]) -> bool:
-        """Return True if every name has one of its values."""
-        return all(
-            self.values[name] in [v for v, _ in self._items(over)] for name, over in conditions.items()
-        )
 
 
 class Pattern:

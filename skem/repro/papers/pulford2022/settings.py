@@ -79,11 +79,6 @@ class Settings:
         return (*self.blocks, self.whole)
 
     @property
-    def other_partitions(self) -> tuple[str, ...]:
-        """All partitions but the best."""
-        return tuple(p for p in self.partitions if p not in self.best)
-
-    @property
     def many(self) -> tuple[int, ...]:
         """Numbers of components that the paper calls large."""
         return tuple(k for k in self.n_components if k >= self.crossing)

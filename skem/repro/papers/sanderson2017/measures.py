@@ -44,7 +44,6 @@ def names(paper: Settings) -> dict[str, Any]:
     timed = {name: title for name, title in ours.items() if name not in STOPS_EARLY}
     return {
         "ours": METHOD_OF_PAPER,
-        "of_table1": of_table1,
         "data_sets": ours,
         "with_figure2": {**ours, SYNTHETIC: "Figure 2"},
         "timed": {**timed, SYNTHETIC: "the samples of Figure 2"},
