@@ -174,7 +174,8 @@ def load_study(
 def _content(folder: Path, changes: Mapping[str, Any]) -> str:
     """Hash of the configuration, and of the code that measures claims."""
     digest = hashlib.sha256(repr(changes).encode())
-    for path in sorted([*folder.rglob("*.*"), *Path(papers.__file__).parents[1].rglob("*.py")]):
+    code = Path(papers.__file__).parents[1].rglob("*.py")
+    for path in sorted(filter(Path.is_file, [*folder.rglob("*"), *code])):
         digest.update(path.as_posix().encode() + path.read_bytes())
     return digest.hexdigest()
 
