@@ -67,8 +67,8 @@ with plain_faults():
     STUDY = load_study(
         config,
         [*CONFIG_FILES, dict(workflow.config_settings.config)],
-        # Processes of jobs do not check the rows of claims again.
-        rows_checked=".snakemake/rows_checked" if workflow.is_main_process else None,
+        # Processes of jobs do not check the claims again.
+        claims_checked=".snakemake/claims_checked" if workflow.is_main_process else None,
     )
 
 SEED = STUDY.config.seed
