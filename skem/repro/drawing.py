@@ -51,14 +51,17 @@ Tables = Mapping[str, pd.DataFrame]
 
 @dataclass(frozen=True)
 class Figure:
-    """A paper's figure."""
+    """A paper's figure.
 
-    # Tables by name of file, and the paper's settings, to the tidy table that is drawn; that table, and the settings, to Axes.
+    ``rows`` maps tables by name of file, and the settings of the paper, to the tidy table that is drawn; ``draw`` that table and the
+    settings to Axes, in the sizes of `skem.plots`.
+    """
+
     rows: Callable[[Tables, Any], pd.DataFrame]
     draw: Callable[..., Any]
-    needs: tuple[str, ...] = ()  # experiments whose tables it requires
-    also: tuple[str, ...] = ()  # experiments whose tables it shows if they exist
-    timing: tuple[str, ...] = ()  # tables of times that it shows; the name of such a figure ends in "_timing"
+    needs: tuple[str, ...] = ()  # experiments whose tables the figure requires
+    also: tuple[str, ...] = ()  # experiments whose tables the figure shows if they exist
+    timing: tuple[str, ...] = ()  # tables of times that it shows; its name ends in "_timing"
 
 
 def captions(project: str | Path = ".") -> dict[str, dict[str, str]]:

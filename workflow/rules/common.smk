@@ -1,5 +1,7 @@
 # The configuration, checked before any job, and the names that all rules share.
 import gc
+
+gc.disable()  # all that is made while the rules are read stays; the Snakefile enables it again
 import json
 import os
 import sys
@@ -14,8 +16,6 @@ if os.environ.get("PYTHONPATH", "").split(os.pathsep)[0] != workflow.basedir:
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [workflow.basedir, os.environ.get("PYTHONPATH")]))
 # Figures are files. The backend of a notebook would end the import of Matplotlib in each job.
 os.environ["MPLBACKEND"] = "agg"
-# All that is made while the rules are read stays. The Snakefile enables the collector again.
-gc.disable()
 
 from snakemake import cli
 
