@@ -9,8 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from skem import datasets
 from skem.repro import papers
 from skem.repro.comparison import configuration as comparison_configuration
@@ -34,7 +32,6 @@ class Study:
     config: Config  # overlays merged
     experiments: dict[str, dict[str, Any]]  # content of the files
     settings: dict[tuple[str, str, str], Setting]  # by data set, method and name
-    claims: pd.DataFrame  # config/claims.csv
     titles: dict[str, str]  # of papers
     papers: dict[str, Any]  # settings of the papers that are built
     comparison: comparison_configuration.Comparison
@@ -79,13 +76,13 @@ def load_study(
     config: Mapping[str, Any],
     files: Files,
     folder: str | Path = "config",
-    rows_checked: str | Path | None = None,
+    claims_checked: str | Path | None = None,
 ) -> Study:
     """Read and check everything that a run is made of; `ConfigurationError` with the faults of all files.
 
-    ``files`` are the sources of the merged ``config``, overlays last, a dict for ``--config``. The rows that measure claims are
-    checked if a path ``rows_checked`` is given, which then has the hash of what they were last checked with: a check imports the
-    functions of all papers, and takes as long as everything else.
+    ``files`` are the sources of the merged ``config``, overlays last, a dict for ``--config``. Claims, and the rows that measure
+    them, are checked if a path ``claims_checked`` is given, which then has the hash of what they were last checked with: a check
+    imports the functions of all papers, and takes as long as everything else.
     """
     folder = Path(folder)
     faults: list[str] = []
@@ -108,7 +105,7 @@ def load_study(
     basic = None
     with gathered(faults):
         basic = _config(read_mapping(folder / "config.yaml"), [folder / "config.yaml"])
-    checked, claims, numbers = basic, pd.DataFrame(), None
+    checked, numbers = basic, None
     with gathered(faults):
         checked = _config(with_default_features(config, trained), files)
     if basic is None or checked is None:
@@ -116,20 +113,21 @@ def load_study(
     # With faults in the configuration, experiments would only repeat the faults of their data sets.
     is_sound = checked is not basic
     titles = papers.titles(folder)
-    with gathered(faults):
-        claims = stated_claims.read(folder / "claims.csv", sentences.read(folder).protocols, titles)
-        numbers = set(claims.loc[claims["kind"] == "number", "id"])
     changes = given if isinstance(given := config.get("papers"), Mapping) else {}
     faults += unknown(changes, papers.names(folder), f"{file_with(['papers'], files)}: papers")
-    content = _content(folder, changes) if rows_checked else ""
-    is_checked = not rows_checked or (
-        Path(rows_checked).exists() and Path(rows_checked).read_text() == content
+    content = _content(folder, [changes, *contents]) if claims_checked else ""
+    is_checked = not claims_checked or (
+        Path(claims_checked).exists() and Path(claims_checked).read_text() == content
     )
+    if not is_checked:
+        with gathered(faults):
+            claims = stated_claims.read(folder / "claims.csv", sentences.read(folder).protocols, titles)
+            numbers = set(claims.loc[claims["kind"] == "number", "id"])
     paper_settings = {}
     for name in papers.names(folder):
         with gathered(faults):
             paper_settings[name] = papers.settings(name, folder, changes.get(name))
-            if not is_checked and numbers is not None:
+            if numbers is not None:
                 papers.check(name, claims, paper_settings[name], folder)
 
     settings: dict[tuple[str, str, str], Setting] = {}
@@ -165,18 +163,19 @@ def load_study(
         )
     if faults or comparison is None:
         raise ConfigurationError(*faults)
-    if rows_checked and not is_checked:
-        write_text(rows_checked, content)
+    if claims_checked and not is_checked:
+        write_text(claims_checked, content)
     return Study(
-        *(checked, contents, settings, claims, titles, paper_settings),
+        *(checked, contents, settings, titles, paper_settings),
         *(comparison, basic_features, regress_settings),
     )
 
 
-def _content(folder: Path, changes: Mapping[str, Any]) -> str:
+def _content(folder: Path, given: list[Any]) -> str:
     """Hash of the configuration, and of the code that measures claims."""
-    digest = hashlib.sha256(repr(changes).encode())
-    for path in sorted([*folder.rglob("*.*"), *Path(papers.__file__).parents[1].rglob("*.py")]):
+    digest = hashlib.sha256(repr(given).encode())
+    code = Path(papers.__file__).parents[1].rglob("*.py")
+    for path in sorted(filter(Path.is_file, [*folder.rglob("*"), *code])):
         digest.update(path.as_posix().encode() + path.read_bytes())
     return digest.hexdigest()
 

@@ -29,7 +29,7 @@ def test_runs_on_the_same_samples_are_no_more_samples():
 def test_error_rate():
     """Of equally accurate methods, whose runs differ, one in twenty is declared better; the luckiest run is too often."""
     rng = np.random.default_rng(0)
-    n_test, n_runs, n_studies, found, luckiest = 500, 5, 2000, 0, 0
+    n_test, n_runs, n_studies, found, luckiest = 500, 5, 1000, 0, 0
     for _ in range(n_studies):
         difficulty = rng.beta(4, 0.7, size=n_test)  # one probability of a correct decision per sample
         other = rng.random(n_test) < difficulty

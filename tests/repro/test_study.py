@@ -145,14 +145,14 @@ def test_faults_of_all_files_are_reported_together(tmp_path):
     assert len(found) == len(set(found))
 
 
-def test_rows_of_claims_are_checked_again_only_after_a_change(tmp_path, monkeypatch):
+def test_claims_are_checked_again_only_after_a_change(tmp_path, monkeypatch):
     folder = shutil.copytree(ROOT / "config", tmp_path / "config")
     checked = []
     monkeypatch.setattr(study.papers, "check", lambda name, *_: checked.append(name))
     for edit in (None, None, "titsias2001.yaml"):
         if edit:
             (folder / edit).write_text((folder / edit).read_text(encoding="utf-8") + "# edited\n")
-        study.load_study(read(CONFIG), [CONFIG], folder, rows_checked=tmp_path / "checked")
+        study.load_study(read(CONFIG), [CONFIG], folder, claims_checked=tmp_path / "checked")
     assert checked == 2 * study.papers.names(folder)
 
 

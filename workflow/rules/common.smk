@@ -1,5 +1,7 @@
 # The configuration, checked before any job, and the names that all rules share.
 import gc
+
+gc.disable()  # all that is made while the rules are read stays; the Snakefile enables it again
 import json
 import os
 import sys
@@ -12,8 +14,6 @@ from pathlib import Path
 os.environ["PYTHONSAFEPATH"] = "1"
 # Figures are files. The backend of a notebook would end the import of Matplotlib in each job.
 os.environ["MPLBACKEND"] = "agg"
-# All that is made while the rules are read stays. The Snakefile enables the collector again.
-gc.disable()
 
 import skem
 from skem import datasets
@@ -69,8 +69,8 @@ with plain_faults():
     STUDY = load_study(
         config,
         [*CONFIG_FILES, dict(workflow.config_settings.config)],
-        # Processes of jobs do not check the rows of claims again.
-        rows_checked=".snakemake/rows_checked" if workflow.is_main_process else None,
+        # Processes of jobs do not check the claims again.
+        claims_checked=".snakemake/claims_checked" if workflow.is_main_process else None,
     )
 
 SEED = STUDY.config.seed

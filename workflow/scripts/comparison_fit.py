@@ -9,7 +9,7 @@ from skem.repro.files import plain_errors
 from skem.repro.training.histories import Histories
 
 threads.limit_process(1)
-with plain_errors():
+with plain_errors(snakemake.log):
     part, dataset, method = snakemake.wildcards
     found = Histories()
     arguments = part, dataset, method, snakemake.params.job, snakemake.input[0], snakemake.params.seed

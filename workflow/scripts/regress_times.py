@@ -3,5 +3,5 @@
 from skem.repro.files import plain_errors, write_table
 from skem.repro.gate import timing
 
-with plain_errors():
+with plain_errors(snakemake.log):
     write_table(snakemake.output[0], timing.measure(snakemake.params.base))
