@@ -84,7 +84,7 @@ def _mixtures(dataset: str, X: NDArray[Any], work: Mapping[str, Any]) -> Record:
             model = GaussianMixture(
                 work["mixture"]["n_components"],
                 covariance_type=covariance_type,
-                init="sample",
+                init_params="sample",
                 reg_covar=1e-3,
                 max_iter=50,
                 random_state=splits.seed(work["seed"], dataset, run, "mixture"),
