@@ -48,8 +48,8 @@ def implementations(X, K, dtype, device):
     init = {"weights_init": there[1], "means_init": there[2], "precisions_init": there[4]}
     theirs = ScikitLearnMixture(K, tol=0.0, init_params="random", **init)
     return {
-        CPU: (host[0], GaussianMixture(K, init=tuple(host[1:4]), tol=0.0, n_jobs=-1)),
-        f"skem, torch on {device}": (there[0], GaussianMixture(K, init=tuple(there[1:4]), tol=0.0)),
+        CPU: (host[0], GaussianMixture(K, init_params=tuple(host[1:4]), tol=0.0, n_jobs=-1)),
+        f"skem, torch on {device}": (there[0], GaussianMixture(K, init_params=tuple(there[1:4]), tol=0.0)),
         f"scikit-learn, torch on {device}": (there[0], theirs),
     }
 

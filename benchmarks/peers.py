@@ -345,7 +345,8 @@ def compare_with_classes(
     block, K = np.ascontiguousarray(X[:, : X.shape[1] // params["n_blocks"]]), params["n_components"]
     models = {"": PSKEMClassifier(**params)}
     models |= {
-        init: PSKEMClassifier(**params | {"n_blocks": 1, "init": init}) for init in ("uniform", "class")
+        init: PSKEMClassifier(**params | {"n_blocks": 1, "init_params": init})
+        for init in ("uniform", "class")
     }
     fits = {init: fit_of(model, block if init else X, y) for init, model in models.items()}
     for fit in fits.values():  # warms up

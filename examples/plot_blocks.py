@@ -22,7 +22,7 @@ numbers = [1, 2, 4, 8]
 
 
 def accuracy(n_blocks, init):
-    model = PSKEMClassifier(20, n_blocks=n_blocks, init=init, max_iter=10, random_state=0)
+    model = PSKEMClassifier(20, n_blocks=n_blocks, init_params=init, max_iter=10, random_state=0)
     return 100 * cross_val_score(make_pipeline(PCA(32, random_state=0), model), X, y, cv=3).mean()
 
 
@@ -32,7 +32,7 @@ def accuracy(n_blocks, init):
 
 figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
 for init, style in (("class", "o-"), ("sample", "s--")):
-    ax.plot(numbers, [accuracy(n, init) for n in numbers], style, label=f'init="{init}"')
+    ax.plot(numbers, [accuracy(n, init) for n in numbers], style, label=f'init_params="{init}"')
 ax.set(xlabel="feature blocks", ylabel="accuracy (%), three folds", xticks=numbers)
 ax.legend()
 ax.grid(alpha=0.3)

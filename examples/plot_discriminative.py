@@ -25,7 +25,13 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, stratif
 pca = PCA(30, random_state=0).fit(X_train)
 X_train, X_test = pca.transform(X_train), pca.transform(X_test)
 
-blocks = {"n_blocks": 10, "arrangement": "random", "block_size": 10, "max_iter": 10, "random_state": 0}
+blocks = {
+    "n_blocks": 10,
+    "arrangement": "random",
+    "options": {"block_size": 10},
+    "max_iter": 10,
+    "random_state": 0,
+}
 models = {
     "PSKEM": PSKEMClassifier(20, **blocks),
     "PSKEM, temperature": DiscriminativePSKEMClassifier(20, strength=np.inf, **blocks),

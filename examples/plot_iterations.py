@@ -19,7 +19,7 @@ from skem import PSKEMClassifier
 X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
 
-model = PSKEMClassifier(40, n_blocks=4, init="sample", max_iter=30, random_state=0)
+model = PSKEMClassifier(40, n_blocks=4, init_params="sample", max_iter=30, random_state=0)
 accuracy, loss = [], []
 for fitted in model.fit_iterations(X_train, y_train):
     accuracy.append(100 * fitted.score(X_test, y_test))

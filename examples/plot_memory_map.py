@@ -3,7 +3,7 @@ A mixture from a memory map
 ===========================
 
 ``GaussianMixture`` models a density without classes. Each iteration reads a memory map chunk by chunk, so the data need not fit into
-memory. With ``init="sample"`` the fit makes no copy of them.
+memory. With ``init_params="sample"`` the fit makes no copy of them.
 """
 
 # %%
@@ -25,7 +25,7 @@ np.save(path, samples.astype(np.float32))
 del samples
 
 X = np.load(path, mmap_mode="r")
-model = GaussianMixture(12, init="sample", n_init=2, tol=1e-3, n_jobs=2, random_state=0).fit(X)
+model = GaussianMixture(12, init_params="sample", n_init=2, tol=1e-3, n_jobs=2, random_state=0).fit(X)
 print(f"{model.n_iter_} iterations over {X.nbytes / 2**20:.0f} MiB, computed in {model.dtype_used_}")
 
 # %%

@@ -82,9 +82,9 @@ compare({f"reg_covar={r:g}": {"reg_covar": r, "n_components": 30} for r in (1e-6
 
 compare(
     {
-        'init="class"': {},
-        'init="kmeans"': {"init": "kmeans"},
-        '"kmeans", n_init=5': {"init": "kmeans", "n_init": 5},
+        'init_params="class"': {},
+        'init_params="kmeans"': {"init_params": "kmeans"},
+        '"kmeans", n_init=5': {"init_params": "kmeans", "n_init": 5},
     }
 )
 

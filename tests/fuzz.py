@@ -116,17 +116,17 @@ def draw_model(rng, seed):
     }
     if family == "mixture":
         init = str(rng.choice(["kmeans", "k-means++", "sample"]))
-        return skem.GaussianMixture(init=init, tol=float(rng.choice([0, 1e-3])), **common)
+        return skem.GaussianMixture(init_params=init, tol=float(rng.choice([0, 1e-3])), **common)
     starts = ["class", "class_kmeans", "sample", "kmeans", "k-means++"]
     if family in ("skem", "pskem", "tuned", "mda"):
-        common["init"] = str(rng.choice([*starts, "uniform"]))
-        if common["init"] == "uniform":
-            common["init_scale"] = float(rng.choice([1e-3, 2.0, 1e5]))
+        common["init_params"] = str(rng.choice([*starts, "uniform"]))
+        if common["init_params"] == "uniform":
+            common["options"] = {"init_scale": float(rng.choice([1e-3, 2.0, 1e5]))}
         if family == "skem":
             return skem.SKEMClassifier(early_stopping=bool(rng.random() < 0.1), **common)
         if family == "pskem":
-            sharing = rng.choice([None, 0.0, 0.3])
-            return skem.PSKEMClassifier(n_blocks=int(rng.integers(1, 4)), sharing=sharing, **common)
+            common["options"] = common.get("options", {}) | {"sharing": rng.choice([None, 0.0, 0.3])}
+            return skem.PSKEMClassifier(n_blocks=int(rng.integers(1, 4)), **common)
         if family == "tuned":
             batch_size = [None, 20][int(rng.integers(2))]
             options = {"discriminative_iter": 3, "batch_size": batch_size}
@@ -134,7 +134,7 @@ def draw_model(rng, seed):
         del common["covariance_type"]
         return skem.MDAClassifier(n_blocks=int(rng.integers(1, 3)), **common)
     return skem.PRBFClassifier(
-        init=str(rng.choice(starts)),
+        init_params=str(rng.choice(starts)),
         sharing=float(rng.choice([0, 0.3, 1])),
         variance_floor=float(rng.choice([0.0, 1e-9, 1e-3])),
         **common,

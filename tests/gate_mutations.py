@@ -61,7 +61,7 @@ MUTATIONS = [
     ("discriminative", "estimators/_calibration.py", "PRIOR_STD = 1.0", "PRIOR_STD = 2.0"),
     ("discriminative/auto", "estimators/_discriminative.py", "(0.0, 0.03, 0.3)", "(0.0, 0.3, 3.0)"),
     ("mixture/batches", "estimators/gaussian_mixture.py", "(1 + seen / n)", "(2 + seen / n)"),
-    ("pskem/search", "estimators/pskem_cv.py", "LEAST_GAIN = 1e-3", "LEAST_GAIN = 1.0"),
+    ("pskem/search", "repro/training/pskem_search.py", "LEAST_GAIN = 1e-3", "LEAST_GAIN = 1.0"),
     ("prbf", "estimators/prbf.py", "variance_floor: float = 1e-3", "variance_floor: float = 0.2"),
     ("k-means", "estimators/kmeans.py", "tol: float = 1e-4", "tol: float = 1e-1"),
     ("mixture", "estimators/gaussian_mixture.py", "kmeans_iter: int = 10", "kmeans_iter: int = 1"),
@@ -197,7 +197,7 @@ MUTATIONS = [
     ),
     (
         "prbf/ensemble",
-        "estimators/prbf_ensemble.py",
+        "repro/training/prbf.py",
         "logsumexp(densities, axis=0) - np.log(len(densities))",
         "np.mean(densities, axis=0)",
     ),

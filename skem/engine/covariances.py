@@ -306,7 +306,7 @@ class Tied(Matrices):
     def to_engine(self, covariances: np.ndarray, scale: np.ndarray) -> np.ndarray:
         if covariances.ndim == 3:
             if not (covariances == covariances[0]).all():
-                raise ValueError("init: a tied model needs one covariance, or equal copies of it")
+                raise ValueError("init_params: a tied model needs one covariance, or equal copies of it")
             covariances = covariances[0]
         return super().to_engine(covariances, scale)
 

@@ -68,8 +68,8 @@ def checked_init(
         wanted = "a tuple (weights, means, covariances)"
         if n_blocks > 1:
             wanted = f"a list of {n_blocks} tuples (weights, means, covariances), one per feature block"
-        raise ValueError(f"init must be {wanted}; got a {type(init).__name__} of length {len(init)}.")
-    pattern = f"init: {{}} of block {block}" if n_blocks > 1 else "init: {}"
+        raise ValueError(f"init_params must be {wanted}; got a {type(init).__name__} of length {len(init)}.")
+    pattern = f"init_params: {{}} of block {block}" if n_blocks > 1 else "init_params: {}"
     return checked_mixture(mixtures[block], sizes, covariance_type, pattern)
 
 
@@ -117,7 +117,7 @@ def checked_mixture(
 
 
 def checked_means(
-    means: ArrayLike, n_components: int | None, n_features: int, name: str = "init: means"
+    means: ArrayLike, n_components: int | None, n_features: int, name: str = "init_params: means"
 ) -> np.ndarray:
     """Check initial means of shape (K, m); ``name`` is the name of the array in the error message."""
     return checked_array(name, means, (n_components or "K", n_features))
@@ -125,13 +125,15 @@ def checked_means(
 
 def checked_labels(labels: ArrayLike, n_components: int, n_samples: int) -> np.ndarray:
     """Check the component of each sample, shape (n,): ValueError for another shape or labels outside 0 to K - 1."""
-    refuse_masked("init: labels", labels)
+    refuse_masked("init_params: labels", labels)
     array = np.asarray(labels)
     if array.shape != (n_samples,):
-        raise ValueError(f"init: labels must have shape ({n_samples},), one per sample, got {array.shape}.")
+        raise ValueError(
+            f"init_params: labels must have shape ({n_samples},), one per sample, got {array.shape}."
+        )
     if array.dtype.kind not in "iu" or not ((array >= 0) & (array < n_components)).all():
         raise ValueError(
-            f"init: labels must be integers from 0 to {n_components - 1} for n_components={n_components}, "
+            f"init_params: labels must be integers from 0 to {n_components - 1} for n_components={n_components}, "
             f"got {np.unique(array).tolist()}."
         )
     return array
@@ -142,7 +144,7 @@ def raise_if_any_empty(labels: np.ndarray, n_components: int, reason: str) -> No
     empty = np.flatnonzero(np.bincount(labels, minlength=n_components) == 0)
     if len(empty):
         raise ValueError(
-            f"init: {reason} {empty[0]}; each of the {n_components} components needs at least one sample."
+            f"init_params: {reason} {empty[0]}; each of the {n_components} components needs at least one sample."
         )
 
 
@@ -151,5 +153,5 @@ def raise_unless_finite(objective: float) -> None:
     if not math.isfinite(objective):
         raise ValueError(
             f"the objective of EM is {objective}: samples are too far from the components, or covariances too small, for "
-            "float64; use an init with wider covariances, or raise reg_covar."
+            "float64; use init_params with wider covariances, or raise reg_covar."
         )

@@ -33,7 +33,7 @@ def equal_groups(n_components: int, n_classes: int) -> list[np.ndarray]:
     if n_components < n_classes:
         raise ValueError(
             f"n_components={n_components} is less than the number of classes, {n_classes}; use at least {n_classes}, 1 for all "
-            'classes together, or init="sample" without sharing.'
+            'classes together, or init_params="sample" without sharing.'
         )
     return np.array_split(np.arange(n_components), n_classes)
 
@@ -180,7 +180,7 @@ def zero_excluded_weights(
     if not (total > 0).all():
         label = classes.tolist()[int(np.argmin(total))]
         raise ValueError(
-            f"sharing: lambda is 0 for all components with a weight in class {label!r}; change the weights in init, or use a "
+            f"sharing: lambda is 0 for all components with a weight in class {label!r}; change the weights in init_params, or use a "
             "lambda above 0."
         )
     # Without changes, no division: weights stay equal to the last bit.

@@ -176,9 +176,9 @@ class _FromSamples:
         of_class = alternative = ""
         if request.labels and group.code is not None:
             of_class = f" of class {request.labels[group.code]!r}"
-            alternative = ', or init="sample", which draws from all classes'
+            alternative = ', or init_params="sample", which draws from all classes'
         raise ValueError(
-            f'init="{self.name}" draws {k} components from {n} samples{of_class}, which are too few; use a smaller n_components'
+            f'init_params="{self.name}" draws {k} components from {n} samples{of_class}, which are too few; use a smaller n_components'
             f"{alternative}."
         )
 

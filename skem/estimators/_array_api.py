@@ -92,14 +92,16 @@ def _moved(value: Any, move: Callable[[Any], Any]) -> Any:
 
 
 def refuse_foreign(init: Any, X: Any) -> None:
-    """Raise ValueError if arrays of ``init`` have another namespace or device than ``X``."""
+    """Raise ValueError if arrays of ``init_params`` have another namespace or device than ``X``."""
     if isinstance(init, (list, tuple, dict)):
         for element in init.values() if isinstance(init, dict) else init:
             refuse_foreign(element, X)
     elif hasattr(init, "__dlpack__"):
         of_X, of_init = _place_of(X), _place_of(init)
         if of_X != of_init:
-            raise ValueError(f"init: its arrays must be where X is, but X is of {of_X} and init of {of_init}")
+            raise ValueError(
+                f"init_params: its arrays must be where X is, but X is of {of_X} and init_params of {of_init}"
+            )
 
 
 # Fitted models

@@ -50,8 +50,9 @@ from skem.estimators._files import SavedMixin
 from skem.estimators._fitted import FittedMixture, checked_replacement, possible, require_fitted
 from skem.estimators._log_odds import log_odds
 from skem.estimators._methods import computed_on_host, per_sample
+from skem.estimators._options import SHARED_KERNEL
 from skem.estimators._samples import TrainingSamples, training_samples
-from skem.estimators._sklearn import StrOptions
+from skem.estimators._sklearn import StrOptions, validate_parameter_constraints
 from skem.estimators._state import attributes_of, expect, take, take_classes, take_features, take_list
 from skem.estimators._training import (
     ConvergenceMixin,
@@ -77,13 +78,13 @@ class SharedKernelClassifier(
         "block_size": [integers(1), None],
         "arrangement": [StrOptions(set(partition.ARRANGEMENTS)), list, tuple, np.ndarray],
         "covariance_type": [StrOptions(set(COVARIANCE_TYPES))],
-        "init": [StrOptions(set(INITIALISATIONS)), list, tuple, dict],
+        "init_params": [StrOptions(set(INITIALISATIONS)), list, tuple, dict],
         "n_init": [integers(1)],
         "init_spread": [numbers(0)],
         "init_scale": [numbers(0, closed="neither")],
         "standardize": ["boolean", StrOptions({"robust"})],
         "reg_covar": [numbers(0, LARGEST_VARIANCE)],
-        "class_prior": [StrOptions({"uniform", "empirical"}), "array-like", dict],
+        "priors": [StrOptions({"uniform", "empirical"}), "array-like", dict],
         "max_iter": [integers(1)],
         "tol": [numbers(0)],
         "early_stopping": ["boolean"],
@@ -93,39 +94,75 @@ class SharedKernelClassifier(
         "sharing": [numbers(-np.inf), "array-like", None],
         "groups": ["array-like", None],
         "variance_floor": [numbers(0, LARGEST_VARIANCE)],
+        "options": [dict, None],
         "n_jobs": [integers(), None],
         "random_state": ["random_state"],
     }
 
-    # Parameters that only some of the classifiers have.
+    # Parameters that not all of the classifiers have.
     n_blocks = 1
     arrangement: str | Sequence[Sequence[int]] = "sequential"
-    block_size: int | None = None
     covariance_type = "full"
     variance_floor = 0.0
     early_stopping = False
-    init_spread = init_scale = 1.0
 
-    n_components: int | Sequence[int] | Mapping[Any, int] | None
-    init: Any
-    n_init: int
-    standardize: bool | str
-    reg_covar: float
-    class_prior: Any
-    max_iter: int
-    tol: float
-    validation_fraction: float
-    n_iter_no_change: int
-    warm_start: bool
-    sharing: Any
-    groups: Any
-    n_jobs: int | None
-    random_state: int | np.random.RandomState | None
+    _OPTIONS: ClassVar[dict[str, Any]] = SHARED_KERNEL
+
+    def __init__(
+        self,
+        n_components: int | Sequence[int] | Mapping[Any, int] | None = None,
+        *,
+        n_blocks: int = 1,
+        arrangement: str | Sequence[Sequence[int]] = "sequential",
+        covariance_type: str = "full",
+        init_params: str | tuple | list | dict = "class",
+        n_init: int = 1,
+        standardize: bool | str = True,
+        reg_covar: float = 0.1,
+        priors: str | dict | ArrayLike = "empirical",
+        max_iter: int = 30,
+        tol: float = 0.0,
+        early_stopping: bool = False,
+        warm_start: bool = False,
+        options: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_blocks = n_blocks
+        self.arrangement = arrangement
+        self.covariance_type = covariance_type
+        self.init_params = init_params
+        self.n_init = n_init
+        self.standardize = standardize
+        self.reg_covar = reg_covar
+        self.priors = priors
+        self.max_iter = max_iter
+        self.tol = tol
+        self.early_stopping = early_stopping
+        self.warm_start = warm_start
+        self.options = options
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _option(self, name: str) -> Any:
+        """A rarely needed parameter: in the signature of some classes, among the ``options`` of others."""
+        if name in vars(self):
+            return vars(self)[name]
+        return (self._OPTIONS | (self.options or {}))[name]
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        owner, options = type(self).__name__, self.options or {}
+        known = [name for name in self._OPTIONS if name not in vars(self)]
+        for name in options:
+            if name not in known:
+                raise ValueError(f"options of {owner} has no {name!r}; it may hold {', '.join(known)}")
+        validate_parameter_constraints(self._parameter_constraints, options, caller_name=f"{owner}(options)")
 
     _fitted: FittedMixture
     _active_rows = ACTIVE_ROWS  # 0 for exact iterations, to measure what active sets save
-    _device_attribute = "class_prior_"
-    _returns_lists = False  # True if responsibilities are a list even for one block
+    _device_attribute = "priors_"
 
     # Training
 
@@ -160,12 +197,12 @@ class SharedKernelClassifier(
         ------
         ValueError
             Invalid samples: infinite values; a sample, or a feature in a class, without any value; fewer than two classes
-            of positive weight; too few samples for ``init``. Invalid parameters: blocks that do not fit the features; arrays
+            of positive weight; too few samples for ``init_params``. Invalid parameters: blocks that do not fit the features; arrays
             of the wrong shape; lambda outside [0, 1]; ``groups`` without ``sharing``, or which overlap or leave out a
             component or a class.
         """
         self._validate_params()
-        refuse_foreign(self.init, X)
+        refuse_foreign(self.init_params, X)
         with fitting(self, self._max_iterations(), X, y, sample_weight) as progress:
             with closing(self._iterations(X, y, sample_weight, progress)) as iterations:
                 for _ in iterations:
@@ -210,16 +247,16 @@ class SharedKernelClassifier(
                 f"{type(self).__name__} needs at least two classes, and the samples with a weight are of one class only: "
                 f"{self.classes_.tolist()[0]!r}"
             )
-        self.class_prior_ = self._resolve_class_prior(samples.class_weights() / samples.total_weight())
+        self.priors_ = self._resolve_priors(samples.class_weights() / samples.total_weight())
         if previous is None:
-            options = self.n_blocks, self.arrangement, random_states[0], self.block_size
+            options = self.n_blocks, self.arrangement, random_states[0], self._option("block_size")
             columns: Sequence[np.ndarray] = partition.blocks(samples.n_features, *options)
         else:
             columns = previous.columns
         held_out = None
         if isinstance(samples, TrainingSamples):
             if self._holds_out(samples.codes):
-                samples, held_out = samples.split(self.validation_fraction, random_states[0])
+                samples, held_out = samples.split(self._option("validation_fraction"), random_states[0])
         elif self.early_stopping:
             raise ValueError(
                 f"early_stopping=True holds out samples of arrays in memory only, and X is a {type(X).__name__}: set "
@@ -276,15 +313,16 @@ class SharedKernelClassifier(
 
     def _n_init(self) -> int:
         """Number of initialisations: given arrays, and the last fit, are one."""
-        return self.n_init if isinstance(self.init, str) and not self._is_continued() else 1
+        return self.n_init if isinstance(self.init_params, str) and not self._is_continued() else 1
 
     def _max_iterations(self) -> int:
         return self._n_init() * self.max_iter
 
     def _structure(self) -> dict[str, str]:
         """The parameters that a warm start cannot change."""
-        names = ("covariance_type", "n_blocks", "arrangement", "block_size", "groups")
-        return {name: str(getattr(self, name)) for name in names}
+        names = "covariance_type", "n_blocks", "arrangement"
+        rare = {name: self._option(name) for name in ("block_size", "groups")}
+        return {name: str(value) for name, value in ({n: getattr(self, n) for n in names} | rare).items()}
 
     def _default_components(self, n_samples: int) -> int:
         """``n_components`` if it is None."""
@@ -312,34 +350,34 @@ class SharedKernelClassifier(
                     "warm_start=False"
                 )
 
-    def _resolve_class_prior(self, shares: np.ndarray) -> np.ndarray:
+    def _resolve_priors(self, shares: np.ndarray) -> np.ndarray:
         """p(c), (L,), for the shares of the classes in the weighted samples."""
         n_classes = len(self.classes_)
-        if isinstance(self.class_prior, str):
-            return np.full(n_classes, 1.0 / n_classes) if self.class_prior == "uniform" else shares
-        given, order = to_numpy(self.class_prior), "in the order of classes_"
+        if isinstance(self.priors, str):
+            return np.full(n_classes, 1.0 / n_classes) if self.priors == "uniform" else shares
+        given, order = to_numpy(self.priors), "in the order of classes_"
         if isinstance(given, dict):
             labels, order = self.classes_.tolist(), "one for each label"
             for label in [*labels, *given]:
                 if label not in given:
                     raise ValueError(
-                        f"class_prior has no probability for class {label!r}, only for {list(given)}: add it, even if it is 0"
+                        f"priors has no probability for class {label!r}, only for {list(given)}: add it, even if it is 0"
                     )
                 if label not in labels:
                     raise ValueError(
-                        f"class_prior has a probability for {label!r}, which is no class of the training samples: leave it "
+                        f"priors has a probability for {label!r}, which is no class of the training samples: leave it "
                         f"out; the classes are {labels}"
                     )
             given = [given[label] for label in labels]
-        refuse_masked("class_prior", given)
+        refuse_masked("priors", given)
         try:
             prior = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):  # words
             prior = np.empty(0)
         if prior.shape != (n_classes,) or not (prior >= 0).all() or not np.isclose(prior.sum(), 1.0):
             raise ValueError(
-                f"class_prior must be {n_classes} non-negative numbers that sum to one, {order}; "
-                f"got {self.class_prior!r}"
+                f"priors must be {n_classes} non-negative numbers that sum to one, {order}; "
+                f"got {self.priors!r}"
             )
         return prior / prior.sum()
 
@@ -438,10 +476,10 @@ class SharedKernelClassifier(
         return log_density + like(self._log_prior(), log_density)
 
     def _prior(self) -> np.ndarray:
-        """``class_prior_``, (L,), as fitted, assigned or read from a file."""
-        prior = checked_array("class_prior_", to_numpy(self.class_prior_), (len(self.classes_),))
+        """``priors_``, (L,), as fitted, assigned or read from a file."""
+        prior = checked_array("priors_", to_numpy(self.priors_), (len(self.classes_),))
         if not (prior >= 0).all() or not np.isclose(prior.sum(), 1.0):
-            raise ValueError(f"class_prior_ must be non-negative and sum to one, got {prior}")
+            raise ValueError(f"priors_ must be non-negative and sum to one, got {prior}")
         return prior
 
     def _log_prior(self) -> np.ndarray:
@@ -485,7 +523,7 @@ class SharedKernelClassifier(
         return log_odds(self.predict_log_proba(X))
 
     @computed_on_host
-    def responsibilities(self, X: ArrayLike, y: ArrayLike | None = None) -> np.ndarray | list[np.ndarray]:
+    def responsibilities(self, X: ArrayLike, y: ArrayLike | None = None) -> np.ndarray:
         """Probability of each component given the sample and its class, Pr(z = k | x, c) (Pulford 2022, eq. 15).
 
         Parameters
@@ -497,9 +535,8 @@ class SharedKernelClassifier(
 
         Returns
         -------
-        ndarray of shape (n_samples, n_components)
-            Each row sums to one. A list of such arrays, one per block, from ``PSKEMClassifier``, and from ``MDAClassifier`` with
-            several blocks.
+        ndarray of shape (n_blocks, n_samples, n_components)
+            Probabilities, which sum to one over the components.
         """
         features = self._features(X)
         codes = None if y is None else self._encode(y, len(features.X))
@@ -511,7 +548,7 @@ class SharedKernelClassifier(
                 return of_classes @ prior if codes is None else of_classes[:, codes[chunk]]
 
             per_block.append(self._fitted.responsibilities(features, weights, self.n_jobs, block=r))
-        return per_block if self._returns_lists or len(per_block) > 1 else per_block[0]
+        return np.stack(per_block)
 
     def _encode(self, y: ArrayLike, n: int) -> np.ndarray:
         """Indices of the classes of labels ``y`` (n,)."""
@@ -585,7 +622,7 @@ class SharedKernelClassifier(
     # Files
 
     def _state(self) -> dict[str, Any]:
-        names = "classes_", "class_prior_", "n_components_", "groups_", "n_blocks_"
+        names = "classes_", "priors_", "n_components_", "groups_", "n_blocks_"
         histories = "n_iter_", "log_likelihood_", "objective_", "best_iter_", "converged_", "dtype_used_"
         return (
             attributes_of(self, *names)
@@ -596,7 +633,7 @@ class SharedKernelClassifier(
 
     def _set_state(self, state: dict[str, Any]) -> None:
         m, self.classes_ = take_features(state, self), take_classes(state)
-        self.class_prior_ = take(state, "class_prior_", (len(self.classes_),))
+        self.priors_ = take(state, "priors_", (len(self.classes_),))
         self._prior()
         K = self.n_components_ = take(state, "n_components_", kind="integer", least=1)
         if "groups_" in state:

@@ -23,7 +23,7 @@ from skem.estimators._fitted import FittedMixture
 from skem.estimators._training import Training
 
 INITIALISATIONS = tuple(starts.INITIALISATIONS)
-"""Every name that ``init`` may be; each class offers some of them."""
+"""Every name that ``init_params`` may be; each class offers some of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,12 +83,12 @@ def allocate(
     K, groups = total or model._default_components(parts.n_samples), None
     if previous is not None:
         K, groups, given = model.n_components_, getattr(model, "groups_", None), previous.mixtures
-    elif isinstance(model.init, dict):
+    elif isinstance(model.init_params, dict):
         K = len(_given_means(model, total, len(parts.scale)))
-    elif not isinstance(model.init, str):
+    elif not isinstance(model.init_params, str):
         given = [
             checked_init(
-                to_numpy(model.init),
+                to_numpy(model.init_params),
                 block=r,
                 n_blocks=len(columns),
                 sizes=(total, len(block), L),
@@ -100,20 +100,20 @@ def allocate(
     if previous is None:
         if numbers is not None:
             groups = sharing.consecutive_groups(numbers)
-        if model.groups is None and _is_by_class(model) and 1 < L <= K:
+        if model._option("groups") is None and _is_by_class(model) and 1 < L <= K:
             sizes = numbers or [len(group) for group in sharing.equal_groups(K, L)]
             available = _available(model, classes, parts, sizes)
             if available != sizes:
                 K, groups = sum(available), sharing.consecutive_groups(available)
-    if numbers is not None and model.groups is not None:
+    if numbers is not None and model._option("groups") is not None:
         raise ValueError("n_components has a number for each class, and so have groups: give one of the two")
-    if model.sharing is None:
+    if model._option("sharing") is None:
         _refuse_without_sharing(model, numbers)
         return Components(K, groups, None, given)
-    lambdas = sharing.check_lambdas(model.sharing, L)
-    if model.groups is not None:
-        named = model.n_components is not None or not isinstance(model.init, str)
-        groups = sharing.check_groups(model.groups, K if named else None, classes)
+    lambdas = sharing.check_lambdas(model._option("sharing"), L)
+    if model._option("groups") is not None:
+        named = model.n_components is not None or not isinstance(model.init_params, str)
+        groups = sharing.check_groups(model._option("groups"), K if named else None, classes)
         K = sum(map(len, groups))
     elif groups is None:
         groups = sharing.equal_groups(K, L)
@@ -121,15 +121,15 @@ def allocate(
 
 
 def _is_by_class(model: Any) -> bool:
-    return isinstance(model.init, str) and starts.INITIALISATIONS[model.init].by_class
+    return isinstance(model.init_params, str) and starts.INITIALISATIONS[model.init_params].by_class
 
 
 def _given_means(model: Any, number: int | None, n_features: int) -> np.ndarray:
-    """The means of ``init``, (K, n_features) in input units."""
-    init = to_numpy(model.init)
+    """The means of ``init_params``, (K, n_features) in input units."""
+    init = to_numpy(model.init_params)
     if init.keys() != {"means"}:
         raise ValueError(
-            f'init: a dictionary must hold "means" alone, got the keys {sorted(map(str, init))}; give '
+            f'init_params: a dictionary must hold "means" alone, got the keys {sorted(map(str, init))}; give '
             "(weights, means, covariances) as a tuple"
         )
     return checked_means(init["means"], number, n_features)
@@ -137,13 +137,17 @@ def _given_means(model: Any, number: int | None, n_features: int) -> np.ndarray:
 
 def _refuse_without_sharing(model: Any, numbers: list[int] | None) -> None:
     """Raise ValueError for parameters that have no effect without ``sharing``."""
-    if model.groups is not None:
+    if model._option("groups") is not None:
         raise ValueError("groups say which class a component is reserved for, which needs sharing: give both")
     if numbers is not None and not _is_by_class(model):
-        init = f"init={model.init!r} does" if isinstance(model.init, str) else "the arrays of init do"
+        init = (
+            f"init_params={model.init_params!r} does"
+            if isinstance(model.init_params, str)
+            else "the arrays of init_params do"
+        )
         raise ValueError(
             f"n_components={model.n_components!r} reserves components for each class, which {init} not: "
-            'set init="class" or "class_kmeans", or sharing, or give one number for all classes together'
+            'set init_params="class" or "class_kmeans", or sharing, or give one number for all classes together'
         )
 
 
@@ -157,7 +161,7 @@ def _available(model: Any, classes: np.ndarray, parts: Parts, sizes: list[int]) 
         warn(
             f"n_components={model.n_components} reserves {sizes[c]} components for class {classes.tolist()[c]!r}, which has "
             f"{available[c]} distinct training samples; {sum(available)} components are fitted in all. "
-            'Set a smaller n_components, or init="sample" to draw from all classes together',
+            'Set a smaller n_components, or init_params="sample" to draw from all classes together',
         )
     return available
 
@@ -199,9 +203,9 @@ def _drawn(
     columns: np.ndarray,
     random_state: np.random.RandomState,
 ) -> Mixture:
-    units, whole, shared = training.units, training.parts.whole, model.sharing is not None
-    if isinstance(model.init, str):
-        start = starts.INITIALISATIONS[model.init]
+    units, whole, shared = training.units, training.parts.whole, model._option("sharing") is not None
+    if isinstance(model.init_params, str):
+        start = starts.INITIALISATIONS[model.init_params]
     else:
         means = _given_means(model, None, len(units.shift))[:, columns]
         start = starts.from_means((means - units.shift[columns]) / units.scale[columns])
@@ -213,14 +217,14 @@ def _drawn(
                 columns=columns,
                 n_components=components.number,
                 covariance_type=training.covariance_type,
-                spread=model.init_spread / unit,
-                width=model.init_scale / unit,
+                spread=model._option("init_spread") / unit,
+                width=model._option("init_scale") / unit,
                 centre=np.zeros(len(columns)) if units.standardized else -units.shift[columns] / unit,
                 ridge=training.ridge,
                 # k-means++ cannot draw a sample twice.
                 strict=model.n_components is not None
-                or model.groups is not None
-                or model.init == "k-means++",
+                or model._option("groups") is not None
+                or model.init_params == "k-means++",
                 random_state=random_state,
                 workers=workers,
                 groups=components.groups,

@@ -102,7 +102,7 @@ def _states(
 ) -> Iterator[TrainingState]:
     """Yield the state after each iteration of all stages, between which the components double."""
     rows, initial = _complete(training), model._generative
-    for stage in range(model.n_doublings + 1):
+    for stage in range(model._option("n_doublings") + 1):
         if stage:
             initial = model._fitted = model._fitted.doubled()
         objective = Objective(
@@ -111,18 +111,23 @@ def _states(
             start=initial.internal(),
             covariance_type=training.covariance_type,
             dtype=np.dtype(model.dtype_used_),
-            beta=1.0 / (model.training_temperature or model.temperature_),
-            smoothing=model.smoothing,
+            beta=1.0 / (model._option("training_temperature") or model.temperature_),
+            smoothing=model._option("smoothing"),
             background=model.background_,
             strength=model.strength_,
             log_prior=model._log_prior(),
             workers=workers,
         )
-        mixtures, last = model._fitted.internal(), stage == model.n_doublings
+        mixtures, last = model._fitted.internal(), stage == model._option("n_doublings")
         if model.batch_size is None:
             states = line_search(objective, mixtures, model.discriminative_iter)
         else:
-            options = model.batch_size, model.learning_rate, model.feature_noise, random_state
+            options = (
+                model.batch_size,
+                model._option("learning_rate"),
+                model._option("feature_noise"),
+                random_state,
+            )
             states = on_batches(objective, mixtures, Schedule(model.discriminative_iter, *options))
         for number, state in enumerate(states, start=1):
             ends = state.finished or number == model.discriminative_iter
@@ -169,7 +174,7 @@ def _store(model: Any, training: Training, state: TrainingState) -> None:
 def fit_temperature(model: Any, training: Training) -> None:
     """Fit the temperature if it is "auto": on held-out samples, or without any on the training samples."""
     if not model._fits_temperature():
-        model.background_ = model.background or 0.0
+        model.background_ = model._option("background") or 0.0
         return
     held_out = training.held_out
     if held_out is None:
@@ -181,8 +186,8 @@ def fit_temperature(model: Any, training: Training) -> None:
         features, codes, weights = held_out.features, held_out.codes, held_out.weights
         # One more sample, whose features say nothing.
         model.background_ = 1.0 / (1 + training.parts.n_samples + len(codes))
-    if model.background is not None:
-        model.background_ = model.background
+    if model._option("background") is not None:
+        model.background_ = model._option("background")
     columns = training.columns
     temperature = fitted_temperature(
         *(model._limited_joint(features), model._log_prior(), codes, weights, model.background_),

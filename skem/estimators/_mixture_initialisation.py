@@ -27,19 +27,19 @@ CLUSTERINGS = {"kmeans": "random_subset"} | {name: name for name in SEEDS}
 
 
 def given_labels(model: Any, X: Any, sample_weight: ArrayLike | None) -> np.ndarray | None:
-    """The component of each sample with a weight, if ``init`` holds labels; ``X`` is None for samples outside memory."""
-    init = to_numpy(model.init)
+    """The component of each sample with a weight, if ``init_params`` holds labels; ``X`` is None for samples outside memory."""
+    init = to_numpy(model.init_params)
     if not isinstance(init, dict):
         return None
     if len(init) != 1 or not init.keys() <= {"means", "labels"}:
         raise ValueError(
-            f'init: a dictionary holds either "means" or "labels", got the keys {sorted(map(str, init))}; '
+            f'init_params: a dictionary holds either "means" or "labels", got the keys {sorted(map(str, init))}; '
             "give (weights, means, covariances) as a tuple"
         )
     if "means" in init:
         return None
     if X is None:
-        raise ValueError("init: labels need X as an array in memory; give means instead")
+        raise ValueError("init_params: labels need X as an array in memory; give means instead")
     n_samples = np.shape(to_numpy(X))[0]
     labels = checked_labels(init["labels"], model.n_components, n_samples)
     _, labels, _ = weighted_samples(np.empty((n_samples, 1)), labels, to_numpy(sample_weight))
@@ -54,20 +54,20 @@ def initial_mixture(
     random_state: np.random.RandomState,
     labels: np.ndarray | None,
 ) -> Mixture:
-    """Initial parameters in the engine's units: given by ``init``, or drawn from samples.
+    """Initial parameters in the engine's units: given by ``init_params``, or drawn from samples.
 
     Parameters
     ----------
     model : GaussianMixture
     training : Training
     rows : Rows or None
-        Samples without missing values; None if ``init`` holds all parameters.
+        Samples without missing values; None if ``init_params`` holds all parameters.
     random_state : RandomState
     labels : ndarray of int, shape (n,), or None
-        Component of each sample, if ``init`` holds labels.
+        Component of each sample, if ``init_params`` holds labels.
     """
     units, covariance_type, K = training.units, training.covariance_type, model.n_components
-    columns, init = training.columns[0], to_numpy(model.init)
+    columns, init = training.columns[0], to_numpy(model.init_params)
     if isinstance(init, tuple):
         sizes = K, len(columns), None
         given = checked_init(init, block=0, n_blocks=1, sizes=sizes, covariance_type=covariance_type)
@@ -110,5 +110,5 @@ def _clusters(
         labels, _ = assign(samples, (means - samples.shift) / samples.scale)
         raise_if_any_empty(labels, model.n_components, "no sample is nearest to mean number")
         return labels
-    centres = SEEDS[CLUSTERINGS[model.init]](samples, model.n_components, random_state)
+    centres = SEEDS[CLUSTERINGS[model.init_params]](samples, model.n_components, random_state)
     return lloyd(samples, centres, max_iter=model.kmeans_iter).labels

@@ -18,11 +18,9 @@ from skem.engine import rows as _rows
 from skem.engine.masked import refuse_masked, with_nan
 from skem.engine.parts import PartsOutOfCore, collect, tree
 from skem.engine.rows import Rows, sort_by_class
-from skem.estimators._checking import LEAST_WEIGHT, is_dask, is_out_of_core, refuse_missing_labels
+from skem.estimators._checking import LEAST_WEIGHT, is_dask, refuse_missing_labels
 from skem.estimators._executors import Block, DaskWorkers, FileReaders, Values, dask_array
 from skem.estimators._units import Moments, checked_moments, chosen_for_limits, robust_limits, winsorised
-
-__all__ = ["OutOfCoreSamples", "is_out_of_core", "out_of_core_samples"]
 
 
 def out_of_core_samples(estimator: Any, X: Any, y: Any, sample_weight: Any) -> OutOfCoreSamples:

@@ -10,6 +10,7 @@ from sklearn.preprocessing import QuantileTransformer
 
 from skem.engine.masked import with_nan
 from skem.estimators._files import SavedMixin
+from skem.estimators._options import nested
 from skem.estimators._state import attributes_of, take, take_features
 
 STANDARDIZE: dict[str, bool | str] = {"standard": True, "robust": "robust", "quantile": True}
@@ -20,8 +21,8 @@ class ScaledClassifier(SavedMixin, Pipeline):
     """Transform of each feature and classifier. Densities are those of the transformed features."""
 
     @property
-    def class_prior_(self) -> np.ndarray:
-        return self[-1].class_prior_
+    def priors_(self) -> np.ndarray:
+        return self[-1].priors_
 
     def class_log_density(self, X: Any) -> np.ndarray:
         return self[-1].class_log_density(self[:-1].transform(X))
@@ -71,10 +72,10 @@ def quantiles_to_normal(n_samples: int) -> QuantilesToNormal:
     return QuantilesToNormal(n_quantiles=min(1000, n_samples), output_distribution="normal", random_state=0)
 
 
-def of_classifier(params: dict[str, Any]) -> dict[str, Any]:
-    """Parameters of the classifier for those of the search, which has ``scaling``."""
+def of_classifier(params: dict[str, Any], options: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Parameters of the classifier for those of the search, which has ``scaling``; ``options`` are its other options."""
     kept = {name: value for name, value in params.items() if name != "scaling"}
-    return kept | {"standardize": STANDARDIZE[params["scaling"]]}
+    return nested(kept | {"standardize": STANDARDIZE[params["scaling"]]}, options)
 
 
 def scaled_classifier(classifier: Any, scaling: str, n_samples: int) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,9 +16,11 @@ from skem.engine.device_em import DeviceParts
 from skem.engine.parts import PartsInMemory, slices, tree
 from skem.engine.rows import Features
 from skem.estimators._array_api import device_of, raise_missing_on, to_numpy
-from skem.estimators._checking import check_features, has_missing, weighted_samples
-from skem.estimators._out_of_core import OutOfCoreSamples, is_out_of_core, out_of_core_samples
+from skem.estimators._checking import check_features, has_missing, is_out_of_core, weighted_samples
 from skem.estimators._units import chosen_for_limits, feature_moments, robust_limits, winsorised
+
+if TYPE_CHECKING:
+    from skem.estimators._out_of_core import OutOfCoreSamples
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +210,8 @@ def training_samples(
     """
     y = y if labelled else None
     if is_out_of_core(X):
+        from skem.estimators._out_of_core import out_of_core_samples
+
         return out_of_core_samples(estimator, X, y, sample_weight)
     device = device_of(X)
     if device is not None:

@@ -101,9 +101,9 @@ class Search(CallbackSupportMixin):
 
 def refuse_init_arrays(estimator: Any) -> None:
     """Raise ValueError for an initialisation that fixes the number of components."""
-    if not isinstance(estimator.init, str):
+    if not isinstance(estimator.init_params, str):
         raise ValueError(
-            f"estimator: init of {type(estimator).__name__} must be a string, got a {type(estimator.init).__name__}: a search "
+            f"estimator: init_params of {type(estimator).__name__} must be a string, got a {type(estimator.init_params).__name__}: a search "
             "varies the number of components"
         )
 
@@ -124,14 +124,14 @@ def numbers_of_blocks(values: Any, model: Any) -> list[int]:
     if "n_blocks" not in model.get_params() or not isinstance(model.arrangement, str):
         return [model.n_blocks]
     given = candidates("n_blocks", values, integers(1), in_order=True)
-    if model.block_size is not None:
+    if model._option("block_size") is not None:
         return given
     m = model.n_features_in_
     return [R for R in given if m >= R] or [m]
 
 
 def split(model: Any, n_components: int) -> Any:
-    """Arrays for ``init`` with more components than a fitted model has, and nearly the same density.
+    """Arrays for ``init_params`` with more components than a fitted model has, and nearly the same density.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ import sklearn
 from sklearn.utils import _safe_indexing as safe_indexing
 
 # and no public class of what ``BaseEstimator`` checks as ``_parameter_constraints``.
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, validate_parameter_constraints
 
 # Its array API support is experimental. NumPy arrays do without it.
 try:
@@ -25,4 +25,12 @@ except ImportError:
 
     move_to = get_namespace_and_device
 
-__all__ = ["HasMethods", "Interval", "StrOptions", "get_namespace_and_device", "move_to", "safe_indexing"]
+__all__ = [
+    "HasMethods",
+    "Interval",
+    "StrOptions",
+    "get_namespace_and_device",
+    "move_to",
+    "safe_indexing",
+    "validate_parameter_constraints",
+]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -26,11 +26,13 @@ from skem.engine.threads import Workers, single_threaded
 from skem.engine.warn import warn
 from skem.estimators._callbacks import Progress, Unobserved
 from skem.estimators._fitted import FittedMixture
-from skem.estimators._out_of_core import OutOfCoreSamples
 from skem.estimators._regularisation import effective_ridge
 from skem.estimators._samples import HeldOutSamples, TrainingSamples
 from skem.estimators._state import take
 from skem.estimators._units import Units, winsorised
+
+if TYPE_CHECKING:
+    from skem.estimators._out_of_core import OutOfCoreSamples
 
 
 class Iteration(NamedTuple):
@@ -228,7 +230,7 @@ class Selection:
         if score > self.best_score or len(self.scores) == 1:
             self.best_score = score
             self._best = {name: vars(self._model)[name] for name in self._names}
-        return self._without_gain > self._model.n_iter_no_change
+        return self._without_gain > self._model._option("n_iter_no_change")
 
     def restore_best(self) -> None:
         vars(self._model).update(self._best)

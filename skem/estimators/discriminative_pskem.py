@@ -18,9 +18,9 @@ from skem.estimators._calibration import tempered
 from skem.estimators._callbacks import Progress, Unobserved
 from skem.estimators._checking import integers, numbers, refuse_out_of_core
 from skem.estimators._discriminative import LEAST_HELD_OUT, STRENGTHS, fit_temperature, train_discriminatively
-from skem.estimators._docstrings import documented
 from skem.estimators._fitted import FittedMixture, checked_replacement, require_fitted
 from skem.estimators._methods import per_sample
+from skem.estimators._options import DISCRIMINATIVE
 from skem.estimators._quantiles import with_saved_scaler
 from skem.estimators._sklearn import StrOptions
 from skem.estimators._state import attributes_of, expect, take
@@ -34,7 +34,6 @@ LEAST_TEMPERATURE = 1e-6
 """Least temperature: log-densities divided by less may overflow."""
 
 
-@documented
 class DiscriminativePSKEMClassifier(PSKEMClassifier):
     """PSKEM with discriminative training: Gaussian mixtures that maximise log p(c|x).
 
@@ -46,65 +45,66 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
 
     Parameters
     ----------
-    n_components
-        If there are 50 samples for each of them, None chooses max(30, 5 * n_classes).
-    sharing
-        It applies to EM only. Weights that EM leaves at zero stay zero.
-    reg_covar
-        It applies to EM only.
-    max_iter
-        ``max_iter`` and ``tol`` apply to EM only.
-    discriminative_iter : int
+    n_components : int, sequence of n_classes int, dict or None, default=None
+        As for ``PSKEMClassifier``. If there are 50 samples for each of them, None chooses max(30, 5 * n_classes).
+    n_blocks, arrangement, covariance_type, init_params, n_init, standardize
+        As for ``PSKEMClassifier``.
+    reg_covar : float, default=0.15
+        As for ``PSKEMClassifier``. It applies to EM only.
+    priors
+        As for ``PSKEMClassifier``.
+    max_iter : int, default=30
+        As for ``PSKEMClassifier``. ``max_iter`` and ``tol`` apply to EM only.
+    tol
+        As for ``PSKEMClassifier``.
+    discriminative_iter : int, default=20
         Number of iterations of discriminative training. 0 with ``temperature="auto"`` gives the results of
         ``PSKEMClassifier`` with the same parameters, to the last bit.
-    n_doublings : int
-        Number of times that discriminative training splits each component in two, each time after ``discriminative_iter``
-        iterations. The training ends with ``2**n_doublings`` times the components of EM, and ``strength`` weights the
-        divergence from the mixtures of the last split.
-    batch_size : int or None
+    batch_size : int or None, default=None
         Number of samples per step of extended Baum-Welch. None takes one step per iteration, on all samples, and the objective
         never decreases. Batches of 2,000 need three or four iterations, and save time if there are many samples. With
         few samples they take too few steps.
-    learning_rate : float
-        Largest step of a component with batches, at most 0.5 (see Notes). It falls to zero along half a cosine.
-    feature_noise : float
-        Standard deviation of Gaussian noise that is added to the features of batches, in units of each feature's standard
-        deviation.
-    strength : float, "auto" or None
+    strength : float, "auto" or None, default=None
         Weight of the divergence from the mixtures of EM, relative to log p(c|x), both in nats. The divergence is that of
         complete data given the class, divided by T. Infinity keeps the mixtures of EM, to the last bit, and fits a temperature
         only. "auto" trains once with each of 0, 0.03 and 0.3, and keeps the strength with the lowest log-loss on held-out
         samples (``validation_fraction``). None is 0 with held-out samples, which limit the training, and 0.1 without any.
-    smoothing : float
-        Share of each target that is spread over all classes, in [0, 1).
-    temperature : float or "auto"
+    temperature : float or "auto", default="auto"
         Temperature T of the product of blocks, at least 1e-6. Larger values lower the confidence of predictions. "auto" fits T before
         discriminative training and after each iteration, on held-out samples (``validation_fraction``). If these would be
         fewer than 50, it fits T >= 1 on the training samples. A number holds out no samples by itself, and has no background.
-    training_temperature : float or None
-        Temperature during discriminative training. None is the temperature after EM. A larger one is a regularisation: more
-        samples have an influence.
-    background : float or None
-        Background e of predicted probabilities. None is 0 for a number as ``temperature``; else about one over the number of
-        samples, or 0.001 without held-out samples.
-    early_stopping : bool
+    early_stopping : bool, default=False
         Hold out ``validation_fraction`` of the samples, stratified. Their accuracy ends EM, as in ``PSKEMClassifier``.
         Discriminative training ends when their log-loss has not fallen for more than ``n_iter_no_change`` iterations.
-    validation_fraction
-        ``strength`` and ``temperature`` use the same samples.
-    warm_start : bool
+    warm_start : bool, default=False
         Continue discriminative training from the parameters of the last fit, without EM. The divergence remains that from the
         last mixtures of EM.
-    n_jobs
-        Discriminative training has at most one thread per feature block.
-    random_state
-        It also determines the order of samples in batches.
+    options : dict or None, default=None
+        As for ``PSKEMClassifier``. ``sharing`` applies to EM only; weights that EM leaves at zero stay zero. ``strength`` and ``temperature`` use the samples
+        of ``validation_fraction``. Further names:
+
+        - ``n_doublings``: number of times that discriminative training splits each component in two, each time after ``discriminative_iter``
+          iterations. The training ends with ``2**n_doublings`` times the components of EM, and ``strength`` weights the
+          divergence from the mixtures of the last split.
+        - ``learning_rate``: largest step of a component with batches, at most 0.5 (see Notes). It falls to zero along half a cosine.
+        - ``feature_noise``: standard deviation of Gaussian noise that is added to the features of batches, in units of each feature's standard
+          deviation.
+        - ``smoothing``: share of each target that is spread over all classes, in [0, 1).
+        - ``training_temperature``: temperature during discriminative training. None is the temperature after EM. A larger one is a regularisation: more
+          samples have an influence.
+        - ``background``: background e of predicted probabilities. None is 0 for a number as ``temperature``; else about one over the number of
+          samples, or 0.001 without held-out samples.
+    n_jobs : int or None, default=None
+        As for ``PSKEMClassifier``. Discriminative training has at most one thread per feature block.
+    random_state : int, RandomState instance or None, default=None
+        As for ``PSKEMClassifier``. It also determines the order of samples in batches.
 
     Attributes
     ----------
-    classes_, class_prior_, n_components_, groups_, n_blocks_, block_indices_
-    blocks_
-        These are the mixtures after discriminative training.
+    classes_, priors_, n_components_, groups_, n_blocks_, block_indices_
+        As for ``PSKEMClassifier``.
+    blocks_ : tuple of Mixture
+        As for ``PSKEMClassifier``. These are the mixtures after discriminative training.
     generative_blocks_ : tuple of Mixture
         Mixtures after EM, which ``score_samples`` and ``sample`` use.
     temperature_ : float
@@ -121,9 +121,10 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     best_discriminative_iter_ : int
         Iteration of the fitted parameters. With held-out samples it has the lowest log-loss on them: among all iterations
         without batches or with early stopping, else among the last iteration and the initialisation, which is 0.
-    log_likelihood_, objective_
-        They are those of EM.
+    log_likelihood_, objective_ : ndarray of shape (n_iter_,)
+        As for ``PSKEMClassifier``. They are those of EM.
     n_iter_, best_iter_, converged_, dtype_used_, validation_scores_, n_features_in_
+        As for ``PSKEMClassifier``.
 
     Notes
     -----
@@ -177,39 +178,29 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         "background": [numbers(0, 1), None],
     }
 
+    _OPTIONS: ClassVar[dict[str, Any]] = DISCRIMINATIVE
+
     def __init__(
         self,
         n_components: int | Sequence[int] | Mapping[Any, int] | None = None,
         *,
         n_blocks: int = 1,
         arrangement: str | Sequence[Sequence[int]] = "sequential",
-        block_size: int | None = None,
         covariance_type: str = "full",
-        sharing: float | ArrayLike | None = None,
-        groups: Sequence[Sequence[int]] | None = None,
-        init: str | tuple | list | dict = "class",
+        init_params: str | tuple | list | dict = "class",
         n_init: int = 1,
-        init_spread: float = 2.0,
-        init_scale: float = 2.0,
         standardize: bool | str = "robust",
         reg_covar: float = 0.15,
-        class_prior: str | dict | ArrayLike = "empirical",
+        priors: str | dict | ArrayLike = "empirical",
         max_iter: int = 30,
         tol: float = 0.0,
         discriminative_iter: int = 20,
-        n_doublings: int = 0,
         batch_size: int | None = None,
-        learning_rate: float = 0.1,
-        feature_noise: float = 0.0,
         strength: float | str | None = None,
-        smoothing: float = 0.0,
         temperature: float | str = "auto",
-        training_temperature: float | None = None,
-        background: float | None = None,
         early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
         warm_start: bool = False,
+        options: dict[str, Any] | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -217,36 +208,24 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
             n_components,
             n_blocks=n_blocks,
             arrangement=arrangement,
-            block_size=block_size,
             covariance_type=covariance_type,
-            sharing=sharing,
-            groups=groups,
-            init=init,
+            init_params=init_params,
             n_init=n_init,
-            init_spread=init_spread,
-            init_scale=init_scale,
             standardize=standardize,
             reg_covar=reg_covar,
-            class_prior=class_prior,
+            priors=priors,
             max_iter=max_iter,
             tol=tol,
             early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
             warm_start=warm_start,
+            options=options,
             n_jobs=n_jobs,
             random_state=random_state,
         )
         self.discriminative_iter = discriminative_iter
-        self.n_doublings = n_doublings
         self.batch_size = batch_size
-        self.learning_rate = learning_rate
         self.strength = strength
-        self.smoothing = smoothing
-        self.feature_noise = feature_noise
         self.temperature = temperature
-        self.training_temperature = training_temperature
-        self.background = background
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -305,7 +284,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     def _holds_out(self, codes: np.ndarray) -> bool:
         if super()._holds_out(codes) or len(self._strengths()) > 1:
             return True
-        n_held_out = self.validation_fraction * len(codes)
+        n_held_out = self._option("validation_fraction") * len(codes)
         return self._fits_temperature() and n_held_out >= max(LEAST_HELD_OUT, len(self.classes_))
 
     def _default_components(self, n_samples: int) -> int:
@@ -320,13 +299,16 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
 
     def _max_iterations(self) -> int:
         em_iterations = super()._max_iterations() if self._runs_em() else 0
-        return em_iterations + len(self._strengths()) * (self.n_doublings + 1) * self.discriminative_iter
+        return (
+            em_iterations
+            + len(self._strengths()) * (self._option("n_doublings") + 1) * self.discriminative_iter
+        )
 
-    def _resolve_class_prior(self, shares: np.ndarray) -> np.ndarray:
-        prior = super()._resolve_class_prior(shares)
+    def _resolve_priors(self, shares: np.ndarray) -> np.ndarray:
+        prior = super()._resolve_priors(shares)
         if self._trains_discriminatively() and not prior.all():
             raise ValueError(
-                f"class_prior of class {self.classes_.tolist()[prior.argmin()]!r} is zero, so discriminative "
+                f"priors of class {self.classes_.tolist()[prior.argmin()]!r} is zero, so discriminative "
                 "training cannot raise p(c|x) of its samples: set discriminative_iter=0, or leave its samples out"
             )
         return prior

@@ -17,8 +17,8 @@ from skem.estimators._calibration import fitted_temperature, tempered
 from skem.estimators._callbacks import Progress, Unobserved
 from skem.estimators._checking import integers, refuse_out_of_core
 from skem.estimators._discriminative import UNGUARDED_BACKGROUND
-from skem.estimators._docstrings import documented
 from skem.estimators._held_out import Data, collecting, held_out_splits, none_fitted, quiet
+from skem.estimators._options import nested
 from skem.estimators._quantiles import STANDARDIZE, of_classifier, quantiles_to_normal, scaled_classifier
 from skem.estimators._search import Search, candidates, numbers_of_blocks, refuse_init_arrays
 from skem.estimators._sklearn import StrOptions
@@ -56,7 +56,6 @@ PER_COMPONENT = 4
 """Least samples per component on average; thrice as many are needed in EM."""
 
 
-@documented
 class DiscriminativePSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator):
     """``DiscriminativePSKEMClassifier`` whose parameters minimise the held-out log-loss after discriminative training.
 
@@ -67,33 +66,34 @@ class DiscriminativePSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : DiscriminativePSKEMClassifier or None
-        Model to fit; None is ``DiscriminativePSKEMClassifier()``. The search sets the parameters in ``best_params_``. ``init``
-        must be a string, and ``sharing`` None. With its ``discriminative_iter=0`` all models are trained by EM alone.
-    covariance_type : str or sequence of str
+    estimator : DiscriminativePSKEMClassifier or None, default=None
+        Model to fit; None is ``DiscriminativePSKEMClassifier()``. The search sets the parameters in ``best_params_``. ``init_params``
+        must be a string, and the option ``sharing`` None. With its ``discriminative_iter=0`` all models are trained by EM alone.
+    covariance_type : str or sequence of str, default=('full', 'tied')
         Candidates for the structure of the covariances.
-    scaling : {"standard", "robust", "quantile"} or sequence of these
+    scaling : {"standard", "robust", "quantile"} or sequence of these, default=('robust', 'standard', 'quantile')
         Candidates for the scale of the features. "standard" is ``standardize=True`` of the estimator, and "robust" limits
         outliers. "quantile" maps the quantiles of each feature to those of a normal distribution, for outliers and skewed
         features. Densities are then those of the transformed features. Fits with sample weights leave out "quantile"; if it is the
         only candidate, "robust" replaces it.
-    reg_covar : float or sequence of float
+    reg_covar : float or sequence of float, default=(0.1, 0.01, 1.0)
         Candidates for the covariance regularisation.
-    n_components : int, sequence of int or None
+    n_components : int, sequence of int or None, default=None
         Candidates for the number of components in EM. None is 1, 4 and 16 per class.
-    n_blocks : int or sequence of int
+    n_blocks : int or sequence of int, default=(1, 2)
         Candidates for R; numbers above that of the features are left out. Unused if the estimator has lists of features as its
         blocks.
-    training_temperature : float or sequence of float
+    training_temperature : float or sequence of float, default=(2.0, 5.0)
         Candidates for the temperature during discriminative training, at least 1e-6. Larger ones regularise more.
-    max_doublings : int
+    max_doublings : int, default=6
         Maximum number of times that components double.
-    cv : int, splitter, iterable or None
+    cv : int, splitter, iterable or None, default=None
         Splits as in scikit-learn. None is five stratified folds for fewer than 1,000 samples, and three for fewer than 3,000;
         otherwise one fifth of the samples is held out. Stratified folds do not hold out a class of one or two samples.
-    n_jobs : int or None
+    n_jobs : int or None, default=None
         Number of threads that share the splits, without effect on results. None is one thread, -1 is one per core.
-    random_state
+    random_state : int, RandomState instance or None, default=None
+        Seed of all random choices. Set an int for reproducible results.
         None uses the random state of the estimator.
 
     Attributes
@@ -102,19 +102,24 @@ class DiscriminativePSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator):
         Model with ``best_params_``, fitted to all samples. With ``scaling="quantile"`` it is a pipeline of a
         ``QuantileTransformer`` and the classifier. ``DiscriminativePSKEMClassifier.load`` reads either from a file of ``save``.
     best_params_ : dict
-        "scaling", and the chosen parameters of ``DiscriminativePSKEMClassifier``, which rebuild the classifier to the last bit.
+        "scaling", and the chosen parameters of ``DiscriminativePSKEMClassifier``, its "options" among them, which rebuild the classifier to the last bit.
         An infinite "strength" keeps the mixtures of EM.
     best_score_ : float
         Mean over held-out samples of the log posterior of the true class, in nats: the negative log-loss.
-    results_ : dict of list
+    cv_results_ : dict of list
         Columns of a table of all models: the parameters of the search, "n_doublings", "strength", "temperature", and "held_out",
         the score.
-    classes_, class_prior_, n_features_in_
+    classes_ : ndarray of shape (n_classes,)
+        Class labels. A class needs one sample of positive weight; other classes are left out.
+    priors_ : ndarray of shape (n_classes,)
+        Class prior p(c).
+    n_features_in_, feature_names_in_ : int, ndarray of str
+        Number of features, and their names if the input has them.
 
     Raises
     ------
     ValueError
-        From ``fit``: no candidates, or none that can be fitted; an estimator with ``sharing``, or with arrays as its ``init``;
+        From ``fit``: no candidates, or none that can be fitted; an estimator with ``sharing``, or with arrays as its ``init_params``;
         beside the errors of the estimator.
 
     Examples
@@ -173,8 +178,8 @@ class DiscriminativePSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator):
         return self._model.classes_
 
     @property
-    def class_prior_(self) -> np.ndarray:
-        return self._model.class_prior_
+    def priors_(self) -> np.ndarray:
+        return self._model.priors_
 
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """log p(c|x) by ``best_estimator_``, shape (n_samples, n_classes)."""
@@ -199,17 +204,17 @@ class DiscriminativePSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator):
         refuse_out_of_core(self, X)
         original = self._base()
         refuse_init_arrays(original)
-        if original.sharing is not None:
+        if (sharing := original._option("sharing")) is not None:
             raise ValueError(
-                f"estimator: sharing must be None, got {original.sharing!r}: components that double have no groups"
+                f"estimator: sharing must be None, got {sharing!r}: components that double have no groups"
             )
         estimator = clone(original).set_params(
             temperature=1.0,
-            background=UNGUARDED_BACKGROUND,
             strength=0.0,
             tol=0.0,
             early_stopping=False,
             warm_start=False,
+            options=(original.options or {}) | {"background": UNGUARDED_BACKGROUND},
             n_jobs=None,
         )
         em_alone = original.discriminative_iter == 0
@@ -224,9 +229,9 @@ class DiscriminativePSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator):
             estimator.set_params(
                 max_iter=original.max_iter if em_alone else min(original.max_iter, MAX_EM_ITERATIONS),
                 discriminative_iter=ITERATIONS * iterations,
-                n_doublings=self.max_doublings,
                 batch_size=max(LEAST_BATCH, -(-len(data.y) // STEPS)),
-                learning_rate=LEARNING_RATE,
+                options=estimator.options
+                | {"n_doublings": self.max_doublings, "learning_rate": LEARNING_RATE},
             )
             grid = self._grid(first, len(data.y), weighted=sample_weight is not None)
             if em_alone:
@@ -236,15 +241,14 @@ class DiscriminativePSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator):
                 search = _Paths(estimator, splits, first, workers, progress)
                 best = search.over(grid)
         chosen = max(best.entries, key=lambda entry: entry["held_out"])
-        self.results_ = {name: [entry[name] for entry in search.entries] for name in chosen}
+        self.cv_results_ = {name: [entry[name] for entry in search.entries] for name in chosen}
         self.best_score_ = chosen["held_out"]
-        fixed = (
-            "background max_iter tol early_stopping discriminative_iter batch_size learning_rate random_state"
-        )
         params = {name: value for name, value in chosen.items() if name != "held_out"}
         params |= {"standardize": STANDARDIZE[chosen["scaling"]]}
-        self.best_params_ = params | {name: getattr(estimator, name) for name in fixed.split()}
-        classifier = clone(original).set_params(**of_classifier(self.best_params_))
+        fixed = "max_iter", "tol", "early_stopping", "discriminative_iter", "batch_size", "random_state"
+        params |= {name: getattr(estimator, name) for name in fixed}
+        self.best_params_ = nested(params, estimator.options)
+        classifier = clone(original).set_params(**of_classifier(self.best_params_, original.options))
         self.best_estimator_ = scaled_classifier(classifier, chosen["scaling"], len(data.y))
         self.best_estimator_.fit(*data[: 2 if sample_weight is None else 3])
 
@@ -309,6 +313,7 @@ class _Paths:
     ) -> None:
         self.estimator, self.splits, self.workers, self.progress = estimator, splits, workers, progress
         self.classes, self.log_prior = first.classes_, first._log_prior()
+        self.max_doublings = estimator._option("n_doublings")
         self.entries: list[dict[str, Any]] = []
         self._n_samples = len(splits[0][0].y) + len(splits[0][1].y)
         self._numbers = count()
@@ -344,7 +349,8 @@ class _Paths:
         """Models of a configuration, trained as far as they are promising; None if one cannot be fitted."""
         with self.progress.task("model", next(self._numbers)), collecting(self.errors):
             data = self._data(params["scaling"])
-            models = [clone(self.estimator).set_params(**of_classifier(params)) for _ in data]
+            options = self.estimator.options
+            models = [clone(self.estimator).set_params(**of_classifier(params, options)) for _ in data]
             runs = [
                 model._iterations(*train, Unobserved(), eager=True)
                 for model, (train, _) in zip(models, data, strict=True)
@@ -358,7 +364,7 @@ class _Paths:
     def _follow(self, path: _Path, best: _Path | None, grows: bool) -> None:
         """Train the models of a path stage by stage: all stages that raise the score if it ``grows``, else a few."""
         largest = self._n_samples / (PER_COMPONENT * path.params["n_components"])
-        stages = self.estimator.n_doublings + 1 if self.estimator.discriminative_iter else 0
+        stages = self.max_doublings + 1 if self.estimator.discriminative_iter else 0
         for stage in range(len(path.entries) - 1, stages):
             if stage >= SCREENED:
                 ends = not (grows and path.rises)

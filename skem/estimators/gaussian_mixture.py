@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +25,6 @@ from skem.engine.parameters import FLOAT64, Mixture
 from skem.engine.rows import Features
 from skem.engine.samples import Samples
 from skem.engine.threads import Workers, single_threaded
-from skem.estimators._armadillo import read_armadillo
 from skem.estimators._array_api import (
     like,
     move_to_device_of,
@@ -52,13 +51,11 @@ from skem.estimators._checking import (
     numbers,
     total_weight,
 )
-from skem.estimators._docstrings import documented
 from skem.estimators._files import File, SavedMixin, read_model, reading
 from skem.estimators._fitted import FittedMixture, checked_assignment, possible, require_fitted
 from skem.estimators._methods import computed_on_host, per_sample
 from skem.estimators._metrics import METRICS
 from skem.estimators._mixture_initialisation import CLUSTERINGS, given_labels, initial_mixture
-from skem.estimators._out_of_core import OutOfCoreSamples
 from skem.estimators._samples import TrainingSamples, training_samples
 from skem.estimators._sklearn import StrOptions
 from skem.estimators._state import attributes_of, take, take_features
@@ -70,8 +67,13 @@ from skem.estimators._training import (
 )
 from skem.estimators._units import common_scale
 
+if TYPE_CHECKING:
+    from skem.estimators._out_of_core import OutOfCoreSamples
 
-@documented
+LEARNING_DECAY = 0.7
+"""Exponent of the decay of shares in ``partial_fit``: below one, early batches are forgotten (Cappe and Moulines 2009)."""
+
+
 class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, DensityMixin, BaseEstimator):
     """Gaussian mixture density p(x) = sum_k pi_k N(x; mu_k, P_k), trained by EM.
 
@@ -80,9 +82,18 @@ class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Densit
 
     Parameters
     ----------
-    n_components : int
+    n_components : int, default=1
         Number of components K.
-    init : {"kmeans", "k-means++", "static_subset", "random_subset", "static_spread", "random_spread", "sample"}, dict or tuple
+    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
+        Structure of the covariances:
+
+        - "full": one matrix per component
+        - "tied": one matrix for all components
+        - "diag": one variance per component and feature
+        - "spherical": one variance per component
+
+        Structures with fewer parameters need fewer samples.
+    init_params : {"kmeans", "k-means++", "static_subset", "random_subset", "static_spread", "random_spread", "sample"}, dict or tuple, default="k-means++"
         Initialisation of EM:
 
         - "kmeans" (the same as "random_subset") to "random_spread" are the initial centres of k-means, see ``KMeans``. EM
@@ -95,41 +106,88 @@ class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Densit
           K - 1: one M-step from hard responsibilities.
 
         Arrays are a tuple (weights (K,), means (K, m), covariances) in input units.
-    kmeans_iter : int
+    kmeans_iter : int, default=10
         Maximum number of iterations of k-means. 0 assigns each sample to the nearest initial centre.
-    metric : {"euclidean", "mahalanobis"}
+    metric : {"euclidean", "mahalanobis"}, default="euclidean"
         Distance of k-means. "mahalanobis" divides each feature by its standard deviation, as ``standardize`` does anyway.
-    max_iter
+    n_init : int, default=1
+        Number of initialisations. The fit with the best final ``objective_`` is kept. Arrays, and a warm start, count as one
+        initialisation. Increase it if fits from different seeds differ much.
+    max_iter : int, default=100
+        Maximum number of EM iterations.
         0 keeps the initialisation.
-    variance_floor
+    tol : float, default=0.001
+        Minimum gain of ``objective_`` per iteration, in nats per sample; training stops below it. 0 disables this criterion,
+        its convergence warning and ``converged_``.
+    standardize : bool or "robust", default=False
+        True measures ``reg_covar`` in squared units of each feature's standard deviation in the training data, False in squared
+        input units. "robust" first replaces values more than three robust standard deviations from the median by that limit, in
+        training as well as in predictions and ``predict_joint_log_proba`` of classifiers. The robust standard
+        deviation is the 90% quantile of the distances from the median that are not zero, divided by 1.645. Of more than 10,000
+        samples, 10,000 random ones determine the limits. Choose "robust" for features with gross outliers or heavy tails; without
+        values beyond the limits it equals True. An array, or a ``numpy.memmap``, with such values is copied into memory.
+        Fitted parameters and densities are in input units in any case.
+    reg_covar : float, default=1e-06
+        Covariance regularisation r, added to the diagonal of each covariance. Training replaces log N(x; mu, P) by
+        log N(x; mu, P) - r/2 tr(P^-1), whose exact M-step adds r. Increase it if there are few samples per component.
+        If the covariance of all samples is singular nevertheless, training warns and uses 1e-6 of the features' mean variance.
+        Reasons are features that are constant, are linear combinations of others, or outnumber the samples.
+    variance_floor : float, default=0.0
+        Minimum variance of a component in any direction, relative to the mean variance of the features (1 with
+        ``standardize``). It has no effect if ``reg_covar`` is larger. With neither, a component may collapse onto a sample.
         The objective may decrease in the first iteration if an initial component is narrower.
-    learning_decay : float
-        Exponent of the decay in ``partial_fit``, in (0.5, 1]. Smaller values forget early batches sooner.
-    verbose : bool
+    warm_start : bool, default=False
+        Continue from the parameters of the last fit. ``tol`` counts from their objective, so that a loop of short fits ends.
+    verbose : bool, default=False
         Print the objective after each iteration.
+    n_jobs : int or None, default=None
+        Number of threads, without effect on results. None is one thread, -1 is one per core.
+    random_state : int, RandomState instance or None, default=None
+        Seed of all random choices. Set an int for reproducible results.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
         Weights pi_k, which sum to one.
-    means_, covariances_
+    means_ : ndarray of shape (n_components, n_features)
+        Means mu_k.
+    covariances_ : ndarray
+        Covariances P_k: (K, m, m) if full, (m, m) if tied, (K, m) if diag, and (K,) if spherical; with ``standardize``,
+        spherical ones are (K, m).
     precisions_ : ndarray
         Inverses of ``covariances_``, of the same shape.
-    log_likelihood_, objective_
+    log_likelihood_, objective_ : ndarray of shape (n_iter_,)
+        Mean of log p(x|c) over the samples, in nats, summed over feature blocks. Element t - 1 belongs to iteration t.
+        ``objective_`` includes the penalties of ``reg_covar`` and ``sharing``. It decreases only by rounding: by less than
+        1e-4 nats per iteration (2e-3 for float32 samples), plus 2e-16 times the largest condition number of a covariance.
         Without classes, p(x|c) is p(x).
     lower_bound_ : float
         Last value of ``objective_``; minus infinity with ``max_iter=0``.
-    n_iter_, converged_, dtype_used_
+    n_iter_ : int
+        Number of iterations of the fit that was kept.
+    converged_ : bool
+        True if ``tol``, or early stopping, ended the fit. It exists after iterations of ``fit`` with ``tol`` > 0 only: with
+        ``tol=0`` there is no criterion to fulfil.
+    dtype_used_ : str
+        Precision of the last iteration: "float32" if the input was float32 and that precision sufficed in every block, else
+        "float64". Single components that need more precision are first centred on their means, without effect on this value.
     n_samples_seen_ : int
         Number of samples of positive weight in ``fit``, and in ``partial_fit`` since. ``from_parameters`` sets none: the
         parameters then count as one batch.
     n_parameters_ : int
         Number of free parameters in weights, means and covariances.
-    n_features_in_
+    n_features_in_, feature_names_in_ : int, ndarray of str
+        Number of features, and their names if the input has them.
 
     Notes
     -----
-    %(unusual_data)s
+    A component that loses all its samples keeps its place with weight zero. A covariance that becomes singular keeps its
+    last value. If only rounding cancels the covariance regularisation, training raises the latter as little as it can, and
+    keeps the result if it is better.
+
+    Constant features and duplicate samples are harmless with reg_covar > 0. Samples may lie far from zero, and narrow
+    components far apart: only digits that the input lacks are lost. Samples of weight zero are left out. A fit that is
+    interrupted or fails leaves the estimator as it was.
 
     A fit that ends with a singular covariance warns.
 
@@ -148,7 +206,7 @@ class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Densit
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [integers(1)],
         "covariance_type": [StrOptions(set(COVARIANCE_TYPES))],
-        "init": [StrOptions({*CLUSTERINGS, "sample"}), tuple, dict],
+        "init_params": [StrOptions({*CLUSTERINGS, "sample"}), tuple, dict],
         "kmeans_iter": [integers(0)],
         "metric": [StrOptions(set(METRICS))],
         "n_init": [integers(1)],
@@ -158,7 +216,6 @@ class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Densit
         "reg_covar": [numbers(0, LARGEST_VARIANCE)],
         "variance_floor": [numbers(0, 1)],
         "warm_start": ["boolean"],
-        "learning_decay": [numbers(0.5, 1, closed="right")],
         "verbose": ["boolean"],
         "n_jobs": [integers(), None],
         "random_state": ["random_state"],
@@ -169,7 +226,7 @@ class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Densit
         n_components: int = 1,
         *,
         covariance_type: str = "full",
-        init: str | tuple | dict = "k-means++",
+        init_params: str | tuple | dict = "k-means++",
         kmeans_iter: int = 10,
         metric: str = "euclidean",
         n_init: int = 1,
@@ -179,14 +236,13 @@ class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Densit
         reg_covar: float = 1e-6,
         variance_floor: float = 0.0,
         warm_start: bool = False,
-        learning_decay: float = 0.7,
         verbose: bool = False,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
-        self.init = init
+        self.init_params = init_params
         self.kmeans_iter = kmeans_iter
         self.metric = metric
         self.n_init = n_init
@@ -196,7 +252,6 @@ class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Densit
         self.reg_covar = reg_covar
         self.variance_floor = variance_floor
         self.warm_start = warm_start
-        self.learning_decay = learning_decay
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -233,7 +288,7 @@ class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Densit
             a weight than components; given arrays of the wrong shape.
         """
         self._validate_params()
-        refuse_foreign(self.init, X)
+        refuse_foreign(self.init_params, X)
         with fitting(self, self._n_init() * self.max_iter, X, sample_weight=sample_weight) as progress:
             with closing(self._iterations(X, sample_weight, progress)) as iterations:
                 for _ in iterations:
@@ -243,7 +298,7 @@ class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Densit
 
     def _n_init(self) -> int:
         """Number of initialisations: given arrays, and the last fit, are one."""
-        return self.n_init if isinstance(self.init, str) and not self._is_continued() else 1
+        return self.n_init if isinstance(self.init_params, str) and not self._is_continued() else 1
 
     def _is_continued(self) -> bool:
         return self.warm_start and hasattr(self, "_fitted")
@@ -266,7 +321,7 @@ class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Densit
             labels = given_labels(self, X if in_memory else None, sample_weight)
         random_state = check_random_state(self.random_state)
         training = self._prepare(samples, continued=previous is not None)
-        if previous is None and not isinstance(self.init, tuple):
+        if previous is None and not isinstance(self.init_params, tuple):
             rows = training.parts.whole
             rows = missing_em.filled(rows) if training.incomplete else rows
 
@@ -311,9 +366,9 @@ class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Densit
     def partial_fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Train on one batch of samples by stepwise EM, which does not store them (Cappe and Moulines 2009).
 
-        A batch of n samples has a share of t^-``learning_decay`` in the new parameters, where t is 1 +
+        A batch of n samples has a share of t^-0.7 in the new parameters, where t is 1 +
         ``n_samples_seen_`` / n: the number of the batch if all have the same size. The samples of ``fit`` count as
-        batches of that size. With ``learning_decay=1`` each sample has the same share. The first batch initialises EM
+        batches of that size. Later batches count for more. The first batch initialises EM
         as in ``fit``, unless the mixture is fitted, loaded or made from parameters.
 
         Parameters
@@ -376,7 +431,7 @@ class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Densit
             )
             start = training.to_engine(fitted.mixtures[0])
         with Workers(self.n_jobs) as workers:
-            problem, share = training.problem(0, start, workers), (1 + seen / n) ** -self.learning_decay
+            problem, share = training.problem(0, start, workers), (1 + seen / n) ** -LEARNING_DECAY
             mixture, log_likelihood, objective = stepwise.step(problem, share)
         if "_in_batches" not in vars(self):
             self._in_batches, self.log_likelihood_, self.objective_ = True, np.empty(0), np.empty(0)
@@ -444,7 +499,7 @@ class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Densit
 
     def _like(self, weights: np.ndarray, means: np.ndarray, covariances: np.ndarray) -> Self:
         """A mixture of this type from the covariances of its components."""
-        skipped = "n_components", "init", "covariance_type"
+        skipped = "n_components", "init_params", "covariance_type"
         params = {name: value for name, value in self.get_params().items() if name not in skipped}
         params["covariance_type"] = self._fitted.covariance_type.name
         model = self.from_parameters(weights, means, self._fitted.compressed(covariances), **params)
@@ -741,6 +796,8 @@ class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Densit
             A file of another format, truncated, damaged or of a later version, or arrays that form no mixture. The type, shape
             and range of each array are checked.
         """
+        from skem.estimators._armadillo import read_armadillo
+
         with reading(file, cls.__name__) as stream:
             armadillo = read_armadillo(stream)
             return read_model(cls, stream) if armadillo is None else cls.from_parameters(**armadillo)

@@ -27,7 +27,6 @@ from skem.estimators._checking import (
     total_weight,
     weighted_samples,
 )
-from skem.estimators._docstrings import documented
 from skem.estimators._files import SavedMixin
 from skem.estimators._metrics import METRICS, metric_units
 from skem.estimators._sklearn import StrOptions
@@ -37,7 +36,6 @@ FARTHEST = 1e150
 """Largest coordinate of a centre in the units of the samples; its square is finite."""
 
 
-@documented
 class KMeans(
     SavedMixin,
     CallbackSupportMixin,
@@ -53,24 +51,28 @@ class KMeans(
 
     Parameters
     ----------
-    n_clusters : int
+    n_clusters : int, default=2
         Number of clusters, K.
-    init : {"static_subset", "random_subset", "static_spread", "random_spread", "k-means++"} or array-like
+    init : {"static_subset", "random_subset", "static_spread", "random_spread", "k-means++"} or array-like, default="k-means++"
         Initial centres. "static_subset" takes samples at equal steps through the data, "random_subset" draws samples.
         "static_spread" begins with the first sample and "random_spread" with a random one; both then add the sample farthest
         from all centres so far. "k-means++" draws samples by their squared distance to the centres so far. An array has shape
         (n_clusters, n_features) and input units. Only the two static methods depend on the order of the samples.
-    n_init : int
+    n_init : int, default=1
         Number of fits, each from its own initial centres; the one of least inertia is kept. Increase it where clusters are
         many or overlap. Static or given centres make one fit.
-    max_iter : int
+    max_iter : int, default=300
         Maximum number of iterations.
-    tol : float
+    tol : float, default=0.0001
         Tolerance: iterations stop once the sum of the centres' squared moves is at most ``tol`` times the mean variance of
         the features. With zero they stop once no sample changes its cluster.
-    metric : {"euclidean", "mahalanobis"}
+    metric : {"euclidean", "mahalanobis"}, default="euclidean"
         Distance. "mahalanobis" divides each feature by its standard deviation in the training data (eq. 20); use it where
         features have different units.
+    n_jobs : int or None, default=None
+        Number of threads, without effect on results. None is one thread, -1 is one per core.
+    random_state : int, RandomState instance or None, default=None
+        Seed of all random choices. Set an int for reproducible results.
 
     Attributes
     ----------
@@ -80,7 +82,10 @@ class KMeans(
         Cluster of each training sample.
     inertia_ : float
         Weighted sum of squared distances between samples and the centres of their clusters, in units of the metric.
-    n_iter_, n_features_in_
+    n_iter_ : int
+        Number of iterations of the fit that was kept.
+    n_features_in_, feature_names_in_ : int, ndarray of str
+        Number of features, and their names if the input has them.
 
     Notes
     -----

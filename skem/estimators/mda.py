@@ -9,43 +9,47 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skem.estimators._base import SharedKernelClassifier
-from skem.estimators._docstrings import documented
 
 
-@documented
 class MDAClassifier(SharedKernelClassifier):
     """Mixture discriminant analysis: a mixture classifier with one common covariance (Pulford 2022, eq. 32).
 
     A common covariance needs fewest parameters, and suits few samples relative to the number of features.
 
-    With ``init="class"`` (the default) or "class_kmeans", and without ``sharing``, each component stays with one class. This
+    With ``init_params="class"`` (the default) or "class_kmeans", and without ``sharing``, each component stays with one class. This
     is the model of Hastie and Tibshirani (1996). With the other initialisations all classes share the components; Pulford
     (2022) uses "uniform".
 
     Parameters
     ----------
-    n_blocks
-        Each block has its own covariance.
+    n_components
+        As for ``PSKEMClassifier``.
+    n_blocks : int, default=1
+        As for ``PSKEMClassifier``. Each block has its own covariance.
+    arrangement, init_params, n_init, standardize, reg_covar, priors, max_iter, tol, early_stopping, warm_start, options, n_jobs, random_state
+        As for ``PSKEMClassifier``.
 
     Attributes
     ----------
-    classes_, class_prior_, n_components_, groups_
+    classes_, priors_, n_components_, groups_
+        As for ``PSKEMClassifier``.
     weights_, means_, covariances_ : ndarray
         Parameters of a model with one feature block: (K, L), (K, m) and (m, m).
-    n_blocks_, block_indices_, blocks_
-    log_likelihood_, objective_, n_iter_, best_iter_, converged_, dtype_used_, validation_scores_, n_features_in_
+    n_blocks_, block_indices_, blocks_, log_likelihood_, objective_, n_iter_, best_iter_, converged_, dtype_used_, validation_scores_, n_features_in_
+        As for ``PSKEMClassifier``.
 
     Notes
     -----
-    %(unusual_data)s
+    The notes of ``PSKEMClassifier`` on unusual data apply.
 
     References
     ----------
-    %(pulford2022)s
+    G. W. Pulford, "Improvements to Supervised EM Learning of Shared Kernel Models by Feature Space Partitioning", 2022.
 
     T. Hastie and R. Tibshirani, "Discriminant analysis by Gaussian mixtures", J. R. Statist. Soc. B 58, 155-176, 1996.
 
-    %(titsias2001)s
+    M. K. Titsias and A. C. Likas, "Shared kernel models for class conditional density estimation", IEEE Trans. Neural
+    Networks 12, 987-997, 2001.
     """
 
     covariance_type = "tied"
@@ -56,43 +60,31 @@ class MDAClassifier(SharedKernelClassifier):
         *,
         n_blocks: int = 1,
         arrangement: str | Sequence[Sequence[int]] = "sequential",
-        block_size: int | None = None,
-        sharing: float | ArrayLike | None = None,
-        groups: Sequence[Sequence[int]] | None = None,
-        init: str | tuple | list | dict = "class",
+        init_params: str | tuple | list | dict = "class",
         n_init: int = 1,
-        init_spread: float = 2.0,
-        init_scale: float = 2.0,
         standardize: bool | str = True,
         reg_covar: float = 0.1,
-        class_prior: str | dict | ArrayLike = "empirical",
+        priors: str | dict | ArrayLike = "empirical",
         max_iter: int = 30,
         tol: float = 0.0,
         early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
         warm_start: bool = False,
+        options: dict[str, Any] | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_blocks = n_blocks
         self.arrangement = arrangement
-        self.block_size = block_size
-        self.sharing = sharing
-        self.groups = groups
-        self.init = init
+        self.init_params = init_params
         self.n_init = n_init
-        self.init_spread = init_spread
-        self.init_scale = init_scale
         self.standardize = standardize
         self.reg_covar = reg_covar
-        self.class_prior = class_prior
+        self.priors = priors
         self.max_iter = max_iter
         self.tol = tol
         self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
         self.warm_start = warm_start
+        self.options = options
         self.n_jobs = n_jobs
         self.random_state = random_state

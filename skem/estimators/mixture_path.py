@@ -15,7 +15,6 @@ from sklearn.utils.validation import validate_data
 from skem.engine.threads import Workers
 from skem.estimators._callbacks import Progress
 from skem.estimators._checking import check_features, check_weights, integers, numbers, total_weight
-from skem.estimators._docstrings import documented
 from skem.estimators._held_out import Data, collecting, none_fitted, quiet
 from skem.estimators._search import Search, candidates, refuse_init_arrays, split
 from skem.estimators._sklearn import StrOptions
@@ -25,7 +24,6 @@ from skem.estimators.gaussian_mixture import GaussianMixture
 TYPES = ("full", "tied", "diag", "spherical")
 
 
-@documented
 class GaussianMixturePath(Search, DensityMixin, BaseEstimator):
     """Gaussian mixture whose number of components and covariance type are chosen by a criterion.
 
@@ -34,37 +32,41 @@ class GaussianMixturePath(Search, DensityMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : GaussianMixture or None
+    estimator : GaussianMixture or None, default=None
         Mixture to fit; None is ``GaussianMixture()``. The search sets its number of components and its covariance type. Its
-        ``n_init`` is the number of initialisations of each fit, beside the mixture before. Its ``init`` must be a string.
-    n_components : int or sequence of int
+        ``n_init`` is the number of initialisations of each fit, beside the mixture before. Its ``init_params`` must be a string.
+    n_components : int or sequence of int, default=(1, 2, 3, 4, 5, 6)
         Candidates for K.
-    covariance_types : sequence of str
+    covariance_types : sequence of str, default=('full', 'tied', 'diag', 'spherical')
         Candidates for the covariance type.
-    criterion : {"bic", "aic", "icl", "held_out"}
+    criterion : {"bic", "aic", "icl", "held_out"}, default="bic"
         Bayesian or Akaike information criterion; "icl" adds twice the entropy of the responsibilities to the former, which
         favours separate clusters. "held_out" is the mean of log p(x) over held-out samples; the chosen mixture is then fitted
         to all samples.
-    validation_fraction : float
+    validation_fraction : float, default=0.2
         Share of the samples that "held_out" holds out.
-    random_state
+    n_jobs : int or None, default=None
+        Number of threads, without effect on results. None is one thread, -1 is one per core.
+    random_state : int, RandomState instance or None, default=None
+        Seed of all random choices. Set an int for reproducible results.
         None uses the random state of the estimator.
 
     Attributes
     ----------
     best_estimator_ : GaussianMixture
         Chosen mixture, fitted to all samples.
-    results_ : dict of list
+    cv_results_ : dict of list
         Columns of a table of all mixtures, ready for a DataFrame: "covariance_type", "n_components", "n_parameters",
         "objective", "converged", "admissible", "bic", "aic", "icl" and "held_out". The last four are NaN if they were not
         computed. A mixture that cannot be fitted, for example with more components than distinct samples, has NaN in all columns
         of numbers. Fits with ``tol=0`` have None as "converged".
-    n_features_in_
+    n_features_in_, feature_names_in_ : int, ndarray of str
+        Number of features, and their names if the input has them.
 
     Raises
     ------
     ValueError
-        From ``fit``: no candidates; an estimator with arrays as its ``init``; a ``validation_fraction`` that leaves too few
+        From ``fit``: no candidates; an estimator with arrays as its ``init_params``; a ``validation_fraction`` that leaves too few
         samples; weights whose sum overflows; no mixture that can be fitted, converges and is admissible; beside the errors of
         ``GaussianMixture``.
 
@@ -163,13 +165,13 @@ class GaussianMixturePath(Search, DensityMixin, BaseEstimator):
                 raise none_fitted(f"{len(models)} mixtures can be fitted", errors)
             distinct = np.unique(train.X, axis=0)
             entries = [_entry(model, distinct, test, self.criterion == "held_out") for model in models]
-            self.results_ = {name: [entry[name] for entry in entries] for name in entries[0]}
+            self.cv_results_ = {name: [entry[name] for entry in entries] for name in entries[0]}
             best = models[self._best(len(distinct), estimator)]
             if self.criterion == "held_out":
                 start = best.weights_, best.means_, best.covariances_
-                best = clone(best).set_params(init=start).fit(*data)
+                best = clone(best).set_params(init_params=start).fit(*data)
         warn_unless_converged(best)
-        names = "init", "n_jobs", "warm_start"
+        names = "init_params", "n_jobs", "warm_start"
         self.best_estimator_ = best.set_params(**{name: getattr(original, name) for name in names})
         validate_data(best, X, skip_check_array=True)
 
@@ -186,17 +188,17 @@ class GaussianMixturePath(Search, DensityMixin, BaseEstimator):
 
     def _best(self, n_distinct: int, estimator: GaussianMixture) -> int:
         """The number of the best entry of the results that is eligible."""
-        values = np.array(self.results_[self.criterion])
+        values = np.array(self.cv_results_[self.criterion])
         if self.criterion != "held_out":
             values = -values
-        converged = np.array(self.results_["converged"], dtype=bool)
+        converged = np.array(self.cv_results_["converged"], dtype=bool)
         eligible = np.isfinite(values) & (converged | (estimator.tol == 0))
         if not eligible.any():
             raise ValueError(
                 f"none of the {len(values)} mixtures converged in max_iter={estimator.max_iter} iterations: increase "
                 "max_iter or tol of the estimator"
             )
-        eligible &= np.array(self.results_["admissible"])
+        eligible &= np.array(self.cv_results_["admissible"])
         if not eligible.any():
             raise ValueError(
                 f"none of the {len(values)} mixtures is admissible: each has a component with too few of the {n_distinct} "
@@ -220,7 +222,7 @@ def _best_fit(model: GaussianMixture, smaller: GaussianMixture | None, data: Dat
     model.fit(*data)
     if smaller is None:
         return model
-    other = clone(model).set_params(init=split(smaller, model.n_components)).fit(*data)
+    other = clone(model).set_params(init_params=split(smaller, model.n_components)).fit(*data)
     return other if exceeds(other.lower_bound_, model.lower_bound_) else model
 
 

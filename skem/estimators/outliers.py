@@ -12,14 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from skem.estimators._callbacks import all_or_nothing
 from skem.estimators._checking import check_features, check_weights, numbers
-from skem.estimators._docstrings import documented
 from skem.estimators._sklearn import HasMethods
 from skem.estimators._state import expect
 from skem.estimators._units import weighted_percentile
 from skem.estimators.gaussian_mixture import GaussianMixture
 
 
-@documented
 class DensityOutlierDetector(OutlierMixin, BaseEstimator):
     """Outlier detection by a threshold on log p(x), the density of a mixture or classifier.
 
@@ -27,11 +25,11 @@ class DensityOutlierDetector(OutlierMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : estimator or None
+    estimator : estimator or None, default=None
         Model with ``score_samples``: ``GaussianMixture``, ``GaussianMixturePath`` or a classifier with a density. None is
         ``GaussianMixture()``. Wrap a fitted model in ``sklearn.frozen.FrozenEstimator`` to set the threshold alone, on
         held-out samples for example.
-    contamination : float
+    contamination : float, default=0.1
         Share of outliers among the training samples, in (0, 0.5]; it sets the threshold. Raise it to find more outliers.
 
     Attributes
@@ -40,7 +38,8 @@ class DensityOutlierDetector(OutlierMixin, BaseEstimator):
         Fitted clone of ``estimator``.
     offset_ : float
         Threshold on ``score_samples``, in nats.
-    n_features_in_
+    n_features_in_, feature_names_in_ : int, ndarray of str
+        Number of features, and their names if the input has them.
 
     Notes
     -----

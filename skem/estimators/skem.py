@@ -2,40 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-import numpy as np
-from numpy.typing import ArrayLike
-
 from skem.estimators._base import SharedKernelClassifier
-from skem.estimators._docstrings import documented
 
 
-@documented
 class SKEMClassifier(SharedKernelClassifier):
     """Gaussian mixture classifier whose classes share components (Pulford 2022, section 2.2).
 
     Each class c has the density p(x|c) = sum_k pi_kc N(x; mu_k, P_k) over one set of K components, trained by supervised
     EM. Shared components need fewer parameters than separate mixtures. They suit classes that overlap or have few samples.
 
-    With ``init="class"`` (the default) or "class_kmeans", and without ``sharing``, each component stays with one class.
+    With ``init_params="class"`` (the default) or "class_kmeans", and without ``sharing``, each component stays with one class.
     The other initialisations let all classes share all components.
+
+    Parameters
+    ----------
+    n_components, n_blocks, arrangement, covariance_type, init_params, n_init, standardize, reg_covar, priors, max_iter, tol, early_stopping, warm_start, options, n_jobs, random_state
+        As for ``PSKEMClassifier``.
 
     Attributes
     ----------
-    classes_, class_prior_, n_components_, groups_, weights_, means_, covariances_
-    log_likelihood_, objective_, n_iter_, best_iter_, converged_, dtype_used_, validation_scores_, n_features_in_
+    classes_, priors_, n_components_, groups_, log_likelihood_, objective_, n_iter_, best_iter_, converged_, dtype_used_, validation_scores_, n_features_in_
+        As for ``PSKEMClassifier``.
+    weights_ : ndarray of shape (n_components, n_classes)
+        Weights pi_kc; each column sums to one.
+    means_ : ndarray of shape (n_components, n_features)
+        Means mu_k.
+    covariances_ : ndarray
+        Covariances P_k: (K, m, m) if full, (m, m) if tied, (K, m) if diag, and (K,) if spherical; with ``standardize``,
+        spherical ones are (K, m).
 
     Notes
     -----
-    %(unusual_data)s
+    The notes of ``PSKEMClassifier`` on unusual data apply.
 
     References
     ----------
-    %(pulford2022)s
+    G. W. Pulford, "Improvements to Supervised EM Learning of Shared Kernel Models by Feature Space Partitioning", 2022.
 
-    %(titsias2001)s
+    M. K. Titsias and A. C. Likas, "Shared kernel models for class conditional density estimation", IEEE Trans. Neural
+    Networks 12, 987-997, 2001.
 
     Examples
     --------
@@ -46,46 +51,3 @@ class SKEMClassifier(SharedKernelClassifier):
     >>> model.predict_proba(X[:1]).round(3)
     array([[1., 0., 0.]])
     """
-
-    def __init__(
-        self,
-        n_components: int | Sequence[int] | Mapping[Any, int] | None = None,
-        *,
-        covariance_type: str = "full",
-        sharing: float | ArrayLike | None = None,
-        groups: Sequence[Sequence[int]] | None = None,
-        init: str | tuple | list | dict = "class",
-        n_init: int = 1,
-        init_spread: float = 2.0,
-        init_scale: float = 2.0,
-        standardize: bool | str = True,
-        reg_covar: float = 0.1,
-        class_prior: str | dict | ArrayLike = "empirical",
-        max_iter: int = 30,
-        tol: float = 0.0,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.covariance_type = covariance_type
-        self.sharing = sharing
-        self.groups = groups
-        self.init = init
-        self.n_init = n_init
-        self.init_spread = init_spread
-        self.init_scale = init_scale
-        self.standardize = standardize
-        self.reg_covar = reg_covar
-        self.class_prior = class_prior
-        self.max_iter = max_iter
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state

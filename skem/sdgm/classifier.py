@@ -18,7 +18,6 @@ from skem.engine.threads import single_threaded
 from skem.engine.warn import warn
 from skem.estimators._callbacks import CallbackSupportMixin, Progress, fitting, with_callbacks
 from skem.estimators._checking import check_features, integers, numbers, total_weight, weighted_samples
-from skem.estimators._docstrings import documented
 from skem.estimators._files import SavedMixin
 from skem.estimators._log_odds import log_odds
 from skem.estimators._sklearn import StrOptions
@@ -41,7 +40,6 @@ LARGEST_CURVATURE = 1e290
 """Largest sum of sample weights times the square of a feature or kernel; sums of such products are finite."""
 
 
-@documented
 class SDGMClassifier(ConvergenceMixin, SavedMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """A sparse mixture per class inside one softmax, trained for P(c|x) directly (Hayashi and Uchida 2021).
 
@@ -50,40 +48,43 @@ class SDGMClassifier(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Classif
 
     Parameters
     ----------
-    n_components : int
+    n_components : int, default=3
         Number of components of each class, M. A class with fewer distinct samples has one component for each of them. Other
         classifiers count the components of all classes together.
-    form : {"dual", "primal"}
+    form : {"dual", "primal"}, default="dual"
         Meaning of a weight: a training sample, through the kernel (section 3.3), or a second-order feature (eq. 2). "primal"
         is faster with few features and many samples, and needs more memory if second-order features outnumber samples.
-    kernel : {"poly2", "rbf"} or callable
+    kernel : {"poly2", "rbf"} or callable, default="poly2"
         Kernel of the dual form: (x'y + 1)^2; exp(-gamma |x - y|^2), which with one component per class makes the relevance
         vector machine; or kernel(X, Y) of shape (len(X), len(Y)). Features are scaled by ``standardize`` first.
-    gamma : float or "scale"
+    gamma : float or "scale", default="scale"
         Inverse squared width of the kernel "rbf". "scale" is one over the sum of the variances of all features.
-    init : {"class_kmeans", "class"}
+    init : {"class_kmeans", "class"}, default="class_kmeans"
         Initial component of each sample: by k-means within its class, or by the nearest of samples drawn from its class.
-    standardize : bool
+    standardize : bool, default=True
         True centres features and divides them by sqrt(n_features) times their standard deviation. The paper does not
         specify it; no other choice affects results more.
-    max_iter : int
+    max_iter : int, default=500
         Maximum number of updates of the precisions.
-    em_iter : int
+    em_iter : int, default=50
         Maximum number of EM iterations, or steps of Newton's method in a large fit, before each update.
-    tol : float
+    tol : float, default=1e-05
         Tolerance: the fit stops once the sum of squared changes of the precisions' logarithms is less. Precisions on their way
         above ``max_precision`` do not count.
-    max_precision : float
+    max_precision : float, default=100000.0
         Largest precision; a weight with a larger one is dropped. A weight whose evidence is largest above it is dropped once
         the other precisions are settled. Lower it for fewer weights.
-    solver : {"auto", "direct", "lowrank"}
+    solver : {"auto", "direct", "lowrank"}, default="auto"
         Method of the Newton steps. "lowrank" replaces the weights of a component by the (n_features + 1) (n_features + 2) / 2
         coefficients that the kernel "poly2" depends on, if these are fewer: the result is the same, and faster. "direct" keeps
         the weights. "auto" is "lowrank" wherever it applies.
+    random_state : int, RandomState instance or None, default=None
+        Seed of all random choices. Set an int for reproducible results.
 
     Attributes
     ----------
-    classes_
+    classes_ : ndarray of shape (n_classes,)
+        Class labels. A class needs one sample of positive weight; other classes are left out.
     n_components_ : int
         Number of remaining components of all classes. Components of a class without weights are merged into one.
     component_classes_ : ndarray of int, shape (n_components_,)
@@ -105,7 +106,11 @@ class SDGMClassifier(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Classif
         and pi change in between.
     n_iter_ : int
         Number of updates of the precisions.
-    converged_, n_features_in_
+    converged_ : bool
+        True if ``tol``, or early stopping, ended the fit. It exists after iterations of ``fit`` with ``tol`` > 0 only: with
+        ``tol=0`` there is no criterion to fulfil.
+    n_features_in_, feature_names_in_ : int, ndarray of str
+        Number of features, and their names if the input has them.
 
     Notes
     -----

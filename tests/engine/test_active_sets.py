@@ -14,7 +14,7 @@ def test_pairs_without_samples_are_left_out():
     X = PCA(24, random_state=0).fit_transform(X) / 8
     fits = []
     for active_rows in (ACTIVE_ROWS, 0.0):
-        options = {"init": "uniform", "standardize": False, "max_iter": 30, "random_state": 0}
+        options = {"init_params": "uniform", "standardize": False, "max_iter": 30, "random_state": 0}
         model = PSKEMClassifier(30, n_blocks=2, **options)
         model._active_rows = active_rows
         fits.append(model.fit(X, y))
@@ -35,6 +35,6 @@ def test_small_initial_weights_are_kept():
     X = rng.normal(size=(400, 2)) + 20.0 * y[:, None]
     weights = np.array([[1.0, 1.0 - 1e-12], [0.0, 1e-12]])
     init = weights, np.array([[0.0, 0.0], [20.0, 20.0]]), np.repeat(np.eye(2)[None], 2, axis=0)
-    model = SKEMClassifier(init=init, max_iter=5).fit(X, y)
+    model = SKEMClassifier(init_params=init, max_iter=5).fit(X, y)
     assert_allclose(model.weights_, np.eye(2), atol=1e-6)
     assert model.score(X, y) == 1.0

@@ -65,7 +65,9 @@ def test_passes_equal_the_reference(covariance_type, standardize, weighted):
     sample_weight = np.random.default_rng(1).uniform(0, 3, len(y)) if weighted else None
     scale = reference.training_scale(X, sample_weight, standardize)
     model = initial_model(covariance_type, init, scale)
-    clf = SKEMClassifier(init=arrays_of(model), covariance_type=covariance_type, standardize=standardize)
+    clf = SKEMClassifier(
+        init_params=arrays_of(model), covariance_type=covariance_type, standardize=standardize
+    )
     clf.set_params(reg_covar=0.05, max_iter=5).fit(X, y, sample_weight)
     options = {"reg_covar": 0.05, "scale": scale, "sample_weight": sample_weight}
     expected = reference.em(X, y, model, 5, covariance_type=covariance_type, **options)
@@ -98,7 +100,7 @@ def test_objective_never_falls(seed, m, covariance_type, init, reg_covar, standa
     sample_weight = rng.choice([0.0, 0.5, 1.0, 3.0], size=n) if weighted else None
     scale = reference.training_scale(X, sample_weight, standardize)
     options = {"covariance_type": covariance_type, "standardize": standardize, "reg_covar": reg_covar}
-    clf = SKEMClassifier(L + 2, init=init, max_iter=6, random_state=seed, **options)
+    clf = SKEMClassifier(L + 2, init_params=init, max_iter=6, random_state=seed, **options)
     before = -np.inf
     for _ in clf.fit_iterations(X, y, sample_weight):
         model = reference.model_of(clf)
@@ -143,7 +145,7 @@ def test_blocks_multiply(arrangement):
     penalised = sum(reference.objective(x, y, model, 0.1, reference.training_scale(x)) for x, model in parts)
     assert_allclose(clf.objective_[-1], penalised, rtol=1e-9)
     # One feature block is SKEM, to the bit.
-    options = {"init": "class_kmeans", "max_iter": 3, "random_state": 3}
+    options = {"init_params": "class_kmeans", "max_iter": 3, "random_state": 3}
     one, other = (model.fit(X, y) for model in (SKEMClassifier(6, **options), PSKEMClassifier(6, **options)))
     assert_array_equal(other.blocks_[0].means, one.means_)
     assert_array_equal(other.objective_, one.objective_)
@@ -153,7 +155,7 @@ def test_each_block_starts_from_its_own_arrays():
     X, y, (weights, means, covariances) = shared_clusters()
     halves = [[0, 1], [2, 3]]
     inits = [(weights, means[:, i], covariances[:, i][:, :, i]) for i in halves]
-    clf = PSKEMClassifier(n_blocks=2, init=inits, reg_covar=0.0, max_iter=2).fit(X, y)
+    clf = PSKEMClassifier(n_blocks=2, init_params=inits, reg_covar=0.0, max_iter=2).fit(X, y)
     for i, init, block in zip(halves, inits, clf.blocks_, strict=True):
         expected = reference.em(X[:, i], y, reference.Model(*init), 2, covariance_type="full")
         assert_allclose(block.means, expected.means, rtol=1e-8)
@@ -168,7 +170,7 @@ def test_order_and_repetition_of_samples(init):
     order, repeated = rng.permutation(len(y)), rng.permutation(np.repeat(np.arange(len(y)), counts))
 
     def fit(*samples):
-        return SKEMClassifier(6, init=init, max_iter=5, random_state=2).fit(*samples)
+        return SKEMClassifier(6, init_params=init, max_iter=5, random_state=2).fit(*samples)
 
     expected = fit(X, y, counts)
     for same in (
@@ -192,8 +194,8 @@ def fitted_arrays(model):
 @pytest.mark.parametrize(
     "model",
     [
-        PSKEMClassifier(8, n_blocks=2, init="uniform", max_iter=4),
-        GaussianMixture(7, init="random_spread", metric="mahalanobis", tol=0, max_iter=4),
+        PSKEMClassifier(8, n_blocks=2, init_params="uniform", max_iter=4),
+        GaussianMixture(7, init_params="random_spread", metric="mahalanobis", tol=0, max_iter=4),
         KMeans(9, init="k-means++", max_iter=5),
     ],
     ids=lambda model: type(model).__name__,

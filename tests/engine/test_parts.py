@@ -118,7 +118,7 @@ def test_several_parts_are_exact(monkeypatch):
     weights = rng.uniform(0.2, 2.0, 5000)
     init = np.full((4, 3), 0.25), X[::1300].copy(), np.stack([np.eye(3)] * 4)
     monkeypatch.setattr(parts, "PART_ROWS", 700)
-    model = SKEMClassifier(4, init=init, max_iter=4, reg_covar=0.01).fit(X, y, weights)
+    model = SKEMClassifier(4, init_params=init, max_iter=4, reg_covar=0.01).fit(X, y, weights)
     expected = reference.em(
         X, y, reference.Model(*init), 4, covariance_type="full", reg_covar=0.01, sample_weight=weights,
         scale=reference.training_scale(X, weights),

@@ -35,7 +35,7 @@ def test_hard_data_keep_their_digits(offset, shape, float32_suffices, dtype):
     X, y, (weights, means, covariances) = shared_clusters(n=2000, **shape)
     X = (X + offset).astype(dtype)
     init = (weights, means + offset, covariances)
-    clf = SKEMClassifier(init=init, reg_covar=0.0, max_iter=3).fit(X, y)
+    clf = SKEMClassifier(init_params=init, reg_covar=0.0, max_iter=3).fit(X, y)
     expected = reference.em(X, y, reference.Model(*init), 3, covariance_type="full")
     ill_conditioned = shape.get("condition") == 1e10
     exact = dtype == np.float64 and not ill_conditioned
@@ -55,7 +55,7 @@ def test_chunks_of_classes_do_not_matter(monkeypatch, sharing, covariance_type, 
     X[0], X[1] = X[2] + 40, X[3]
     options = {"covariance_type": covariance_type, "tol": 0.0, "max_iter": 8, "random_state": 0}
     if sharing is None:
-        model = SKEMClassifier(9, init="sample", reg_covar=1e-4, **options)
+        model = SKEMClassifier(9, init_params="sample", reg_covar=1e-4, **options)
     else:
         model = PRBFClassifier(9, sharing=sharing, **options)
     fits = []
@@ -78,7 +78,7 @@ def test_clusters_far_apart_in_float32():
     z = np.arange(4000) % 20
     X = (12 * rng.normal(size=(20, 6))[z] + rng.normal(size=(4000, 6))).astype(np.float32)
     narrow, wide = (
-        SKEMClassifier(30, init="sample", max_iter=8, random_state=0).fit(samples, z % 2)
+        SKEMClassifier(30, init_params="sample", max_iter=8, random_state=0).fit(samples, z % 2)
         for samples in (X, X.astype(np.float64))
     )
     assert narrow.objective_[-1] == pytest.approx(wide.objective_[-1], abs=1e-3)
@@ -90,7 +90,7 @@ def test_clusters_far_apart_in_float32():
     "model",
     [
         GaussianMixture(2, reg_covar=0, tol=0, max_iter=5, random_state=0),
-        SKEMClassifier(4, init="sample", standardize=False, reg_covar=0.0, max_iter=5, random_state=0),
+        SKEMClassifier(4, init_params="sample", standardize=False, reg_covar=0.0, max_iter=5, random_state=0),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -120,7 +120,7 @@ def test_narrow_components_keep_their_digits(deviation, correlation, dtype):
     X = (centres[z] + np.einsum("nij,nj->ni", factors[z], rng.normal(size=(len(z), m)))).astype(np.float32)
     init = np.full(31, 1 / 31), centres, factors @ np.swapaxes(factors, 1, 2)
     narrow, wide = (
-        GaussianMixture(31, init=init, reg_covar=0.0, max_iter=4, tol=0.0).fit(samples)
+        GaussianMixture(31, init_params=init, reg_covar=0.0, max_iter=4, tol=0.0).fit(samples)
         for samples in (X, X.astype(np.float64))
     )
     assert (narrow.dtype_used_, wide.dtype_used_) == (dtype, "float64")
@@ -134,7 +134,7 @@ def test_unused_components_far_away_cost_no_digits():
     X = (0.03 * np.random.default_rng(0).normal(size=(200, 1))).astype(np.float32)
     init = [0.5, 0.5], [[0.0], [-1e5]], [[1e-3]]
     model = GaussianMixture(
-        2, covariance_type="tied", init=init, reg_covar=1e-3, standardize=False, max_iter=3, tol=0
+        2, covariance_type="tied", init_params=init, reg_covar=1e-3, standardize=False, max_iter=3, tol=0
     )
     narrow, wide = (clone(model).fit(samples) for samples in (X, X.astype(np.float64)))
     assert_allclose(narrow.objective_, wide.objective_, rtol=0, atol=1e-3)

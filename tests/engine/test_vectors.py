@@ -18,7 +18,9 @@ def digests():
     """Of fits in both types with an odd number of features; classes share components, and fill no tile."""
     X, y = load_wine(return_X_y=True)
     for dtype, covariance_type in ((np.float32, "full"), (np.float64, "diag")):
-        model = SKEMClassifier(6, init="sample", covariance_type=covariance_type, max_iter=8, random_state=0)
+        model = SKEMClassifier(
+            6, init_params="sample", covariance_type=covariance_type, max_iter=8, random_state=0
+        )
         model.fit(X.astype(dtype), y)
         assert model.dtype_used_ == np.dtype(dtype).name
         arrays = model.means_, model.covariances_, model.weights_, model.objective_

@@ -95,9 +95,12 @@ def test_mixed_inputs_and_same_namespace_checks():
 
 
 CASES = [
-    *(GaussianMixture(6, covariance_type=t, init="sample") for t in ("full", "tied", "diag", "spherical")),
-    SKEMClassifier(9, sharing=0.3),
-    SKEMClassifier(9, sharing=1e-25),  # penalties too far apart for a product
+    *(
+        GaussianMixture(6, covariance_type=t, init_params="sample")
+        for t in ("full", "tied", "diag", "spherical")
+    ),
+    SKEMClassifier(9, options={"sharing": 0.3}),
+    SKEMClassifier(9, options={"sharing": 1e-25}),  # penalties too far apart for a product
     PSKEMClassifier(9, n_blocks=2),
     MDAClassifier(6),
     PRBFClassifier(),
@@ -151,14 +154,14 @@ def test_results_are_on_the_device_of_X():
     with config_context(array_api_dispatch=True):
         samples = STRICT(X, device=OTHER)
         model = SKEMClassifier(random_state=0).fit(samples, words, sample_weight=STRICT(np.ones(len(y))))
-        for array in (model.class_prior_, model.means_, model.predict_proba(samples)):
+        for array in (model.priors_, model.means_, model.predict_proba(samples)):
             assert array.device == OTHER
         assert model.responsibilities(samples).device == OTHER
         assert_array_equal(model.predict(samples), SKEMClassifier(random_state=0).fit(X, words).predict(X))
         assert isinstance(model.score(samples, words), float)
-        theirs = GaussianMixture(2, init={"means": X[:2]}, tol=0, max_iter=3).fit(X)
+        theirs = GaussianMixture(2, init_params={"means": X[:2]}, tol=0, max_iter=3).fit(X)
         init = {"means": STRICT(X[:2], device=OTHER)}
-        mixture = GaussianMixture(2, init=init, tol=0, max_iter=3).fit(samples)
+        mixture = GaussianMixture(2, init_params=init, tol=0, max_iter=3).fit(samples)
         assert mixture.precisions_.device == mixture.sample(3)[0].device == OTHER
         assert_allclose(numpy(mixture.precisions_), theirs.precisions_, rtol=1e-6)
         assert mixture.bic(samples) == pytest.approx(theirs.bic(X))
@@ -194,10 +197,14 @@ def test_refused_input():
     mixture = GaussianMixture(2, random_state=0).fit(X)
     refused(mixture, "missing values", STRICT(missing))
     refused(SKEMClassifier().fit(X, y), "missing values", STRICT(missing), STRICT(y))
-    refused(mixture.set_params(init=init), "X is of array_api_strict on .* init of numpy", STRICT(X))
-    refused(mixture.set_params(init=there), "init: .*CPU_DEVICE.*device1", STRICT(X))
-    refused(mixture.set_params(init=there), "init: .*X is of numpy", X)
-    refused(mixture.set_params(init={"means": there[1]}), "init: .*CPU_DEVICE.*device1", STRICT(X))
+    refused(
+        mixture.set_params(init_params=init), "X is of array_api_strict on .* init_params of numpy", STRICT(X)
+    )
+    refused(mixture.set_params(init_params=there), "init_params: .*CPU_DEVICE.*device1", STRICT(X))
+    refused(mixture.set_params(init_params=there), "init_params: .*X is of numpy", X)
+    refused(
+        mixture.set_params(init_params={"means": there[1]}), "init_params: .*CPU_DEVICE.*device1", STRICT(X)
+    )
     words = "DiscriminativePSKEMClassifier is computed in NumPy alone"
     refused(DiscriminativePSKEMClassifier(), words, STRICT(X), y, error=TypeError)
     with config_context(array_api_dispatch=True):
@@ -214,7 +221,7 @@ def test_device_without_float64(monkeypatch):
     monkeypatch.setattr(array_api_strict, "__array_namespace_info__", lambda: info)
     X, _ = clusters(900)
     X = X.astype(np.float32)
-    model = GaussianMixture(3, init="sample", max_iter=5, tol=0.0, random_state=0)
+    model = GaussianMixture(3, init_params="sample", max_iter=5, tol=0.0, random_state=0)
     theirs = clone(model).fit(X)
     with config_context(array_api_dispatch=True):
         ours = clone(model).fit(STRICT(X))
@@ -223,7 +230,7 @@ def test_device_without_float64(monkeypatch):
     narrow = np.repeat(1e4 + np.eye(4, dtype=np.float32), 100, axis=0)
     narrow += 1e-2 * np.random.default_rng(0).normal(size=narrow.shape).astype(np.float32)
     init = np.full(4, 0.25), narrow[::100], np.stack([1e-9 * np.eye(4)] * 4)
-    model = GaussianMixture(4, init=tuple(map(STRICT, init)), reg_covar=0.0)
+    model = GaussianMixture(4, init_params=tuple(map(STRICT, init)), reg_covar=0.0)
     refused(model, "has no float64: use arrays on the CPU", STRICT(narrow))
 
 

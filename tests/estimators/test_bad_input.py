@@ -86,7 +86,7 @@ SAMPLES = [
     *((model, {"X": np.c_[X, X[:, 0] * 0 + 0.1]}, 'feature 4 is constant: leave it out, or set metric="eu')
       for model in (skem.KMeans(3, metric="mahalanobis"), skem.GaussianMixture(3, metric="mahalanobis"))),
     *((model, {"y": np.arange(60) % 3}, "n_components=2 is less than the number of classes, 3; use at least 3")
-      for model in (skem.MDAClassifier(2, init="class"), skem.SKEMClassifier(2, init="class_kmeans"))),
+      for model in (skem.MDAClassifier(2, init_params="class"), skem.SKEMClassifier(2, init_params="class_kmeans"))),
     (
         skem.DiscriminativePSKEMClassifierCV(n_components=2, n_blocks=1, reg_covar=0.1, cv=2),
         {"y": np.arange(60) % 3},
@@ -98,14 +98,14 @@ SAMPLES = [
 
 PARAMETERS = [
     # Numbers of components
-    (skem.SKEMClassifier(61, init="sample"), r"61 components from 60 samples, .* smaller n_components\.$"),
-    (skem.SKEMClassifier(61, init="kmeans"), "61 components from 60 samples"),
+    (skem.SKEMClassifier(61, init_params="sample"), r"61 components from 60 samples, .* smaller n_components\.$"),
+    (skem.SKEMClassifier(61, init_params="kmeans"), "61 components from 60 samples"),
     (skem.SKEMClassifier({0: 1}), r"lacks class 1; give a number for each of the classes \[0, 1\]"),
     (skem.SKEMClassifier({0: 1, 1: 2, 9: 1}), "n_components has the unknown class 9"),
     (skem.SKEMClassifier([1, 2, 3]), r"shape \(3,\); give one number for each of the 2 classes"),
     (skem.SKEMClassifier([1, 0]), "n_components of class 1 must be an integer from 1 to 2147483647; got 0"),
-    (skem.SKEMClassifier([1, 3], init="kmeans"), "which init='kmeans' does not"),
-    (skem.SKEMClassifier([1, 1], groups=[[0], [1]], sharing=0.5), "give one of the two"),
+    (skem.SKEMClassifier([1, 3], init_params="kmeans"), "which init_params='kmeans' does not"),
+    (skem.SKEMClassifier([1, 1], options={"groups": [[0], [1]], "sharing": 0.5}), "give one of the two"),
     (skem.GaussianMixture(100), "n_components=100"),
     (skem.KMeans(61), "n_clusters=61 exceeds .* n_samples=60 .*: set n_clusters to 60"),
     (skem.SDGMClassifier(31), "are 62 components, more than the 60 samples .*: set n_components to 30 or less"),
@@ -120,32 +120,32 @@ PARAMETERS = [
         ([0, 1], "block 0 must be a list of feature indices; got 0"),
         (np.array([[0.0, 1.0]]), "block 0 .*integers"),
     )),
-    (skem.PSKEMClassifier(4, arrangement="random", block_size=5), "block_size=5 exceeds the 4 features; use at"),
-    (skem.PSKEMClassifier(4, block_size=2), 'block_size=2 requires arrangement="random"'),
-    (skem.PSKEMClassifier(4, arrangement=[[0]], block_size=2), 'block_size=2 requires arrangement="random"'),
+    (skem.PSKEMClassifier(4, arrangement="random", options={"block_size": 5}), "block_size=5 exceeds the 4 features; use at"),
+    (skem.PSKEMClassifier(4, options={"block_size": 2}), 'block_size=2 requires arrangement="random"'),
+    (skem.PSKEMClassifier(4, arrangement=[[0]], options={"block_size": 2}), 'block_size=2 requires arrangement="random"'),
     (skem.PSKEMClassifier(4, n_blocks=5), "n_blocks=5 exceeds the 4 features; use at most 4"),
     # Given arrays
-    *((skem.SKEMClassifier(init=init(*change)), message) for *change, message in (
-        (0, np.full((3, 3), 1 / 3), r"init: weights must have shape \(3, 2\), got \(3, 3\)"),
+    *((skem.SKEMClassifier(init_params=init(*change)), message) for *change, message in (
+        (0, np.full((3, 3), 1 / 3), r"init_params: weights must have shape \(3, 2\), got \(3, 3\)"),
         (0, np.full((3, 2), 0.4), r"weights must sum to 1 in each column \(class\); column 0 sums to 1\.2"),
         (0, [[1.5, 1], [-0.5, 0], [0, 0]], "weights must be non-negative, got -0.5"),
         (0, np.full((3, 2), np.nan), "weights must be finite, got nan"),
-        (1, np.zeros((3, 2)), r"init: means must have shape \(K, 4\), got \(3, 2\)"),
+        (1, np.zeros((3, 2)), r"init_params: means must have shape \(K, 4\), got \(3, 2\)"),
         (1, np.full((3, 4), np.inf), "means must be finite, got inf"),
         (2, np.tile(EYE, (2, 1, 1)), r"covariances must have shape \(3, 4, 4\), got \(2, 4, 4\)"),
         (2, np.tile(np.diag([1.0, 1, 1, -1]), (3, 1, 1)), "covariances must be symmetric and positive def"),
         (2, np.tile(EYE + np.eye(4, k=1), (3, 1, 1)), "covariances must be symmetric"),
     )),
-    (skem.SKEMClassifier(covariance_type="diag", init=init(2, np.ones((3, 4)) - np.eye(3, 4))), "covariances"),
-    (skem.SKEMClassifier(5, init=INIT), r"means must have shape \(5, 4\), got \(3, 4\)"),
-    (skem.SKEMClassifier(init=INIT[:2]), "got a tuple of length 2"),
-    (skem.SKEMClassifier(init=[INIT] * 2), r"init must be a tuple \(weights.*; got a list of length 2"),
-    (skem.SKEMClassifier(init={"labels": y}), 'a dictionary must hold "means" alone'),
-    (skem.PSKEMClassifier(n_blocks=2, init=[INIT] * 2), r"init: means of block 0 must have shape \(K, 2\)"),
-    (skem.PSKEMClassifier(n_blocks=2, init=[INIT]), "init must be a list of 2 tuples .*; got a list of length 1"),
-    (skem.MDAClassifier(init=[init(2, INIT[2] * [[[1]], [[2]], [[3]]])]), "covariance"),
-    (skem.GaussianMixture(3, init=INIT), r"init: weights must have shape \(3,\), got \(3, 2\)"),
-    *((skem.GaussianMixture(3, init=init), message) for init, message in (
+    (skem.SKEMClassifier(covariance_type="diag", init_params=init(2, np.ones((3, 4)) - np.eye(3, 4))), "covariances"),
+    (skem.SKEMClassifier(5, init_params=INIT), r"means must have shape \(5, 4\), got \(3, 4\)"),
+    (skem.SKEMClassifier(init_params=INIT[:2]), "got a tuple of length 2"),
+    (skem.SKEMClassifier(init_params=[INIT] * 2), r"init_params must be a tuple \(weights.*; got a list of length 2"),
+    (skem.SKEMClassifier(init_params={"labels": y}), 'a dictionary must hold "means" alone'),
+    (skem.PSKEMClassifier(n_blocks=2, init_params=[INIT] * 2), r"init_params: means of block 0 must have shape \(K, 2\)"),
+    (skem.PSKEMClassifier(n_blocks=2, init_params=[INIT]), "init_params must be a list of 2 tuples .*; got a list of length 1"),
+    (skem.MDAClassifier(init_params=[init(2, INIT[2] * [[[1]], [[2]], [[3]]])]), "covariance"),
+    (skem.GaussianMixture(3, init_params=INIT), r"init_params: weights must have shape \(3,\), got \(3, 2\)"),
+    *((skem.GaussianMixture(3, init_params=init), message) for init, message in (
         ({"labels": np.arange(60) % 3 - 1}, r"from 0 to 2 for n_components=3, got \[-1, 0, 1\]"),
         ({"labels": np.arange(60) % 2}, "no sample has label 2"),
         ({"labels": [0, 1, 2]}, r"labels must have shape \(60,\)"),
@@ -157,36 +157,36 @@ PARAMETERS = [
     (skem.KMeans(3, init=X[:2]), r"centres must have shape \(3, 4\), got \(2, 4\)"),
     (skem.KMeans(3, init=X[:3] * np.nan), "centres must be finite, got nan"),
     # Priors and sharing
-    *((skem.SKEMClassifier(4, class_prior=prior), message) for prior, message in (
+    *((skem.SKEMClassifier(4, priors=prior), message) for prior, message in (
         ({0: 1.0}, r"no probability for class 1, only for \[0\]: add it"),
         ({0: 0.5, 1: 0.5, 7: 0.0}, "a probability for 7, which is no class of the training samples"),
         ({0: 0.5, 1: 0.6}, "2 non-negative numbers that sum to one, one for each label"),
-        ({0: "half", 1: 0.5}, "class_prior"),
-        ([1.5, -0.5], "class_prior"),
-        ([0.2, 0.3, 0.5], "class_prior"),
+        ({0: "half", 1: 0.5}, "priors"),
+        ([1.5, -0.5], "priors"),
+        ([0.2, 0.3, 0.5], "priors"),
     )),
-    (skem.DiscriminativePSKEMClassifier(4, class_prior=[1, 0]), "class_prior of class 1 is zero.* set discrim"),
-    (skem.SKEMClassifier(2, groups=[[0], [1]]), "groups say which class a component is reserved for, which needs"),
+    (skem.DiscriminativePSKEMClassifier(4, priors=[1, 0]), "priors of class 1 is zero.* set discrim"),
+    (skem.SKEMClassifier(2, options={"groups": [[0], [1]]}), "groups say which class a component is reserved for, which needs"),
     *((skem.PRBFClassifier(**params), message) for params, message in (
         ({"sharing": None}, "The 'sharing' parameter of PRBFClassifier"),
         ({"sharing": -0.1}, r"sharing: lambda must lie in \[0, 1\]; got -0\.1"),
         ({"sharing": np.nan}, "sharing must be finite, got nan"),
         ({"sharing": [[1.0]]}, r"sharing must be a number or have shape \(2, 2\)"),
         ({"sharing": np.full((2, 2), 0.5)}, "sharing must have ones on the diagonal"),
-        ({"groups": [[0, 1], []]}, "class 1 has no components"),
-        ({"groups": [[0, 1], [1, 2]]}, "component 1 belongs to class 0 and to class 1"),
-        ({"groups": [[0, 1]]}, "groups has 1 lists for 2 classes"),
-        ({"n_components": 3, "groups": [[0], [1]]}, "component 2 has no class; assign each of the components"),
-        ({"groups": [[0, -1], [2]]}, "class 0 needs a list of component indices"),
-        ({"groups": [range(31), range(31, 62)]}, "draws 31 components from 30 samples of class 0, which are"),
-        ({"init": "uniform"}, "'init' parameter of PRBFClassifier"),
-        ({"sharing": 0.0, "init": init(0, [[1.0, 0], [0, 1], [0, 0]]), "groups": [[1], [0, 2]]},
+        ({"options": {"groups": [[0, 1], []]}}, "class 1 has no components"),
+        ({"options": {"groups": [[0, 1], [1, 2]]}}, "component 1 belongs to class 0 and to class 1"),
+        ({"options": {"groups": [[0, 1]]}}, "groups has 1 lists for 2 classes"),
+        ({"n_components": 3, "options": {"groups": [[0], [1]]}}, "component 2 has no class; assign each of the components"),
+        ({"options": {"groups": [[0, -1], [2]]}}, "class 0 needs a list of component indices"),
+        ({"options": {"groups": [range(31), range(31, 62)]}}, "draws 31 components from 30 samples of class 0, which are"),
+        ({"init_params": "uniform"}, "'init_params' parameter of PRBFClassifier"),
+        ({"sharing": 0.0, "init_params": init(0, [[1.0, 0], [0, 1], [0, 0]]), "options": {"groups": [[1], [0, 2]]}},
          "lambda is 0 for all components with a weight in class 0"),
     )),
     # Numbers out of range, which the class and the parameter are named for
     *((model, f"The '{name}' parameter of {type(model).__name__} must be .* Got ") for model, name in (
         (skem.PSKEMClassifier(reg_covar=-1e-3), "reg_covar"),
-        (skem.PSKEMClassifier(init="magic"), "init"),
+        (skem.PSKEMClassifier(init_params="magic"), "init_params"),
         (skem.SKEMClassifier(n_components=True), "n_components"),
         (skem.PSKEMClassifier(n_blocks=True), "n_blocks"),
         (skem.GaussianMixture(variance_floor=1.5), "variance_floor"),
@@ -196,6 +196,9 @@ PARAMETERS = [
         (skem.DensityOutlierDetector(contamination=0.6), "contamination"),
         (skem.SDGMClassifier(max_precision=0.5), "max_precision"),
     )),
+    (skem.SKEMClassifier(options={"spread": 1.0}), "options of SKEMClassifier has no 'spread'; it may hold sharing, groups"),
+    (skem.PRBFClassifier(options={"sharing": 1.0}), "options of PRBFClassifier has no 'sharing'"),
+    (skem.PSKEMClassifier(options={"init_scale": 0.0}), "'init_scale' parameter of PSKEMClassifier.options. must be"),
     # Kernels of the sparse mixture
     (skem.SDGMClassifier(solver="lowrank", kernel="rbf"), 'solver="lowrank" needs form="dual" and kernel="poly2"'),
     (skem.SDGMClassifier(form="primal", kernel="rbf"), 'form="primal" has the features of kernel="poly2" only'),
@@ -206,15 +209,15 @@ PARAMETERS = [
     (skem.DiscriminativePSKEMClassifierCV(n_components=[]), "n_components is empty: give at least one value"),
     (skem.DiscriminativePSKEMClassifierCV(n_components=[3, 0]), r"n_components contains 0: each value must be an int in the ra"),
     (skem.DiscriminativePSKEMClassifierCV(reg_covar=[np.nan]), "reg_covar contains nan"),
-    (skem.DiscriminativePSKEMClassifierCV(skem.DiscriminativePSKEMClassifier(sharing=0.5)), "sharing must be None, got 0.5"),
-    (skem.DiscriminativePSKEMClassifierCV(skem.DiscriminativePSKEMClassifier(init=(1, 2, 3))), "init of .* must be a string, got a tup"),
-    (skem.DiscriminativePSKEMClassifierCV(skem.DiscriminativePSKEMClassifier(class_prior=[0, 1])), "class_prior of class 0 is zero"),
+    (skem.DiscriminativePSKEMClassifierCV(skem.DiscriminativePSKEMClassifier(options={"sharing": 0.5})), "sharing must be None, got 0.5"),
+    (skem.DiscriminativePSKEMClassifierCV(skem.DiscriminativePSKEMClassifier(init_params=(1, 2, 3))), "init_params of .* must be a string, got a tup"),
+    (skem.DiscriminativePSKEMClassifierCV(skem.DiscriminativePSKEMClassifier(priors=[0, 1])), "priors of class 0 is zero"),
     (skem.DiscriminativePSKEMClassifierCV(5), "estimator"),
     (skem.GaussianMixturePath(covariance_types=[]), "covariance_types is empty"),
     (skem.GaussianMixturePath(covariance_types=["round"]), "covariance_types contains 'round': each value must "),
     (skem.GaussianMixturePath(criterion="held_out", validation_fraction=0.97, n_components=[3, 4]),
      "validation_fraction=0.97 leaves 2 of 60 samples, too few for 3 components"),
-    (skem.GaussianMixturePath(skem.GaussianMixture(init={"means": X[:2]})), "init of GaussianMixture must be a string"),
+    (skem.GaussianMixturePath(skem.GaussianMixture(init_params={"means": X[:2]})), "init_params of GaussianMixture must be a string"),
     (skem.GaussianMixturePath(n_components=[200]),
      "none of the 4 mixtures can be fitted; .*n_components=200 exceeds the n_samples=60 samples"),
     (skem.GaussianMixturePath(n_components=[59], covariance_types=["tied"]), "none of the 1 mixtures is admissib"),
@@ -316,13 +319,15 @@ def test_no_more_components_than_distinct_samples(init):
     X[labels == "dog"] = X[-2:][np.arange((labels == "dog").sum()) % 2]
     message = "n_components=7 reserves 3 components for class 'dog', which has 2 distinct training samples; 6 components"
     with pytest.warns(UserWarning, match=message):
-        model = skem.SKEMClassifier(7, init=init, max_iter=1, warm_start=True, random_state=0).fit(X, labels)
+        model = skem.SKEMClassifier(7, init_params=init, max_iter=1, warm_start=True, random_state=0).fit(
+            X, labels
+        )
     assert_array_equal((model.weights_ > 0).sum(axis=0), [4, 2])
     assert model.fit(X, labels).n_components_ == 6
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert skem.SKEMClassifier(init=init, max_iter=1).fit(X, labels).n_components_ < 20
-        skem.SKEMClassifier(6, init="sample", max_iter=1).fit(X, labels)
+        assert skem.SKEMClassifier(init_params=init, max_iter=1).fit(X, labels).n_components_ < 20
+        skem.SKEMClassifier(6, init_params="sample", max_iter=1).fit(X, labels)
 
 
 @pytest.mark.parametrize(
@@ -337,4 +342,4 @@ def test_only_sample_of_a_class_is_not_held_out(model):
     X[-1] = 100.0
     assert clone(model).fit(X, labels).predict(X[-1:]) == ["virginica"]
     message = r"validation_fraction=0.01 of 39 samples of 3 classes cannot be held out"
-    refused(message, clone(model).set_params(validation_fraction=0.01), X, labels)
+    refused(message, clone(model).set_params(options={"validation_fraction": 0.01}), X, labels)

@@ -47,7 +47,7 @@ def test_several_classes_have_the_log_odds_of_each(model):
         assert (np.diff(proba[order, c]) >= -1e-15).all()
 
 
-ROBUST = {"class_prior": [0.8, 0.15, 0.05], "standardize": "robust"} | QUICK
+ROBUST = {"priors": [0.8, 0.15, 0.05], "standardize": "robust"} | QUICK
 DISCRIMINATIVE = skem.DiscriminativePSKEMClassifier(6, discriminative_iter=2, **ROBUST)
 SEARCH = {"n_components": 3, "n_blocks": 1, "reg_covar": 0.1, "cv": 2}
 PRBF = skem.PRBFClassifier(6, **ROBUST)
@@ -58,7 +58,7 @@ PRBF = skem.PRBFClassifier(6, **ROBUST)
     [
         *(kind(6, **ROBUST) for kind in (skem.SKEMClassifier, skem.PSKEMClassifier, skem.MDAClassifier)),
         DISCRIMINATIVE,
-        clone(DISCRIMINATIVE).set_params(background=0.3, n_blocks=2),
+        clone(DISCRIMINATIVE).set_params(options={"background": 0.3}, n_blocks=2),
         clone(DISCRIMINATIVE).set_params(temperature=5.0),
         *(
             skem.DiscriminativePSKEMClassifierCV(

@@ -29,10 +29,10 @@ SPARSE = QUICK | {"em_iter": 3}
 MIXTURE = skem.GaussianMixture(3, **QUICK)
 MODELS = [
     (skem.SKEMClassifier(6, covariance_type="spherical", standardize=True, **QUICK), WORDS),
-    (skem.SKEMClassifier({0: 1, 1: 3, 2: 2}, class_prior={0: 0.5, 2: 0.3, 1: 0.2}, **QUICK), SPECIES),
+    (skem.SKEMClassifier({0: 1, 1: 3, 2: 2}, priors={0: 0.5, 2: 0.3, 1: 0.2}, **QUICK), SPECIES),
     (skem.PSKEMClassifier(6, n_blocks=2, covariance_type="diag", early_stopping=True, **QUICK), WORDS.astype(object)),
     (skem.DiscriminativePSKEMClassifier(6, n_blocks=2, discriminative_iter=2, **QUICK), SPECIES),
-    (skem.MDAClassifier(np.int64(6), n_blocks=2, class_prior="empirical", **QUICK), SPECIES == 1),
+    (skem.MDAClassifier(np.int64(6), n_blocks=2, priors="empirical", **QUICK), SPECIES == 1),
     (skem.PRBFClassifier(6, sharing=0.25, covariance_type="spherical", standardize=False, **QUICK), WORDS),
     (skem.SDGMClassifier(1, **SPARSE), WORDS.astype(object)),
     (skem.SDGMClassifier(1, form="primal", **SPARSE), SPECIES == 1),
@@ -90,14 +90,14 @@ def test_loaded_to_the_bit(tmp_path, model, y):
 
 def test_loaded_models_are_trained_on():
     prior, groups = np.array([0.5, 0.2, 0.3]), [[0, 3], [1, 4], [2, 5]]
-    options = {"sharing": 0.5, "groups": groups, "class_prior": prior, "warm_start": True}
+    options = {"options": {"sharing": 0.5, "groups": groups}, "priors": prior, "warm_start": True}
     model = skem.PSKEMClassifier(6, n_blocks=2, max_iter=2, random_state=np.random.RandomState(0), **options)
     loaded = reloaded(model.fit(X, SPECIES))
     incomplete = np.where(np.random.default_rng(0).random(X.shape) < 0.3, np.nan, X)
     assert_array_equal(loaded.class_log_density(incomplete), model.class_log_density(incomplete))
     assert_array_equal(loaded.sample(9, random_state=1)[0], model.sample(9, random_state=1)[0])
-    assert (loaded.groups, loaded.random_state) == (groups, None)
-    assert_array_equal(loaded.class_prior, prior)
+    assert (loaded.options["groups"], loaded.random_state) == (groups, None)
+    assert_array_equal(loaded.priors, prior)
     for group, expected in zip(loaded.groups_, groups, strict=True):
         assert_array_equal(group, expected)
     assert_array_equal(loaded.fit(X, SPECIES).objective_, model.fit(X, SPECIES).objective_)
@@ -111,10 +111,10 @@ def test_loaded_models_are_trained_on():
 def test_parameters_that_no_file_holds():
     model = clone(MIXTURE).fit(X)
     arrays = model.weights_, model.means_, model.covariances_
-    model.set_params(init=arrays, random_state=np.random.RandomState(0), covariance_type="diag")
+    model.set_params(init_params=arrays, random_state=np.random.RandomState(0), covariance_type="diag")
     loaded = reloaded(model)
     assert (loaded.random_state, loaded.covariance_type) == (None, "diag")
-    for array, expected in zip(loaded.init, arrays, strict=True):
+    for array, expected in zip(loaded.init_params, arrays, strict=True):
         assert_array_equal(array, expected)
     assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
 

@@ -41,7 +41,7 @@ def test_same_iterations_as_scikit_learn(covariance_type):
     covariances = 4.0 * shape.get(covariance_type, np.ones(3))
     init = np.full(3, 1 / 3), X[::300], covariances
     options = {"covariance_type": covariance_type, "tol": 0, "max_iter": 20, "reg_covar": 0.0}
-    ours = GaussianMixture(init=init, n_components=3, **options).fit(X)
+    ours = GaussianMixture(init_params=init, n_components=3, **options).fit(X)
     names = "weights_init", "means_init", "precisions_init"
     arrays = *init[:2], np.linalg.inv(covariances) if dense else 1 / covariances
     theirs = Peer(3, **dict(zip(names, arrays, strict=True)), **options).fit(X)
@@ -50,12 +50,14 @@ def test_same_iterations_as_scikit_learn(covariance_type):
     for name in ("score_samples", "predict_proba", "predict", "score", "bic", "aic"):
         assert_allclose(getattr(ours, name)(X), getattr(theirs, name)(X), rtol=1e-8, atol=1e-10)
     assert ours.n_parameters_ == theirs._n_parameters()
-    assert_array_equal(GaussianMixture(init=init, n_components=3, **options).fit_predict(X), ours.predict(X))
+    assert_array_equal(
+        GaussianMixture(init_params=init, n_components=3, **options).fit_predict(X), ours.predict(X)
+    )
     # Samples have the moments of the model: a fit to them finds its means.
     drawn, components = ours.sample(20_000, random_state=0)
     assert_allclose(np.bincount(components) / 20_000, ours.weights_, atol=0.015)
     parameters = ours.weights_, ours.means_, ours.covariances_
-    again = GaussianMixture(3, covariance_type=covariance_type, init=parameters).fit(drawn)
+    again = GaussianMixture(3, covariance_type=covariance_type, init_params=parameters).fit(drawn)
     assert_allclose(again.means_, ours.means_, atol=0.05 * X.std())
 
 
@@ -71,7 +73,7 @@ def test_the_objective_never_falls(seed, covariance_type, init, reg_covar, stand
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(80, 3)) * 10.0 ** rng.integers(-2, 3, size=3) + rng.normal(size=3)
     options = {"covariance_type": covariance_type, "reg_covar": reg_covar, "standardize": standardize}
-    model = GaussianMixture(4, init=init, tol=0, max_iter=12, random_state=seed, **options).fit(X)
+    model = GaussianMixture(4, init_params=init, tol=0, max_iter=12, random_state=seed, **options).fit(X)
     # The objective of a component on one sample, as wide as the regularisation, is known less closely.
     rounding = reference.rounding(
         X, reference.Model(model.weights_[:, np.newaxis], model.means_, model.covariances_)
@@ -113,7 +115,7 @@ def test_narrow_clusters_far_apart(covariance_type, distance, direction, init, f
         noise[:60, 1] = 0.0
     X = noise + distance * labels[:, None] * np.array(direction)
     noise = X - distance * labels[:, None] * np.array(direction)  # as it is after rounding
-    model = GaussianMixture(2, covariance_type=covariance_type, init=init, random_state=0).fit(X)
+    model = GaussianMixture(2, covariance_type=covariance_type, init_params=init, random_state=0).fit(X)
     expected = separate_clusters_likelihood(noise, labels, covariance_type, model.reg_covar)
     assert_allclose(model.score(X), expected, atol=2e-3)
     # z = U x - U mu is as exact as the samples themselves, whose digits end at the spacing of numbers of this size.
@@ -124,7 +126,7 @@ def test_threads_fits_at_once_and_files_do_not_change_a_bit(tmp_path):
     X = clusters(n=9000).astype(np.float32)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    options = {"init": "sample", "tol": 0, "max_iter": 6, "random_state": 0}
+    options = {"init_params": "sample", "tol": 0, "max_iter": 6, "random_state": 0}
     first = GaussianMixture(7, **options).fit(X)
     with ThreadPoolExecutor(2) as pool:
         fits = [
@@ -149,7 +151,7 @@ def test_variance_floor(covariance_type):
 
 
 def test_verbose_prints_the_objective_of_each_iteration(capsys):
-    options = {"init": "sample", "n_init": 2, "max_iter": 3, "tol": 0, "random_state": 0}
+    options = {"init_params": "sample", "n_init": 2, "max_iter": 3, "tol": 0, "random_state": 0}
     model = GaussianMixture(2, verbose=True, **options).fit(clusters())
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in lines] == [

@@ -48,15 +48,16 @@ def cluster_moments(samples, labels, weights, covariance_type):
 @pytest.mark.parametrize("Estimator", [*CLASSIFIERS, GaussianMixture])
 def test_values_of_init(Estimator):
     """Each class accepts the documented values, which all classes draw from one list."""
-    documented = set(re.findall(r'"([\w+-]+)"', re.search(r"init : \{(.*)\}", Estimator.__doc__)[1]))
+    text = Estimator.__doc__ if "init_params : {" in Estimator.__doc__ else skem.PSKEMClassifier.__doc__
+    documented = set(re.findall(r'"([\w+-]+)"', re.search(r"init_params : \{(.*)\}", text)[1]))
     values = {*INITIALISATIONS, *(SEEDS if Estimator is GaussianMixture else ())}
     assert documented <= values
     for value in [*values, "random_from_data"]:
-        model = Estimator(3, init=value, max_iter=2, tol=0, random_state=0)
+        model = Estimator(3, init_params=value, max_iter=2, tol=0, random_state=0)
         if value in documented:
             assert np.isfinite(model.fit(X, y).objective_).all()
         else:
-            with pytest.raises(ValueError, match="The 'init' parameter of"):
+            with pytest.raises(ValueError, match="The 'init_params' parameter of"):
                 model.fit(X, y)
 
 
@@ -64,7 +65,7 @@ def test_values_of_init(Estimator):
 def test_initial_weights(init):
     samples, labels = overlapping_classes()
     for sharing, used in ((0.0, 5), (1e-3, 15), (1.0, 15)):
-        model = PRBFClassifier(15, sharing=sharing, init=init, max_iter=1, tol=0.0, random_state=0)
+        model = PRBFClassifier(15, sharing=sharing, init_params=init, max_iter=1, tol=0.0, random_state=0)
         assert ((model.fit(samples, labels).weights_ > 0).sum(axis=0) == used).all()
 
 
@@ -84,7 +85,7 @@ def test_components_per_class(Classifier):
     assert [len(group) for group in model.groups_] == [1, 3, 2]
     block = model.blocks_[0]
     if Classifier is PRBFClassifier:
-        grouped = Classifier(groups=[[0], [1, 2, 3], [4, 5]], **options).fit(X, y)
+        grouped = Classifier(options={"groups": [[0], [1, 2, 3], [4, 5]]}, **options).fit(X, y)
         assert_array_equal(block.means, grouped.means_)
     else:
         for c, group in enumerate(model.groups_):
@@ -100,15 +101,20 @@ def test_components_per_class(Classifier):
 
 @pytest.mark.parametrize("groups", [None, [[3, 0, 5], [1], [2, 4]]])
 def test_sharing_and_groups(groups):
-    options = {"sharing": 0.3, "groups": groups, "max_iter": 5, "tol": 0, "random_state": 0}
-    whole = PRBFClassifier(6, **options).fit(X, y)
-    for model in (SKEMClassifier(6, **options), skem.PSKEMClassifier(6, n_blocks=1, **options)):
+    options = {"max_iter": 5, "tol": 0, "random_state": 0}
+    rare = {"sharing": 0.3, "groups": groups}
+    whole = PRBFClassifier(6, sharing=0.3, options={"groups": groups}, **options).fit(X, y)
+    for model in (
+        SKEMClassifier(6, options=rare, **options),
+        skem.PSKEMClassifier(6, options=rare, **options),
+    ):
         assert_array_equal(model.fit(X, y).blocks_[0].means, whole.means_)
         assert_array_equal(model.groups_[0], whole.groups_[0])
-    tied = PRBFClassifier(6, covariance_type="tied", **options).fit(X, y)
-    assert_array_equal(skem.MDAClassifier(6, **options).fit(X, y).means_, tied.means_)
-    options |= {"sharing": 0.0, "groups": None}
-    separate = skem.PSKEMClassifier(6, n_blocks=2, **options).fit(X, y)
+    tied = PRBFClassifier(6, sharing=0.3, options={"groups": groups}, covariance_type="tied", **options).fit(
+        X, y
+    )
+    assert_array_equal(skem.MDAClassifier(6, options=rare, **options).fit(X, y).means_, tied.means_)
+    separate = skem.PSKEMClassifier(6, n_blocks=2, options={"sharing": 0.0}, **options).fit(X, y)
     assert all(((block.weights > 0).sum(axis=0) == 2).all() for block in separate.blocks_)
 
 
@@ -149,9 +155,9 @@ def test_clusters_are_the_initial_arrays(covariance_type, metric):
     samples = X * [1, 1, 100, 1]
     labels = KMeans(4, init="static_spread", max_iter=10, tol=0, metric=metric).fit(samples).labels_
     options = {"covariance_type": covariance_type, "max_iter": 5, "tol": 0, "reg_covar": 0.0}
-    drawn = GaussianMixture(4, init="static_spread", metric=metric, **options).fit(samples)
+    drawn = GaussianMixture(4, init_params="static_spread", metric=metric, **options).fit(samples)
     given = cluster_moments(samples, labels, np.ones(150), covariance_type)
-    expected = GaussianMixture(4, init=given, **options).fit(samples)
+    expected = GaussianMixture(4, init_params=given, **options).fit(samples)
     assert_allclose(drawn.means_, expected.means_, rtol=1e-8)
     assert_allclose(drawn.covariances_, expected.covariances_, rtol=1e-6, atol=1e-9)
 
@@ -159,7 +165,7 @@ def test_clusters_are_the_initial_arrays(covariance_type, metric):
 def test_iterations_of_k_means():
     samples = X * [1, 1, 100, 1]
     none, few, many, more = (
-        GaussianMixture(4, init="static_subset", kmeans_iter=n, max_iter=1, tol=0).fit(samples)
+        GaussianMixture(4, init_params="static_subset", kmeans_iter=n, max_iter=1, tol=0).fit(samples)
         for n in (0, 10, 1000, 2000)
     )
     assert np.abs(none.weights_ - few.weights_).max() > 1e-3
@@ -172,7 +178,7 @@ def test_iterations_of_k_means():
 @every_type
 def test_labels_alone_are_one_m_step(covariance_type):
     labels, weights = np.arange(150) % 4, np.r_[np.zeros(6), np.linspace(0.5, 2, 144)]
-    model = GaussianMixture(4, init={"labels": labels}, covariance_type=covariance_type, max_iter=0)
+    model = GaussianMixture(4, init_params={"labels": labels}, covariance_type=covariance_type, max_iter=0)
     model.fit(X, sample_weight=weights)
     shares, means, covariances = cluster_moments(X, labels, weights, covariance_type)
     ridge = 1e-6 * (np.eye(4) if covariance_type in ("full", "tied") else 1)
@@ -183,9 +189,9 @@ def test_labels_alone_are_one_m_step(covariance_type):
 
 
 def test_labels_of_a_first_batch():
-    by_labels = GaussianMixture(3, init={"labels": np.arange(150) % 3}, max_iter=0)
+    by_labels = GaussianMixture(3, init_params={"labels": np.arange(150) % 3}, max_iter=0)
     fitted = GaussianMixture(**by_labels.get_params()).fit(X)
-    by_arrays = GaussianMixture(3, init=(fitted.weights_, fitted.means_, fitted.covariances_))
+    by_arrays = GaussianMixture(3, init_params=(fitted.weights_, fitted.means_, fitted.covariances_))
     assert_allclose(by_labels.partial_fit(X).means_, by_arrays.partial_fit(X).means_)
 
 
@@ -194,8 +200,8 @@ def test_singular_covariances_are_those_of_all_clusters():
     options = {"max_iter": 0, "reg_covar": 0.0}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = GaussianMixture(3, init={"labels": labels}, **options).fit(X)
-        alone = GaussianMixture(2, init={"labels": [0, 0, 1, 1]}, covariance_type="diag", **options)
+        model = GaussianMixture(3, init_params={"labels": labels}, **options).fit(X)
+        alone = GaussianMixture(2, init_params={"labels": [0, 0, 1, 1]}, covariance_type="diag", **options)
         alone.fit(np.ones((4, 2)) * [[1.0, 1], [1, 1], [1, 2], [1, 2]])
     _, means, own = cluster_moments(X, labels, np.ones(150), "full")
     assert_allclose(model.covariances_[:2], own[:2], rtol=1e-8)
@@ -214,22 +220,24 @@ def test_means_alone_have_the_samples_nearest_to_them(metric, standardize):
     means = samples[[0, 60, 120]]
     labels = cdist(samples / units, means / units).argmin(axis=1)
     options = {"metric": metric, "standardize": standardize, "max_iter": 0}
-    model = GaussianMixture(3, init={"means": means}, **options).fit(samples)
-    clusters = GaussianMixture(3, init={"labels": labels}, **options).fit(samples)
+    model = GaussianMixture(3, init_params={"means": means}, **options).fit(samples)
+    clusters = GaussianMixture(3, init_params={"labels": labels}, **options).fit(samples)
     assert_allclose(model.means_, means)
     assert_array_equal(model.weights_, clusters.weights_)
     assert_array_equal(model.covariances_, clusters.covariances_)
-    assert GaussianMixture(3, init={"means": means}).fit(samples).score(samples) > model.score(samples)
+    assert GaussianMixture(3, init_params={"means": means}).fit(samples).score(samples) > model.score(samples)
 
 
 @every_classifier
 def test_initial_means_of_classifiers(Classifier):
     means = X[::15]
-    model = Classifier(init={"means": means}, max_iter=1, tol=0).fit(X, y)
+    model = Classifier(init_params={"means": means}, max_iter=1, tol=0).fit(X, y)
     nearest = means[cdist(X / X.std(axis=0), means / X.std(axis=0)).argmin(axis=1)]
     covariance = (X - nearest).T @ (X - nearest) / len(X) + 0.1 * np.diag(X.var(axis=0))
     covariances = covariance if model.covariance_type == "tied" else np.tile(covariance, (10, 1, 1))
-    expected = Classifier(init=(np.full((10, 3), 0.1), means, covariances), max_iter=1, tol=0).fit(X, y)
+    expected = Classifier(init_params=(np.full((10, 3), 0.1), means, covariances), max_iter=1, tol=0).fit(
+        X, y
+    )
     assert_allclose(model.blocks_[0].means, expected.blocks_[0].means, rtol=1e-8)
     assert model.n_components_ == 10
 

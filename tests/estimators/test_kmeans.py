@@ -11,7 +11,6 @@ from sklearn.cluster import KMeans as Peer
 from sklearn.datasets import load_iris
 
 from skem import GaussianMixture, KMeans
-from skem.engine.kmeans import assign
 from skem.engine.samples import Samples
 from skem.engine.seeds import SEEDS
 from skem.engine.threads import Workers
@@ -70,7 +69,7 @@ def test_files_are_read_in_chunks(tmp_path):
     for begin in range(0, len(samples), 50_000):
         samples[begin : begin + 50_000] = rng.standard_normal((50_000, 30), dtype=np.float32)
     init = np.full(2, 0.5), np.stack([np.full(30, -0.1), np.full(30, 0.1)]), np.repeat(np.eye(30)[None], 2, 0)
-    for model in (KMeans(5, random_state=0), GaussianMixture(2, init=init, tol=0)):
+    for model in (KMeans(5, random_state=0), GaussianMixture(2, init_params=init, tol=0)):
         model.set_params(max_iter=1).fit(samples[:1000])  # compiles
         tracemalloc.start()
         model.fit(samples)
@@ -148,19 +147,3 @@ def test_nearest_centre_to_the_last_digit(seed, K, m, dtype, spread, magnitude):
     rounding = 1e-15 * m * float(np.abs(samples).max())
     for labels in (model.labels_, model.predict(samples)):
         assert (distances[np.arange(700), labels] <= distances.min(axis=1) + rounding).all()
-
-
-def test_memory_layout():
-    samples = blobs(n=700)
-    first = KMeans(70, init=samples[:70], max_iter=3, tol=0).fit(samples)
-    other = KMeans(70, init=np.asfortranarray(samples[:70]), max_iter=3, tol=0).fit(
-        np.asfortranarray(samples)
-    )
-    assert_array_equal(other.labels_, first.labels_)
-    assert_allclose(other.cluster_centers_, first.cluster_centers_, rtol=1e-12, atol=1e-14)
-
-
-def test_first_of_equal_centres_is_taken():
-    samples = Samples.of_array(X, np.ones(len(X)), Workers())
-    labels, _ = assign(samples, np.repeat(X[[0, 60, 120]], 50, axis=0))
-    assert set(labels) == {0, 50, 100}

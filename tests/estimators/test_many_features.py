@@ -4,7 +4,6 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
 import skem
 
@@ -43,30 +42,8 @@ def test_memory_of_diagonal_models_is_linear_in_features(covariance_type):
 
     def classifiers():
         for init in ("class", "uniform"):
-            skem.PSKEMClassifier(2, init=init, **options).fit(X, y)
+            skem.PSKEMClassifier(2, init_params=init, **options).fit(X, y)
         skem.DiscriminativePSKEMClassifier(2, discriminative_iter=1, **options).fit(X, y)
 
     for function in (mixtures, classifiers):
         assert measured(function) < 8 * m**2 / 2, function
-
-
-@pytest.mark.parametrize("covariance_type", ["full", "diag"])
-def test_sampling_needs_no_covariance_per_sample(covariance_type):
-    m, n = 50, 4000
-    rng = np.random.default_rng(0)
-    covariance = np.cov(rng.normal(size=(3 * m, m)).T)
-    covariances = np.stack([covariance, 2 * covariance])
-    factors = np.linalg.cholesky(covariances)
-    if covariance_type == "diag":
-        covariances = np.einsum("kii->ki", covariances)
-        factors = np.sqrt(covariances)[:, :, None] * np.eye(m)
-    means = rng.normal(size=(2, m))
-    mixture = skem.GaussianMixture.from_parameters(
-        [0.3, 0.7], means, covariances, covariance_type=covariance_type
-    )
-    assert measured(lambda: mixture.sample(n, random_state=0)) < 8 * n * m**2 / 4
-    X, y = mixture.sample(100, random_state=0)
-    noise = np.random.RandomState(0)
-    noise.choice(2, size=100, p=[0.3, 0.7])
-    expected = means[y] + np.einsum("nij,nj->ni", factors[y], noise.standard_normal((100, m)))
-    assert_allclose(X, expected, rtol=1e-10, atol=1e-10)

@@ -2,14 +2,11 @@
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from sklearn.datasets import load_iris
 
 import skem
-from skem.datasets import ParquetRows
 from skem.images import Deskew, Reshape
 
 X, y = load_iris(return_X_y=True)
@@ -96,13 +93,13 @@ def test_masked_features(model):
         *(
             (lambda m=model: m.fit(X, y), "masked entries")
             for model in (
-                skem.GaussianMixture(3, init={"means": MASKED[::50]}),
-                skem.GaussianMixture(3, init={"labels": np.ma.masked_equal(y, 2)}),
-                skem.GaussianMixture(3, init=(np.ma.masked_less(INIT[0], 1), *INIT[1:])),
-                skem.SKEMClassifier(3, init={"means": MASKED[::50]}),
+                skem.GaussianMixture(3, init_params={"means": MASKED[::50]}),
+                skem.GaussianMixture(3, init_params={"labels": np.ma.masked_equal(y, 2)}),
+                skem.GaussianMixture(3, init_params=(np.ma.masked_less(INIT[0], 1), *INIT[1:])),
+                skem.SKEMClassifier(3, init_params={"means": MASKED[::50]}),
                 skem.KMeans(3, init=MASKED[::50]),
-                skem.SKEMClassifier(6, class_prior=np.ma.masked_less(INIT[0], 1)),
-                skem.SKEMClassifier(6, sharing=np.ma.masked_equal(np.eye(3), 0)),
+                skem.SKEMClassifier(6, priors=np.ma.masked_less(INIT[0], 1)),
+                skem.SKEMClassifier(6, options={"sharing": np.ma.masked_equal(np.eye(3), 0)}),
             )
         ),
     ],
@@ -122,31 +119,3 @@ def test_missing_labels(missing):
             model.fit(X, labels)
     with pytest.raises(ValueError, match=message):
         SKEM.fit(X, y).responsibilities(X, labels)
-
-
-@pytest.mark.parametrize("kind", ["string", "dictionary", "boolean"])
-def test_null_labels_in_a_file(tmp_path, kind):
-    column = pa.array([None if n == 70 else bool(label) for n, label in enumerate(y)])
-    if kind != "boolean":
-        column = pa.array([None if n == 70 else f"class {label}" for n, label in enumerate(y)])
-    column = column.dictionary_encode() if kind == "dictionary" else column
-    table = pa.table({"a": X[:, 0], "b": X[:, 1], "y": column})
-    pq.write_table(table, tmp_path / "iris.parquet", row_group_size=50)
-    samples, classes = (ParquetRows(tmp_path / "iris.parquet", names) for names in (["a", "b"], "y"))
-    with pytest.raises(ValueError, match=r"part 1 .*y contains 1 missing labels .* first in row 70"):
-        skem.SKEMClassifier(3).fit(samples, classes)
-
-
-def test_masked_dask_arrays():
-    da = pytest.importorskip("dask.array")
-    samples, labels = da.from_array(X, chunks=(50, -1)), da.from_array(y, chunks=50)
-    masked = da.from_array(MASKED, chunks=(50, -1))
-    for message, *arguments in (
-        (f"part 0 .*{HOLES.sum()} NaN", masked, labels),
-        (r"part 0 .*y has 50 masked entries", samples, da.ma.masked_equal(labels, 2)),
-        ("sample_weight nan in row 100", samples, labels, da.ma.masked_array(da.ones(150), labels == 2)),
-    ):
-        with pytest.raises(ValueError, match=message):
-            skem.SKEMClassifier(3).fit(*arguments)
-    model = SKEM.fit(X, y)
-    assert_allclose(model.score_samples(masked).compute(), model.score_samples(WITH_NAN))

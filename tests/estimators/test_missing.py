@@ -61,9 +61,9 @@ def test_iterations_match_a_loop_over_samples(covariance_type, ridge, sharing):
     weights = np.random.default_rng(1).uniform(0.5, 2, len(X))
     init, log_sharing = initial_parameters(covariance_type), 0.0
     options = {"covariance_type": covariance_type, "reg_covar": ridge, "standardize": False, "max_iter": 3}
-    model = SKEMClassifier(init=init, sharing=sharing, **options)
+    model = SKEMClassifier(init_params=init, options={"sharing": sharing}, **options)
     if sharing is not None:
-        model.set_params(groups=[[0, 3], [1], [2, 4]])
+        model.set_params(options={"sharing": sharing, "groups": [[0, 3], [1], [2, 4]]})
         log_sharing = np.log(np.where([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0], [0, 0, 1]], 1.0, sharing))
     model.fit(X, y, sample_weight=weights)
     pi, means, P, log_likelihoods = reference.em(
@@ -75,7 +75,7 @@ def test_iterations_match_a_loop_over_samples(covariance_type, ridge, sharing):
     assert_allclose(model.log_likelihood_, log_likelihoods, rtol=1e-8)
     # Samples without classes are of one class.
     init = initial_parameters(covariance_type, K=2, L=1)
-    mixture = GaussianMixture(2, init=(init[0][:, 0], *init[1:]), tol=0, **options)
+    mixture = GaussianMixture(2, init_params=(init[0][:, 0], *init[1:]), tol=0, **options)
     mixture.fit(X, sample_weight=weights)
     codes = np.zeros(len(X), dtype=int)
     pi, means, P, log_likelihoods = reference.em(
@@ -101,8 +101,8 @@ def test_objective_never_falls(seed, covariance_type, init, sharing, reg_covar, 
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(60, 3)) * 10.0 ** rng.integers(-2, 3, size=3)
     X, y = holes(X, share, seed), np.arange(60) % 2
-    options = {"covariance_type": covariance_type, "sharing": sharing, "reg_covar": reg_covar}
-    options |= {"init": init, "standardize": standardize, "max_iter": 8, "random_state": seed}
+    options = {"covariance_type": covariance_type, "options": {"sharing": sharing}, "reg_covar": reg_covar}
+    options |= {"init_params": init, "standardize": standardize, "max_iter": 8, "random_state": seed}
     model = PSKEMClassifier(4, n_blocks=2, **options).fit(X, y)
     assert (np.diff(model.objective_) >= -1e-9 * (1 + np.abs(model.objective_[1:]))).all()
     log_density = model.class_log_density(X)[np.arange(60), y]
@@ -112,7 +112,7 @@ def test_objective_never_falls(seed, covariance_type, init, sharing, reg_covar, 
 def test_threads_and_weights():
     X, weights = holes(np.tile(IRIS, (20, 1))), np.random.default_rng(0).integers(1, 3, 150)
     y = np.tile(SPECIES, 20)
-    options = {"n_blocks": 2, "max_iter": 4, "random_state": 0, "class_prior": "empirical"}
+    options = {"n_blocks": 2, "max_iter": 4, "random_state": 0, "priors": "empirical"}
     one, three = (PSKEMClassifier(6, n_jobs=n, **options).fit(X, y) for n in (1, 3))
     assert_array_equal(one.class_log_density(X), three.class_log_density(X))
     X, y = X[:150], y[:150]
@@ -127,9 +127,9 @@ def test_samples_without_a_feature_block():
     options = {"covariance_type": "diag", "standardize": False, "reg_covar": 0.01, "max_iter": 4}
     weights, means, covariances = initial_parameters("diag")
     inits = [(weights, means[:, i : i + 2], covariances[:, i : i + 2]) for i in (0, 2)]
-    both = PSKEMClassifier(n_blocks=2, init=inits, **options).fit(X, SPECIES)
+    both = PSKEMClassifier(n_blocks=2, init_params=inits, **options).fit(X, SPECIES)
     kept = ~np.isnan(X[:, 0])
-    first = SKEMClassifier(init=inits[0], **options).fit(X[kept, :2], SPECIES[kept])
+    first = SKEMClassifier(init_params=inits[0], **options).fit(X[kept, :2], SPECIES[kept])
     assert_allclose(both.blocks_[0].means, first.means_, rtol=1e-8)
     assert_allclose(both.blocks_[0].weights, first.weights_, rtol=1e-8, atol=1e-12)
 
@@ -153,7 +153,7 @@ def test_large_constant_features():
     X = holes(IRIS, 0.1, 0)
     for constant in 1e20 / np.arange(1, 6):
         X[:, 3] = np.where(np.isnan(X[:, 3]), np.nan, constant)
-        model = SKEMClassifier(5, init="kmeans", max_iter=5, random_state=0).fit(X, SPECIES)
+        model = SKEMClassifier(5, init_params="kmeans", max_iter=5, random_state=0).fit(X, SPECIES)
         assert_array_equal(model.blocks_[0].means[:, 3], constant)
         assert (model.blocks_[0].covariances[:, 3, 3] < 1).all()
 
@@ -183,7 +183,7 @@ def test_discriminative_training_uses_complete_samples():
     "model",
     [
         SKEMClassifier(6, random_state=0),
-        SKEMClassifier(6, init="uniform", random_state=0),
+        SKEMClassifier(6, init_params="uniform", random_state=0),
         PSKEMClassifier(6, n_blocks=2, random_state=0),
         MDAClassifier(6, random_state=0),
         DiscriminativePSKEMClassifier(random_state=0),
@@ -215,21 +215,19 @@ def test_an_unknown_feature_of_a_class_spreads_as_in_all_samples():
 @pytest.mark.parametrize(
     "model",
     [
-        SKEMClassifier(7, covariance_type="tied", init="sample", standardize=False),
+        SKEMClassifier(7, covariance_type="tied", init_params="sample", standardize=False),
         PSKEMClassifier(7, n_blocks=2, arrangement="random"),
-        PSKEMClassifier(6, arrangement=[[0, 1, 2], [1, 3], [2]], init="uniform"),
+        PSKEMClassifier(6, arrangement=[[0, 1, 2], [1, 3], [2]], init_params="uniform"),
         PRBFClassifier(6, sharing=0.25, covariance_type="diag", tol=0),
     ],
     ids=str,
 )
 def test_predictions_of_classifiers(model):
     X = IRIS * [1, 10, 1, 0.1]
-    model.set_params(max_iter=5, random_state=0, class_prior=[0.5, 0.2, 0.3]).fit(X, NAMES)
+    model.set_params(max_iter=5, random_state=0, priors=[0.5, 0.2, 0.3]).fit(X, NAMES)
     samples = np.vstack([holes(X[::3], 0.5), X[:3], np.full((1, 4), np.nan), [[np.nan, np.nan, 5.0, 0.2]]])
     codes = np.resize(SPECIES, len(samples))
     responsibilities = model.responsibilities(samples, np.resize(NAMES, len(samples)))
-    if not isinstance(responsibilities, list):
-        responsibilities = [responsibilities]
     expected = 0.0
     for found, columns, block in zip(responsibilities, model.block_indices_, model.blocks_, strict=True):
         P = dense(block.covariances, *block.means.shape)
@@ -241,13 +239,13 @@ def test_predictions_of_classifiers(model):
         wanted = np.exp(log_joint - logsumexp(log_joint, axis=1, keepdims=True))
         assert_allclose(found, wanted, rtol=1e-7, atol=1e-9)
     assert_allclose(model.class_log_density(samples), expected, rtol=1e-8, atol=1e-8)
-    joint = expected + np.log(model.class_prior_)
+    joint = expected + np.log(model.priors_)
     assert_allclose(model.score_samples(samples), logsumexp(joint, axis=1), rtol=1e-8, atol=1e-8)
     posterior = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
     assert_allclose(model.predict_proba(samples), posterior, rtol=1e-7, atol=1e-9)
     assert_array_equal(model.predict(samples), model.classes_[posterior.argmax(axis=1)])
     # The posterior of a sample without any value is the class prior.
-    assert_allclose(model.predict_proba(samples)[-2], model.class_prior_, rtol=1e-12)
+    assert_allclose(model.predict_proba(samples)[-2], model.priors_, rtol=1e-12)
 
 
 @pytest.mark.parametrize("covariance_type", TYPES)

@@ -28,7 +28,7 @@ def test_clusters_are_counted(criterion):
 def test_criteria_are_those_of_each_mixture():
     weights = np.random.default_rng(0).integers(1, 3, len(X))
     path = GaussianMixturePath(n_components=(2, 3), random_state=0).fit(X, sample_weight=weights)
-    table = pd.DataFrame(path.results_)
+    table = pd.DataFrame(path.cv_results_)
     assert table["covariance_type"].tolist() == [t for t in TYPES for _ in (2, 3)]
     best = path.best_estimator_
     row = table[
@@ -51,10 +51,10 @@ def test_held_out_samples_are_not_fitted():
     test = np.zeros(150, dtype=bool)
     test[np.random.RandomState(3).permutation(150)[:30]] = True
     alone = GaussianMixture(1).fit(X[~test])
-    assert_allclose(path.results_["held_out"][0], alone.score(X[test]))
+    assert_allclose(path.cv_results_["held_out"][0], alone.score(X[test]))
     best = path.best_estimator_
     assert best.n_components == 2
-    assert best.init == "k-means++"
+    assert best.init_params == "k-means++"
     # The chosen mixture is fitted to all samples.
     assert_allclose(best.log_likelihood_[-1], best.score(X))
 
@@ -66,14 +66,14 @@ def test_results_do_not_depend_on_threads(criterion):
         for n in (1, 3)
     ]
     for name in ("objective", criterion):
-        assert_array_equal(fits[0].results_[name], fits[1].results_[name])
+        assert_array_equal(fits[0].cv_results_[name], fits[1].cv_results_[name])
     assert_array_equal(fits[0].best_estimator_.means_, fits[1].best_estimator_.means_)
 
 
 @pytest.mark.parametrize("criterion", ["bic", "held_out"])
 def test_impossible_sizes_have_no_score(criterion):
     path = GaussianMixturePath(criterion=criterion, random_state=0).fit(X[:6])
-    table = pd.DataFrame(path.results_)
+    table = pd.DataFrame(path.cv_results_)
     fitted = table["n_components"] <= len(X[:6]) - (criterion == "held_out")
     assert len(table) == 24
     assert_array_equal(table["objective"].isna(), ~fitted)
@@ -86,7 +86,7 @@ def test_identical_samples_are_no_cluster():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + 6])
     X = np.vstack([X, np.repeat(X[:1], 10, axis=0)])
-    path = GaussianMixturePath(GaussianMixture(init="kmeans"), random_state=0).fit(X)
-    table = pd.DataFrame(path.results_)
+    path = GaussianMixturePath(GaussianMixture(init_params="kmeans"), random_state=0).fit(X)
+    table = pd.DataFrame(path.cv_results_)
     assert path.best_estimator_.n_components == 2
     assert table.loc[table["bic"].idxmin(), "admissible"] == False  # noqa: E712 (a NumPy boolean)

@@ -12,7 +12,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from dask.sizeof import sizeof
 from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -20,7 +19,6 @@ from sklearn.base import clone
 import skem
 from skem.datasets import ParquetRows
 from skem.engine.parts import PART_ROWS
-from skem.engine.rows import sort_by_class
 
 N, M, K = 2 * PART_ROWS + 12_345, 4, 4
 NAMES = ["a", "b", "c", "d"]
@@ -55,16 +53,16 @@ def given_init(L=3):
 
 
 MODELS = {
-    "skem": skem.SKEMClassifier(K, init=given_init(), max_iter=4, n_jobs=2, class_prior="empirical"),
-    "pskem": skem.PSKEMClassifier(3, n_blocks=2, init="uniform", max_iter=2, random_state=0),
-    "prbf": skem.PRBFClassifier(K, init=given_init(), sharing=0.3, max_iter=2, standardize=False),
+    "skem": skem.SKEMClassifier(K, init_params=given_init(), max_iter=4, n_jobs=2, priors="empirical"),
+    "pskem": skem.PSKEMClassifier(3, n_blocks=2, init_params="uniform", max_iter=2, random_state=0),
+    "prbf": skem.PRBFClassifier(K, init_params=given_init(), sharing=0.3, max_iter=2, standardize=False),
 }
 SKEM = MODELS["skem"]
 
 
 def parameters(model):
     arrays = [getattr(block, name) for block in model.blocks_ for name in ("weights", "means", "covariances")]
-    return [*arrays, model.log_likelihood_, model.objective_, model.class_prior_]
+    return [*arrays, model.log_likelihood_, model.objective_, model.priors_]
 
 
 def assert_same_bits(one, other):
@@ -147,16 +145,10 @@ def test_client_that_goes_away(data, leave):
             next(iterations)
 
 
-def test_workers_know_the_size_of_a_part():
-    X, weights = np.zeros((1000, M), np.float32), np.ones(1000)
-    part = sort_by_class(X, None, weights, np.zeros(M), np.ones(M), keep=True)
-    assert sizeof(part) == pytest.approx(2 * X.nbytes + weights.nbytes, abs=100)
-
-
 @pytest.mark.parametrize("init", ["class_kmeans", "sample", "k-means++"])
 def test_small_collections_are_initialised_as_in_memory(data, init):
     X, y, w = (array[-3000:] for array in data)
-    model = skem.SKEMClassifier(K, init=init, max_iter=2, random_state=0)
+    model = skem.SKEMClassifier(K, init_params=init, max_iter=2, random_state=0)
     assert_same_bits(clone(model).fit(*chunked(X, y, w)), clone(model).fit(X, y, w))
 
 
@@ -170,11 +162,11 @@ def test_large_collections_are_initialised_from_a_sample(data):
 def test_samples_without_weight_are_left_out(data):
     X, y, w = data
     w = np.where((y == 1) | (np.arange(N) < PART_ROWS), 0.0, w)  # a class, and all samples of a part
-    model = clone(SKEM).set_params(init=given_init(2), reg_covar=0.1).fit(*chunked(X, y, w))
+    model = clone(SKEM).set_params(init_params=given_init(2), reg_covar=0.1).fit(*chunked(X, y, w))
     expected = clone(model).fit(X[w > 0], y[w > 0], w[w > 0])
     assert_array_equal(model.classes_, [0, 2])
     assert_allclose(model.objective_, expected.objective_, rtol=1e-6)
-    assert_allclose(model.class_prior_, expected.class_prior_)
+    assert_allclose(model.priors_, expected.priors_)
     # Negligible weights count as none.
     X, y, w = X[-3000:], y[-3000:], np.where(np.arange(3000) < 100, 1e-40, 1.0)
     model, collection = clone(SKEM), chunked(X, y, w)
@@ -281,19 +273,6 @@ def test_files_have_the_bits_of_an_array_in_memory(file, frame):
     assert_same_bits(model.fit(X, frame["label"], w), expected)
     assert model.feature_names_in_.tolist() == NAMES
     assert_array_equal(np.asarray(X), frame[NAMES])
-
-
-def test_rare_classes_in_a_large_collection_get_their_components():
-    X = np.random.default_rng(0).normal(size=(200_040, 1))
-    y = np.zeros(len(X), int)
-    y[::5001] = 1
-    model = skem.SKEMClassifier({0: 1, 1: 32}, max_iter=1, random_state=0)
-    assert (
-        model.fit(
-            *(da.from_array(array, chunks=(50_000, -1)[: array.ndim]) for array in (X, y))
-        ).n_components_
-        == 33
-    )
 
 
 @pytest.mark.parametrize("n_components", [None, {0: 2, 1: 2, 2: 5}])

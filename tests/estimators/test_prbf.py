@@ -16,7 +16,7 @@ from skem import (
 from skem.engine.covariances import COVARIANCE_TYPES
 
 TYPES = list(COVARIANCE_TYPES)
-PLAIN = {"reg_covar": 0.0, "variance_floor": 0.0, "standardize": False, "tol": 0.0, "class_prior": "uniform"}
+PLAIN = {"reg_covar": 0.0, "variance_floor": 0.0, "standardize": False, "tol": 0.0, "priors": "uniform"}
 every_type = pytest.mark.parametrize("covariance_type", TYPES)
 
 
@@ -32,9 +32,11 @@ def initial_parameters(K, L, m, covariance_type, seed=0):
 def test_lambda_one_is_skem(covariance_type):
     X, y = overlapping_classes()
     init = initial_parameters(7, 3, 3, covariance_type)
-    ours = PRBFClassifier(sharing=1.0, covariance_type=covariance_type, init=init, max_iter=20, **PLAIN)
+    ours = PRBFClassifier(
+        sharing=1.0, covariance_type=covariance_type, init_params=init, max_iter=20, **PLAIN
+    )
     skem = SKEMClassifier(
-        covariance_type=covariance_type, init=init, max_iter=20, reg_covar=0.0, standardize=False
+        covariance_type=covariance_type, init_params=init, max_iter=20, reg_covar=0.0, standardize=False
     )
     ours.fit(X, y), skem.fit(X, y)
     assert_allclose(ours.weights_, skem.weights_, rtol=1e-8, atol=1e-12)
@@ -52,16 +54,16 @@ def test_lambda_zero_is_a_mixture_per_class(covariance_type, groups):
     weights, means, covariances = initial_parameters(7, 3, 3, covariance_type)
     ours = PRBFClassifier(
         sharing=0.0,
-        groups=groups,
+        options={"groups": groups},
         covariance_type=covariance_type,
-        init=(weights, means, covariances),
+        init_params=(weights, means, covariances),
         max_iter=20,
         **PLAIN,
     ).fit(X, y)
     for c, group in enumerate(ours.groups_):
         init = weights[group, c] / weights[group, c].sum(), means[group], covariances[group]
         mixture = GaussianMixture(
-            len(group), covariance_type=covariance_type, init=init, max_iter=20, tol=0.0, reg_covar=0.0
+            len(group), covariance_type=covariance_type, init_params=init, max_iter=20, tol=0.0, reg_covar=0.0
         ).fit(X[y == c])
         assert_allclose(ours.weights_[group, c], mixture.weights_, rtol=1e-8)
         assert_allclose(ours.means_[group], mixture.means_, rtol=1e-8, atol=1e-9)
@@ -112,9 +114,9 @@ def test_passes_are_the_equations_of_the_paper(sharing):
         lambdas[group] = row
     model = PRBFClassifier(
         sharing=sharing,
-        groups=groups,
+        options={"groups": groups},
         covariance_type="spherical",
-        init=(weights, means, variances),
+        init_params=(weights, means, variances),
         max_iter=4,
         **PLAIN,
     ).fit(X, y)
@@ -136,14 +138,16 @@ def test_the_class_prior_is_that_of_the_data():
     """Eq. 10."""
     X, y = overlapping_classes()
     model = PRBFClassifier(6, random_state=0).fit(X, y)
-    assert_allclose(model.class_prior_, np.bincount(y) / len(y))
+    assert_allclose(model.priors_, np.bincount(y) / len(y))
 
 
 def test_a_kernel_is_the_mean_of_what_the_classes_would_make_of_it():
     """Eqs. 22 and 26: w_j = sum_k P(C_k|j) w_jk, with P(C_k|j) that sum to one."""
     X, y = overlapping_classes()
     weights, means, covariances = initial_parameters(5, 3, 3, "full")
-    model = PRBFClassifier(sharing=1.0, init=(weights, means, covariances), max_iter=1, **PLAIN).fit(X, y)
+    model = PRBFClassifier(sharing=1.0, init_params=(weights, means, covariances), max_iter=1, **PLAIN).fit(
+        X, y
+    )
     p = np.stack(
         [multivariate_normal(mu, P).pdf(X) for mu, P in zip(means, covariances, strict=True)], axis=1
     )
@@ -205,7 +209,7 @@ def test_the_penalised_likelihood_never_falls(data):
         )
     model = PRBFClassifier(
         sharing=sharing,
-        groups=groups,
+        options={"groups": groups},
         covariance_type="spherical",
         standardize=data.draw(st.booleans()),
         reg_covar=0.0,
@@ -239,4 +243,4 @@ def test_warm_start_with_another_lambda():
     for c, group in enumerate(model.groups_):
         assert not np.delete(model.weights_[:, c], group).any()
     with pytest.raises(ValueError, match="groups changed"):
-        model.set_params(groups=[[0], [1, 2, 3], [4, 5, 6, 7, 8]]).fit(X, y)
+        model.set_params(options={"groups": [[0], [1, 2, 3], [4, 5, 6, 7, 8]]}).fit(X, y)

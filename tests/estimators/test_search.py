@@ -140,7 +140,7 @@ def test_search_for_em_alone():
     search = DiscriminativePSKEMClassifierCV(
         DiscriminativePSKEMClassifier(discriminative_iter=0), cv=2, random_state=0
     ).fit(X, y)
-    assert set(search.results_["strength"]) == {np.inf}
+    assert set(search.cv_results_["strength"]) == {np.inf}
     assert search.best_estimator_.n_discriminative_iter_ == 0
     assert search.score(X, y) > 0.9
 
@@ -165,7 +165,7 @@ def test_splits_keep_two_training_samples_of_each_class():
 def test_split_of_a_classifier(covariance_type):
     """Weights of classes and means stay, densities nearly."""
     X, y = load_wine(return_X_y=True)
-    model = SKEMClassifier(6, init="sample", covariance_type=covariance_type, random_state=0).fit(X, y)
+    model = SKEMClassifier(6, init_params="sample", covariance_type=covariance_type, random_state=0).fit(X, y)
     (arrays,) = split(model, 9)
     weights, means, _ = arrays
     assert weights.shape == (9, 3)
@@ -186,5 +186,5 @@ def test_split_of_a_mixture(covariance_type, standardize):
     assert_allclose(weights.sum(), 1)
     assert_allclose(weights @ means, model.weights_ @ model.means_)
     assert len(model.weights_) == 2
-    more = GaussianMixture(5, init=(weights, means, covariances), max_iter=60, **options).fit(X)
+    more = GaussianMixture(5, init_params=(weights, means, covariances), max_iter=60, **options).fit(X)
     assert more.lower_bound_ > model.lower_bound_

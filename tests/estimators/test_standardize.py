@@ -77,21 +77,6 @@ def test_limits():
     assert limits[0, 3] < -1e300
 
 
-def test_limits_depend_on_ratios_of_weights():
-    rng, wine = np.random.default_rng(0), load_wine().data
-    weights = rng.integers(1, 4, len(wine))
-    expected = _units.robust_limits(np.repeat(wine, weights, axis=0), np.ones(weights.sum()))
-    for unit in rng.uniform(0.1, 1.0, 20):
-        assert_allclose(_units.robust_limits(wine, weights * unit), expected, rtol=1e-12)
-
-
-def test_limits_of_many_samples_of_alternating_classes(monkeypatch):
-    monkeypatch.setattr(_units, "QUANTILE_SAMPLES", 100)
-    samples = np.random.default_rng(0).normal(size=(1000, 2)) + 10.0 * (np.arange(1000) % 2)[:, None]
-    model = skem.GaussianMixture(2, standardize="robust", random_state=0).fit(samples)
-    assert_allclose(np.sort(model.means_, axis=0), [[0.0, 0.0], [10.0, 10.0]], atol=0.2)
-
-
 def test_densities_are_those_of_the_fitted_mixture():
     """A density has no limits: a far sample has the tail of the Gaussians."""
     model = robust(CLASSIFIERS[0]).fit(with_outliers(X), Y)
@@ -99,8 +84,8 @@ def test_densities_are_those_of_the_fitted_mixture():
     components = [
         multivariate_normal(*pair).logpdf(far) for pair in zip(model.means_, model.covariances_, strict=True)
     ]
-    joint = logsumexp(np.array(components).T[:, :, None], b=model.weights_ * model.class_prior_, axis=1)
-    assert_allclose(model.class_log_density(far) + np.log(model.class_prior_), joint, rtol=1e-6)
+    joint = logsumexp(np.array(components).T[:, :, None], b=model.weights_ * model.priors_, axis=1)
+    assert_allclose(model.class_log_density(far) + np.log(model.priors_), joint, rtol=1e-6)
     assert_allclose(model.score_samples(far), logsumexp(joint, axis=1), rtol=1e-6)
 
 
@@ -112,18 +97,6 @@ def test_values_beyond_the_limits_do_not_matter_to_predictions(model):
     assert_array_equal(fitted.predict_log_proba(far), fitted.predict_log_proba(farther))
     assert_array_equal(fitted.predict(far), fitted.predict(farther))
     assert fitted.predict_log_proba(farther).min() > -1e4
-
-
-@pytest.mark.parametrize("missing", [False, True])
-def test_weight_of_two_is_two_samples(missing):
-    samples, weights = with_outliers(X), np.random.default_rng(0).integers(1, 4, len(X))
-    if missing:
-        samples[::7, 1] = np.nan
-    model = skem.SKEMClassifier(init=[(np.full((3, 3), 1 / 3), X[[0, 60, 120]], np.stack([np.eye(4)] * 3))])
-    model = robust(model, max_iter=5)
-    weighted = model.fit(samples, Y, weights).predict_log_proba(X)
-    repeated = robust(model).fit(np.repeat(samples, weights, axis=0), np.repeat(Y, weights))
-    assert_allclose(weighted, repeated.predict_log_proba(X), rtol=1e-7, atol=1e-9)
 
 
 def test_samples_outside_memory(monkeypatch):
@@ -171,5 +144,5 @@ def test_far_samples(model, standardize):
     assert np.isfinite(decision).all()
     assert_allclose(proba.sum(axis=1), 1.0, rtol=1e-12)
     if isinstance(model, skem.DiscriminativePSKEMClassifier):
-        least = np.log(fitted.background_ * fitted.class_prior_.min())
+        least = np.log(fitted.background_ * fitted.priors_.min())
         assert log_proba.min() >= least - 1e-9

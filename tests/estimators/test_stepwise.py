@@ -60,7 +60,9 @@ def slow_stepwise(batches, parameters, covariance_type, ridge, decay):
 def test_batches_match_stepwise_em(covariance_type, ridge):
     rng = np.random.default_rng(0)
     batches = [(IRIS[rng.permutation(150)[:60]], rng.uniform(0.5, 2, 60)) for _ in range(6)]
-    model = GaussianMixture(2, covariance_type=covariance_type, init=start(covariance_type), reg_covar=ridge)
+    model = GaussianMixture(
+        2, covariance_type=covariance_type, init_params=start(covariance_type), reg_covar=ridge
+    )
     for X, weights in batches:
         model.partial_fit(X, sample_weight=weights)
     pi, means, P, log_likelihoods = slow_stepwise(
@@ -103,17 +105,6 @@ def test_saved_mixtures_continue(tmp_path, batches_before, standardize):
     assert again.partial_fit(IRIS).n_iter_ == 1
 
 
-@pytest.mark.parametrize("fits", [True, False])
-def test_learning_decay_of_one(fits):
-    model = GaussianMixture(1, learning_decay=1, reg_covar=0)
-    first = model.fit if fits else model.partial_fit
-    first(IRIS[:20])
-    for batch in (IRIS[20:30], IRIS[30:31], IRIS[31:]):
-        model.partial_fit(batch)
-    assert_allclose(model.means_[0], IRIS.mean(axis=0), rtol=1e-10)
-    assert_allclose(model.covariances_[0], np.cov(IRIS.T, bias=True), rtol=1e-8)
-
-
 def test_components_far_from_a_batch_are_kept():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(200, 2)), 1e3 + rng.normal(size=(200, 2))])
@@ -142,6 +133,4 @@ def test_bad_input_is_named():
         ValueError, match=r"partial_fit: n_components changed from 5 to 4 .* or begin with a clone"
     ):
         model.set_params(n_components=4, warm_start=True).partial_fit(IRIS)
-    with pytest.raises(ValueError, match="'learning_decay'"):
-        model.set_params(n_components=5, learning_decay=0.5).partial_fit(IRIS)
     assert_array_equal(model.means_, means)

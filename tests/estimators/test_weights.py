@@ -1,7 +1,6 @@
 """Sample weights: samples that count more than once, or not at all."""
 
 import warnings
-from inspect import signature
 
 import numpy as np
 import pytest
@@ -9,7 +8,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 
-import skem
 from skem import (
     DensityOutlierDetector,
     DiscriminativePSKEMClassifier,
@@ -38,7 +36,7 @@ def assert_same(model, expected, rtol=1e-9):
 @pytest.mark.parametrize(("init", "standardize"), [("sample", True), ("kmeans", False), ("k-means++", True)])
 def test_weight_of_two_is_two_samples(covariance_type, init, standardize):
     weights = np.random.default_rng(0).integers(0, 4, len(X))
-    options = {"covariance_type": covariance_type, "init": init, "standardize": standardize} | QUICK
+    options = {"covariance_type": covariance_type, "init_params": init, "standardize": standardize} | QUICK
     weighted, repeated = (GaussianMixture(3, reg_covar=1e-3, **options) for _ in range(2))
     copies = np.repeat(X, weights, axis=0)
     assert_same(weighted.fit(X, sample_weight=weights), repeated.fit(copies))
@@ -71,15 +69,6 @@ def test_only_ratios_of_weights_matter(model, weight):
         warnings.simplefilter("error")
         weighted = clone(model).fit(X, SPECIES, np.full(150, weight))
     assert_allclose(weighted.objective_, plain.objective_, rtol=1e-12)
-
-
-@pytest.mark.filterwarnings("ignore:SDGMClassifier did not converge")
-def test_one_weight_for_all_samples():
-    twice = KMeans(3, random_state=0).fit(X, sample_weight=2.0)
-    assert_allclose(twice.inertia_, 2 * KMeans(3, random_state=0).fit(X).inertia_)
-    one = SDGMClassifier(1, max_iter=5, random_state=0).fit(X, SPECIES, sample_weight=2.0)
-    copies = SDGMClassifier(1, max_iter=5, random_state=0).fit(np.r_[X, X], np.r_[SPECIES, SPECIES])
-    assert_array_equal(one.coef_, copies.coef_)
 
 
 @pytest.mark.filterwarnings("error")
@@ -138,14 +127,6 @@ def test_whole_numbers_are_no_special_weights(model):
     if model in REPEATABLE:
         repeated = values(model, np.repeat(odd, 2, axis=0), np.repeat(labels, 2))
         assert_allclose(repeated, two, rtol=1e-9, atol=1e-11)
-
-
-def test_every_estimator_is_in_the_test_of_weights():
-    named = {getattr(skem, name) for name in skem.__all__}
-    weighted = {
-        each for each in named if hasattr(each, "fit") and "sample_weight" in signature(each.fit).parameters
-    }
-    assert weighted == set(map(type, REPEATABLE + SPLITTING))
 
 
 def test_rounding_does_not_choose_a_median():

@@ -92,7 +92,7 @@ def written_out(how: Any, ends: bool) -> Iterator[tuple[str, str, dict[str, Any]
     if ends:
         lists = {key: _ends(values) for key, values in lists.items()}
     large = len(lists["partition"]) > 1 and not ends
-    has_blocks = how["model"] in MODELS and "n_blocks" in MODELS[how["model"]].parameters()
+    has_blocks = how["model"] in ("pskem", "mda")
     for values in product(*lists.values()):
         point = dict(zip(lists, values, strict=True))
         n_blocks, size = blocks_of(partition := point["partition"])
@@ -133,9 +133,9 @@ def _faults_of(setting: Setting) -> Iterator[str]:
         return
     if setting.n_features > n_features(spec):
         yield f"n_features is {setting.n_features}; {setting.dataset} has {n_features(spec)}"
-    init, n_classes = params.get("init", "class"), datasets.describe(spec["source"])["n_classes"]
+    init, n_classes = params.get("init_params", "class"), datasets.describe(spec["source"])["n_classes"]
     if is_ours and init.startswith("class") and 1 < params.get("n_components", n_classes) < n_classes:
-        yield f"n_components is {params['n_components']}; init {init!r} needs one for each of {n_classes} classes"
+        yield f"n_components is {params['n_components']}; init_params {init!r} needs one for each of {n_classes} classes"
     if spec["recipe"] != "table" and (keys := spec.keys() & {"folds", "scale"}):
         yield f"{setting.dataset} is no table; leave out {', '.join(sorted(keys))}"
 

@@ -27,13 +27,13 @@ class Values(TypedDict, total=False):
     n_blocks: Count
     arrangement: Literal["sequential", "interleaved", "random"]
     covariance_type: Literal["full", "tied", "diag", "spherical"]
-    init: Literal["uniform", "sample", "kmeans", "em", "class", "class_kmeans"]
+    init_params: Literal["uniform", "sample", "kmeans", "em", "class", "class_kmeans"]
     init_spread: NonNegativeFloat
     init_scale: PositiveFloat
     sharing: Annotated[float, Field(ge=0, le=1)]
     standardize: bool
     reg_covar: NonNegativeFloat
-    class_prior: Literal["uniform", "empirical"]
+    priors: Literal["uniform", "empirical"]
     tol: NonNegativeFloat
 
 

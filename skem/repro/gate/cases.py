@@ -78,7 +78,7 @@ def _mixtures(dataset: str, X: NDArray[Any], runs: int) -> Record:
             model = GaussianMixture(
                 MIXTURES[dataset]["n_components"],
                 covariance_type=covariance_type,
-                init="sample",
+                init_params="sample",
                 reg_covar=1e-3,
                 max_iter=50,
                 random_state=splits.seed(SEED, dataset, run, "mixture"),

@@ -38,7 +38,7 @@ sdgm = partial(skem.SDGMClassifier, 2)
 ESTIMATORS: dict[str, Callable[..., Any]] = {
     "discriminative/ebw": discriminative,
     "discriminative/batches": partial(
-        discriminative, batch_size=100, feature_noise=0.1, smoothing=0.01, strength=0.03
+        discriminative, batch_size=100, strength=0.03, options={"feature_noise": 0.1, "smoothing": 0.01}
     ),
     "discriminative/auto": partial(discriminative, strength="auto", covariance_type="diag"),
     "k-means/euclidean": partial(skem.KMeans, 12),
@@ -61,7 +61,7 @@ ESTIMATORS: dict[str, Callable[..., Any]] = {
     "sdgm/primal": partial(sdgm, form="primal", max_iter=30),
     "sdgm/rbf": partial(sdgm, kernel="rbf", max_iter=5, em_iter=5),
     "skem/early stopping": partial(skem.SKEMClassifier, 20, early_stopping=True),
-    "skem/sharing": partial(skem.SKEMClassifier, 20, sharing=0.3, max_iter=10),
+    "skem/sharing": partial(skem.SKEMClassifier, 20, options={"sharing": 0.3}, max_iter=10),
 }
 
 RECIPES = {

@@ -68,7 +68,12 @@ def raise_unless_discriminant_analysis() -> None:
     for covariance_type, (covariances, peer) in peers.items():
         init = np.eye(3), means, covariances
         ours = skem.SKEMClassifier(
-            3, covariance_type=covariance_type, init=init, reg_covar=0.0, max_iter=1, class_prior="empirical"
+            3,
+            covariance_type=covariance_type,
+            init_params=init,
+            reg_covar=0.0,
+            max_iter=1,
+            priors="empirical",
         )
         probabilities = [model.fit(X, y).predict_proba(X) for model in (ours, peer)]
         difference = np.abs(np.subtract(*probabilities)).max()

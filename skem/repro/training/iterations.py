@@ -56,7 +56,7 @@ def train(
 ) -> tuple[Rows, Rows, NDArray[np.int16]]:
     """Fit a model and evaluate it after every iteration; a baseline at each point of its grid, the preset last.
 
-    ``init`` may also be "em": the weights, means and covariances of an ordinary Gaussian mixture fitted to each block,
+    ``init_params`` may also be "em": the weights, means and covariances of an ordinary Gaussian mixture fitted to each block,
     whatever the class, by ten iterations from k-means.
 
     Returns the history, the wall and CPU seconds of the iterations without the evaluation (a row per iteration each), and test
@@ -102,9 +102,9 @@ def _iterations(
     trial: Trial, model: str, params: dict[str, Any], random_state: int
 ) -> Iterator[tuple[Any, dict[str, Any]]]:
     """Yield the estimator after each iteration of EM, and quantities of its parameters."""
-    if params.get("init") == "em":
-        params = params | {"init": _ordinary_mixtures(trial, params, random_state)}
-    estimator = MODELS[model].load()(random_state=random_state, **params)
+    if params.get("init_params") == "em":
+        params = params | {"init_params": _ordinary_mixtures(trial, params, random_state)}
+    estimator = MODELS[model].build(random_state=random_state, **params)
     kept = 0
     previous: list[Any] = []
     for fitted in estimator.fit_iterations(trial.X_train, trial.y_train):
@@ -150,7 +150,7 @@ def _ordinary_mixtures(trial: Trial, params: dict[str, Any], random_state: int) 
     for columns in np.array_split(np.arange(trial.X_train.shape[1]), params.get("n_blocks", 1)):
         mixture = GaussianMixture(
             params["n_components"],
-            init="kmeans",
+            init_params="kmeans",
             max_iter=10,
             tol=0.0,
             reg_covar=params["reg_covar"],

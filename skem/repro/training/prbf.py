@@ -50,7 +50,8 @@ class PRBFEnsemble(ClassifierMixin, BaseEstimator):
     @classmethod
     def of(cls, estimators: Sequence[PRBFClassifier]) -> PRBFEnsemble:
         """Make an ensemble of models that are already fitted to the same samples."""
-        ensemble = cls(estimators[0], sharings=[model.sharing for model in estimators])
+        sharings: list[Any] = [model.sharing for model in estimators]
+        ensemble = cls(estimators[0], sharings=sharings)
         ensemble.estimators_, ensemble.classes_ = list(estimators), estimators[0].classes_
         return ensemble
 
@@ -144,6 +145,7 @@ class PRBFClassifierCV(ClassifierMixin, BaseEstimator):
         else:
             first = clone(estimator).set_params(sharing=max(self.sharings)).fit(X, y)
             self.best_estimator_ = first.set_params(sharing=self.sharing_, warm_start=True).fit(X, y)
+        self.best_estimator_.set_params(warm_start=False)
         self.classes_ = self.best_estimator_.classes_
         return self
 

@@ -91,7 +91,7 @@ class PSKEMClassifierCV(ClassifierMixin, BaseEstimator):
                     break
             if not paths.best_steps:
                 raise none_fitted("candidates can be fitted in every split", paths.errors)
-            model = None
+            model: Any = None
             for step in paths.best_steps:
                 model = _initialised(estimator, step, model).fit(*data)
         self.best_estimator_ = model
@@ -192,5 +192,5 @@ def _initialised(estimator: Any, step: Step, before: Any) -> Any:
             # The same components, of which rare classes may have fewer than K asks for.
             K = before.n_components_
             model.set_params(n_components=K, max_iter=-(-estimator.max_iter // 3))
-        model.set_params(init=split(before, K))
+        model.set_params(init_params=split(before, K))
     return model

@@ -30,7 +30,10 @@ class GaussianKernels(TransformerMixin, BaseEstimator):
 
     def fit(self, X: ArrayLike, y: object = None) -> GaussianKernels:
         mixture = GaussianMixture(
-            self.n_components, covariance_type="spherical", init="kmeans", random_state=self.random_state
+            self.n_components,
+            covariance_type="spherical",
+            init_params="kmeans",
+            random_state=self.random_state,
         ).fit(np.asarray(X, dtype=np.float64))
         self.means_, self._variance = mixture.means_, mixture.covariances_
         if len(self.means_) > 1:

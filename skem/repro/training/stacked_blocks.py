@@ -12,6 +12,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from skem.estimators._options import nested
 from skem.estimators.pskem import PSKEMClassifier
 from skem.repro.training.gaussian_mixtures import PosteriorClassifier
 
@@ -35,7 +36,7 @@ class StackedBlocks(PosteriorClassifier):
         X_train, X_held, y_train, y_held = train_test_split(
             X, y, test_size=self.validation_fraction, stratify=y, random_state=self.random_state
         )
-        model = PSKEMClassifier(**(self.params or {}), random_state=self.random_state)
+        model = PSKEMClassifier(**nested(self.params or {}), random_state=self.random_state)
         self.model_ = model.fit(X_train, y_train)
         logistic = LogisticRegression(C=0.01, max_iter=200)
         self.weights_ = make_pipeline(StandardScaler(), logistic).fit(self._log_densities(X_held), y_held)

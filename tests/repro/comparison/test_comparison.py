@@ -1,6 +1,5 @@
 """Classifiers on images, tables and outliers: measurements, ranks, figures, and messages about the configuration."""
 
-import inspect
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +14,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import log_loss
 
 from skem import PSKEMClassifier
+from skem.estimators._options import SHARED_KERNEL
 from skem.images import Deskew, UnitRange, WindowPCA
 from skem.repro.comparison import configuration, figures, images, jobs, measurement, pages, summary, tables
 from skem.repro.config import experiments
@@ -228,7 +228,7 @@ def test_pskem_as_in_the_paper_has_the_configurations_of_the_paper(settings):
         assert job["n_features"] == own["n_features"]
         assert job["params"]["max_iter"] == entry["max_iter"]
         for name, value in (how["params"] | own["params"]).items():
-            default = inspect.signature(PSKEMClassifier).parameters[name].default
+            default = {**PSKEMClassifier().get_params(), **SHARED_KERNEL}[name]
             assert job["params"].get(name, default) == value
 
 

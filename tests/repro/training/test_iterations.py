@@ -17,11 +17,11 @@ from skem.repro.training.classifiers import find, make
 SEED = 3
 ITERATIONS = 6
 CLASSES = {"skem": SKEMClassifier, "pskem": PSKEMClassifier, "mda": MDAClassifier}
-START = {"init": "uniform", "reg_covar": 0.05, "standardize": False}
+START = {"init_params": "uniform", "reg_covar": 0.05, "standardize": False}
 MODELS = {
     "skem": START | {"n_components": 5},
     "pskem": START | {"n_components": 4, "n_blocks": 2},
-    "mda": {"n_components": 6, "init": "class"},
+    "mda": {"n_components": 6, "init_params": "class"},
 }
 
 
@@ -159,7 +159,7 @@ def test_points_of_a_grid_take_the_place_of_iterations_the_preset_last(name):
 
 def test_an_ordinary_mixture_as_initialisation_does_not_depend_on_the_classes():
     data = trial()
-    params = MODELS["pskem"] | {"init": "em", "max_iter": 2}
+    params = MODELS["pskem"] | {"init_params": "em", "max_iter": 2}
     shuffled = replace(data, y_train=np.roll(data.y_train, 1))
     starts = [iterations._ordinary_mixtures(d, params, SEED) for d in (data, shuffled)]
     for one, other in zip(*starts, strict=True):

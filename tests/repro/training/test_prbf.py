@@ -20,7 +20,7 @@ def test_sharing_path():
     cold = PRBFClassifier(9, random_state=0, max_iter=200, sharing=1.0).fit(X, y)
     assert_array_equal(models[0].means_, cold.means_)
     continued = PRBFClassifier(
-        9, init=(cold.weights_, cold.means_, cold.covariances_), sharing=0.5, max_iter=200
+        9, init_params=(cold.weights_, cold.means_, cold.covariances_), sharing=0.5, max_iter=200
     )
     assert_allclose(continued.fit(X, y).means_, models[1].means_, rtol=1e-6)
     for c, group in enumerate(models[2].groups_):
@@ -42,7 +42,7 @@ def test_choice_of_lambda():
     assert_allclose(model.scores_, expected)
     assert model.sharing_ == sharings[expected.mean(axis=1).argmax()]
     *_, last = sharing_path(estimator, X, y, [s for s in sharings if s >= model.sharing_])
-    assert_array_equal(model.predict_log_proba(X), last.predict_log_proba(X))
+    assert_array_equal(model.predict_proba(X), last.predict_proba(X))
     by_accuracy = PRBFClassifierCV(
         estimator, cv=StratifiedShuffleSplit(1, test_size=0.25, random_state=0), scoring="accuracy"
     ).fit(X, y)
@@ -69,7 +69,7 @@ def test_average_of_densities():
     sharings = (0.0, 0.3, 1.0)
     ensemble = PRBFEnsemble(PRBFClassifier(6), sharings=sharings, random_state=3).fit(X, y)
     single = [model.class_log_density(X) for model in ensemble.estimators_]
-    joint = logsumexp(single, axis=0) - np.log(3) + np.log(ensemble.estimators_[0].class_prior_)
+    joint = logsumexp(single, axis=0) - np.log(3) + np.log(ensemble.estimators_[0].priors_)
     assert_allclose(ensemble.predict_proba(X), softmax(joint, axis=1))
     assert ensemble.score(X, y) > 0.95
     of = PRBFEnsemble.of(ensemble.estimators_)

@@ -12,7 +12,9 @@ def test_the_rbf_network_is_least_squares_on_the_kernels_of_a_mixture():
     X, y = load_digits(return_X_y=True)
     network = rbf_network(40, random_state=0).fit(X[:1200], y[:1200])
     kernels = network.named_steps["kernels"]
-    mixture = GaussianMixture(40, covariance_type="spherical", init="kmeans", random_state=0).fit(X[:1200])
+    mixture = GaussianMixture(40, covariance_type="spherical", init_params="kmeans", random_state=0).fit(
+        X[:1200]
+    )
     assert_allclose(kernels.means_, mixture.means_)
     squares = ((X[:, None] - kernels.means_) ** 2).sum(axis=2)
     between = ((kernels.means_[:, None] - kernels.means_) ** 2).sum(axis=2).max()

@@ -84,7 +84,7 @@ def models(
         "logistic": lambda: make_pipeline(
             StandardScaler(), PolynomialFeatures(2), LogisticRegression(max_iter=1000)
         ),
-        "skem": lambda: SKEMClassifier(class_prior="uniform", random_state=random_state),
+        "skem": lambda: SKEMClassifier(priors="uniform", random_state=random_state),
     }
 
 

@@ -32,7 +32,7 @@ def advice(
     test, train = _split(samples(dataset, entry, n_rows, seed), setup["most_rows"], dataset, seed)
     for run in range(setup["runs"]):
         params = {
-            "init": "random_subset",
+            "init_params": "random_subset",
             "standardize": True,
             "reg_covar": setup["reg_covar"],
             "tol": 0.0,
@@ -135,7 +135,7 @@ def starts(
             model = GaussianMixture(
                 entry["n_components"],
                 covariance_type="diag",
-                init="random_subset",
+                init_params="random_subset",
                 metric=metric,
                 reg_covar=reg_covar,
                 tol=0.0,

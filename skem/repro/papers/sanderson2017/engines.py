@@ -128,7 +128,7 @@ def _skem(covariance: str, X: NDArray[Any], request: Request) -> Fitted:
     model = GaussianMixture(
         request.n_components,
         covariance_type=covariance,
-        init=_native(request.init, covariance) if request.init else "random_subset",
+        init_params=_native(request.init, covariance) if request.init else "random_subset",
         metric="mahalanobis",
         kmeans_iter=request.kmeans_iter,
         max_iter=request.em_iter,

@@ -100,11 +100,11 @@ def fits(
     }
     once = params | {"sharing": 1.0, "max_iter": 1, "tol": 0.0}
     start = PRBFClassifier(2, **once).fit(X, y)
-    mixture = GaussianMixture(2, init=(np.full(2, 0.5), start.means_, start.covariances_), **em).fit(X)
+    mixture = GaussianMixture(2, init_params=(np.full(2, 0.5), start.means_, start.covariances_), **em).fit(X)
     posterior = mixture.predict_proba(X)
     weights = np.stack([posterior[y == c].mean(axis=0) for c in (0, 1)], axis=1)
     # One iteration makes a classifier; then its components are replaced.
-    model = PRBFClassifier(init=(weights, mixture.means_, mixture.covariances_), **once).fit(X, y)
+    model = PRBFClassifier(init_params=(weights, mixture.means_, mixture.covariances_), **once).fit(X, y)
     model.blocks_ = [Mixture(weights, mixture.means_, mixture.covariances_)]
     found["unsupervised"] = model
     return {name: (model, model.blocks_[0]) for name, model in found.items()}

@@ -31,7 +31,9 @@ def sharing(
         start = splits.seed(seed, dataset, trial.run, trial.fold, "start")
         for value in (*setup["sharings"], None):
             init = "uniform" if value is None else "class"
-            model = PSKEMClassifier(sharing=value, init=init, random_state=start, **params)
+            model = PSKEMClassifier(
+                options={"sharing": value}, init_params=init, random_state=start, **params
+            )
             model.fit(trial.X_train[:, columns], trial.y_train)
             accuracy = np.mean(model.predict(trial.X_test[:, columns]) == trial.y_test)
             row = {

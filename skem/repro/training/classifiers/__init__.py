@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skem.estimators._options import DISCRIMINATIVE, SHARED_KERNEL, nested
 from skem.metrics import expected_calibration_error, scores
 
 
@@ -40,8 +41,13 @@ class Classifier:
         """Import the class of the estimator."""
         return pkgutil.resolve_name(self.estimator)
 
+    def build(self, **params: Any) -> Any:
+        """The estimator with these parameters; names of rarely needed ones go into its ``options``."""
+        estimator = self.load()
+        return estimator(**(nested(params) if hasattr(estimator, "_OPTIONS") else params))
+
     def parameters(self) -> dict[str, str]:
-        """Parameters of the estimator, and their annotations."""
+        """Parameters of the estimator, and their annotations; instead of ``options``, its names."""
         return _parameters(*self.estimator.split(":"))
 
     def points(self, n_features: int | None = None) -> list[dict[str, Any]]:
@@ -57,9 +63,19 @@ class Classifier:
 def _parameters(module: str, name: str) -> dict[str, str]:
     """Read a signature from the source: importing the library takes a second or two."""
     tree = ast.parse(Path(str(find_spec(module).origin)).read_text(encoding="utf-8"))  # type: ignore[union-attr]
-    (body,) = (node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
-    (init,) = (node.args for node in body if isinstance(node, ast.FunctionDef) and node.name == "__init__")
-    return {a.arg: ast.unparse(a.annotation) for a in [*init.args[1:], *init.kwonlyargs] if a.annotation}
+    (cls,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
+    inits = [node for node in cls.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
+    if not inits:  # of the first base
+        base = ast.unparse(cls.bases[0])
+        imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+        (source,) = (node.module for node in imports if base in [alias.name for alias in node.names])
+        return _parameters(str(source), base)
+    args = inits[0].args
+    found = {a.arg: ast.unparse(a.annotation) for a in [*args.args[1:], *args.kwonlyargs] if a.annotation}
+    if "options" in found:
+        rare = DISCRIMINATIVE if "discriminative_iter" in found else SHARED_KERNEL
+        found = {**dict.fromkeys(rare, "float | None"), **found}
+    return found
 
 
 def entries(*families: str) -> dict[str, Classifier]:
@@ -92,7 +108,7 @@ def make(name: str, *, random_state: int | None = None, **params: Any) -> Any:
     params = {**entry.params, **params}
     standardize = entry.standardize is not None and params.pop("standardize", entry.standardize)
     params = {key: tuple(value) if isinstance(value, list) else value for key, value in params.items()}
-    estimator = entry.load()(**params)
+    estimator = entry.build(**params)
     if "random_state" in estimator.get_params(deep=False):
         estimator.set_params(random_state=random_state)
     return make_pipeline(StandardScaler(), estimator) if standardize else estimator

@@ -15,7 +15,7 @@ def test_k_means_is_em_with_hard_assignments():
     mixture = GaussianMixture(
         4,
         covariance_type="spherical",
-        init=(np.full(4, 0.25), means, narrow),
+        init_params=(np.full(4, 0.25), means, narrow),
         max_iter=1,
         tol=0,
         reg_covar=0.0,
