@@ -40,6 +40,8 @@ rule comparison_features:
         ],
     output:
         "results/comparison/features/{part}/{dataset}.npz",
+    log:
+        "results/logs/comparison/features/{part}/{dataset}.log",
     wildcard_constraints:
         part="images|outliers",
         dataset="[a-z0-9_]+",
@@ -66,6 +68,8 @@ rule comparison_fit:
         scores="results/comparison/{part}/{dataset}/{method}.csv",
         seconds="results/comparison/{part}/{dataset}/{method}.seconds.csv",
         predictions="results/comparison/{part}/{dataset}/{method}.npz",
+    log:
+        "results/logs/comparison/{part}/{dataset}/{method}.log",
     wildcard_constraints:
         part="|".join(COMPARISON_PARTS),
         dataset="[a-z0-9_]+",

@@ -40,6 +40,8 @@ rule compare:
         svg=report(f"results/own/{OWN_STEM}.svg", category="A table of your own"),
         pdf=f"results/own/{OWN_STEM}.pdf",
         png=f"results/own/{OWN_STEM}.png",
+    log:
+        f"results/logs/own/{OWN_STEM}.log",
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,

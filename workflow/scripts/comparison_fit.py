@@ -9,7 +9,7 @@ from skem.repro.files import plain_errors
 from skem.repro.training.histories import Histories
 
 threads.limit_process(1)
-with plain_errors():
+with plain_errors(snakemake.log):
     _, dataset, method = snakemake.wildcards
     fit = import_module(snakemake.params.module).fit
     found = Histories()
