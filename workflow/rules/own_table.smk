@@ -28,9 +28,7 @@ def own_file(wildcards):
     return f"results/data/{OWN}.json" if REGISTERED else OWN
 
 
-# A table of the user's own is all that a run without targets is about.
 rule compare:
-    default_target: bool(STUDY.config.table)
     input:
         own_file,
     output:
