@@ -32,13 +32,23 @@ gc.enable()
 
 
 rule all:
-    default_target: not STUDY.config.table
+    default_target: True
     input:
         results_of_all,
     localrule: True
 
 
 include: "workflow/rules/reference.smk"
+
+
+if STUDY.config.table:
+
+    # All that a run without targets is about.
+    rule own_table:
+        default_target: True
+        input:
+            rules.compare.output,
+        localrule: True
 
 
 targets.known(

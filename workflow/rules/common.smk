@@ -11,9 +11,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 # Files of the user in this folder, such as random.py, hide no module of Python from jobs.
-os.environ["PYTHONSAFEPATH"] = "1"
+os.environ.update(PYTHONSAFEPATH="1")
 # Figures are files. The backend of a notebook would end the import of Matplotlib in each job.
-os.environ["MPLBACKEND"] = "agg"
+os.environ.update(MPLBACKEND="agg")
 
 import skem
 from skem import datasets

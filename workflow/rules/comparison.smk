@@ -40,6 +40,8 @@ rule comparison_features:
         ],
     output:
         "results/comparison/features/{part}/{dataset}.npz",
+    log:
+        "results/logs/comparison/features/{part}/{dataset}.log",
     wildcard_constraints:
         part="images|outliers",
         dataset="[a-z0-9_]+",
@@ -66,6 +68,8 @@ rule comparison_fit:
         scores="results/comparison/{part}/{dataset}/{method}.csv",
         seconds="results/comparison/{part}/{dataset}/{method}.seconds.csv",
         predictions="results/comparison/{part}/{dataset}/{method}.npz",
+    log:
+        "results/logs/comparison/{part}/{dataset}/{method}.log",
     wildcard_constraints:
         part="|".join(COMPARISON_PARTS),
         dataset="[a-z0-9_]+",
@@ -110,46 +114,33 @@ for part in COMPARISON_PARTS:
         script:
             "../scripts/comparison_values.py"
 
-    rule:
-        name:
-            f"comparison_summary_{part}"
-        input:
-            **COMPARISON_VALUES[part],
-        output:
-            COMPARISON_RESULTS[part],
-        localrule: True
-        params:
-            settings="config/comparison.yaml",
-            content=COMPARISON.model_dump(),  # so that another note or title counts
-            names=COMPARISON.titles(),
-            code=code("comparison_summary"),
-            part=part,
-        message:
-            f"tables and figures of the classifier comparison ({part})"
-        script:
-            "../scripts/comparison_summary.py"
+    # From the values of this run, and from those that are committed.
+    for kind, source, target in (
+        ("summary", "results/", "results/"),
+        ("recompute", "results/reference/", "results/recomputed/"),
+    ):
 
-    rule:
-        name:
-            f"comparison_recompute_{part}"
-        input:
-            **{
-                name: path.replace("results/", "results/reference/", 1)
-                for name, path in COMPARISON_VALUES[part].items()
-            },
-        output:
-            [path.replace("results/", "results/recomputed/", 1) for path in COMPARISON_RESULTS[part]],
-        localrule: True
-        params:
-            settings="config/comparison.yaml",
-            content=COMPARISON.model_dump(),
-            names=COMPARISON.titles(),
-            code=code("comparison_summary"),
-            part=part,
-        message:
-            f"tables and figures of the classifier comparison ({part}), from the values in results/reference"
-        script:
-            "../scripts/comparison_summary.py"
+        rule:
+            name:
+                f"comparison_{kind}_{part}"
+            input:
+                **{
+                    name: path.replace("results/", source, 1)
+                    for name, path in COMPARISON_VALUES[part].items()
+                },
+            output:
+                [path.replace("results/", target, 1) for path in COMPARISON_RESULTS[part]],
+            localrule: True
+            params:
+                settings="config/comparison.yaml",
+                content=COMPARISON.model_dump(),  # so that another note or title counts
+                names=COMPARISON.titles(),
+                code=code("comparison_summary"),
+                part=part,
+            message:
+                f"tables and figures of the classifier comparison ({part}), from the values in {source}"
+            script:
+                "../scripts/comparison_summary.py"
 
     rule:
         name:

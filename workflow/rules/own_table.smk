@@ -28,9 +28,7 @@ def own_file(wildcards):
     return f"results/data/{OWN}.json" if REGISTERED else OWN
 
 
-# A table of the user's own is all that a run without targets is about.
 rule compare:
-    default_target: bool(STUDY.config.table)
     input:
         own_file,
     output:
@@ -40,6 +38,8 @@ rule compare:
         svg=report(f"results/own/{OWN_STEM}.svg", category="A table of your own"),
         pdf=f"results/own/{OWN_STEM}.pdf",
         png=f"results/own/{OWN_STEM}.png",
+    log:
+        f"results/logs/own/{OWN_STEM}.log",
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,

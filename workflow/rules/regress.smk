@@ -43,6 +43,8 @@ rule regress_accuracy:
         ],
     output:
         "results/regress/accuracy/{dataset}.json",
+    log:
+        "results/logs/regress/{dataset}.log",
     wildcard_constraints:
         dataset="[a-z0-9_]+",
     priority: lambda wildcards: wildcards.dataset == "mnist_half"  # the longest job first
@@ -61,6 +63,8 @@ rule regress_times:
     """Runs alone."""
     output:
         "results/regress/times.csv",
+    log:
+        "results/logs/regress/times.log",
     threads: lambda wildcards: workflow.cores
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,

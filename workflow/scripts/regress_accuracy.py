@@ -5,7 +5,7 @@ from skem.repro.files import plain_errors, read_json, write_json
 from skem.repro.gate import cases, estimators
 
 threads.limit_process(1)
-with plain_errors():
+with plain_errors(snakemake.log):
     work = snakemake.params.work
     if work is None:
         record = estimators.measure()

@@ -153,7 +153,7 @@ def _draw_cell(ax: Any, x: int, y: int, cell: Any) -> None:
     ax.text(x + 0.5, y + 0.72, cell.ours or "-", fontweight="bold", **text)
 
 
-def _face(style: Mapping[str, str]) -> dict[str, str]:
+def _face(style: Mapping[str, str]) -> dict[str, Any]:
     return {"facecolor" if name == "color" else name: value for name, value in style.items()}
 
 
