@@ -83,6 +83,9 @@ sphinx_gallery_conf = {
     "doc_module": ("skem",),
     "within_subsection_order": ExplicitOrder(
         [
+            "plot_tutorial_table.py",
+            "plot_tutorial_pulford.py",
+            "plot_tutorial_code.py",
             "plot_regions.py",
             "plot_parameters.py",
             "plot_blocks.py",

@@ -7,7 +7,7 @@ training samples. One temperature, fitted on held-out samples, calibrates the pr
 """
 
 # %%
-# All models get the same principal components of the digits. Sigmoids give the probabilities of the support vector machine.
+# All models get the same principal components of the digits. Sigmoids give the probabilities of the SVM.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -54,13 +54,13 @@ for name, model in models.items():
 
 # %%
 # The first ten iterations, left of the grey line, are EM; all others raise p(c|x). ``temperature_`` is fitted again after each of them.
-# With so few samples the support vector machine is more accurate, and its probabilities are worse.
+# With so few samples the SVM is more accurate, and its probabilities are worse.
 
 iterations = [merits(model) for model in models["PSKEM, discriminative"].fit_iterations(X_train, y_train)]
-machine = merits(models["SVM"])
+svm = merits(models["SVM"])
 figure, axes = plt.subplots(2, 1, figsize=(5.6, 5), sharex=True, layout="constrained")
 for ax, label, values, level in zip(
-    axes, ("accuracy (%)", "log-loss (nats)"), np.transpose(iterations), machine, strict=False
+    axes, ("accuracy (%)", "log-loss (nats)"), np.transpose(iterations), svm, strict=False
 ):
     ax.plot(np.arange(1, len(values) + 1), values, marker=".")
     ax.axhline(level, color="C1", linestyle="--", label="SVM")

@@ -7,7 +7,7 @@ Missing features
 
 # %%
 # Train the model on complete images of digits, and remove more and more pixels of the test images at random. The alternatives: the mean
-# of each missing pixel, for the same model and for a support vector machine; and boosted trees, which accept NaN, trained on samples
+# of each missing pixel, for the same model and for an SVM; and boosted trees, which accept NaN, trained on samples
 # with as many gaps.
 
 import matplotlib.pyplot as plt
@@ -31,7 +31,7 @@ def with_gaps(samples, share, seed):
 
 model = SKEMClassifier(30, reg_covar=0.3, random_state=0).fit(X_train, y_train)
 imputer = SimpleImputer().fit(X_train)
-machine = make_pipeline(imputer, SVC()).fit(X_train, y_train)
+svm = make_pipeline(imputer, SVC()).fit(X_train, y_train)
 
 shares = [0.0, 0.2, 0.4, 0.6, 0.8]
 accuracy = {
@@ -45,14 +45,14 @@ for share in shares:
     trees = HistGradientBoostingClassifier(max_iter=20, random_state=0).fit(
         with_gaps(X_train, share, seed=2), y_train
     )
-    answers = (
+    predictions = (
         model.predict(gaps),
         model.predict(imputer.transform(gaps)),
-        machine.predict(gaps),
+        svm.predict(gaps),
         trees.predict(gaps),
     )
-    for scores, answer in zip(accuracy.values(), answers, strict=True):
-        scores.append(np.mean(answer == y_test))
+    for scores, predicted in zip(accuracy.values(), predictions, strict=True):
+        scores.append(np.mean(predicted == y_test))
 for name, scores in accuracy.items():
     print(f"{name:20}", *(f"{score:.3f}" for score in scores))
 

@@ -27,13 +27,13 @@ model = SKEMClassifier(27, reg_covar=0.3, random_state=0).fit(X_train[known], y_
 density = model.score_samples(X_test)
 new = y_test == 9
 forest = IsolationForest(random_state=0).fit(X_train[known])
-machine = SVC().fit(X_train[known], y_train[known])
-decision = np.sort(machine.decision_function(X_test), axis=1)
+svm = SVC().fit(X_train[known], y_train[known])
+decision = np.sort(svm.decision_function(X_test), axis=1)
 print("area under the ROC curve")
 for name, score in [
     ("log p(x)", density),
     ("isolation forest", forest.score_samples(X_test)),
-    ("margin of a support vector machine", decision[:, -1] - decision[:, -2]),
+    ("margin of an SVM", decision[:, -1] - decision[:, -2]),
 ]:
     print(f"{roc_auc_score(new, -score):.3f}  {name}")
 

@@ -1,7 +1,7 @@
 """Figures of merit of a classifier, and of a shared-kernel model.
 
 Everything that needs probabilities takes their logarithms, as ``predict_log_proba`` returns them: a
-generative classifier in many dimensions is so sure of itself that the probability of the true class
+generative classifier in many dimensions is so overconfident that the probability of the true class
 underflows, and only its logarithm still shows the size of the mistake.
 """
 

@@ -27,6 +27,10 @@ WORDS = {
     r"\btold\b": "repeated, named, distinguished",
     r"\b(what is there|not to be had|(can|could) (no longer )?be had)\b": "available, unavailable",
     r"\banew\b|\bonce more\b": "again",
+    r"\b[Ee]rrs? (less|more)\b": "has a lower error, has a higher error",
+    r"\bso sure of\b": "overconfident",
+    r"\b(is|are) level (with|by)\b": "performs similarly to",
+    r"\b[Ss]upport vector machines?\b": "SVM",
     r"\bin place of\b": "instead of",
     r"\b[Nn]obody (asks|wants|knows)\b|\b([Ii]t|[Ee]ach|code|function|class|model|method|engine|program) "
     r"(knows?|sees?|tells?|wants?)\b": "a verb for programs: has, reads, returns, needs",

@@ -59,7 +59,7 @@ def accuracy_by_components(
     vertical : mapping of str to float, optional
         The same for numbers of components.
     floor : float, optional
-        Least accuracy that the axis shows, in percent, if curves that start near chance would flatten the rest.
+        Least accuracy that the axis shows, in percent, if curves that start near chance would flatten the rest. Its label says so.
     bars : {"sd", "interval"}
         One standard deviation, from column sd, or an interval, from columns low and high.
     names : mapping of str to str, optional
@@ -116,9 +116,10 @@ def accuracy_by_components(
         above = axes[-2, ax.get_subplotspec().colspan.start]
         above.set_xlabel("components K")
         above.xaxis.set_tick_params(labelbottom=True)
-    for ax in axes[:, 0]:
-        ax.set_ylabel("test accuracy (%)")
     lowest = curves["accuracy"].min() - 3
+    cut = "" if floor is None or floor <= lowest else f", from {floor:g}"
+    for ax in axes[:, 0]:
+        ax.set_ylabel(f"test accuracy (%){cut}")
     axes[0, 0].set_ylim(
         lowest if floor is None else max(lowest, floor), min(curves["accuracy"].max() + 1.5, 100)
     )

@@ -22,6 +22,8 @@ KINDS = ("svg", "pdf", "png", "csv")
 
 STYLE = {
     "axes.prop_cycle": "cycler('color', ['#2171b5', '#08306b', '#e6550d', '#8c2d04', '#000000'])",
+    "figure.constrained_layout.w_pad": 0.1,  # inches: labels end before the edge
+    "figure.constrained_layout.h_pad": 0.07,
     "legend.framealpha": 0.9,
     "svg.hashsalt": "skem",  # the same file for the same numbers
 }

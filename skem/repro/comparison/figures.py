@@ -22,9 +22,9 @@ def draw(part: Part, tables: Mapping[str, pd.DataFrame], settings: Comparison) -
         steps = {name: entry["steps"] for name, entry in images.items()}
         titles = {name: entry["title"] for name, entry in images.items()}
         return {"timing": error_by_seconds(both, steps, names, titles)}
-    return {
-        name: critical_differences(table, names) for name, table in tables.items() if name.endswith("ranks")
-    }
+    group = "test tables" if part == "test" else "development tables"
+    ranks = {name: table for name, table in tables.items() if name.endswith("ranks")}
+    return {name: critical_differences(table, names, group) for name, table in ranks.items()}
 
 
 def error_by_seconds(
@@ -69,8 +69,11 @@ def error_by_seconds(
     return axes
 
 
-def critical_differences(ranks: pd.DataFrame, names: Mapping[str, str]) -> Any:
-    """Average ranks, a panel per measure; a bar joins methods without a significant difference (Demsar 2006). Without ranks, a remark."""
+def critical_differences(ranks: pd.DataFrame, names: Mapping[str, str], group: str) -> Any:
+    """Average ranks on a group of tables, a panel per measure; without ranks, a remark.
+
+    A bar joins methods without a significant difference (Demsar 2006).
+    """
     if not len(ranks):
         axes = plt.subplots(figsize=(7.2, 0.6), layout="constrained", squeeze=False)[1]
         axes[0, 0].annotate(NOT_RUN, (0.5, 0.5), ha="center", va="center", fontsize=9)
@@ -108,8 +111,9 @@ def critical_differences(ranks: pd.DataFrame, names: Mapping[str, str]) -> Any:
             ha="center",
             fontsize=7,
         )
-        ax.set_title(f"by {str(measure).replace('_', '-')}", fontsize="medium", loc="right")
-        ax.set_xlim(-len(rank) * 0.45, len(rank) * 1.45)
+        measured = str(measure).replace("_", "-")
+        ax.set_title(f"Average rank on {group}, by {measured}", fontsize="medium", loc="left")
+        ax.set_xlim(-len(rank) * 0.55, len(rank) * 1.5)
         ax.set_ylim(-left - 1.0, 2.0)
         ax.plot([1, len(rank)], [0, 0], color="black", linewidth=0.8)
         for tick in range(1, len(rank) + 1):

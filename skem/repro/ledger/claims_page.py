@@ -34,13 +34,16 @@ GUIDE = f"""\
 - **{NOT_RUN}**: the data are not available, or the experiment was not part of this run."""
 
 NOTES = """\
-The tables list the claims that differ or depend, with the reasons. All claims are in `claims.csv` and in the report, which filters them.
-
 Brackets hold 95% intervals: for a number, of a result like the paper's; for a statement, of the difference that decides it. Unless the
 reason says otherwise, a difference above zero is as the paper says. A statement about several comparisons has the difference of one:
 the least certain comparison if all must hold, the most certain one if any is enough. The *standardised difference* is ours minus the
 paper's, in standard deviations of the prediction: beyond about ±2 they differ. A measurement that a paper states several times counts
 once."""
+
+LISTED = (
+    "The tables below list the claims that differ or depend, with the reasons. All claims are in `claims.csv` and in the report, "
+    "which filters them."
+)
 
 REMARK = 160
 """Characters of a remark that tables of claims show."""
@@ -145,6 +148,7 @@ def to_markdown(title: str, table: pd.DataFrame, words: Words, titles: Mapping[s
     several = len(titles) > 1
     blocks: list[Any] = [
         GUIDE,
+        LISTED,
         totals.by_outcome(found, titles, several),
         totals.by_spread(found, titles),
         NOTES,

@@ -1,4 +1,4 @@
-"""The support vector machines of `sklearn.svm.SVC`, with kernels that are matrix products.
+"""The SVMs of `sklearn.svm.SVC`, with kernels that are matrix products.
 
 `SVC` calls libsvm, which computes one entry of the kernel matrix at a time. Most of its time goes into predictions.
 """

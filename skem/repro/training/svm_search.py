@@ -1,4 +1,4 @@
-"""An RBF support vector machine whose parameters are chosen, fitted on all samples and calibrated."""
+"""An RBF SVM whose parameters are chosen, fitted on all samples and calibrated."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ PANELS = {
     "weights": "Non-zero weights",
     "reduction": "Weights removed (%)",
 }
-TITLES = {"figure1": "{}", "figure3": "after {} iterations", "figure6": "{} initial per class"}
+TITLES = {"figure1": "{}", "figure3": "iteration {}", "figure6": "{} initial per class"}
 
 
 def _curves(tables: Tables, paper: Settings) -> pd.DataFrame:

@@ -22,6 +22,13 @@ STARTS = {
 }
 """Names of initialisations in figures, in order: with components shared by all classes first."""
 
+ARRANGEMENTS = {
+    "sequential": "Figure 2: sequential",
+    "interleaved": "Figure 3: interleaved",
+    "random": "Figure 4: random",
+}
+"""Titles of arrangements, with the paper's figures."""
+
 AROUND = {'paper: "around 96%"': 96}
 """Accuracy of blocks of 12 and 18."""
 
@@ -53,7 +60,7 @@ def _draw_arrangements(curves: pd.DataFrame, paper: Settings, **size: Any) -> An
     # Few components of the unpartitioned model are near chance; curves cross above.
     crossing = {"paper: 1x36 ahead of 12x3 from here": paper.crossing}
     return plots.accuracy_by_components(
-        curves, horizontal=AROUND, vertical=crossing, floor=60, names=LABELS, **size
+        curves, horizontal=AROUND, vertical=crossing, floor=60, names=LABELS | ARRANGEMENTS, **size
     )
 
 

@@ -147,7 +147,7 @@ def from_printed(evidence: Evidence, dataset: str) -> Estimate:
 def best_of_column(evidence: Evidence, claim: Claim) -> Evaluation:
     """Section IV: bold numbers indicate the best average performance for a number of components.
 
-    It holds if the method is our best, and most others are certainly worse. It fails if the method errs more than our best one in the
+    It holds if the method is our best, and most others are certainly worse. It fails if the method has a higher error than our best one in the
     prediction of one cross-validation, of which the paper has one. Any other method may win it by chance, so all share the level. If it is
     certainly worse, and one cross-validation too uncertain for any number of ours, it is *not testable*.
     """
