@@ -48,9 +48,7 @@ def margin(estimator: BaseEstimator, X: ArrayLike) -> NDArray[np.float64]:
 
 SCORES: dict[str, Callable[[Any, ArrayLike], NDArray[np.float64]]] = {
     "density": lambda model, X: model.score_samples(X),
-    "density_after": lambda model, X: logsumexp(
-        model.class_log_density(X) + np.log(model.priors_), axis=1
-    ),
+    "density_after": lambda model, X: logsumexp(model.class_log_density(X) + np.log(model.priors_), axis=1),
     "certainty": lambda model, X: model.predict_log_proba(X).max(axis=1),
     "margin": margin,
 }
