@@ -36,9 +36,13 @@ def iris():
         skem.DiscriminativePSKEMClassifier(discriminative_iter=2, **QUICK),
         skem.DiscriminativePSKEMClassifierCV(
             skem.DiscriminativePSKEMClassifier(**QUICK),
+            covariance_type="tied",
             scaling="standard",
             n_components=5,
+            n_blocks=1,
             reg_covar=0.1,
+            training_temperature=2.0,
+            max_doublings=1,
             cv=2,
         ),
         skem.SDGMClassifier(em_iter=3, **QUICK),

@@ -29,10 +29,16 @@ def cheap(estimator):
     return parameters
 
 
+def made(estimator, name, value):
+    """An estimator with a parameter, or an option, of this value."""
+    known = name in estimator().get_params(deep=False)
+    return estimator(**cheap(estimator) | ({name: value} if known else {"options": {name: value}}))
+
+
 def numeric(estimator, *kinds):
-    """Parameters of these kinds of numbers, and True for those that may be sequences."""
+    """Parameters and options of these kinds of numbers, and True for those that may be sequences."""
     for name, allowed in estimator._parameter_constraints.items():
-        known = name in estimator().get_params(deep=False)
+        known = name in estimator().get_params(deep=False) or name in getattr(estimator, "_OPTIONS", {})
         if known and any(isinstance(each, Interval) and each.type in kinds for each in allowed):
             yield name, "array-like" in allowed
 
@@ -41,7 +47,7 @@ def numeric(estimator, *kinds):
 def test_numeric_parameters_at_the_ends_of_their_ranges(estimator):
     for name, is_grid in numeric(estimator, Integral, Real):
         for value in [[value] for value in VALUES] if is_grid else VALUES:
-            model = estimator(**cheap(estimator) | {name: value})
+            model = made(estimator, name, value)
             try:
                 with warnings.catch_warnings(action="ignore"):
                     model.fit(X, Y)
@@ -61,4 +67,4 @@ def test_huge_integers(estimator):
         for (name, is_grid), value in product(numeric(estimator, kind), values):
             for given in [value, [value], [value] * 2] if is_grid else [value]:
                 with pytest.raises(ValueError, match=f"{name}.*(must be|has shape|must have shape)"):
-                    estimator(**cheap(estimator) | {name: given}).fit(X, Y)
+                    made(estimator, name, given).fit(X, Y)
