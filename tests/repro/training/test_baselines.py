@@ -55,12 +55,6 @@ def test_make_passes_parameters_on():
         make("lda", C=1)
 
 
-def test_parameters_come_from_the_signature():
-    parameters = find("pskem").parameters()
-    assert parameters["n_blocks"] == "int"
-    assert "n_blocks" not in find("skem").parameters()
-
-
 @pytest.mark.parametrize("name", entries("baselines"))
 def test_the_chosen_point_is_fitted_on_all_samples(name, digits):
     train, validation, test = digits
