@@ -53,9 +53,10 @@ def plain_faults():
 
 if Path.cwd() != Path(workflow.basedir).resolve():
     stop(f"the workflow runs in its own folder: cd {workflow.basedir}, and leave out -s and --directory")
-if Path(skem.__file__).parents[1] != Path(workflow.basedir):
+LIBRARY = Path(skem.__file__).resolve().parents[1]
+if LIBRARY != Path(workflow.basedir).resolve():
     stop(
-        f"jobs would run the library in {Path(skem.__file__).parents[1]}, not the one of this checkout: "
+        f"jobs would run the library in {LIBRARY}, not the one of this checkout: "
         "pip install -e '.[pipeline]' in this folder, or set PYTHONPATH to it"
     )
 with plain_faults():
