@@ -179,7 +179,7 @@ def _draw_cell(ax: Any, x: int, y: int, cell: Any) -> None:
     compared = cell.outcome in COMPARED and cell.ours
     style = STYLES[cell.outcome] if compared else {"color": "white"}
     ink = ("white" if cell.outcome == AGREES else "black") if compared else "0.4"
-    edge = {"edgecolor": "#333333" if "hatch" in style else "white", "linewidth": 0.0}
+    edge: dict[str, Any] = {"edgecolor": "#333333" if "hatch" in style else "white", "linewidth": 0.0}
     ax.add_patch(Rectangle((x + 0.015, y + 0.03), 0.97, 0.94, **_face(style), **edge))
     halo = [withStroke(linewidth=3.0, foreground=style["color"])] if "hatch" in style else None
     text = {"ha": "center", "va": "center", "color": ink, "fontsize": 7.3, "path_effects": halo}
@@ -187,7 +187,7 @@ def _draw_cell(ax: Any, x: int, y: int, cell: Any) -> None:
     ax.text(x + 0.5, y + 0.72, cell.ours or "-", fontweight="bold", **text)
 
 
-def _face(style: Mapping[str, str]) -> dict[str, str]:
+def _face(style: Mapping[str, str]) -> dict[str, Any]:
     return {"facecolor" if name == "color" else name: value for name, value in style.items()}
 
 
