@@ -71,7 +71,7 @@ print("the same bits with one thread and two:", fits[0].tobytes() == fits[1].tob
 warnings.simplefilter("ignore", ConvergenceWarning)
 sizes = [1000, 4000, 16000]
 models = {
-    "skem": GaussianMixture(20, init="sample", tol=0.0, random_state=0),
+    "skem": GaussianMixture(20, init_params="sample", tol=0.0, random_state=0),
     "scikit-learn": mixture.GaussianMixture(20, init_params="random_from_data", tol=0.0, random_state=0),
 }
 

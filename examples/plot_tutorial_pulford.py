@@ -20,7 +20,7 @@ from skem import PSKEMClassifier, datasets
 
 data = datasets.load("ionosphere")
 X, y = np.asarray(data.data)[:, 2:], np.asarray(data.target)
-paper = {"init": "uniform", "class_prior": "uniform", "standardize": False, "reg_covar": 0.03}
+paper = {"init_params": "uniform", "priors": "uniform", "standardize": False, "reg_covar": 0.03}
 
 
 def model(n_blocks, seed, **changes):
@@ -76,11 +76,11 @@ print(pd.DataFrame(table).round(1).to_string())
 # %%
 # Cause of the advantage
 # ----------------------
-# With the paper's initialisation all classes share all components. With ``init="class"`` a component begins at samples of one class and
+# With the paper's initialisation all classes share all components. With ``init_params="class"`` a component begins at samples of one class and
 # belongs to that class. One block gains from it and two blocks hardly do, so most of their advantage vanishes.
 
 shared = {f"{n}x{32 // n}, uniform": protocols(partitions[n]) for n in (1, 2)}
-separate = {f"{n}x{32 // n}, by class": protocols(accuracies(n, init="class")) for n in (1, 2)}
+separate = {f"{n}x{32 // n}, by class": protocols(accuracies(n, init_params="class")) for n in (1, 2)}
 print(pd.DataFrame(shared | separate).round(1).to_string())
 
 # %%

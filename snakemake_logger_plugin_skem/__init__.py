@@ -18,7 +18,7 @@ HIDDEN = (LogEvent.PROGRESS, LogEvent.JOB_FINISHED)
 """Events whose content the line of the next job has."""
 
 SECONDS = Counter(train=25, baseline=40, features=8, time_iterations=20)
-"""Mean seconds of a job of the default run, on one core of an AMD EPYC with AVX2; two of any other rule."""
+"""CPU seconds of a job of the default run, about, and two of any other rule. Only their ratios count: the estimate is scaled by the time so far."""
 
 
 class LogHandler(LogHandlerBase):
