@@ -46,6 +46,7 @@ from skem.repro.papers.sanderson2017.engines import (
 )
 from skem.repro.study import load_study
 from skem.repro.training import feature_store, features, splits
+from skem.repro.training.classifiers.shared_kernel import ENTRIES as MODELS
 
 Array = NDArray[Any]
 Rows = list[dict[str, Any]]
@@ -343,9 +344,9 @@ def compare_with_classes(
 ) -> Rows:
     """Time a model beside the paper, and its first feature block, by initialisation, beside another implementation."""
     block, K = np.ascontiguousarray(X[:, : X.shape[1] // params["n_blocks"]]), params["n_components"]
-    models = {"": PSKEMClassifier(**params)}
+    models = {"": MODELS["pskem"].build(**params)}
     models |= {
-        init: PSKEMClassifier(**params | {"n_blocks": 1, "init_params": init})
+        init: MODELS["pskem"].build(**params | {"n_blocks": 1, "init_params": init})
         for init in ("uniform", "class")
     }
     fits = {init: fit_of(model, block if init else X, y) for init, model in models.items()}

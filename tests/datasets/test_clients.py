@@ -116,6 +116,7 @@ def test_a_run_tries_each_source_once(clients, tmp_path, capsys):
         wildcards=SimpleNamespace(source="pictures"),
         log=[str(tmp_path / "log")],
         output=[str(tmp_path / "record.json")],
+        params=SimpleNamespace(attempt=0),
     )
     script = Path(__file__).parents[2] / "workflow/scripts/fetch.py"
     runpy.run_path(str(script), {"snakemake": job})

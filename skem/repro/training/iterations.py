@@ -179,7 +179,7 @@ def seconds_per_iteration(
 ) -> list[float]:
     """Measure wall seconds of each iteration, after a first one that warms up and is left out."""
     # One more than is timed: the last iteration of a fit leaves out the sums that no M-step will use.
-    estimator = MODELS[model].load()(random_state=random_state, **params | {"max_iter": iterations + 2})
+    estimator = MODELS[model].build(random_state=random_state, **params | {"max_iter": iterations + 2})
     fit = estimator.fit_iterations(trial.X_train, trial.y_train)
     next(fit)
     seconds = []
