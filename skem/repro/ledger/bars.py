@@ -16,8 +16,8 @@ STYLES: dict[str, dict[str, str]] = {
     AGREES: {"color": "#00674d"},
     ONE_INTERPRETATION: {"color": "#7fd1ae", "hatch": "///"},
     DIFFERS: {"color": "#d55e00"},
-    UNDECIDED: {"color": "#d9d9d9"},
-    UNDECIDABLE: {"color": "#efefef", "hatch": "..."},
+    UNDECIDED: {"color": "#b8b8b8"},
+    UNDECIDABLE: {"color": "#e8e8e8"},
     NOT_RUN: {"color": "#ffffff"},
 }
 """Colours of different lightness, which differ for the colour-blind and in black and white."""

@@ -162,5 +162,5 @@ def _draw_legend(figure: Any) -> None:
         Patch(label=word, edgecolor="#333333", linewidth=0.6, **_face(STYLES[word])) for word in COMPARED
     ]
     handles.append(Patch(label="not compared", facecolor="white", edgecolor="0.6", linewidth=0.6))
-    place = {"loc": "lower center", "ncols": 5, "frameon": False, "fontsize": 6.7}
+    place = {"loc": "lower center", "ncols": 4, "frameon": False, "fontsize": 6.7}
     figure.legend(handles=handles, **place, handlelength=1.2, handletextpad=0.4, columnspacing=0.9)
