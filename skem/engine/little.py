@@ -42,7 +42,8 @@ def iterations(
     mean_shifts, n_k, rounding, regular = np.empty((K, m)), np.empty(K), np.empty((K, m)), np.empty(K, bool)
     R, arrays, numbers = np.empty((m, m)), empty_arrays((K, m), (K, m, m), dtype), float64_scratch(K, dtype)
     scratch, buffers = scratch_of(Scratch(), K, m, dtype), [zero_sums(K, L, (K, m, m)) for _ in range(2)]
-    narrow = np.zeros(K, bool) if statistics.narrow is None else statistics.narrow
+    not_narrow = np.zeros(K, bool)
+    narrow = not_narrow if statistics.narrow is None else statistics.narrow
     while True:
         weights, log_weights = np.empty((2, K, L))
         means, covariances = np.empty((K, m)), mixture.covariances.copy()
@@ -54,7 +55,9 @@ def iterations(
         all_regular, exact = matrices.factorise(means, covariances, rounding, SINGULAR, factorised)
         log_scales, traces, sensitivities, _ = factors
         any_narrow = matrices.arrange((means, U, shifts, sensitivities), arrays)
-        if not all_regular or (is_float32 and (any_narrow or not exact or traces.max() >= largest_trace)):
+        if not all_regular or (
+            is_float32 and (any_narrow or not exact or max(traces.tolist()) >= largest_trace)
+        ):
             return
         penalties = (0.5 * problem.ridge * traces)[:, None]
         if problem.log_sharing is not None:
@@ -66,7 +69,7 @@ def iterations(
         log_likelihood, objective, exact = kernels.e_step(samples, arrays, of_model, buffers[0], scratch)
         if not exact:
             return
-        mixture, narrow = Mixture(weights, means, covariances), np.zeros(K, bool)
+        mixture, narrow = Mixture(weights, means, covariances), not_narrow
         statistics = statistics_of(buffers[0], m, dtype)
         statistics.log_likelihood, statistics.objective = log_likelihood, objective
         gaussians = Gaussians(means, U, shifts, *factors)
