@@ -246,7 +246,7 @@ class Full(Matrices):
         return K, m, m
 
     def m_step(self, statistics: Statistics, previous: Mixture, constraints: Constraints) -> Maximised:
-        weights, log_weights, means, n_k, rounding, covariances = _maximised(
+        weights, log_weights, means, n_k, rounding, covariances = maximised(
             statistics, previous, constraints, previous.covariances.copy()
         )
         covariances, gaussians, singular, exact = self._regularised(
@@ -278,7 +278,7 @@ class Tied(Matrices):
 
     def m_step(self, statistics: Statistics, previous: Mixture, constraints: Constraints) -> Maximised:
         """P = sum_k n_k S_k / N + r I (eq. 32 instead of eq. 18)."""
-        weights, log_weights, means, n_k, rounding, _ = _maximised(
+        weights, log_weights, means, n_k, rounding, _ = maximised(
             statistics, previous, constraints, np.empty(statistics.scatter.shape)
         )
         shifts, ridge = means - previous.means, constraints.ridge * np.eye(means.shape[1])
@@ -311,7 +311,7 @@ class Tied(Matrices):
         return super().to_engine(covariances, scale)
 
 
-def _maximised(
+def maximised(
     statistics: Statistics, previous: Mixture, constraints: Constraints, covariances: np.ndarray
 ) -> tuple[np.ndarray, ...]:
     """Weights, log-weights, means, n_k, rounding and the array of covariances, overwritten; see `matrices.m_step`."""
@@ -370,7 +370,7 @@ class Variances(CovarianceType):
         """The variances of this type from those of each component and feature, (K, m)."""
 
     def m_step(self, statistics: Statistics, previous: Mixture, constraints: Constraints) -> Maximised:
-        weights, log_weights, means, n_k, rounding, variances = _maximised(
+        weights, log_weights, means, n_k, rounding, variances = maximised(
             statistics, previous, constraints, np.zeros(previous.means.shape)
         )
         used, variances = n_k > 0, self._pool(variances)

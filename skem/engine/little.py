@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from skem.engine import compiled
-from skem.engine.covariances import Full, Maximised
+from skem.engine.covariances import Full, Maximised, maximised
 from skem.engine.density import empty_arrays, float64_scratch, scratch_of, statistics_of, zero_sums
-from skem.engine.parameters import FLOAT64, LARGEST32, SINGULAR, Gaussians, Mixture, Statistics
+from skem.engine.linalg import factorised
+from skem.engine.parameters import FLOAT64, LARGEST32, SINGULAR, Mixture, Statistics
 from skem.engine.parts import PartsInMemory
 from skem.engine.problem import Problem, chunks
 from skem.engine.threads import Scratch
@@ -37,23 +36,16 @@ def iterations(
         return
     kernels, matrices, is_float32 = compiled.kernels(), compiled.matrices(), dtype != FLOAT64
     samples = (*rows.features.reader(problem.columns, dtype)(chunk.rows), chunk.borders, rows.weights)
-    limits = float(constraints.least), statistics.eps, float(constraints.ridge)
     largest_trace = LARGEST32 / max(1.0, m * problem.extent**2)
-    mean_shifts, n_k, rounding, regular = np.empty((K, m)), np.empty(K), np.empty((K, m)), np.empty(K, bool)
-    R, arrays, numbers = np.empty((m, m)), empty_arrays((K, m), (K, m, m), dtype), float64_scratch(K, dtype)
+    arrays, numbers = empty_arrays((K, m), (K, m, m), dtype), float64_scratch(K, dtype)
     scratch, buffers = scratch_of(Scratch(), K, m, dtype), [zero_sums(K, L, (K, m, m)) for _ in range(2)]
-    not_narrow = np.zeros(K, bool)
-    narrow = not_narrow if statistics.narrow is None else statistics.narrow
     while True:
-        weights, log_weights = np.empty((2, K, L))
-        means, covariances = np.empty((K, m)), mixture.covariances.copy()
-        sums = statistics.counts, statistics.offsets
-        maximised = weights, log_weights, means, mean_shifts, n_k, rounding, covariances
-        matrices.m_step(sums, statistics.scatter, mixture.means, narrow, limits, maximised)
-        U, shifts, factors = np.empty((K, m, m)), np.empty((K, m)), tuple(np.empty((4, K)))
-        factorised = R, U, shifts, factors, regular
-        all_regular, exact = matrices.factorise(means, covariances, rounding, SINGULAR, factorised)
-        log_scales, traces, sensitivities, _ = factors
+        previous = mixture.covariances.copy()
+        weights, log_weights, means, _, rounding, covariances = maximised(
+            statistics, mixture, constraints, previous
+        )
+        gaussians, _, all_regular, exact = factorised(means, covariances, rounding, SINGULAR)
+        _, U, shifts, log_scales, traces, sensitivities, _ = gaussians
         any_narrow = matrices.arrange((means, U, shifts, sensitivities), arrays)
         if not all_regular or (
             is_float32 and (any_narrow or not exact or max(traces.tolist()) >= largest_trace)
@@ -69,8 +61,7 @@ def iterations(
         log_likelihood, objective, exact = kernels.e_step(samples, arrays, of_model, buffers[0], scratch)
         if not exact:
             return
-        mixture, narrow = Mixture(weights, means, covariances), not_narrow
+        mixture = Mixture(weights, means, covariances)
         statistics = statistics_of(buffers[0], m, dtype)
         statistics.log_likelihood, statistics.objective = log_likelihood, objective
-        gaussians = Gaussians(means, U, shifts, *factors)
         yield Maximised(mixture, log_weights, gaussians, 0, True), statistics
