@@ -53,18 +53,11 @@ def test_snakemakes_linter_finds_only_what_the_page_explains():
     command = [Path(sys.executable).with_name("snakemake"), "--lint"]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    local = [re.sub(r"\{.*?\}", ".*", name) for name, block in RULES.items() if "localrule: True" in block]
-    local += [r"\w+_claims", "findings"]  # a computed name, and one that inherits
-    wrong, found = [], re.split(r"^Lints for ", done.stdout + done.stderr, flags=re.MULTILINE)[1:]
-    assert found
-    for part in found:
-        for title in re.findall(r"^    \* (.*)", part, flags=re.MULTILINE):
-            rule = part.split()[1]
-            explained = title.startswith(("Specify a conda", "Mixed rules", "Param results", "Param stem"))
-            without_log = title.startswith("No log") and any(re.fullmatch(name, rule) for name in local)
-            if not explained and not without_log:
-                wrong.append((rule, title))
-    assert wrong == []
+    titles = set(re.findall(r"^    \* (.*)", done.stdout + done.stderr, flags=re.MULTILINE))
+    assert titles == {
+        "Specify a conda environment or container for each rule.:",
+        "Mixed rules and functions in same snakefile.:",
+    }
 
 
 def test_timed_rules_have_a_node_to_themselves():

@@ -76,7 +76,6 @@ rule comparison_fit:
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
-        runtime=lambda wildcards, attempt: 120 * attempt,
     params:
         job=lambda wildcards: COMPARISON.job(*wildcards),
         seed=SEED,
@@ -105,6 +104,8 @@ for part in COMPARISON_PARTS:
             ],
         output:
             **COMPARISON_VALUES[part],
+        log:
+            f"results/logs/comparison/values_{part}.log",
         localrule: True
         params:
             code=code("comparison_values"),
@@ -130,6 +131,8 @@ for part in COMPARISON_PARTS:
                 },
             output:
                 [path.replace("results/", target, 1) for path in COMPARISON_RESULTS[part]],
+            log:
+                f"results/logs/comparison/{kind}_{part}.log",
             localrule: True
             params:
                 settings="config/comparison.yaml",

@@ -27,6 +27,8 @@ rule fetch_data:
 rule fetch:
     input:
         expand("results/data/{source}.json", source=SOURCES),
+    log:
+        "results/logs/fetch.log",
     localrule: True
     message:
         "the data sets"

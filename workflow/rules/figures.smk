@@ -17,6 +17,8 @@ rule draw:
         "results/figures/{figure}.pdf",
         "results/figures/{figure}.png",
         csv="results/figures/{figure}.csv",
+    log:
+        "results/logs/figures/{figure}.log",
     wildcard_constraints:
         figure="|".join(DRAWN) or "none",
     localrule: True

@@ -108,8 +108,6 @@ rule hayashi_components:
         scale="components|components_raw",
         run=r"\d+",
     priority: 100
-    resources:
-        runtime=lambda wildcards, attempt: 240 * attempt,
     params:
         **calls("paper_job", "hayashi2021.errors:components"),
         arguments=lambda wildcards: {
@@ -132,8 +130,6 @@ rule hayashi_boundaries:
     log:
         "results/logs/hayashi2021/boundaries.log",
     priority: 100
-    resources:
-        runtime=lambda wildcards, attempt: 120 * attempt,
     params:
         **calls("paper_job", "hayashi2021.boundaries:panels"),
         arguments={
@@ -159,9 +155,6 @@ rule hayashi_images_choice:
     wildcard_constraints:
         dataset="|".join(HAYASHI_COLUMNS),
     priority: hayashi_order
-    resources:
-        mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 240 * attempt,
     params:
         **calls("paper_job", "hayashi2021.images:choices"),
         arguments=lambda wildcards: {
@@ -194,9 +187,6 @@ rule hayashi_images_train:
         method="|".join(NETWORKS),
         run=r"\d+",
     priority: hayashi_order
-    resources:
-        mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 120 * attempt,
     params:
         **calls("paper_job", "hayashi2021.images:errors"),
         arguments=lambda wildcards: {

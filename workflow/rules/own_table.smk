@@ -41,9 +41,6 @@ rule compare:
     log:
         f"results/logs/own/{OWN_STEM}.log",
     threads: 1
-    resources:
-        mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 240 * attempt,
     params:
         table=OWN,
         label=STUDY.config.label,

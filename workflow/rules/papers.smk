@@ -30,6 +30,8 @@ for paper in EVIDENCE:
                 labels={"table": "claims"},
                 caption="../report/claims.rst",
             ),
+        log:
+            f"results/logs/{stem}.log",
         localrule: True
         params:
             title=f"Claims of {STUDY.titles[paper]}",
@@ -66,6 +68,8 @@ rule claims:
         ),
         interpretations="results/interpretations.csv",
         summary="results/summary.json",
+    log:
+        "results/logs/claims.log",
     localrule: True
     params:
         title="Claims of the papers",
@@ -105,6 +109,8 @@ rule claims_figures:
             name=CLAIMS_FIGURES,
             suffix=[kind for kind in KINDS if kind != "svg"],
         ),
+    log:
+        "results/logs/figures/claims.log",
     localrule: True
     params:
         caption=lambda wildcards: "\n\n".join(CAPTIONS[name] for name in CLAIMS_FIGURES),
@@ -117,6 +123,8 @@ rule claims_figures:
 
 rule recompute:
     """Evaluate all claims of results/reference from the values that are committed with it."""
+    log:
+        "results/logs/recompute.log",
     localrule: True
     params:
         code=code("recompute"),

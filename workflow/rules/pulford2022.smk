@@ -52,8 +52,6 @@ rule time_iterations:
         "results/logs/timings.log",
     threads: lambda wildcards: workflow.cores
     resources:
-        mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 240 * attempt,
         slurm_extra="--exclusive",
     params:
         units=[work_of(STUDY.units[unit]) for unit in TIMED],
@@ -75,6 +73,8 @@ rule pulford_values:
         timed=TIMINGS.values(),
     output:
         **PULFORD_VALUES,
+    log:
+        "results/logs/pulford2022/values.log",
     localrule: True
     params:
         datasets=list(DATASETS),
@@ -98,6 +98,8 @@ rule study:
             labels={"table": "{study}"},
             caption="../report/study.rst",
         ),
+    log:
+        "results/logs/tables/{study}.log",
     wildcard_constraints:
         study="|".join(STUDIES) or "none",
     localrule: True
@@ -117,6 +119,8 @@ rule arrangements_timing:
         [TIMINGS[unit] for unit in COUNTED],
     output:
         "results/tables/arrangements_timing.csv",
+    log:
+        "results/logs/tables/arrangements_timing.log",
     localrule: True
     params:
         iterations=PULFORD.iterations,

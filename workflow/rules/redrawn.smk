@@ -28,10 +28,12 @@ for paper in papers.names():
                     name=REDRAWN[paper],
                     suffix=[k for k in KINDS if k != "svg"],
                 ),
+            log:
+                f"results/logs/figures/redrawn_{paper}.log",
             localrule: True
             params:
                 papers=[paper],
-                results="results",
+                results=lambda wildcards, output: Path(output[0]).parents[1],
                 caption="\n\n".join(CAPTIONS[name] for name in REDRAWN[paper]),
                 code=code("redrawn"),
             message:
@@ -58,6 +60,8 @@ def results_of_all(wildcards):
 
 rule redraw:
     """Draw the papers' tables and the totals again from the claims table of results/reference."""
+    log:
+        "results/logs/redraw.log",
     localrule: True
     params:
         papers=papers.names(),

@@ -13,6 +13,8 @@ rule reference:
     """Copy the results of a finished run to results/reference/, which is committed."""
     input:
         results_to_copy,
+    log:
+        "results/logs/reference.log",
     localrule: True
     params:
         anyway=STUDY.config.reference is not None,

@@ -48,8 +48,6 @@ rule regress_accuracy:
     wildcard_constraints:
         dataset="[a-z0-9_]+",
     priority: lambda wildcards: wildcards.dataset == "mnist_half"  # the longest job first
-    resources:
-        mem_mb=lambda wildcards, attempt: 4000 * attempt,
     params:
         work=regress_work,
         again=STARTED,
@@ -67,8 +65,6 @@ rule regress_times:
         "results/logs/regress/times.log",
     threads: lambda wildcards: workflow.cores
     resources:
-        mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 120 * attempt,
         slurm_extra="'--exclusive'",
     params:
         base=REGRESS_BASE,
@@ -84,6 +80,8 @@ rule regress:
     input:
         accuracy=REGRESS_ACCURACY if STUDY.config.gate != "timing" else [],
         times=regress_times_compared,
+    log:
+        "results/logs/regress/comparison.log",
     localrule: True
     params:
         base=REGRESS_BASE,
@@ -101,6 +99,8 @@ rule regress_update:
     """Writes the reference, one file to review and commit."""
     input:
         regress_updated_from,
+    log:
+        "results/logs/regress/update.log",
     localrule: True
     params:
         reference=REFERENCE_QUANTITIES,
@@ -115,6 +115,8 @@ rule regress_rounding:
     """Adds what this platform, with the code of the reference, rounds otherwise."""
     input:
         REGRESS_ACCURACY,
+    log:
+        "results/logs/regress/rounding.log",
     localrule: True
     params:
         reference=REFERENCE_QUANTITIES,

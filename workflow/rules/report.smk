@@ -9,6 +9,8 @@ REPORTED = "results/reference" if STUDY.config.of else "results"
 rule configuration:
     output:
         "results/configuration.yaml",
+    log:
+        "results/logs/configuration.log",
     localrule: True
     params:
         config={
@@ -32,6 +34,8 @@ rule report:
         citation="CITATION.cff",
     output:
         f"{REPORTED}/report.html",
+    log:
+        "results/logs/report.log",
     localrule: True
     params:
         started=STARTED,  # results may have changed since the last report
@@ -44,6 +48,8 @@ rule report:
 
 rule pages:
     """README.md and pages of docs, from docs/templates and the tables of results/reference."""
+    log:
+        "results/logs/pages.log",
     localrule: True
     params:
         code=code("pages"),

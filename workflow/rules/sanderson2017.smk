@@ -103,9 +103,6 @@ for kind, (function, _, further) in SANDERSON_JOBS.items():
         wildcard_constraints:
             dataset="|".join(SANDERSON.available),
         priority: {"fits": 200, "heldout": 100}.get(kind, 0)
-        resources:
-            mem_mb=lambda wildcards, attempt: 4000 * attempt,
-            runtime=lambda wildcards, attempt: 240 * attempt,
         params:
             **calls("paper_job", function),
             arguments=sanderson_arguments(further),
@@ -128,8 +125,6 @@ rule sanderson_times:
         dataset="|".join(SANDERSON.available),
     threads: lambda wildcards: workflow.cores
     resources:
-        mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 120 * attempt,
         slurm_extra="--exclusive",
     params:
         **calls("paper_job", "sanderson2017.times:table1"),

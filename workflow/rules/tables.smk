@@ -36,6 +36,8 @@ rule choose_reg_covar:
         expand("results/history/{dataset}.csv", dataset=DATASETS),
     output:
         "results/tables/reg_covar.csv",
+    log:
+        "results/logs/choose_reg_covar.log",
     localrule: True
     params:
         datasets=list(DATASETS),
@@ -78,6 +80,8 @@ rule table:
             caption="../report/table.rst",
         ),
         summary="results/tables/{experiment}_summary.csv",
+    log:
+        "results/logs/tables/{experiment}.log",
     wildcard_constraints:
         experiment="|".join(REPRODUCED) or "none",
     localrule: True
@@ -105,6 +109,8 @@ rule table_timing:
     output:
         csv="results/tables/{experiment}_timing.csv",
         md="results/tables/{experiment}_timing.md",
+    log:
+        "results/logs/tables/{experiment}_timing.log",
     wildcard_constraints:
         experiment="|".join(REPRODUCED) or "none",
     localrule: True

@@ -82,8 +82,6 @@ rule titsias_examples:
         panels="results/titsias2001/panels.csv",
     log:
         "results/logs/titsias2001/examples.log",
-    resources:
-        runtime=lambda wildcards, attempt: 240 * attempt,
     params:
         **calls("paper_job", "titsias2001.examples:examples"),
         arguments={"setup": TITSIAS.examples, "seed": SEED},
@@ -105,9 +103,6 @@ rule titsias_images:
     log:
         "results/logs/titsias2001/images/{dataset}.log",
     priority: 200
-    resources:
-        mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 240 * attempt,
     params:
         **calls("paper_job", "titsias2001.images:sharing"),
         arguments=lambda wildcards: {

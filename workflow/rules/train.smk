@@ -45,9 +45,6 @@ rule train:
         "results/logs/runs/{dataset}/{method}/{unit}/{batch}.log",
     priority: by_size
     threads: 1
-    resources:
-        mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 240 * attempt,
     params:
         unit=lambda wildcards: work_of(unit_of(wildcards)),
         seed=SEED,
@@ -71,9 +68,6 @@ rule baseline:
     # All methods on a small table take longer than most other jobs.
     priority: lambda wildcards: max(1, by_size(wildcards))
     threads: 1
-    resources:
-        mem_mb=lambda wildcards, attempt: 4000 * attempt,
-        runtime=lambda wildcards, attempt: 240 * attempt,
     params:
         runs=lambda wildcards: baseline_runs(wildcards.dataset),
         methods=lambda wildcards: baseline_jobs()[wildcards.job],

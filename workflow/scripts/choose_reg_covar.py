@@ -4,7 +4,7 @@ import pandas as pd
 
 from skem.repro.files import plain_errors, read_table, write_table
 
-with plain_errors():
+with plain_errors(snakemake.log):
     history = pd.concat([table for table in map(read_table, snakemake.input) if len(table)])
     history = history[history["method"] == "reg_covar"]
     trials = ["dataset", "reg_covar", "run", "fold"]

@@ -3,5 +3,5 @@
 from skem.repro.files import plain_errors
 from skem.repro.papers import claims_figures
 
-with plain_errors():
+with plain_errors(snakemake.log):
     claims_figures.draw("results")

@@ -8,7 +8,7 @@ from skem.repro.drawing import save, style
 from skem.repro.files import plain_errors, read_table, write_table, write_text
 
 threads.limit_process(1)
-with plain_errors(), style():
+with plain_errors(snakemake.log), style():
     settings = configuration.read(snakemake.params.settings)
     part = snakemake.params.part
     values = {name: read_table(path) for name, path in snakemake.input.items()}

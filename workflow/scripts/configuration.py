@@ -4,7 +4,7 @@ import yaml
 
 from skem.repro.files import plain_errors, write_text
 
-with plain_errors():
+with plain_errors(snakemake.log):
     text = yaml.safe_dump(
         snakemake.params.config, sort_keys=False, default_flow_style=None, allow_unicode=True, width=100
     )

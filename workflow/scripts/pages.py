@@ -3,7 +3,7 @@
 from skem.repro.files import plain_errors, write_text
 from skem.repro.report import templates
 
-with plain_errors():
+with plain_errors(snakemake.log):
     changed = templates.changed()
     for page, text in changed.items():
         write_text(page, text)

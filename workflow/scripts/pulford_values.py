@@ -5,7 +5,7 @@ import pandas as pd
 from skem.repro.files import plain_errors, read_table, write_table
 from skem.repro.papers.pulford2022 import values
 
-with plain_errors():
+with plain_errors(snakemake.log):
     datasets, given = snakemake.params.datasets, snakemake.input
     histories, fits = (
         dict(zip(datasets, map(read_table, paths), strict=True)) for paths in (given.history, given.seconds)

@@ -7,7 +7,7 @@ from pathlib import Path
 from skem.repro import environment
 from skem.repro.files import plain_errors, write_json, write_text
 
-with plain_errors():
+with plain_errors(snakemake.log):
     results, reference = Path("results"), Path("results/reference")
     found = environment.of_results()
     if said := environment.mixture(found):

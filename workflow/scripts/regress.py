@@ -5,7 +5,7 @@ import sys
 from skem.repro.files import plain_errors
 from skem.repro.gate import report
 
-with plain_errors():
+with plain_errors(snakemake.log):
     files, params = snakemake.input, snakemake.params
     known = params.reference, files.accuracy, files.times, params.base, params.path
     sys.exit(report.compare(*known, allowed=params.allowed))

@@ -3,5 +3,5 @@
 from skem.repro.files import plain_errors
 from skem.repro.gate import report
 
-with plain_errors():
+with plain_errors(snakemake.log):
     report.add_rounding(snakemake.params.reference, snakemake.input)

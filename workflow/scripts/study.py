@@ -6,7 +6,7 @@ from skem.repro.files import plain_errors, read_table, write_table, write_text
 from skem.repro.papers.pulford2022 import tables
 from skem.repro.tables import pages
 
-with plain_errors():
+with plain_errors(snakemake.log):
     params, histories = snakemake.params, map(read_table, snakemake.input.history)
     made = tables.study(
         snakemake.wildcards.study,

@@ -9,7 +9,7 @@ from skem.repro.protocols import summarise
 from skem.repro.tables import accuracy, pages
 from skem.repro.training.classifiers import baselines
 
-with plain_errors():
+with plain_errors(snakemake.log):
     experiment = snakemake.params.experiment
     history = dict(zip(snakemake.params.datasets, map(read_table, snakemake.input.history), strict=True))
     for dataset, rows in history.items():

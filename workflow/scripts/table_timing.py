@@ -6,7 +6,7 @@ from skem.repro.files import plain_errors, read_table, write_table, write_text
 from skem.repro.names import NAMES
 from skem.repro.tables import accuracy, pages
 
-with plain_errors():
+with plain_errors(snakemake.log):
     experiment = snakemake.params.experiment
     seconds = dict(zip(snakemake.params.datasets, map(read_table, snakemake.input.seconds), strict=True))
     claims = pd.read_csv(snakemake.input.claims, dtype=str, keep_default_na=False)
