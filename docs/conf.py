@@ -34,7 +34,7 @@ extensions = [
 ]
 templates_path = ["_templates"]
 default_role = "obj"
-exclude_patterns = ["_build", "gallery/*.ipynb", "gallery/*.py", "gallery/*.py.md5"]
+exclude_patterns = ["_build", "paper.md", "gallery/*.ipynb", "gallery/*.py", "gallery/*.py.md5"]
 suppress_warnings = ["config.cache"]  # functions and orders in the gallery's settings
 
 # Pages
@@ -114,6 +114,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
 }
 warnings.filterwarnings("error", category=FutureWarning, module="skem")
+logging.getLogger("skem").setLevel("ERROR")  # compilation and fetching are no output of an example
 
 # The look
 

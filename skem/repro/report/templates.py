@@ -18,7 +18,7 @@ from skem.repro.report.values import Values
 FOLDER = "docs/templates"
 SUFFIX = ".j2"
 NOTE = "<!-- Rendered from {} by `snakemake pages`: edit the template. -->\n"
-"""First line of every page."""
+"""First line of every page, behind the front matter if it has one."""
 
 Resolve = Callable[[tuple[str, ...]], str]
 
@@ -81,6 +81,12 @@ def pages(project: str | Path = ".") -> dict[Path, Path]:
     return found
 
 
+def _with_note(text: str, note: str) -> str:
+    """Put the note above a page, or behind its front matter, which must come first."""
+    front, end, body = text.partition("\n---\n") if text.startswith("---\n") else ("", "", text)
+    return front + end + note + body
+
+
 def changed(project: str | Path = ".") -> dict[Path, str]:
     """Pages that differ from their rendered templates, with their new text; one error lists the faults of all templates."""
     resolve = Values(project).resolve
@@ -89,7 +95,7 @@ def changed(project: str | Path = ".") -> dict[Path, str]:
     for template, page in pages(project).items():
         where = template.relative_to(project).as_posix()
         text, wrong = rendered(template.read_text(encoding="utf-8"), where, resolve)
-        text, faults = NOTE.format(where) + text, faults + wrong
+        text, faults = _with_note(text, NOTE.format(where)), faults + wrong
         if not page.exists() or page.read_text(encoding="utf-8") != text:
             different[page] = text
     refuse(faults)
