@@ -3,7 +3,6 @@
 from dataclasses import replace
 from itertools import chain
 
-import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
@@ -83,16 +82,6 @@ def test_kmeans_is_timed_from_the_same_centres():
     assert ours["ratio"] == 1
 
 
-def test_models_are_timed_beside_the_paper_and_an_implementation(monkeypatch):
-    monkeypatch.setattr(peers, "ROUNDS", 1)
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 4)), np.arange(60) % 2
-    params = {"n_blocks": 2, "n_components": 3, "n_jobs": 1, "random_state": 0}
-    whole, *blocks = peers.compare_with_classes(X, y, params, 100.0, "scikit-learn")
-    assert whole["ratio"] == pytest.approx(100 / whole["seconds_per_iteration"])
-    assert [(row["init"], row["m"]) for row in blocks] == [("uniform", 2), ("class", 2)]
-
-
 def test_a_stopped_measurement_continues_with_the_cells_that_are_missing(tmp_path, monkeypatch):
     measured = []
 
@@ -114,21 +103,6 @@ def test_a_stopped_measurement_continues_with_the_cells_that_are_missing(tmp_pat
     assert set(table["instructions"]) == {"AVX2"}
 
 
-def test_exponents_of_known_costs():
-    axes = {"N": [100, 1000, 10000], "m": [2, 4, 8, 16], "K": [4, 16, 64]}
-    table = pd.DataFrame(
-        {"size": axis, "engine": engine, "N": 5000, "m": 6, "K": 10, axis: value}
-        for axis, values in axes.items()
-        for value in values
-        for engine in ("linear", "square")
-    )
-    cost = 1e-9 * table["N"] * table["K"] * (1 + table["m"] + table["m"] * (table["m"] + 1) // 2)
-    power = table["engine"].map({"linear": 1.0, "square": 2.0})
-    found = peers.exponents(table.assign(seconds_per_iteration=cost**power))
-    assert set(found["size"]) == {"N", "K", "H"}
-    assert_allclose(found["exponent"], found["engine"].map({"linear": 1.0, "square": 2.0}))
-
-
 def test_committed_exponents_follow_from_the_committed_times():
     table = read_table(speed_page.REFERENCE / "peers.csv")
     again = peers.exponents(table[table["part"] == "scaling"])
@@ -140,23 +114,3 @@ def test_the_page_has_the_tables_of_the_committed_measurements():
     assert speed_page.rewritten(page, tables) == page
     with pytest.raises(ValueError, match="markers of the tables"):
         speed_page.rewritten(page, tables | {"kmeans, AVX2": ""})
-
-
-def test_a_table_of_sizes_has_our_time_and_the_ratios_of_others():
-    cell = {"N": 60000, "m": 15, "K": 2, "clusters": 30, "dtype": "float32"}
-    rows = [("skem", 0.00123, 1.0, "1"), ("oneDAL", 0.005, 4.06, "2"), ("Armadillo", None, None, None)]
-    rows += [("mclust", 0.1, 81.3, "3"), ("mlpack", None, None, "4")]
-    names = ("engine", "seconds_per_iteration", "ratio", "version")
-    table = pd.DataFrame([cell | dict(zip(names, row, strict=True)) for row in rows])
-    (row,) = speed_page.of_sizes(table).to_dict("records")
-    assert list(row.values()) == [
-        *("60,000 x 15, K = 2", "30 clusters", "float32", "1.23 ms"),
-        *("4.1", "failed", "81"),
-    ]
-
-
-def test_larger_samples_are_faster_than_with_onedal():
-    """The page says so."""
-    table = read_table(speed_page.REFERENCE / "peers.csv")
-    ratios = table[table["engine"].isin(["oneDAL", "oneDAL, AVX2"]) & (table["N"] >= 16_000)]
-    assert ratios["ratio"].min() > 1

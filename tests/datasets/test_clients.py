@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import runpy
 import stat
 import sys
 import time
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from pictures import deb_of, in_package, is_right, snapshot, tar_of
@@ -105,24 +101,6 @@ def test_client_that_fails_is_a_reason(clients, code, reason):
     assert told.startswith("npm package pictures 1.0: ")
     assert reason in told
     assert "word@" not in told
-
-
-def test_a_run_tries_each_source_once(clients, tmp_path, capsys):
-    calls = tmp_path / "calls"
-    clients("npm", f"pathlib.Path({str(calls)!r}).open('a').write('x')\nsys.exit(1)")
-    sources = _known.entries()["pictures"]["sources"]
-    sources[:] = [sources[0], sources[2]]
-    job = SimpleNamespace(
-        wildcards=SimpleNamespace(source="pictures"),
-        log=[str(tmp_path / "log")],
-        output=[str(tmp_path / "record.json")],
-        params=SimpleNamespace(attempt=0),
-    )
-    script = Path(__file__).parents[2] / "workflow/scripts/fetch.py"
-    runpy.run_path(str(script), {"snakemake": job})
-    assert calls.read_text() == "x"
-    assert not json.loads(Path(job.output[0]).read_text())["available"]
-    assert "warning: data set 'pictures' is not available" in capsys.readouterr().err
 
 
 def test_client_that_hangs_is_stopped(clients, monkeypatch):

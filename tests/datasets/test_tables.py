@@ -52,10 +52,6 @@ def test_a_separator_may_end_each_line(text, tmp_path):
     assert (table.label, table.y.tolist(), table.X.tolist()) == ("y", ["u", "v"], [[1, 2], [3, 4]])
 
 
-def test_whole_numbers_in_ascending_order_may_name_columns(tmp_path):
-    assert read(tmp_path, "0,1,label\n1,2,u\n3,4,v\n").feature_names == ("0", "1")
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [

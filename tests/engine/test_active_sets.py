@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
-from skem import PSKEMClassifier, SKEMClassifier
+from skem import PSKEMClassifier
 from skem.engine.problem import ACTIVE_ROWS
 
 
@@ -27,14 +27,3 @@ def test_pairs_without_samples_are_left_out():
     for block in model.blocks_:
         expected_samples = block.weights * np.bincount(y)
         assert expected_samples[block.weights > 0].min() >= 0.99 * ACTIVE_ROWS
-
-
-def test_small_initial_weights_are_kept():
-    rng = np.random.default_rng(0)
-    y = np.arange(400) % 2
-    X = rng.normal(size=(400, 2)) + 20.0 * y[:, None]
-    weights = np.array([[1.0, 1.0 - 1e-12], [0.0, 1e-12]])
-    init = weights, np.array([[0.0, 0.0], [20.0, 20.0]]), np.repeat(np.eye(2)[None], 2, axis=0)
-    model = SKEMClassifier(init_params=init, max_iter=5).fit(X, y)
-    assert_allclose(model.weights_, np.eye(2), atol=1e-6)
-    assert model.score(X, y) == 1.0

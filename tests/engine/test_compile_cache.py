@@ -5,7 +5,6 @@ import errno
 import importlib
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -75,19 +74,6 @@ def test_compilation_is_announced_once(load, caplog):
     assert not caplog.records
 
 
-def test_two_processes_that_compile_at_once(load, tmp_path, monkeypatch):
-    first = load()
-    first(1)
-    (index,) = (tmp_path / "__pycache__").glob("*.nbi")
-    kept = index.read_bytes()
-    index.unlink()  # the second one looked before it was written
-    monkeypatch.setattr(os, "getpid", lambda: 1)
-    load()(0.5)
-    index.write_bytes(kept)
-    assert load()(1) == 11
-    assert isinstance(load()(1), int)
-
-
 @pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
 @pytest.mark.parametrize("damage", [lambda blob: blob[:-20], lambda blob: b"\xff" * 99])
 def test_damaged_files_are_compiled_again(load, tmp_path, suffix, damage):
@@ -123,15 +109,6 @@ def test_files_of_old_revisions_are_deleted(tmp_path):
     (tmp_path / recent).touch()
     compile_cache.delete_outdated.__wrapped__(str(tmp_path))
     assert {path.name for path in tmp_path.iterdir()} == {names[0], names[2], recent}
-
-
-def test_impossible_settings_of_numba_are_named():
-    code = "from skem.engine import compiled; compiled.kernels()"
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
-    last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith("RuntimeError: NUMBA_DISABLE_JIT")
-    assert last.endswith("unset the variable")
 
 
 def test_warm_up_compiles_what_is_missing(caplog):

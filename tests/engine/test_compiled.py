@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose
 from scipy.special import logsumexp, softmax
 
 from skem.engine import compiled, density
-from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.linalg import factorised
 from skem.engine.parameters import Gaussians
 from skem.engine.threads import Scratch
@@ -105,25 +104,6 @@ def test_e_step(dtype, form, seed, K, m, sizes, first, narrow, penalty):
     assert_allclose(scatter, of_scatter, rtol=0, atol=eps * (scale + size_of_scatter.max()))
 
 
-def test_likelihood_hidden_by_penalties():
-    """The component that carries the samples has none of them with the penalties."""
-    x, means = np.zeros((1, 20)), np.array([[0.0], [3.0]])
-    for penalty, expected in ((10.0, True), (2000.0, False)):
-        *_, exact = compiled.kernels().e_step(
-            (x, 0, np.array([0, 20]), np.ones(20)),
-            (means, means, means, np.ones((2, 1)), means, np.zeros(2, dtype=bool), means),
-            (
-                np.zeros(2),
-                np.zeros((2, 1)),
-                np.array([[penalty], [0.0]]),
-                density.float64_scratch(2, np.dtype(float)),
-            ),
-            density.zero_sums(2, 1, (0, 1)),
-            density.scratch_of(Scratch(), 2, 1, np.dtype(float)),
-        )
-        assert exact == expected
-
-
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("n", [1, 1000])
 def test_log_sum_exp(dtype, n):
@@ -168,8 +148,3 @@ def test_factors_are_those_of_lapack(seed, m, log_condition, shared):
     assert regular.all()
     assert all_regular
     assert exact
-
-
-def test_indefinite_covariances():
-    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
-        COVARIANCE_TYPES["full"].gaussians(np.zeros((2, 2)), np.array([np.eye(2), [[1.0, 2.0], [2.0, 1.0]]]))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from reference_missing import dense
 from scipy.special import log_softmax, logsumexp
 from scipy.stats import multivariate_normal
@@ -165,27 +165,3 @@ def test_batches_raise_the_criterion(name):
         for mixture in state.mixtures:
             assert_valid(mixture, name)
     assert criterion(objective, state.mixtures, name) > criterion(objective, mixtures, name) + 0.02
-
-
-def test_chunks_add_up(monkeypatch):
-    objective, mixtures = problem(6, "full", smoothing=0.1)
-    blocks = objective.blocks(mixtures)
-    whole = objective.mean(blocks, np.arange(60))
-    monkeypatch.setattr("skem.engine.discriminative.CHUNK_ROWS", 13)
-    parts = objective.mean(blocks, np.arange(60))
-    assert_allclose(parts[:2], whole[:2])
-    for one, other in zip(parts[2], whole[2], strict=True):
-        for attribute in ("counts", "offsets", "scatter"):
-            assert_allclose(getattr(one, attribute), getattr(other, attribute), atol=1e-12)
-
-
-@every_type
-def test_float32_training_of_narrow_components_is_in_float64(name):
-    objective, mixtures = problem(5, name)
-    narrow = [replace(each, covariances=1e-12 * each.covariances) for each in mixtures]
-    indices = np.arange(60)
-    found = replace(objective, dtype=np.dtype(np.float32)).mean(objective.blocks(narrow), indices)
-    expected = objective.mean(objective.blocks(narrow), indices)
-    assert found[:2] == expected[:2]
-    for one, other in zip(found[2], expected[2], strict=True):
-        assert_array_equal(one.scatter, other.scatter)

@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 import reference
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skem import SKEMClassifier
@@ -16,39 +14,6 @@ def level_by_level(values, combine):
     while len(values) > 1:
         values = [combine(values[i : i + parts.FAN_IN]) for i in range(0, len(values), parts.FAN_IN)]
     return values[0]
-
-
-@settings(max_examples=30, deadline=None)
-@given(n=st.integers(1, 700))
-def test_tree_order(n):
-    def brackets(values):
-        return values[0] if len(values) == 1 else f"({' '.join(values)})"
-
-    leaves = [str(i) for i in range(n)]
-    assert parts.tree(iter(leaves), brackets) == level_by_level(leaves, brackets)
-
-
-@settings(max_examples=20, deadline=None)
-@given(
-    counts=st.lists(st.lists(st.integers(0, 40_000), min_size=3, max_size=3), min_size=1, max_size=9),
-    rare=st.integers(1, 50),
-)
-def test_drawn_samples_are_stratified(counts, rare):
-    counts = np.array(counts)
-    counts[0] += rare
-    drawn = parts._draw(counts)
-    borders = np.hstack([np.zeros((len(counts), 1), int), np.cumsum(counts, axis=1)])
-    class_counts = np.zeros(3, int)
-    for numbers, ends in zip(drawn, borders, strict=True):
-        assert len(np.unique(numbers)) == len(numbers)
-        assert len(numbers) == 0 or (numbers.min() >= 0 and numbers.max() < ends[-1])
-        class_counts += np.bincount(np.searchsorted(ends, numbers, side="right") - 1, minlength=3)[:3]
-    totals = counts.sum(axis=0)
-    assert class_counts.sum() <= parts.PART_ROWS
-    if totals.sum() <= parts.PART_ROWS:
-        assert_array_equal(class_counts, totals)
-    else:
-        assert (class_counts >= np.minimum(totals, 1000)).all()
 
 
 class WeightedSums:

@@ -1,15 +1,11 @@
 """Workers and limits of BLAS threads: results in order, bits for any number of threads, and interrupts."""
 
-import contextlib
-import dis
 import signal
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from itertools import count, pairwise
 
 import numpy as np
 import pytest
@@ -17,7 +13,7 @@ from numpy.testing import assert_array_equal
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from skem import SKEMClassifier
-from skem.engine import interrupts, threads
+from skem.engine import threads
 from skem.engine.threads import Workers, go_on, interruptible, single_threaded
 
 
@@ -51,17 +47,6 @@ def test_errors_end_the_work(place, error):
         workers.map(work, range(1000))
     assert len(begun) < 60
     assert threading.active_count() == before
-
-
-def test_leaving_results_ends_the_work():
-    begun = []
-    with Workers(2) as workers:
-        with workers.imap(begun.append, range(1000)) as results:
-            next(results)
-        n_begun = len(begun)
-        assert n_begun <= 5
-        assert workers.map(str, range(3)) == ["0", "1", "2"]
-        assert len(begun) == n_begun
 
 
 def test_threads_of_blas_do_not_change_the_bits():
@@ -160,70 +145,12 @@ def test_interrupts_end_a_fit_and_all_its_threads():
     assert ended.stdout == "stopped\n", ended.stderr
 
 
-@cache
-def where_signals_are_handled(code):
-    """After calls, at the start of a function and on the way back in a loop: offsets of what is executed next."""
-    places = set()
-    for instruction, following in pairwise(dis.get_instructions(code)):
-        if instruction.opname.startswith(("CALL", "RESUME")):
-            places.add(following.offset)
-        elif instruction.opname.startswith("JUMP_BACKWARD"):
-            places.add(instruction.argval)
-    return places
-
-
 @pytest.fixture
 def _sigint():
     """As in a terminal: what runs in the background may have been told to ignore it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before or signal.default_int_handler)
-
-
-@pytest.mark.usefixtures("_sigint")
-def test_interrupts_anywhere_leave_nothing_behind():
-    """SIGINT wherever Python handles it while limits are entered and left and threads work."""
-    left = n_opcodes = 0
-
-    def trace(frame, event, _):
-        nonlocal left, n_opcodes
-        if frame.f_code.co_filename not in (threads.__file__, interrupts.__file__, contextlib.__file__):
-            return None
-        frame.f_trace_opcodes = True
-        n_opcodes += event == "opcode"
-        if event == "opcode" and frame.f_lasti in where_signals_are_handled(frame.f_code):
-            left -= 1
-            if left == 0:
-                signal.raise_signal(signal.SIGINT)
-        return trace
-
-    def work():
-        with single_threaded(), Workers(2) as workers:
-            with interruptible():
-                workers.map(abs, range(3))
-            return sum(workers.map(abs, range(5)))
-
-    with threadpool_limits(2):
-        before = [(library["prefix"], library["num_threads"]) for library in threadpool_info()]
-        n_threads = threading.active_count()
-        for place in count(1):
-            left, interrupted = place, False
-            sys.settrace(trace)
-            try:
-                assert work() == 10
-            except KeyboardInterrupt:
-                interrupted = True
-            finally:
-                sys.settrace(None)
-            assert interrupted == (left <= 0)
-            assert threading.active_count() == n_threads
-            assert [(library["prefix"], library["num_threads"]) for library in threadpool_info()] == before
-            assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-            if left > 0:  # it was over before
-                break
-    if n_opcodes == 0 and sys.version_info[:2] == (3, 12):
-        pytest.skip("the first releases of Python 3.12 trace no opcodes")
-    assert place > 50
 
 
 @pytest.mark.usefixtures("_sigint")

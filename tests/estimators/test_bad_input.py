@@ -46,7 +46,6 @@ def refused(message, model, X=X, y=y, sample_weight=None):
 
 SAMPLES = [
     (SKEM, {"X": with_value(np.inf)}, "contains 0 NaN and 1 infinity values, of 240"),
-    (MIXTURE, {"X": with_value(-np.inf)}, "1 infinity values"),
     (MIXTURE, {"X": X * np.nan}, "60 rows have no value at all, the first is row 0"),
     (skem.KMeans(3), {"X": X * np.nan}, "240 NaN"),
     (SDGM, {"X": with_value(np.nan)}, "contains 1 NaN"),
@@ -55,7 +54,6 @@ SAMPLES = [
     (SKEM, {"y": y[:-1]}, r"inconsistent numbers of samples: \[60, 59\]"),
     (SKEM, {"y": y * 0}, "two classes, and the samples with a weight are of one class only: 0$"),
     (SKEM, {"y": NAMES, "sample_weight": y}, "one class only: 'dog'$"),
-    (SDGM, {"y": y * 0 + 1}, "of one class only: 1"),
     (skem.DensityOutlierDetector(SKEM), {"y": None}, "requires y"),
     *(
         (model, {"sample_weight": np.where(np.arange(60) == 5, weight, 1.0)}, words)
@@ -99,7 +97,6 @@ SAMPLES = [
 PARAMETERS = [
     # Numbers of components
     (skem.SKEMClassifier(61, init_params="sample"), r"61 components from 60 samples, .* smaller n_components\.$"),
-    (skem.SKEMClassifier(61, init_params="kmeans"), "61 components from 60 samples"),
     (skem.SKEMClassifier({0: 1}), r"lacks class 1; give a number for each of the classes \[0, 1\]"),
     (skem.SKEMClassifier({0: 1, 1: 2, 9: 1}), "n_components has the unknown class 9"),
     (skem.SKEMClassifier([1, 2, 3]), r"shape \(3,\); give one number for each of the 2 classes"),
@@ -114,11 +111,9 @@ PARAMETERS = [
         ([[0, 1], []], r"block 1 must hold feature indices \(integers\); got \[\]"),
         ([[0, 1], [2, 2]], "block 1 repeats feature 2"),
         ([[0], [4]], "block 1 names feature 4, but X has 4 features; use 0 to 3"),
-        ([[0], [-5]], "names feature -5"),
         ([], "arrangement is an empty list"),
         ([[True, False]], r"block 0 .*integers.*\[True, False\]"),
         ([0, 1], "block 0 must be a list of feature indices; got 0"),
-        (np.array([[0.0, 1.0]]), "block 0 .*integers"),
     )),
     (skem.PSKEMClassifier(4, arrangement="random", options={"block_size": 5}), "block_size=5 exceeds the 4 features; use at"),
     (skem.PSKEMClassifier(4, options={"block_size": 2}), 'block_size=2 requires arrangement="random"'),
@@ -129,12 +124,10 @@ PARAMETERS = [
         (0, np.full((3, 3), 1 / 3), r"init_params: weights must have shape \(3, 2\), got \(3, 3\)"),
         (0, np.full((3, 2), 0.4), r"weights must sum to 1 in each column \(class\); column 0 sums to 1\.2"),
         (0, [[1.5, 1], [-0.5, 0], [0, 0]], "weights must be non-negative, got -0.5"),
-        (0, np.full((3, 2), np.nan), "weights must be finite, got nan"),
         (1, np.zeros((3, 2)), r"init_params: means must have shape \(K, 4\), got \(3, 2\)"),
         (1, np.full((3, 4), np.inf), "means must be finite, got inf"),
         (2, np.tile(EYE, (2, 1, 1)), r"covariances must have shape \(3, 4, 4\), got \(2, 4, 4\)"),
         (2, np.tile(np.diag([1.0, 1, 1, -1]), (3, 1, 1)), "covariances must be symmetric and positive def"),
-        (2, np.tile(EYE + np.eye(4, k=1), (3, 1, 1)), "covariances must be symmetric"),
     )),
     (skem.SKEMClassifier(covariance_type="diag", init_params=init(2, np.ones((3, 4)) - np.eye(3, 4))), "covariances"),
     (skem.SKEMClassifier(5, init_params=INIT), r"means must have shape \(5, 4\), got \(3, 4\)"),
@@ -143,7 +136,6 @@ PARAMETERS = [
     (skem.SKEMClassifier(init_params={"labels": y}), 'a dictionary must hold "means" alone'),
     (skem.PSKEMClassifier(n_blocks=2, init_params=[INIT] * 2), r"init_params: means of block 0 must have shape \(K, 2\)"),
     (skem.PSKEMClassifier(n_blocks=2, init_params=[INIT]), "init_params must be a list of 2 tuples .*; got a list of length 1"),
-    (skem.MDAClassifier(init_params=[init(2, INIT[2] * [[[1]], [[2]], [[3]]])]), "covariance"),
     (skem.GaussianMixture(3, init_params=INIT), r"init_params: weights must have shape \(3,\), got \(3, 2\)"),
     *((skem.GaussianMixture(3, init_params=init), message) for init, message in (
         ({"labels": np.arange(60) % 3 - 1}, r"from 0 to 2 for n_components=3, got \[-1, 0, 1\]"),
@@ -161,8 +153,6 @@ PARAMETERS = [
         ({0: 1.0}, r"no probability for class 1, only for \[0\]: add it"),
         ({0: 0.5, 1: 0.5, 7: 0.0}, "a probability for 7, which is no class of the training samples"),
         ({0: 0.5, 1: 0.6}, "2 non-negative numbers that sum to one, one for each label"),
-        ({0: "half", 1: 0.5}, "priors"),
-        ([1.5, -0.5], "priors"),
         ([0.2, 0.3, 0.5], "priors"),
     )),
     (skem.DiscriminativePSKEMClassifier(4, priors=[1, 0]), "priors of class 1 is zero.* set discrim"),
@@ -170,7 +160,6 @@ PARAMETERS = [
     *((skem.PRBFClassifier(**params), message) for params, message in (
         ({"sharing": None}, "The 'sharing' parameter of PRBFClassifier"),
         ({"sharing": -0.1}, r"sharing: lambda must lie in \[0, 1\]; got -0\.1"),
-        ({"sharing": np.nan}, "sharing must be finite, got nan"),
         ({"sharing": [[1.0]]}, r"sharing must be a number or have shape \(2, 2\)"),
         ({"sharing": np.full((2, 2), 0.5)}, "sharing must have ones on the diagonal"),
         ({"options": {"groups": [[0, 1], []]}}, "class 1 has no components"),
@@ -188,13 +177,8 @@ PARAMETERS = [
         (skem.PSKEMClassifier(reg_covar=-1e-3), "reg_covar"),
         (skem.PSKEMClassifier(init_params="magic"), "init_params"),
         (skem.SKEMClassifier(n_components=True), "n_components"),
-        (skem.PSKEMClassifier(n_blocks=True), "n_blocks"),
-        (skem.GaussianMixture(variance_floor=1.5), "variance_floor"),
-        (skem.DiscriminativePSKEMClassifier(strength=-0.1), "strength"),
         (skem.DiscriminativePSKEMClassifier(temperature="hot"), "temperature"),
         (skem.KMeans(init="kmeans"), "init"),
-        (skem.DensityOutlierDetector(contamination=0.6), "contamination"),
-        (skem.SDGMClassifier(max_precision=0.5), "max_precision"),
     )),
     (skem.SKEMClassifier(options={"spread": 1.0}), "options of SKEMClassifier has no 'spread'; it may hold sharing, groups"),
     (skem.PRBFClassifier(options={"sharing": 1.0}), "options of PRBFClassifier has no 'sharing'"),
@@ -267,8 +251,6 @@ def test_columns_of_text(convert, column):
     ("values", "kind"),
     [
         (pd.date_range("2020", periods=60), "Timestamp"),
-        (pd.date_range("2020", periods=60, tz="UTC"), "Timestamp"),
-        (pd.to_timedelta(np.arange(60), "D"), "Timedelta"),
         ([{"a": 1}] * 60, "dict"),
     ],
 )
@@ -277,19 +259,6 @@ def test_columns_that_are_no_numbers(model, values, kind):
     table = named(X).assign(b=values)
     refused(message.format(1), model, table)
     refused(message.format(0), model, table[["b"]])  # pandas would convert dates alone to nanoseconds
-
-
-def test_missing_dates_are_missing_labels():
-    labels = pd.Series(pd.to_datetime(["2020", "2021"] * 30))
-    labels[3] = pd.NaT
-    refused("y contains 1 missing labels .* the first in row 3", SKEM, X, labels)
-
-
-def test_numbers_as_text():
-    model = skem.SKEMClassifier(4, max_iter=1, random_state=0)
-    expected = model.fit(X, y).predict_proba(X)
-    for numbers in (X.astype(str), X.astype(str).astype(object)):
-        assert_array_equal(model.fit(numbers, y).predict_proba(numbers), expected)
 
 
 @pytest.mark.parametrize("model", [SKEM, MIXTURE, PSKEM], ids=lambda model: type(model).__name__)

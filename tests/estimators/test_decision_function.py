@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.special import expit, log_expit, softmax
+from scipy.special import log_expit, softmax
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 
@@ -32,19 +32,6 @@ def test_two_classes_have_the_log_odds_of_the_second(model):
     modest = np.abs(decision) < 30
     assert modest.any()
     assert_allclose(log_expit(decision[modest]), model.predict_log_proba(X)[modest, 1], rtol=1e-9, atol=1e-14)
-
-
-@every_model
-def test_several_classes_have_the_log_odds_of_each(model):
-    model.fit(X, y)
-    decision, proba = model.decision_function(X), model.predict_proba(X)
-    assert decision.shape == (150, 3)
-    assert_array_equal(decision.argmax(axis=1), model.predict(X))
-    modest = np.abs(decision) < 30
-    assert_allclose(expit(decision[modest]), proba[modest], atol=1e-9)
-    for c in range(3):  # larger probabilities have larger log-odds
-        order = np.argsort(decision[:, c])
-        assert (np.diff(proba[order, c]) >= -1e-15).all()
 
 
 ROBUST = {"priors": [0.8, 0.15, 0.05], "standardize": "robust"} | QUICK
@@ -98,12 +85,3 @@ def test_log_odds_of_saturated_probabilities():
         assert_allclose(odds[:3], gap[1:4], rtol=1e-12)
     assert_array_equal(log_odds(np.log([[0.5, 0.5]])), [0.0])
     assert_array_equal(log_odds(np.array([[np.log(0.5), np.log(0.5), -np.inf]]))[0, :2], [0.0, 0.0])
-
-
-def test_dask_collections():
-    da = pytest.importorskip("dask.array")
-    rows = da.from_array(X, chunks=(60, -1))
-    model = MODELS[0].fit(X, y)
-    assert_allclose(model.decision_function(rows).compute(), model.decision_function(X))
-    model.fit(X, y == 1)
-    assert_allclose(model.decision_function(rows).compute(), model.decision_function(X))

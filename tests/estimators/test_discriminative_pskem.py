@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import log_softmax, logsumexp
 from sklearn.base import clone
-from sklearn.datasets import load_digits, load_iris, make_classification
+from sklearn.datasets import load_digits, load_iris
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
@@ -84,46 +84,7 @@ def test_the_temperature_has_the_least_log_loss(evidence):
     assert loss(fitted) < min(loss(fitted * factor) for factor in (0.1, 0.9, 1.1, 10))
 
 
-def test_temperature_with_a_far_sample(evidence):
-    log_joint, log_prior, codes, weights = evidence
-    fitted = fitted_temperature(*evidence, 1e-3)
-    wrong = np.vstack([log_joint, np.eye(3)[[0]] * 1e5])
-    far = fitted_temperature(wrong, log_prior, np.append(codes, 1), np.append(weights, 1.0), 1e-3)
-    assert_allclose(far, fitted, rtol=0.05)
-
-
-def test_temperature_without_mistakes(evidence):
-    """One class alone and no mistake: each temperature down to zero, or up to infinity, explains them."""
-    log_prior, codes = np.log([0.999, 0.001]), np.zeros(300, dtype=int)
-    right = np.array([[0.0, -30.0]]) + log_prior
-    fitted = fitted_temperature(np.tile(right, (300, 1)), log_prior, codes, np.ones(300), 1 / 3001)
-    assert_allclose(fitted, 1.0, rtol=0.1)
-
-
 # Rare classes and far samples
-
-
-def test_best_iteration_is_kept(monkeypatch):
-    """Components of a rare class in 20 dimensions fit its samples without a mistake, and new ones badly."""
-    losses, log_loss_of = [], HeldOutSamples.log_loss
-
-    def spy(held_out, model):
-        losses.append(log_loss_of(held_out, model))
-        return losses[-1]
-
-    monkeypatch.setattr(HeldOutSamples, "log_loss", spy)
-    X, y = make_classification(1200, n_informative=10, weights=[0.95], random_state=0)
-    model = DiscriminativePSKEMClassifier(
-        20,
-        standardize=True,
-        reg_covar=0.1,
-        options={"validation_fraction": 0.3},
-        discriminative_iter=5,
-        random_state=0,
-    )
-    model.fit(X, y)
-    assert model.n_discriminative_iter_ == 5
-    assert model.best_discriminative_iter_ == int(np.argmin(losses[:6])) < 5
 
 
 # Limits
@@ -322,10 +283,3 @@ def test_overflow_keeps_the_last_iteration(iris):
     with pytest.warns(ConvergenceWarning, match="overflowed in iteration 1 .* kept"):
         model = quick("batches", options={"feature_noise": 1e200}).fit(X, y)
     assert np.isfinite(model.predict_log_proba(X)).all()
-
-
-@pytest.mark.parametrize(("n_samples", "expected"), [(1400, 20), (1600, 30)])
-def test_default_number_of_components(n_samples, expected):
-    X = np.random.default_rng(0).normal(size=(n_samples, 2))
-    model = DiscriminativePSKEMClassifier(max_iter=1, discriminative_iter=0, random_state=0)
-    assert model.fit(X, X[:, 0] > 0).n_components_ == expected

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from reference import overlapping_classes
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -91,15 +91,6 @@ def test_every_choice_can_be_saved(scaling, covariance_type, frame, overlapping,
         assert_array_equal(again.feature_names_in_, X.columns)
 
 
-def test_damaged_quantiles(overlapping, tmp_path):
-    options = QUICK | {"n_components": 3, "max_doublings": 0, "cv": 2}
-    search = DiscriminativePSKEMClassifierCV(scaling="quantile", **options).fit(*overlapping)
-    search.best_estimator_[0].quantiles_[0] = 1e9
-    with pytest.raises(ValueError, match="cannot be saved: quantiles_ must not decrease"):
-        search.save(tmp_path / "model.npz")
-    assert not list(tmp_path.iterdir())
-
-
 def test_the_best_model_is_never_worse_than_em_or_guessing(chosen, overlapping):
     table = chosen.cv_results_
     em = [
@@ -170,19 +161,6 @@ def test_a_hopeless_configuration_is_not_trained(checkerboard):
     assert search.cv_results_["reg_covar"] == [0.1, 0.1, 0.1, 100.0]
 
 
-def test_copies_of_samples_are_no_evidence_for_the_temperature(overlapping):
-    X, y = overlapping
-    tables = []
-    for copies in (1, 5):
-        fold = np.repeat(np.arange(len(y)) % 2, copies)
-        splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(2)]
-        search = DiscriminativePSKEMClassifierCV(
-            **FEW | {"n_components": 3, "max_doublings": 0, "cv": splits}
-        )
-        tables.append(search.fit(X.repeat(copies, axis=0), y.repeat(copies)).cv_results_)
-    assert_allclose(tables[1]["temperature"][0], tables[0]["temperature"][0], rtol=1e-6)
-
-
 # Data on which searches fail
 
 
@@ -243,21 +221,3 @@ def test_impossible_candidates_are_left_out():
 def test_no_sample_can_be_held_out():
     with pytest.raises(ValueError, match="2 samples, one of each class: none can be held out"):
         DiscriminativePSKEMClassifierCV(**QUICK).fit([[0.0], [1.0]], [0, 1])
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"scaling": "log"}, "scaling contains 'log'"),
-        ({"reg_covar": []}, "reg_covar is empty: give at least one value"),
-        (
-            {"estimator": DiscriminativePSKEMClassifier(options={"sharing": 0.5})},
-            "sharing must be None, got 0.5",
-        ),
-        ({"estimator": DiscriminativePSKEMClassifier(init_params={"means": [[0.0]]})}, "must be a string"),
-    ],
-    ids=str,
-)
-def test_invalid_options(options, message):
-    with pytest.raises(ValueError, match=message):
-        DiscriminativePSKEMClassifierCV(**options).fit(*load_iris(return_X_y=True))

@@ -179,24 +179,6 @@ def test_random_state_of_samples(Estimator, iris):
     assert (model.sample(5, random_state=stream)[0] != first).any()
 
 
-@pytest.mark.parametrize(
-    ("covariance_type", "standardize", "shape"),
-    [
-        ("full", True, (6, 4, 4)),
-        ("tied", True, (4, 4)),
-        ("diag", True, (6, 4)),
-        ("spherical", True, (6, 4)),
-        ("spherical", False, (6,)),
-    ],
-)
-def test_shapes_of_fitted_parameters(covariance_type, standardize, shape, iris):
-    options = {"covariance_type": covariance_type, "standardize": standardize, "max_iter": 2}
-    clf = skem.SKEMClassifier(6, **options).fit(*iris)
-    assert clf.weights_.shape == (6, 3)
-    assert clf.means_.shape == (6, 4)
-    assert clf.covariances_.shape == shape
-
-
 def arranged(arrangement, n_blocks, n_features=8, **options):
     y = np.arange(60) % 2
     X = np.random.default_rng(0).normal(size=(60, n_features)) + y[:, None]
@@ -232,12 +214,3 @@ def test_blocks_of_a_size_cover_features_evenly(n_blocks, size):
     assert [len(set(block)) for block in drawn[0]] == [size] * n_blocks
     counts = np.bincount(np.concatenate(drawn[0]), minlength=8)
     assert counts.max() - counts.min() <= 1
-
-
-def test_overlapping_blocks_cannot_be_sampled():
-    X, y = load_wine(return_X_y=True)
-    clf = skem.PSKEMClassifier(
-        6, n_blocks=4, arrangement="random", options={"block_size": 7}, max_iter=1, random_state=0
-    )
-    with pytest.raises(ValueError, match="block_indices_ has features in several blocks or in none"):
-        clf.fit(X, y).sample(2)

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from threadpoolctl import threadpool_info
 
-from skem import GaussianMixture, GaussianMixturePath, KMeans, SKEMClassifier
+from skem import GaussianMixture, KMeans, SKEMClassifier
 from skem.datasets import ParquetRows
 from skem.engine import compiled, samples
 from skem.engine.em import EStep
@@ -126,14 +126,6 @@ def test_errors_of_k_means(module, name, Error, X, monkeypatch):
     error = Error("no")
     broken = failing(getattr(module, name), error)
     fails(KMeans(9, **OPTIONS), X, error, lambda: monkeypatch.setattr(module, name, broken))
-
-
-@ERRORS
-def test_errors_of_a_search(Error, X, monkeypatch):
-    error = Error("no")
-    broken = failing(GaussianMixture.fit, error)
-    search = GaussianMixturePath(n_components=[1, 2], random_state=0)
-    fails(search, X[:300], error, lambda: monkeypatch.setattr(GaussianMixture, "fit", broken))
 
 
 class Callback:

@@ -108,17 +108,6 @@ def test_loaded_models_are_trained_on():
     assert_array_equal(again.means_, model.set_params(n_components=[2, 2, 2]).fit(X, SPECIES).means_)
 
 
-def test_parameters_that_no_file_holds():
-    model = clone(MIXTURE).fit(X)
-    arrays = model.weights_, model.means_, model.covariances_
-    model.set_params(init_params=arrays, random_state=np.random.RandomState(0), covariance_type="diag")
-    loaded = reloaded(model)
-    assert (loaded.random_state, loaded.covariance_type) == (None, "diag")
-    for array, expected in zip(loaded.init_params, arrays, strict=True):
-        assert_array_equal(array, expected)
-    assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
-
-
 @pytest.mark.parametrize("model", [MIXTURE, skem.SKEMClassifier(6, **QUICK)], ids=str)
 def test_models_of_another_array_library(model):
     asarray = array_api_strict.asarray

@@ -1,7 +1,6 @@
 """Initialisations of classifiers and mixtures: by name, from clusters, and from given means, labels or arrays."""
 
 import re
-import warnings
 
 import numpy as np
 import pytest
@@ -12,11 +11,7 @@ from sklearn.datasets import load_iris
 
 import skem
 from skem import GaussianMixture, KMeans, PRBFClassifier, SKEMClassifier
-from skem.engine import starts
-from skem.engine.covariances import COVARIANCE_TYPES
-from skem.engine.rows import sort_by_class
 from skem.engine.seeds import SEEDS
-from skem.engine.threads import Workers
 from skem.estimators._components import INITIALISATIONS
 
 X, y = load_iris(return_X_y=True)
@@ -121,34 +116,6 @@ def test_sharing_and_groups(groups):
 # From clusters
 
 
-def test_k_means_of_each_class_on_a_feature_block():
-    rng = np.random.default_rng(0)
-    X, y, weights = rng.normal(size=(300, 3)), np.arange(300) % 2, rng.uniform(0.5, 1.5, 300)
-    X[:, 2] += 10 * (np.arange(300) % 5)
-    columns = np.array([2, 0])
-    rows = sort_by_class(X, y, weights, X.mean(axis=0), X.std(axis=0))
-    request = starts.Request(
-        rows=rows,
-        columns=columns,
-        n_components=6,
-        covariance_type=COVARIANCE_TYPES["full"],
-        random_state=np.random.RandomState(0),
-        workers=Workers(),
-    )
-    init = starts.INITIALISATIONS["class_kmeans"](request)
-    x = ((X - X.mean(axis=0)) / X.std(axis=0))[:, columns]
-    for c in (0, 1):
-        own, part = y == c, slice(3 * c, 3 * c + 3)
-        labels = cdist(x[own], init.means[part]).argmin(axis=1)
-        shares, expected, _ = cluster_moments(x[own], labels, weights[own], "full")
-        assert_allclose(init.means[part], expected, atol=1e-12)
-        assert_allclose(init.weights[part, c], shares)
-        assert init.weights[:, c].sum() == pytest.approx(1)
-        deviations = x[own] - init.means[part][labels]
-        scatter = (deviations.T * weights[own]) @ deviations / weights[own].sum()
-        assert_allclose(init.covariances[part], np.broadcast_to(scatter, (3, 2, 2)), atol=1e-5)
-
-
 @every_type
 @pytest.mark.parametrize("metric", ["euclidean", "mahalanobis"])
 def test_clusters_are_the_initial_arrays(covariance_type, metric):
@@ -160,16 +127,6 @@ def test_clusters_are_the_initial_arrays(covariance_type, metric):
     expected = GaussianMixture(4, init_params=given, **options).fit(samples)
     assert_allclose(drawn.means_, expected.means_, rtol=1e-8)
     assert_allclose(drawn.covariances_, expected.covariances_, rtol=1e-6, atol=1e-9)
-
-
-def test_iterations_of_k_means():
-    samples = X * [1, 1, 100, 1]
-    none, few, many, more = (
-        GaussianMixture(4, init_params="static_subset", kmeans_iter=n, max_iter=1, tol=0).fit(samples)
-        for n in (0, 10, 1000, 2000)
-    )
-    assert np.abs(none.weights_ - few.weights_).max() > 1e-3
-    assert_array_equal(many.means_, more.means_)
 
 
 # From given means or labels
@@ -186,30 +143,6 @@ def test_labels_alone_are_one_m_step(covariance_type):
     assert_allclose(model.means_, means)
     assert_allclose(model.covariances_, covariances + ridge)
     assert (model.n_iter_, hasattr(model, "converged_"), model.lower_bound_) == (0, False, -np.inf)
-
-
-def test_labels_of_a_first_batch():
-    by_labels = GaussianMixture(3, init_params={"labels": np.arange(150) % 3}, max_iter=0)
-    fitted = GaussianMixture(**by_labels.get_params()).fit(X)
-    by_arrays = GaussianMixture(3, init_params=(fitted.weights_, fitted.means_, fitted.covariances_))
-    assert_allclose(by_labels.partial_fit(X).means_, by_arrays.partial_fit(X).means_)
-
-
-def test_singular_covariances_are_those_of_all_clusters():
-    labels = np.r_[np.zeros(100, int), np.ones(48, int), 2, 2]
-    options = {"max_iter": 0, "reg_covar": 0.0}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = GaussianMixture(3, init_params={"labels": labels}, **options).fit(X)
-        alone = GaussianMixture(2, init_params={"labels": [0, 0, 1, 1]}, covariance_type="diag", **options)
-        alone.fit(np.ones((4, 2)) * [[1.0, 1], [1, 1], [1, 2], [1, 2]])
-    _, means, own = cluster_moments(X, labels, np.ones(150), "full")
-    assert_allclose(model.covariances_[:2], own[:2], rtol=1e-8)
-    deviations = X - means[labels]
-    floor = model.covariances_[2] - deviations.T @ deviations / 150
-    assert_allclose(floor, np.eye(4) * floor[0, 0], atol=1e-13)
-    assert 0 < floor[0, 0] < 1e-4
-    assert (alone.covariances_ > 0).all()
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "mahalanobis"])

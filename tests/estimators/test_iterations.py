@@ -11,7 +11,6 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 import skem
-from skem.estimators._samples import HeldOutSamples
 
 X, y = load_iris(return_X_y=True)
 SKEM, PSKEM = skem.SKEMClassifier(6, random_state=0), skem.PSKEMClassifier(6, n_blocks=2, random_state=0)
@@ -101,11 +100,6 @@ def test_converged_exists_only_with_a_criterion(model):
         assert converged(model.set_params(tol=tol, max_iter=2)) is expected
 
 
-def test_converged_of_every_mixture_of_a_path():
-    path = skem.GaussianMixturePath(clone(MIXTURE).set_params(tol=0), n_components=(1, 2)).fit(X)
-    assert path.cv_results_["converged"] == [None] * 8
-
-
 def test_early_stopping_counts_as_convergence_beside_a_tolerance():
     stopping = clone(SKEM).set_params(
         early_stopping=True, max_iter=200, options={"n_iter_no_change": 1}, reg_covar=1e-4
@@ -160,13 +154,6 @@ def test_loop_of_warm_starts_converges_like_one_fit(model):
     assert_allclose(loop.objective_[-1], whole.objective_[-1], rtol=1e-9)
 
 
-def test_warm_start_on_other_samples():
-    model = clone(MIXTURE).set_params(warm_start=True).fit(X)
-    model.set_params(tol=1e-2).fit(X * 1.5 + 4)  # at first far less likely than the samples before
-    assert model.converged_
-    assert model.n_iter_ > 1
-
-
 # Several initialisations
 
 
@@ -197,15 +184,6 @@ def test_best_of_several_initialisations(model):
     assert model.objective_[-1] == max(seen[3], seen[5])
 
 
-def test_arrays_and_warm_starts_are_one_initialisation():
-    model = clone(SKEM).set_params(n_init=3, init_params="sample", max_iter=3, warm_start=True).fit(X, y)
-    assert len(list(model.fit_iterations(X, y))) == 3
-    given = skem.SKEMClassifier(
-        init_params=(model.weights_, model.means_, model.covariances_), n_init=3, max_iter=3
-    )
-    assert len(list(given.fit_iterations(X, y))) == 3
-
-
 # Early stopping
 
 
@@ -231,22 +209,6 @@ def test_early_stopping_keeps_the_best_iteration(model):
         best = max(best, score)
         waits.append(without_gain)
     assert waits[-1] == 4 == max(waits)
-
-
-def test_early_stopping_of_several_initialisations(monkeypatch):
-    losses, densities = [], []
-    log_loss = HeldOutSamples.log_loss
-
-    def spy(held_out, model):
-        losses.append(log_loss(held_out, model))
-        densities.append(model.class_log_density(X))
-        return losses[-1]
-
-    monkeypatch.setattr(HeldOutSamples, "log_loss", spy)
-    options = {"early_stopping": True, "options": {"validation_fraction": 0.4}, "init_params": "sample"}
-    model = clone(SKEM).set_params(n_init=4, max_iter=8, **options).fit(X, y)
-    assert len(losses) == 4
-    assert_array_equal(model.class_log_density(X), densities[int(np.argmin(losses))])
 
 
 # Callbacks

@@ -1,9 +1,6 @@
 """Missing values, against SciPy's Gaussians and an EM loop over single samples."""
 
-import warnings
-
 import numpy as np
-import pandas as pd
 import pytest
 import reference_missing as reference
 from hypothesis import given, settings
@@ -119,52 +116,6 @@ def test_threads_and_weights():
     weighted = PSKEMClassifier(6, **options).fit(X, y, weights)
     repeated = PSKEMClassifier(6, **options).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
     assert_allclose(repeated.class_log_density(X), weighted.class_log_density(X), rtol=1e-6, atol=1e-6)
-
-
-def test_samples_without_a_feature_block():
-    X = IRIS.copy()
-    X[::5, :2] = np.nan
-    options = {"covariance_type": "diag", "standardize": False, "reg_covar": 0.01, "max_iter": 4}
-    weights, means, covariances = initial_parameters("diag")
-    inits = [(weights, means[:, i : i + 2], covariances[:, i : i + 2]) for i in (0, 2)]
-    both = PSKEMClassifier(n_blocks=2, init_params=inits, **options).fit(X, SPECIES)
-    kept = ~np.isnan(X[:, 0])
-    first = SKEMClassifier(init_params=inits[0], **options).fit(X[kept, :2], SPECIES[kept])
-    assert_allclose(both.blocks_[0].means, first.means_, rtol=1e-8)
-    assert_allclose(both.blocks_[0].weights, first.weights_, rtol=1e-8, atol=1e-12)
-
-
-@pytest.mark.parametrize("covariance_type", ["full", "diag"])
-def test_variance_of_a_constant_feature(covariance_type):
-    """Without regularisation each iteration leaves of it the share of samples that miss it."""
-    X = np.random.default_rng(0).normal(size=(30, 2))
-    X[:, 1] = 0.0
-    X[::3, 1] = np.nan
-    model = GaussianMixture(1, covariance_type=covariance_type, reg_covar=0, standardize=True, tol=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", RuntimeWarning)
-        model.set_params(max_iter=700).fit(X)
-    assert (np.diff(model.objective_) >= -1e-9).all()
-    assert np.isfinite(model.score_samples(X)).all()
-
-
-def test_large_constant_features():
-    """The rounding of its mean is large relative to the unit of a feature without spread."""
-    X = holes(IRIS, 0.1, 0)
-    for constant in 1e20 / np.arange(1, 6):
-        X[:, 3] = np.where(np.isnan(X[:, 3]), np.nan, constant)
-        model = SKEMClassifier(5, init_params="kmeans", max_iter=5, random_state=0).fit(X, SPECIES)
-        assert_array_equal(model.blocks_[0].means[:, 3], constant)
-        assert (model.blocks_[0].covariances[:, 3, 3] < 1).all()
-
-
-def test_sharing_and_early_stopping():
-    X = pd.DataFrame(holes(IRIS, 0.2), columns=list("abcd"))
-    for model in (
-        PRBFClassifier(6, random_state=0),
-        SKEMClassifier(6, early_stopping=True, max_iter=5, random_state=0),
-    ):
-        assert model.fit(X, NAMES).score(X, NAMES) > 0.9
 
 
 def test_discriminative_training_uses_complete_samples():
@@ -304,12 +255,3 @@ def test_samples_without_necessary_values(X, message):
         PSKEMClassifier(6, random_state=0).fit(X, NAMES)
     with pytest.raises(ValueError, match=message):
         GaussianMixture(2, random_state=0).fit(X)
-
-
-def test_predictions_of_infinite_or_large_values():
-    model = SKEMClassifier(6, max_iter=1, random_state=0).fit(IRIS, NAMES)
-    samples = holes(IRIS)
-    for value, message in [(np.inf, "1 infinity values, of 600"), (1e200, "feature 2 is .* too far")]:
-        samples[3, 2] = value
-        with pytest.raises(ValueError, match=message):
-            model.predict(samples)

@@ -275,21 +275,6 @@ def test_files_have_the_bits_of_an_array_in_memory(file, frame):
     assert_array_equal(np.asarray(X), frame[NAMES])
 
 
-@pytest.mark.parametrize("n_components", [None, {0: 2, 1: 2, 2: 5}])
-@pytest.mark.filterwarnings("ignore:n_components=.* distinct training samples:UserWarning")
-def test_rare_classes_in_a_file_get_their_components(tmp_path, n_components):
-    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.repeat([0, 1, 2], [29, 29, 2])
-    table = pa.table({"a": X[:, 0], "b": X[:, 1], "y": y})
-    pq.write_table(table, tmp_path / "rows.parquet", row_group_size=25)
-    samples, labels = (ParquetRows(tmp_path / "rows.parquet", names) for names in (["a", "b"], "y"))
-    model = skem.SKEMClassifier(n_components, max_iter=2, random_state=0)
-    expected = parameters(clone(model).fit(X, y))
-    model.fit(samples, labels)
-    assert [len(group) for group in model.groups_][-1] == 2
-    for array, other in zip(parameters(model), expected, strict=True):
-        assert_allclose(array, other, rtol=1e-9)
-
-
 def test_a_folder_of_files_with_other_row_groups(frame, tmp_path):
     few = frame[-5000:].astype({"a": np.float64, "label": "category"})
     for number, rows in enumerate((few[:3000], few[3000:])):

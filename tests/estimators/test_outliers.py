@@ -35,14 +35,6 @@ def test_the_share_of_outliers_in_training(contamination):
     assert_array_equal(detector.score_samples(X), detector.estimator_.score_samples(X))
 
 
-def test_the_threshold_is_between_the_last_outlier_and_the_first_inlier():
-    X = np.random.default_rng(0).normal(size=(100, 1))
-    for contamination in (0.04, 0.07):  # 0.07 * 100 is more than 7
-        detector = DensityOutlierDetector(contamination=contamination).fit(X)
-        scores, n = np.sort(detector.score_samples(X)), round(100 * contamination)
-        assert detector.offset_ == scores[n - 1 : n + 1].mean()
-
-
 def test_a_threshold_from_held_out_samples():
     train, held_out = train_test_split(pd.DataFrame(X, columns=list("abcd")), random_state=0)
     model = GaussianMixture(3, random_state=0).fit(train)

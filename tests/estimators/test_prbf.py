@@ -234,13 +234,3 @@ def test_the_penalised_likelihood_never_falls(data):
     if np.ndim(sharing) == 0 and sharing == 0:
         for c, group in enumerate(groups):
             assert not np.delete(model.weights_[:, c], group).any()
-
-
-def test_warm_start_with_another_lambda():
-    X, y = overlapping_classes(4)
-    model = PRBFClassifier(9, sharing=1.0, warm_start=True, random_state=0).fit(X, y)
-    model.set_params(sharing=0.0).fit(X, y)
-    for c, group in enumerate(model.groups_):
-        assert not np.delete(model.weights_[:, c], group).any()
-    with pytest.raises(ValueError, match="groups changed"):
-        model.set_params(options={"groups": [[0], [1, 2, 3], [4, 5, 6, 7, 8]]}).fit(X, y)

@@ -4,16 +4,11 @@ import ast
 import runpy
 import subprocess
 import sys
-from numbers import Real
 from pathlib import Path
 
-import array_api_strict
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn.utils._array_api
-from sklearn import config_context
-from sklearn.base import BaseEstimator
 
 import skem
 from skem.estimators import _sklearn
@@ -54,42 +49,6 @@ def test_one_module_imports_private_names():
         "sklearn.callback.CallbackSupportMixin",
         "sklearn.callback.with_callbacks",
     }
-
-
-class Checked(BaseEstimator):
-    _parameter_constraints = {  # noqa: RUF012
-        "number": [_sklearn.Interval(Real, 0, None, closed="left"), None],
-        "word": [_sklearn.StrOptions({"a", "b"})],
-        "object": [_sklearn.HasMethods(["fit"]), None],
-    }
-
-    def __init__(self, number=None, word="a", object=None):
-        self.number, self.word, self.object = number, word, object
-
-
-@pytest.mark.parametrize(
-    ("parameter", "allowed"), [({"number": -1}, r"\[0"), ({"word": "c"}, "'b'"), ({"object": "c"}, "'fit'")]
-)
-def test_constraints_name_the_parameter_and_what_it_allows(parameter, allowed):
-    Checked(0.0, "b", skem.KMeans())._validate_params()
-    (name,) = parameter
-    with pytest.raises(ValueError, match=f"'{name}' parameter of Checked must be .*{allowed}"):
-        Checked(**parameter)._validate_params()
-
-
-@pytest.mark.parametrize("samples", [[1, 2, 3], np.arange(1, 4), pd.Series([1, 2, 3])])
-def test_indexing_keeps_the_type(samples):
-    taken = _sklearn.safe_indexing(samples, np.array([2, 0]))
-    assert (type(taken), list(taken)) == (type(samples), [3, 1])
-
-
-def test_arrays_move_between_libraries():
-    array = array_api_strict.asarray([1.0, 2.0])
-    with config_context(array_api_dispatch=True):
-        xp, is_array_api, device = _sklearn.get_namespace_and_device(array)
-        back = _sklearn.move_to(_sklearn.move_to(array, xp=np, device="cpu"), xp=xp, device=device)
-    assert (xp, is_array_api) == (array_api_strict, True)
-    assert (type(back), back.device) == (type(array), array.device)
 
 
 def test_without_array_api_support(monkeypatch):

@@ -83,37 +83,6 @@ def test_errors_of_callbacks_end_a_search(search, Model, place, inner):
         search.fit(X, y)
 
 
-def test_later_errors_of_callbacks_end_a_search():
-    """The errors come from within the fits of candidates, after the first fits."""
-
-    class Late(FailingCallback):
-        n_calls = 0
-
-        def _call(self, place):
-            self.n_calls += 1
-            if self.n_calls > 12:
-                raise ValueError("from the callback")
-
-    search = GaussianMixturePath(GaussianMixture().set_callbacks(Late(None)), n_components=[1, 2])
-    with pytest.raises(ValueError, match=r"^from the callback$"):
-        search.set_params(random_state=0).fit(X, y)
-
-
-def test_callbacks_observe_candidates_that_cannot_be_fitted():
-    """Every candidate is one task of its own."""
-    options = {
-        "n_blocks": 1,
-        "reg_covar": 0.1,
-        "scaling": "standard",
-        "max_doublings": 0,
-        "cv": 2,
-        "random_state": 0,
-    }
-    search = DiscriminativePSKEMClassifierCV(n_components=[1, 2, 3], **options)
-    search.set_callbacks(FailingCallback(None)).fit(X, y)
-    assert search.best_params_["n_components"] == 3
-
-
 # Rare classes
 
 
@@ -134,15 +103,6 @@ def test_a_rare_class_does_not_end_a_search(n_last, first_class):
     ).fit(X, y)
     assert np.isfinite(search.best_score_)
     assert_array_equal(search.classes_, np.unique(y))
-
-
-def test_search_for_em_alone():
-    search = DiscriminativePSKEMClassifierCV(
-        DiscriminativePSKEMClassifier(discriminative_iter=0), cv=2, random_state=0
-    ).fit(X, y)
-    assert set(search.cv_results_["strength"]) == {np.inf}
-    assert search.best_estimator_.n_discriminative_iter_ == 0
-    assert search.score(X, y) > 0.9
 
 
 def test_splits_keep_two_training_samples_of_each_class():
@@ -174,17 +134,3 @@ def test_split_of_a_classifier(covariance_type):
     before = model.class_log_density(X)
     model.blocks_ = [Mixture(*arrays)]
     assert np.abs(logsumexp(model.class_log_density(X), axis=0) - logsumexp(before, axis=0)).max() < 1
-
-
-@pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
-@pytest.mark.parametrize("standardize", [True, False])
-def test_split_of_a_mixture(covariance_type, standardize):
-    """The mean of the mixture stays, and EM from the split improves on the mixture."""
-    options = {"covariance_type": covariance_type, "standardize": standardize, "tol": 0, "random_state": 0}
-    model = GaussianMixture(2, max_iter=20, **options).fit(X)
-    weights, means, covariances = split(model, 5)
-    assert_allclose(weights.sum(), 1)
-    assert_allclose(weights @ means, model.weights_ @ model.means_)
-    assert len(model.weights_) == 2
-    more = GaussianMixture(5, init_params=(weights, means, covariances), max_iter=60, **options).fit(X)
-    assert more.lower_bound_ > model.lower_bound_

@@ -66,17 +66,6 @@ def test_without_outliers_it_standardises(model):
     assert_array_equal(robust(model).fit(uniform, labels).predict_proba(uniform), expected)
 
 
-def test_limits():
-    rng = np.random.default_rng(0)
-    normal, rare = rng.normal(5.0, 2.0, 4000), (np.arange(4000) % 50 == 0) * 7.0
-    skewed = np.where(rng.random(4000) < 0.8, 0.0, rng.exponential(size=4000))
-    limits = _units.robust_limits(np.c_[normal, rare, skewed, np.full(4000, 0.1)], np.ones(4000))
-    assert_allclose(limits[:, 0], [-1.0, 11.0], rtol=0.1)
-    assert limits[1, 1] > 7.0
-    assert np.quantile(skewed, 0.99) < limits[1, 2] < skewed.max()
-    assert limits[0, 3] < -1e300
-
-
 def test_densities_are_those_of_the_fitted_mixture():
     """A density has no limits: a far sample has the tail of the Gaussians."""
     model = robust(CLASSIFIERS[0]).fit(with_outliers(X), Y)
@@ -107,22 +96,6 @@ def test_samples_outside_memory(monkeypatch):
     model.fit(da.from_array(samples, chunks=(37, -1)), Y)
     assert_array_equal(model.means_, expected.means_)
     assert_array_equal(model.predict_log_proba(samples), expected.predict_log_proba(samples))
-
-
-@pytest.mark.parametrize("model", [CLASSIFIERS[0], CLASSIFIERS[-1]], ids=str)
-def test_limits_in_files(model, tmp_path):
-    far = X[::10] * 1e6
-    fitted = robust(model).fit(X, Y)
-    fitted.save(tmp_path / "model.npz")
-    loaded = type(model).load(tmp_path / "model.npz")
-    assert_array_equal(loaded.predict_log_proba(far), fitted.predict_log_proba(far))
-
-
-def test_limits_of_the_first_batch():
-    rng = np.random.default_rng(0)
-    model = skem.GaussianMixture(1, standardize="robust").partial_fit(rng.normal(size=(200, 2)))
-    model.partial_fit(with_outliers(rng.normal(size=(200, 2))))
-    assert_allclose(model.means_, 0, atol=0.3)
 
 
 # Far samples

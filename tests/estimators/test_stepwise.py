@@ -75,15 +75,6 @@ def test_batches_match_stepwise_em(covariance_type, ridge):
     assert model.n_iter_ == 6
 
 
-@every_type
-def test_first_batch_is_the_first_iteration_of_a_fit(covariance_type):
-    options = {"covariance_type": covariance_type, "random_state": 0}
-    once = GaussianMixture(3, **options).partial_fit(IRIS)
-    fit = GaussianMixture(3, max_iter=1, tol=0, **options).fit(IRIS)
-    assert_allclose(once.means_, fit.means_, rtol=1e-9)
-    assert_allclose(once.covariances_, fit.covariances_, rtol=1e-7, atol=1e-10)
-
-
 @pytest.mark.parametrize("batches_before", [0, 1, 3])
 @pytest.mark.parametrize("standardize", [True, False])
 def test_saved_mixtures_continue(tmp_path, batches_before, standardize):
@@ -103,18 +94,6 @@ def test_saved_mixtures_continue(tmp_path, batches_before, standardize):
     again = model.fit(IRIS)
     assert_array_equal(again.means_, GaussianMixture(2, **options).fit(IRIS).means_)
     assert again.partial_fit(IRIS).n_iter_ == 1
-
-
-def test_components_far_from_a_batch_are_kept():
-    rng = np.random.default_rng(0)
-    X = np.concatenate([rng.normal(size=(200, 2)), 1e3 + rng.normal(size=(200, 2))])
-    model = GaussianMixture(2, random_state=0).fit(X)
-    far = model.means_[:, 0].argmax()
-    before = model.means_[far], model.covariances_[far], model.weights_[far]
-    model.partial_fit(X[:200])
-    assert_allclose(model.means_[far], before[0], rtol=1e-12)
-    assert_allclose(model.covariances_[far], before[1], rtol=1e-8)
-    assert model.weights_[far] < before[2]
 
 
 def test_bad_input_is_named():

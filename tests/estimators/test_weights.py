@@ -21,7 +21,6 @@ from skem import (
     SDGMClassifier,
     SKEMClassifier,
 )
-from skem.estimators import _calibration
 
 X, SPECIES = load_iris(return_X_y=True)
 QUICK = {"tol": 0, "max_iter": 8, "random_state": 0}
@@ -71,25 +70,6 @@ def test_only_ratios_of_weights_matter(model, weight):
     assert_allclose(weighted.objective_, plain.objective_, rtol=1e-12)
 
 
-@pytest.mark.filterwarnings("error")
-def test_weights_whose_sum_overflows():
-    """Only where their size matters."""
-    huge = np.full(len(X), 1e308)
-    mixture = GaussianMixture(2, random_state=0).fit(X, sample_weight=huge)
-    assert mixture.score(X, sample_weight=huge) == mixture.score(X)
-    path = GaussianMixturePath(n_components=1, covariance_types=["diag"])
-    for refused in (
-        lambda: mixture.bic(X, huge),
-        lambda: path.fit(X, sample_weight=huge),
-        lambda: KMeans(2).fit(X, sample_weight=huge),
-        lambda: SDGMClassifier(1).fit(X, SPECIES, sample_weight=huge),
-    ):
-        with pytest.raises(ValueError, match="sample_weight: the sum of the weights overflows"):
-            refused()
-    with pytest.raises(ValueError, match="zero for all of 150 samples"):
-        mixture.score(X, sample_weight=np.zeros(len(X)))
-
-
 OF_MIXTURES = {"max_iter": 3, "random_state": 0}
 DISCRIMINATIVE = {"discriminative_iter": 2} | OF_MIXTURES
 SMALL_SEARCH = {"n_components": 3, "n_blocks": 1, "reg_covar": 0.1, "cv": 2, "random_state": 0}
@@ -127,10 +107,3 @@ def test_whole_numbers_are_no_special_weights(model):
     if model in REPEATABLE:
         repeated = values(model, np.repeat(odd, 2, axis=0), np.repeat(labels, 2))
         assert_allclose(repeated, two, rtol=1e-9, atol=1e-11)
-
-
-def test_rounding_does_not_choose_a_median():
-    """Equal weights that are no powers of two decided a fitted temperature: sums of half of them may exceed half the sum."""
-    for n in range(2, 100, 2):
-        for weight in (1.0, 50 / n, 1 / 7):
-            assert _calibration._median(np.arange(float(n)), np.full(n, weight)) == n / 2 - 1

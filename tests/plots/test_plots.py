@@ -240,23 +240,6 @@ def test_criterion_by_covariance_type():
         plots.criterion_by_components(table, criterion="icl")
 
 
-def test_criterion_by_blocks():
-    table = pd.DataFrame(
-        {"n_blocks": [1, 1, 1, 2], "n_components": [4, 2, 4, 2], "held_out": [-0.5, -0.9, -0.4, -0.7]}
-    )
-    ax = plots.criterion_by_components(table, criterion="held_out", by="n_blocks")
-    drawn = [(list(line.get_xdata()), list(line.get_ydata())) for line in ax.get_lines()]
-    assert drawn == [([2, 4], [-0.9, -0.4]), ([2], [-0.7])]
-    assert ax.get_legend().get_title().get_text() == "n_blocks"
-
-
-def test_columns_of_options():
-    with pytest.raises(ValueError, match="lacks columns 'low', 'high'; it has"):
-        plots.accuracy_by_components(TIDY["accuracy_by_components"], bars="interval")
-    with pytest.raises(ValueError, match="lacks column 'printed'"):
-        plots.accuracy_by_iteration(TIDY["accuracy_by_iteration"], level="printed")
-
-
 def test_faulty_tables():
     table = TIDY["accuracy_by_iteration"].rename(columns={"accuracy": "acuracy"})
     with pytest.raises(ValueError, match=r"lacks column 'accuracy' \(rename acuracy to accuracy\?\)"):
@@ -278,13 +261,3 @@ def test_options_are_drawn_last():
     assert ax.get_lines()[-1].get_xydata().tolist() == [[10, 0.5]]
     left, _ = plots.cost_by_components(costs(), bounds={"budget": ([4, 40], [1e10, 1e10])}).flat
     assert left.get_lines()[-1].get_label() == "budget"
-
-
-def test_methods_of_one_protocol_fill_a_grid():
-    table = TIDY["accuracy_by_components"].query("protocol == 'validated'")
-    table = pd.concat([table, table.query("method == 'random'").assign(method="uniform")])
-    axes = plots.accuracy_by_components(table, columns=2)
-    assert axes.shape == (2, 3)
-    shown = [ax for ax in axes.flat if ax.axison]
-    assert sorted(ax.get_title() for ax in shown) == sorted(table["method"].unique())
-    assert all(ax.get_xlabel() == "components K" for ax in shown[-axes.shape[1] :])

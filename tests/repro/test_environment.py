@@ -91,21 +91,6 @@ def repository(folder):
 
 
 @needs_git
-def test_a_commit_is_that_of_the_checkout_itself(tmp_path):
-    folder = repository(tmp_path.resolve() / "repository")
-    commit, _ = environment.commit_of(folder)
-    assert len(commit) == 12
-    (folder / "file").write_text("changed")
-    assert environment.commit_of(folder)[0] == f"{commit}-dirty"
-    unpacked = folder / "unpacked"
-    unpacked.mkdir()
-    assert environment.commit_of(unpacked) == (
-        None,
-        f"{unpacked} is no git checkout; the repository in {folder} is another one",
-    )
-
-
-@needs_git
 def test_the_reason_for_a_missing_commit_is_recorded(tmp_path, monkeypatch):
     assert environment.commit_of(tmp_path.resolve())[1].startswith("git failed: fatal: not a git repository")
     monkeypatch.setattr(environment, "ROOT", repository(tmp_path.resolve() / "repository"))

@@ -52,26 +52,6 @@ def test_equal_tables_are_equal_bytes_on_every_system(tmp_path):
     assert (tmp_path / "r.json").read_bytes() == '{\n  "a": "Ünal, 2019",\n  "b": 1\n}\n'.encode()
 
 
-@pytest.mark.parametrize("table", [pd.DataFrame(), pd.DataFrame(columns=["run", "iteration"])])
-def test_tables_without_rows(tmp_path, table):
-    write_table(tmp_path / "t.csv", table)
-    back = read_table(tmp_path / "t.csv")
-    assert (len(back), list(back)) == (0, list(table))
-
-
-class Bomb:
-    def __reduce__(self):
-        return (os.mkdir, ("exploded",))
-
-
-def test_pickled_objects_are_refused(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    np.savez("a.npz", X=np.array([Bomb()], dtype=object))
-    with pytest.raises(ValueError, match="allow_pickle"):
-        read_arrays("a.npz")
-    assert not (tmp_path / "exploded").exists()
-
-
 @pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt(), OSError(28, "No space left")])
 def test_a_failing_save_leaves_the_old_file_and_nothing_else(tmp_path, error):
     path = tmp_path / "t.csv"

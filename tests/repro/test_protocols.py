@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import norm, t
+from scipy.stats import t
 
 from skem.repro.protocols import (
     METRICS,
@@ -152,25 +152,6 @@ def test_summary(crossed):
     assert table["metric"].tolist() == list(METRICS) * 3
 
 
-def test_summary_of_a_fixed_test_set():
-    rows = [
-        row for run, a in enumerate((0.8, 0.9)) for row in curve([a], [0.5], rows="all", run=run, n_test=100)
-    ]
-    table = summarise(frame(*rows)).query("protocol == 'validation_selected_iteration'").set_index("metric")
-    expected = interval([0.8, 0.9], n_test=100)
-    assert table.loc["accuracy", ["mean", "low", "high"]].tolist() == pytest.approx(expected)
-    assert table.loc["log_loss", ["mean", "low", "high"]].tolist() == pytest.approx(interval([1.2, 1.1]))
-    alone = summarise(frame(*rows[:1]), ["final_iteration"]).set_index("metric")
-    assert alone.loc["accuracy", "low"] == pytest.approx(0.8 - norm.ppf(0.975) * 0.04)
-    assert np.isnan(alone.loc["log_loss", "low"])
-    assert alone["std"].isna().all()
-
-
-def test_missing_columns_are_named(crossed):
-    with pytest.raises(ValueError, match=r"lacks the columns \['fold', 'test_brier'\]"):
-        select(crossed.drop(columns=["fold", "test_brier"]), "test_selected_iteration")
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -234,9 +215,3 @@ def test_interval_coverage(fixed):
         hits += low <= p <= high
     # Adding half widths in quadrature is slightly conservative.
     assert 0.92 < hits / 400 < 0.99
-
-
-def test_the_order_of_rows_has_no_effect(crossed):
-    both = pd.concat([crossed, crossed.assign(setting="b")], ignore_index=True)
-    shuffled = both.groupby("setting", sort=False).sample(frac=1, random_state=0)
-    pd.testing.assert_frame_equal(summarise(shuffled), summarise(both))

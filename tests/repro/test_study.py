@@ -145,25 +145,6 @@ def test_faults_of_all_files_are_reported_together(tmp_path):
     assert len(found) == len(set(found))
 
 
-def test_claims_are_checked_again_only_after_a_change(tmp_path, monkeypatch):
-    folder = shutil.copytree(ROOT / "config", tmp_path / "config")
-    checked = []
-    monkeypatch.setattr(study.papers, "check", lambda name, *_: checked.append(name))
-    for edit in (None, None, "titsias2001.yaml"):
-        if edit:
-            (folder / edit).write_text((folder / edit).read_text(encoding="utf-8") + "# edited\n")
-        study.load_study(read(CONFIG), [CONFIG], folder, claims_checked=tmp_path / "checked")
-    assert checked == 2 * study.papers.names(folder)
-
-
-def test_a_fault_is_attributed_to_the_file_that_has_it(tmp_path):
-    bad, good = tmp_path / "bad.yaml", tmp_path / "good.yaml"
-    bad.write_text("datasets: {rice: {runs: many}}\n")
-    good.write_text("datasets: {rice: {runs_per_job: 2}}\n")
-    with pytest.raises(ConfigurationError, match=rf"^{bad}: datasets.rice.runs is 'many'"):
-        load(bad, good)
-
-
 def test_two_experiments_may_not_give_two_settings_one_name(tmp_path):
     folder = shutil.copytree(ROOT / "config", tmp_path / "config")
     for name, reg_covar in (("one", 0.1), ("two", 0.2)):
@@ -225,15 +206,6 @@ def snakemake(*arguments, **environment):
     assert "Traceback" not in done.stdout + done.stderr
     assert done.returncode == 1
     return done.stderr[done.stderr.index("error: ") + len("error: ") :].splitlines()
-
-
-def test_the_command_reports_all_faults_without_a_traceback(tmp_path):
-    overlay = tmp_path / "overlay.yaml"
-    overlay.write_text("datasets: {rise: {runs: 3}}\nseeed: 1\n")
-    lines = snakemake("--configfile", str(overlay), "--config", "grids=some")
-    assert len(lines) == 3
-    for words in ("datasets.rise", "unknown key seeed", "--config: grids is 'some'"):
-        assert any(words in line for line in lines)
 
 
 def test_the_command_refuses_unknown_targets_without_a_traceback():

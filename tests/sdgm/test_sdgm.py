@@ -65,17 +65,6 @@ def test_weights_are_dropped_and_the_classes_still_told_apart():
     assert model.n_nonzero_weights_ <= 36  # of 363
 
 
-@pytest.mark.parametrize(
-    ("options", "n_weights", "objective"),
-    [({}, 84, -9.678396603177141), ({"form": "primal"}, 18, -9.210522842007625)],
-)
-def test_fit_to_iris_stays_the_same(options, n_weights, objective):
-    X, y = load_iris(return_X_y=True)
-    model = SDGMClassifier(2, max_iter=12, random_state=0, **options).fit(X, y)
-    assert model.n_nonzero_weights_ == n_weights
-    assert model.objective_[-1] == pytest.approx(objective, rel=1e-8)
-
-
 def test_weights_with_growing_precisions_do_not_prevent_convergence():
     """Their precisions grow by one percent per iteration, which took more than 500 iterations up to max_precision."""
     X, y = make_moons(100, noise=0.3, random_state=1)
@@ -206,34 +195,3 @@ def test_all_weights_dropped():
         model = SDGMClassifier(2, max_precision=1.0000001, **QUICK).fit(X * 1e-9, y)
     assert model.n_nonzero_weights_ == 0
     assert_allclose(model.predict_proba(X[:2]), [np.bincount(y) / 60] * 2)
-
-
-def test_huge_sample_weights():
-    X = np.random.default_rng(0).normal(size=(40, 2))
-    y = X[:, 0] > 0
-    model = SDGMClassifier(1, max_iter=3, random_state=0).fit(X, y, np.full(40, 1e200))
-    assert np.isfinite(model.objective_).all()
-    assert (model.predict(X) == y).all()
-    with pytest.raises(ValueError, match="too large for float64 beside the features"):
-        SDGMClassifier(1, random_state=0).fit(X, y, np.full(40, 1e300))
-
-
-def test_weights_are_counts_whatever_their_digits():
-    X, y = load_iris(return_X_y=True)
-    one, two, near = (
-        SDGMClassifier(1, max_iter=5, random_state=0).fit(X, y, np.full(150, weight)).predict_log_proba(X)
-        for weight in (1.0, 2.0, 2.0 + 1e-9)
-    )
-    assert_allclose(near, two, rtol=1e-3, atol=1e-5)
-    assert abs(two - one).max() > 1e-3
-
-
-def test_features_far_from_zero_need_standardisation():
-    X, y = load_iris(return_X_y=True)
-    model = SDGMClassifier(max_iter=3, random_state=0).fit(1e108 * X, y)
-    assert model.score(1e108 * X, y) > 0.9
-    with pytest.raises(
-        ValueError,
-        match=r"feature 0 is 4\.3e\+108, and features are too large for their squares: set standardize=True",
-    ):
-        model.set_params(standardize=False).fit(1e108 * X, y)

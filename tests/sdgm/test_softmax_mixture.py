@@ -11,7 +11,6 @@ from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal
 from sklearn.linear_model import LogisticRegression
 
-from skem.sdgm import precision as linear_systems
 from skem.sdgm import softmax_mixture
 from skem.sdgm.designs import Designs
 from skem.sdgm.precision import BlockPrecision, DensePrecision
@@ -83,15 +82,6 @@ def test_inner_objective_rises_to_a_mode(seed, classes, given_start):
         )
 
 
-def test_curvature_of_probabilities_near_one():
-    """The same vector added to the weights of all components changes no probability."""
-    rng = np.random.default_rng(0)
-    features = 1e5 * rng.normal(size=(30, 3))
-    log_proba = np.stack([np.zeros(30), -40 * np.ones(30), -45 * np.ones(30)], axis=1)
-    curvature = Designs([features] * 3).curvature(np.exp(log_proba), np.ones(30))
-    assert_allclose(curvature @ np.tile(np.eye(3), (3, 1)), 0.0, atol=1e-13 * np.abs(curvature).max())
-
-
 @pytest.mark.parametrize("many", [0, 100])
 def test_m_step_ends_at_the_optimum(monkeypatch, many):
     """Exactly enough for the precision of a small weight, which is one over its square; by conjugate gradients, too."""
@@ -104,19 +94,6 @@ def test_m_step_ends_at_the_optimum(monkeypatch, many):
         gradient = designs.gradient(rows.weights[:, None] * (responsibilities - probabilities)) - coef
         precision = designs.curvature(probabilities, rows.weights) + np.eye(len(coef))
         assert 0.5 * gradient @ np.linalg.solve(precision, gradient) <= softmax_mixture.DECREMENT
-
-
-def test_earlier_factors_give_the_same_mode(monkeypatch):
-    rows, designs, coef, log_pi, _ = problem(1, n=80, n_columns=6)
-    direct = posterior_mode(rows, designs, coef, log_pi)
-    monkeypatch.setattr(softmax_mixture, "MANY", 0)
-    factored = []
-    factor = linear_systems.factor_of_precision
-    monkeypatch.setattr(linear_systems, "factor_of_precision", lambda K: factored.append(None) or factor(K))
-    mode = posterior_mode(rows, designs, coef, log_pi)
-    assert len(factored) < len(mode.objective)  # less than one for each pass of EM
-    assert_allclose(mode.coef, direct.coef, atol=1e-5)  # as exact as `DECREMENT` asks
-    assert_allclose(mode.objective, direct.objective, rtol=1e-6)
 
 
 @pytest.mark.parametrize("classes", [(0, 0, 1, 1), (0, 1, 1, 2, 2)])

@@ -13,11 +13,8 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import log_loss
 
-from skem import PSKEMClassifier
-from skem.estimators._options import SHARED_KERNEL
 from skem.images import Deskew, UnitRange, WindowPCA
-from skem.repro.comparison import configuration, figures, images, jobs, measurement, pages, summary, tables
-from skem.repro.config import experiments
+from skem.repro.comparison import configuration, figures, images, jobs, measurement, pages, summary
 from skem.repro.config.documents import ConfigurationError
 from skem.repro.files import read_table, write_arrays, write_json
 from skem.repro.paired import paired_test
@@ -70,20 +67,6 @@ def test_the_critical_difference_is_that_of_demsars_example():
     # Demsar (2006): four methods on 14 data sets, q = 2.569.
     placed = ranks_of(np.random.default_rng(0).normal(size=(14, 4)))
     assert placed["critical_difference"].iloc[0] == pytest.approx(2.569 * np.sqrt(4 * 5 / (6 * 14)), abs=1e-3)
-
-
-def test_data_sets_won_tied_and_lost_are_counted_on_the_values_shown():
-    rows = pd.DataFrame(
-        [
-            {"dataset": f"d{i}", "method": method, "log_loss": value}
-            for i, values in enumerate([(0.1, 0.2), (0.3, 0.3004), (0.5, 0.4), (0.6, 0.4)])
-            for method, value in zip(("skem", "svm_rbf_search"), values, strict=True)
-        ]
-    )
-    placed = summary.ranks(rows, "log_loss", larger_is_better=False)
-    assert "lightgbm_wins" not in placed
-    assert pages.outcomes(placed).iloc[:, 0].tolist() == ["-", "1-1-2"]
-    assert placed["method"].tolist() == ["svm_rbf_search", "skem"]
 
 
 def test_the_log_loss_is_that_of_scikit_learn():
@@ -209,27 +192,7 @@ def test_every_method_is_tested_on_the_same_folds(tmp_path):
     assert jobs.fit("tables", "iris", "lda", setup | {"model": "lda"}, path, 1).history == []
 
 
-def test_missing_values_are_imputed_for_methods_that_do_not_accept_them():
-    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.repeat([0, 1], 20)
-    X[::5, 1] = np.nan
-    found = tables.cross_validate({"dataset": "made"}, {"model": "lda", "n_folds": 2}, (X, y), 0)
-    assert len(found.history) == 2
-
-
 # Results
-
-
-def test_pskem_as_in_the_paper_has_the_configurations_of_the_paper(settings):
-    experiment = experiments.read("table1", ROOT / "config/experiments")
-    for dataset in ("mnist", "fashion_mnist", "cifar10"):
-        entry, job = experiment["data_sets"][dataset], settings.job("images", dataset, "paper")
-        how = entry["methods"]["pskem"]
-        own = how["settings"][entry["paper"]["setting"]]
-        assert job["n_features"] == own["n_features"]
-        assert job["params"]["max_iter"] == entry["max_iter"]
-        for name, value in (how["params"] | own["params"]).items():
-            default = {**PSKEMClassifier().get_params(), **SHARED_KERNEL}[name]
-            assert job["params"].get(name, default) == value
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -242,11 +205,6 @@ def test_the_committed_tables_are_those_of_the_committed_values(part, reference,
         assert path.read_text(encoding="utf-8") == text
 
 
-def test_the_page_of_test_tables_says_if_they_were_not_run(settings):
-    without = pages.markdown("test", summary.tables("test", {"test": pd.DataFrame()}), settings)["test"]
-    assert pages.NOT_RUN in without
-
-
 def test_a_method_that_fails_is_named_and_the_others_go_on(reference, settings):
     texts = {}
     for part in ("images", "tables", "outliers"):
@@ -257,13 +215,6 @@ def test_a_method_that_fails_is_named_and_the_others_go_on(reference, settings):
     assert "failed: ValueError: no" in line
     assert "SKEM failed on rice: ValueError: no" in texts["tables"]
     assert "SKEM failed on MNIST, outliers from Fashion-MNIST: ValueError: no" in texts["outliers"]
-
-
-def test_a_method_that_fails_everywhere_has_one_line():
-    table = pd.DataFrame({"dataset": ["rice", "iris"], "method": "lightgbm_search", "error": "not installed"})
-    assert pages.failures(table, {"lightgbm_search": "LightGBM"}) == [
-        "LightGBM failed on all data sets: not installed"
-    ]
 
 
 def test_figures_show_every_method(reference, settings):
@@ -286,15 +237,6 @@ def test_every_model_can_be_made(settings):
         for method in settings.methods(part, dataset):
             job = settings.job(part, dataset, method)
             make(job["model"], random_state=0, **job.get("params", {}))
-
-
-def test_a_test_table_is_no_development_table(tmp_path):
-    document = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
-    document["tables"]["test"].append("rice")
-    path = tmp_path / "comparison.yaml"
-    path.write_text(yaml.safe_dump(document), encoding="utf-8")
-    with pytest.raises(ConfigurationError, match=r"tables\.test has rice, a development table"):
-        configuration.read(path)
 
 
 def test_an_entry_of_the_registry_is_compared_and_changes_no_other_job(settings, monkeypatch):

@@ -68,13 +68,6 @@ def test_a_registered_data_set_is_a_table_too_and_unknown_names_are_refused(tmp_
         own_table.read(str(path), None, 2)
 
 
-def test_an_interval_at_all_correct_has_a_width():
-    rows = {"method": "a", "label": "u", "predicted": "u", "log_loss": 0.1}
-    row = own_table.summary(pd.DataFrame([rows] * 50)).iloc[0]
-    assert row["accuracy"] == row["high"] == 100
-    assert row["low"] == pytest.approx(92.9, abs=0.1)
-
-
 @pytest.fixture
 def clinic(tmp_path):
     """A table as people have them: an identifier, categories, a rare level, a rare class, missing values."""

@@ -120,13 +120,6 @@ def test_validation_and_test_samples_do_not_train():
         assert a["test_log_loss"] != b["test_log_loss"]
 
 
-def test_only_the_first_features_are_used():
-    data = trial()
-    parts = [f"X_{part}" for part in ("train", "validation", "test")]
-    garbled = replace(data, **{part: getattr(data, part) * [1, 1, 1e3, np.nan] for part in parts})
-    assert train(garbled, n_features=2)[0] == train(data, n_features=2)[0]
-
-
 @pytest.mark.parametrize("gone", [0, 2])
 def test_a_class_without_training_samples_is_an_error(gone):
     """Otherwise its test samples would be counted under the label of another class."""
@@ -135,13 +128,6 @@ def test_a_class_without_training_samples_is_an_error(gone):
     data = replace(data, X_train=data.X_train[kept], y_train=data.y_train[kept])
     with pytest.raises(ValueError, match="class"):
         train(data)
-
-
-def test_seconds_are_those_of_as_many_iterations_as_asked_for():
-    params = MODELS["skem"] | {"max_iter": 1}
-    seconds = iterations.seconds_per_iteration(trial(), "skem", params, SEED, iterations=4)
-    assert len(seconds) == 4
-    assert min(seconds) > 0
 
 
 @pytest.mark.parametrize("name", ["svm_rbf", "logistic_regression"])

@@ -34,8 +34,3 @@ def test_components_are_those_of_the_recipe(shape):
     for images in (X, other):
         np.testing.assert_allclose(ours.scores(images), theirs.transform(images), atol=2e-4)
     assert ours.scores(X).dtype == np.float32
-
-
-def test_images_of_one_colour():
-    X = np.full((20, 3, 3), 7, dtype=np.uint8)
-    np.testing.assert_array_equal(Components.of(Sums.of(X), 2).scores(X), 0)
