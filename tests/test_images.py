@@ -11,7 +11,6 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, make_low_rank_matrix
 from sklearn.decomposition import PCA
 
-from skem import images as skem_images
 from skem.images import (
     CovariancePCA,
     Deskew,
@@ -134,14 +133,6 @@ def test_reshape_there_and_back():
     X = Reshape(shape=(2, 2, 3)).fit_transform(flat)
     assert X.shape == (2, 2, 2, 3)
     np.testing.assert_array_equal(Reshape().fit_transform(X), flat)
-
-
-@pytest.mark.parametrize("transformer", STACKED, ids=repr)
-def test_chunks_do_not_show(transformer, monkeypatch):
-    X = strokes(25).astype(np.float32)
-    whole = clone(transformer).fit_transform(X)
-    monkeypatch.setattr(skem_images, "CHUNK", 7)
-    np.testing.assert_allclose(clone(transformer).fit_transform(X), whole, atol=1e-6)
 
 
 # Principal components

@@ -31,11 +31,6 @@ def test_scores_agree_with_scikit_learn():
     assert got["brier"] == pytest.approx(expected, rel=1e-12)
 
 
-def test_log_loss_sees_what_probabilities_cannot():
-    log_proba = np.array([[-600.0, 0.0], [-700.0, 0.0]])
-    assert scores([0, 0], log_proba)["log_loss"] == 650.0
-
-
 def test_scores_are_finite_at_minus_infinity():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -107,14 +102,6 @@ def test_calibration_by_hand():
     assert expected_calibration_error([0, 0], halves, n_bins=2) == pytest.approx((0.5 + 0.6) / 2)
     # One bin each: the gaps no longer cancel.
     assert expected_calibration_error([0, 0], log_proba, n_bins=10) == pytest.approx((0.4 + 0.8) / 2)
-
-
-def test_calibration_of_certainty():
-    log_proba = np.array([[0.0, -np.inf], [0.0, -np.inf]])
-    assert expected_calibration_error([0, 0], log_proba) == 0
-    assert expected_calibration_error([1, 1], log_proba) == 1
-    with pytest.raises(ValueError, match="n_bins"):
-        expected_calibration_error([0, 0], log_proba, n_bins=0)
 
 
 def test_shared_proportion_by_hand():

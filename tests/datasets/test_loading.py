@@ -20,17 +20,6 @@ def test_mirror_takes_every_form(mirror, form):
     assert is_right(datasets.load("pictures"))
 
 
-@pytest.mark.parametrize("layout", ["Pictures/raw", "PICTURES", "pictures/a/b", "."])
-def test_mirror_finds_common_layouts(mirror, layout):
-    folder = mirror.parent / layout
-    folder.mkdir(parents=True, exist_ok=True)
-    fill(folder, raw_files())
-    record = datasets.fetch("pictures", progress=False)
-    assert record["available"], record["reasons"]
-    assert record["source"].startswith("mirror folder (")
-    assert is_right(datasets.load("pictures"))
-
-
 def test_a_mirror_alone_is_a_source(mirror):
     table = np.array([[1.5, 2.0], [3.0, -4.0], [0.5, 1.0]])
     entries = _known.entries()

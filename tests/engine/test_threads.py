@@ -161,19 +161,3 @@ def test_interrupts_are_deferred_but_not_in_foreign_code():
             go_on()
         with interruptible(), pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
-
-
-@pytest.mark.usefixtures("_sigint")
-def test_handlers_of_the_user_are_called_once():
-    calls = []
-
-    def handler(*_):
-        calls.append("called")
-
-    signal.signal(signal.SIGINT, handler)
-    with Workers(2) as workers, workers.imap(abs, range(5)) as results:
-        signal.raise_signal(signal.SIGINT)
-        assert list(results) == list(range(5))
-        assert calls == ["called"]
-    assert signal.getsignal(signal.SIGINT) is handler
-    assert calls == ["called"]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import log_softmax, logsumexp
-from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
@@ -134,20 +133,6 @@ def test_probabilities_are_of_the_tempered_product(iris):
     assert_array_equal(model.predict(X), expected.argmax(axis=1))
 
 
-def test_temperature_ignores_classes_without_prior(digits):
-    """Their samples have a log-loss of infinity at any temperature."""
-    X, y, X_test, y_test = digits
-    few = np.isin(y, [3, 5, 8])
-    options = {"n_components": 30, "strength": np.inf, "n_blocks": 3, "max_iter": 3, "random_state": 0}
-    model = DiscriminativePSKEMClassifier(priors=[0.0, 0.5, 0.5], **options).fit(X[few], y[few])
-    seen = np.isin(y_test, [5, 8])
-    at_one = log_softmax(model.class_log_density(X_test[seen])[:, 1:], axis=1)
-    tempered = model.predict_log_proba(X_test[seen])[:, 1:]
-    codes = (y_test[seen] == 8).astype(int)[:, None]
-    losses = [-np.take_along_axis(found, codes, axis=1).mean() for found in (at_one, tempered)]
-    assert max(losses) < 0.05
-
-
 # Every kind of mixture
 
 
@@ -213,21 +198,6 @@ def test_warm_start(iris, steps):
         assert block is before
 
 
-def test_early_stopping(digits):
-    X, y = digits[:2]
-    options = {
-        "strength": 0.0,
-        "n_components": 40,
-        "max_iter": 5,
-        "early_stopping": True,
-        "options": {"n_iter_no_change": 1},
-    }
-    model = DiscriminativePSKEMClassifier(discriminative_iter=40, random_state=0, **options)
-    blocks = [each.blocks_ for each in model.fit_iterations(X, y) if each.n_discriminative_iter_]
-    assert len(blocks) < 40
-    assert any(model.blocks_ is each for each in blocks[:-1])
-
-
 def test_strength_is_chosen_by_the_held_out_log_loss(digits, monkeypatch):
     X, y = digits[:2]
     losses, log_loss_of = {}, HeldOutSamples.log_loss
@@ -260,18 +230,6 @@ def test_threads_and_float32(digits, steps):
     )
     assert (double.dtype_used_, single.dtype_used_) == ("float64", "float32")
     assert_allclose(single.predict_proba(X), double.predict_proba(X), atol=0.02)
-
-
-def test_weight_of_two_is_two_samples(iris):
-    X, y = iris
-    weights = 1 + np.arange(150) % 2
-    repeated = np.repeat(np.arange(150), weights)
-    model = quick(n_components=3, init_params="class_kmeans", temperature=2.0)
-    known = clone(model).fit(X, y, weights).generative_blocks_
-    model.set_params(init_params=[(block.weights, block.means, block.covariances) for block in known])
-    weighted = clone(model).fit(X, y, weights)
-    alike = clone(model).fit(X[repeated], y[repeated])
-    assert_allclose(weighted.predict_log_proba(X), alike.predict_log_proba(X), atol=1e-5)
 
 
 # Overflow and rare classes

@@ -141,21 +141,6 @@ def test_components_double_while_the_score_rises(checkerboard):
     assert many.best_score_ > few.best_score_ + 0.3
 
 
-@pytest.mark.parametrize(
-    ("name", "values", "max_doublings"),
-    [("reg_covar", [0.15, 0.1], 1), ("training_temperature", [20.0, 2.0], 6)],
-)
-def test_configurations_are_compared_after_training(name, values, max_doublings, checkerboard):
-    """After EM, and after one stage of training, the second is worse than the first after all stages."""
-    options = FEW | {name: values, "max_doublings": max_doublings}
-    search = DiscriminativePSKEMClassifierCV(**options).fit(*checkerboard)
-    table = list(zip(search.cv_results_[name], search.cv_results_["held_out"], strict=True))
-    first, second = ([score for value, score in table if value == each] for each in values)
-    assert max(second[:2]) < max(first)
-    best = search.best_params_
-    assert (best | best["options"])[name] == values[1]
-
-
 def test_a_hopeless_configuration_is_not_trained(checkerboard):
     search = DiscriminativePSKEMClassifierCV(**FEW | {"reg_covar": [0.1, 100.0]}).fit(*checkerboard)
     assert search.cv_results_["reg_covar"] == [0.1, 0.1, 0.1, 100.0]

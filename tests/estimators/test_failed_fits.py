@@ -15,7 +15,6 @@ from threadpoolctl import threadpool_info
 
 from skem import GaussianMixture, KMeans, SKEMClassifier
 from skem.datasets import ParquetRows
-from skem.engine import compiled, samples
 from skem.engine.em import EStep
 from skem.engine.missing_em import _ClassMixture
 
@@ -115,17 +114,6 @@ def test_errors_of_an_e_step(model, name, place, Error, collections, monkeypatch
         if name != "missing":
             broken = lambda _, rows, chunk, *memory: (chunk.classes, Unreadable(error))  # noqa: E731
     fails(model, collections[name], error, lambda: monkeypatch.setattr(step, method, broken))
-
-
-@ERRORS
-@pytest.mark.parametrize(
-    ("module", "name"),
-    [(compiled.nearest(), "assign"), (compiled.nearest(), "closer"), (samples, "add")],
-)
-def test_errors_of_k_means(module, name, Error, X, monkeypatch):
-    error = Error("no")
-    broken = failing(getattr(module, name), error)
-    fails(KMeans(9, **OPTIONS), X, error, lambda: monkeypatch.setattr(module, name, broken))
 
 
 class Callback:

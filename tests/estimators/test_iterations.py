@@ -16,7 +16,6 @@ X, y = load_iris(return_X_y=True)
 SKEM, PSKEM = skem.SKEMClassifier(6, random_state=0), skem.PSKEMClassifier(6, n_blocks=2, random_state=0)
 MIXTURE = skem.GaussianMixture(5, random_state=0)
 SPARSE = skem.SDGMClassifier(1, em_iter=5, random_state=0)
-TUNED = skem.DiscriminativePSKEMClassifier(6, discriminative_iter=3, random_state=0)
 
 
 def model_name(model):
@@ -51,19 +50,6 @@ def test_tol_is_the_least_gain_of_the_objective(model):
         assert fitted.converged_
         assert gains[-1] < tol <= gains[:-1].min()
     assert clone(model).set_params(tol=0, **options).fit(X, y).n_iter_ == 60
-
-
-@every(SKEM, MIXTURE, SPARSE)
-def test_only_a_positive_tol_warns_and_once(model):
-    model = clone(model).set_params(max_iter=2)
-    if "n_init" in model.get_params():
-        model.set_params(init_params="sample", n_init=3)
-    with pytest.warns(ConvergenceWarning, match="did not converge in 2 ") as caught:
-        model.set_params(tol=1e-12).fit(X, y)
-    assert len(caught) == 1
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model.set_params(tol=0).fit(X, y)
 
 
 def converged(model):
@@ -250,36 +236,6 @@ def test_callbacks_see_every_iteration(model):
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # max_iter did not end the fit
         assert stopped.fit(X, y).n_iter_ == 2
-
-
-@pytest.mark.parametrize(
-    ("model", "n_tasks"),
-    [
-        (skem.SKEMClassifier(6, n_init=3, init_params="sample", max_iter=4), 12),
-        (clone(TUNED).set_params(max_iter=2), 5),
-        (clone(TUNED).set_params(n_init=2, init_params="sample", max_iter=2), 7),
-        (clone(TUNED).set_params(strength=np.inf, max_iter=2), 2),
-        (skem.GaussianMixturePath(n_components=[1, 2], n_jobs=2, random_state=0), 8),
-        (
-            skem.DiscriminativePSKEMClassifierCV(
-                n_components=3,
-                n_blocks=1,
-                reg_covar=[0.1, 0.2],
-                covariance_type="full",
-                scaling="standard",
-                training_temperature=2.0,
-                cv=2,
-            ),
-            2,
-        ),
-    ],
-)
-def test_callbacks_count_the_tasks_of_a_fit(model, n_tasks):
-    recorder = Recorder()
-    model.set_params(random_state=0).set_callbacks(recorder).fit(X, y)
-    assert len(recorder.seen) == n_tasks
-    assert recorder.announced in (None, n_tasks)
-    assert recorder.finished
 
 
 @every(SKEM, MIXTURE, SPARSE)

@@ -42,10 +42,3 @@ def test_a_threshold_from_held_out_samples():
     assert_array_equal(detector.score_samples(held_out), model.score_samples(held_out))
     assert np.count_nonzero(detector.predict(held_out) == -1) == 9
     assert list(detector.feature_names_in_) == list("abcd")
-
-
-def test_a_sample_of_weight_two_counts_as_two():
-    weights = np.random.default_rng(0).integers(0, 3, 150)
-    weighted = DensityOutlierDetector(contamination=0.2).fit(X, sample_weight=weights)
-    repeated = DensityOutlierDetector(contamination=0.2).fit(np.repeat(X, weights, axis=0))
-    assert weighted.offset_ == pytest.approx(repeated.offset_)

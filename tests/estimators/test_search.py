@@ -72,8 +72,7 @@ class FailingCallback:
 
 
 @every_search
-@pytest.mark.parametrize("place", ["setup", "begin", "end"])
-@pytest.mark.parametrize("inner", [False, True])
+@pytest.mark.parametrize(("place", "inner"), [("setup", False), ("begin", True), ("end", False)])
 def test_errors_of_callbacks_end_a_search(search, Model, place, inner):
     search = clone(search)
     if inner:

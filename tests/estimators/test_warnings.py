@@ -1,18 +1,15 @@
 """Warnings point to the line of the user's call, whatever calls skem, and in whichever thread."""
 
-import threading
 import warnings
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skem import GaussianMixture, KMeans, SKEMClassifier
-from skem.engine.threads import Workers
 
 X, y = load_iris(return_X_y=True)
 SHORT = {"max_iter": 2, "tol": 1e-9, "random_state": 0}
@@ -38,16 +35,3 @@ def test_warnings_point_to_the_call(call):
 
 def fit(model):
     return model.fit(X, y)
-
-
-def test_threads_leave_warnings_to_the_caller():
-    models, found = [SKEMClassifier(9, **SHORT) for _ in range(3)], []
-    with Workers(2) as workers, warnings.catch_warnings():
-        warnings.simplefilter("always")
-        warnings.showwarning = lambda *arguments: found.append((arguments[1], threading.current_thread()))
-        workers.map(fit, models)
-    assert found == [(ConvergenceWarning, threading.main_thread())] * 3
-    with Workers(2) as workers, warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(ConvergenceWarning, match="did not converge"):
-            workers.map(fit, models)

@@ -2,12 +2,11 @@
 
 import json
 import runpy
-import subprocess
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from checkouts import ROOT, needs_git
+from checkouts import ROOT
 
 from skem.repro import environment
 from skem.repro.files import write_json, write_text
@@ -79,24 +78,3 @@ def test_no_reference_of_what_its_record_would_not_name(made, tmp_path, results,
     assert not (tmp_path / "results/reference").exists()
     reference(anyway=True)
     assert (tmp_path / "results/reference/runs/a.csv").exists()
-
-
-def repository(folder):
-    folder.mkdir(exist_ok=True)
-    write_text(folder / "file", "")
-    author = ["-c", "user.name=a", "-c", "user.email=a@b"]
-    for command in (["init", "--quiet"], ["add", "."], [*author, "commit", "--quiet", "--message=a"]):
-        subprocess.run(["git", *command], cwd=folder, check=True)
-    return folder
-
-
-@needs_git
-def test_the_reason_for_a_missing_commit_is_recorded(tmp_path, monkeypatch):
-    assert environment.commit_of(tmp_path.resolve())[1].startswith("git failed: fatal: not a git repository")
-    monkeypatch.setattr(environment, "ROOT", repository(tmp_path.resolve() / "repository"))
-    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # as in a container
-    found = environment.describe()
-    assert found["commit"] is None
-    assert "git config --global --add safe.directory" in found["no_commit"]
-    monkeypatch.setenv("PATH", "")
-    assert "git" in environment.describe()["no_commit"]

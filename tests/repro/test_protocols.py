@@ -6,7 +6,6 @@ import pytest
 from scipy.stats import t
 
 from skem.repro.protocols import (
-    METRICS,
     PROTOCOLS,
     interval,
     per_run,
@@ -136,20 +135,6 @@ def test_training_samples_of_each_protocol():
     assert select(frame(*curve([0.7], [0.5])), "test_selected_iteration").empty
     with pytest.raises(ValueError, match="one is meant"):
         validate_history(frame(*curve([0.5], [0.5]), *curve([0.5], [0.5], rows="all")))
-
-
-def test_summary(crossed):
-    table = summarise(crossed)
-    assert list(table["protocol"].unique()) == list(ON_TEST)
-    row = table.query("protocol == 'test_selected_iteration' and metric == 'accuracy'").iloc[0]
-    values = np.array([0.825, 0.55])
-    assert row["mean"] == pytest.approx(values.mean())
-    assert row["std"] == pytest.approx(values.std(ddof=1))
-    assert [row["low"], row["high"]] == pytest.approx(interval(values, n_test=40)[1:])
-    assert (row["n_runs"], row["n_folds"], row["iteration_mean"]) == (2, 2, 2.0)
-    columns = "dataset method setting protocol metric mean low high std n_runs n_folds iteration_mean"
-    assert list(table) == columns.split()
-    assert table["metric"].tolist() == list(METRICS) * 3
 
 
 @pytest.mark.parametrize(

@@ -66,15 +66,6 @@ def test_timed_rules_have_a_node_to_themselves():
     assert [name for name in timed if "--exclusive" not in RULES[name]] == []
 
 
-def test_captions_exist():
-    """Snakemake reads them only for its own report."""
-    captions = {
-        name for block in RULES.values() for name in re.findall(r'caption="\.\./report/(\S+)"', block)
-    }
-    assert captions
-    assert [name for name in captions if not (ROOT / "workflow/report" / name).exists()] == []
-
-
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_uses_names_that_the_library_has(name):
     """Most scripts run in no test."""
@@ -99,13 +90,3 @@ def test_a_script_uses_names_that_the_library_has(name):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
             used.add((modules[node.value.id], node.attr))
     assert [f"{module.__name__}.{name}" for module, name in used if not hasattr(module, name)] == []
-
-
-def test_a_script_that_limits_its_threads_records_its_environment():
-    texts = {name: path.read_text(encoding="utf-8") for name, path in SCRIPTS.items()}
-    computing = {name for name, text in texts.items() if "limit_process" in text and "drawing" not in text}
-    recording = {name for name, text in texts.items() if "environment.record(snakemake.output)" in text}
-    assert {"features", "train", "baseline"} <= recording
-    # The reference of the regression test names its own environment.
-    recording |= {name for name, text in texts.items() if "environment.record(outputs)" in text}
-    assert [name for name in computing - recording if not name.startswith("regress")] == []

@@ -97,17 +97,6 @@ def test_long_fits_warn_before_they_begin(monkeypatch, caplog):
     assert "iteration 1 of at most 8" in caplog.text
 
 
-@pytest.mark.parametrize("options", [{}, {"form": "primal"}])
-def test_a_sample_of_weight_two_equals_two_samples(options):
-    X, y = crossed()
-    weights = np.arange(60) % 3
-    twice = np.random.default_rng(0).permutation(np.repeat(np.arange(60), weights))
-    one = SDGMClassifier(2, **QUICK, **options).fit(X, y, weights)
-    other = SDGMClassifier(2, **QUICK, **options).fit(X[twice], y[twice])
-    assert_allclose(one.predict_log_proba(X), other.predict_log_proba(X), rtol=1e-9)
-    assert (weights[one.support_] > 0).all() or "form" in options
-
-
 def test_precisions_start_at_one():
     """The first mode is that of logistic regression with the penalty |w|^2 / 2 (appendix C)."""
     X, y = crossed(40)

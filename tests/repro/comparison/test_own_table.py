@@ -111,14 +111,6 @@ def test_a_file_of_the_future_is_refused(clinic):
         own_table.raise_if_of_the_future(clinic[0])
 
 
-def test_columns_can_be_dropped(clinic):
-    table = own_table.read(clinic[0], None, 5, ["number", "patient_id"])
-    assert table.X.shape == (124, 2)
-    assert table.remarks[0] == "Left out by drop: number, patient_id."
-    with pytest.raises(ValueError, match="no column 'nummer' to drop; did you mean number"):
-        own_table.read(clinic[0], None, 5, ["nummer"])
-
-
 def test_misprinted_numbers_are_faults_of_all_columns_at_once(tmp_path):
     path = tmp_path / "mine.csv"
     rows = [f"{i},{i / 2},{'uv'[i % 2]}" for i in range(20)]

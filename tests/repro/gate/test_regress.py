@@ -47,12 +47,6 @@ def test_the_last_bit_counts_on_the_platform_of_the_reference_only():
     assert verdict("log_likelihood", values, same_platform=False) == "same"
 
 
-def test_one_run_off_by_more_than_rounding_is_noticed_on_another_platform():
-    values = [*VALUES["log_likelihood"][:-1], VALUES["log_likelihood"][-1] - 1e-4]
-    assert verdict("log_likelihood", values, same_platform=False) == "worse"
-    assert verdict("log_likelihood", values, False, {"case": {"log_likelihood": 2e-5}}) == "same"
-
-
 def test_rounding_flips_a_decision_in_some_runs_on_another_platform_only():
     values = [13.0, 13.0] + [12.0] * 8
     assert verdict("iterations", values, same_platform=False) == "flipped"
@@ -115,14 +109,6 @@ def test_equal_code_is_the_same_or_not_decided():
     assert "slower" not in {*quiet, *busy}
     assert quiet.count("same") >= 15
     assert [compare_times(times(head))["verdict"][0] for head in (0.7, 1.3)] == ["faster", "slower"]
-
-
-def test_times_that_are_not_decided_fail_unless_allowed():
-    table = compare_times(times(1.3, control=1.3))
-    assert table["verdict"].tolist() == ["not decided"]
-    assert failed(table)
-    assert not failed(table, ("not decided",))
-    assert "undecided=allow" in report.summary(table)
 
 
 DESKEW = """

@@ -80,17 +80,6 @@ def test_conclusions_are_listed_by_outcome_and_numbers_are_not():
     )
 
 
-def test_a_list_shows_ten_conclusions_and_those_about_a_column_of_a_table_only_if_they_do_not_hold():
-    places = ["Table 1", *["section 2"] * headlines.N_CONCLUSIONS, "section 3"]
-    rows = pd.DataFrame([statement(f"toy.{i}", "agrees", place=place) for i, place in enumerate(places)])
-    title, text = headlines.conclusions("toy", rows, WORDS).split("\n\n")
-    assert title == "**Conclusions that hold: 7**"
-    assert text.splitlines()[-2:] == ["- toy.5 is so", "- 2 more in `claims.csv`."]
-    assert "toy.0 " not in text
-    rows = pd.DataFrame([statement("toy.0", "differs", place="Table 1")])
-    assert headlines.conclusions("toy", rows, WORDS).splitlines()[-1].startswith("- toy.0 is so")
-
-
 @pytest.mark.parametrize(
     ("value", "measured", "shown"),
     [

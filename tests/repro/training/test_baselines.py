@@ -8,7 +8,6 @@ from sklearn.base import is_classifier
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_classification
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
 from skem.repro.training.baselines import fit_selected, forests, predict_and_score, stratified_rows
@@ -60,23 +59,6 @@ def test_the_chosen_point_is_fitted_on_all_samples(name, digits):
     assert selected.n_train == len(train[0])
     points = find(name).points(n_features=train[0].shape[1])
     assert selected.params in (points or [{}])
-
-
-def test_one_configuration_needs_no_validation_samples():
-    for options in (
-        {"name": "lda"},
-        {"name": "qda", "grid": []},
-        {"name": "qda", "grid": [{"reg_param": 0.5}]},
-    ):
-        selected = fit_selected(train=IRIS, **options)
-        assert selected.params == dict(*options.get("grid", []))
-
-
-def test_warnings_are_recorded_and_not_shown(digits):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        selected = fit_selected("logistic_regression", *digits[:2], grid=[{"max_iter": 1}])
-    assert selected.warnings[0].startswith(ConvergenceWarning.__name__)
 
 
 def test_log_proba_of_zero_votes():
@@ -141,11 +123,6 @@ def test_the_common_search_keeps_the_best_candidate_and_fits_all_samples():
     found = GridSearch(**params, random_state=0).fit(X, y)
     assert found.best_params_ == {"min_samples_leaf": 40}  # with 400 a leaf has all samples
     assert found.fitted_.tree_.n_node_samples[0] == len(y)
-
-
-def test_a_package_that_is_not_installed_is_named():
-    with pytest.raises(ModuleNotFoundError, match="not installed: pip install no_such_package"):
-        GridSearch(estimator="no_such_package:Model").fit(np.eye(4), [0, 0, 1, 1])
 
 
 def test_stacked_blocks_weigh_a_block_of_noise_less():

@@ -93,14 +93,6 @@ def test_predictions_are_of_the_best_validation_iteration():
     assert min(order)[2] > 1
 
 
-def test_predictions_are_of_the_best_test_iteration_without_validation_samples():
-    data = trial("all")
-    history, _, predictions = train(data)
-    accuracies = [row["test_accuracy"] for row in history]
-    assert len(set(accuracies)) > 1
-    assert np.mean(predictions == data.y_test) == max(accuracies)
-
-
 def test_threads_and_more_iterations_change_no_number():
     data = trial(load=load_wine)
     base = train(data, n_features=13)[0]

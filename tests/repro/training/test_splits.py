@@ -80,14 +80,6 @@ def test_every_sample_is_tested_once_and_never_trained_on(rows):
     }
 
 
-def test_all_and_part_share_their_test_samples():
-    both = table_trials(scale="none")
-    for whole, part in zip(both[::2], both[1::2], strict=True):
-        assert (whole.rows, part.rows, whole.fold) == ("all", "part", part.fold)
-        np.testing.assert_array_equal(whole.X_test, part.X_test)
-        assert set(numbers(part.X_train)) < set(numbers(whole.X_train))
-
-
 def test_a_run_is_the_same_beside_any_others_and_differs_from_them():
     together = [t for t in table_trials(runs=[0, 1, 2]) if (t.run, t.rows) == (1, "part")]
     for a, b in zip(together, table_trials(["part"], runs=[1]), strict=True):
@@ -134,26 +126,7 @@ def test_table_features_are_the_chosen_columns(monkeypatch):
     np.testing.assert_array_equal(arrays["y"], DIGITS.target)
 
 
-def test_a_fraction_that_holds_out_nothing_is_an_error():
-    with pytest.raises(ValueError, match="validation"):
-        table_trials(["part"], validation_fraction=0.001)
-
-
 # Images
-
-
-@pytest.mark.parametrize(
-    ("spec", "rows", "runs", "names"),
-    [
-        (TABLE, ["all", "part"], [0, 1], ["table"]),
-        (DRAWN, ["all"], [2, 3], ["run2", "run3"]),
-        (DRAWN | {"redraw": False}, ["all"], [2, 3], ["fixed"]),
-        (HELD_OUT, ["all"], [0, 1], ["all"]),
-        (HELD_OUT, ["all", "part"], [4], ["all", "part4"]),
-    ],
-)
-def test_names_of_features(spec, rows, runs, names):
-    assert feature_store.names(spec, rows, runs) == names
 
 
 def test_a_job_reads_only_its_features(tmp_path):
