@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 
 from skem.engine import compiled
 from skem.engine.parameters import DIGITS, EPS
-from skem.engine.samples import OfThread, Samples
+from skem.engine.samples import CHUNK_SAMPLES, OfThread, Samples
 from skem.engine.threads import aligned, single_threaded
+
+ITERATIONS = 16
+"""Iterations on few samples in one compiled call, during which Ctrl-C waits: some milliseconds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,21 +46,25 @@ class Nearest:
     Attributes
     ----------
     labels : ndarray of int32, shape (n,)
-        Index of the nearest of the last ``centres``, or of the first of several.
+        Index of the nearest centre, or of the first of several.
+    centres : ndarray of shape (K, m)
     """
 
-    def __init__(self, samples: Samples, n_clusters: int) -> None:
-        n, K, m, loop = len(samples.weights), n_clusters, len(samples.scale), compiled.nearest()
+    def __init__(self, samples: Samples, centres: np.ndarray) -> None:
+        n, (K, m), loop = len(samples.weights), centres.shape, compiled.nearest()
         even, padded = K + K % loop.CENTRES, m + -m % loop.FEATURES
         self.labels, self._gaps = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.float32)
-        self._samples = samples
-        self._units = samples.shift, 1.0 / samples.scale
-        self._centres: np.ndarray | None = None
-        self._prepared = (
+        self._samples, self._units = samples, (1.0 / samples.scale, samples.scale)
+        self._sums = np.zeros((len(samples.chunks), K, m + 1 + -(m + 1) % loop.LANES))
+        self.centres = np.array(centres, dtype=np.float64)
+        self._model = (
+            self.centres,
+            self.centres.copy(),
             np.zeros((even, padded), dtype=np.float32),
             np.full(even, np.inf, dtype=np.float32),
             np.empty((m, K)),
             np.empty(K, dtype=np.float32),
+            np.empty(1, dtype=np.float32),
         )
 
         def scratch() -> tuple[np.ndarray, ...]:
@@ -64,54 +73,61 @@ class Nearest:
             return tile[:padded], *tile[padded:], np.empty(K), np.empty(loop.TILE, dtype=np.int64)
 
         self._scratch = OfThread(scratch)
+        self._nothing = np.empty(0, dtype=int), np.empty((0, m))
+        self.replace(*self._nothing, move=False)
 
-    def assign(self, centres: np.ndarray) -> tuple[int, np.ndarray]:
-        """Assign each sample to the nearest of ``centres`` (K, m).
+    @property
+    def counts(self) -> np.ndarray:
+        """Weight of the samples of each centre, shape (K,)."""
+        return reduce(add, self._sums[:, :, self.centres.shape[1]])
+
+    def replace(self, empty: np.ndarray, far: np.ndarray, *, move: bool) -> float:
+        """Move centres (q,) to ``far`` (q, m), and with ``move`` others to the means of their samples; return the sum of squared moves."""
+        sums = self._sums if move else self._sums[:0]
+        return compiled.nearest().move(sums, self._samples.scale, self._model, (empty, far))
+
+    def iterate(self, n_iter: int, tol: float = 0.0) -> tuple[int, int, float]:
+        """Move centres and assign samples up to ``n_iter`` times; with zero, only assign samples.
 
         Returns
         -------
-        n_changed : int
-            Number of labels that changed.
-        sums : ndarray of shape (K, m + 1)
-            Weighted sums of the samples of each centre, and their weights.
+        n_iter, n_changed : int
+            Number of iterations, and of labels that changed in the last one.
+        moved : float
+            Sum of the squared moves of the centres in the last one.
         """
-        loop, samples, (K, m), centres = (
-            compiled.nearest(),
-            self._samples,
-            centres.shape,
-            np.ascontiguousarray(centres),
-        )
-        reach = loop.prepare(centres, centres if self._centres is None else self._centres, self._prepared)
-        of_centres = *self._prepared, np.float32(1.01 * 2.0**-24 * (m + 8)), np.float32(reach)
-        self._centres, n_changed = centres, []
+        loop, samples = compiled.nearest(), self._samples
 
-        def assign_chunk(chunk: slice) -> np.ndarray:
-            x, sums = (samples.original(chunk), samples.weights[chunk], *self._units), np.zeros((K, m + 1))
+        def of_chunk(chunk: slice, n_iter: int = 0) -> tuple[int, int, float]:
+            x = samples.centred(chunk), samples.weights[chunk], *self._units
+            sums = self._sums[chunk.start // CHUNK_SAMPLES : -(-chunk.stop // CHUNK_SAMPLES)]
             results = self.labels[chunk], self._gaps[chunk], sums
-            n_changed.append(loop.assign(x, of_centres, results, self._scratch.memory))
-            return sums
+            return loop.iterate(x, self._model, results, (n_iter, tol, CHUNK_SAMPLES), self._scratch.memory)
 
-        sums = samples.sum(assign_chunk, (K + 8) * m)
-        sums[:, :-1] /= samples.scale
-        return sum(n_changed), sums
+        n_products = (len(self.centres) + 8) * self.centres.shape[1]
+        if not samples.is_worth_threads(n_products):
+            return of_chunk(slice(0, len(samples.weights)), min(n_iter, ITERATIONS))
+        moved = self.replace(*self._nothing, move=True) if n_iter else np.inf
+        return min(n_iter, 1), sum(changed for _, changed, _ in samples.map(of_chunk, n_products)), moved
 
 
-def assign(samples: Samples, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels and sums of `Nearest.assign`."""
-    nearest = Nearest(samples, len(centres))
-    return nearest.labels, nearest.assign(centres)[1]
+def assign(samples: Samples, centres: np.ndarray) -> np.ndarray:
+    """Return the index of the nearest of ``centres`` (K, m) for each sample, int32, shape (n,)."""
+    nearest = Nearest(samples, centres)
+    nearest.iterate(0)
+    return nearest.labels
 
 
 def _squared_distances(samples: Samples, centres: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Return the squared distance of each sample to its centre, shape (n,), in float64."""
+    result = np.empty(len(labels))
 
-    def of_chunk(chunk: slice) -> np.ndarray:
-        differences = np.take(centres.T, labels[chunk], axis=1)
-        differences -= samples.block(chunk)
-        differences *= differences
-        return differences.sum(axis=0)
+    def of_chunk(chunk: slice) -> None:
+        rows, of_samples = samples.centred(chunk), (labels[chunk], result[chunk])
+        compiled.nearest().squared_distances(rows, samples.scale, centres, *of_samples)
 
-    return np.concatenate(samples.map(of_chunk, len(samples.scale)))
+    samples.map(of_chunk, len(samples.scale))
+    return result
 
 
 def inertia(samples: Samples, centres: np.ndarray, labels: np.ndarray) -> float:
@@ -173,22 +189,24 @@ def lloyd(
         More centres than distinct samples.
     """
     with single_threaded():
-        nearest, n_iter, moved = Nearest(samples, len(centres)), 0, np.inf
+        nearest, n_iter, moved = Nearest(samples, centres), 0, np.inf
+        labels, (_, n_changed, _) = nearest.labels, nearest.iterate(0)
         while True:
-            n_changed, sums = nearest.assign(centres)
-            labels, unchanged = nearest.labels, n_iter > 0 and n_changed == 0
-            counts, means = sums[:, -1], centres.copy()
-            np.divide(sums[:, :-1], counts[:, None], out=means, where=counts[:, None] > 0)
+            counts, unchanged = nearest.counts, n_iter > 0 and n_changed == 0
             empty = np.flatnonzero(counts == 0)
             # After the last iteration, only centres without samples move; the bound prevents an endless loop.
             if len(empty) and n_iter < max_iter + len(centres):
-                means = means if n_iter < max_iter else centres.copy()
-                far_samples = _far_samples(samples, centres, labels, counts)[: len(empty)]
-                means[empty[: len(far_samples)]] = far_samples
+                far_samples = _far_samples(samples, nearest.centres, labels, counts)[: len(empty)]
+                moved = nearest.replace(empty[: len(far_samples)], far_samples, move=n_iter < max_iter)
+                n_done, (_, n_changed, _) = 1, nearest.iterate(0)
             elif unchanged or moved <= tol or n_iter >= max_iter:
                 break
-            centres, moved, n_iter = means, float(((means - centres) ** 2).sum()), n_iter + 1
-            if observe is not None and observe(centres):
+            else:
+                steps = 1 if observe is not None else max_iter - n_iter
+                n_done, n_changed, moved = nearest.iterate(steps, tol)
+            n_iter += n_done
+            if observe is not None and observe(nearest.centres.copy()):
                 max_iter = min(max_iter, n_iter)
         n_iter += unchanged and moved > tol
-        return Clusters(centres, labels, inertia(samples, centres, labels), min(n_iter, max_iter))
+        n_iter = min(n_iter, max_iter)
+        return Clusters(nearest.centres, labels, inertia(samples, nearest.centres, labels), n_iter)

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from skem.engine.kernels import entry
-from skem.engine.vectors import fma
+from skem.engine.kernels import compiled, entry
+from skem.engine.vectors import fma, lanes, load, splat, store
 
 TILE = 256
 """Samples per tile: up to some 50 features fit into the first-level cache."""
+
+LANES = 8
+"""Numbers of the longest vector in float64, to whose multiples the sums of a centre are padded."""
 
 FEATURES, CENTRES = 4, 2
 """Features and centres of one turn of the innermost loop, to whose multiples they are padded with zeros."""
@@ -27,28 +30,44 @@ DOWN = np.float32(1 - 2.0**-20)
 
 
 @entry
-def prepare(centres, previous, prepared):
-    """Write what `assign` needs of centres (K, m), which were at ``previous`` (K, m) in its last call.
+def centre(x, shift, rows):
+    """Write samples (n, m) less a shift (m,), and a last feature of ones, to ``rows`` (n, m + 1)."""
+    n_samples, m = x.shape
+    for t in range(np.uintp(n_samples)):
+        for i in range(np.uintp(m)):
+            rows[t, i] = np.float64(x[t, i]) - shift[i]
+        rows[t, m] = 1.0
 
-    Parameters
-    ----------
-    prepared : tuple of arrays
-        The centres in float32, padded; halves of their squared norms in float32; the centres in float64 (m, K); and in float32
-        upper bounds of what the moves take from the gaps of each centre's samples (K,).
 
-    Returns
-    -------
-    reach : float
-        Norm of the longest centre.
-    """
-    (K, m), (rounded, halves, exact, moves) = centres.shape, prepared
-    longest, farthest = LEAST_REACH * LEAST_REACH, 0.0
+@compiled
+def _move(sums, scale, model):
+    """Move each centre to the mean of its samples, if it has any, and return the sum of the squared moves."""
+    centres, (K, m), total = model[0], model[0].shape, 0.0
+    for k in range(K):
+        count = 0.0
+        for c in range(len(sums)):
+            count += sums[c, k, m]
+        for i in range(m if count > 0 else 0):
+            mean = 0.0
+            for c in range(len(sums)):
+                mean += sums[c, k, i]
+            mean = mean / scale[i] / count
+            total += (mean - centres[k, i]) * (mean - centres[k, i])
+            centres[k, i] = mean
+    return total
+
+
+@compiled
+def _prepare(model):
+    """Write what `_assign` needs of the centres."""
+    centres, assigned, rounded, halves, exact, moves, reach = model
+    (K, m), longest, farthest = centres.shape, LEAST_REACH * LEAST_REACH, 0.0
     for k in range(K):
         square, move = 0.0, 0.0
         for i in range(m):
             centre = centres[k, i]
-            step = centre - previous[k, i]
-            rounded[k, i] = exact[i, k] = centre
+            step = centre - assigned[k, i]
+            rounded[k, i] = exact[i, k] = assigned[k, i] = centre
             square += centre * centre
             move += step * step
         halves[k] = 0.5 * square
@@ -57,45 +76,28 @@ def prepare(centres, previous, prepared):
         farthest = move if move > farthest else farthest
     for k in range(K):
         moves[k] += np.float32(1.0001 * np.sqrt(farthest))
-    return np.sqrt(longest)
+    reach[0] = np.sqrt(longest)
 
 
-@entry
-def assign(samples, centres, results, scratch):
-    """Assign samples to their nearest centres, or to the first of several, and add them to the sums of their centres.
+@compiled
+def _assign(samples, model, results, scratch, begin, end, sums):
+    """Assign samples from ``begin`` to ``end`` to their nearest centres, and add them to ``sums``; return how many labels changed.
 
     The gap of a sample is a lower bound of the distance to any other centre less that to the nearest one. A sample keeps its
     label until the moves of the centres add up to its gap. Then distances are computed in float32, and in float64 if the
     rounding of float32 may decide.
-
-    Parameters
-    ----------
-    samples : tuple of x (n, m), weights (n,), shift (m,) and inverse (m,)
-        The features become (x - shift) * inverse.
-    centres : tuple
-        Arrays of `prepare`. An additional centre is infinitely far. Then in float32 the relative rounding of a squared distance,
-        and the norm of the longest centre.
-    results : tuple of labels (n,), gaps (n,) and sums (K, m + 1)
-        Labels and gaps are updated. Weighted sums of x - shift and, in the last column, the weights are added to ``sums``.
-    scratch : tuple of arrays
-        A tile (padded, TILE) with zeros in the last rows and six rows (TILE,) in float32, (K,) in float64, (TILE,) in int64.
-
-    Returns
-    -------
-    n_changed : int
-        Number of labels that changed.
     """
-    (x, weights, shift, inverse), (rounded, halves, exact, moves, rounding, reach) = samples, centres
-    (labels, gaps, sums), (tile, norms, least, second, place, s0, s1, squares, pending) = results, scratch
-    (n_samples, m), (even, padded), (_, K), n_changed = x.shape, rounded.shape, exact.shape, 0
-    s, stop, two = np.uintp(0), np.uintp(n_samples), np.float32(2)
-    for t in range(stop):
-        gaps[t] = DOWN * (gaps[t] - moves[np.uintp(labels[t])])
+    (x, weights, inverse, _), (_, _, rounded, halves, exact, moves, reach) = samples, model
+    (labels, gaps), (tile, norms, least, second, place, s0, s1, squares, pending) = results, scratch
+    (even, padded), (m, K), n_changed = rounded.shape, exact.shape, 0
+    s, stop, two, L = np.uintp(begin), np.uintp(end), np.float32(2), lanes(sums)
+    rounding = np.float32(1.01 * 2.0**-24 * (m + 8))
     while s < stop:
         n = np.uintp(0)
         while s < stop and n < np.uintp(TILE):
-            pending[n] = s
-            n += np.uintp(0 if gaps[s] > LEAST_GAP else 1)
+            gap = DOWN * (gaps[s] - moves[np.uintp(labels[s])])
+            gaps[s], pending[n] = gap, s
+            n += np.uintp(0 if gap > LEAST_GAP else 1)
             s += np.uintp(1)
         # All numbers of a vector register are computed, even if some are not used.
         filled = np.uintp((n + 31) // 32 * 32)
@@ -103,9 +105,9 @@ def assign(samples, centres, results, scratch):
             norms[t] = place[t] = 0
             least[t] = second[t] = np.inf
         for i in range(np.uintp(m)):
-            a, b = shift[i], inverse[i]
+            factor = inverse[i]
             for t in range(n):
-                tile[i, t] = (np.float64(x[np.uintp(pending[t]), i]) - a) * b
+                tile[i, t] = x[np.uintp(pending[t]), i] * factor
             for t in range(filled):
                 norms[t] = fma(tile[i, t], tile[i, t], norms[t])
         for k in range(np.uintp(0), np.uintp(even), np.uintp(CENTRES)):
@@ -134,7 +136,7 @@ def assign(samples, centres, results, scratch):
                 least[t] = first
         # With u = 2^-24, two scores, or |x|^2 + 2 s, have errors of up to (m + 3) u (|x| + |c|)^2 in all.
         for t in range(filled):
-            norm = np.sqrt(norms[t]) + reach
+            norm = np.sqrt(norms[t]) + reach[0]
             limit = rounding * (norm * norm)
             distances = np.sqrt(norms[t] + two * least[t] + limit) + np.sqrt(
                 norms[t] + two * second[t] + limit
@@ -148,7 +150,7 @@ def assign(samples, centres, results, scratch):
                 for k in range(np.uintp(K)):
                     squares[k] = 0
                 for i in range(np.uintp(m)):
-                    value = (np.float64(x[row, i]) - shift[i]) * inverse[i]
+                    value = x[row, i] * inverse[i]
                     for k in range(np.uintp(K)):
                         difference = value - exact[i, k]
                         squares[k] = fma(difference, difference, squares[k])
@@ -165,12 +167,85 @@ def assign(samples, centres, results, scratch):
             n_changed += label != labels[row]
             labels[row] = label
             gaps[row] = gap
-    for t in range(stop):
-        label, weight = np.uintp(labels[t]), weights[t]
-        for i in range(np.uintp(m)):
-            sums[label, i] += weight * (np.float64(x[t, i]) - shift[i])
-        sums[label, m] += weight
+    for t in range(np.uintp(begin), stop):
+        label, weight = labels[t], splat(weights[t])
+        for i in range(0, m + 1, L):
+            # The last vector reaches into the next sample, and nothing reads these sums.
+            store(sums, label, i, load(sums, label, i) + weight * load(x, t, i))
     return n_changed
+
+
+# Samples are rows (n, m + 1) of `centre`, in memory that goes on for a vector; weights (n,); inverse and scale (m,). The model is
+# centres (K, m); those of the last assignment; in float32, padded, with an additional centre infinitely far, the centres and halves of
+# their squared norms; centres in float64 (m, K); and in float32 upper bounds of what the moves take from the gaps of each centre's
+# samples (K,), and the norm of the longest centre (1,). Sums (C, K, m + 1 or more) of w (x - shift) and w are those of chunks of samples.
+
+
+@entry
+def move(sums, scale, model, far):
+    """Move centres to the means of their samples, and others, by their indices (q,), to ``far`` (q, m); see `iterate`."""
+    moved, (indices, rows) = _move(sums, scale, model), far
+    for k in range(len(indices)):
+        for i in range(len(scale)):
+            step = rows[k, i] - model[0][indices[k], i]
+            moved += step * step
+            model[0][indices[k], i] = rows[k, i]
+    _prepare(model)
+    return moved
+
+
+@entry
+def iterate(samples, model, results, limits, scratch):
+    """Assign samples to their nearest centres, or to the first of several, after moving these to the means of their samples.
+
+    Parameters
+    ----------
+    samples, model : tuple
+    results : tuple of labels (n,), gaps (n,) and sums
+        Updated.
+    limits : tuple
+        Number of iterations, or zero to assign without moving; the sum of squared moves at which they end; samples per chunk.
+        They also end if no label changes, or a centre has no samples.
+    scratch : tuple of arrays
+        A tile (padded, TILE) with zeros in the last rows and six rows (TILE,) in float32, (K,) in float64, (TILE,) in int64.
+
+    Returns
+    -------
+    n_iter, n_changed, moved
+        Iterations done, number of labels that changed and sum of the centres' squared moves in the last.
+    """
+    (n_iter, tol, size), (labels, gaps, sums), (K, m) = limits, results, model[0].shape
+    done, moved, n_samples = 0, np.inf, len(labels)
+    while True:
+        if n_iter > 0:
+            moved = _move(sums, samples[3], model)
+            _prepare(model)
+            done += 1
+        n_changed, any_empty = 0, False
+        for c in range(len(sums)):
+            for k in range(K):
+                for i in range(sums.shape[2]):
+                    sums[c, k, i] = 0.0
+            end = min(n_samples, (c + 1) * size)
+            n_changed += _assign(samples, model, (labels, gaps), scratch, c * size, end, sums[c])
+        for k in range(K):
+            count = 0.0
+            for c in range(len(sums)):
+                count += sums[c, k, m]
+            any_empty |= count == 0
+        if done >= n_iter or n_changed == 0 or moved <= tol or any_empty:
+            return done, n_changed, moved
+
+
+@entry
+def squared_distances(rows, scale, centres, labels, result):
+    """Write the squared distance of each sample, of rows (n, m + 1), to its centre, of (K, m), to ``result`` (n,)."""
+    for t in range(np.uintp(len(labels))):
+        k, total = np.uintp(labels[t]), 0.0
+        for i in range(np.uintp(len(scale))):
+            difference = centres[k, i] - rows[t, i] / scale[i]
+            total += difference * difference
+        result[t] = total
 
 
 @entry

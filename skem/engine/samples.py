@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from skem.engine import compiled
 from skem.engine.rows import KEPT_BYTES, Features, Rows, is_mapped
 from skem.engine.threads import Workers
 
@@ -102,6 +103,20 @@ class Samples:
         """Return samples in input units and dtype, shape (n, m), in C order."""
         return self._all[chunk] if self._is_small else self._read(chunk)
 
+    @cached_property
+    def _all_centred(self) -> np.ndarray:
+        return self._centre(self._all)
+
+    def _centre(self, x: np.ndarray) -> np.ndarray:
+        loop, (n, m) = compiled.nearest(), x.shape
+        rows = np.empty(n * (m + 1) + loop.LANES)[: n * (m + 1)].reshape(n, m + 1)
+        loop.centre(x, self.shift, rows)
+        return rows
+
+    def centred(self, chunk: slice) -> np.ndarray:
+        """Return samples less the shift, and a last feature of ones, as `nearest.iterate` takes them, shape (n, m + 1)."""
+        return self._all_centred[chunk] if self._is_small else self._centre(self._read(chunk))
+
     def block(self, chunk: slice) -> np.ndarray:
         """Return samples in the engine's units as columns, shape (m, n), in float64."""
         block = self._blocks.get(chunk.start)
@@ -123,8 +138,12 @@ class Samples:
         columns = np.arange(len(self.features.scale)) if self.columns is None else self.columns
         return self.features.read(columns, self.begin + indices).T
 
+    def is_worth_threads(self, n_products: int) -> bool:
+        """True if this number of multiply-adds per sample is worth several threads."""
+        return len(self.weights) * n_products > LEAST_WORK
+
     def _workers(self, n_products: int) -> Workers:
-        return self.workers if len(self.weights) * n_products > LEAST_WORK else CALLER
+        return self.workers if self.is_worth_threads(n_products) else CALLER
 
     def map(self, function: Callable[[slice], Any], n_products: int = LEAST_WORK) -> list[Any]:
         """Return ``function(chunk)`` for all chunks, with threads if this number of multiply-adds per sample is worth them."""

@@ -222,7 +222,7 @@ def _kmeans(
     """Run k-means from the samples of `_sample`."""
     centres = random_subset(samples, size, random_state)
     if len(np.unique(centres, axis=0)) < size:  # Fewer distinct samples than components.
-        return centres, assign(samples, centres)[0]
+        return centres, assign(samples, centres)
     clusters = lloyd(samples, centres, max_iter=MAX_ITER, tol=TOL * mean_square(samples))
     return clusters.centres, clusters.labels
 
@@ -236,4 +236,4 @@ def _kmeans_plusplus(
 
 def from_means(means: np.ndarray) -> Initialisation:
     """Return the initialisation with these means (K, m), equal weights, and the covariance about the nearest mean."""
-    return _FromSamples("means", lambda samples, *_: (means, assign(samples, means)[0]))
+    return _FromSamples("means", lambda samples, *_: (means, assign(samples, means)))

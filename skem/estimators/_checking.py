@@ -206,8 +206,10 @@ def check_weights(sample_weight: ArrayLike | None, X: Any) -> np.ndarray:
     """
     refuse_masked("sample_weight", sample_weight)
     n_samples = np.shape(X)[0]
-    if sample_weight is None or isinstance(sample_weight, Real):
-        sample_weight = np.full(n_samples, 1.0 if sample_weight is None else sample_weight)
+    if sample_weight is None:
+        return np.ones(n_samples)
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(n_samples, sample_weight)
     check = {"dtype": np.float64, "order": "C", "ensure_2d": False, "ensure_non_negative": True}
     try:
         weights = check_array(sample_weight, **check, input_name="sample_weight")

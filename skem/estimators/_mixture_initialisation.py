@@ -107,7 +107,7 @@ def _clusters(
         shift, scale, _ = metric_units(X, samples.weights, model.metric)
         samples = replace(samples, features=Features(X, None, shift, scale))
     if means is not None:
-        labels, _ = assign(samples, (means - samples.shift) / samples.scale)
+        labels = assign(samples, (means - samples.shift) / samples.scale)
         raise_if_any_empty(labels, model.n_components, "no sample is nearest to mean number")
         return labels
     centres = SEEDS[CLUSTERINGS[model.init_params]](samples, model.n_components, random_state)

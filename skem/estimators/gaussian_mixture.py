@@ -700,7 +700,7 @@ class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Densit
         shift = mixture.weights[:, 0] @ mixture.means
         with Workers(self.n_jobs) as workers, single_threaded():
             samples = Samples(Features(checked, None, shift, scale), np.ones(len(checked)), workers)
-            return assign(samples, (mixture.means - shift) / scale)[0]
+            return assign(samples, (mixture.means - shift) / scale)
 
     @computed_on_host
     def histogram(self, X: ArrayLike, metric: str = "probability", normalize: bool = False) -> np.ndarray:

@@ -231,7 +231,7 @@ class KMeans(
         features, centres = Features(X, None, self._shift, self._scale), self._internal_centres()
         with Workers(self.n_jobs) as workers, single_threaded():
             samples = Samples(features, weights, workers)
-            labels, _ = assign(samples, centres)
+            labels = assign(samples, centres)
             return labels, inertia(samples, centres, labels) * self._unit**2
 
     def predict(self, X: ArrayLike) -> np.ndarray:

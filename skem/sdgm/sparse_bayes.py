@@ -113,7 +113,7 @@ def initial_responsibilities(
         members = np.flatnonzero(samples.codes == c)
         centres = internal[random_state.permutation(members)[:n_components]]
         points = Samples.of_array(internal[members], samples.weights[members], workers)
-        labels = lloyd(points, centres, max_iter=MAX_ITER).labels if by_kmeans else assign(points, centres)[0]
+        labels = lloyd(points, centres, max_iter=MAX_ITER).labels if by_kmeans else assign(points, centres)
         responsibilities[members, np.flatnonzero(samples.component_classes == c)[labels]] = 1.0
     return responsibilities
 
