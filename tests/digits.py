@@ -184,23 +184,13 @@ def errors_of(rng):
     )
 
 
-def errors_of_all(seeds):
-    return [(seed, errors(seed)) for seed in seeds]
-
-
 if __name__ == "__main__":
-    n, first, n_processes = (int(argument) for argument in [*sys.argv[1:], "0", "2"][:3])
-    blocks = [range(first + i, min(first + i + 50, first + n)) for i in range(0, n, 50)]
-    with ProcessPoolExecutor(n_processes) as pool:
-        found = [result for block in pool.map(errors_of_all, blocks) for result in block]
-    tried = [(seed, e) for seed, e in found if e is not None]
-    kept = sum(e.kept for _, e in tried)
-    print(f"{len(tried)} mixtures, {kept} of them in float32")
-    for name in ("float32", "float64", "training"):
-        worst = sorted(((getattr(e, name), seed, e.kept) for seed, e in tried), reverse=True)
-        too_large = [seed for error, seed, _ in worst if not error < 1]
-        print(
-            f"{name}: {len(too_large)} break the promise {too_large[:9]};",
-            [(f"{e:.2g}", *r) for e, *r in worst[:6]],
-        )
-    sys.exit(not all(max(e[:3]) < 1 for _, e in tried))
+    n, first = (int(argument) for argument in [*sys.argv[1:], "0"][:2])
+    seeds, failed = range(first, first + n), 0
+    with ProcessPoolExecutor(2) as pool:
+        for seed, found in zip(seeds, pool.map(errors, seeds, chunksize=50), strict=True):
+            if found is not None and max(found[:3]) >= 1:
+                failed += 1
+                print(seed, found, flush=True)
+    print(f"{failed} of {n} mixtures break the promise")
+    sys.exit(bool(failed))

@@ -50,6 +50,24 @@ def full_covariances(covariances, n_components, n_features):
     return covariances[:, None, None] * np.eye(n_features)
 
 
+def unit_covariances(covariance_type, K, m):
+    """Identities in the shape of a covariance type."""
+    shapes = {"full": np.tile(np.eye(m), (K, 1, 1)), "tied": np.eye(m), "diag": np.ones((K, m))}
+    return shapes.get(covariance_type, np.ones(K))
+
+
+def constrained(covariances, counts, covariance_type, scale=1.0):
+    """Covariances (K, m, m) as a type allows: their mean by counts, without correlations, or balls in units of ``scale``."""
+    if covariance_type == "full":
+        return covariances
+    if covariance_type == "tied":
+        return np.repeat([np.average(covariances, axis=0, weights=counts)], len(counts), axis=0)
+    variances = np.diagonal(covariances, axis1=1, axis2=2)
+    if covariance_type == "spherical":
+        variances = (variances / scale**2).mean(axis=1, keepdims=True) * scale**2
+    return variances[:, None] * np.eye(covariances.shape[-1])
+
+
 def log_normal(X, model):
     """log N(x_n; mu_k, P_k), shape (n, K)."""
     X = np.asarray(X, dtype=np.float64)
@@ -122,28 +140,15 @@ def em_pass(X, labels, model, *, covariance_type, reg_covar=0.0, scale=None, sam
     weights = np.stack(
         [w[labels == c].sum(axis=0) / sample_weight[labels == c].sum() for c in range(L)], axis=1
     )
-    means = model.means.copy()
-    covariances = full_covariances(model.covariances, K, m).copy()
-    pooled = np.zeros((m, m))
-    ridge = reg_covar * np.diag(scale**2)
-    for k in range(K):
-        n_k = w[:, k].sum()
-        if n_k == 0:
-            continue
-        means[k] = w[:, k] @ X / n_k
-        centred = X - means[k]
-        scatter = (w[:, k, None] * centred).T @ centred
-        pooled += scatter
-        if covariance_type == "full":
-            covariances[k] = scatter / n_k + ridge
-        elif covariance_type == "diag":
-            covariances[k] = np.diag(np.diag(scatter)) / n_k + ridge
-        elif covariance_type == "spherical":
-            variance = (np.diag(scatter) / scale**2).mean() / n_k + reg_covar
-            covariances[k] = variance * np.diag(scale**2)
-    if covariance_type == "tied":
-        covariances[:] = pooled / sample_weight.sum() + ridge
-    return Model(weights, means, covariances)
+    counts = w.sum(axis=0)
+    used = counts > 0
+    shares = np.where(used, counts, 1.0)[:, None]
+    means = np.where(used[:, None], w.T @ X / shares, model.means)
+    scatters = [(w[:, k, None] * (X - means[k])).T @ (X - means[k]) for k in range(K)]
+    covariances = constrained(np.stack(scatters) / shares[:, None], counts, covariance_type, scale)
+    covariances = covariances + reg_covar * np.diag(scale**2)
+    kept = ~used[:, None, None] & (covariance_type != "tied")
+    return Model(weights, means, np.where(kept, full_covariances(model.covariances, K, m), covariances))
 
 
 def em(X, labels, model, n_passes, **options):

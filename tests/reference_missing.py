@@ -1,6 +1,7 @@
 """A slow, plain reference of EM on rows with missing values: one row and one component at a time, on dense matrices."""
 
 import numpy as np
+from reference import constrained, full_covariances
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
@@ -11,16 +12,6 @@ def holes(X, share=0.3, seed=0):
     missing = rng.random(X.shape) < share
     missing[np.arange(len(X)), rng.integers(0, X.shape[1], len(X))] = False
     return np.where(missing, np.nan, X).astype(X.dtype)
-
-
-def dense(covariances, K, m):
-    """Any shape of covariances as (K, m, m); (m, m) is one for all."""
-    covariances = np.asarray(covariances)
-    if covariances.shape == (m, m):
-        return np.repeat(covariances[None], K, axis=0)
-    if covariances.ndim < 3:
-        return np.stack([np.diag(np.broadcast_to(v, m)) for v in covariances])
-    return covariances
 
 
 def log_normal(X, means, P):
@@ -46,7 +37,7 @@ def regression(x, mean, P):
 def em(X, codes, weights, parameters, covariance_type, *, ridge, n_passes, log_sharing=0.0):
     """Weights (K, L), means and matrices after some passes on rows of classes ``codes``, and log-likelihoods after each."""
     pi, means, covariances = parameters
-    (K, m), P = means.shape, dense(covariances, len(means), X.shape[1])
+    (K, m), P = means.shape, full_covariances(covariances, *means.shape)
     log_sharing = np.broadcast_to(log_sharing, pi.shape)
     log_likelihoods = []
     for p in range(n_passes + 1):
@@ -67,11 +58,5 @@ def em(X, codes, weights, parameters, covariance_type, *, ridge, n_passes, log_s
         deviations = mean - means
         S = np.einsum("nk,nki,nkj->kij", r, deviations, deviations) + np.einsum("nk,nkij->kij", r, spread)
         S /= counts[:, None, None]
-        if covariance_type == "tied":
-            S = np.repeat(np.einsum("k,kij->ij", counts / counts.sum(), S)[None], K, axis=0)
-        if covariance_type == "diag":
-            S = S * np.eye(m)
-        if covariance_type == "spherical":
-            S = np.trace(S, axis1=1, axis2=2)[:, None, None] / m * np.eye(m)
-        P = S + ridge * np.eye(m)
+        P = constrained(S, counts, covariance_type) + ridge * np.eye(m)
     return pi, means, P, log_likelihoods[1:]

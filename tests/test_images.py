@@ -224,9 +224,7 @@ def test_recipe_learns_from_training_samples_only(standardize, shape):
 STROKES, SQUARE, PIXELS = strokes(2), np.ones((2, 4, 4)), np.random.default_rng(0).random((8, 20))
 REFUSED = [
     (lambda: Deskew().fit(np.ones((5, 784))), r"Deskew: .*\(n, h, w\) is needed, got \(5, 784\); Reshape"),
-    (lambda: Deskew().transform(np.ones((5, 8, 8, 3))), r"\(n, h, w\) is needed, got \(5, 8, 8, 3\)$"),
     (lambda: HalfSize().fit(np.ones(7)), r"\(n, h, w\) or \(n, h, w, channels\) is needed, got \(7,\)"),
-    (lambda: HalfSize().fit(np.ones((0, 4, 4))), r"got \(0, 4, 4\)"),
     (lambda: HalfSize().transform(np.ones((2, 27, 28))), "both sides must be even, got 27 x 28 pixels"),
     (lambda: UnitRange().fit(np.array([[["a", "b"]]])), "UnitRange: real pixel values expected, got <U1"),
     (lambda: Deskew().fit(np.eye(4)[None] - 0.5), "Deskew: 12 of 16 values are negative"),
@@ -236,9 +234,7 @@ REFUSED = [
     ),
     (lambda: CovariancePCA().fit(np.where(np.eye(9), np.inf, 0)), "CovariancePCA: 9 of 81 values are NaN"),
     (lambda: UnitRange().fit(STROKES * 16), r"uint8 or \[0, 1\] floats, not float64 [-\d]"),
-    (lambda: UnitRange().fit(SQUARE.astype(int)), r"uint8 or \[0, 1\] floats, not int64 [-\d]"),
     (lambda: ImageStandardizer(scope="pixel").fit(SQUARE), "scope must be 'image' or 'global', got 'pixel'"),
-    (lambda: Reshape().fit(np.float64(3)), r"Reshape: cannot make rows of shape \(-1,\) of \(\)"),
     (lambda: Reshape(shape=(28, 28)).fit(SQUARE), r"cannot make rows of shape \(28, 28\) of \(2, 4, 4\)"),
     *(
         (
@@ -248,9 +244,7 @@ REFUSED = [
         for k in (0, 9, 2.5, "mle")
     ),
     (lambda: windows((8, 8), 9, 1), "a window of 9 x 9 pixels does not fit in an image of 8 x 8"),
-    (lambda: windows((8, 8), 0, 1), "windows: size must be one or two positive integers, got 0"),
     (lambda: windows((8, 8), 2, (1, 2, 3)), r"step must be one or two positive integers, got \(1, 2, 3\)"),
-    (lambda: windows((8, 8), True, 1), "size must be one or two positive integers, got True"),
     (lambda: windows((64,), 2, 1), r"shape must be \(h, w\) or \(h, w, channels\), got \(64,\)"),
     (lambda: augment(PIXELS, [0, 1]), r"augment: images of shape .* are needed, got \(8, 20\)"),
     (lambda: augment(SQUARE, [0]), "2 images have 1 labels"),

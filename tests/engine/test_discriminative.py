@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from reference_missing import dense
+from reference import full_covariances
 from scipy.special import log_softmax, logsumexp
 from scipy.stats import multivariate_normal
 
@@ -58,7 +58,9 @@ def problem(seed, name, *, strength=0.0, smoothing=0.0, background=0.0, n=60, n_
 
 
 def normal(x, mixture, k, name):
-    return multivariate_normal(mixture.means[k], dense(mixture.covariances, *mixture.means.shape)[k])
+    return multivariate_normal(
+        mixture.means[k], full_covariances(mixture.covariances, *mixture.means.shape)[k]
+    )
 
 
 def criterion(objective, mixtures, name):
@@ -73,7 +75,7 @@ def criterion(objective, mixtures, name):
         with np.errstate(divide="ignore"):
             log_weights = np.log(mixture.weights)
         logits += objective.beta * logsumexp(densities[:, :, None] + log_weights[:, None], axis=0)
-        new, old = (dense(each.covariances, K, m) for each in (mixture, start))
+        new, old = (full_covariances(each.covariances, K, m) for each in (mixture, start))
         for k, c in np.argwhere(start.weights > 0):
             d = mixture.means[k] - start.means[k]
             ratio = np.linalg.solve(new[k], old[k])
@@ -116,8 +118,8 @@ def test_gradients_agree_with_finite_differences(name):
                 near = Mixture(weights / weights.sum(axis=0), mixture.means + t * direction, covariances)
                 return criterion(objective, [*moved[:r], near, *moved[r + 1 :]], name)
 
-            P = dense(mixture.covariances, K, m)
-            dP = dense(growth, K, m)
+            P = full_covariances(mixture.covariances, K, m)
+            dP = full_covariances(growth, K, m)
             inverse = np.linalg.inv(P)
             of_P = inverse @ dP @ inverse
             n_k = gradient.counts.sum(axis=1)
@@ -135,7 +137,7 @@ def test_gradients_agree_with_finite_differences(name):
 def assert_valid(mixture, name):
     assert (mixture.weights >= 0).all()
     assert_allclose(mixture.weights.sum(axis=0), 1.0)
-    np.linalg.cholesky(dense(mixture.covariances, *mixture.means.shape))
+    np.linalg.cholesky(full_covariances(mixture.covariances, *mixture.means.shape))
 
 
 @settings(max_examples=20, deadline=None)

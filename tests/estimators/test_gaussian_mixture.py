@@ -37,8 +37,7 @@ def no_warnings_but_about_convergence():
 @every_type
 def test_same_iterations_as_scikit_learn(covariance_type):
     X, dense = clusters(), covariance_type in ("full", "tied")
-    shape = {"full": np.tile(np.eye(4), (3, 1, 1)), "tied": np.eye(4), "diag": np.ones((3, 4))}
-    covariances = 4.0 * shape.get(covariance_type, np.ones(3))
+    covariances = 4.0 * reference.unit_covariances(covariance_type, 3, 4)
     init = np.full(3, 1 / 3), X[::300], covariances
     options = {"covariance_type": covariance_type, "tol": 0, "max_iter": 20, "reg_covar": 0.0}
     ours = GaussianMixture(init_params=init, n_components=3, **options).fit(X)
@@ -87,18 +86,13 @@ def separate_clusters_likelihood(noise, labels, covariance_type, reg_covar):
     m = noise.shape[1]
     shares = np.bincount(labels) / len(labels)
     parts = [noise[labels == k] for k in range(len(shares))]
-    scatters = [np.cov(part.T, bias=True) for part in parts]
-    pooled = np.einsum("k,kij->ij", shares, scatters)
-    total = 0.0
-    for part, share, scatter in zip(parts, shares, scatters, strict=True):
-        P = {
-            "full": scatter,
-            "tied": pooled,
-            "diag": np.diag(np.diag(scatter)),
-            "spherical": np.trace(scatter) / m * np.eye(m),
-        }[covariance_type] + reg_covar * np.eye(m)
-        total += (np.log(share) + multivariate_normal(part.mean(axis=0), P).logpdf(part)).sum()
-    return total / len(noise)
+    scatters = np.stack([np.cov(part.T, bias=True) for part in parts])
+    covariances = reference.constrained(scatters, shares, covariance_type) + reg_covar * np.eye(m)
+    densities = [
+        np.log(share) + multivariate_normal(part.mean(axis=0), P).logpdf(part)
+        for part, share, P in zip(parts, shares, covariances, strict=True)
+    ]
+    return np.concatenate(densities).mean()
 
 
 @every_type

@@ -50,8 +50,7 @@ def test_degenerate_samples(init):
 
 def three_components(covariance_type, third_mean):
     means = np.array([[0.0] * 4, [1.0] * 4, [third_mean] * 4])
-    covariances = {"full": np.repeat(np.eye(4)[None], 3, 0), "tied": np.eye(4), "diag": np.ones((3, 4))}
-    init = np.full((3, 2), 1 / 3), means, covariances.get(covariance_type, np.ones(3))
+    init = np.full((3, 2), 1 / 3), means, reference.unit_covariances(covariance_type, 3, 4)
     return skem.SKEMClassifier(covariance_type=covariance_type, init_params=init, standardize=False)
 
 

@@ -6,7 +6,8 @@ import reference_missing as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from reference_missing import dense, holes
+from reference import full_covariances, unit_covariances
+from reference_missing import holes
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 from sklearn.datasets import load_iris
@@ -31,13 +32,7 @@ def initial_parameters(covariance_type, K=5, L=3):
     weights = np.random.default_rng(0).dirichlet(np.full(K, 3.0), size=L).T
     weights[0, 1:2] = 0.0
     means = IRIS.mean(axis=0) + np.linspace(-1, 1, K)[:, None] * IRIS.std(axis=0)
-    covariances = {
-        "full": np.repeat(np.eye(4)[None], K, axis=0),
-        "tied": np.eye(4),
-        "diag": np.ones((K, 4)),
-        "spherical": np.ones(K),
-    }[covariance_type]
-    return weights / weights.sum(axis=0), means, covariances
+    return weights / weights.sum(axis=0), means, unit_covariances(covariance_type, K, 4)
 
 
 # Training
@@ -68,7 +63,7 @@ def test_iterations_match_a_loop_over_samples(covariance_type, ridge, sharing):
     )
     assert_allclose(model.weights_, pi, rtol=1e-8, atol=1e-12)
     assert_allclose(model.means_, means, rtol=1e-8)
-    assert_allclose(dense(model.covariances_, 5, 4), P, rtol=1e-8, atol=1e-10)
+    assert_allclose(full_covariances(model.covariances_, 5, 4), P, rtol=1e-8, atol=1e-10)
     assert_allclose(model.log_likelihood_, log_likelihoods, rtol=1e-8)
     # Samples without classes are of one class.
     init = initial_parameters(covariance_type, K=2, L=1)
@@ -181,7 +176,7 @@ def test_predictions_of_classifiers(model):
     responsibilities = model.responsibilities(samples, np.resize(NAMES, len(samples)))
     expected = 0.0
     for found, columns, block in zip(responsibilities, model.block_indices_, model.blocks_, strict=True):
-        P = dense(block.covariances, *block.means.shape)
+        P = full_covariances(block.covariances, *block.means.shape)
         log_normal = reference.log_normal(samples[:, columns], block.means, P)
         with np.errstate(divide="ignore"):
             log_weights = np.log(block.weights)
@@ -204,7 +199,7 @@ def test_marginals_and_imputation(covariance_type):
     X = holes(IRIS * [1, 10, 1, 1])
     options = {"covariance_type": covariance_type, "standardize": covariance_type != "full"}
     model = GaussianMixture(2, max_iter=5, tol=0, random_state=0, **options).fit(X)
-    P = dense(model.covariances_, 2, 4)
+    P = full_covariances(model.covariances_, 2, 4)
     expected, filled = np.empty((len(X), 2)), X.copy()
     for n, x in enumerate(X):
         o, h = ~np.isnan(x), np.isnan(x)

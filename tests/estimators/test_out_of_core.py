@@ -2,7 +2,6 @@
 
 import os
 import signal
-from functools import partial
 
 import dask
 import dask.array as da
@@ -130,25 +129,21 @@ def test_cluster_of_processes(data, monkeypatch):
         assert_same_bits(model, expected)
 
 
-@pytest.mark.parametrize(
-    "leave", [Client.close, partial(Client.restart, wait_for_workers=False)], ids=["close", "restart"]
-)
-def test_client_that_goes_away(data, leave):
+def test_client_that_goes_away(data):
     X, y, _ = data
     model = skem.SKEMClassifier(K, max_iter=3, random_state=0)
     options = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
     with dask.config.set(scheduler=None), Client(**options) as client:
         iterations = model.fit_iterations(*chunked(X, y))
         next(iterations)
-        leave(client)
+        client.close()
         with pytest.raises(RuntimeError, match="the Dask client went away during the fit"):
             next(iterations)
 
 
-@pytest.mark.parametrize("init", ["class_kmeans", "sample", "k-means++"])
-def test_small_collections_are_initialised_as_in_memory(data, init):
+def test_small_collections_are_initialised_as_in_memory(data):
     X, y, w = (array[-3000:] for array in data)
-    model = skem.SKEMClassifier(K, init_params=init, max_iter=2, random_state=0)
+    model = skem.SKEMClassifier(K, max_iter=2, random_state=0)
     assert_same_bits(clone(model).fit(*chunked(X, y, w)), clone(model).fit(X, y, w))
 
 
@@ -167,12 +162,6 @@ def test_samples_without_weight_are_left_out(data):
     assert_array_equal(model.classes_, [0, 2])
     assert_allclose(model.objective_, expected.objective_, rtol=1e-6)
     assert_allclose(model.priors_, expected.priors_)
-    # Negligible weights count as none.
-    X, y, w = X[-3000:], y[-3000:], np.where(np.arange(3000) < 100, 1e-40, 1.0)
-    model, collection = clone(SKEM), chunked(X, y, w)
-    assert_same_bits(clone(model).fit(*collection), model.fit(X, y, w))
-    collection[2] = da.where(collection[1] == 1, 1e-40, collection[2])
-    refused(ValueError, "no sample of class 1 has a sample_weight above 1e-30", model, *collection)
 
 
 def test_frames(data, frame):
@@ -186,8 +175,6 @@ def test_frames(data, frame):
         model.predict(features[NAMES[::-1]])
     few = dd.from_pandas(frame[:2000], npartitions=2)[NAMES]
     assert_array_equal(model.predict(few).compute(), model.predict(few.compute()))
-    fewer = dd.from_pandas(frame["label"][1:], npartitions=3)
-    refused(ValueError, rf"X has {N} samples and y has shape \({N - 1},\)", model, features, fewer)
 
 
 # Predictions
@@ -244,7 +231,6 @@ def test_refused_collections(data, frame):
     model = clone(SKEM)
     refused(ValueError, "unknown sizes.*compute_chunk_sizes", model, X[X[:, 0] > 0], y)
     refused(ValueError, rf"X has {N} samples and sample_weight has shape \({N - 1},\)", model, X, y, w[1:])
-    refused(ValueError, "X must have samples and features, got shape", model, y, y)
     refused(ValueError, "X must be a Dask array or data frame, got Delayed", model, dask.delayed(1), y)
     text = dd.from_pandas(frame[["a", "text"]], npartitions=2)
     refused(ValueError, "X must be numeric, got type (object|str)", model, text, y)
@@ -286,8 +272,6 @@ def test_a_folder_of_files_with_other_row_groups(frame, tmp_path):
     model = clone(SKEM).fit(X, y)
     expected = clone(model).fit(few[NAMES], few["label"])
     assert_allclose(model.objective_, expected.objective_, rtol=1e-9)
-    mixture = skem.GaussianMixture(2, random_state=0).fit(X)
-    assert mixture.objective_[-1] == pytest.approx(clone(mixture).fit(few[NAMES]).objective_[-1], rel=1e-6)
 
 
 def test_refused_files(file, frame, tmp_path):
@@ -298,16 +282,8 @@ def test_refused_files(file, frame, tmp_path):
         ParquetRows(file)
     with pytest.raises(ValueError, match=r"no \*.parquet"):
         ParquetRows(tmp_path / "..")
-    model = clone(SKEM)
-    refused(ValueError, rf"X has {N} samples and y has shape \({N - 1},\)", model, X, frame["label"][1:])
-    other = tmp_path / "other.parquet"
+    model, other = clone(SKEM), tmp_path / "other.parquet"
     pq.write_table(pa.Table.from_pandas(frame[["label"]]), other, row_group_size=50_000)
     refused(ValueError, "y has other row groups than X", model, X, ParquetRows(other, "label"))
-    bad = frame[NAMES].copy()
-    bad.loc[PART_ROWS + 1, "b"] = np.nan
-    pq.write_table(pa.Table.from_pandas(bad), other, row_group_size=PART_ROWS)
-    refused(
-        ValueError, f"part 1 .*in row {PART_ROWS + 1}", skem.GaussianMixture(2), ParquetRows(other, NAMES)
-    )
     with pytest.raises(TypeError, match="takes arrays in memory here, not ParquetRows"):
         clone(model).fit(frame[NAMES][::70], frame["label"][::70]).predict(X)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from reference_missing import dense
+from reference import constrained, full_covariances, unit_covariances
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 from sklearn.datasets import load_iris
@@ -17,19 +17,13 @@ every_type = pytest.mark.parametrize("covariance_type", TYPES)
 
 def start(covariance_type, K=2, m=4):
     means = IRIS.mean(axis=0) + np.linspace(-1, 1, K)[:, None] * IRIS.std(axis=0)
-    covariances = {
-        "full": np.repeat(np.eye(m)[None], K, axis=0),
-        "tied": np.eye(m),
-        "diag": np.ones((K, m)),
-        "spherical": np.ones(K),
-    }[covariance_type]
-    return np.full(K, 1 / K), means, covariances
+    return np.full(K, 1 / K), means, unit_covariances(covariance_type, K, m)
 
 
 def slow_stepwise(batches, parameters, covariance_type, ridge, decay):
     """Running means of n, n x and n x x' (Cappe and Moulines 2009), all about zero, and an M-step after each batch."""
     pi, means, covariances = parameters
-    (K, m), P = means.shape, dense(covariances, *means.shape)
+    (K, m), P = means.shape, full_covariances(covariances, *means.shape)
     n = np.zeros(K)
     sums, squares, log_likelihoods = np.zeros((K, m)), np.zeros((K, m, m)), []
     for t, (X, w) in enumerate(batches, start=1):
@@ -45,13 +39,7 @@ def slow_stepwise(batches, parameters, covariance_type, ridge, decay):
         squares = (1 - gamma) * squares + gamma * np.einsum("nk,ni,nj->kij", r, X, X)
         pi, means = n / n.sum(), sums / n[:, None]
         S = squares / n[:, None, None] - np.einsum("ki,kj->kij", means, means)
-        if covariance_type == "tied":
-            S = np.repeat(np.einsum("k,kij->ij", pi, S)[None], K, axis=0)
-        if covariance_type == "diag":
-            S = S * np.eye(m)
-        if covariance_type == "spherical":
-            S = np.trace(S, axis1=1, axis2=2)[:, None, None] / m * np.eye(m)
-        P = S + ridge * np.eye(m)
+        P = constrained(S, pi, covariance_type) + ridge * np.eye(m)
     return pi, means, P, log_likelihoods
 
 
@@ -70,7 +58,7 @@ def test_batches_match_stepwise_em(covariance_type, ridge):
     )
     assert_allclose(model.weights_, pi, rtol=1e-8)
     assert_allclose(model.means_, means, rtol=1e-8)
-    assert_allclose(dense(model.covariances_, 2, 4), P, rtol=1e-8, atol=1e-9)
+    assert_allclose(full_covariances(model.covariances_, 2, 4), P, rtol=1e-8, atol=1e-9)
     assert_allclose(model.log_likelihood_, log_likelihoods, rtol=1e-8)
     assert model.n_iter_ == 6
 
