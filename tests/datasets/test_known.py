@@ -11,8 +11,6 @@ import yaml
 from skem import datasets
 from skem.datasets import _decode, _known, _sources
 from skem.repro.config.described import DescribedDataSets
-from skem.repro.config.documents import ConfigurationError
-from skem.repro.config.validation import parsed
 
 ROOT = Path(__file__).parents[2]
 
@@ -91,19 +89,6 @@ def test_unavailable_data_sets_name_all_sources(name):
     again = pickle.loads(pickle.dumps(caught.value))
     assert str(again) == message
     assert again.record == record
-
-
-@pytest.mark.parametrize(
-    ("entry", "words"),
-    [
-        ({"fiel": "flowers.csv"}, "unknown key flowers.fiel; did you mean file[?]"),
-        ({"file": "flowers.csv", "labl": "species"}, "unknown key flowers.labl; did you mean label[?]"),
-    ],
-)
-def test_a_misspelt_key_of_a_short_entry_is_one_line(entry, words):
-    with pytest.raises(ConfigurationError, match=words) as caught:
-        parsed(DescribedDataSets, {"flowers": entry}, ["mine.yaml"])
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

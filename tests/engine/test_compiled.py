@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose
 from scipy.special import logsumexp, softmax
 
 from skem.engine import compiled, density
-from skem.engine.linalg import factorised
 from skem.engine.parameters import Gaussians
 from skem.engine.threads import Scratch
 
@@ -101,41 +100,3 @@ def test_e_step(dtype, form, seed, K, m, sizes, first, narrow, penalty):
     (of_offsets, of_scatter), (size, size_of_scatter) = sums_about_means(offsets, r, shape)
     assert_allclose(found_offsets, of_offsets, rtol=0, atol=eps * (scale + size.max()))
     assert_allclose(scatter, of_scatter, rtol=0, atol=eps * (scale + size_of_scatter.max()))
-
-
-@pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("n", [1, 1000])
-def test_log_sum_exp(dtype, n):
-    """Densities over the largest are zero or normal numbers: products with subnormal ones take fifty times as long."""
-    logs = np.random.default_rng(n).uniform(-1500, 0, (40, n)).astype(dtype)
-    logs[0] = 0
-    logs[1] = -np.inf
-    ratios = logs.copy()
-    log_total, largest = density.log_sum_exp(ratios)
-    kept = logs > (-80 if dtype == np.float32 else -700)
-    assert_allclose(ratios[kept], np.exp(logs)[kept], rtol=4 * np.finfo(dtype).eps)
-    assert (ratios[~kept] == 0).all()
-    assert (largest == 0).all()
-    assert_allclose(log_total, logsumexp(logs.astype(np.float64), axis=0), atol=8 * np.finfo(dtype).eps)
-
-
-@settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 10**6), m=st.integers(1, 30), log_condition=st.floats(0, 6), shared=st.booleans())
-def test_factors_are_those_of_lapack(seed, m, log_condition, shared):
-    rng = np.random.default_rng(seed)
-    vectors = np.linalg.qr(rng.normal(size=(1 if shared else 3, m, m)))[0]
-    P = (vectors * 10 ** rng.uniform(-log_condition, 0, m)) @ np.swapaxes(vectors, 1, 2)
-    P = (P + np.swapaxes(P, 1, 2)) / 2
-    means = rng.normal(size=(3, m))
-    gaussians, regular, all_regular, exact = factorised(means, P, np.zeros((len(P), m)), 2.0**-52)
-    rtol = 1e-13 * 10**log_condition * m
-    assert_allclose(
-        gaussians.whiteners @ np.linalg.cholesky(P), np.broadcast_to(np.eye(m), P.shape), atol=rtol
-    )
-    log_scales = -0.5 * (m * np.log(2 * np.pi) + np.linalg.slogdet(P)[1])
-    assert_allclose(gaussians.log_scales, np.broadcast_to(log_scales, 3), atol=rtol)
-    traces = np.trace(np.linalg.inv(P), axis1=1, axis2=2)
-    assert_allclose(gaussians.traces, np.broadcast_to(traces, 3), rtol=rtol)
-    assert regular.all()
-    assert all_regular
-    assert exact

@@ -8,9 +8,7 @@ from numpy.testing import assert_allclose
 from reference import shared_clusters
 from sklearn.base import clone
 
-from skem import GaussianMixture, PRBFClassifier, SKEMClassifier
-from skem.engine import problem
-from skem.engine.covariances import COVARIANCE_TYPES
+from skem import GaussianMixture, SKEMClassifier
 
 
 def test_random_mixtures_to_forty_digits():
@@ -44,32 +42,6 @@ def test_hard_data_keep_their_digits(offset, shape, float32_suffices, dtype):
         expected = reference.model_of(clf)  # parameters of rounded samples are others
     assert_allclose(clf.class_log_density(X), reference.class_log_density(X, expected), rtol=0, atol=atol)
     assert np.dtype(clf.dtype_used_) == (dtype if float32_suffices else np.float64)
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("covariance_type", COVARIANCE_TYPES)
-@pytest.mark.parametrize("sharing", [None, 0.0, 0.3])
-def test_chunks_of_classes_do_not_matter(monkeypatch, sharing, covariance_type, dtype):
-    X, y, _ = shared_clusters(n=400, m=4)
-    # A sample that its class hardly explains, and a component no wider than two equal samples.
-    X[0], X[1] = X[2] + 40, X[3]
-    options = {"covariance_type": covariance_type, "tol": 0.0, "max_iter": 8, "random_state": 0}
-    if sharing is None:
-        model = SKEMClassifier(9, init_params="sample", reg_covar=1e-4, **options)
-    else:
-        model = PRBFClassifier(9, sharing=sharing, **options)
-    fits = []
-    for limit in (0, 10**9):
-        monkeypatch.setattr(problem, "ONE_CHUNK", limit)
-        fits.append(clone(model).fit(X.astype(dtype), y))
-    one, other = fits
-    tol = 1e-7 if dtype is np.float64 else 2e-3
-    assert_allclose(one.objective_, other.objective_, rtol=tol)
-    assert_allclose(one.log_likelihood_, other.log_likelihood_, rtol=tol)
-    assert ((one.weights_ > 0) == (other.weights_ > 0)).all()
-    if dtype is np.float64:
-        assert_allclose(one.means_, other.means_, atol=10 * tol)
-        assert_allclose(one.covariances_, other.covariances_, atol=10 * tol)
 
 
 @pytest.mark.parametrize("scale", [1e-40, 1e-20, 1e30])

@@ -1,6 +1,5 @@
 """Workers and limits of BLAS threads: results in order, bits for any number of threads, and interrupts."""
 
-import signal
 import subprocess
 import sys
 import threading
@@ -14,7 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from skem import SKEMClassifier
 from skem.engine import threads
-from skem.engine.threads import Workers, go_on, interruptible, single_threaded
+from skem.engine.threads import Workers
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
@@ -143,21 +142,3 @@ def test_interrupts_end_a_fit_and_all_its_threads():
     """Of a classifier, of a search, and with missing values; one process, as its imports take seconds."""
     ended = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=100)
     assert ended.stdout == "stopped\n", ended.stderr
-
-
-@pytest.fixture
-def _sigint():
-    """As in a terminal: what runs in the background may have been told to ignore it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before or signal.default_int_handler)
-
-
-@pytest.mark.usefixtures("_sigint")
-def test_interrupts_are_deferred_but_not_in_foreign_code():
-    with single_threaded():
-        signal.raise_signal(signal.SIGINT)
-        with pytest.raises(KeyboardInterrupt):
-            go_on()
-        with interruptible(), pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)

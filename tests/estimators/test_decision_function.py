@@ -8,7 +8,6 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 import skem
-from skem.estimators._log_odds import log_odds
 
 X, y = load_iris(return_X_y=True)
 QUICK = {"max_iter": 3, "tol": 0, "random_state": 0}
@@ -72,16 +71,3 @@ def test_public_methods_agree_on_classes_and_probabilities(model):
                 assert_allclose(
                     values if method == "predict_proba" else softmax(values, axis=1), proba, atol=1e-9
                 )
-
-
-def test_log_odds_of_saturated_probabilities():
-    gap = np.array([0.0, 1, 30, 36, 37, 40, 100, 1e5, 1e300, np.inf])
-    for pad in ([], [-np.inf]):  # two classes, and a third one that cannot be
-        log_proba = np.array([[log_expit(-g), log_expit(g), *pad] for g in gap[1:]])
-        odds = log_odds(log_proba) if not pad else log_odds(log_proba)[:, 1]
-        assert np.isfinite(odds).all()
-        assert (np.diff(odds[:-1]) > 0).all()
-        assert odds[-1] >= odds[-2]
-        assert_allclose(odds[:3], gap[1:4], rtol=1e-12)
-    assert_array_equal(log_odds(np.log([[0.5, 0.5]])), [0.0])
-    assert_array_equal(log_odds(np.array([[np.log(0.5), np.log(0.5), -np.inf]]))[0, :2], [0.0, 0.0])

@@ -10,7 +10,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 
 from skem import DiscriminativePSKEMClassifier, PSKEMClassifier
-from skem.estimators._calibration import fitted_temperature
 from skem.estimators._samples import HeldOutSamples
 
 QUICK = {"n_blocks": 2, "max_iter": 3, "random_state": 0, "standardize": "robust", "reg_covar": 0.1}
@@ -61,29 +60,6 @@ def test_decisions_improve(fits, digits, steps):
     losses = {name: log_loss(y, model.predict_proba(X)) for name, model in fits.items()}
     assert losses[steps] < 0.8 * losses["start"]
     assert (np.diff(fits["all_samples"].conditional_log_likelihood_) > 0).all()
-
-
-@pytest.fixture
-def evidence():
-    """log p(x, c) of 500 samples and three classes, log p(c), the classes and weights."""
-    rng = np.random.default_rng(0)
-    log_joint, codes = rng.normal(scale=5, size=(500, 3)), rng.integers(3, size=500)
-    log_joint[np.arange(500), codes] += 4
-    return log_joint, np.log([0.5, 0.3, 0.2]), codes, rng.uniform(size=500)
-
-
-def test_the_temperature_has_the_least_log_loss(evidence):
-    log_joint, log_prior, codes, weights = evidence
-
-    def loss(temperature):
-        log_proba = log_softmax(log_joint / temperature, axis=1)
-        return -np.average(log_proba[np.arange(500), codes], weights=weights)
-
-    fitted = fitted_temperature(log_joint, log_prior, codes, weights, 0.0)
-    assert loss(fitted) < min(loss(fitted * factor) for factor in (0.1, 0.9, 1.1, 10))
-
-
-# Rare classes and far samples
 
 
 # Limits

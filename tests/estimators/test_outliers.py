@@ -11,7 +11,7 @@ from sklearn.model_selection import train_test_split
 
 from skem import DensityOutlierDetector, GaussianMixture
 
-X, y = load_iris(return_X_y=True)
+X, _ = load_iris(return_X_y=True)
 
 
 def test_threshold_of_a_normal_distribution():

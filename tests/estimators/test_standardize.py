@@ -10,7 +10,6 @@ from scipy.stats import multivariate_normal
 from sklearn.datasets import load_iris, load_wine
 
 import skem
-from skem.estimators import _units
 
 X, Y = load_iris(return_X_y=True)
 QUICK = {"max_iter": 5, "tol": 0, "random_state": 0}
@@ -86,16 +85,6 @@ def test_values_beyond_the_limits_do_not_matter_to_predictions(model):
     assert_array_equal(fitted.predict_log_proba(far), fitted.predict_log_proba(farther))
     assert_array_equal(fitted.predict(far), fitted.predict(farther))
     assert fitted.predict_log_proba(farther).min() > -1e4
-
-
-def test_samples_outside_memory(monkeypatch):
-    da = pytest.importorskip("dask.array")
-    monkeypatch.setattr(_units, "QUANTILE_SAMPLES", 40)
-    samples, model = with_outliers(X), robust(CLASSIFIERS[0])
-    expected = robust(CLASSIFIERS[0]).fit(samples, Y)
-    model.fit(da.from_array(samples, chunks=(37, -1)), Y)
-    assert_array_equal(model.means_, expected.means_)
-    assert_array_equal(model.predict_log_proba(samples), expected.predict_log_proba(samples))
 
 
 # Far samples

@@ -77,16 +77,6 @@ def test_weights_with_growing_precisions_do_not_prevent_convergence():
     assert_allclose(longer.predict_proba(X), model.predict_proba(X), atol=0.01)
 
 
-def test_accelerated_fit_decides_alike(monkeypatch):
-    """Large fits take other steps, and may end in another of the maxima; on this problem the result is the same."""
-    X, y = crossed(120)
-    plain = SDGMClassifier(1, max_iter=60, random_state=0).fit(X, y)
-    monkeypatch.setattr("skem.sdgm.sparse_bayes.LARGE", 0)
-    model = SDGMClassifier(1, max_iter=60, random_state=0).fit(X, y)
-    assert_array_equal(model.support_, plain.support_)
-    assert_allclose(model.objective_, plain.objective_, rtol=1e-7)
-
-
 def test_long_fits_warn_before_they_begin(monkeypatch, caplog):
     monkeypatch.setattr("skem.sdgm.fit_cost.LONG", 0.0)
     caplog.set_level(logging.INFO, logger="skem")
@@ -153,12 +143,6 @@ def test_posterior_of_quadratic_discriminant_analysis():
 
 
 # Bad input
-
-
-def test_more_weights_than_memory(monkeypatch):
-    monkeypatch.setattr("skem.sdgm.fit_cost.available_memory", lambda: 10_000)
-    with pytest.raises(MemoryError, match=r"305 weights of 5 components for 60 samples take about 0.0 GiB"):
-        SDGMClassifier(solver="direct").fit(*crossed())
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from numpy.testing import assert_allclose
-from sklearn.datasets import load_iris
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.metrics import log_loss
 
 from skem.images import Deskew, UnitRange, WindowPCA
-from skem.repro.comparison import configuration, images, jobs, measurement, pages, summary
-from skem.repro.config.documents import ConfigurationError
+from skem.repro.comparison import configuration, images, jobs, pages, summary
 from skem.repro.files import read_table, write_arrays, write_json
 from skem.repro.paired import paired_test
 from skem.repro.training.classifiers import Classifier, comparison, make
@@ -66,16 +61,6 @@ def test_the_critical_difference_is_that_of_demsars_example():
     # Demsar (2006): four methods on 14 data sets, q = 2.569.
     placed = ranks_of(np.random.default_rng(0).normal(size=(14, 4)))
     assert placed["critical_difference"].iloc[0] == pytest.approx(2.569 * np.sqrt(4 * 5 / (6 * 14)), abs=1e-3)
-
-
-def test_the_log_loss_is_that_of_scikit_learn():
-    X, y = load_iris(return_X_y=True)
-    forest = RandomForestClassifier(3, max_depth=2, random_state=0)
-    train, test = (X[::3], y[::3]), (X[1::3], y[1::3])
-    scores, losses = measurement.decisions(forest.fit(*train), test, forest.predict(test[0]))
-    expected = log_loss(test[1], forest.predict_proba(test[0]))
-    assert scores["log_loss"] == pytest.approx(expected, rel=1e-12)
-    assert losses.max() == pytest.approx(36.04, abs=0.01)  # no tree votes for the true class
 
 
 # Images
@@ -225,45 +210,3 @@ def test_an_entry_of_the_registry_is_compared_and_changes_no_other_job(settings,
     assert {method for _, method in after.keys() - before.keys()} == {"naive_bayes"}
     assert {job: after[job] for job in before} == before
     assert settings.titles()["naive_bayes"] == "naive Bayes"
-
-
-def test_all_faults_are_reported_at_once(tmp_path):
-    path = tmp_path / "comparison.yaml"
-
-    def changed(changes):
-        document = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
-        changes(document["images"]["data_sets"]["mnist"], document)
-        path.write_text(yaml.safe_dump(document), encoding="utf-8")
-        with pytest.raises(ConfigurationError) as error:
-            configuration.read(path)
-        return str(error.value)
-
-    def wrong_names(mnist, document):
-        mnist["methods"]["qda"]["model"] = "qdaa"
-        document["outliers"]["methods"]["nameless"] = {}
-        document["tables"]["development"].append("rise")
-
-    def misspelt(mnist, document):
-        mnist["methods"]["tuned"]["params"]["learning_rat"] = 0.1
-        mnist["steps"].append("tund")
-
-    for changes, words in (
-        (
-            wrong_names,
-            (
-                "qda.model is 'qdaa'; did you mean qda?",
-                "outliers.methods.nameless.model is missing",
-                "outliers.methods.nameless.scores is missing",
-                "is 'rise'; did you mean rice?",
-            ),
-        ),
-        (
-            misspelt,
-            (
-                "params names 'learning_rat'; did you mean learning_rate?",
-                "steps names 'tund'; did you mean tuned?",
-            ),
-        ),
-    ):
-        found = changed(changes)
-        assert all(part in found for part in words)

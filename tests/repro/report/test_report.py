@@ -242,37 +242,3 @@ def test_claims_can_be_filtered_searched_and_linked_to(opened):
     )
     wait_until(lambda: "(out of" in info())
     assert "MNIST" in opened.execute_script(shown)
-
-
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("width", [360, 1280])
-def test_it_fits_the_screen_in_light_and_dark(opened, width, dark):
-    screen = {"width": width, "height": 740, "deviceScaleFactor": 1, "mobile": width < 500}
-    opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
-    scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
-    opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme})
-    opened.execute_script("for (const part of document.querySelectorAll('details')) part.open = true")
-    assert opened.execute_script("return document.documentElement.scrollWidth") <= width
-    ground = opened.execute_script("return getComputedStyle(document.body).backgroundColor")
-    assert ground == ("rgb(13, 17, 23)" if dark else "rgb(255, 255, 255)")
-    pictures = opened.execute_script(
-        "return [...document.querySelectorAll('figure img')].map("
-        "img => [img.complete && img.naturalWidth > 100, img.width, img.closest('figure').offsetWidth])"
-    )
-    # On a phone a figure keeps 40rem, and moves sideways inside its own box.
-    assert all(loaded and 250 < shown <= max(width, 640) for loaded, shown, _ in pictures)
-    assert all(box <= width for _, _, box in pictures)
-
-
-def test_downloads_have_the_content_of_their_files(opened, tmp_path):
-    opened.execute_cdp_cmd(
-        "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)}
-    )
-    for name in ("figure5.svg", "figure5.pdf"):
-        link = opened.find_element("css selector", f"a[download='{name}']")
-        opened.execute_script("arguments[0].click()", link)
-        wait_until((tmp_path / name).exists)
-        wait_until(
-            lambda name=name: (tmp_path / name).read_bytes() == (REFERENCE / f"figures/{name}").read_bytes()
-        )
-        time.sleep(0.1)

@@ -56,9 +56,6 @@ def numbers(X):
     return X[:, 0].astype(int)
 
 
-# Seeds
-
-
 # Tables
 
 
