@@ -70,7 +70,8 @@ INSTRUCTIONS = {
         "OPENBLAS_CORETYPE": "Haswell",
         "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR",
         "NUMBA_CPU_NAME": "haswell",
-        "NUMBA_CPU_FEATURES": "",  # otherwise numba uses the features of the processor
+        # Otherwise numba uses the features of the processor; without "+fma" the engine would not fuse products with sums.
+        "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma,+bmi,+bmi2,+f16c,+lzcnt,+movbe,+popcnt",
         "MKL_ENABLE_INSTRUCTIONS": "AVX2",
     },
 }
@@ -115,19 +116,20 @@ class Cell:
 
 
 def cells(native: bool) -> dict[str, Cell]:
-    """Cells by name; those of slow implementations only if all instructions of the processor are used."""
+    """Cells by name: all of them if all instructions of the processor are used, otherwise those that the page shows."""
     found = {}
     for (N, m, K, clusters), dtype in product(SIZES, DTYPES):
         size, names = f"{N}x{m}-K{K}" + "-clustered" * (clusters > 0), ("skem", "oneDAL")
         if (N, m, K) in SLOW_TOO and not clusters:
-            names += ("scikit-learn", *(ONE_ROUND if native and dtype == "float64" else ()))
+            names += ("scikit-learn",) * (native or (N, m, K) == SLOW_TOO[0])
+            names += ONE_ROUND * (native and dtype == "float64")
         # oneDAL stops once nothing changes, so fits are short; those of few samples are repeated many times.
         iterations = (2, 10) if N <= 2000 else (2, 5)
         found[f"em-{size}-{dtype}"] = Cell("sizes", names, size, N, m, K, clusters, dtype, iterations)
     for (N, m, K), dtype in product(KMEANS_SIZES, DTYPES):
         size, iterations = f"{N}x{m}-K{K}", (0, KMEANS_ITERATIONS)
         found[f"kmeans-{size}-{dtype}"] = Cell("kmeans", tuple(KMEANS), size, N, m, K, 0, dtype, iterations)
-    for axis, values in SCALING.items():
+    for axis, values in SCALING.items() if native else ():
         for value in values:
             base = dict(zip("NmK", SIZES[0], strict=False)) | {axis: value}
             found[f"scaling-{axis}-{value}"] = Cell("scaling", ("skem", "oneDAL"), axis, **base)
@@ -398,9 +400,7 @@ def collect(folder: Path) -> None:
     if of_classes.any():
         write_table(folder / "peers_classes.csv", table[of_classes].dropna(axis="columns", how="all"))
     peers = table[~of_classes].dropna(axis="columns", how="all")
-    scaling = peers["part"] == "scaling"
-    peers.loc[scaling & (peers["instructions"] == "AVX2"), "engine"] += ", AVX2"
-    peers = pd.concat([peers, exponents(peers[scaling])], ignore_index=True)
+    peers = pd.concat([peers, exponents(peers[peers["part"] == "scaling"])], ignore_index=True)
     write_table(folder / "peers.csv", peers)
     if "exponent" in peers:
         with style():

@@ -46,6 +46,24 @@ def of_sizes(part: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def machines(shown: pd.DataFrame) -> pd.DataFrame:
+    """What measured the tables of each kind of instructions."""
+    rows = []
+    for instructions, own in shown.groupby("instructions", sort=False):
+        others = own[own["version"].notna() & (own["engine"] != "skem")]
+        versions = others.drop_duplicates("engine").set_index("engine")["version"]
+        rows.append(
+            {
+                "instructions": instructions,
+                "processor": own["processor"].iloc[0],
+                "commit of skem": own["commit"].iloc[0],
+                "rounds": f"{own.loc[own['engine'] == 'oneDAL', 'rounds'].max():.0f}",
+                "other implementations": ", ".join(f"{name} {version}" for name, version in versions.items()),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
 def closest(peers: pd.DataFrame) -> pd.DataFrame:
     """The five smallest ratios to oneDAL."""
     beside = peers[
@@ -97,17 +115,23 @@ def tables(reference: Path = REFERENCE) -> dict[str, str]:
         f"{part}, {instructions}": of_sizes(own)
         for (part, instructions), own in shown.groupby(["part", "instructions"], sort=False)
     }
-    found |= {"closest": closest(peers), "models": of_models(classes), "blocks": of_first_blocks(classes)}
+    found |= {
+        "machines": machines(shown),
+        "closest": closest(peers),
+        "models": of_models(classes),
+        "blocks": of_first_blocks(classes),
+    }
     return {name: format.table(table, missing="", padded=False) for name, table in found.items()}
 
 
 def rewritten(page: str, tables: Mapping[str, str]) -> str:
-    """The page with these tables; ValueError if its markers are of other tables."""
+    """The page with these tables; ValueError if one has no markers."""
     markers = re.findall(r"^<!-- /(.+) -->$", page, flags=re.MULTILINE)
-    if set(markers) != set(tables):
+    if not set(markers) >= set(tables):
         raise ValueError(f"{PAGE} has markers of the tables {sorted(markers)}; needed are {sorted(tables)}")
-    for name, table in tables.items():
+    for name in markers:
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+        table = tables.get(name, "Not measured.")
         page = page[: page.index(begin)] + begin + table + "\n" + page[page.index(end) :]
     return page
 

@@ -103,4 +103,4 @@ def test_the_page_has_the_tables_of_the_committed_measurements():
     tables, page = speed_page.tables(), speed_page.PAGE.read_text(encoding="utf-8")
     assert speed_page.rewritten(page, tables) == page
     with pytest.raises(ValueError, match="markers of the tables"):
-        speed_page.rewritten(page, tables | {"kmeans, AVX2": ""})
+        speed_page.rewritten(page, tables | {"kmeans, one thread": ""})

@@ -175,8 +175,16 @@ def _svm_to_pskem(r: Reference, dataset: str, seconds: str) -> str:
 
 
 def _speed(r: Reference, instructions: str) -> str:
-    """Time of an EM iteration of scikit-learn divided by ours, and its range, for size A with two threads in float64."""
-    where = {"engine": "scikit-learn", "size": "A", "threads": 2, "dtype": "float64"}
+    """Time of an EM iteration of scikit-learn divided by ours, and its range, with two threads in float64."""
+    where = {
+        "part": "sizes",
+        "engine": "scikit-learn",
+        "N": 60_000,
+        "m": 15,
+        "K": 100,
+        "threads": 2,
+        "dtype": "float64",
+    }
     where |= {"instructions": instructions.replace("_", "-")}
     ratio, low, high = (fixed(r.cell("./peers", f"ratio{end}", **where), 0) for end in ("", "_low", "_high"))
     return f"{ratio} [{low}, {high}]"
