@@ -80,12 +80,23 @@ def fitted(Classifier, passes=1, data=None, **params):
     return Classifier(**start | params, max_iter=passes).fit(X, y), X, y
 
 
-def test_the_m_step_is_a_stationary_point():
-    """Eqs. 16-18: the gradient of Q, with sum_k pi_ki = 1 kept by multipliers l(i), is zero."""
-    before, X, y = fitted(SKEMClassifier, 3, overlapping())
-    after, _, _ = fitted(SKEMClassifier, 4, overlapping())
-    old = before.weights_, before.means_, before.covariances_
-    weights, means, covariances = after.weights_, after.means_, after.covariances_
+@pytest.mark.parametrize("classes", [2, 1])
+def test_the_m_step_is_a_stationary_point(classes):
+    """Eqs. 16-18: the gradient of Q, with sum_k pi_ki = 1 kept by multipliers l(i), is zero.
+
+    With one class the equations are 7-9, and 4-7 of Sanderson and Curtin (2017), which their appendix A derives.
+    """
+    X, y = overlapping()
+    y %= classes
+
+    def parameters(passes):
+        if classes > 1:
+            model, _, _ = fitted(SKEMClassifier, passes, (X, y))
+        else:
+            model = GaussianMixture(K, reg_covar=0.0, max_iter=passes, tol=0.0, random_state=1).fit(X)
+        return model.weights_.reshape(K, classes), model.means_, model.covariances_
+
+    old, (weights, means, covariances) = parameters(3), parameters(4)
 
     def by_means(flat):
         return expectation(X, y, (weights, flat.reshape(means.shape), covariances), old)
@@ -106,11 +117,11 @@ def test_the_m_step_is_a_stationary_point():
     for gradient in gradients:
         assert np.abs(gradient).max() < 1e-3
     # Elsewhere the gradient is not zero.
-    assert np.abs(approx_fprime(before.means_.ravel(), by_means, 1e-6)).max() > 0.1
+    assert np.abs(approx_fprime(old[1].ravel(), by_means, 1e-6)).max() > 0.1
 
     joint = log_joint(X, y, *old)
     w = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
-    for i in range(2):  # dQ/dpi_ki = n_ki / pi_ki is l(i) for every k
+    for i in range(classes):  # dQ/dpi_ki = n_ki / pi_ki is l(i) for every k
         multipliers = w[y == i].sum(axis=0) / weights[:, i]
         np.testing.assert_allclose(multipliers, (y == i).sum(), rtol=1e-9)
 

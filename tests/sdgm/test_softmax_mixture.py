@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
+from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 from sklearn.linear_model import LogisticRegression
 
@@ -116,6 +117,28 @@ def test_accelerated_mode_is_that_of_em(seed):
     assert len(mode.objective) < len(slow.objective)
     assert (np.diff(mode.objective[1:]) >= -1e-9).all()
     assert mode.objective[-1] == pytest.approx(slow.objective[-1], rel=1e-5)
+
+
+def test_precisions_of_the_laplace_approximation():
+    """Eqs. 16 and 17: Lambda is minus the inverse Hessian at the mode; alpha makes the derivative of the evidence zero."""
+    rows, _, _, _, responsibilities = problem(1, n=60)
+    basis = np.random.default_rng(1).normal(size=(60, 2)) + rows.codes[:, None]
+    options = {"max_iter": 1, "em_iter": 500, "tol": 0.0, "max_precision": np.inf}
+    (state,) = iterations(rows, Basis(basis), responsibilities, **options)
+    w, kept = state.weights[:-1].ravel(), len(state.weights) - 1  # the last component is the reference
+    log_p = basis @ state.weights.T - np.log(np.bincount(rows.component_classes))[rows.component_classes]
+    p = np.exp(log_p - logsumexp(log_p, axis=1, keepdims=True))[:, :kept]
+    spread = p[:, :, None] * np.eye(kept) - p[:, :, None] * p[:, None, :]
+    curvature = np.einsum("n,nst,nh,ni->shti", rows.weights, spread, basis, basis).reshape(len(w), len(w))
+
+    def evidence(log_alpha):
+        alpha = np.exp(log_alpha)
+        return (log_alpha.sum() - w @ (alpha * w) - np.linalg.slogdet(curvature + np.diag(alpha))[1]) / 2
+
+    lambdas = np.linalg.inv(curvature + np.eye(len(w))).diagonal()  # precisions start at one
+    assert_allclose(state.precisions[:-1].ravel(), (1 - lambdas) / w**2, rtol=1e-5)
+    slope = approx_fprime(np.zeros(len(w)), evidence, 1e-6)
+    assert_allclose(slope, (1 - lambdas - w**2) / 2, atol=1e-5)  # zero where alpha = (1 - alpha lambda) / w^2
 
 
 def test_one_component_per_class_with_linear_features_is_logistic_regression():

@@ -34,6 +34,11 @@ SANDERSON_JOBS = {
         SANDERSON.floors["data_sets"],
         lambda dataset: {"em": SANDERSON_EM, "setup": SANDERSON.floors},
     ),
+    "seeds": (
+        "sanderson2017.advice:seeds",
+        SANDERSON.seeds["data_sets"],
+        lambda dataset: {"setup": SANDERSON.seeds},
+    ),
     "starts": (
         "sanderson2017.advice:starts",
         [SANDERSON.starts["data_set"]],

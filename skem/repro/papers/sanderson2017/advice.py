@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.preprocessing import StandardScaler
 
 from skem.estimators.gaussian_mixture import GaussianMixture
+from skem.estimators.kmeans import KMeans
 from skem.repro.papers.measured import Rows
 from skem.repro.papers.sanderson2017.data import samples
 from skem.repro.papers.sanderson2017.engines import Request
@@ -113,6 +115,33 @@ def floors(
                 row["train"], row["note"] = mean_log_likelihood("armadillo_diag", train, parameters)
                 row["test"], _ = mean_log_likelihood("armadillo_diag", test, parameters)
             rows.append(row)
+    return rows
+
+
+def seeds(
+    dataset: str, entry: Mapping[str, Any], n_rows: int | None, setup: Mapping[str, Any], seed: int
+) -> Rows:
+    """Measure the sum of squares of k-means from maximally spread seeds and from random subsets of standardised samples.
+
+    Rows have dataset, init, run, inertia (per sample and feature).
+    """
+    seed = splits.seed(seed, "sanderson2017")
+    X = samples(dataset, entry, n_rows, seed)
+    X = X[
+        np.random.default_rng(splits.seed(seed, dataset, "seeds")).permutation(len(X))[: setup["most_rows"]]
+    ]
+    X, rows = StandardScaler().fit_transform(X), []
+    for run in range(setup["runs"]):
+        for init in ("random_spread", "random_subset"):
+            model = KMeans(
+                entry["n_components"],
+                init=init,
+                max_iter=setup["kmeans_iter"],
+                tol=0.0,
+                random_state=splits.seed(seed, dataset, run, "start"),
+            )
+            row = {"dataset": dataset, "init": init, "run": run}
+            rows.append(row | {"inertia": model.fit(X).inertia_ / X.size})
     return rows
 
 

@@ -132,6 +132,15 @@ class Floors(TypedDict):
     floors: Annotated[Distinct[Annotated[float, Field(ge=0)]], Field(min_length=2)]
 
 
+class Seeds(TypedDict):
+    """Maximally spread seeds of k-means against random subsets."""
+
+    data_sets: Distinct[str]
+    most_rows: Count
+    runs: _AtLeast2
+    kmeans_iter: Count
+
+
 class Starts(TypedDict):
     """Mahalanobis against Euclidean initialisations."""
 
@@ -158,6 +167,7 @@ class Settings(Strict):
     regularisation: Regularisation
     advice: Advice
     floors: Floors
+    seeds: Seeds
     starts: Starts
 
     @property
@@ -193,7 +203,7 @@ def settings(stated: Settings, experiment: object = None) -> Settings:
     """Check names of sizes and data sets; the configuration has no experiments."""
     named: dict[str, Any] = {
         f"{key}.data_sets": getattr(stated, key)["data_sets"]
-        for key in ("heldout", "regularisation", "advice", "floors")
+        for key in ("heldout", "regularisation", "advice", "floors", "seeds")
     }
     named |= {"starts.data_set": [stated.starts["data_set"]]}
     for name, size in stated.sizes.items():

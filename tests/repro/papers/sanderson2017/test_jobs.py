@@ -89,6 +89,13 @@ def test_advice(toy):
     assert (rising[5] >= rising[1]).all()
 
 
+def test_seeds(toy):
+    table = pd.DataFrame(advice.seeds(setup={"most_rows": 100, "runs": 3, "kmeans_iter": 1}, **toy))
+    assert table.groupby("init")["inertia"].nunique().gt(1).all()  # each run has seeds of its own
+    later = pd.DataFrame(advice.seeds(setup={"most_rows": 100, "runs": 3, "kmeans_iter": 10}, **toy))
+    assert (later["inertia"] <= table["inertia"]).all()
+
+
 def test_variance_floors(monkeypatch, toy):
     monkeypatch.setitem(ENGINES, "armadillo_diag", ENGINES["skem_diag"])
     setup = {"most_rows": 100, "runs": 2, "em_iter": 5, "floors": [1e-6, 1.0]}
