@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -37,6 +37,7 @@ class Metric(Strict):
     # Column with the number of test samples: a method with one run has no random initialisation, see `Estimate.fixed`.
     deterministic: str = ""
     cell: dict[str, Any] = Field(default_factory=dict)  # columns of all its cells, unless they say otherwise
+    also: list[Text] = Field(default_factory=list)  # further columns, which functions use
     target: str = ""  # target of Snakemake that measures it, if a default run does not
 
 
@@ -99,7 +100,7 @@ class Evidence:
     def _of_runs(self, metric: str, table: str, cell: Mapping[str, Any]) -> Estimate:
         known, rows = self.metrics[metric], self._select(metric, table, cell)
         column = known.column or metric
-        numbers = rows[column].to_numpy(dtype=float) if column in rows else np.full(len(rows), np.nan)
+        numbers = rows[column].to_numpy(dtype=float)
         there = ~np.isnan(numbers) & rows[known.by].notna().to_numpy()
         runs = pd.Series(known.factor * numbers[there], pd.Index(rows[known.by][there]), name=column)
         if not len(runs):
@@ -113,21 +114,27 @@ class Evidence:
         return Estimate.of(runs, known.measured_by)
 
     def rows(self, metric: str, **cell: Any) -> pd.DataFrame:
-        """Select rows of the table of a metric, by the columns of a cell; `NotRun` if there are none."""
-        return self._select(*self._replaced(metric, cell))
+        """Select rows of the table of a metric, by the columns of a cell, with the columns of the metric; `NotRun` if there are none."""
+        return self._select(*self._replaced(metric, cell), self.metrics[metric].also)
 
-    def _select(self, metric: str, table: str, cell: Mapping[str, Any]) -> pd.DataFrame:
-        places = self._places(metric, table, cell)
-        return self.tables[table].iloc[places]
+    def _select(
+        self, metric: str, table: str, cell: Mapping[str, Any], also: Sequence[str] = ()
+    ) -> pd.DataFrame:
+        known, rows = self.metrics[metric], self.tables.get(table, pd.DataFrame())
+        needed = [*cell, known.by, *filter(None, [known.deterministic]), *also]
+        if lacking := [column for column in needed if column not in rows and len(rows)]:
+            raise NotRun(f"{_content(metric, cell)} was not measured: {table} has no column {lacking[0]}")
+        columns = dict.fromkeys([*needed, known.column or metric])
+        return rows.iloc[self._places(metric, table, cell)].reindex(columns=columns)
 
     def _places(self, metric: str, table: str, cell: Mapping[str, Any]) -> NDArray[np.intp]:
         """Find the rows of a cell."""
         columns = sorted(column for column, value in cell.items() if value != ALL)
-        if not columns and table in self.tables:
-            return np.arange(len(self.tables[table]))
+        values = self.tables.get(table, pd.DataFrame())
+        if not columns and len(values):
+            return np.arange(len(values))
         key = (table, *columns)
         if key not in self._rows:
-            values = self.tables.get(table, pd.DataFrame())
             there = len(values) and {*columns} <= {*values}
             by = [values[column].map(text) for column in columns] if there else []
             self._rows[key] = values.groupby(by, sort=False).indices if by else {}

@@ -2,8 +2,12 @@
 
 import shutil
 
-from claims import ROOT
+import pytest
+from claims import PAPERS, ROOT
 
+from skem.repro import papers
+from skem.repro.files import read_table
+from skem.repro.ledger import rows
 from skem.repro.papers import ledgers
 
 
@@ -18,3 +22,36 @@ def test_the_claims_follow_from_the_committed_values(tmp_path, monkeypatch):
     with (reference / "claims.md").open("a", encoding="utf-8") as file:
         file.write("\n")
     assert ledgers.recompute(reference, tmp_path / "found") == ["claims.md"]
+
+
+def without_runs(path):
+    columns, _, _ = path.read_text().partition("\n")
+    return columns + "\n"
+
+
+def broken_off(path):
+    return path.read_text()[:1000]
+
+
+def without_numbers(path):
+    """All columns but those that number runs, and those that functions use."""
+    metrics = [metric for own in rows.read(ROOT / "config").values() for metric in own.metrics.values()]
+    lost = {column for metric in metrics for column in (metric.by, *metric.also)}
+    return read_table(path).drop(columns=lost, errors="ignore").to_csv(index=False)
+
+
+@pytest.mark.parametrize("damage", [without_runs, broken_off, without_numbers])
+@pytest.mark.parametrize("paper", PAPERS)
+def test_claims_without_their_values_are_not_run(paper, damage, tmp_path, monkeypatch):
+    """A missing, empty or truncated file, or a missing column, leaves its claims "not run" with the reason."""
+    monkeypatch.chdir(ROOT)
+    files = {}
+    for path in sorted((ROOT / "results/reference/values").glob(f"{paper}_*.csv")):
+        name = path.stem.removeprefix(f"{paper}_")
+        files[name] = tmp_path / path.name
+        files[name].write_text(damage(path))
+    table, _ = ledgers.evaluate([paper], {paper: files}, {paper: papers.settings(paper)})
+    missing = table[table["verdict"] == "not run"]
+    assert len(missing) > 10
+    assert missing["remark"].str.len().min() > 0
+    assert not table["measured_by"].isin(["final_iteration", "test_selected_iteration"]).any()

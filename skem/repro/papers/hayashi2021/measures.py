@@ -81,8 +81,8 @@ def declared(paper: Settings, config: object) -> dict[str, list[dict[str, Any]]]
 
 def _splits(evidence: Evidence, *data_sets: str) -> str:
     """Name the origin of the splits."""
-    rows = evidence.tables["errors"]
-    return BENCHMARK if rows.loc[rows["dataset"].isin(data_sets), "benchmark"].all() else OWN_SPLITS
+    is_benchmark = all(evidence.rows("error", dataset=name)["benchmark"].all() for name in data_sets)
+    return BENCHMARK if is_benchmark else OWN_SPLITS
 
 
 def of_splits(evidence: Evidence, column: str, dataset: str, method: str) -> Estimate:
@@ -179,9 +179,8 @@ def largest_reduction(evidence: Evidence) -> Estimate:
 
 def n_splits(evidence: Evidence, dataset: str) -> Estimate:
     """Count the benchmark's splits of a data set."""
-    rows = evidence.tables.get("errors", pd.DataFrame({"dataset": []}))
-    rows = rows[rows["dataset"] == dataset]
-    if not len(rows) or not rows["benchmark"].all():
+    rows = evidence.rows("error", dataset=dataset)
+    if not rows["benchmark"].all():
         raise NotRun("the benchmark's splits are in no package; ours are drawn")
     return exactly(rows["run"].nunique())
 

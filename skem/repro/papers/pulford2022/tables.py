@@ -91,7 +91,7 @@ def costs(timed: pd.DataFrame, n_train: int, iterations: Mapping[str, int]) -> p
     those of a fit by partition.
     """
     rows = []
-    for _, own in timed.groupby("setting", sort=False):
+    for _, own in timed.groupby("setting", sort=False) if len(timed) else ():
         point = point_of(own)
         n_iter, sizes = iterations[point["partition"]], [point["block_size"]] * point["n_blocks"]
         operations = float(operation_count(n_iter, point["n_components"], n_train, sizes))

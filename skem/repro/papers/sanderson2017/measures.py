@@ -123,7 +123,7 @@ def _rows(evidence: Evidence, metric: str, dataset: str, method: str, **cell: An
             raise NotRun(f"{dataset} is only timed: {entry['only_timed']}") from None
         raise
     column = evidence.metrics[metric].column or metric
-    with_number = rows[rows[column].notna()] if column in rows else rows.iloc[:0]
+    with_number = rows[rows[column].notna()]
     if not len(with_number):
         raise NotRun(f"{METHODS[method].title} on {dataset}: {rows['note'].iloc[0]}")
     return with_number
@@ -345,8 +345,10 @@ def speedup(evidence: Evidence) -> Estimate:
 
 def kmeans_share(evidence: Evidence) -> Estimate:
     """Estimate the share of k-means for every number of threads that was run."""
-    rows = _rows(evidence, "seconds", SYNTHETIC, "armadillo_diag")
-    share = 100 * rows["kmeans_seconds"] / rows["seconds"]
+    rows, kmeans = (
+        _rows(evidence, metric, SYNTHETIC, "armadillo_diag") for metric in ("seconds", "kmeans_seconds")
+    )
+    share = 100 * kmeans["kmeans_seconds"] / rows["seconds"]
     means = share.groupby(rows["n_threads"]).mean()
     listed = ", ".join(f"{n} threads {value:.0f}" for n, value in means.items())
     return Estimate.of(share.reset_index(drop=True), FINAL, f"in %: {listed}")

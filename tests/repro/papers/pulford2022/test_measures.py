@@ -273,7 +273,7 @@ def drawn(accuracies, dataset="mnist_half", **columns):
         pd.DataFrame(
             {"dataset": dataset, "method": method, "setting": setting, "run": range(len(runs))}
             | described(setting)
-            | {"test_selected_iteration": runs, "final_iteration": runs, "n_test": 10_000}
+            | {"test_selected_iteration": runs, "final_iteration": runs, "n_test": 10_000, "n_train": 60_000}
             | columns
         )
         for (method, setting), runs in accuracies.items()
