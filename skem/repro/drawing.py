@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from skem.repro.files import write, write_text
+from skem.repro.files import concatenated, write, write_text
 
 KINDS = ("svg", "pdf", "png", "csv")
 """Files of a figure; the CSV is the table that it is drawn from."""
@@ -64,6 +64,11 @@ class Figure:
     needs: tuple[str, ...] = ()  # experiments whose tables the figure requires
     also: tuple[str, ...] = ()  # experiments whose tables the figure shows if they exist
     timing: tuple[str, ...] = ()  # tables of times that it shows; its name ends in "_timing"
+
+
+def together(tables: Tables, settings: object) -> pd.DataFrame:
+    """Return the rows of all tables."""
+    return concatenated(tables.values())
 
 
 def captions(project: str | Path = ".") -> dict[str, dict[str, str]]:

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stderr
 from pathlib import Path
 from typing import Any
@@ -90,6 +90,17 @@ def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
         )
     except pd.errors.EmptyDataError:
         return pd.DataFrame()
+
+
+def concatenated(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Concatenate tables; those without rows may lack columns."""
+    found = [table for table in tables if len(table)]
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+
+
+def read_tables(paths: Iterable[str | os.PathLike[str]]) -> pd.DataFrame:
+    """Read and concatenate tables."""
+    return concatenated(map(read_table, paths))
 
 
 def read_arrays(path: str | os.PathLike[str], prefixes: Sequence[str] = ("",)) -> dict[str, np.ndarray]:

@@ -39,7 +39,8 @@ def test_every_rule_has_the_hash_of_its_script_or_always_runs():
     wrong = []
     for name, block in RULES.items():
         scripts = re.findall(r"scripts/(\w+)\.py", block)
-        hashed = re.findall(r'(?:code=code|\*\*calls)\("(\w+)"', block)
+        hashed = re.findall(r'code=code\("(\w+)"', block) + re.findall(r"\*\*runs\(", block)
+        scripts += re.findall(r"\*\*runs\(", block)
         always = name in WITHOUT_HASH or "again=STARTED" in block
         if not always and (hashed != scripts if scripts else " params:" in block and not hashed):
             wrong.append(name)
@@ -66,6 +67,15 @@ def test_timed_rules_have_a_node_to_themselves():
     assert [name for name in timed if "--exclusive" not in RULES[name]] == []
 
 
+def imported(module):
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        pytest.skip("needs PyTorch")
+
+
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_uses_names_that_the_library_has(name):
     """Most scripts run in no test."""
@@ -74,16 +84,11 @@ def test_a_script_uses_names_that_the_library_has(name):
     for node in ast.walk(tree):
         if not isinstance(node, ast.ImportFrom) or (node.module or "").split(".")[0] != "skem":
             continue
-        package = importlib.import_module(node.module)
+        package = imported(node.module)
         for alias in node.names:
             module = f"{node.module}.{alias.name}"
             if hasattr(package, "__path__") and importlib.util.find_spec(module):
-                try:
-                    modules[alias.asname or alias.name] = importlib.import_module(module)
-                except ModuleNotFoundError as error:
-                    if error.name != "torch":
-                        raise
-                    pytest.skip("needs PyTorch")
+                modules[alias.asname or alias.name] = imported(module)
             else:
                 used.add((package, alias.name))
     for node in ast.walk(tree):

@@ -13,7 +13,7 @@ add_results(
     tables={"": "hayashi"},
     figures={"hayashi_components": [HAYASHI_VALUES["components_raw"]]}
     | {f"hayashi_figure{number}": ["results/hayashi2021/boundaries.csv"] for number in (1, 3, 6)},
-    functions=("hayashi2021.tables:values", "hayashi2021.tables:table1"),
+    script="hayashi_results",
     inputs={name: HAYASHI_VALUES[name] for name in ("errors", "components", "components_raw")},
     jobs={
         "errors": [
@@ -40,7 +40,7 @@ add_results(
             method=("softmax", "sdgm"),
         )
     },
-    functions=("hayashi2021.tables:values", "hayashi2021.tables:table2"),
+    script="hayashi_results",
     inputs={name: HAYASHI_IMAGE_VALUES[name] for name in ("images", "images_choice")},
     jobs={
         "images": expand(
@@ -77,7 +77,7 @@ rule hayashi_errors:
     resources:
         runtime=lambda wildcards, attempt: 720 * attempt,
     params:
-        **calls("paper_job", "hayashi2021.errors:errors"),
+        code=code("hayashi_errors"),
         arguments=lambda wildcards: {
             "dataset": wildcards.dataset,
             "entry": HAYASHI.data_sets[wildcards.dataset],
@@ -95,7 +95,7 @@ rule hayashi_errors:
     message:
         "every method on {wildcards.dataset}, splits from {wildcards.begin}"
     script:
-        "../scripts/paper_job.py"
+        "../scripts/hayashi_errors.py"
 
 
 rule hayashi_components:
@@ -109,7 +109,7 @@ rule hayashi_components:
         run=r"\d+",
     priority: 100
     params:
-        **calls("paper_job", "hayashi2021.errors:components"),
+        code=code("hayashi_components"),
         arguments=lambda wildcards: {
             "synthetic": HAYASHI.synthetic,
             "model": HAYASHI.model | ({} if wildcards.scale == "components" else {"standardize": False}),
@@ -119,7 +119,7 @@ rule hayashi_components:
     message:
         "appendix B, {wildcards.scale}, repetition {wildcards.run}"
     script:
-        "../scripts/paper_job.py"
+        "../scripts/hayashi_components.py"
 
 
 rule hayashi_boundaries:
@@ -131,7 +131,7 @@ rule hayashi_boundaries:
         "results/logs/hayashi2021/boundaries.log",
     priority: 100
     params:
-        **calls("paper_job", "hayashi2021.boundaries:panels"),
+        code=code("hayashi_boundaries"),
         arguments={
             "setup": HAYASHI.boundaries,
             "model": HAYASHI.model,
@@ -141,7 +141,7 @@ rule hayashi_boundaries:
     message:
         "boundaries of figures 1, 3 and 6"
     script:
-        "../scripts/paper_job.py"
+        "../scripts/hayashi_boundaries.py"
 
 
 rule hayashi_images_choice:
@@ -156,7 +156,7 @@ rule hayashi_images_choice:
         dataset="|".join(HAYASHI_COLUMNS),
     priority: hayashi_order
     params:
-        **calls("paper_job", "hayashi2021.images:choices"),
+        code=code("hayashi_images_choice"),
         arguments=lambda wildcards: {
             "column": wildcards.dataset,
             "images": {key: HAYASHI.images[key] for key in ("data_sets", "network", "choice")},
@@ -165,7 +165,7 @@ rule hayashi_images_choice:
     message:
         "hyperparameters on {wildcards.dataset}"
     script:
-        "../scripts/paper_job.py"
+        "../scripts/hayashi_images_choice.py"
 
 
 rule hayashi_images_train:
@@ -188,7 +188,7 @@ rule hayashi_images_train:
         run=r"\d+",
     priority: hayashi_order
     params:
-        **calls("paper_job", "hayashi2021.images:errors"),
+        code=code("hayashi_images_train"),
         arguments=lambda wildcards: {
             "column": wildcards.dataset,
             "method": wildcards.method,
@@ -202,4 +202,4 @@ rule hayashi_images_train:
     message:
         "{wildcards.method} on {wildcards.dataset}, seed {wildcards.run}"
     script:
-        "../scripts/paper_job.py"
+        "../scripts/hayashi_images_train.py"

@@ -1,14 +1,12 @@
 # The rules of a paper whose jobs call functions of skem.repro.papers add to PAPER_RESULTS, by target:
 #   paper, jobs (files of its jobs, by name), values (names of tables for its claims), tables (by prefix of an output of its
-#   function), figures (with the files they are drawn from), and functions (that make the values and the tables).
+#   script), figures (with the files they are drawn from), and the script that makes values and tables.
 PAPER_RESULTS = {}
 
 
-def calls(script, function):
-    """Parameters of a script that calls a function: its name, and hashes of the code behind both."""
-    source = f"skem.repro.papers.{function}".partition(":")[0]
-    hashes = [code(script), code_of(f"{source.replace('.', '/')}.py")]
-    return {"function": f"skem.repro.papers.{function}", "code": hashes}
+def runs(script):
+    """Parameters of a rule whose script has no fixed name: the name, and a hash of its code."""
+    return {"script": script, "code": code(script)}
 
 
 def values_of(paper, names):

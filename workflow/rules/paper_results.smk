@@ -1,7 +1,6 @@
 # Values, tables and targets of the papers in PAPER_RESULTS.
 for target, how in PAPER_RESULTS.items():
     paper = how["paper"]
-    make_values, make_tables = how["functions"]
 
     rule:
         name:
@@ -14,12 +13,12 @@ for target, how in PAPER_RESULTS.items():
             f"results/logs/{paper}/{target}_values.log",
         localrule: True
         params:
-            **calls("paper_tables", make_values),
+            **runs(how["script"]),
             settings=STUDY.papers[paper],
         message:
             f"values of {STUDY.titles[paper]}"
         script:
-            "../scripts/paper_tables.py"
+            "../scripts/{params.script}.py"
 
     rule:
         name:
@@ -43,12 +42,12 @@ for target, how in PAPER_RESULTS.items():
             f"results/logs/{paper}/{target}_tables.log",
         localrule: True
         params:
-            **calls("paper_tables", make_tables),
+            **runs(how["script"]),
             settings=STUDY.papers[paper],
         message:
             f"tables of {STUDY.titles[paper]}"
         script:
-            "../scripts/paper_tables.py"
+            "../scripts/{params.script}.py"
 
     rule:
         name:

@@ -3,15 +3,13 @@
 SANDERSON = STUDY.papers["sanderson2017"]
 SANDERSON_SIZE = SANDERSON.sizes[SANDERSON.size]
 SANDERSON_EM = {key: getattr(SANDERSON, key) for key in ("kmeans_iter", "em_iter", "floor")}
-# By kind of job: its function, its data sets, and what the function takes besides the samples of one.
+# By kind of job: its data sets, and what its function takes besides the samples of one.
 SANDERSON_JOBS = {
     "fits": (
-        "sanderson2017.fits:fits",
         SANDERSON_SIZE.runs,
         lambda dataset: {"em": SANDERSON_EM, "methods": SANDERSON.runs_of(dataset)},
     ),
     "heldout": (
-        "sanderson2017.fits:heldout",
         SANDERSON.heldout["data_sets"],
         lambda dataset: {
             "em": SANDERSON_EM,
@@ -20,27 +18,19 @@ SANDERSON_JOBS = {
         },
     ),
     "regularisation": (
-        "sanderson2017.fits:regularisation",
         SANDERSON.regularisation["data_sets"],
         lambda dataset: {"em": SANDERSON_EM, "setup": SANDERSON.regularisation},
     ),
-    "advice": (
-        "sanderson2017.advice:advice",
-        SANDERSON.advice["data_sets"],
-        lambda dataset: {"setup": SANDERSON.advice},
-    ),
+    "advice": (SANDERSON.advice["data_sets"], lambda dataset: {"setup": SANDERSON.advice}),
     "floors": (
-        "sanderson2017.advice:floors",
         SANDERSON.floors["data_sets"],
         lambda dataset: {"em": SANDERSON_EM, "setup": SANDERSON.floors},
     ),
     "seeds": (
-        "sanderson2017.advice:seeds",
         SANDERSON.seeds["data_sets"],
         lambda dataset: {"setup": SANDERSON.seeds},
     ),
     "starts": (
-        "sanderson2017.advice:starts",
         [SANDERSON.starts["data_set"]],
         lambda dataset: {"setup": SANDERSON.starts, "reg_covar": SANDERSON.floor},
     ),
@@ -57,11 +47,11 @@ add_results(
         "sanderson_advice": [SANDERSON_VALUES["advice"]],
         "sanderson_figure2_timing": ["results/tables/sanderson_timing.csv"],
     },
-    functions=("sanderson2017.tables:values", "sanderson2017.tables:tables"),
+    script="sanderson_results",
     inputs=SANDERSON_VALUES,
     jobs={
         kind: expand(f"results/sanderson2017/{kind}/{{name}}.csv", name=names)
-        for kind, (_, names, _) in SANDERSON_JOBS.items()
+        for kind, (names, _) in SANDERSON_JOBS.items()
     }
     | {
         "timing": expand("results/sanderson2017/times/{name}_timing.csv", name=SANDERSON_TIMED),
@@ -94,7 +84,7 @@ def sanderson_arguments(further):
 
 
 # One job per kind and data set; an engine that is not installed leaves a row that states it.
-for kind, (function, _, further) in SANDERSON_JOBS.items():
+for kind, (_, further) in SANDERSON_JOBS.items():
 
     rule:
         name:
@@ -109,12 +99,12 @@ for kind, (function, _, further) in SANDERSON_JOBS.items():
             dataset="|".join(SANDERSON.available),
         priority: {"fits": 200, "heldout": 100}.get(kind, 0)
         params:
-            **calls("paper_job", function),
+            **runs(f"sanderson_{kind}"),
             arguments=sanderson_arguments(further),
         message:
             f"{kind} of {{wildcards.dataset}}"
         script:
-            "../scripts/paper_job.py"
+            "../scripts/{params.script}.py"
 
 
 rule sanderson_times:
@@ -132,8 +122,7 @@ rule sanderson_times:
     resources:
         slurm_extra="--exclusive",
     params:
-        **calls("paper_job", "sanderson2017.times:table1"),
-        timed=True,
+        code=code("sanderson_times"),
         arguments=lambda wildcards: sanderson_samples(
             wildcards.dataset, SANDERSON_SIZE.rows | SANDERSON_SIZE.timed_rows
         )
@@ -145,7 +134,7 @@ rule sanderson_times:
     message:
         "timing fits of {wildcards.dataset}"
     script:
-        "../scripts/paper_job.py"
+        "../scripts/sanderson_times.py"
 
 
 use rule sanderson_times as sanderson_figure2 with:
@@ -157,8 +146,7 @@ use rule sanderson_times as sanderson_figure2 with:
     log:
         "results/logs/sanderson2017/times/figure2.log",
     params:
-        **calls("paper_job", "sanderson2017.times:figure2"),
-        timed=True,
+        code=code("sanderson_times"),
         arguments={
             "setup": SANDERSON.figure2,
             "n_rows": SANDERSON_SIZE.rows.get("figure2", SANDERSON.figure2["n_rows"]),

@@ -23,7 +23,7 @@ add_results(
         "titsias_figures3to5": ["results/titsias2001/panels.csv"],
         "titsias_images": expand("results/titsias2001/images/{dataset}.csv", dataset=TITSIAS.images),
     },
-    functions=("titsias2001.tables:values", "titsias2001.tables:tables"),
+    script="titsias_results",
     inputs={name: TITSIAS_JOBS[name] for name in ("errors", "choice")},
     jobs={name: TITSIAS_JOBS[name] for name in ("errors", "examples")},
 )
@@ -51,12 +51,12 @@ rule titsias_errors:
     resources:
         runtime=lambda wildcards, attempt: 720 * attempt,
     params:
-        **calls("paper_job", "titsias2001.errors:errors"),
+        code=code("titsias_errors"),
         arguments=lambda wildcards: titsias_errors(wildcards.table, int(wildcards.m)),
     message:
         "{wildcards.table}, {wildcards.m} components"
     script:
-        "../scripts/paper_job.py"
+        "../scripts/titsias_errors.py"
 
 
 use rule titsias_errors as titsias_choice with:
@@ -68,7 +68,7 @@ use rule titsias_errors as titsias_choice with:
         table="|".join(TITSIAS.measured) or "none",
     priority: 100
     params:
-        **calls("paper_job", "titsias2001.errors:errors"),
+        code=code("titsias_errors"),
         arguments=lambda wildcards: titsias_errors(
             wildcards.table, max(TITSIAS.measured[wildcards.table]["n_components"]), TITSIAS.choice
         ),
@@ -83,12 +83,12 @@ rule titsias_examples:
     log:
         "results/logs/titsias2001/examples.log",
     params:
-        **calls("paper_job", "titsias2001.examples:examples"),
+        code=code("titsias_examples"),
         arguments={"setup": TITSIAS.examples, "seed": SEED},
     message:
         "the examples of figures 3 to 5"
     script:
-        "../scripts/paper_job.py"
+        "../scripts/titsias_examples.py"
 
 
 def titsias_features(wildcards):
@@ -104,7 +104,7 @@ rule titsias_images:
         "results/logs/titsias2001/images/{dataset}.log",
     priority: 200
     params:
-        **calls("paper_job", "titsias2001.images:sharing"),
+        code=code("titsias_images"),
         arguments=lambda wildcards: {
             "dataset": wildcards.dataset,
             "setup": TITSIAS.images[wildcards.dataset] | {"sharings": TITSIAS.sharings},
@@ -115,4 +115,4 @@ rule titsias_images:
     message:
         "sharing in the blocks of PSKEM, {wildcards.dataset}"
     script:
-        "../scripts/paper_job.py"
+        "../scripts/titsias_images.py"

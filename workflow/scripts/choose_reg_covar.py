@@ -1,11 +1,9 @@
 """Select the covariance regularisation with the best mean validation accuracy, at the best validation iteration."""
 
-import pandas as pd
-
-from skem.repro.files import plain_errors, read_table, write_table
+from skem.repro.files import plain_errors, read_tables, write_table
 
 with plain_errors(snakemake.log):
-    history = pd.concat([table for table in map(read_table, snakemake.input) if len(table)])
+    history = read_tables(snakemake.input)
     history = history[history["method"] == "reg_covar"]
     trials = ["dataset", "reg_covar", "run", "fold"]
     best = history.groupby(trials)["validation_accuracy"].max().groupby(["dataset", "reg_covar"]).mean()

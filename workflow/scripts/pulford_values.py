@@ -1,8 +1,6 @@
 """Values that the claims of Pulford (2022) are evaluated on, from histories and times."""
 
-import pandas as pd
-
-from skem.repro.files import plain_errors, read_table, write_table
+from skem.repro.files import plain_errors, read_table, read_tables, write_table
 from skem.repro.papers.pulford2022 import values
 
 with plain_errors(snakemake.log):
@@ -10,6 +8,5 @@ with plain_errors(snakemake.log):
     histories, fits = (
         dict(zip(datasets, map(read_table, paths), strict=True)) for paths in (given.history, given.seconds)
     )
-    timed = pd.concat([pd.DataFrame(), *map(read_table, given.timed)], ignore_index=True)
     write_table(snakemake.output.values, values.values(histories))
-    write_table(snakemake.output.timing, values.seconds(fits, timed))
+    write_table(snakemake.output.timing, values.seconds(fits, read_tables(given.timed)))

@@ -2,16 +2,16 @@
 
 import pandas as pd
 
-from skem.repro.files import plain_errors, read_table, write_table, write_text
+from skem.repro.files import plain_errors, read_tables, write_table, write_text
 from skem.repro.papers.pulford2022 import tables
 from skem.repro.tables import pages
 
 with plain_errors(snakemake.log):
-    params, histories = snakemake.params, map(read_table, snakemake.input.history)
+    params = snakemake.params
     made = tables.study(
         snakemake.wildcards.study,
         params.experiment,
-        pd.concat([history for history in histories if len(history)], ignore_index=True),
+        read_tables(snakemake.input.history),
         pd.read_csv(snakemake.input.claims, dtype=str, keep_default_na=False),
         params.settings,
     )

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from skem.repro.files import plain_errors, read_arrays, read_table, write_table, write_text
+from skem.repro.files import plain_errors, read_arrays, read_table, read_tables, write_table, write_text
 from skem.repro.protocols import summarise
 from skem.repro.tables import accuracy, pages
 from skem.repro.training.classifiers import baselines
@@ -28,8 +28,7 @@ with plain_errors(snakemake.log):
                 found |= {name.removeprefix(f"{method}:"): array for name, array in arrays.items()}
         return found
 
-    failures = pd.concat(map(read_table, snakemake.input.failed), ignore_index=True)
-    failures = failures.reindex(columns=["dataset", "method", "setting", "error"])
+    failures = read_tables(snakemake.input.failed).reindex(columns=["dataset", "method", "setting", "error"])
     table = accuracy.accuracy_table(experiment, history, predictions, claims)
     baseline_table = accuracy.baselines_table(history, failures)
     left_out = sorted(set(baselines.ENTRIES) - set(snakemake.params.baselines))

@@ -27,12 +27,6 @@ def stated_value(stated: pd.DataFrame, **where: str) -> float:
     return float(values.iloc[0]) if len(values) else np.nan
 
 
-def concatenated(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Concatenate tables; empty tables may lack columns."""
-    found = [table for table in tables if len(table)]
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
-
-
 def summary(
     runs: pd.DataFrame,
     cells: Iterable[tuple[str, str]],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -13,6 +13,7 @@ from pydantic import Field, RootModel
 
 from skem.repro.config.documents import read_mapping
 from skem.repro.config.validation import Strict, Text, parsed, suggestion
+from skem.repro.files import plain_errors, read_tables, write_table, write_text
 from skem.repro.render.format import MISSING, document
 
 
@@ -76,6 +77,24 @@ def render(page: Page, made: Mapping[str, Any]) -> str:
         else:
             blocks += _parts(block, made[block.of], made["names"])
     return document(_Filled().filled(page.title, made["names"]), *blocks)
+
+
+def write(job: Any, function: Callable[..., Any]) -> None:
+    """Call a function with the tables and the settings of a job, Snakemake's object; write the tables that it returns, and their pages.
+
+    Of the inputs, "claims" are the claims as stated, and "pages" the layouts; all others are tables by name.
+    """
+    with plain_errors(job.log):
+        inputs = {name: [files] if isinstance(files, str) else files for name, files in job.input.items()}
+        stated = [pd.read_csv(path, dtype=str, keep_default_na=False) for path in inputs.pop("claims", [])]
+        known = read(*inputs.pop("pages", []))
+        tables = {name: read_tables(paths) for name, paths in inputs.items()}
+        made = function(tables, *stated, job.params.settings)
+        for name, path in job.output.items():
+            if (page := Path(path)).suffix == ".md":
+                write_text(path, render(known[page.stem], made))
+            else:
+                write_table(path, made[name])
 
 
 def _parts(block: Table, table: pd.DataFrame, names: Mapping[str, Any]) -> Iterator[Any]:

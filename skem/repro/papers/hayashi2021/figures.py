@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skem.repro.drawing import Figure, Tables, subplots
+from skem.repro.drawing import Figure, Tables, subplots, together
 from skem.repro.papers.hayashi2021.settings import METHODS, NETWORKS, Settings
 from skem.repro.papers.hayashi2021.tables import by_components
-from skem.repro.papers.measured import concatenated, select
+from skem.repro.papers.measured import select
 
 PANELS = {
     "error": "Error (%)",
@@ -86,7 +86,7 @@ def _draw_boundaries(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
 
 FIGURES = {
     "hayashi_components": Figure(_curves, _draw_curves),
-    "hayashi_features": Figure(lambda tables, paper: concatenated(tables.values()), _draw_features),
+    "hayashi_features": Figure(together, _draw_features),
     "hayashi_figure1": Figure(
         lambda tables, paper: select(tables["boundaries"], figure="figure1"), _draw_boundaries
     ),

@@ -7,14 +7,9 @@ from typing import Any
 import pandas as pd
 
 from skem import plots
-from skem.repro.drawing import Figure, Tables
+from skem.repro.drawing import Figure, together
 from skem.repro.names import with_configurations
-from skem.repro.papers.measured import concatenated
 from skem.repro.papers.titsias2001.settings import Settings
-
-
-def _rows(tables: Tables, paper: Settings) -> pd.DataFrame:
-    return concatenated(tables.values())
 
 
 def _draw_sharing(table: pd.DataFrame, paper: Settings, **size: Any) -> Any:
@@ -26,7 +21,9 @@ def _draw_sharing(table: pd.DataFrame, paper: Settings, **size: Any) -> Any:
 
 
 FIGURES = {
-    "titsias_figures3to5": Figure(_rows, lambda table, paper, **size: plots.shared_components(table, **size)),
-    "titsias_images": Figure(_rows, _draw_sharing),
+    "titsias_figures3to5": Figure(
+        together, lambda table, paper, **size: plots.shared_components(table, **size)
+    ),
+    "titsias_images": Figure(together, _draw_sharing),
 }
 """By file name."""
