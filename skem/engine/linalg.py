@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import xlogy
 
 from skem.engine import compiled
 from skem.engine.parameters import EPS, SINGULAR, Gaussians
@@ -39,10 +40,8 @@ def weighted_sum(weights: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def logarithms(x: np.ndarray) -> np.ndarray:
-    """log of numbers (n, p) by the C library, whose bits do not depend on the width of vectors, as NumPy's do."""
-    result = np.empty(x.shape)
-    compiled.matrices().logarithms(np.ascontiguousarray(x), result)
-    return result
+    """log of numbers by the C library, whose bits do not depend on the width of vectors, as NumPy's do."""
+    return xlogy(1.0, x)
 
 
 def linearly_dependent(x: np.ndarray, rounding: np.ndarray) -> bool:

@@ -235,14 +235,6 @@ def m_step(sums, scatter, previous, narrow, limits, out):
 
 
 @entry
-def logarithms(x, result):
-    """log of numbers (n, p), written to ``result``, by the C library."""
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            result[i, j] = np.log(x[i, j])
-
-
-@entry
 def marginal_factors(covariances, features):
     """L of P_oo = L L^T of each P, (K, m, m), for the indices o of some features, (n,): shape (K, n, n); NaN where singular."""
     K, n = len(covariances), len(features)
