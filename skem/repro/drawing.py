@@ -65,6 +65,16 @@ class Figure:
     also: tuple[str, ...] = ()  # experiments whose tables the figure shows if they exist
     timing: tuple[str, ...] = ()  # tables of times that it shows; its name ends in "_timing"
 
+    def drawn(self, tables: Tables, settings: Any) -> tuple[pd.DataFrame, Any]:
+        """Return the rows of the figure and its Axes; if no table has rows, the Axes state this."""
+        if any(map(len, tables.values())):
+            rows = self.rows(tables, settings)
+            return rows, self.draw(rows, settings)
+        ax = subplots(figsize=(4.0, 1.0))[1]
+        ax.text(0.5, 0.5, "No results in this run", ha="center", va="center")
+        ax.set_axis_off()
+        return pd.DataFrame(), ax
+
 
 def together(tables: Tables, settings: object) -> pd.DataFrame:
     """Return the rows of all tables."""

@@ -10,6 +10,14 @@ def evidence_of(paper, *targets):
     return found
 
 
+def ledger_of(paper, target):
+    """The claims tables of all papers, if the command makes them from the same evidence: nothing is evaluated twice."""
+    together = {"all", "claims", "results/claims.csv"} & {*targets_given()}
+    if together and evidence_of(paper, target) == evidence_of(paper):
+        return ["results/claims.csv", "results/claims_timing.csv"]
+    return []
+
+
 # The claims of a paper are evaluated on all results of its first target.
 for paper in EVIDENCE:
     target = next(iter(EVIDENCE[paper]))
@@ -22,6 +30,7 @@ for paper in EVIDENCE:
             claims="config/claims.csv",
             paper=[f"config/{paper}.yaml", f"config/claims/{paper}.yaml"],
             evidence=lambda wildcards, paper=paper, target=target: evidence_of(paper, target).values(),
+            ledger=lambda wildcards, paper=paper, target=target: ledger_of(paper, target),
         output:
             csv=f"results/tables/{stem}.csv",
             md=report(

@@ -13,7 +13,6 @@ with plain_errors(snakemake.log), style():
     figures = papers.figures(snakemake.params.paper)
     figure = figures.get(snakemake.wildcards.figure, iterations.FIGURE)
     tables = {Path(path).stem: read_table(path) for path in snakemake.input}
-    rows = figure.rows(tables, snakemake.params.settings)
-    axes = figure.draw(rows, snakemake.params.settings)
+    rows, axes = figure.drawn(tables, snakemake.params.settings)
     save(axes, [path for path in snakemake.output if path != snakemake.output.csv])
     write_table(snakemake.output.csv, rows)

@@ -52,6 +52,13 @@ def evaluate(
     return table, interpretations
 
 
+def read(paths: Sequence[str | Path], names: Sequence[str], config: str | Path = "config") -> Ledger:
+    """Read the claims of some papers, in the order of ``config/claims.csv``, from files of all papers; without interpretations."""
+    order = pd.read_csv(Path(config, "claims.csv"), usecols=["id"], dtype=str)["id"]
+    table = pd.concat(map(summary.read, paths)).set_index("id", drop=False).reindex(order)
+    return table[table["paper"].isin(names)].reset_index(drop=True), pd.DataFrame()
+
+
 def write(
     ledger: Ledger, paths: Mapping[str, str | Path], title: str = TITLE, config: str | Path = "config"
 ) -> None:

@@ -46,16 +46,16 @@ def _draw_curves(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
 
 
 def _panels(names: list[str], width: float, height: float) -> Any:
-    """Return an Axes per panel, or an empty one without data."""
-    n = max(len(names), 1)
+    """Return an Axes per panel."""
+    n = len(names)
     return subplots(1, n, figsize=(width * n, height), layout="constrained", squeeze=False)[1][0]
 
 
 def _draw_features(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
     """Plot two features of test images by class, a panel per last layer (Figure 5)."""
-    methods = list(table["method"].unique()) if len(table) else []
-    axes = _panels(methods, 7.0 / max(len(methods), 1), 3.5)
-    for ax, method in zip(axes, methods, strict=False):
+    methods = list(table["method"].unique())
+    axes = _panels(methods, 7.0 / len(methods), 3.5)
+    for ax, method in zip(axes, methods, strict=True):
         own = table[table["method"] == method]
         ax.scatter(own["x"], own["y"], c=own["class"], cmap="tab10", s=2, linewidths=0, rasterized=True)
         ax.set_title(NETWORKS[method], fontsize=10)
@@ -65,9 +65,9 @@ def _draw_features(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
 
 def _draw_boundaries(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
     """Plot samples by class, decision boundaries in black and those of components in the colour of their class."""
-    panels = list(table["panel"].unique()) if len(table) else []
+    panels = list(table["panel"].unique())
     axes = _panels(panels, 2.4, 2.7)
-    for ax, panel in zip(axes, panels, strict=False):
+    for ax, panel in zip(axes, panels, strict=True):
         own = table[table["panel"] == panel]
         samples, lines, first = own[own["kind"] == "sample"], own[own["kind"] != "sample"], own.iloc[0]
         for c, points in samples.groupby("class"):

@@ -215,7 +215,9 @@ def study(
 ) -> dict[str, Any]:
     """Return the table of an experiment from histories, and what ``config/tables/pulford2022.yaml`` lays out."""
     data_sets = experiment["data_sets"]
-    if name == paper.audit:
+    if not len(history):
+        table = cells = history
+    elif name == paper.audit:
         table = audit(history, [method for entry in data_sets.values() for method in entry["methods"]])
         printed = {dataset: claim(claims, paper.headlines[dataset].accuracy) for dataset in data_sets}
         cells = audit_cells(table, printed, paper)

@@ -174,7 +174,7 @@ def test_boundaries_are_where_classes_and_components_are_even(monkeypatch):
     for number in (1, 3, 6):
         figure = FIGURES[f"hayashi_figure{number}"]
         for content in (table, pd.DataFrame()):
-            figure.draw(figure.rows({"boundaries": content}, PAPER), PAPER)
+            figure.drawn({"boundaries": content}, PAPER)
     plt.close("all")
 
 
@@ -213,5 +213,6 @@ def test_figures():
     points = pd.DataFrame({"x": [0.0, 1.0], "y": [1.0, 0.0], "class": [0, 1], "method": "softmax"})
     rows = figure.rows({"a": points, "b": points.assign(method="sdgm")}, PAPER)
     assert [ax.get_title() for ax in figure.draw(rows, PAPER)] == ["softmax", "SDGM"]
-    figure.draw(figure.rows({"a": pd.DataFrame()}, PAPER), PAPER)
+    _, ax = figure.drawn({"a": pd.DataFrame()}, PAPER)
+    assert [text.get_text() for text in ax.texts] == ["No results in this run"]
     plt.close("all")
