@@ -115,7 +115,7 @@ rule table_timing:
         experiment="|".join(REPRODUCED) or "none",
     localrule: True
     params:
-        experiment=lambda wildcards: EXPERIMENTS[wildcards.experiment],
+        settings=lambda wildcards: EXPERIMENTS[wildcards.experiment],
         datasets=lambda wildcards: datasets_of(wildcards.experiment),
         code=code("table_timing"),
     message:

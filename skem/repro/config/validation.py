@@ -78,7 +78,7 @@ def _line(fault: Any, document: Any, model: type[BaseModel], files: Files) -> st
     if kind == "extra_forbidden":
         return f"{file}: unknown key {key}; {suggestion(str(path[-1]), _keys(model, path, parent))}"
     if kind == "value_error":
-        return f"{file}: {key}: {context['error']}"
+        return f"{file}: {f'{key}: ' if path else ''}{context['error']}"
     if kind.startswith("union_tag"):
         received = f"is {_shown(context['tag'])}" if "tag" in context else "is missing"
         allowed = f"; allowed: {context['expected_tags']}" if "tag" in context else ""

@@ -6,8 +6,8 @@ A folder may have the modules
 - ``measures``, for rows of claims: functions whose first argument is ``evidence``, which are metrics or verdicts that no row can say;
   ``names``, from the settings to the names that rows use; ``declared``, from the settings and the folder ``config`` to the cells that a
   run has, by table of values, with which rows are checked;
-- ``settings``, with ``Stated``, a pydantic model of ``config/<name>.yaml``, and ``settings(stated, experiment)``: the paper's settings
-  from an instance of it and a function that reads an experiment by name. Contradictions are a `ValueError` or a `KeyError`. Without it,
+- ``settings``, with ``Settings``, a pydantic model of ``config/<name>.yaml``; if the settings need experiments, the model is ``Stated``, and
+  ``settings(stated, experiment)`` makes them from an instance of it and a function that reads an experiment by name. Without the module,
   the settings are the content of the file.
 """
 
@@ -118,6 +118,8 @@ def settings(name: str, config: str | Path = "config", changes: Mapping[str, Any
     module = _module(name, "settings")
     if module is None:
         return stated
+    if not hasattr(module, "Stated"):
+        return parsed(module.Settings, stated, [file])
     stated = parsed(module.Stated, stated, [file])
 
     def experiment(wanted: str) -> dict[str, Any]:
@@ -128,11 +130,7 @@ def settings(name: str, config: str | Path = "config", changes: Mapping[str, Any
 
     try:
         return module.settings(stated, experiment)
-    except ConfigurationError:
-        raise
     except KeyError as error:
         raise ConfigurationError(
             f"{file} asks for {error.args[0]!r}, which its experiments do not have"
         ) from error
-    except ValueError as error:
-        raise ConfigurationError(f"{file}: {error}") from error

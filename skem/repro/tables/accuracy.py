@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -245,12 +245,13 @@ def failures_sentence(failures: pd.DataFrame) -> str:
     return f"Failed, and left out: {'; '.join(failed)}." if failed else ""
 
 
-def timing_table(
-    experiment: Experiment, seconds: Mapping[str, pd.DataFrame], claims: pd.DataFrame
-) -> pd.DataFrame:
-    """Collect the paper's seconds per EM iteration and ours at its configuration, one row per data set."""
+def times(
+    data_sets: Iterable[str], seconds: pd.DataFrame, claims: pd.DataFrame, experiment: Experiment
+) -> dict[str, Any]:
+    """Collect the paper's seconds per EM iteration and ours at its configuration, one row per data set, for ``config/tables/experiments.yaml``."""
     rows = []
-    for dataset, timed in seconds.items():
+    for dataset in data_sets:
+        timed = seconds[seconds["dataset"] == dataset] if len(seconds) else seconds
         paper = experiment["data_sets"][dataset]["paper"]
         printed = claim(claims, paper["seconds_per_pass"])
         row: dict[str, Any] = {"dataset": dataset, "configuration": paper["setting"]}
@@ -258,4 +259,6 @@ def timing_table(
         mean = float(timed["seconds"].mean()) if len(timed) else np.nan
         row |= {"seconds_per_iteration": mean, "iterations_timed": len(timed), "speed_up": printed / mean}
         rows.append(row)
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows)
+    shown = table.assign(data=table["dataset"].replace(NAMES))
+    return {"csv": table, "names": {"title": experiment["title"]}, "times": shown}

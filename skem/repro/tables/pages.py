@@ -79,10 +79,11 @@ def render(page: Page, made: Mapping[str, Any]) -> str:
     return document(_Filled().filled(page.title, made["names"]), *blocks)
 
 
-def write(job: Any, function: Callable[..., Any]) -> None:
+def write(job: Any, function: Callable[..., Any], page: str = "") -> None:
     """Call a function with the tables and the settings of a job, Snakemake's object; write the tables that it returns, and their pages.
 
-    Of the inputs, "claims" are the claims as stated, and "pages" the layouts; all others are tables by name.
+    Of the inputs, "claims" are the claims as stated, and "pages" the layouts; all others are tables by name. ``page`` is the layout of
+    pages that have none with their own name.
     """
     with plain_errors(job.log):
         inputs = {name: [files] if isinstance(files, str) else files for name, files in job.input.items()}
@@ -91,8 +92,8 @@ def write(job: Any, function: Callable[..., Any]) -> None:
         tables = {name: read_tables(paths) for name, paths in inputs.items()}
         made = function(tables, *stated, job.params.settings)
         for name, path in job.output.items():
-            if (page := Path(path)).suffix == ".md":
-                write_text(path, render(known[page.stem], made))
+            if Path(path).suffix == ".md":
+                write_text(path, render(known.get(Path(path).stem) or known[page], made))
             else:
                 write_table(path, made[name])
 

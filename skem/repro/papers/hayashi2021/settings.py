@@ -132,11 +132,3 @@ class Settings(Strict):
     def n_splits(self, name: str) -> int:
         """Splits of a data set."""
         return self.data_sets[name].get("splits", self.splits)
-
-
-Stated = Settings
-
-
-def settings(stated: Settings, experiment: object = None) -> Settings:
-    """Return the configuration as it is; it has no experiments."""
-    return stated

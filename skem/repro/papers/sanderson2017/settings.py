@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
 from skem.repro.config.validation import Count, DataSetName, Distinct, Strict, Text, unknown
@@ -170,6 +170,24 @@ class Settings(Strict):
     seeds: Seeds
     starts: Starts
 
+    @model_validator(mode="after")
+    def _check(self) -> Settings:
+        named: dict[str, Any] = {
+            f"{key}.data_sets": getattr(self, key)["data_sets"]
+            for key in ("heldout", "regularisation", "advice", "floors", "seeds")
+        }
+        named |= {"starts.data_set": [self.starts["data_set"]]}
+        for name, size in self.sizes.items():
+            named |= {f"sizes.{name}.{key}": getattr(size, key) for key in ("runs", "other_runs", "timed")}
+        faults = [fault for where, names in named.items() for fault in unknown(names, self.available, where)]
+        faults += unknown([self.size], self.sizes, "size")
+        for name, entry in self.data_sets.items():
+            if len({"source", "drawn", "not_available"} & set(entry)) != 1:
+                faults.append(f"data_sets.{name} needs one of source, drawn, not_available")
+        if faults:
+            raise ValueError("; ".join(faults))
+        return self
+
     @property
     def available(self) -> dict[str, Any]:
         """The data sets that are available."""
@@ -194,25 +212,3 @@ class Settings(Strict):
         size = self.sizes[self.size]
         other, runs = size.other_runs.get(dataset, 0), size.runs[dataset]
         return {m: n for m in self.methods(dataset) if (n := other if m in OTHER else runs)}
-
-
-Stated = Settings
-
-
-def settings(stated: Settings, experiment: object = None) -> Settings:
-    """Check names of sizes and data sets; the configuration has no experiments."""
-    named: dict[str, Any] = {
-        f"{key}.data_sets": getattr(stated, key)["data_sets"]
-        for key in ("heldout", "regularisation", "advice", "floors", "seeds")
-    }
-    named |= {"starts.data_set": [stated.starts["data_set"]]}
-    for name, size in stated.sizes.items():
-        named |= {f"sizes.{name}.{key}": getattr(size, key) for key in ("runs", "other_runs", "timed")}
-    faults = [fault for where, names in named.items() for fault in unknown(names, stated.available, where)]
-    faults += unknown([stated.size], stated.sizes, "size")
-    for name, entry in stated.data_sets.items():
-        if len({"source", "drawn", "not_available"} & set(entry)) != 1:
-            faults.append(f"data_sets.{name} needs one of source, drawn, not_available")
-    if faults:
-        raise ValueError("; ".join(faults))
-    return stated

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
 from skem.repro.config.validation import Count, DataSetName, Distinct, Fraction, Strict, Text, unknown
@@ -75,6 +75,17 @@ class Settings(Strict):
     examples: Examples
     images: dict[Literal["mnist", "fashion_mnist"], Images]
 
+    @model_validator(mode="after")
+    def _check(self) -> Settings:
+        faults = unknown(self.evaluated, self.tables, "evaluated")
+        faults += unknown(self.choice["tables"], self.tables, "choice.tables")
+        for name, entry in self.tables.items():
+            if ("source" in entry) == ("not_available" in entry) or ("source" in entry) != ("scale" in entry):
+                faults.append(f"tables.{name} needs source and scale, or not_available")
+        if faults:
+            raise ValueError("; ".join(faults))
+        return self
+
     @cached_property
     def lambdas(self) -> dict[str, str]:
         """Titles of the methods with a lambda."""
@@ -94,18 +105,3 @@ class Settings(Strict):
     def sources(self) -> list[str]:
         """Sources of the variants."""
         return list(dict.fromkeys(entry["source"] for entry in self.measured.values()))
-
-
-Stated = Settings
-
-
-def settings(stated: Settings, experiment: object = None) -> Settings:
-    """Check names of tables; the configuration has no experiments."""
-    faults = unknown(stated.evaluated, stated.tables, "evaluated")
-    faults += unknown(stated.choice["tables"], stated.tables, "choice.tables")
-    for name, entry in stated.tables.items():
-        if ("source" in entry) == ("not_available" in entry) or ("source" in entry) != ("scale" in entry):
-            faults.append(f"tables.{name} needs source and scale, or not_available")
-    if faults:
-        raise ValueError("; ".join(faults))
-    return stated
