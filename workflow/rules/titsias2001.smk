@@ -33,7 +33,8 @@ def titsias_errors(table, m, choice={}):
     """The arguments of a job for a table and a number of components."""
     setup = {key: getattr(TITSIAS, key) for key in ("sharings", "n_folds", "repetitions", "model")}
     entry = TITSIAS.measured[table]
-    return {"table": table, "entry": entry, "n_components": m, "setup": setup | choice, "seed": SEED}
+    own = {key: value for key, value in entry.items() if key == "repetitions"}
+    return {"table": table, "entry": entry, "n_components": m, "setup": setup | own | choice, "seed": SEED}
 
 
 rule titsias_errors:

@@ -157,9 +157,21 @@ def _partition(r: Reference, dataset: str, initialisation: str, k: str, value: s
     return fixed(found[value])
 
 
+def _accuracy(r: Reference, dataset: str, method: str, setting: str) -> str:
+    """Test-selected accuracy of a configuration of Pulford (2022), in percent."""
+    cell = {"dataset": dataset, "method": method, "setting": setting}
+    return fixed(100 * r.mean("values/pulford2022_values", "test_selected_iteration", **cell))
+
+
 def _titsias_errors(r: Reference, dataset: str, outcome: str) -> int:
     where = {"dataset": dataset, "outcome": outcome.replace("_", " ")}
     return r.count(paper="titsias2001", quantity="error_pct", kind="number", **where)
+
+
+def _distance(r: Reference, dataset: str) -> str:
+    """Mean distance of the errors on a data set from those that Titsias and Likas (2001) print, in points."""
+    ours, printed = (r.cells("titsias", column, dataset=dataset) for column in ("error", "paper"))
+    return fixed(sum(abs(a - b) for a, b in zip(ours, printed, strict=True)) / len(ours), 2)
 
 
 def _sharing(r: Reference, dataset: str, sharing: float) -> str:
@@ -209,11 +221,13 @@ NAMED: dict[str, Callable[..., Any]] = {
     "speed.scikit_learn": _speed,
     "comparison.left_out": comparison_blocks.left_out,
     "choosing.svm_to_pskem": _svm_to_pskem,
+    "pulford2022.accuracy": _accuracy,
     "pulford2022.arrangements_significant": lambda r: r.remark(
         "pulford.sec3-3.arrangement_insensitive", "([0-9]+ of [0-9]+) are significant"
     ),
     "minutes": Reference.minutes,
     "titsias2001.errors": _titsias_errors,
+    "titsias2001.distance": _distance,
     "titsias2001.no_sharing": lambda r, dataset: _sharing(r, dataset, 0),
     "titsias2001.half_sharing": lambda r, dataset: _sharing(r, dataset, 0.5),
     "titsias2001.full_sharing": lambda r, dataset: _sharing(r, dataset, 1),

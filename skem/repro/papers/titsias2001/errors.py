@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.preprocessing import StandardScaler
 
 from skem.estimators.prbf import PRBFClassifier
 from skem.metrics import shared_proportion
@@ -28,8 +29,8 @@ def errors(
 ) -> Rows:
     """Measure the methods in every fold of every repetition; with a validation_fraction lambda is selected, too.
 
-    The scale is learned from the training samples of a fold, but "discriminant_whole" from all samples. Rows have dataset (the
-    table), and the keys of `fit_errors` and `choice_errors`.
+    The scale is learned from the training samples of a fold, but "discriminant_whole" and "discriminant_unit" from all samples (see
+    `_scores`). Rows have dataset (the table), and the keys of `fit_errors` and `choice_errors`.
     """
     source, rows = entry["source"], []
     setup = {**setup, "model": {**setup["model"], **entry.get("model", {})}}
@@ -47,11 +48,20 @@ def _folds(source: str, scale: str, setup: Mapping[str, Any], seed: int) -> Iter
     spec: dict[str, Any] = {"source": source, "recipe": "table", "dtype": "float64", "folds": "stratified"}
     spec |= {"n_folds": setup["n_folds"], "scale": scale}
     arrays = prepare(source, spec, ["table"], seed)["table"]
-    if scale == "discriminant_whole":
+    if scale in ("discriminant_whole", "discriminant_unit"):
         spec["scale"] = "none"
-        arrays["X"] = LinearDiscriminantAnalysis().fit_transform(arrays["X"], arrays["y"])
+        arrays["X"] = _scores(arrays["X"], arrays["y"], unit=scale == "discriminant_unit")
     runs = list(range(setup["repetitions"]))
     return splits.trials(source, spec, {"table": arrays}, ["all"], runs, seed)
+
+
+def _scores(X: np.ndarray, y: np.ndarray, unit: bool) -> np.ndarray:
+    """Return discriminant scores: of unit variance within classes or, with ``unit``, on axes of unit length of standardised features."""
+    if not unit:
+        return LinearDiscriminantAnalysis().fit_transform(X, y)
+    X = StandardScaler().fit_transform(X)
+    axes = LinearDiscriminantAnalysis().fit(X, y).scalings_[:, : len(np.unique(y)) - 1]
+    return X @ (axes / np.linalg.norm(axes, axis=0))
 
 
 def _fitted(trial: Trial, model: Any) -> tuple[Any, dict[str, Any]]:

@@ -194,7 +194,9 @@ def depends_on_lambda(evidence: Evidence, claim: Claim) -> Evaluation:
         halves = {method: _halves(estimate) for method, estimate in means.items()}
         errors[d] = {method: measured for method, (_, measured) in halves.items()}
         best[d] = _best({method: first for method, (first, _) in halves.items()})
-    change = Estimate.of(pd.DataFrame(changes).mean(axis=1), FINAL)
+    change = Estimate.of(
+        pd.DataFrame(changes).dropna().mean(axis=1), FINAL
+    )  # repetitions that all tables have
     low, high = replace(change, overlap=1.0).interval()  # of one cross-validation
     pairs = [
         (errors[a][best[b]] - errors[a][best[a]], errors[b][best[a]] - errors[b][best[b]])

@@ -21,14 +21,17 @@ def name_of(sharing: float) -> str:
 class Variant(TypedDict):
     """A table of the paper on certain features: source and scale, or the reason why it is not available.
 
-    ``model`` has parameters that replace those of the other tables.
+    ``model`` has parameters that replace those of the other tables, ``repetitions`` their number.
     """
 
     title: Text
     table: Literal["I", "II", "III", "IV", "V"]
     source: NotRequired[str]
-    scale: NotRequired[Literal["none", "standard", "range", "discriminant", "discriminant_whole"]]
+    scale: NotRequired[
+        Literal["none", "standard", "range", "discriminant", "discriminant_whole", "discriminant_unit"]
+    ]
     model: NotRequired[Params]
+    repetitions: NotRequired[Count]
     n_components: Distinct[Count]
     not_available: NotRequired[str]
 

@@ -74,7 +74,9 @@ def shown(found: pd.DataFrame, chosen: pd.DataFrame, paper: Settings) -> dict[st
     if len(chosen):
         against = chosen[["against", "against_se"]].where(chosen["method"] != "averaging")
         chosen = chosen.assign(method_title=chosen["method"].replace(paper.methods), **against)
-    return {"names": {"repetitions": paper.repetitions}, "cells": cells, "choice": chosen}
+    repetitions = [entry.get("repetitions", paper.repetitions) for entry in paper.measured.values()]
+    names = {"least": min(repetitions), "most": max(repetitions)}
+    return {"names": names, "cells": cells, "choice": chosen}
 
 
 def summary(errors: pd.DataFrame, printed: pd.DataFrame, paper: Settings) -> pd.DataFrame:

@@ -91,6 +91,15 @@ def test_dependence_on_lambda(error, spread, depends, intermediate):
     assert evaluate(found, "titsias.sec4.intermediate_lambda").verdict == intermediate
 
 
+def test_a_table_with_more_repetitions_weighs_no_more():
+    found, name = (
+        fold_errors(of_lambda(lambda d, lam: (1 + len(d)) * lam), runs=8),
+        "titsias.sec5.depends_on_lambda",
+    )
+    some, first = found[(found["dataset"] == "pima") | (found["run"] < 4)], found[found["run"] < 4]
+    assert evaluate(evidence(some), name).measured == evaluate(evidence(first), name).measured
+
+
 def test_best_lambda_against_rbf_has_the_difference_of_the_papers_selection():
     error = of_lambda(
         lambda d, lam: 0.0, lambda d: 0.0
