@@ -73,18 +73,23 @@ class Nearest:
             return tile[:padded], *tile[padded:], np.empty(K), np.empty(loop.TILE, dtype=np.int64)
 
         self._scratch = OfThread(scratch)
-        self._nothing = np.empty(0, dtype=int), np.empty((0, m))
-        self.replace(*self._nothing, move=False)
 
     @property
     def counts(self) -> np.ndarray:
         """Weight of the samples of each centre, shape (K,)."""
         return reduce(add, self._sums[:, :, self.centres.shape[1]])
 
-    def replace(self, empty: np.ndarray, far: np.ndarray, *, move: bool) -> float:
-        """Move centres (q,) to ``far`` (q, m), and with ``move`` others to the means of their samples; return the sum of squared moves."""
-        sums = self._sums if move else self._sums[:0]
-        return compiled.nearest().move(sums, self._samples.scale, self._model, (empty, far))
+    @property
+    def means(self) -> np.ndarray:
+        """Mean of the samples of each centre, or the centre if it has none, shape (K, m)."""
+        sums, counts, means = reduce(add, self._sums), self.counts[:, None], self.centres.copy()
+        np.divide(sums[:, : means.shape[1]] / self._samples.scale, counts, out=means, where=counts > 0)
+        return means
+
+    def replace(self, centres: np.ndarray) -> None:
+        """Take other centres (K, m), in any place."""
+        self.centres[:] = centres
+        self._gaps[:] = 0  # bounds of moves from the last place
 
     def iterate(self, n_iter: int, tol: float = 0.0) -> tuple[int, int, float]:
         """Move centres and assign samples up to ``n_iter`` times; with zero, only assign samples.
@@ -98,17 +103,20 @@ class Nearest:
         """
         loop, samples = compiled.nearest(), self._samples
 
-        def of_chunk(chunk: slice, n_iter: int = 0) -> tuple[int, int, float]:
+        def of_chunk(chunk: slice, n_iter: int, sums: np.ndarray) -> tuple[int, int, float]:
             x = samples.centred(chunk), samples.weights[chunk], *self._units
-            sums = self._sums[chunk.start // CHUNK_SAMPLES : -(-chunk.stop // CHUNK_SAMPLES)]
-            results = self.labels[chunk], self._gaps[chunk], sums
-            return loop.iterate(x, self._model, results, (n_iter, tol, CHUNK_SAMPLES), self._scratch.memory)
+            results, limits = (self.labels[chunk], self._gaps[chunk], sums), (n_iter, tol, CHUNK_SAMPLES)
+            return loop.iterate(x, self._model, results, limits, self._scratch.memory)
+
+        def changed_in_chunk(chunk: slice) -> int:
+            return of_chunk(chunk, -1, self._sums[chunk.start // CHUNK_SAMPLES :][:1])[1]
 
         n_products = (len(self.centres) + 8) * self.centres.shape[1]
         if not samples.is_worth_threads(n_products):
-            return of_chunk(slice(0, len(samples.weights)), min(n_iter, ITERATIONS))
-        moved = self.replace(*self._nothing, move=True) if n_iter else np.inf
-        return min(n_iter, 1), sum(changed for _, changed, _ in samples.map(of_chunk, n_products)), moved
+            return of_chunk(slice(0, len(samples.weights)), min(n_iter, ITERATIONS), self._sums)
+        # Without samples the centres move, and no more.
+        n_done, _, moved = of_chunk(slice(0, 0), min(n_iter, 1), self._sums)
+        return n_done, sum(samples.map(changed_in_chunk, n_products)), moved
 
 
 def assign(samples: Samples, centres: np.ndarray) -> np.ndarray:
@@ -197,7 +205,10 @@ def lloyd(
             # After the last iteration, only centres without samples move; the bound prevents an endless loop.
             if len(empty) and n_iter < max_iter + len(centres):
                 far_samples = _far_samples(samples, nearest.centres, labels, counts)[: len(empty)]
-                moved = nearest.replace(empty[: len(far_samples)], far_samples, move=n_iter < max_iter)
+                means = nearest.means if n_iter < max_iter else nearest.centres.copy()
+                means[empty[: len(far_samples)]] = far_samples
+                moved = float(((means - nearest.centres) ** 2).sum())
+                nearest.replace(means)
                 n_done, (_, n_changed, _) = 1, nearest.iterate(0)
             elif unchanged or moved <= tol or n_iter >= max_iter:
                 break

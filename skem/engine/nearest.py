@@ -59,7 +59,7 @@ def _move(sums, scale, model):
 
 @compiled
 def _prepare(model):
-    """Write what `_assign` needs of the centres."""
+    """Write what follows from the centres."""
     centres, assigned, rounded, halves, exact, moves, reach = model
     (K, m), longest, farthest = centres.shape, LEAST_REACH * LEAST_REACH, 0.0
     for k in range(K):
@@ -79,133 +79,27 @@ def _prepare(model):
     reach[0] = np.sqrt(longest)
 
 
-@compiled
-def _assign(samples, model, results, scratch, begin, end, sums):
-    """Assign samples from ``begin`` to ``end`` to their nearest centres, and add them to ``sums``; return how many labels changed.
-
-    The gap of a sample is a lower bound of the distance to any other centre less that to the nearest one. A sample keeps its
-    label until the moves of the centres add up to its gap. Then distances are computed in float32, and in float64 if the
-    rounding of float32 may decide.
-    """
-    (x, weights, inverse, _), (_, _, rounded, halves, exact, moves, reach) = samples, model
-    (labels, gaps), (tile, norms, least, second, place, s0, s1, squares, pending) = results, scratch
-    (even, padded), (m, K), n_changed = rounded.shape, exact.shape, 0
-    s, stop, two, L = np.uintp(begin), np.uintp(end), np.float32(2), lanes(sums)
-    rounding = np.float32(1.01 * 2.0**-24 * (m + 8))
-    while s < stop:
-        n = np.uintp(0)
-        while s < stop and n < np.uintp(TILE):
-            gap = DOWN * (gaps[s] - moves[np.uintp(labels[s])])
-            gaps[s], pending[n] = gap, s
-            n += np.uintp(0 if gap > LEAST_GAP else 1)
-            s += np.uintp(1)
-        # All numbers of a vector register are computed, even if some are not used.
-        filled = np.uintp((n + 31) // 32 * 32)
-        for t in range(filled):
-            norms[t] = place[t] = 0
-            least[t] = second[t] = np.inf
-        for i in range(np.uintp(m)):
-            factor = inverse[i]
-            for t in range(n):
-                tile[i, t] = x[np.uintp(pending[t]), i] * factor
-            for t in range(filled):
-                norms[t] = fma(tile[i, t], tile[i, t], norms[t])
-        for k in range(np.uintp(0), np.uintp(even), np.uintp(CENTRES)):
-            k1 = k + np.uintp(1)
-            # Scores |c|^2 / 2 - x c, which are half the squared distances but for |x|^2 / 2.
-            for t in range(filled):
-                s0[t], s1[t] = halves[k], halves[k1]
-            for i in range(np.uintp(0), np.uintp(padded), np.uintp(FEATURES)):
-                i1, i2, i3 = i + np.uintp(1), i + np.uintp(2), i + np.uintp(3)
-                a0, a1, a2, a3 = -rounded[k, i], -rounded[k, i1], -rounded[k, i2], -rounded[k, i3]
-                b0, b1, b2, b3 = -rounded[k1, i], -rounded[k1, i1], -rounded[k1, i2], -rounded[k1, i3]
-                for t in range(filled):
-                    x0, x1, x2, x3 = tile[i, t], tile[i1, t], tile[i2, t], tile[i3, t]
-                    s0[t] = fma(a3, x3, fma(a2, x2, fma(a1, x1, fma(a0, x0, s0[t]))))
-                    s1[t] = fma(b3, x3, fma(b2, x2, fma(b1, x1, fma(b0, x0, s1[t]))))
-            # Float indices keep all vectors at the same length.
-            index, next_index = np.float32(k), np.float32(k1)
-            for t in range(filled):
-                score, next_score, first, other, label = s0[t], s1[t], least[t], second[t], place[t]
-                larger, smaller = (first, score) if score < first else (score, first)
-                label = index if score < first else label
-                other = larger if larger < other else other
-                larger, first = (smaller, next_score) if next_score < smaller else (next_score, smaller)
-                place[t] = next_index if next_score < smaller else label
-                second[t] = larger if larger < other else other
-                least[t] = first
-        # With u = 2^-24, two scores, or |x|^2 + 2 s, have errors of up to (m + 3) u (|x| + |c|)^2 in all.
-        for t in range(filled):
-            norm = np.sqrt(norms[t]) + reach[0]
-            limit = rounding * (norm * norm)
-            distances = np.sqrt(norms[t] + two * least[t] + limit) + np.sqrt(
-                norms[t] + two * second[t] + limit
-            )
-            norms[t] = DOWN * two * (second[t] - least[t] - limit) / distances
-        for t in range(n):
-            row, label, gap = np.uintp(pending[t]), np.int64(place[t]), norms[t]
-            if (
-                not gap > LEAST_GAP
-            ):  # The negated comparison handles overflow, after which the gap is infinite or NaN.
-                for k in range(np.uintp(K)):
-                    squares[k] = 0
-                for i in range(np.uintp(m)):
-                    value = x[row, i] * inverse[i]
-                    for k in range(np.uintp(K)):
-                        difference = value - exact[i, k]
-                        squares[k] = fma(difference, difference, squares[k])
-                nearest, other = np.inf, 1e76
-                for k in range(np.uintp(K)):
-                    square = squares[k]
-                    if square < nearest:
-                        label, other, nearest = np.int64(k), nearest if nearest < other else other, square
-                    elif square < other:
-                        other = square
-                # The rounding is also that of later distances, which are at most twice the second one.
-                distance = np.sqrt(other)
-                gap = DOWN * np.float32(distance - np.sqrt(nearest) - (m + 8) * 2.0**-49 * distance)
-            n_changed += label != labels[row]
-            labels[row] = label
-            gaps[row] = gap
-    for t in range(np.uintp(begin), stop):
-        label, weight = labels[t], splat(weights[t])
-        for i in range(0, m + 1, L):
-            # The last vector reaches into the next sample, and nothing reads these sums.
-            store(sums, label, i, load(sums, label, i) + weight * load(x, t, i))
-    return n_changed
-
-
-# Samples are rows (n, m + 1) of `centre`, in memory that goes on for a vector; weights (n,); inverse and scale (m,). The model is
-# centres (K, m); those of the last assignment; in float32, padded, with an additional centre infinitely far, the centres and halves of
-# their squared norms; centres in float64 (m, K); and in float32 upper bounds of what the moves take from the gaps of each centre's
-# samples (K,), and the norm of the longest centre (1,). Sums (C, K, m + 1 or more) of w (x - shift) and w are those of chunks of samples.
-
-
-@entry
-def move(sums, scale, model, far):
-    """Move centres to the means of their samples, and others, by their indices (q,), to ``far`` (q, m); see `iterate`."""
-    moved, (indices, rows) = _move(sums, scale, model), far
-    for k in range(len(indices)):
-        for i in range(len(scale)):
-            step = rows[k, i] - model[0][indices[k], i]
-            moved += step * step
-            model[0][indices[k], i] = rows[k, i]
-    _prepare(model)
-    return moved
-
-
 @entry
 def iterate(samples, model, results, limits, scratch):
     """Assign samples to their nearest centres, or to the first of several, after moving these to the means of their samples.
 
+    The gap of a sample is a lower bound of the distance to any other centre less that to the nearest one. A sample keeps its
+    label until the moves of the centres add up to its gap. Then distances are computed in float32, and in float64 if the
+    rounding of float32 may decide.
+
     Parameters
     ----------
-    samples, model : tuple
-    results : tuple of labels (n,), gaps (n,) and sums
-        Updated.
+    samples : tuple
+        Rows (n, m + 1) of `centre`, in memory that goes on for a vector; weights (n,); inverse and scale (m,).
+    model : tuple
+        Centres (K, m); those of the last assignment; in float32, padded, with an additional centre infinitely far, the centres and
+        halves of their squared norms; the centres in float64 (m, K); and in float32 upper bounds of what the moves take from the gaps
+        of each centre's samples (K,), and the norm of the longest centre (1,). All follow from the first.
+    results : tuple
+        Labels (n,), gaps (n,), and of each chunk the sums of w (x - shift) and w, (C, K, m + 1 or more). Updated.
     limits : tuple
-        Number of iterations, or zero to assign without moving; the sum of squared moves at which they end; samples per chunk.
-        They also end if no label changes, or a centre has no samples.
+        Number of iterations; zero if the centres are new, and stay, and -1 if the model has them. The sum of squared moves at which
+        iterations end; they also end if no label changes, or a centre has no samples. Samples per chunk.
     scratch : tuple of arrays
         A tile (padded, TILE) with zeros in the last rows and six rows (TILE,) in float32, (K,) in float64, (TILE,) in int64.
 
@@ -214,20 +108,110 @@ def iterate(samples, model, results, limits, scratch):
     n_iter, n_changed, moved
         Iterations done, number of labels that changed and sum of the centres' squared moves in the last.
     """
-    (n_iter, tol, size), (labels, gaps, sums), (K, m) = limits, results, model[0].shape
-    done, moved, n_samples = 0, np.inf, len(labels)
+    (x, weights, inverse, scale), (_, _, rounded, halves, exact, moves, reach) = samples, model
+    (labels, gaps, sums), (n_iter, tol, size), n_samples = results, limits, len(results[0])
+    tile, norms, least, second, place, s0, s1, squares, pending = scratch
+    (even, padded), (m, K), done, moved = rounded.shape, exact.shape, 0, np.inf
+    two, rounding, L = np.float32(2), np.float32(1.01 * 2.0**-24 * (m + 8)), lanes(sums)
     while True:
         if n_iter > 0:
-            moved = _move(sums, samples[3], model)
-            _prepare(model)
+            moved = _move(sums, scale, model)
             done += 1
+        if n_iter >= 0:
+            _prepare(model)
         n_changed, any_empty = 0, False
         for c in range(len(sums)):
+            begin, stop = np.uintp(min(n_samples, c * size)), np.uintp(min(n_samples, (c + 1) * size))
+            s = begin
+            while s < stop:
+                n = np.uintp(0)
+                while s < stop and n < np.uintp(TILE):
+                    gap = DOWN * (gaps[s] - moves[np.uintp(labels[s])])
+                    gaps[s], pending[n] = gap, s
+                    n += np.uintp(0 if gap > LEAST_GAP else 1)
+                    s += np.uintp(1)
+                # All numbers of a vector register are computed, even if some are not used.
+                filled = np.uintp((n + 31) // 32 * 32)
+                for t in range(filled):
+                    norms[t] = place[t] = 0
+                    least[t] = second[t] = np.inf
+                for i in range(np.uintp(m)):
+                    factor = inverse[i]
+                    for t in range(n):
+                        tile[i, t] = x[np.uintp(pending[t]), i] * factor
+                    for t in range(filled):
+                        norms[t] = fma(tile[i, t], tile[i, t], norms[t])
+                for k in range(np.uintp(0), np.uintp(even), np.uintp(CENTRES)):
+                    k1 = k + np.uintp(1)
+                    # Scores |c|^2 / 2 - x c, which are half the squared distances but for |x|^2 / 2.
+                    for t in range(filled):
+                        s0[t], s1[t] = halves[k], halves[k1]
+                    for i in range(np.uintp(0), np.uintp(padded), np.uintp(FEATURES)):
+                        i1, i2, i3 = i + np.uintp(1), i + np.uintp(2), i + np.uintp(3)
+                        a0, a1, a2, a3 = -rounded[k, i], -rounded[k, i1], -rounded[k, i2], -rounded[k, i3]
+                        b0, b1, b2, b3 = -rounded[k1, i], -rounded[k1, i1], -rounded[k1, i2], -rounded[k1, i3]
+                        for t in range(filled):
+                            x0, x1, x2, x3 = tile[i, t], tile[i1, t], tile[i2, t], tile[i3, t]
+                            s0[t] = fma(a3, x3, fma(a2, x2, fma(a1, x1, fma(a0, x0, s0[t]))))
+                            s1[t] = fma(b3, x3, fma(b2, x2, fma(b1, x1, fma(b0, x0, s1[t]))))
+                    # Float indices keep all vectors at the same length.
+                    index, next_index = np.float32(k), np.float32(k1)
+                    for t in range(filled):
+                        score, next_score, first, other, label = s0[t], s1[t], least[t], second[t], place[t]
+                        larger, smaller = (first, score) if score < first else (score, first)
+                        label = index if score < first else label
+                        other = larger if larger < other else other
+                        larger, first = (
+                            (smaller, next_score) if next_score < smaller else (next_score, smaller)
+                        )
+                        place[t] = next_index if next_score < smaller else label
+                        second[t] = larger if larger < other else other
+                        least[t] = first
+                # With u = 2^-24, two scores, or |x|^2 + 2 s, have errors of up to (m + 3) u (|x| + |c|)^2 in all.
+                for t in range(filled):
+                    norm = np.sqrt(norms[t]) + reach[0]
+                    limit = rounding * (norm * norm)
+                    distances = np.sqrt(norms[t] + two * least[t] + limit) + np.sqrt(
+                        norms[t] + two * second[t] + limit
+                    )
+                    norms[t] = DOWN * two * (second[t] - least[t] - limit) / distances
+                for t in range(n):
+                    row, label, gap = np.uintp(pending[t]), np.int64(place[t]), norms[t]
+                    if (
+                        not gap > LEAST_GAP
+                    ):  # The negated comparison handles overflow, after which the gap is infinite or NaN.
+                        for k in range(np.uintp(K)):
+                            squares[k] = 0
+                        for i in range(np.uintp(m)):
+                            value = x[row, i] * inverse[i]
+                            for k in range(np.uintp(K)):
+                                difference = value - exact[i, k]
+                                squares[k] = fma(difference, difference, squares[k])
+                        nearest, other = np.inf, 1e76
+                        for k in range(np.uintp(K)):
+                            square = squares[k]
+                            if square < nearest:
+                                label, other, nearest = (
+                                    np.int64(k),
+                                    nearest if nearest < other else other,
+                                    square,
+                                )
+                            elif square < other:
+                                other = square
+                        # The rounding is also that of later distances, which are at most twice the second one.
+                        distance = np.sqrt(other)
+                        gap = DOWN * np.float32(distance - np.sqrt(nearest) - (m + 8) * 2.0**-49 * distance)
+                    n_changed += label != labels[row]
+                    labels[row] = label
+                    gaps[row] = gap
             for k in range(K):
                 for i in range(sums.shape[2]):
                     sums[c, k, i] = 0.0
-            end = min(n_samples, (c + 1) * size)
-            n_changed += _assign(samples, model, (labels, gaps), scratch, c * size, end, sums[c])
+            for t in range(begin, stop):
+                label, weight = labels[t], splat(weights[t])
+                for i in range(0, m + 1, L):
+                    # The last vector reaches into the next sample, and nothing reads these sums.
+                    store(sums[c], label, i, load(sums[c], label, i) + weight * load(x, t, i))
         for k in range(K):
             count = 0.0
             for c in range(len(sums)):
