@@ -103,6 +103,14 @@ def test_further_research_is_compared_in_the_same_runs():
     assert "+1.00" in page("future", {"cells": tables.future_cells(table), "names": {}})
 
 
+def test_without_results_tables_are_empty():
+    nothing, experiment = pd.DataFrame(), {"title": "Arrangements", "data_sets": {"mnist_half": {}}}
+    assert not len(tables.costs(nothing, 30_000, {}))
+    made = tables.study("arrangements", experiment, nothing, nothing, PAPER)
+    assert not len(made["csv"])
+    assert page("curves", made).startswith("# Arrangements")
+
+
 def test_costs_beside_operations():
     seconds = {"3x12-K20": [0.1, 0.3, 0.2], "1x36-K20": [1.0, 1.0, 4.0]}
     timed = pd.DataFrame(
