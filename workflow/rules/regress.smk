@@ -68,6 +68,7 @@ rule regress_times:
         slurm_extra="'--exclusive'",
     params:
         base=REGRESS_BASE,
+        undecided=STUDY.config.undecided,
         again=STARTED,
     message:
         "timing this checkout and {params.base} for the regression test"
