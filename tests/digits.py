@@ -161,7 +161,7 @@ def errors_of(rng):
             features = Features(drawn.X.astype(dtype), None, drawn.shift, drawn.scale)
             found[dtype] = class_log_density(features, [block], workers, [0.0])
             of_training = problem_of(drawn, workers, dtype)
-            statistics = em.e_step(of_training, em.initial(of_training), with_sums=False)
+            statistics = em.expectation(of_training, em.initial(of_training), with_sums=False)
             means.append(statistics.log_likelihood / len(drawn.X))
     difference = np.abs(found[np.float32] - found[np.float64]).max(axis=1)
     rows = np.union1d(np.argsort(-difference)[:6], rng.integers(0, len(difference), 4))

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from skem.engine.device import Device, Whitening, log_sum_exp, slices
+from skem.engine.expectation import Expectation
 from skem.engine.parameters import Statistics
-from skem.engine.parts import PartsInMemory, Step, add
+from skem.engine.parts import PartsInMemory, add
 from skem.engine.threads import Workers
 
 Tiles = tuple[Any, Any]
@@ -35,16 +36,16 @@ class DeviceParts(PartsInMemory):
         self._device = device
         self._tiles: dict[bytes, tuple[np.dtype, list[list[Tiles]]]] = {}
 
-    def fold(self, step: Step, workers: Workers) -> Statistics:
+    def fold(self, step: Expectation, workers: Workers) -> Statistics:
         self._device.check(step.dtype)
         return e_step(self._device, self._tiles_of(step), step)
 
-    def _tiles_of(self, step: Step) -> list[list[Tiles]]:
+    def _tiles_of(self, step: Expectation) -> list[list[Tiles]]:
         """The samples of each class on the device; kept until another type is needed."""
         key = step.columns.tobytes()
         if key not in self._tiles or self._tiles[key][0] != step.dtype:
             self._tiles.pop(key, None)
-            rows, most = self.all_rows, self._device.work_numbers // step.gaussians.means.size
+            rows, most = self.all_rows, self._device.work_numbers // step.parameters.gaussians.means.size
             classes = [
                 [self._send(step, part) for part in slices(begin, stop, most)]
                 for begin, stop in zip(rows.borders[:-1].tolist(), rows.borders[1:].tolist(), strict=True)
@@ -52,20 +53,23 @@ class DeviceParts(PartsInMemory):
             self._tiles[key] = step.dtype, classes
         return self._tiles[key][1]
 
-    def _send(self, step: Step, part: slice) -> Tiles:
+    def _send(self, step: Expectation, part: slice) -> Tiles:
         rows, send = self.all_rows, self._device.send_tiles
         x = rows.features.read(step.columns, part, step.dtype)
         return send(x, step.dtype), send(rows.weights[None, part], step.dtype)
 
 
-def e_step(device: Device, classes: list[list[Tiles]], step: Step) -> Statistics:
+def e_step(device: Device, classes: list[list[Tiles]], step: Expectation) -> Statistics:
     """The sums of all classes, each with the components that have a weight in it."""
-    means, whiteners = step.gaussians.means, step.gaussians.whiteners
+    means, whiteners = step.parameters.gaussians.means, step.parameters.gaussians.whiteners
     total = Statistics(
-        np.zeros(step.log_weights.shape), np.zeros(means.shape), np.zeros(whiteners.shape), dtype=step.dtype
+        np.zeros(step.parameters.log_weights.shape),
+        np.zeros(means.shape),
+        np.zeros(whiteners.shape),
+        dtype=step.dtype,
     )
     for c, tiles in enumerate(classes):
-        active = np.flatnonzero(step.log_weights[:, c] > -np.inf)
+        active = np.flatnonzero(step.parameters.log_weights[:, c] > -np.inf)
         of_class = _ClassStep(device, step, c, active)
         sums = add(map(of_class, tiles))
         counts, offsets, scatter = (
@@ -83,12 +87,16 @@ def e_step(device: Device, classes: list[list[Tiles]], step: Step) -> Statistics
 class _ClassStep:
     """The E-step for samples of one class, with sums of z instead of x - mu."""
 
-    def __init__(self, device: Device, step: Step, c: int, active: np.ndarray) -> None:
-        self._device, self.whitening = device, Whitening(device, step.gaussians, active, step.dtype)
-        penalties = np.broadcast_to(step.penalties, step.log_weights.shape)[active, c, None]
-        self._log_weights = device.send(step.log_weights[active, c, None] - penalties, step.dtype)
+    def __init__(self, device: Device, step: Expectation, c: int, active: np.ndarray) -> None:
+        self._device, self.whitening = (
+            device,
+            Whitening(device, step.parameters.gaussians, active, step.dtype),
+        )
+        penalties = step.penalties(step.parameters.gaussians.traces)
+        penalties = np.broadcast_to(penalties, step.parameters.log_weights.shape)[active, c, None]
+        self._log_weights = device.send(step.parameters.log_weights[active, c, None] - penalties, step.dtype)
         self._penalties = device.send(penalties, step.dtype) if penalties.any() else None
-        self._shape = step.gaussians.whiteners.shape
+        self._shape = step.parameters.gaussians.whiteners.shape
 
     def __call__(self, tiles: Tiles) -> Statistics:
         (x, weights), xp, widened = tiles, self._device.xp, self._device.widened

@@ -20,7 +20,7 @@ from skem.engine import compiled, density
 from skem.engine.covariances import CovarianceType
 from skem.engine.density import Block, ClassMixtures
 from skem.engine.parameters import LOG_2PI, Mixture
-from skem.engine.rows import MAX_EXTENT, Features
+from skem.engine.rows import Features
 from skem.engine.threads import Workers
 
 GROUP_SIZE = 256
@@ -57,23 +57,10 @@ def groups(
 
     Diagonal covariances need no common factorisation, so their groups are of any samples. Samples without any value in the
     block are left out. By default, all samples are grouped.
-
-    Raises
-    ------
-    ValueError
-        A value whose square overflows float64.
     """
+    features.extent  # noqa: B018  # refuses values whose squares overflow
     indices = np.arange(len(features.X)) if indices is None else indices
     X = features.X[indices if features.order is None else features.order[indices]][:, columns]
-    with np.errstate(over="ignore"):
-        extent = np.abs((X - features.shift[columns]) / features.scale[columns])
-    far = np.argwhere(extent >= MAX_EXTENT)
-    if len(far):
-        n, i = far[0]
-        raise ValueError(
-            f"feature {columns[i]} is {extent[n, i]:.3g} spreads from the training mean: too far for float64; "
-            "correct this value, or leave the sample out."
-        )
     observed = ~np.isnan(X)
     if covariance_type.diagonal:
         kept = np.flatnonzero(observed.any(axis=1))

@@ -16,16 +16,15 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from skem.engine import rows as _rows
-from skem.engine.rows import CHUNK_ROWS, Chunk, Reader, Rows, sort_by_class
-from skem.engine.threads import Scratch, Workers
+from skem.engine.covariances import CovarianceType
+from skem.engine.rows import CHUNK_ROWS, Rows, sort_by_class
+from skem.engine.threads import Scratch, Workers, go_on, single_threaded
 
 PART_ROWS = 24 * CHUNK_ROWS
 """Samples of a part, 73,728. A constant, so that results do not depend on the storage."""
 
 FAN_IN = 16
 """Number of sums that a node of the tree adds."""
-
-T = TypeVar("T")
 
 
 def slices(n_samples: int) -> list[slice]:
@@ -38,93 +37,106 @@ def add(values: Iterable[Any]) -> Any:
     return reduce(operator.add, values)
 
 
-def tree(values: Iterable[T], combine: Callable[[Sequence[T]], T] = add) -> T:
-    """Combine groups of ``FAN_IN`` consecutive values, then groups of the results, until one is left."""
-    values = iter(values)
-    level = [combine(group) for group in iter(lambda: list(islice(values, FAN_IN)), [])]
-    return tree(level, combine) if len(level) > 1 else level[0]
+class Tree:
+    """Sums of values in a fixed tree: of ``FAN_IN`` consecutive values, of as many of these sums, and so on."""
+
+    def __init__(self, combine: Callable[[Sequence[Any]], Any] = add) -> None:
+        self._combine = combine
+        self._levels: list[list[Any]] = []
+
+    def append(self, value: Any) -> None:
+        for level in self._levels:
+            level.append(value)
+            if len(level) < FAN_IN:
+                return
+            value = self._combine(level.copy())
+            level.clear()
+        self._levels.append([value])
+
+    def total(self) -> Any:
+        carried: list[Any] = []
+        for level in self._levels:
+            level += carried
+            carried = [self._combine(level)] if level else []
+        return carried[0]
 
 
-class Step(Protocol):
-    """An E-step: a computation on chunks whose values are summed. It can be pickled, and holds no samples.
+def tree(values: Iterable[Any], combine: Callable[[Sequence[Any]], Any] = add) -> Any:
+    """The total of a `Tree` of values."""
+    sums = Tree(combine)
+    for value in values:
+        sums.append(value)
+    return sums.total()
+
+
+class Parts:
+    """The training samples of a fit, wherever they are.
 
     Attributes
     ----------
-    columns : ndarray of int, shape (m,)
+    n_samples, n_classes : int
     dtype : numpy dtype
-    pairs : bool
-        True if samples are read as pairs of numbers, see `Features.read`.
-    gaussians : Gaussians
-        The components, and with them the next two attributes, for `DeviceParts`, which have no chunks on the host.
-    log_weights : ndarray of shape (K, L)
-    penalties : ndarray of shape (K, L) or (K, 1)
-        Nats that the objective subtracts from log-densities.
+    scale : ndarray of shape (M,)
+    total_weight : float
+    extent : ndarray of shape (M,)
+        max_n |x_n| of each feature; ValueError if a feature is too far from zero.
+    whole : Rows
+        The samples that initialisations draw from: all of them, or a stratified sample.
+    all_rows : Rows
+        All samples, sorted by class, for computations without parts; ValueError if they are not in memory.
+    reads_pairs : bool
+        True if samples can be read as pairs of numbers.
     """
-
-    columns: np.ndarray
-    dtype: np.dtype
-    pairs: bool
-    gaussians: Any
-    log_weights: np.ndarray
-    penalties: np.ndarray
-
-    def chunks(self, rows: Rows) -> list[Chunk]:
-        """The chunks of a part; called by one thread."""
-
-    def of_chunk(self, rows: Rows, chunk: Chunk, read: Reader, scratch: Scratch) -> Any:
-        """The value of a chunk."""
-
-    def total(self, values: Iterable[Any]) -> Any:
-        """The sum of a part from the values of its chunks, in order; ``+`` adds it to others."""
-
-
-def fold(parts: Sequence[Rows], step: Step, workers: Workers, scratch: tuple[Scratch, Scratch]) -> Any:
-    """The sum of a step over parts in memory, with scratch memory for the features and for the step."""
-    units: list[tuple[Rows, Chunk, Reader]] = []
-    sizes = []
-    for rows in parts:
-        read = rows.features.reader(step.columns, step.dtype, scratch[0], pairs=step.pairs)
-        chunks = step.chunks(rows)
-        units += [(rows, chunk, read) for chunk in chunks]
-        sizes.append(len(chunks))
-
-    def of_unit(unit: tuple[Rows, Chunk, Reader]) -> Any:
-        return step.of_chunk(*unit, scratch[1])
-
-    if len(units) == 1:  # `imap` would take a fifth of an iteration on 300 samples.
-        return step.total(workers.map(of_unit, units))
-    with workers.imap(of_unit, units) as values:
-        return tree(step.total(islice(values, size)) for size in sizes)
-
-
-class Parts(Protocol):
-    """The training samples of a fit, wherever they are."""
 
     n_samples: int
     n_classes: int
     dtype: np.dtype
     scale: np.ndarray
     total_weight: float
-    reads_pairs: bool
+    reads_pairs = True
+    extent: Any
+    whole: Any
+    all_rows: Any
 
-    @property
-    def extent(self) -> np.ndarray:
-        """max_n |x_n| of each feature, shape (M,); ValueError if a feature is too far from zero."""
+    def missing_log_volume(self, columns: np.ndarray, covariance_type: CovarianceType) -> float:
+        """Log-volume of a unit of missing features, of these features: its weighted mean over samples."""
+        return 0.0
 
-    @property
-    def whole(self) -> Rows:
-        """The samples that initialisations draw from: all of them, or a stratified sample."""
-
-    @property
-    def all_rows(self) -> Rows:
-        """All samples, sorted by class, for computations without parts; ValueError if they are not in memory."""
-
-    def fold(self, step: Step, workers: Workers) -> Any:
-        """The sum of a step over all samples."""
+    def fold(self, step: Any, workers: Workers) -> Any:
+        """The sum of a step such as `Expectation` over all samples."""
+        raise NotImplementedError
 
 
-class PartsInMemory:
-    """Samples in the memory of this process, or in a file that it maps; threads share their chunks.
+class ChunkedRows(Parts):
+    """Parts in the memory of this process, or in a file that it maps; threads share their chunks."""
+
+    def __init__(self, parts: Sequence[Rows]) -> None:
+        self.parts = parts
+        self._scratch = Scratch(), Scratch()
+
+    def fold(self, step: Any, workers: Workers) -> Any:
+        units, sizes, whole = [], [], Tree()
+        for rows in self.parts:
+            read = rows.features.reader(step.columns, step.dtype, self._scratch[0], pairs=step.pairs)
+            chunks = step.chunks(rows)
+            units += [(rows, chunk, read) for chunk in chunks]
+            sizes.append(len(chunks))
+        of_chunk = partial(step.of_chunk, self._scratch[1])
+        if len(units) == 1:  # `imap` would take an eighth of an iteration on 150 samples.
+            go_on()
+            with single_threaded():
+                return step.finish(step.add(None, of_chunk(units[0])))
+        with workers.imap(of_chunk, units) as values:
+            for size in sizes:
+                total = None
+                for value in islice(values, size):
+                    total = step.add(total, value)
+                whole.append(step.finish(total))
+        return whole.total()
+
+
+class PartsInMemory(ChunkedRows):
+    """All samples in parts.
 
     Parameters
     ----------
@@ -134,8 +146,6 @@ class PartsInMemory:
     weights : ndarray of shape (N,)
     shift, scale : ndarray of shape (M,)
     """
-
-    reads_pairs = True
 
     def __init__(
         self,
@@ -149,20 +159,21 @@ class PartsInMemory:
         self.n_samples, self.dtype, self.scale = len(X), X.dtype, scale
         self.n_classes = 1 if codes is None else int(codes.max()) + 1
         keep = X.nbytes <= _rows.KEPT_BYTES
-        self.parts = [
-            sort_by_class(
-                X[part],
-                None if codes is None else codes[part],
-                weights[part],
-                shift,
-                scale,
-                n_classes=self.n_classes,
-                keep=keep,
-            )
-            for part in slices(len(X))
-        ]
-        self.total_weight: float = tree(rows.total_weight for rows in self.parts)
-        self._scratch = Scratch(), Scratch()
+        super().__init__(
+            [
+                sort_by_class(
+                    X[part],
+                    None if codes is None else codes[part],
+                    weights[part],
+                    shift,
+                    scale,
+                    n_classes=self.n_classes,
+                    keep=keep,
+                )
+                for part in slices(len(X))
+            ]
+        )
+        self.total_weight = tree(rows.total_weight for rows in self.parts)
 
     @cached_property
     def whole(self) -> Rows:
@@ -176,9 +187,6 @@ class PartsInMemory:
     def extent(self) -> np.ndarray:
         return np.max([rows.features.extent for rows in self.parts], axis=0)
 
-    def fold(self, step: Step, workers: Workers) -> Any:
-        return fold(self.parts, step, workers, self._scratch)
-
 
 # Parts outside memory
 
@@ -188,6 +196,9 @@ class Executor(Protocol):
 
     def fold(self, function: Callable[..., Any], parts: Sequence[Any], *arguments: Sequence[Any]) -> Any:
         """Return the `tree` of ``function(part, ...)``, with one element of each of ``arguments`` per part."""
+
+
+T = TypeVar("T")
 
 
 def collect(
@@ -201,8 +212,8 @@ def _as_list(function: Callable[..., T], *arguments: Any) -> list[T]:
     return [function(*arguments)]
 
 
-def _fold_part(step: Step, rows: Rows) -> Any:
-    return fold([rows], step, Workers(), (Scratch(), Scratch()))
+def _fold_part(step: Any, rows: Rows) -> Any:
+    return ChunkedRows([rows]).fold(step, Workers())
 
 
 def _describe(rows: Rows) -> tuple[np.ndarray, float, np.ndarray, np.dtype]:
@@ -214,7 +225,7 @@ def _take(rows: Rows, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
     return rows.features.original(numbers), rows.codes[numbers], rows.weights[numbers]
 
 
-class PartsOutOfCore:
+class PartsOutOfCore(Parts):
     """Samples outside the memory of this process, which receives sums, and a sample that initialisations draw from.
 
     Parameters
@@ -225,8 +236,6 @@ class PartsOutOfCore:
     shift, scale : ndarray of shape (M,)
     """
 
-    reads_pairs = True
-
     def __init__(
         self, executor: Executor, parts: Sequence[Any], shift: np.ndarray, scale: np.ndarray
     ) -> None:
@@ -234,10 +243,10 @@ class PartsOutOfCore:
         counts, weights, extents, dtypes = zip(*collect(executor, _describe, parts), strict=True)
         self._counts, self.dtype = np.stack(counts), dtypes[0]
         self.n_classes, self.n_samples = self._counts.shape[1], int(self._counts.sum())
-        self.total_weight: float = tree(weights)
+        self.total_weight = tree(weights)
         self.extent = np.max(extents, axis=0)
 
-    def fold(self, step: Step, workers: Workers) -> Any:
+    def fold(self, step: Any, workers: Workers) -> Any:
         return self._executor.fold(partial(_fold_part, step), self._parts)
 
     @property

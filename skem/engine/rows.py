@@ -22,9 +22,6 @@ are standardised chunk by chunk in each iteration, so a fit needs little memory 
 MAX_EXTENT = 1e100
 """Largest feature, in the engine's units: products of its square are still finite."""
 
-Reader = Callable[[slice], tuple[np.ndarray, int]]
-"""From a slice of samples to an array (m, N) or (2 m, N) that has them as columns, and the number of the first of these columns."""
-
 
 @dataclass(frozen=True, eq=False)
 class Features:
@@ -51,10 +48,13 @@ class Features:
 
     @cached_property
     def extent(self) -> np.ndarray:
-        """max_n |x_n| of each feature, shape (M,)."""
+        """max_n |x_n| of each feature, shape (M,); NaN for one without any value."""
+        lowest, highest = self.X.min(axis=0), self.X.max(axis=0)
+        if np.isnan(lowest).any():
+            lowest, highest = np.fmin.reduce(self.X), np.fmax.reduce(self.X)
         with np.errstate(over="ignore"):
-            extent = np.maximum(self.X.max(axis=0) - self.shift, self.shift - self.X.min(axis=0)) / self.scale
-        far = np.flatnonzero(~(extent < MAX_EXTENT))
+            extent = np.maximum(highest - self.shift, self.shift - lowest) / self.scale
+        far = np.flatnonzero(extent >= MAX_EXTENT)
         if len(far):
             raise ValueError(
                 f"feature {far[0]} is {extent[far[0]]:.3g} spreads from the training mean: too far for float64; correct "
@@ -101,10 +101,10 @@ class Features:
 
     def reader(
         self, columns: np.ndarray, dtype: np.dtype, scratch: Scratch | None = None, *, pairs: bool = False
-    ) -> Reader:
+    ) -> Callable[[slice], tuple[np.ndarray, int]]:
         """Return a function that reads a feature block repeatedly, as `read` does.
 
-        If the block is not kept, the function reads into ``scratch``, so the next call in the same thread overwrites it.
+        From a slice of samples it returns an array (m, N) or (2 m, N) that has them as columns, and the number of the first of these columns. If the block is not kept, the function reads into ``scratch``, so the next call in the same thread overwrites it.
         """
         scratch, n_read = scratch or Scratch(), len(columns) * (1 + pairs)
         if not self._keeps_blocks:

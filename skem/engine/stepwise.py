@@ -38,10 +38,10 @@ def step(problem: Problem, gamma: float) -> tuple[Mixture, float, float]:
         )
         return covariance_type.m_step(sums, previous, problem.constraints)
 
-    batch = em.e_step(problem, em.initial(problem))
+    batch = em.expectation(problem, em.initial(problem))
     found = maximised(batch)
     if not found.exact and batch.dtype != FLOAT64:
-        batch = em.e_step(problem, em.initial(problem), dtype=FLOAT64)
+        batch = em.expectation(problem, em.initial(problem), dtype=FLOAT64)
         found = maximised(batch)
     raise_unless_finite(batch.objective)
     return found.mixture, batch.log_likelihood / n, batch.objective / n

@@ -146,9 +146,10 @@ def go_on() -> None:
     safe_point()
 
 
-def _compute(function: Callable[[Item], Result], item: Item) -> Result:
-    go_on()
-    return function(item)
+def _at_safe_points(items: Sequence[Item]) -> Iterator[Item]:
+    for item in items:
+        go_on()
+        yield item
 
 
 class _OrderedMap:
@@ -172,7 +173,8 @@ class _OrderedMap:
         _thread.work = self
         with deferring() as deferred:
             try:
-                answer.put((_compute(self._function, item), None, deferred))
+                go_on()
+                answer.put((self._function(item), None, deferred))
             except BaseException as error:
                 answer.put((None, error, deferred))
             finally:
@@ -225,10 +227,6 @@ class Workers:
 
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """Return ``function(item)`` of all items."""
-        if (
-            len(items) == 1 and _thread.limited
-        ):  # Two context managers take a tenth of an iteration on 300 samples.
-            return [_compute(function, items[0])]
         with self.imap(function, items) as results:
             return list(results)
 
@@ -242,7 +240,7 @@ class Workers:
         n_threads = 1 if _thread.work is not None else min(self.n_workers, len(items))
         with single_threaded():
             if n_threads <= 1:
-                yield map(partial(_compute, function), items)
+                yield map(function, _at_safe_points(items))
                 return
             while len(self._threads) < n_threads:
                 # A generator that nobody closes must not keep the process from ending, so the thread is a daemon.

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import log_softmax, logsumexp
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -30,7 +29,7 @@ from skem.estimators._array_api import (
     refuse_foreign,
     to_numpy,
 )
-from skem.estimators._callbacks import CallbackSupportMixin, Progress, Unobserved, fitting, with_callbacks
+from skem.estimators._callbacks import Unobserved, fitting, with_callbacks
 from skem.estimators._checking import (
     LARGEST_VARIANCE,
     check_features,
@@ -46,7 +45,6 @@ from skem.estimators._components import (
     initial_mixtures,
     numbers_per_class,
 )
-from skem.estimators._files import SavedMixin
 from skem.estimators._fitted import FittedMixture, checked_replacement, possible, require_fitted
 from skem.estimators._log_odds import log_odds
 from skem.estimators._methods import computed_on_host, per_sample
@@ -54,22 +52,14 @@ from skem.estimators._options import SHARED_KERNEL
 from skem.estimators._samples import TrainingSamples, training_samples
 from skem.estimators._sklearn import StrOptions, validate_parameter_constraints
 from skem.estimators._state import attributes_of, expect, take, take_classes, take_features, take_list
-from skem.estimators._training import (
-    ConvergenceMixin,
-    Iteration,
-    Training,
-    seeds,
-    training_iterations,
-)
+from skem.estimators._training import Iteration, MixtureEstimator, Training, seeds
 
 
 def _expect_columns(block: int, columns: Any, n_features: int) -> None:
     expect(f"block_indices_.{block}", columns, (None,), "integer", least=0, most=n_features - 1)
 
 
-class SharedKernelClassifier(
-    ConvergenceMixin, SavedMixin, CallbackSupportMixin, ClassifierMixin, BaseEstimator
-):
+class SharedKernelClassifier(ClassifierMixin, MixtureEstimator):
     """Classifier with one shared-kernel mixture per feature block."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -104,7 +94,6 @@ class SharedKernelClassifier(
     arrangement: str | Sequence[Sequence[int]] = "sequential"
     covariance_type = "full"
     variance_floor = 0.0
-    early_stopping = False
 
     _OPTIONS: ClassVar[dict[str, Any]] = SHARED_KERNEL
 
@@ -160,7 +149,6 @@ class SharedKernelClassifier(
                 raise ValueError(f"options of {owner} has no {name!r}; it may hold {', '.join(known)}")
         validate_parameter_constraints(self._parameter_constraints, options, caller_name=f"{owner}(options)")
 
-    _fitted: FittedMixture
     _active_rows = ACTIVE_ROWS  # 0 for exact iterations, to measure what active sets save
     _device_attribute = "priors_"
 
@@ -181,8 +169,9 @@ class SharedKernelClassifier(
               values, in float64 (Ghahramani and Jordan 1994). Values must be missing at random.
             - A ``numpy.memmap`` is read chunk by chunk.
             - Dask collections stay on their workers, and ``skem.datasets.ParquetRows`` are read one row group at a time.
-              ``DiscriminativePSKEMClassifier`` takes neither.
             - Arrays of other libraries stay on their device under scikit-learn's ``array_api_dispatch``, as do fitted arrays.
+
+            ``DiscriminativePSKEMClassifier`` takes NumPy arrays only.
         y : array-like of shape (n_samples,)
             Class labels, of at least two classes. For Dask collections and files, a column of theirs or an array.
         sample_weight : array-like of shape (n_samples,), optional
@@ -204,9 +193,9 @@ class SharedKernelClassifier(
         self._validate_params()
         refuse_foreign(self.init_params, X)
         with fitting(self, self._max_iterations(), X, y, sample_weight) as progress:
-            with closing(self._iterations(X, y, sample_weight, progress)) as iterations:
-                for _ in iterations:
-                    pass
+            training = self._prepare(X, y, sample_weight)
+            for _ in self._train(training, progress):
+                pass
             move_to_device_of(self, X)
         return self
 
@@ -229,12 +218,11 @@ class SharedKernelClassifier(
         """
         refuse_device(self, X)
         self._validate_params()
-        yield from self._iterations(X, y, sample_weight, Unobserved(), eager=True)
+        training = self._prepare(X, y, sample_weight)
+        yield from self._train(training, Unobserved(), eager=True)
 
-    def _iterations(
-        self, X: Any, y: Any, sample_weight: Any, progress: Progress | Unobserved, *, eager: bool = False
-    ) -> Generator[SharedKernelClassifier, bool | None, None]:
-        """Train; yield the estimator after each iteration, which has to be fitted then if ``eager``."""
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        """Check the samples; choose classes, priors, feature blocks, units and components."""
         random_states = [np.random.RandomState(seed) for seed in seeds(self.random_state, self._n_init() - 1)]
         random_states.insert(0, check_random_state(self.random_state))
         samples = training_samples(self, X, y, sample_weight, labelled=True)
@@ -264,59 +252,29 @@ class SharedKernelClassifier(
             )
         if isinstance(samples, TrainingSamples):
             samples = samples.known_in_each_class()
-        training = Training.of(self, samples, columns, held_out, continued=previous is not None)
-        components = allocate(self, training.parts, columns, previous)
-        training = replace(training, log_sharing=components.log_sharing, active_rows=self._active_rows)
+        training = Training.of(
+            self, samples, columns, held_out, continued=previous is not None, random_states=random_states
+        )
+        K, groups, log_sharing, given = allocate(self, training.parts, columns, previous)
         for name in ("groups_", "validation_scores_", "best_validation_score_"):
             self.__dict__.pop(name, None)
-        self.n_blocks_, self.n_components_ = len(columns), components.number
-        if components.groups is not None:
-            self.groups_ = components.groups
+        self.n_blocks_, self.n_components_ = len(columns), K
+        if groups is not None:
+            self.groups_ = groups
         if previous is None:
             self._fitted_with = self._structure() | {"n_components": self._requested_components()}
-        generators, stopped = iter(random_states), False
+        return replace(training, log_sharing=log_sharing, active_rows=self._active_rows, given=given)
 
-        def initialise() -> list[Mixture]:
-            return initial_mixtures(self, training, components, next(generators))
-
-        if self._runs_em():
-            stopped = yield from training_iterations(self, training, initialise, progress, eager=eager)
-        yield from self._train_further(training, random_states[0], progress, stopped)
-
-    def _runs_em(self) -> bool:
-        return True
-
-    def _train_further(
-        self,
-        training: Training,
-        random_state: np.random.RandomState,
-        progress: Progress | Unobserved,
-        stopped: bool,
-    ) -> Iterator[Any]:
-        """Train after EM, unless it was ``stopped``; yield the estimator after each iteration."""
-        return iter(())
+    def _initial(self, training: Training, random_state: np.random.RandomState) -> list[Mixture]:
+        return initial_mixtures(self, training, random_state)
 
     def _store(self, training: Training, iteration: Iteration) -> None:
-        """Set the fitted attributes; they are replaced after each iteration, never changed in place."""
-        self._fitted = training.fitted(iteration.mixtures)
-        self.log_likelihood_ = np.array(iteration.log_likelihood)
-        self.objective_ = np.array(iteration.objective)
-        self.n_iter_ = self.best_iter_ = len(iteration.objective)
-        self._converged, self.dtype_used_ = iteration.converged, iteration.dtype
+        super()._store(training, iteration)
+        self.best_iter_ = self.n_iter_
 
     def _holds_out(self, codes: np.ndarray) -> bool:
         """True if some of the samples, of these classes, are held out."""
         return self.early_stopping
-
-    def _is_continued(self) -> bool:
-        return self.warm_start and hasattr(self, "_fitted")
-
-    def _n_init(self) -> int:
-        """Number of initialisations: given arrays, and the last fit, are one."""
-        return self.n_init if isinstance(self.init_params, str) and not self._is_continued() else 1
-
-    def _max_iterations(self) -> int:
-        return self._n_init() * self.max_iter
 
     def _structure(self) -> dict[str, str]:
         """The parameters that a warm start cannot change."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -12,7 +11,6 @@ import numpy as np
 from skem.engine import sharing, starts
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.given_start import checked_init, checked_means
-from skem.engine.missing_em import filled
 from skem.engine.parameters import Mixture
 from skem.engine.parts import Parts
 from skem.engine.rows import Rows
@@ -26,28 +24,6 @@ INITIALISATIONS = tuple(starts.INITIALISATIONS)
 """Every name that ``init_params`` may be; each class offers some of them."""
 
 
-@dataclass(frozen=True, eq=False)
-class Components:
-    """The components of each feature block.
-
-    Attributes
-    ----------
-    number : int
-        K.
-    groups : list of ndarray of int, or None
-        Components of each class; None for equal groups, if an initialisation by class needs any.
-    log_sharing : ndarray of shape (K, L), or None
-        log lambda of each component in each class.
-    given : sequence of Mixture, or None
-        Initial parameters of each block in input units, if they are not drawn from samples.
-    """
-
-    number: int
-    groups: list[np.ndarray] | None = None
-    log_sharing: np.ndarray | None = None
-    given: Sequence[Mixture] | None = None
-
-
 def numbers_per_class(model: Any, classes: np.ndarray) -> list[int] | None:
     """Number of components of each class, if ``n_components`` has one for each."""
     if model.n_components is None or isinstance(model.n_components, (int, Integral)):
@@ -57,7 +33,7 @@ def numbers_per_class(model: Any, classes: np.ndarray) -> list[int] | None:
 
 def allocate(
     model: Any, parts: Parts, columns: Sequence[np.ndarray], previous: FittedMixture | None
-) -> Components:
+) -> tuple[int, list[np.ndarray] | None, np.ndarray | None, Sequence[Mixture] | None]:
     """Decide how many components there are and which class each is reserved for.
 
     Parameters
@@ -70,6 +46,17 @@ def allocate(
         Features of each block.
     previous : FittedMixture or None
         The last fit, if a warm start continues it.
+
+    Returns
+    -------
+    K : int
+        Number of components of each feature block.
+    groups : list of ndarray of int, or None
+        Components of each class; None for equal groups, if an initialisation by class needs any.
+    log_sharing : ndarray of shape (K, L), or None
+        log lambda of each component in each class.
+    given : sequence of Mixture, or None
+        Initial parameters of each block in input units, if they are not drawn from samples.
 
     Raises
     ------
@@ -109,7 +96,7 @@ def allocate(
         raise ValueError("n_components has a number for each class, and so have groups: give one of the two")
     if model._option("sharing") is None:
         _refuse_without_sharing(model, numbers)
-        return Components(K, groups, None, given)
+        return K, groups, None, given
     lambdas = sharing.check_lambdas(model._option("sharing"), L)
     if model._option("groups") is not None:
         named = model.n_components is not None or not isinstance(model.init_params, str)
@@ -117,7 +104,7 @@ def allocate(
         K = sum(map(len, groups))
     elif groups is None:
         groups = sharing.equal_groups(K, L)
-    return Components(K, groups, sharing.log_sharing(lambdas, groups), given)
+    return K, groups, sharing.log_sharing(lambdas, groups), given
 
 
 def _is_by_class(model: Any) -> bool:
@@ -176,34 +163,26 @@ def _n_distinct(rows: Rows, code: int, most: int) -> int:
     return n
 
 
-def initial_mixtures(
-    model: Any, training: Training, components: Components, random_state: np.random.RandomState
-) -> list[Mixture]:
+def initial_mixtures(model: Any, training: Training, random_state: np.random.RandomState) -> list[Mixture]:
     """Initial parameters of each block in the engine's units: those given, or drawn from the samples."""
-    if components.given is not None:
-        mixtures = [training.to_engine(mixture, r) for r, mixture in enumerate(components.given)]
+    if training.given is not None:
+        mixtures = training.to_engine(training.given)
     else:
-        mixtures = [
-            _drawn(model, training, components, columns, random_state) for columns in training.columns
-        ]
-    if components.log_sharing is None:
+        mixtures = [_drawn(model, training, columns, random_state) for columns in training.columns]
+    if training.log_sharing is None:
         return mixtures
     return [
         sharing.zero_excluded_weights(
-            mixture, components.log_sharing, model.classes_, refill=training.continued
+            mixture, training.log_sharing, model.classes_, refill=training.continued
         )
         for mixture in mixtures
     ]
 
 
 def _drawn(
-    model: Any,
-    training: Training,
-    components: Components,
-    columns: np.ndarray,
-    random_state: np.random.RandomState,
+    model: Any, training: Training, columns: np.ndarray, random_state: np.random.RandomState
 ) -> Mixture:
-    units, whole, shared = training.units, training.parts.whole, model._option("sharing") is not None
+    units, groups = training.units, getattr(model, "groups_", None)
     if isinstance(model.init_params, str):
         start = starts.INITIALISATIONS[model.init_params]
     else:
@@ -213,9 +192,9 @@ def _drawn(
     with Workers(model.n_jobs) as workers:
         mixture = start(
             starts.Request(
-                rows=filled(whole) if training.incomplete else whole,
+                rows=training.rows,
                 columns=columns,
-                n_components=components.number,
+                n_components=model.n_components_,
                 covariance_type=training.covariance_type,
                 spread=model._option("init_spread") / unit,
                 width=model._option("init_scale") / unit,
@@ -227,10 +206,10 @@ def _drawn(
                 or model.init_params == "k-means++",
                 random_state=random_state,
                 workers=workers,
-                groups=components.groups,
+                groups=groups,
                 labels=model.classes_.tolist(),
             )
         )
-    if shared and components.groups is not None and start.by_class:
-        return sharing.pool_class_weights(mixture, components.groups)
+    if training.log_sharing is not None and groups is not None and start.by_class:
+        return sharing.pool_class_weights(mixture, groups)
     return mixture

@@ -13,7 +13,7 @@ from skem.engine.clusters import mixture_of_clusters
 from skem.engine.given_start import checked_init, checked_labels, checked_means, raise_if_any_empty
 from skem.engine.kmeans import assign, lloyd
 from skem.engine.parameters import Mixture
-from skem.engine.rows import Features, Rows
+from skem.engine.rows import Features
 from skem.engine.samples import Samples
 from skem.engine.seeds import SEEDS
 from skem.engine.threads import Workers
@@ -47,37 +47,19 @@ def given_labels(model: Any, X: Any, sample_weight: ArrayLike | None) -> np.ndar
     return labels
 
 
-def initial_mixture(
-    model: Any,
-    training: Training,
-    rows: Rows | None,
-    random_state: np.random.RandomState,
-    labels: np.ndarray | None,
-) -> Mixture:
-    """Initial parameters in the engine's units: given by ``init_params``, or drawn from samples.
-
-    Parameters
-    ----------
-    model : GaussianMixture
-    training : Training
-    rows : Rows or None
-        Samples without missing values; None if ``init_params`` holds all parameters.
-    random_state : RandomState
-    labels : ndarray of int, shape (n,), or None
-        Component of each sample, if ``init_params`` holds labels.
-    """
+def initial_mixture(model: Any, training: Training, random_state: np.random.RandomState) -> Mixture:
+    """Initial parameters in the engine's units: given by ``init_params``, or drawn from samples."""
     units, covariance_type, K = training.units, training.covariance_type, model.n_components
-    columns, init = training.columns[0], to_numpy(model.init_params)
+    columns, init, labels, means = training.columns[0], to_numpy(model.init_params), training.labels, None
     if isinstance(init, tuple):
         sizes = K, len(columns), None
         given = checked_init(init, block=0, n_blocks=1, sizes=sizes, covariance_type=covariance_type)
         return units.to_engine(given, columns, covariance_type)
-    assert rows is not None
     with Workers(model.n_jobs) as workers:
         if init == "sample":
             return starts.INITIALISATIONS["sample"](
                 starts.Request(
-                    rows=rows,
+                    rows=training.rows,
                     columns=columns,
                     n_components=K,
                     covariance_type=covariance_type,
@@ -86,13 +68,9 @@ def initial_mixture(
                     ridge=training.ridge,
                 )
             )
-        samples = Samples.of(rows, workers)
-        means = (
-            checked_means(init["means"], K, len(columns))
-            if isinstance(init, dict) and labels is None
-            else None
-        )
+        samples = Samples.of(training.rows, workers)
         if labels is None:
+            means = checked_means(init["means"], K, len(columns)) if isinstance(init, dict) else None
             labels = _clusters(model, samples, means, random_state)
         start = mixture_of_clusters(samples, labels, K, covariance_type, training.ridge)
     return start if means is None else replace(start, means=(means - units.shift) / units.scale)

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from skem.engine.device import Device
 from skem.engine.device_em import DeviceParts
+from skem.engine.missing_em import IncompleteParts
 from skem.engine.parts import PartsInMemory, slices, tree
 from skem.engine.rows import Features
 from skem.estimators._array_api import device_of, raise_missing_on, to_numpy
@@ -114,7 +115,9 @@ class TrainingSamples:
     def parts(self, shift: np.ndarray, scale: np.ndarray) -> PartsInMemory:
         """The samples as the engine reads them, on the host or on the device."""
         data = self.X, self.codes if len(self.classes) else None, self.weights, shift, scale
-        return PartsInMemory(*data) if self.device is None else DeviceParts(self.device, *data)
+        if self.device is not None:
+            return DeviceParts(self.device, *data)
+        return IncompleteParts(*data) if self.incomplete else PartsInMemory(*data)
 
     def split(
         self, fraction: float, random_state: np.random.RandomState

@@ -1,30 +1,30 @@
-"""The loop that trains: for each initialisation, for each iteration of EM on all feature blocks.
-
-Callbacks, early stopping and ``fit_iterations`` observe it.
-"""
+"""The base class of estimators that EM trains: for each initialisation, for each iteration of EM on all feature blocks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from skem.engine import em, missing_em
+from skem.engine import em
 from skem.engine.covariances import COVARIANCE_TYPES, CovarianceType
 from skem.engine.given_start import raise_unless_finite
+from skem.engine.missing_em import filled
 from skem.engine.parameters import Mixture
 from skem.engine.parts import Parts
 from skem.engine.problem import ACTIVE_ROWS, Problem
-from skem.engine.rows import Features
+from skem.engine.rows import Features, Rows
 from skem.engine.threads import Workers, single_threaded
 from skem.engine.warn import warn
-from skem.estimators._callbacks import Progress, Unobserved
+from skem.estimators._callbacks import CallbackSupportMixin, Progress, Unobserved
+from skem.estimators._files import SavedMixin
 from skem.estimators._fitted import FittedMixture
 from skem.estimators._regularisation import effective_ridge
 from skem.estimators._samples import HeldOutSamples, TrainingSamples
@@ -73,7 +73,7 @@ class Iteration(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """Everything that iterations of EM need except the initialisation.
+    """What a fit needs, from the checked samples and the parameters of the estimator.
 
     Attributes
     ----------
@@ -85,20 +85,22 @@ class Training:
     covariance_type : CovarianceType
     ridge, variance_floor : float
         Constraints in the engine's units.
-    max_iter : int
-    tol : float
-        Least gain of the objective in an iteration, in nats per sample; an iteration with less is the last. Zero never stops.
-    n_jobs : int or None
     log_sharing : ndarray of shape (K, L), optional
+        See ``Problem``.
+    active_rows : float
         See ``Problem``.
     continued : bool
         True if the initialisation is the last fit: the first iteration then has to improve on its objective by ``tol``.
     incomplete : bool
         True if values are missing.
-    active_rows : float
-        See ``Problem``.
     held_out : HeldOutSamples or None
         Samples that select an iteration.
+    random_states : sequence of RandomState
+        Source of randomness of each initialisation.
+    given : sequence of Mixture, or None
+        Initial parameters of each block in input units, if they are not drawn from samples.
+    labels : ndarray of int, shape (n,), or None
+        Component of each sample, if ``init_params`` holds labels.
     """
 
     parts: Parts
@@ -107,14 +109,14 @@ class Training:
     covariance_type: CovarianceType
     ridge: float
     variance_floor: float
-    max_iter: int
-    tol: float
-    n_jobs: int | None
     log_sharing: np.ndarray | None = None
+    active_rows: float = ACTIVE_ROWS
     continued: bool = False
     incomplete: bool = False
-    active_rows: float = ACTIVE_ROWS
     held_out: HeldOutSamples | None = None
+    random_states: Sequence[np.random.RandomState] = ()
+    given: Sequence[Mixture] | None = None
+    labels: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -123,38 +125,27 @@ class Training:
         samples: TrainingSamples | OutOfCoreSamples,
         columns: Sequence[np.ndarray],
         held_out: TrainingSamples | None = None,
-        *,
-        continued: bool,
+        **others: Any,
     ) -> Self:
         """Choose units and regularisation by the training samples and the parameters of a model."""
         limits = samples.limits() if model.standardize == "robust" else None
         samples = samples.winsorised(limits)
         units = replace(Units.of_samples(samples, bool(model.standardize), model.reg_covar), limits=limits)
-        parts, covariance_type = (
-            samples.parts(units.shift, units.scale),
-            COVARIANCE_TYPES[model.covariance_type],
-        )
-        ridge = units.ridge(model.reg_covar)
+        parts = samples.parts(units.shift, units.scale)
+        covariance_type, ridge = COVARIANCE_TYPES[model.covariance_type], units.ridge(model.reg_covar)
         if not samples.incomplete:
             ridge = effective_ridge(model, parts, columns, units, covariance_type)
-        scored = None
+        floor = model.variance_floor * units.mean_variance
         if held_out is not None:
             features = Features(winsorised(held_out.X, limits), None, units.shift, units.scale, keep=True)
-            scored = HeldOutSamples(features, held_out.codes, held_out.weights)
-        return cls(
-            parts,
-            columns,
-            units,
-            covariance_type,
-            ridge,
-            model.variance_floor * units.mean_variance,
-            max_iter=model.max_iter,
-            tol=model.tol,
-            n_jobs=model.n_jobs,
-            continued=continued,
-            incomplete=samples.incomplete,
-            held_out=scored,
-        )
+            others["held_out"] = HeldOutSamples(features, held_out.codes, held_out.weights)
+        others["incomplete"] = samples.incomplete
+        return cls(parts, columns, units, covariance_type, ridge, floor, **others)
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The samples that initialisations draw from, without missing values."""
+        return filled(self.parts.whole) if self.incomplete else self.parts.whole
 
     def problem(self, block: int, start: Mixture, workers: Workers) -> Problem:
         """The engine's problem of one block."""
@@ -170,39 +161,41 @@ class Training:
             active_rows=self.active_rows,
         )
 
-    def to_engine(self, mixture: Mixture, block: int = 0) -> Mixture:
-        """Initial parameters of one block, from input units."""
-        return self.units.to_engine(mixture, self.columns[block], self.covariance_type)
+    def to_engine(self, mixtures: Sequence[Mixture]) -> list[Mixture]:
+        """Initial parameters of each block, from input units."""
+        return [
+            self.units.to_engine(mixture, columns, self.covariance_type)
+            for mixture, columns in zip(mixtures, self.columns, strict=True)
+        ]
 
     def fitted(self, mixtures: Sequence[Mixture]) -> FittedMixture:
         """The fitted model with these parameters, which are in the engine's units."""
         return FittedMixture.of_engine(mixtures, self.columns, self.units, self.covariance_type)
 
-    def iterations(self, start: Sequence[Mixture], workers: Workers) -> Iterator[Iteration]:
-        """Yield the result of each iteration from an initialisation, a mixture per block in the engine's units."""
-        em_iterations = missing_em.iterations if self.incomplete else em.iterations
-        blocks = [
-            em_iterations(self.problem(r, mixture, workers), self.max_iter) for r, mixture in enumerate(start)
-        ]
+    def iterations(
+        self, start: Sequence[Mixture], workers: Workers, max_iter: int, tol: float
+    ) -> Iterator[Iteration]:
+        """Yield the result of each iteration from an initialisation, a mixture per block in the engine's units.
+
+        An iteration that gains less than ``tol``, in nats per sample, is the last one; zero never stops.
+        """
+        blocks = [em.iterations(self.problem(r, each, workers), max_iter) for r, each in enumerate(start)]
         log_volume = sum(map(self.units.log_volume, self.columns))
         log_likelihood: list[float] = []
         objective: list[float] = []
-        for iteration in range(1, self.max_iter + 1):
+        converged, before = None, -np.inf
+        while not converged and len(objective) < max_iter:
             with single_threaded():
-                states = [next(block) for block in blocks]
-            if iteration == 1:
-                before = -np.inf
-                if self.continued:
-                    before = sum([state.first_objective for state in states]) - log_volume
+                states = list(map(next, blocks))
+            if self.continued and not objective:
+                before = sum([state.first_objective for state in states]) - log_volume
             log_likelihood.append(sum([state.log_likelihood for state in states]) - log_volume)
             objective.append(sum([state.objective for state in states]) - log_volume)
             raise_unless_finite(objective[-1])
-            converged = objective[-1] - before < self.tol if self.tol else None
+            converged = objective[-1] - before < tol if tol else None
             before = objective[-1]
-            last = bool(converged) or iteration == self.max_iter
+            last = bool(converged) or len(objective) == max_iter
             yield Iteration(states, log_likelihood, objective, converged, last)
-            if last:
-                return
 
 
 class Selection:
@@ -241,84 +234,10 @@ def exceeds(objective: float, best: float) -> bool:
     return objective > best + 1e-9 * (1 + abs(best))
 
 
-def training_iterations(
-    model: Any,
-    training: Training,
-    initialise: Callable[[], Sequence[Mixture]],
-    progress: Progress | Unobserved,
-    *,
-    eager: bool = False,
-) -> Generator[Any, bool | None, bool]:
-    """Train a model by EM; yield it after each iteration.
-
-    Parameters
-    ----------
-    model : estimator
-        Its ``_n_init()`` is the number of initialisations, and ``_store(training, iteration)`` sets its fitted attributes.
-    training : Training
-    initialise : callable
-        Returns an initialisation, a mixture per block in the engine's units.
-    progress : Progress or Unobserved
-        Reports each iteration to callbacks.
-    eager : bool
-        True if the model has to be fitted at each ``yield``.
-
-    Returns
-    -------
-    bool
-        True if a callback, or the caller by sending True, ended the fit. The model is that of the best initialisation.
-    """
-    best_value, best, stop, selection = -np.inf, None, False, None
-    held_out = training.held_out
-    with Workers(training.n_jobs) as workers:
-        for number in range(1, model._n_init() + 1):
-            with single_threaded():
-                start = initialise()
-            if held_out is not None and model.early_stopping:
-                selection = Selection(model, partial(held_out.accuracy, model), ("_fitted", "best_iter_"))
-            iterations = training.iterations(start, workers)
-            finished = False
-            while not (finished or stop):
-                with progress.task() as task:
-                    iteration = next(iterations)
-                    finished = iteration.last
-                    if finished or eager or selection or progress.observed:
-                        model._store(training, iteration)
-                    if selection is not None:
-                        if selection.add():
-                            finished = True
-                            model._converged = True if training.tol else None
-                        model.validation_scores_ = list(selection.scores)
-                        model.best_validation_score_ = selection.best_score
-                if getattr(model, "verbose", False):
-                    print(
-                        f"initialisation {number}, iteration {len(iteration.objective)}: "
-                        f"objective {iteration.objective[-1]:.6f} nats per sample"
-                    )
-                stop = bool((yield model)) or task.stop
-            value = iteration.objective[-1]
-            if held_out is not None and selection is not None:
-                selection.restore_best()
-                value = -held_out.log_loss(model)
-            if best is None or exceeds(value, best_value):
-                best_value, best, n_singular = value, vars(model).copy(), iteration.n_singular
-            if stop:
-                break
-    assert best is not None
-    vars(model).update(best)
-    warn_if_singular(model, n_singular)
-    if not stop:
-        warn_unless_converged(model)
-    return stop
-
-
-# Convergence and warnings
-
-
 class ConvergenceMixin:
-    """``converged_`` of an estimator with a ``tol``; None in ``_converged`` is a fit without a criterion."""
+    """``converged_`` of an estimator with a ``tol``."""
 
-    _converged: bool | None = None
+    _converged: bool | None = None  # None is a fit without a criterion
 
     @property
     def converged_(self) -> bool:
@@ -332,6 +251,94 @@ class ConvergenceMixin:
 
     def _take_converged(self, state: dict[str, Any]) -> None:
         self._converged = take(state, "converged_", kind="boolean") if "converged_" in state else None
+
+
+class MixtureEstimator(ConvergenceMixin, SavedMixin, CallbackSupportMixin, BaseEstimator):
+    """Estimator that EM trains; a subclass has ``_prepare``, which checks and returns a `Training`, and ``_initial``."""
+
+    # Parameters that not all of the estimators have.
+    early_stopping = False
+    verbose = False
+
+    _fitted: FittedMixture
+
+    def _is_continued(self) -> bool:
+        return self.warm_start and hasattr(self, "_fitted")
+
+    def _n_init(self) -> int:
+        """Number of initialisations: given arrays, and the last fit, are one."""
+        return self.n_init if isinstance(self.init_params, str) and not self._is_continued() else 1
+
+    def _max_iterations(self) -> int:
+        return self._n_init() * self.max_iter
+
+    def _initial(self, training: Training, random_state: np.random.RandomState) -> list[Mixture]:
+        """An initialisation, a mixture per block in the engine's units."""
+        raise NotImplementedError
+
+    def _store(self, training: Training, iteration: Iteration) -> None:
+        """Set the fitted attributes; they are replaced after each iteration, never changed in place."""
+        self._fitted = training.fitted(iteration.mixtures)
+        self.log_likelihood_ = np.array(iteration.log_likelihood)
+        self.objective_ = np.array(iteration.objective)
+        self.n_iter_ = len(iteration.objective)
+        self._converged, self.dtype_used_ = iteration.converged, iteration.dtype
+
+    def _train(
+        self, training: Training, progress: Progress | Unobserved, *, eager: bool = False
+    ) -> Generator[Self, bool | None, bool]:
+        """Train by EM; yield the estimator after each iteration, which has to be fitted then if ``eager``.
+
+        Returns
+        -------
+        bool
+            True if a callback, or the caller by sending True, ended the fit. The estimator is that of the best initialisation.
+        """
+        best_value, best, stop, selection = -np.inf, None, False, None
+        held_out = training.held_out
+        with Workers(self.n_jobs) as workers:
+            for number, random_state in enumerate(training.random_states, 1):
+                with single_threaded():
+                    start = self._initial(training, random_state)
+                if held_out is not None and self.early_stopping:
+                    selection = Selection(self, partial(held_out.accuracy, self), ("_fitted", "best_iter_"))
+                iterations = training.iterations(start, workers, self.max_iter, self.tol)
+                finished = False
+                while not (finished or stop):
+                    with progress.task() as task:
+                        iteration = next(iterations)
+                        finished = iteration.last
+                        if finished or eager or selection or progress.observed:
+                            self._store(training, iteration)
+                        if selection is not None:
+                            if selection.add():
+                                finished = True
+                                self._converged = True if self.tol else None
+                            self.validation_scores_ = list(selection.scores)
+                            self.best_validation_score_ = selection.best_score
+                    if self.verbose:
+                        print(
+                            f"initialisation {number}, iteration {len(iteration.objective)}: "
+                            f"objective {iteration.objective[-1]:.6f} nats per sample"
+                        )
+                    stop = bool((yield self)) or task.stop
+                value = iteration.objective[-1]
+                if held_out is not None and selection is not None:
+                    selection.restore_best()
+                    value = -held_out.log_loss(self)
+                if best is None or exceeds(value, best_value):
+                    best_value, best, n_singular = value, vars(self).copy(), iteration.n_singular
+                if stop:
+                    break
+        assert best is not None
+        self.__dict__.update(best)
+        warn_if_singular(self, n_singular)
+        if not stop:
+            warn_unless_converged(self)
+        return stop
+
+
+# Warnings
 
 
 def warn_if_singular(model: Any, n_singular: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -144,7 +144,9 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     The logits of training are log p(x|c) / T + log p(c): a rare class begins with a low probability, and its samples have large
     gradients. Predictions divide log p(c) by T as well, so that the initial temperature changes no decision.
 
-    Training requires NumPy arrays: arrays on a GPU, Dask collections and files raise errors. EM and temperature use samples
+    Training requires NumPy arrays: arrays on a GPU, Dask collections and files raise errors. EM, discriminative training and
+    temperature use ``sample_weight``; the prior of the temperature and the background count samples, whatever their weights. A class
+    with a prior of zero raises an error. EM and temperature use samples
     with missing values. Discriminative training uses complete samples. In a class that has none, each missing
     value is taken from some sample of any class.
 
@@ -232,42 +234,15 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         tags.array_api_support = False
         return tags
 
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> DiscriminativePSKEMClassifier:
-        """Train by supervised EM, then discriminatively.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            As for ``PSKEMClassifier``, but NumPy arrays only. Discriminative training leaves out samples with missing
-            values (NaN).
-        y : array-like of shape (n_samples,)
-            Class labels, of at least two classes.
-        sample_weight : array-like of shape (n_samples,), optional
-            As for ``PSKEMClassifier``. EM, discriminative training and temperature use them. The prior of the temperature and
-            the background count samples, whatever their weights.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        TypeError
-            Arrays on a device, Dask collections or files.
-        ValueError
-            A class with a prior of zero, in addition to the errors of ``PSKEMClassifier``.
-        """
-        refuse_out_of_core(self, X)
-        if device_of(X) is not None:
-            raise TypeError(f"{type(self).__name__} is computed in NumPy alone: give a NumPy array")
-        super().fit(X, y, sample_weight)
-        return self
-
     # Training
 
     _generative: FittedMixture
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        refuse_out_of_core(self, X)
+        if device_of(X) is not None:
+            raise TypeError(f"{type(self).__name__} is computed in NumPy alone: give a NumPy array")
+        return super()._prepare(X, y, sample_weight)
 
     def _trains_discriminatively(self) -> bool:
         return self.discriminative_iter > 0 and self.strength != np.inf
@@ -325,21 +300,20 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         self.n_discriminative_iter_ = self.best_discriminative_iter_ = 0
         self.conditional_log_likelihood_ = np.empty(0)
 
-    def _train_further(
-        self,
-        training: Training,
-        random_state: np.random.RandomState,
-        progress: Progress | Unobserved,
-        stopped: bool,
-    ) -> Iterator[Any]:
+    def _train(
+        self, training: Training, progress: Progress | Unobserved, *, eager: bool = False
+    ) -> Generator[Any, bool | None, bool]:
+        stopped = False
         if self._runs_em():
+            stopped = yield from super()._train(training, progress, eager=eager)
             self._generative = self._fitted  # of the best iteration
         else:  # The training samples, and with them the units, may be others.
             self._fitted = replace(self._fitted, units=training.units)
             self._generative = replace(self._generative, units=training.units)
         fit_temperature(self, training)
         if not stopped:
-            yield from train_discriminatively(self, training, random_state, progress)
+            yield from train_discriminatively(self, training, training.random_states[0], progress)
+        return stopped
 
     @property
     def generative_blocks_(self) -> tuple[Mixture, ...]:

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from skem.engine.masked import with_nan
 from skem.engine.threads import Workers
 from skem.estimators._calibration import fitted_temperature, tempered
-from skem.estimators._callbacks import Progress, Unobserved
+from skem.estimators._callbacks import Progress
 from skem.estimators._checking import integers, refuse_out_of_core
 from skem.estimators._discriminative import UNGUARDED_BACKGROUND
 from skem.estimators._held_out import Data, collecting, held_out_splits, none_fitted, quiet
@@ -351,10 +351,7 @@ class _Paths:
             data = self._data(params["scaling"])
             options = self.estimator.options
             models = [clone(self.estimator).set_params(**of_classifier(params, options)) for _ in data]
-            runs = [
-                model._iterations(*train, Unobserved(), eager=True)
-                for model, (train, _) in zip(models, data, strict=True)
-            ]
+            runs = [model.fit_iterations(*train) for model, (train, _) in zip(models, data, strict=True)]
             path = _Path(params, models, runs)
             self._train(path)
             self._follow(path, best, grows)

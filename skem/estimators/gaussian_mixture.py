@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from contextlib import closing
+from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -11,11 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from skem.engine import em, missing_em, stepwise
+from skem.engine import em, stepwise
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.device import DeviceFeatures
 from skem.engine.given_start import checked_mixture
@@ -33,14 +32,7 @@ from skem.estimators._array_api import (
     refuse_foreign,
     to_numpy,
 )
-from skem.estimators._callbacks import (
-    CallbackSupportMixin,
-    Progress,
-    Unobserved,
-    all_or_nothing,
-    fitting,
-    with_callbacks,
-)
+from skem.estimators._callbacks import all_or_nothing, fitting, with_callbacks
 from skem.estimators._checking import (
     LARGEST_VARIANCE,
     check_features,
@@ -51,7 +43,7 @@ from skem.estimators._checking import (
     numbers,
     total_weight,
 )
-from skem.estimators._files import File, SavedMixin, read_model, reading
+from skem.estimators._files import File, read_model, reading
 from skem.estimators._fitted import FittedMixture, checked_assignment, possible, require_fitted
 from skem.estimators._methods import computed_on_host, per_sample
 from skem.estimators._metrics import METRICS
@@ -59,12 +51,7 @@ from skem.estimators._mixture_initialisation import CLUSTERINGS, given_labels, i
 from skem.estimators._samples import TrainingSamples, training_samples
 from skem.estimators._sklearn import StrOptions
 from skem.estimators._state import attributes_of, take, take_features
-from skem.estimators._training import (
-    ConvergenceMixin,
-    Iteration,
-    Training,
-    training_iterations,
-)
+from skem.estimators._training import Iteration, MixtureEstimator, Training
 from skem.estimators._units import common_scale
 
 if TYPE_CHECKING:
@@ -74,7 +61,7 @@ LEARNING_DECAY = 0.7
 """Exponent of the decay of shares in ``partial_fit``: below one, early batches are forgotten (Cappe and Moulines 2009)."""
 
 
-class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, DensityMixin, BaseEstimator):
+class GaussianMixture(DensityMixin, MixtureEstimator):
     """Gaussian mixture density p(x) = sum_k pi_k N(x; mu_k, P_k), trained by EM.
 
     It fits the model of scikit-learn's ``GaussianMixture``, several times faster. Results do not depend on the number of
@@ -256,7 +243,6 @@ class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Densit
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    _fitted: FittedMixture
     _device_attribute = "means_"
 
     @with_callbacks
@@ -289,25 +275,23 @@ class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Densit
         """
         self._validate_params()
         refuse_foreign(self.init_params, X)
-        with fitting(self, self._n_init() * self.max_iter, X, sample_weight=sample_weight) as progress:
-            with closing(self._iterations(X, sample_weight, progress)) as iterations:
-                for _ in iterations:
+        with fitting(self, self._max_iterations(), X, sample_weight=sample_weight) as progress:
+            training = self._prepare(X, sample_weight)
+            if self.max_iter:
+                for _ in self._train(training, progress):
                     pass
+            else:
+                start = self._initial(training, training.random_states[0])[0]
+                state = em.State(0, start, np.nan, np.nan, FLOAT64, np.nan)
+                self._store(training, Iteration([state], [], [], None, True))
+            self.n_samples_seen_ = training.parts.n_samples
+            self.__dict__.pop("_in_batches", None)
             move_to_device_of(self, X)
         return self
 
-    def _n_init(self) -> int:
-        """Number of initialisations: given arrays, and the last fit, are one."""
-        return self.n_init if isinstance(self.init_params, str) and not self._is_continued() else 1
-
-    def _is_continued(self) -> bool:
-        return self.warm_start and hasattr(self, "_fitted")
-
-    def _iterations(
-        self, X: Any, sample_weight: Any, progress: Progress | Unobserved
-    ) -> Generator[GaussianMixture, bool | None, None]:
-        """Train; yield after each iteration."""
-        previous, labels, rows = self._fitted if self._is_continued() else None, None, None
+    def _prepare(self, X: Any, sample_weight: Any) -> Training:
+        """Check the samples; choose units and regularisation."""
+        previous, labels = self._fitted if self._is_continued() else None, None
         samples = training_samples(self, X, None, sample_weight, labelled=False)
         if samples.n_samples < self.n_components:
             raise ValueError(
@@ -319,40 +303,29 @@ class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Densit
         else:
             in_memory = isinstance(samples, TrainingSamples)
             labels = given_labels(self, X if in_memory else None, sample_weight)
-        random_state = check_random_state(self.random_state)
-        training = self._prepare(samples, continued=previous is not None)
-        if previous is None and not isinstance(self.init_params, tuple):
-            rows = training.parts.whole
-            rows = missing_em.filled(rows) if training.incomplete else rows
+        return self._training(
+            samples,
+            continued=previous is not None,
+            given=None if previous is None else previous.mixtures,
+            labels=labels,
+            random_states=[check_random_state(self.random_state)] * self._n_init(),
+        )
 
-        def initialise() -> list[Mixture]:
-            if previous is not None:
-                return [training.to_engine(previous.mixtures[0])]
-            return [initial_mixture(self, training, rows, random_state, labels)]
-
-        if self.max_iter:
-            yield from training_iterations(self, training, initialise, progress)
-        else:
-            state = em.State(0, initialise()[0], np.nan, np.nan, FLOAT64, np.nan)
-            self._store(training, Iteration([state], [], [], None, True))
-        self.n_samples_seen_ = samples.n_samples
-        self.__dict__.pop("_in_batches", None)
-
-    def _prepare(self, samples: TrainingSamples | OutOfCoreSamples, *, continued: bool) -> Training:
-        training = Training.of(self, samples, [np.arange(samples.n_features)], continued=continued)
+    def _training(self, samples: TrainingSamples | OutOfCoreSamples, **others: Any) -> Training:
+        training = Training.of(self, samples, [np.arange(samples.n_features)], **others)
         self.__dict__.pop("_least_ridge", None)
         if training.ridge > training.units.ridge(self.reg_covar):  # raised, also in later batches
             self._least_ridge = training.ridge
         return training
 
+    def _initial(self, training: Training, random_state: np.random.RandomState) -> list[Mixture]:
+        if training.given is not None:
+            return training.to_engine(training.given)
+        return [initial_mixture(self, training, random_state)]
+
     def _store(self, training: Training, iteration: Iteration) -> None:
-        """Set the fitted attributes; they are replaced after each iteration, never changed in place."""
-        self._fitted = training.fitted(iteration.mixtures)
-        self.log_likelihood_ = np.array(iteration.log_likelihood)
-        self.objective_ = np.array(iteration.objective)
+        super()._store(training, iteration)
         self.lower_bound_ = iteration.objective[-1] if iteration.objective else -np.inf
-        self.n_iter_ = len(iteration.objective)
-        self._converged, self.dtype_used_ = iteration.converged, iteration.dtype
 
     def _check_unchanged(self, cause: str, n_features: int, fix: str) -> None:
         """Raise ValueError if the last fit cannot be continued."""
@@ -398,7 +371,7 @@ class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Densit
     def _partial_fit(self, X: ArrayLike, sample_weight: ArrayLike | None) -> None:
         first = not hasattr(self, "_fitted")
         checked = check_features(self, X, reset=first)
-        samples, labels = TrainingSamples.of(checked, None, sample_weight), None
+        samples = TrainingSamples.of(checked, None, sample_weight)
         n, seen = samples.n_samples, 0
         if first:
             if n < self.n_components:
@@ -406,10 +379,8 @@ class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Densit
                     f"n_components={self.n_components} exceeds the n_samples={n} samples with a weight of the first batch: "
                     "give it as many samples as there are components"
                 )
-            labels = given_labels(self, checked, sample_weight)
-            training = self._prepare(samples, continued=False)
-            random_state = check_random_state(self.random_state)
-            start = initial_mixture(self, training, training.parts.whole, random_state, labels)
+            training = self._training(samples, labels=given_labels(self, checked, sample_weight))
+            start = initial_mixture(self, training, check_random_state(self.random_state))
         else:
             self._check_unchanged("partial_fit", samples.n_features, "set it back, or begin with a clone")
             fitted, seen = (
@@ -425,11 +396,8 @@ class GaussianMixture(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Densit
                 fitted.covariance_type,
                 ridge,
                 self.variance_floor * units.mean_variance,
-                max_iter=1,
-                tol=0.0,
-                n_jobs=self.n_jobs,
             )
-            start = training.to_engine(fitted.mixtures[0])
+            start = training.to_engine(fitted.mixtures)[0]
         with Workers(self.n_jobs) as workers:
             problem, share = training.problem(0, start, workers), (1 + seen / n) ** -LEARNING_DECAY
             mixture, log_likelihood, objective = stepwise.step(problem, share)

@@ -11,8 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from reference import shared_clusters
 
 from skem import GaussianMixture, KMeans, PSKEMClassifier, SKEMClassifier
-from skem.engine import little, problem, rows
+from skem.engine import em, little, problem, rows
 from skem.engine.covariances import COVARIANCE_TYPES
+from skem.engine.parameters import Mixture
 
 INITIALISATIONS = ["uniform", "sample", "kmeans", "class", "class_kmeans"]
 every_type = pytest.mark.parametrize("covariance_type", COVARIANCE_TYPES)
@@ -53,6 +54,19 @@ def assert_same_model(clf, expected, X, rtol=1e-8):
     atol = rtol * np.abs(covariances).max()
     assert_allclose(reference.full_covariances(clf.covariances_, K, m), covariances, rtol=rtol, atol=atol)
     assert_allclose(clf.class_log_density(X), reference.class_log_density(X, expected), rtol=rtol, atol=rtol)
+
+
+@pytest.mark.usefixtures("both_ways")
+def test_iterations_equal_the_equations():
+    X, y, init = shared_clusters()
+    mixture, ridge = Mixture(*init), 0.05
+    clf = SKEMClassifier(init_params=init, standardize=False, reg_covar=ridge, max_iter=4).fit(X, y)
+    for _ in range(4):
+        responsibilities, _ = em.e_step(X, y, mixture, ridge)
+        mixture = em.m_step(X, y, responsibilities, ridge)
+    assert_same_model(clf, mixture, X)
+    assert_allclose(clf.objective_[-1], em.e_step(X, y, mixture, ridge)[1].mean(), rtol=1e-9)
+    assert_allclose(clf.responsibilities(X, y)[0], em.e_step(X, y, mixture, 0.0)[0], atol=1e-9)
 
 
 @pytest.mark.usefixtures("both_ways")
@@ -122,7 +136,7 @@ def test_little_data_have_the_bits_of_much_data(monkeypatch, dtype, reg_covar):
     options = {"max_iter": 30, "tol": 0, "reg_covar": reg_covar, "random_state": 0}
     models = [GaussianMixture(8, **options), PSKEMClassifier(6, n_blocks=2, **options)]
     results = []
-    for iterations in (little.iterations, lambda *_: ()):
+    for iterations in (little.iterations, lambda *_: iter(())):
         monkeypatch.setattr(little, "iterations", iterations)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of singular covariances

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info
 
 from skem import GaussianMixture, KMeans, SKEMClassifier
 from skem.datasets import ParquetRows
-from skem.engine.em import EStep
+from skem.engine.expectation import Expectation
 from skem.engine.missing_em import _ClassMixture
 
 N = 20_000
@@ -107,12 +107,12 @@ def fails(model, data, error, break_it):
 )
 def test_errors_of_an_e_step(model, name, place, Error, collections, monkeypatch):
     error = Error("no")
-    step, method = (_ClassMixture, "expect") if name == "missing" else (EStep, "of_chunk")
+    step, method = (_ClassMixture, "expect") if name == "missing" else (Expectation, "of_chunk")
     broken = failing(getattr(step, method), error)
     if place == "sum":
         broken = lambda *_: Unreadable(error)  # noqa: E731
         if name != "missing":
-            broken = lambda _, rows, chunk, *memory: (chunk.classes, Unreadable(error))  # noqa: E731
+            broken = lambda _, scratch, unit: (unit[1].classes, Unreadable(error))  # noqa: E731
     fails(model, collections[name], error, lambda: monkeypatch.setattr(step, method, broken))
 
 
