@@ -53,6 +53,18 @@ def pooled_scatter(
     return samples.sum(chunk_sum)
 
 
+def pooled_covariance(
+    samples: Samples, means: np.ndarray | None, labels: np.ndarray, covariance_type: CovarianceType
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the covariance about given means (K, m), by default those of the clusters, and the share of each cluster (K,)."""
+    if means is None:
+        means, counts = means_of(samples, labels, labels.max() + 1)
+    else:
+        counts = np.bincount(labels, weights=samples.weights, minlength=len(means))
+    total = counts.sum()
+    return pooled_scatter(samples, means, labels, covariance_type) / total, counts / total
+
+
 def _scatters(samples: Samples, means: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Return the scatter matrix of each cluster about its mean (eq. 7), shape (K, m, m)."""
     K, m = means.shape

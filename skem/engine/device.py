@@ -1,7 +1,8 @@
-"""Log-densities on a device of an array library that follows the array API standard.
+"""Densities and the E-step on a device of an array library that follows the array API standard.
 
-Only computations on samples run there. Factors of covariances, and the choice of a type that is exact enough, stay in NumPy on
-the host. There are no tiles as in ``kernels``: a device is faster with few large products. ``device_em`` has the E-step.
+Only computations on samples run there. Factors of covariances, the choice of a type that is exact enough, and the M-step stay in
+NumPy on the host, so an iteration transfers parameters and sums only. There are no tiles as in ``kernels``: a device is faster with
+few large products. The module is loaded with the first array of another library.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ from typing import Any
 import numpy as np
 
 from skem.engine.density import Block
-from skem.engine.parameters import Gaussians
+from skem.engine.expectation import Expectation
+from skem.engine.parameters import Gaussians, Statistics
+from skem.engine.parts import PartsInMemory, add
 from skem.engine.rows import Features
+from skem.engine.threads import Workers
 
 CPU_NUMBERS, GPU_NUMBERS = 2**19, 2**24
 """Numbers of an array for all components and features of some samples: a CPU needs arrays that fit its cache (with PyTorch, 32
@@ -78,20 +82,56 @@ class Device:
                 "on the CPU, or standardize=True or a larger reg_covar"
             )
 
+    # Densities of new samples
 
-@dataclass(frozen=True, eq=False)
-class DeviceFeatures(Features):
-    """Features of samples whose densities are computed on a device.
+    def _log_densities(self, features: Features, block: Block) -> tuple[np.dtype, Iterator[Any]]:
+        """The type of the computation, and log N(x; mu_k, P_k) of consecutive samples, (T, K, S)."""
+        gaussians, weights = block.gaussians, block.mixture.weights
+        (K, m), dtype = gaussians.means.shape, features.X.dtype
+        if not gaussians.is_float32_safe(weights, float(features.extent[block.columns].max())):
+            dtype = np.dtype(np.float64)
+        self.check(dtype)
+        whitening = DeviceWhitening(self, gaussians, np.arange(K), dtype)
+        parts = (
+            whitening(self.send_tiles(features.read(block.columns, rows, dtype), dtype))[1]
+            for rows in _tile_slices(0, len(features.X), self.work_numbers // (K * m))
+        )
+        return dtype, parts
 
-    Attributes
-    ----------
-    device : Device
-    """
+    def _joined(self, parts: list[Any]) -> Any:
+        """Values (n, K) in the widest type, from tiles (T, K, S)."""
+        xp = self.xp
+        return xp.concat(
+            [self.widened(xp.reshape(xp.permute_dims(p, (0, 2, 1)), (-1, p.shape[1]))) for p in parts]
+        )
 
-    device: Device = None  # type: ignore[assignment]  # a field after others with defaults
+    def component_log_density(self, features: Features, block: Block) -> Any:
+        """log N(x; mu_k, P_k) in the engine's units, shape (n, K), on the device."""
+        return self._joined(list(self._log_densities(features, block)[1]))
+
+    def class_log_density(
+        self, features: Features, blocks: Sequence[Block], log_volumes: Sequence[float]
+    ) -> Any:
+        """As `density.class_log_density`, on the device."""
+        xp, total = self.xp, -sum(log_volumes)
+        for block in blocks:
+            dtype, parts = self._log_densities(features, block)
+            classes = []
+            for weights in block.mixture.weights.T:
+                active = np.flatnonzero(weights)
+                log_weights = self.send(np.log(weights[active, None]), dtype)
+                classes.append((xp.asarray(active, device=self.device), log_weights))
+            of_block = [
+                xp.concat(
+                    [_softmax(xp, xp.take(joint, k, axis=1) + weights)[0] for k, weights in classes], axis=1
+                )
+                for joint in parts
+            ]
+            total = self._joined(of_block) + total
+        return total
 
 
-def log_sum_exp(xp: Any, joint: Any) -> tuple[Any, Any, Any]:
+def _softmax(xp: Any, joint: Any) -> tuple[Any, Any, Any]:
     """For (T, K, S): log sum_k exp(joint), (T, 1, S); exp(joint - max over k); and the sums of the latter, (T, 1, S)."""
     largest = xp.max(joint, axis=1, keepdims=True)
     ratios = xp.exp(joint - largest)
@@ -99,7 +139,7 @@ def log_sum_exp(xp: Any, joint: Any) -> tuple[Any, Any, Any]:
     return xp.log(total) + largest, ratios, total
 
 
-class Whitening:
+class DeviceWhitening:
     """z = U x - U mu_k and log N(x; mu_k, P_k) = c_k - |z|^2 / 2 of some components on a device."""
 
     def __init__(self, device: Device, gaussians: Gaussians, components: np.ndarray, dtype: np.dtype) -> None:
@@ -133,7 +173,7 @@ class Whitening:
         return (L @ sums[:, :, None])[:, :, 0], L @ scatter @ np.swapaxes(L, 1, 2)
 
 
-def slices(begin: int, stop: int, most: int) -> Iterator[slice]:
+def _tile_slices(begin: int, stop: int, most: int) -> Iterator[slice]:
     """Slices of whole tiles, up to ``most`` samples but at least one tile, and the rest."""
     most = max(most // TILE, 1) * TILE
     while begin < stop:
@@ -142,52 +182,108 @@ def slices(begin: int, stop: int, most: int) -> Iterator[slice]:
         begin += n
 
 
-# Densities of new samples
+# The E-step
+
+Tiles = tuple[Any, Any]
+"""Samples of one class on a device, in tiles: x (T, m, S) and their sample weights (T, 1, S)."""
 
 
-def _log_densities(features: DeviceFeatures, block: Block) -> tuple[np.dtype, Iterator[Any]]:
-    """The type of the computation, and log N(x; mu_k, P_k) of consecutive samples, (T, K, S)."""
-    device, gaussians, weights = features.device, block.gaussians, block.mixture.weights
-    (K, m), dtype = gaussians.means.shape, features.X.dtype
-    if not gaussians.is_float32_safe(weights, float(features.extent[block.columns].max())):
-        dtype = np.dtype(np.float64)
-    device.check(dtype)
-    whitening = Whitening(device, gaussians, np.arange(K), dtype)
-    parts = (
-        whitening(device.send_tiles(features.read(block.columns, rows, dtype), dtype))[1]
-        for rows in slices(0, len(features.X), device.work_numbers // (K * m))
-    )
-    return dtype, parts
+class DeviceParts(PartsInMemory):
+    """Samples that stay on a device between iterations; initialisations read a copy on the host.
 
+    Parameters
+    ----------
+    device : Device
+    *data
+        As for ``PartsInMemory``.
+    """
 
-def _joined(device: Device, parts: list[Any]) -> Any:
-    """Values (n, K) in the widest type, from tiles (T, K, S)."""
-    xp = device.xp
-    return xp.concat(
-        [device.widened(xp.reshape(xp.permute_dims(p, (0, 2, 1)), (-1, p.shape[1]))) for p in parts]
-    )
+    reads_pairs = False
 
+    def __init__(self, device: Device, *data: Any) -> None:
+        super().__init__(*data)
+        self._device = device
+        self._tiles: dict[bytes, tuple[np.dtype, list[list[Tiles]]]] = {}
 
-def component_log_density(features: DeviceFeatures, block: Block) -> Any:
-    """log N(x; mu_k, P_k) in the engine's units, shape (n, K), on the device."""
-    return _joined(features.device, list(_log_densities(features, block)[1]))
-
-
-def class_log_density(features: DeviceFeatures, blocks: Sequence[Block], log_volumes: Sequence[float]) -> Any:
-    """As `density.class_log_density`, on the device."""
-    device, xp, total = features.device, features.device.xp, -sum(log_volumes)
-    for block in blocks:
-        dtype, parts = _log_densities(features, block)
-        classes = []
-        for weights in block.mixture.weights.T:
-            active = np.flatnonzero(weights)
-            log_weights = device.send(np.log(weights[active, None]), dtype)
-            classes.append((xp.asarray(active, device=device.device), log_weights))
-        of_block = [
-            xp.concat(
-                [log_sum_exp(xp, xp.take(joint, k, axis=1) + weights)[0] for k, weights in classes], axis=1
+    def fold(self, step: Expectation, workers: Workers) -> Statistics:
+        """The sums of all classes, each with the components that have a weight in it."""
+        self._device.check(step.dtype)
+        gaussians, log_weights = step.parameters.gaussians, step.parameters.log_weights
+        scatter = np.zeros(gaussians.whiteners.shape)
+        total = Statistics(
+            np.zeros(log_weights.shape), np.zeros(gaussians.means.shape), scatter, dtype=step.dtype
+        )
+        for c, tiles in enumerate(self._tiles_of(step)):
+            active = np.flatnonzero(log_weights[:, c] > -np.inf)
+            of_class = _ClassSums(self._device, step, c, active)
+            sums = add(map(of_class, tiles))
+            counts, offsets, scatter = (
+                self._device.to_numpy(array).astype(np.float64)
+                for array in (sums.counts, sums.offsets, sums.scatter)
             )
-            for joint in parts
-        ]
-        total = _joined(device, of_block) + total
-    return total
+            offsets, scatter = of_class.whitening.undo(offsets, scatter)
+            total.counts[active, c] += counts
+            total.offsets[active] += offsets
+            total.scatter[active if len(total.scatter) > 1 else slice(None)] += scatter
+            total.log_likelihood += float(sums.log_likelihood)
+            total.objective += float(sums.objective)
+        return total
+
+    def _tiles_of(self, step: Expectation) -> list[list[Tiles]]:
+        """The samples of each class on the device; kept until another type is needed."""
+        key = step.columns.tobytes()
+        if key not in self._tiles or self._tiles[key][0] != step.dtype:
+            self._tiles.pop(key, None)
+            rows, most = self.all_rows, self._device.work_numbers // step.parameters.gaussians.means.size
+            classes = [
+                [self._send(step, part) for part in _tile_slices(begin, stop, most)]
+                for begin, stop in zip(rows.borders[:-1].tolist(), rows.borders[1:].tolist(), strict=True)
+            ]
+            self._tiles[key] = step.dtype, classes
+        return self._tiles[key][1]
+
+    def _send(self, step: Expectation, part: slice) -> Tiles:
+        rows, send = self.all_rows, self._device.send_tiles
+        x = rows.features.read(step.columns, part, step.dtype)
+        return send(x, step.dtype), send(rows.weights[None, part], step.dtype)
+
+
+class _ClassSums:
+    """The E-step for samples of one class, with sums of z instead of x - mu."""
+
+    def __init__(self, device: Device, step: Expectation, c: int, active: np.ndarray) -> None:
+        self._device, self.whitening = (
+            device,
+            DeviceWhitening(device, step.parameters.gaussians, active, step.dtype),
+        )
+        penalties = step.penalties(step.parameters.gaussians.traces)
+        penalties = np.broadcast_to(penalties, step.parameters.log_weights.shape)[active, c, None]
+        self._log_weights = device.send(step.parameters.log_weights[active, c, None] - penalties, step.dtype)
+        self._penalties = device.send(penalties, step.dtype) if penalties.any() else None
+        self._shape = step.parameters.gaussians.whiteners.shape
+
+    def __call__(self, tiles: Tiles) -> Statistics:
+        (x, weights), xp, widened = tiles, self._device.xp, self._device.widened
+        z, joint = self.whitening(x)
+        joint = joint + self._log_weights
+        objective, ratios, total = _softmax(xp, joint)
+        log_likelihood = objective
+        if self._penalties is not None:
+            log_likelihood = _softmax(xp, joint + self._penalties)[0]
+        responsibilities = ratios * (weights / total)
+        weighted = xp.expand_dims(responsibilities, axis=2) * z
+        if len(self._shape) == 3:
+            scatter = xp.matmul(weighted, xp.permute_dims(z, (0, 1, 3, 2)))
+        else:
+            scatter = xp.sum(weighted * z, axis=3)
+        scatter = self._over_tiles(scatter)
+        return Statistics(
+            self._over_tiles(xp.sum(responsibilities, axis=2)),
+            self._over_tiles(xp.sum(weighted, axis=3)),
+            xp.sum(scatter, axis=0, keepdims=True) if self._shape[0] == 1 else scatter,
+            xp.sum(widened(weights) * widened(log_likelihood)),
+            xp.sum(widened(weights) * widened(objective)),
+        )
+
+    def _over_tiles(self, sums: Any) -> Any:
+        return self._device.xp.sum(sums, axis=0, dtype=self._device.widest)

@@ -54,7 +54,7 @@ class TrainingState:
     overflown: bool = False
 
 
-class Block:
+class BlockGradient:
     """log p(x|c) of one feature block, and the signed sums of its components.
 
     Attributes
@@ -150,17 +150,17 @@ class Objective:
         """Shares of the classes in the weighted samples, (L,)."""
         return np.bincount(self.rows.codes, weights=self.rows.weights) / self.rows.total_weight
 
-    def blocks(self, mixtures: Sequence[Mixture]) -> list[Block]:
+    def blocks(self, mixtures: Sequence[Mixture]) -> list[BlockGradient]:
         """Feature blocks with the parameters of some mixtures; weights that are zero stay zero."""
         blocks = []
         for columns, mixture in zip(self.columns, mixtures, strict=True):
-            blocks.append(Block(columns, mixture.weights, self.covariance_type))
+            blocks.append(BlockGradient(columns, mixture.weights, self.covariance_type))
             blocks[-1].use(
                 mixture.weights, self.covariance_type.gaussians(mixture.means, mixture.covariances)
             )
         return blocks
 
-    def dtype_for(self, blocks: Sequence[Block]) -> np.dtype:
+    def dtype_for(self, blocks: Sequence[BlockGradient]) -> np.dtype:
         """Type of the computation with the present parameters of the blocks."""
         if self.dtype == FLOAT64:
             return FLOAT64
@@ -181,13 +181,13 @@ class Objective:
         return Statistics(counts, n_k[:, None] * shifts, scatter)
 
     def mean(
-        self, blocks: Sequence[Block], indices: np.ndarray, noise: np.ndarray | None = None
+        self, blocks: Sequence[BlockGradient], indices: np.ndarray, noise: np.ndarray | None = None
     ) -> tuple[float, float, list[Statistics]]:
         """Weighted means over some samples: of sum_c t_c log p(c|x), of log q(c_n|x_n), and the gradient of the first.
 
         Parameters
         ----------
-        blocks : sequence of Block
+        blocks : sequence of BlockGradient
         indices : ndarray of int, shape (n,)
         noise : ndarray of shape (M, n), optional
             Noise that is added to the features.
@@ -232,10 +232,10 @@ def bounded_log_proba(log_proba: np.ndarray, log_prior: np.ndarray, background: 
     return np.logaddexp(np.log1p(-background) + log_proba, np.log(background) + log_prior)
 
 
-def _forward(x: np.ndarray, block: Block) -> np.ndarray:
+def _forward(x: np.ndarray, block: BlockGradient) -> np.ndarray:
     return block.forward(x)
 
 
-def _backward(errors: np.ndarray, pair: tuple[Block, np.ndarray]) -> Statistics:
+def _backward(errors: np.ndarray, pair: tuple[BlockGradient, np.ndarray]) -> Statistics:
     block, log_densities = pair
     return block.backward(log_densities, errors)

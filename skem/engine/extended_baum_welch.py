@@ -26,7 +26,7 @@ from functools import partial
 import numpy as np
 
 from skem.engine.covariances import Constraints
-from skem.engine.discriminative import Block, Objective, TrainingState
+from skem.engine.discriminative import BlockGradient, Objective, TrainingState
 from skem.engine.parameters import Gaussians, Mixture, Statistics
 
 FIRST_D, GREATER, LESS, LARGEST_D = 1.0, 2.0, 0.7, 1e6
@@ -63,7 +63,9 @@ def line_search(objective: Objective, mixtures: Sequence[Mixture], max_iter: int
                 suppress(np.linalg.LinAlgError),
                 np.errstate(over="ignore", invalid="ignore", divide="ignore"),
             ):
-                candidates = [_maximised(objective, *pair, D) for pair in zip(present, gradient, strict=True)]
+                candidates = [
+                    _after_step(objective, *pair, D) for pair in zip(present, gradient, strict=True)
+                ]
                 if (new := evaluated(candidates))[0] > value:
                     break
             D *= GREATER
@@ -83,7 +85,7 @@ def _expected_log_density(sums: Statistics, weights: np.ndarray, gaussians: Gaus
     return float(of_weights + sums.counts.sum(axis=1) @ gaussians.log_scales - 0.5 * squares)
 
 
-def _maximised(objective: Objective, mixture: Mixture, gradient: Statistics, D: float) -> Mixture:
+def _after_step(objective: Objective, mixture: Mixture, gradient: Statistics, D: float) -> Mixture:
     """The M-step of EM (Pulford 2022, eqs. 16 to 18) on the sums for D; LinAlgError if the step is too long."""
     sums = gradient + objective.expected_sums(mixture, D, mixture.means)
     if not (sums.counts[mixture.weights > 0] > 0).all():
@@ -139,7 +141,7 @@ def on_batches(
                 noise *= schedule.noise * spread[:, None]
             decay = 0.5 * (1.0 + np.cos(np.pi * n_steps / total_steps))
             n_steps += 1
-            step = partial(_step, objective, schedule.learning_rate, decay)
+            step = partial(_batch_step, objective, schedule.learning_rate, decay)
             try:
                 with np.errstate(all="ignore"):
                     _, mean, gradient = objective.mean(blocks, batch, noise)
@@ -153,8 +155,11 @@ def on_batches(
         yield TrainingState(last, log_likelihood / rows.total_weight)
 
 
-def _step(
-    objective: Objective, rate: float, decay: float, arguments: tuple[Block, Mixture, Mixture, Statistics]
+def _batch_step(
+    objective: Objective,
+    rate: float,
+    decay: float,
+    arguments: tuple[BlockGradient, Mixture, Mixture, Statistics],
 ) -> Mixture:
     """A step of one feature block on a batch; LinAlgError if it overflows.
 

@@ -191,7 +191,7 @@ def component_covariances(mixture: Mixture, covariance_type: CovarianceType) -> 
     return np.array(covariance_type.of_components(mixture.covariances, *mixture.means.shape))
 
 
-def log_densities(features: Features, block: Block, workers: Workers) -> np.ndarray:
+def observed_log_normal(features: Features, block: Block, workers: Workers) -> np.ndarray:
     """Return log N(x_o; mu_o, P_oo) of each sample and component, shape (N, K); zero for samples that miss the block."""
     mixture, covariances = block.mixture, component_covariances(block.mixture, block.covariance_type)
     result = np.zeros((len(features.X), len(mixture.means)))
@@ -204,7 +204,7 @@ def log_densities(features: Features, block: Block, workers: Workers) -> np.ndar
     return result
 
 
-def class_log_density(features: Features, blocks: Sequence[Block], workers: Workers) -> np.ndarray:
+def observed_class_log_density(features: Features, blocks: Sequence[Block], workers: Workers) -> np.ndarray:
     """Return log p(x_o|c), summed over feature blocks, in input units.
 
     Complete samples have the values of ``density``.

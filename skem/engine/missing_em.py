@@ -34,7 +34,7 @@ def filled(rows: Rows) -> Rows:
     return Rows(Features(X, None, features.shift, features.scale, keep=True), rows.weights, rows.borders)
 
 
-class _ClassGroup(NamedTuple):
+class _ClassSamples(NamedTuple):
     """Samples x (n, m) of class ``code`` with the same missing features of a feature block, and their weights (n,)."""
 
     code: int
@@ -52,7 +52,7 @@ class _ClassMixture(NamedTuple):
     log_weights: np.ndarray
     penalties: np.ndarray
 
-    def expect(self, group: _ClassGroup) -> Statistics:
+    def expect(self, group: _ClassSamples) -> Statistics:
         """The expected sums over a group; counts are (k,), and the scatter is that of each component."""
         conditional = regression(self.means, self.covariances, group.group.observed)
         log_joint, deviations = conditional(group.x)
@@ -75,13 +75,13 @@ class IncompleteParts(PartsInMemory):
     def __init__(self, *data: Any) -> None:
         super().__init__(*data)
         self.dtype, self.total_weight = FLOAT64, self.whole.total_weight
-        self._groups: dict[tuple[bytes, bool], list[_ClassGroup]] = {}
+        self._groups: dict[tuple[bytes, bool], list[_ClassSamples]] = {}
 
-    def _groups_of(self, columns: np.ndarray, covariance_type: CovarianceType) -> list[_ClassGroup]:
+    def _groups_of(self, columns: np.ndarray, covariance_type: CovarianceType) -> list[_ClassSamples]:
         key, rows = (columns.tobytes(), covariance_type.diagonal), self.whole
         if key not in self._groups:
             self._groups[key] = [
-                _ClassGroup(
+                _ClassSamples(
                     c, group, rows.features.read(columns, group.indices).T, rows.weights[group.indices]
                 )
                 for c, (begin, stop) in enumerate(zip(rows.borders[:-1], rows.borders[1:], strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,8 @@ class Features:
     shift, scale : ndarray of shape (M,)
     keep : bool
         True if the samples are read many times: feature blocks are then kept, unless X is large or a file on disk.
+    device : Device or None
+        Device that computes their densities; None is the host.
     """
 
     X: np.ndarray
@@ -44,6 +46,7 @@ class Features:
     shift: np.ndarray
     scale: np.ndarray
     keep: bool = False
+    device: Any = None
     _blocks: dict[bytes, np.ndarray] = field(default_factory=dict, repr=False)
 
     @cached_property

@@ -15,17 +15,7 @@ from skem.engine.samples import OfThread, Samples
 from skem.engine.threads import aligned
 
 Seeds = Callable[[Samples, int, np.random.RandomState], np.ndarray]
-
-SEEDS: dict[str, Seeds] = {}
-"""Functions of samples, number of clusters K and random state that return centres (K, m), by their public names."""
-
-
-def _register(name: str) -> Callable[[Seeds], Seeds]:
-    def register(seeds: Seeds) -> Seeds:
-        SEEDS[name] = seeds
-        return seeds
-
-    return register
+"""Function of samples, number of clusters K and random state that returns centres (K, m)."""
 
 
 def _random_order(samples: Samples, random_state: np.random.RandomState) -> np.ndarray:
@@ -44,13 +34,11 @@ def _at_shares(order: np.ndarray, edges: np.ndarray, shares: np.ndarray) -> np.n
     return order[np.searchsorted(edges, shares * edges[-1], side="right").clip(max=len(edges) - 1)]
 
 
-@_register("static_subset")
 def _static_subset(samples: Samples, n_clusters: int, random_state: np.random.RandomState) -> np.ndarray:
     order, shares = np.arange(len(samples.weights)), (np.arange(n_clusters) + 0.5) / n_clusters
     return samples.at(_at_shares(order, np.cumsum(samples.weights[order]), shares))
 
 
-@_register("random_subset")
 def random_subset(samples: Samples, n_clusters: int, random_state: np.random.RandomState) -> np.ndarray:
     """Draw by systematic sampling: distinct samples if there are enough of them."""
     order = _random_order(samples, random_state)
@@ -102,7 +90,6 @@ class _Seeds:
         return self._samples.at(np.array(self.indices + copies))
 
 
-@_register("k-means++")
 def kmeans_plusplus(samples: Samples, n_clusters: int, random_state: np.random.RandomState) -> np.ndarray:
     """Repeatedly draw candidates by squared distance and keep the best one (Arthur and Vassilvitskii 2007)."""
     order, n_candidates = _random_order(samples, random_state), 2 + int(np.log(n_clusters))
@@ -124,13 +111,17 @@ def _spread(samples: Samples, n_clusters: int, first: int) -> np.ndarray:
     return seeds.centres(n_clusters)
 
 
-@_register("static_spread")
-def _static_spread(samples: Samples, n_clusters: int, random_state: np.random.RandomState) -> np.ndarray:
-    return _spread(samples, n_clusters, 0)
-
-
-@_register("random_spread")
 def _random_spread(samples: Samples, n_clusters: int, random_state: np.random.RandomState) -> np.ndarray:
     order = _random_order(samples, random_state)
     first = _at_shares(order, np.cumsum(samples.weights[order]), random_state.uniform(size=1))
     return _spread(samples, n_clusters, int(first[0]))
+
+
+SEEDS: dict[str, Seeds] = {
+    "static_subset": _static_subset,
+    "random_subset": random_subset,
+    "k-means++": kmeans_plusplus,
+    "static_spread": lambda samples, n_clusters, random_state: _spread(samples, n_clusters, 0),
+    "random_spread": _random_spread,
+}
+"""By their public names."""

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from skem.engine.clusters import VARIANCE_FLOOR, mean_square, means_of, pooled_scatter
+from skem.engine.clusters import VARIANCE_FLOOR, mean_square, pooled_covariance
 from skem.engine.covariances import CovarianceType
 from skem.engine.kmeans import assign, lloyd
 from skem.engine.parameters import SINGULAR, Mixture
@@ -80,24 +79,7 @@ class Request:
         return Samples(rows.features, rows.weights[begin:stop], self.workers, self.columns, begin)
 
 
-class Initialisation(Protocol):
-    """Choice of initial parameters."""
-
-    @property
-    def by_class(self) -> bool:
-        """True if components are reserved for classes."""
-
-    def __call__(self, request: Request) -> Mixture:
-        """Return the initial parameters.
-
-        Raises
-        ------
-        ValueError
-            Too few components for the classes, or too few samples for the components.
-        """
-
-
-class _Uniform:
+class Uniform:
     """Means drawn from a cube, equal spherical covariances, equal weights (Pulford 2022, section 3.1)."""
 
     by_class = False
@@ -110,72 +92,64 @@ class _Uniform:
         return Mixture(np.full((K, L), 1.0 / K), means, covariances)
 
 
-INITIALISATIONS: dict[str, Initialisation] = {"uniform": _Uniform()}
-"""Initialisations by their public names; `_register` adds those from samples."""
-
-Draw = Callable[[Samples, int, np.random.RandomState], tuple[np.ndarray, np.ndarray | None]]
-"""Function that returns means (K, m) and, if it assigns samples to them, the index of each sample's mean (n,)."""
-
-
-class _Group(NamedTuple):
-    """Components initialised from the same samples: those of class ``code``, or all samples."""
-
-    components: np.ndarray
-    samples: Samples
-    code: int | None = None
-
-
 @dataclass(frozen=True)
-class _FromSamples:
-    """Initialisation that draws means from all samples, or from those of each class, and estimates covariances."""
+class FromSamples:
+    """Initialisation that draws means from all samples, or from those of each class, and estimates covariances.
+
+    Attributes
+    ----------
+    name : str
+    draw : callable
+        Function of samples, number of means k and random state that returns means (k, m) and, if it assigns samples to them, the
+        index of each sample's mean (n,).
+    by_class : bool
+        True if components are reserved for classes.
+    """
 
     name: str
-    draw: Draw
+    draw: Callable[[Samples, int, np.random.RandomState], tuple[np.ndarray, np.ndarray | None]]
     by_class: bool = False
 
     def __call__(self, request: Request) -> Mixture:
-        K, m, groups = request.n_components, len(request.columns), self._groups(request)
-        weights = np.full((K, request.n_classes), 1.0 / K if len(groups) == 1 else 0.0)
+        """Return the initial parameters.
+
+        Raises
+        ------
+        ValueError
+            Too few components for the classes, or too few samples for the components.
+        """
+        K, m, L, borders = request.n_components, len(request.columns), request.n_classes, request.rows.borders
+        # All classes share a single component.
+        by_class = self.by_class and K > 1
+        groups = (request.groups or equal_groups(K, L)) if by_class else [np.arange(K)]
+        edges = borders.tolist() if by_class else [0, borders[-1]]
+        weights = np.full((K, L), 0.0 if by_class and L > 1 else 1.0 / K)
         means, group_of, covariance_type = np.empty((K, m)), np.empty(K, dtype=int), request.covariance_type
         covariances = np.empty((len(groups), *covariance_type.identity(m).shape))
-        for number, group in enumerate(groups):
-            components, samples, _ = group
-            self._check(request, group)
-            means[components], labels = self.draw(samples, len(components), request.random_state)
+        for number, components in enumerate(groups):
+            samples = request.samples(edges[number], edges[number + 1])
+            self._check(request, len(samples.weights), len(components), number if by_class else None)
+            centres, labels = self.draw(samples, len(components), request.random_state)
+            means[components], group_of[components] = centres, number
+            shares: np.ndarray | float = 1.0 / len(components)
             if labels is None:
-                one_cluster = np.zeros(len(samples.weights), dtype=int)
-                centre, counts = means_of(samples, one_cluster, 1)
-                covariances[number] = pooled_scatter(samples, centre, one_cluster, covariance_type) / counts
-                shares = np.full(len(components), 1.0 / len(components))
+                labels = np.zeros(len(samples.weights), dtype=int)
+                covariances[number], _ = pooled_covariance(samples, None, labels, covariance_type)
             else:
-                counts = np.bincount(labels, weights=samples.weights, minlength=len(components))
-                scatter = pooled_scatter(samples, means[components], labels, covariance_type)
-                covariances[number] = scatter / counts.sum()
-                shares = counts / counts.sum()
-            group_of[components] = number
+                covariances[number], shares = pooled_covariance(samples, centres, labels, covariance_type)
             if len(groups) > 1:
                 weights[components, number] = shares
         return Mixture(
             weights, means, covariance_type.of_groups(_regularised(covariances, request), group_of)
         )
 
-    def _groups(self, request: Request) -> list[_Group]:
-        """Return the groups of components with common samples."""
-        K, L, borders = request.n_components, request.n_classes, request.rows.borders.tolist()
-        # All classes share a single component.
-        if not self.by_class or K == 1:
-            return [_Group(np.arange(K), request.samples(0, borders[-1]))]
-        components = request.groups or equal_groups(K, L)
-        return [_Group(components[c], request.samples(borders[c], borders[c + 1]), c) for c in range(L)]
-
-    def _check(self, request: Request, group: _Group) -> None:
+    def _check(self, request: Request, n: int, k: int, code: int | None) -> None:
         """Raise ValueError if there are fewer samples than components and ``strict`` is set."""
-        n, k = len(group.samples.weights), len(group.components)
         if not request.strict or n >= k:
             return
         of_class = alternative = ""
-        if request.labels and group.code is not None:
-            of_class = f" of class {request.labels[group.code]!r}"
+        if request.labels and code is not None:
+            of_class = f" of class {request.labels[code]!r}"
             alternative = ', or init_params="sample", which draws from all classes'
         raise ValueError(
             f'init_params="{self.name}" draws {k} components from {n} samples{of_class}, which are too few; use a smaller n_components'
@@ -195,27 +169,10 @@ def _regularised(covariances: np.ndarray, request: Request) -> np.ndarray:
     return covariances + np.multiply.outer(floors, request.covariance_type.identity(m))
 
 
-def _register(name: str, by_class: str | None = None) -> Callable[[Draw], Draw]:
-    """Register a function that draws the means of components.
-
-    The initialisation ``name`` draws from all samples, ``by_class`` from the samples of each class.
-    """
-
-    def register(draw: Draw) -> Draw:
-        INITIALISATIONS[name] = _FromSamples(name, draw)
-        if by_class is not None:
-            INITIALISATIONS[by_class] = _FromSamples(by_class, draw, by_class=True)
-        return draw
-
-    return register
-
-
-@_register("sample", by_class="class")
 def _sample(samples: Samples, size: int, random_state: np.random.RandomState) -> tuple[np.ndarray, None]:
     return random_subset(samples, size, random_state), None
 
 
-@_register("kmeans", by_class="class_kmeans")
 def _kmeans(
     samples: Samples, size: int, random_state: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -227,13 +184,17 @@ def _kmeans(
     return clusters.centres, clusters.labels
 
 
-@_register("k-means++")
-def _kmeans_plusplus(
-    samples: Samples, size: int, random_state: np.random.RandomState
-) -> tuple[np.ndarray, None]:
-    return kmeans_plusplus(samples, size, random_state), None
+INITIALISATIONS: dict[str, Uniform | FromSamples] = {
+    "uniform": Uniform(),
+    "sample": FromSamples("sample", _sample),
+    "class": FromSamples("class", _sample, by_class=True),
+    "kmeans": FromSamples("kmeans", _kmeans),
+    "class_kmeans": FromSamples("class_kmeans", _kmeans, by_class=True),
+    "k-means++": FromSamples("k-means++", lambda *arguments: (kmeans_plusplus(*arguments), None)),
+}
+"""Initialisations by their public names."""
 
 
-def from_means(means: np.ndarray) -> Initialisation:
+def from_means(means: np.ndarray) -> FromSamples:
     """Return the initialisation with these means (K, m), equal weights, and the covariance about the nearest mean."""
-    return _FromSamples("means", lambda samples, *_: (means, assign(samples, means)))
+    return FromSamples("means", lambda samples, *_: (means, assign(samples, means)))

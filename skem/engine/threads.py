@@ -37,14 +37,14 @@ _limits: Any = None
 _max_workers = sys.maxsize
 
 
-class _Thread(threading.local):
+class _ThreadContext(threading.local):
     """True within `single_threaded`, and the map that this thread works for."""
 
     limited = False
     work: _OrderedMap | None = None
 
 
-_thread = _Thread()
+_thread = _ThreadContext()
 
 
 @cache

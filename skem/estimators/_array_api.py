@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from sklearn import config_context, get_config
 
-from skem.engine.device import Device
 from skem.engine.parameters import Mixture
 from skem.engine.rows import Features
 from skem.estimators._sklearn import get_namespace_and_device, move_to
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from skem.engine.device import Device
 
 
 def device_of(X: object) -> Device | None:
@@ -28,6 +28,8 @@ def device_of(X: object) -> Device | None:
     xp, _, device = get_namespace_and_device(X)
     if getattr(xp, "ndarray", None) is np.ndarray:  # NumPy, or a layer around it
         return None
+    from skem.engine.device import Device
+
     has_float64 = "float64" in xp.__array_namespace_info__().dtypes(device=device, kind="real floating")
     # The namespace of a compatibility layer ends with the name of its library.
     name = f"{xp.__name__.rsplit('.', 1)[-1]} on {device}"

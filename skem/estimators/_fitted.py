@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.exceptions import NotFittedError
 
-from skem.engine import device, missing
+from skem.engine import missing
 from skem.engine.covariances import COVARIANCE_TYPES, CovarianceType
 from skem.engine.density import Block, class_log_density, fill_log_density
 from skem.engine.given_start import checked_mixture
@@ -155,18 +155,18 @@ class FittedMixture:
     def class_log_density(self, features: Any, n_jobs: int | None) -> Any:
         """log p(x|c), summed over blocks, in nats per unit of volume in input units, (n, L); on a device if the samples are there."""
         volumes = [self.units.log_volume(columns) for columns in self.columns]
-        if isinstance(features, device.DeviceFeatures):
-            return device.class_log_density(features, self.blocks, volumes)
+        if features.device is not None:
+            return features.device.class_log_density(features, self.blocks, volumes)
         with Workers(n_jobs) as workers:
             if has_missing(features.X):
-                return missing.class_log_density(features, self.blocks, workers)
+                return missing.observed_class_log_density(features, self.blocks, workers)
             return class_log_density(features, self.blocks, workers, volumes)
 
     def component_log_density(self, features: Any, n_jobs: int | None) -> Any:
         """log N(x; mu_k, P_k) of the first block, in nats per unit of volume in input units, (n, K)."""
         volume: Any = self.units.log_volume(self.columns[0])
-        if isinstance(features, device.DeviceFeatures):
-            return device.component_log_density(features, self.blocks[0]) - volume
+        if features.device is not None:
+            return features.device.component_log_density(features, self.blocks[0]) - volume
         if has_missing(features.X):
             volume = ~np.isnan(features.X) @ np.log(self.units.scale)
         result = np.empty((len(features.X), len(self.mixtures[0].means)))
@@ -220,7 +220,7 @@ class FittedMixture:
         """Fill ``result`` (n, ...) with a function of log N(x; mu_k, P_k), (K, n) in the engine's units, chunk by chunk."""
         with single_threaded(), Workers(n_jobs) as workers:
             if has_missing(features.X):
-                log_density = missing.log_densities(features, self.blocks[block], workers)
+                log_density = missing.observed_log_normal(features, self.blocks[block], workers)
                 result[:] = function(log_density.T, slice(None))
             else:
                 fill_log_density(result, function, features, self.blocks[block], workers)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skem.engine.device import DeviceFeatures
 from skem.engine.rows import Features
 from skem.estimators._array_api import (
     device_of,
@@ -20,9 +19,6 @@ from skem.estimators._array_api import (
     to_numpy,
 )
 from skem.estimators._checking import is_dask
-
-if TYPE_CHECKING:
-    import dask.array as da
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -38,7 +34,9 @@ def per_sample(method: Method) -> Method:
         if isinstance(X, Features):
             return method(self, X, *args, **kwargs)
         if is_dask(X):
-            return _map_blocks(self, method.__name__, X, args, kwargs)
+            from skem.estimators._dask import map_blocks
+
+            return map_blocks(self, method.__name__, X, args, kwargs)
         check_is_fitted(self)
         refuse_other_device(self, X, method.__name__)
         device = device_of(X)
@@ -46,7 +44,7 @@ def per_sample(method: Method) -> Method:
         if device is not None:
             if np.isnan(features.X.min()):
                 raise_missing_on(device)
-            features = DeviceFeatures(features.X, None, features.shift, features.scale, device=device)
+            features = replace(features, device=device)
         return method(self, features, *args, **kwargs)
 
     return wrapper  # type: ignore[return-value]
@@ -62,30 +60,3 @@ def computed_on_host(method: Method) -> Method:
         return on_device_of_fit(self, method(self, *to_numpy(args), **keywords))
 
     return wrapper  # type: ignore[return-value]
-
-
-def _map_blocks(
-    estimator: Any, method: str, X: Any, args: tuple[Any, ...], options: dict[str, Any]
-) -> da.Array:
-    """Apply a method of an estimator, in its present state, to each block of a Dask collection, lazily."""
-    import dask.array as da
-    from dask import delayed
-
-    model = copy.copy(estimator)
-    few = X._meta_nonempty if hasattr(X, "_meta_nonempty") else np.zeros((1, X.shape[1]), X.dtype)
-    example = _call_method(few, model, method, args, options)
-    call = {"model": delayed(model, traverse=False), "method": method, "args": args, "options": options}
-    like: dict[str, Any] = {"dtype": example.dtype, "meta": example[:0]}
-    if isinstance(X, da.Array):
-        X = X.rechunk({1: -1})
-        shape = {"chunks": (X.chunks[0], example.shape[1:])} if example.ndim > 1 else {"drop_axis": 1}
-        return X.map_blocks(_call_method, **call, **shape, **like)
-    blocks = [delayed(_call_method)(block, **call) for block in X.to_delayed()]
-    arrays = [da.from_delayed(block, (np.nan, *example.shape[1:]), **like) for block in blocks]
-    return da.concatenate(arrays, allow_unknown_chunksizes=True)
-
-
-def _call_method(
-    X: Any, model: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]
-) -> np.ndarray:
-    return np.asarray(getattr(model, method)(X, *args, **options))

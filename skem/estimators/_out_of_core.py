@@ -1,14 +1,16 @@
 """Training samples outside memory: Dask collections, and files that are read part by part.
 
-A block is a part of the samples as the user gave them, and an executor applies functions to blocks. Before EM it does so to check and summarise blocks, for the moments of the features, for the
-sizes of classes, and for the samples that initialisations draw from.
+A block is a part of the samples as the user gave them, and an executor (``_dask``, ``_parquet``) applies functions to blocks: before EM
+to check and summarise them, for the moments of the features, for the sizes of classes, and for the samples that initialisations draw
+from.
 """
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
@@ -19,7 +21,6 @@ from skem.engine.masked import refuse_masked, with_nan
 from skem.engine.parts import PartsOutOfCore, collect, tree
 from skem.engine.rows import Rows, sort_by_class
 from skem.estimators._checking import LEAST_WEIGHT, is_dask, refuse_missing_labels
-from skem.estimators._executors import Block, DaskWorkers, FileReaders, Values, dask_array
 from skem.estimators._units import Moments, checked_moments, chosen_for_limits, robust_limits, winsorised
 
 
@@ -37,11 +38,15 @@ def out_of_core_samples(estimator: Any, X: Any, y: Any, sample_weight: Any) -> O
     refuse_masked("y", y)
     refuse_masked("sample_weight", sample_weight)
     name = type(estimator).__name__
-    executor: DaskWorkers | FileReaders
+    executor: Any
     if is_dask(X):
+        from skem.estimators._dask import DaskWorkers, dask_array
+
         executor, table = DaskWorkers(name), getattr(X, "_meta", None)
         X = dask_array(X, "X")
     else:
+        from skem.estimators._parquet import FileReaders
+
         executor, table = FileReaders(estimator.n_jobs), X.empty_table
     if len(X.shape) != 2 or 0 in X.shape:
         raise ValueError(f"X must have samples and features, got shape {X.shape}")
@@ -53,11 +58,27 @@ def out_of_core_samples(estimator: Any, X: Any, y: Any, sample_weight: Any) -> O
 # Functions of a block
 
 
+class SampleBlock(NamedTuple):
+    """Consecutive samples, from number ``first`` on: features (n, M), and optionally labels (n,) and weights (n,)."""
+
+    first: int
+    X: np.ndarray
+    labels: np.ndarray | None
+    weights: np.ndarray | None
+
+
+def check_length(values: Any, name: str, X: Any) -> None:
+    if values.shape != (len(X),):
+        raise ValueError(
+            f"X has {len(X)} samples and {name} has shape {values.shape}; give {name} one value for each sample"
+        )
+
+
 Samples = tuple[np.ndarray, np.ndarray | None, np.ndarray]
 """Features, labels or codes of classes, or None for unlabelled samples, and weights."""
 
 
-def _arrays(block: Block, dtype: np.dtype) -> Samples:
+def _arrays(block: SampleBlock, dtype: np.dtype) -> Samples:
     X = np.asarray(with_nan(block.X)).astype(dtype, copy=False)
     labels = None if block.labels is None else column_or_1d(block.labels)
     weights = np.ones(len(X)) if block.weights is None else np.asarray(with_nan(block.weights), np.float64)
@@ -65,7 +86,7 @@ def _arrays(block: Block, dtype: np.dtype) -> Samples:
 
 
 def _samples(
-    block: Block,
+    block: SampleBlock,
     dtype: np.dtype,
     least_weight: float,
     classes: np.ndarray | None = None,
@@ -81,7 +102,7 @@ def _samples(
     return X, labels, weights / mean_weight
 
 
-def _summarise(block: Block, dtype: np.dtype, least_weight: float) -> tuple[Any, ...] | str | None:
+def _summarise(block: SampleBlock, dtype: np.dtype, least_weight: float) -> tuple[Any, ...] | str | None:
     """Check a block, and summarise its samples that have a weight.
 
     Returns
@@ -102,7 +123,7 @@ def _summarise(block: Block, dtype: np.dtype, least_weight: float) -> tuple[Any,
     return *totals, X[0].copy(), X.min(axis=0), X.max(axis=0), classes
 
 
-def _check(block: Block, dtype: np.dtype) -> None:
+def _check(block: SampleBlock, dtype: np.dtype) -> None:
     X, labels, weights = _arrays(block, dtype)
     wrong = ~(np.isfinite(weights) & (weights >= 0))
     if wrong.any():
@@ -156,7 +177,7 @@ class OutOfCoreSamples:
         Name of the estimator.
     executor : DaskWorkers or FileReaders
     blocks : sequence
-        The executor's references to `Block`.
+        The executor's references to `SampleBlock`.
     n_features : int
     dtype : numpy dtype
         Type of the features; all but float32 are converted to float64.
@@ -164,9 +185,7 @@ class OutOfCoreSamples:
 
     incomplete = False  # missing values are refused
 
-    def __init__(
-        self, name: str, executor: DaskWorkers | FileReaders, blocks: Values, n_features: int, dtype: Any
-    ) -> None:
+    def __init__(self, name: str, executor: Any, blocks: Sequence[Any], n_features: int, dtype: Any) -> None:
         self._name, self._executor, self.n_features = name, executor, n_features
         self._dtype = np.dtype(np.float32 if dtype == np.float32 else np.float64)
         blocks, mean_weight, smallest, largest = self._summarise(blocks, 0.0)
@@ -189,7 +208,7 @@ class OutOfCoreSamples:
             partial(samples, classes=self.classes, mean_weight=mean_weight), blocks
         )
 
-    def _summarise(self, blocks: Values, least_weight: float) -> tuple[list[Any], float, float, float]:
+    def _summarise(self, blocks: Sequence[Any], least_weight: float) -> tuple[list[Any], float, float, float]:
         """Set attributes of the samples with larger weights.
 
         Returns

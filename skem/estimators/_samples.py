@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.multiclass import check_classification_targets
 
-from skem.engine.device import Device
-from skem.engine.device_em import DeviceParts
 from skem.engine.missing_em import IncompleteParts
 from skem.engine.parts import PartsInMemory, slices, tree
 from skem.engine.rows import Features
@@ -21,6 +19,7 @@ from skem.estimators._checking import check_features, has_missing, is_out_of_cor
 from skem.estimators._units import chosen_for_limits, feature_moments, robust_limits, winsorised
 
 if TYPE_CHECKING:
+    from skem.engine.device import Device
     from skem.estimators._out_of_core import OutOfCoreSamples
 
 
@@ -116,6 +115,8 @@ class TrainingSamples:
         """The samples as the engine reads them, on the host or on the device."""
         data = self.X, self.codes if len(self.classes) else None, self.weights, shift, scale
         if self.device is not None:
+            from skem.engine.device import DeviceParts
+
             return DeviceParts(self.device, *data)
         return IncompleteParts(*data) if self.incomplete else PartsInMemory(*data)
 

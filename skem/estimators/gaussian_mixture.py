@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from skem.engine import em, stepwise
 from skem.engine.covariances import COVARIANCE_TYPES
-from skem.engine.device import DeviceFeatures
 from skem.engine.given_start import checked_mixture
 from skem.engine.kmeans import assign
 from skem.engine.masked import with_nan
@@ -607,7 +606,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
     def predict(self, X: ArrayLike) -> np.ndarray:
         """The most probable component of each sample, shape (n_samples,)."""
         features: Any = X
-        if isinstance(features, DeviceFeatures):
+        if features.device is not None:
             proba = self._responsibilities(X)
             return namespace_of(proba).argmax(proba, axis=1)
         result = np.empty(len(features.X), dtype=np.intp)
@@ -618,7 +617,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
     ) -> Any:
         """Pr(z = k | x), (n, K), or a function of it; on the device of the samples."""
         weights = self._fitted.mixtures[0].weights
-        if isinstance(features, DeviceFeatures):
+        if features.device is not None:
             log_density = self._fitted.component_log_density(features, self.n_jobs)
             with np.errstate(divide="ignore"):
                 joint = log_density + like(np.log(weights[:, 0]), log_density)

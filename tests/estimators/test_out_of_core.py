@@ -226,6 +226,18 @@ def test_errors_name_part_and_row(data):
         refused(ValueError, words, model, *chunked(*samples))
 
 
+def test_masked_entries_of_dask_arrays_are_missing_values(data):
+    some = [values[::177] for values in data]
+    X, y, w = chunked(*some)
+    masked_X, masked_w = da.ma.masked_greater(X, 2.0), da.ma.masked_less(w, np.median(some[2]))
+    with_nan = np.where(some[0] > 2.0, np.float32(np.nan), some[0])
+    words = f"X has {np.isnan(with_nan).sum()} NaN and 0 infinite values, the first in row"
+    refused(ValueError, words, clone(SKEM), masked_X, y)
+    refused(ValueError, "sample_weight nan in row", clone(SKEM), X, y, masked_w)
+    model = clone(SKEM).fit(X, y)
+    assert_array_equal(model.predict_proba(masked_X), model.predict_proba(with_nan))
+
+
 def test_refused_collections(data, frame):
     X, y, w = chunked(*data)
     model = clone(SKEM)
@@ -285,5 +297,8 @@ def test_refused_files(file, frame, tmp_path):
     model, other = clone(SKEM), tmp_path / "other.parquet"
     pq.write_table(pa.Table.from_pandas(frame[["label"]]), other, row_group_size=50_000)
     refused(ValueError, "y has other row groups than X", model, X, ParquetRows(other, "label"))
+    labels = pa.array(frame["label"].where(np.arange(N) != 7))
+    pq.write_table(pa.table({"label": labels}), other, row_group_size=PART_ROWS)
+    refused(ValueError, "y contains 1 missing labels .*first in row 7", model, X, ParquetRows(other, "label"))
     with pytest.raises(TypeError, match="takes arrays in memory here, not ParquetRows"):
         clone(model).fit(frame[NAMES][::70], frame["label"][::70]).predict(X)

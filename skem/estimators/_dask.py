@@ -1,87 +1,28 @@
-"""Executors of training outside memory: they apply functions to blocks of samples on Dask's workers, or in threads that read files."""
+"""Dask collections: training on the workers of a cluster, or in Dask's threads, and lazy predictions.
+
+The module is loaded with the first collection.
+"""
 
 from __future__ import annotations
 
+import copy
 import operator
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
+import dask.array as da
 import numpy as np
+from dask import compute, delayed, persist
+from dask.base import get_scheduler
 
 from skem.engine.parts import PART_ROWS, add, tree
-from skem.engine.threads import Workers, interruptible
+from skem.engine.threads import interruptible
 from skem.estimators._checking import is_dask
-
-if TYPE_CHECKING:
-    import dask.array as da
+from skem.estimators._out_of_core import SampleBlock, check_length
 
 Function = Callable[..., Any]
 Values = Sequence[Any]
-
-
-class Block(NamedTuple):
-    """Consecutive samples, from number ``first`` on: features (n, M), and optionally labels (n,) and weights (n,)."""
-
-    first: int
-    X: np.ndarray
-    labels: np.ndarray | None
-    weights: np.ndarray | None
-
-
-def _check_length(values: Any, name: str, X: Any) -> None:
-    if values.shape != (len(X),):
-        raise ValueError(
-            f"X has {len(X)} samples and {name} has shape {values.shape}; give {name} one value for each sample"
-        )
-
-
-class FileReaders:
-    """Threads of this process. A reference is a function that reads a block, which is dropped after its use."""
-
-    def __init__(self, n_jobs: int | None) -> None:
-        self._n_jobs = n_jobs
-
-    def blocks(self, X: Any, y: Any, sample_weight: Any) -> list[Any]:
-        """References to the blocks of a file that are not empty."""
-        ends = np.cumsum(X.block_sizes)
-        columns = [X.read_block]
-        for name, values in ("y", y), ("sample_weight", sample_weight):
-            if values is None:
-                columns.append(lambda number: None)
-                continue
-            values = values if hasattr(values, "read_block") else np.asarray(values)
-            _check_length(values, name, X)
-            if isinstance(values, np.ndarray):
-                columns.append(np.split(values, ends[:-1]).__getitem__)
-            elif values.block_sizes == X.block_sizes:
-                columns.append(values.read_block)
-            else:
-                raise ValueError(f"{name} has other row groups than X; read both from the same files")
-
-        def read(number: int) -> Block:
-            first = ends[number] - X.block_sizes[number]
-            return Block(first, *(read_column(number) for read_column in columns))
-
-        return [partial(read, number) for number, size in enumerate(X.block_sizes) if size]
-
-    def apply(self, function: Function, parts: Values, *arguments: Values) -> list[Any]:
-        """References to ``function(part, ...)``."""
-
-        def call(read: Callable[[], Any], *others: Any) -> Any:
-            return function(read(), *others)
-
-        return [partial(call, *values) for values in zip(parts, *arguments, strict=True)]
-
-    def fold(self, function: Function, parts: Values, *arguments: Values) -> Any:
-        calls = self.apply(function, parts, *arguments)
-        with Workers(self._n_jobs) as workers, workers.imap(operator.call, calls) as values:
-            return tree(values)
-
-    def keep(self, parts: list[Any]) -> list[Any]:
-        """The parts as they are: files are read in each iteration."""
-        return parts
 
 
 class DaskWorkers:
@@ -94,8 +35,6 @@ class DaskWorkers:
     """
 
     def __init__(self, name: str) -> None:
-        from dask.base import get_scheduler
-
         client = getattr(get_scheduler(), "__self__", None)
         self._client = client if hasattr(client, "run_on_scheduler") else None
         if self._client is not None:
@@ -103,9 +42,6 @@ class DaskWorkers:
 
     def blocks(self, X: da.Array, y: Any, sample_weight: Any) -> list[Any]:
         """References to the blocks of a collection, each as long as a part."""
-        import dask.array as da
-        from dask import delayed
-
         X = X.rechunk((PART_ROWS, -1))
         sizes = X.chunks[0]
         columns = [(np.cumsum(sizes) - sizes).tolist(), X.to_delayed()[:, 0]]
@@ -114,37 +50,31 @@ class DaskWorkers:
                 columns.append([None] * len(sizes))
                 continue
             column = dask_array(values if is_dask(values) else da.from_array(np.asarray(values)), name)
-            _check_length(column, name, X)
+            check_length(column, name, X)
             columns.append(column.rechunk((sizes,)).to_delayed())
-        return [delayed(Block)(*block) for block in zip(*columns, strict=True)]
+        return [delayed(SampleBlock)(*block) for block in zip(*columns, strict=True)]
 
     def apply(self, function: Function, parts: Values, *arguments: Values) -> list[Any]:
         """References to ``function(part, ...)``."""
-        from dask import delayed
-
         work = delayed(function, traverse=False)  # A task of its own, so that it is sent once.
         return [delayed(operator.call)(work, *call) for call in zip(parts, *arguments, strict=True)]
 
     def fold(self, function: Function, parts: Values, *arguments: Values) -> Any:
-        from dask import compute, delayed
-
         return self._run(compute, tree(self.apply(function, parts, *arguments), delayed(add)))[0]
 
     def keep(self, parts: list[Any]) -> list[Any]:
         """References to the values of parts, in the memory of workers; Dask computes those of a worker that dies again."""
-        from dask import persist
-
         return list(self._run(persist, *parts))
 
     @interruptible()
-    def _run(self, compute: Function, *tasks: Any) -> Any:
+    def _run(self, function: Function, *tasks: Any) -> Any:
         gone = RuntimeError(
             "the Dask client went away during the fit, or its cluster was restarted: connect another client and fit again"
         )
         if self._client is not None and self._client.status != "running":
             raise gone
         try:
-            return compute(*tasks)
+            return function(*tasks)
         except CancelledError as error:
             raise gone from error
 
@@ -172,7 +102,6 @@ def _refuse_other_versions(name: str, client: Any) -> None:
 
 def dask_array(values: Any, name: str) -> da.Array:
     """Convert a Dask array or frame to an array with known chunks; a single column of labels or weights has one dimension."""
-    import dask.array as da
 
     is_array = isinstance(values, da.Array)
     if not (is_array or hasattr(type(values), "to_dask_array")):
@@ -188,3 +117,30 @@ def dask_array(values: Any, name: str) -> da.Array:
     if np.isnan([size for sizes in values.chunks for size in sizes]).any():
         raise ValueError(f"{name} has chunks of unknown sizes; call {name}.compute_chunk_sizes() first")
     return values[:, 0] if name != "X" and values.shape[1:] == (1,) else values
+
+
+# Predictions
+
+
+def map_blocks(
+    estimator: Any, method: str, X: Any, args: tuple[Any, ...], options: dict[str, Any]
+) -> da.Array:
+    """Apply a method of an estimator, in its present state, to each block of a Dask collection, lazily."""
+    model = copy.copy(estimator)
+    few = X._meta_nonempty if hasattr(X, "_meta_nonempty") else np.zeros((1, X.shape[1]), X.dtype)
+    example = _call_method(few, model, method, args, options)
+    call = {"model": delayed(model, traverse=False), "method": method, "args": args, "options": options}
+    like: dict[str, Any] = {"dtype": example.dtype, "meta": example[:0]}
+    if isinstance(X, da.Array):
+        X = X.rechunk({1: -1})
+        shape = {"chunks": (X.chunks[0], example.shape[1:])} if example.ndim > 1 else {"drop_axis": 1}
+        return X.map_blocks(_call_method, **call, **shape, **like)
+    blocks = [delayed(_call_method)(block, **call) for block in X.to_delayed()]
+    arrays = [da.from_delayed(block, (np.nan, *example.shape[1:]), **like) for block in blocks]
+    return da.concatenate(arrays, allow_unknown_chunksizes=True)
+
+
+def _call_method(
+    X: Any, model: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]
+) -> np.ndarray:
+    return np.asarray(getattr(model, method)(X, *args, **options))
