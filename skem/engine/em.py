@@ -54,8 +54,6 @@ class State(NamedTuple):
 
     Attributes
     ----------
-    n_iter : int
-        Iterations done.
     mixture : Mixture
         The parameters after this iteration.
     log_likelihood : float
@@ -70,7 +68,6 @@ class State(NamedTuple):
         Components whose covariance was singular in the M-step, and so is not what their samples have.
     """
 
-    n_iter: int
     mixture: Mixture
     log_likelihood: float
     objective: float
@@ -99,7 +96,6 @@ def iterations(problem: Problem, max_iter: int) -> Iterator[State]:
             parameters, statistics = result
         is_little = result is not None
         yield State(
-            iteration,
             parameters.mixture,
             statistics.log_likelihood / total + volume,
             statistics.objective / total + volume,

@@ -47,8 +47,6 @@ class Problem:
         Least variance of a component in any direction, in squared units of ``parts``.
     log_sharing : ndarray of shape (K, L), optional
         log lambda of each component in each class, at most zero; ``start`` has weight zero where it is -inf.
-    active_rows : float
-        See ``ACTIVE_ROWS``.
     """
 
     parts: Parts
@@ -59,7 +57,6 @@ class Problem:
     ridge: float = field(default=0.0, kw_only=True)
     variance_floor: float = field(default=0.0, kw_only=True)
     log_sharing: np.ndarray | None = field(default=None, kw_only=True)
-    active_rows: float = field(default=ACTIVE_ROWS, kw_only=True)
 
     @cached_property
     def extent(self) -> float:
@@ -69,7 +66,7 @@ class Problem:
     @cached_property
     def constraints(self) -> Constraints:
         """Constraints of the M-step."""
-        return Constraints(self.ridge, self.variance_floor, self.active_rows)
+        return Constraints(self.ridge, self.variance_floor, ACTIVE_ROWS)
 
 
 def chunks(rows: Rows, n_products: int) -> list[Chunk]:

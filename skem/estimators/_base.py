@@ -18,7 +18,6 @@ from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.given_start import checked_array
 from skem.engine.masked import refuse_masked
 from skem.engine.parameters import Mixture
-from skem.engine.problem import ACTIVE_ROWS
 from skem.engine.rows import Features
 from skem.estimators._array_api import (
     labels_of,
@@ -149,7 +148,6 @@ class SharedKernelClassifier(ClassifierMixin, MixtureEstimator):
                 raise ValueError(f"options of {owner} has no {name!r}; it may hold {', '.join(known)}")
         validate_parameter_constraints(self._parameter_constraints, options, caller_name=f"{owner}(options)")
 
-    _active_rows = ACTIVE_ROWS  # 0 for exact iterations, to measure what active sets save
     _device_attribute = "priors_"
 
     # Training
@@ -263,7 +261,7 @@ class SharedKernelClassifier(ClassifierMixin, MixtureEstimator):
             self.groups_ = groups
         if previous is None:
             self._fitted_with = self._structure() | {"n_components": self._requested_components()}
-        return replace(training, log_sharing=log_sharing, active_rows=self._active_rows, given=given)
+        return replace(training, log_sharing=log_sharing, given=given)
 
     def _initial(self, training: Training, random_state: np.random.RandomState) -> list[Mixture]:
         return initial_mixtures(self, training, random_state)

@@ -140,8 +140,6 @@ def _refuse_without_sharing(model: Any, numbers: list[int] | None) -> None:
 
 def _available(model: Any, classes: np.ndarray, parts: Parts, sizes: list[int]) -> list[int]:
     """Numbers of components per class, with no class above its number of distinct samples; warn if the user gave more."""
-    if not isinstance(parts.whole.features.X, np.ndarray):
-        return sizes
     available = [_n_distinct(parts.whole, c, size) for c, size in enumerate(sizes)]
     if available != sizes and model.n_components is not None:
         c = int(np.argmax(np.subtract(sizes, available)))

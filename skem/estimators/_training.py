@@ -19,7 +19,7 @@ from skem.engine.given_start import raise_unless_finite
 from skem.engine.missing_em import filled
 from skem.engine.parameters import Mixture
 from skem.engine.parts import Parts
-from skem.engine.problem import ACTIVE_ROWS, Problem
+from skem.engine.problem import Problem
 from skem.engine.rows import Features, Rows
 from skem.engine.threads import Workers, single_threaded
 from skem.engine.warn import warn
@@ -87,8 +87,6 @@ class Training:
         Constraints in the engine's units.
     log_sharing : ndarray of shape (K, L), optional
         See ``Problem``.
-    active_rows : float
-        See ``Problem``.
     continued : bool
         True if the initialisation is the last fit: the first iteration then has to improve on its objective by ``tol``.
     incomplete : bool
@@ -110,7 +108,6 @@ class Training:
     ridge: float
     variance_floor: float
     log_sharing: np.ndarray | None = None
-    active_rows: float = ACTIVE_ROWS
     continued: bool = False
     incomplete: bool = False
     held_out: HeldOutSamples | None = None
@@ -158,7 +155,6 @@ class Training:
             ridge=self.ridge,
             variance_floor=self.variance_floor,
             log_sharing=self.log_sharing,
-            active_rows=self.active_rows,
         )
 
     def to_engine(self, mixtures: Sequence[Mixture]) -> list[Mixture]:

@@ -281,7 +281,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
                     pass
             else:
                 start = self._initial(training, training.random_states[0])[0]
-                state = em.State(0, start, np.nan, np.nan, FLOAT64, np.nan)
+                state = em.State(start, np.nan, np.nan, FLOAT64, np.nan)
                 self._store(training, Iteration([state], [], [], None, True))
             self.n_samples_seen_ = training.parts.n_samples
             self.__dict__.pop("_in_batches", None)
@@ -364,51 +364,48 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         """
         self._validate_params()
         with all_or_nothing(self), single_threaded():
-            self._partial_fit(X, sample_weight)
-        return self
-
-    def _partial_fit(self, X: ArrayLike, sample_weight: ArrayLike | None) -> None:
-        first = not hasattr(self, "_fitted")
-        checked = check_features(self, X, reset=first)
-        samples = TrainingSamples.of(checked, None, sample_weight)
-        n, seen = samples.n_samples, 0
-        if first:
-            if n < self.n_components:
-                raise ValueError(
-                    f"n_components={self.n_components} exceeds the n_samples={n} samples with a weight of the first batch: "
-                    "give it as many samples as there are components"
+            first = not hasattr(self, "_fitted")
+            checked = check_features(self, X, reset=first)
+            samples = TrainingSamples.of(checked, None, sample_weight)
+            n, seen = samples.n_samples, 0
+            if first:
+                if n < self.n_components:
+                    raise ValueError(
+                        f"n_components={self.n_components} exceeds the n_samples={n} samples with a weight of the first batch: "
+                        "give it as many samples as there are components"
+                    )
+                training = self._training(samples, labels=given_labels(self, checked, sample_weight))
+                start = initial_mixture(self, training, check_random_state(self.random_state))
+            else:
+                self._check_unchanged("partial_fit", samples.n_features, "set it back, or begin with a clone")
+                fitted, seen = (
+                    self._fitted,
+                    getattr(self, "n_samples_seen_", n),
+                )  # given parameters count as one batch
+                units = fitted.units
+                ridge = max(units.ridge(self.reg_covar), vars(self).get("_least_ridge", 0.0))
+                training = Training(
+                    samples.winsorised(units.limits).parts(units.shift, units.scale),
+                    fitted.columns,
+                    units,
+                    fitted.covariance_type,
+                    ridge,
+                    self.variance_floor * units.mean_variance,
                 )
-            training = self._training(samples, labels=given_labels(self, checked, sample_weight))
-            start = initial_mixture(self, training, check_random_state(self.random_state))
-        else:
-            self._check_unchanged("partial_fit", samples.n_features, "set it back, or begin with a clone")
-            fitted, seen = (
-                self._fitted,
-                getattr(self, "n_samples_seen_", n),
-            )  # given parameters count as one batch
-            units = fitted.units
-            ridge = max(units.ridge(self.reg_covar), vars(self).get("_least_ridge", 0.0))
-            training = Training(
-                samples.winsorised(units.limits).parts(units.shift, units.scale),
-                fitted.columns,
-                units,
-                fitted.covariance_type,
-                ridge,
-                self.variance_floor * units.mean_variance,
-            )
-            start = training.to_engine(fitted.mixtures)[0]
-        with Workers(self.n_jobs) as workers:
-            problem, share = training.problem(0, start, workers), (1 + seen / n) ** -LEARNING_DECAY
-            mixture, log_likelihood, objective = stepwise.step(problem, share)
-        if "_in_batches" not in vars(self):
-            self._in_batches, self.log_likelihood_, self.objective_ = True, np.empty(0), np.empty(0)
-        log_volume = training.units.log_volume(training.columns[0])
-        self._fitted = training.fitted([mixture])
-        self.log_likelihood_ = np.append(self.log_likelihood_, log_likelihood - log_volume)
-        self.objective_ = np.append(self.objective_, objective - log_volume)
-        self.lower_bound_ = float(self.objective_[-1])
-        self.n_iter_, self._converged = len(self.objective_), None
-        self.dtype_used_, self.n_samples_seen_ = checked.dtype.name, seen + n
+                start = training.to_engine(fitted.mixtures)[0]
+            with Workers(self.n_jobs) as workers:
+                problem, share = training.problem(0, start, workers), (1 + seen / n) ** -LEARNING_DECAY
+                mixture, log_likelihood, objective = stepwise.step(problem, share)
+            if "_in_batches" not in vars(self):
+                self._in_batches, self.log_likelihood_, self.objective_ = True, np.empty(0), np.empty(0)
+            log_volume = training.units.log_volume(training.columns[0])
+            self._fitted = training.fitted([mixture])
+            self.log_likelihood_ = np.append(self.log_likelihood_, log_likelihood - log_volume)
+            self.objective_ = np.append(self.objective_, objective - log_volume)
+            self.lower_bound_ = float(self.objective_[-1])
+            self.n_iter_, self._converged = len(self.objective_), None
+            self.dtype_used_, self.n_samples_seen_ = checked.dtype.name, seen + n
+        return self
 
     def fit_predict(
         self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None

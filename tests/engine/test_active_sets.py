@@ -6,17 +6,18 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 from skem import PSKEMClassifier
+from skem.engine import problem
 from skem.engine.problem import ACTIVE_ROWS
 
 
-def test_pairs_without_samples_are_left_out():
+def test_pairs_without_samples_are_left_out(monkeypatch):
     X, y = load_digits(return_X_y=True)
     X = PCA(24, random_state=0).fit_transform(X) / 8
     fits = []
     for active_rows in (ACTIVE_ROWS, 0.0):
         options = {"init_params": "uniform", "standardize": False, "max_iter": 30, "random_state": 0}
         model = PSKEMClassifier(30, n_blocks=2, **options)
-        model._active_rows = active_rows
+        monkeypatch.setattr(problem, "ACTIVE_ROWS", active_rows)
         fits.append(model.fit(X, y))
     model, exact = fits
     assert_allclose(model.log_likelihood_, exact.log_likelihood_, rtol=1e-12)
