@@ -48,7 +48,7 @@ MUTATIONS = [
     ("rice", "engine/kernels.py", " 5040, 720, 120, 24, 6,", " 5040, 720, 120, 24, 6.1,"),
     ("mixture", "engine/problem.py", "ACTIVE_ROWS = 1e-40", "ACTIVE_ROWS = 1e-2"),
     ("skem", "engine/clusters.py", "VARIANCE_FLOOR = 1e-6", "VARIANCE_FLOOR = 10.0"),
-    ("missing", "engine/missing_em.py", "+= 0.5 * problem.ridge", "+= 0.6 * problem.ridge"),
+    ("missing", "engine/missing_em.py", "penalties[k, c, None]", "1.2 * penalties[k, c, None]"),
     ("discriminative/ebw", "engine/extended_baum_welch.py", "= 1.0, 2.0, 0.7, 1e6", "= 1.0, 3.0, 0.7, 1e6"),
     ("sdgm", "sdgm/softmax_mixture.py", "SAME_RESPONSIBILITIES = 1e-4", "SAME_RESPONSIBILITIES = 0.1"),
     ("sdgm", "sdgm/softmax_mixture.py", "NEWTON_ITER = 50", "NEWTON_ITER = 1"),
@@ -65,10 +65,10 @@ MUTATIONS = [
     # Every second weight is 1% too large.
     ("skem", "engine/matrices.py", "            weights[k, c] /= kept\n", "            weights[k, c] *= (1.0 + 0.01 * (k % 2)) / kept\n"),
     # A sample per chunk has no weight.
-    ("mixture", "engine/em.py", "rows.weights[chunk.rows], read(chunk.rows)\n", "rows.weights[chunk.rows].copy(), read(chunk.rows)\n        weights[0] = 0.0\n"),
+    ("mixture", "engine/expectation.py", "rows.weights[chunk.rows], read(chunk.rows)\n", "rows.weights[chunk.rows].copy(), read(chunk.rows)\n        weights[0] = 0.0\n"),
     ("missing/skem", "estimators/_base.py", "log_density + like(self._log_prior(), log_density)", "log_density"),
     ("ionosphere", "estimators/_units.py", "reg_covar / self.scale", "1.25 * reg_covar / self.scale"),
-    ("skem/sharing", "estimators/_training.py", "max_iter=model.max_iter,", "max_iter=max(1, model.max_iter - 1),"),
+    ("skem/sharing", "estimators/_training.py", "workers, self.max_iter, self.tol)", "workers, max(1, self.max_iter - 1), self.tol)"),
     ("rice", "repro/protocols.py", 'kind="stable").drop_duplicates(group)', 'kind="stable").drop_duplicates(group, keep="last")'),
     # Scaled by test samples, a fold used twice, other folds, validation by training samples.
     ("rice", "repro/training/splits.py", ".fit(parts[0], y[train])", ".fit(X, y)"),
@@ -83,25 +83,25 @@ MUTATIONS = [
     ("mixture", "engine/parameters.py", "LOG_2PI = 1.8378770664093453", "LOG_2PI = 1.83788"),
     ("skem", "engine/kernels.py", "log_scales[k] + log_weights[k, c] -", "log_scales[k] + 0.999 * log_weights[k, c] -"),
     ("skem/sharing", "engine/kernels.py", "factors[k] = np.exp(penalties[k, p] - penalty)", "factors[k] = 1.0"),
-    ("skem/sharing", "engine/em.py", "penalties - problem.log_sharing", "penalties - 0.9 * problem.log_sharing"),
+    ("skem/sharing", "engine/expectation.py", "penalties - self._log_sharing", "penalties - 0.9 * self._log_sharing"),
     ("discriminative/batches", "engine/discriminative.py", "targets[own] += 1.0 - self.smoothing", "targets[own] += 1.0"),
     ("mixture/batches", "engine/stepwise.py", "(1 - gamma) * previous.weights + gamma *", "(1 - 0.9 * gamma) * previous.weights + 0.9 * gamma *"),
     ("discriminative/ebw", "engine/extended_baum_welch.py", "= 1.0, 2.0, 0.7, 1e6", "= 1.0, 2.0, 0.9, 1e6"),
     ("discriminative", "estimators/_calibration.py", "log_joint / temperature", "log_joint / (1.01 * temperature)"),
-    ("k-means", "engine/kmeans.py", "np.divide(sums[:, :-1], counts[:, None], out", "np.divide(sums[:, :-1], counts[:, None] + 0.1, out"),
+    ("k-means", "engine/nearest.py", "mean = mean / scale[i] / count", "mean = mean / scale[i] / (count + 0.1)"),
     ("images", "images.py", "Z - Z.mean(axes, keepdims=True)", "Z - 0.9 * Z.mean(axes, keepdims=True)"),
     ("prbf/ensemble", "repro/training/prbf.py", "logsumexp(densities, axis=0) - np.log(len(densities))", "np.mean(densities, axis=0)"),
 ]  # fmt: skip
 # The E-step repeats a share of the samples of each chunk. It is 1 / 1.4 of the time of cases A, B and C.
 REPEATED = (
     "",
-    "engine/em.py",
+    "engine/expectation.py",
     "        if not exact:\n            # The components that carry",
     "        again = np.minimum(chunk.borders, int(1.4 * {share} * len(weights)))\n"
     "        kernels.e_step(\n"
     "            (x, first, again, weights),\n"
     "            model.arrays,\n"
-    "            (model.log_scales, model.log_weights, model.penalties, memory_of_class),\n"
+    "            (model.log_scales, model.log_weights, model.penalties, numbers),\n"
     "            zero_sums(k, C, (min(first_size, k) if self._with_sums else 0, *shape)),\n"
     "            memory,\n"
     "        )\n"

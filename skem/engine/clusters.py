@@ -107,20 +107,9 @@ _SCATTERS: dict[str, Callable[[Samples, np.ndarray, np.ndarray], np.ndarray]] = 
 def mixture_of_clusters(
     samples: Samples, labels: np.ndarray, n_clusters: int, covariance_type: CovarianceType, ridge: float
 ) -> Mixture:
-    """Estimate weights, means and covariances from clusters.
+    """Estimate weights, means and covariances from clusters, none of them empty, by the ``labels`` (n,) of samples.
 
-    The pooled covariance of all clusters replaces a singular one.
-
-    Parameters
-    ----------
-    samples : Samples
-    labels : ndarray of int, shape (n,)
-        Cluster of each sample; no cluster is empty.
-    n_clusters : int
-        K.
-    covariance_type : CovarianceType
-    ridge : float
-        Covariance regularisation, added to the variances.
+    The pooled covariance of all clusters replaces a singular one. ``ridge`` is added to the variances.
     """
     means, counts = means_of(samples, labels, n_clusters)
     m, total = means.shape[1], counts.sum()

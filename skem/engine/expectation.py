@@ -9,7 +9,6 @@ but a pair that only a far-off sample uses may grow back from 1e-20 samples to o
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,6 @@ from skem.engine import compiled
 from skem.engine.covariances import Maximised
 from skem.engine.density import (
     KernelArrays,
-    Whitening,
     float64_scratch,
     kernel_arrays,
     scratch_of,
@@ -71,39 +69,32 @@ class Expectation:
         self._n_products = K * problem.covariance_type.n_products(m)
         self._scatter_shape = problem.covariance_type.scatter_shape(K, m)
         self._models: dict[tuple[int, int], _ClassModel] = {}
+        self._whole: _ClassModel | None = None  # see `chunks`
 
     def __getstate__(self) -> dict[str, Any]:
         # They are made again sooner than sent.
-        return vars(self) | {"_models": {}}
+        return vars(self) | {"_models": {}, "_whole": None}
 
     def penalties(self, traces: np.ndarray) -> np.ndarray:
-        """What the objective subtracts from log-densities, (K, L) or (K, 1), from tr(P_k^-1)."""
+        """Penalties of log-densities in the objective, (K, L) or (K, 1), from tr(P_k^-1)."""
         penalties = (0.5 * self._ridge * traces)[:, None]
         return penalties if self._log_sharing is None else penalties - self._log_sharing
 
-    @cached_property
-    def _kernel_arrays(self) -> tuple[Whitening | None, KernelArrays]:
-        return kernel_arrays(self.parameters.gaussians, self.dtype)
-
-    @cached_property
-    def _whole(self) -> _ClassModel:
-        """The model of all classes."""
-        gaussians = self.parameters.gaussians
-        penalties = self.penalties(gaussians.traces)
-        arrays = self._kernel_arrays[1]
-        return _ClassModel(None, arrays, gaussians.log_scales, self.parameters.log_weights, penalties)
-
     def chunks(self, rows: Rows) -> list[Chunk]:
         """The chunks of a part; the models of their classes are made here, by one thread."""
+        if self._whole is None:
+            gaussians = self.parameters.gaussians
+            self._whitening, arrays = kernel_arrays(gaussians, self.dtype)
+            log_weights, penalties = self.parameters.log_weights, self.penalties(gaussians.traces)
+            self._whole = _ClassModel(None, arrays, gaussians.log_scales, log_weights, penalties)
         of_part = chunks(rows, self._n_products)
         for chunk in of_part:
             key = chunk.classes.start, chunk.classes.stop
             if key not in self._models:
-                self._models[key] = self._new_model(chunk.classes)
+                self._models[key] = self._new_model(self._whole, chunk.classes)
         return of_part
 
-    def _new_model(self, classes: slice) -> _ClassModel:
-        whole = self._whole
+    def _new_model(self, whole: _ClassModel, classes: slice) -> _ClassModel:
         if classes.stop - classes.start == whole.log_weights.shape[1]:
             return whole
         log_weights = np.ascontiguousarray(whole.log_weights[:, classes])
@@ -123,11 +114,11 @@ class Expectation:
         """The classes of a chunk of samples, and the sums over it, for the components of these classes."""
         rows, chunk, read = unit
         model = self._models[chunk.classes.start, chunk.classes.stop]
-        whitening, weights, (x, first) = self._kernel_arrays[0], rows.weights[chunk.rows], read(chunk.rows)
+        weights, (x, first) = rows.weights[chunk.rows], read(chunk.rows)
         (k, C), m = model.log_weights.shape, model.arrays[0].shape[1]
         memory, kernels = scratch_of(scratch, k, m, x.dtype), compiled.kernels()
-        if whitening is not None:
-            x, first = whitening(x, first, len(weights), memory), 0
+        if self._whitening is not None:
+            x, first = self._whitening(x, first, len(weights), memory), 0
         first_size, *shape = self._scatter_shape
         sums = zero_sums(k, C, (min(first_size, k) if self._with_sums else 0, *shape))
         samples, numbers = (x, first, chunk.borders, weights), float64_scratch(k, x.dtype)
@@ -149,13 +140,14 @@ class Expectation:
 
     def add(self, total: Statistics | None, value: tuple[slice, Statistics]) -> Statistics:
         """The sums of the chunks so far, None before the first, and of one more."""
-        (classes, added), whole = value, self._whole
+        classes, added = value
         model = self._models[classes.start, classes.stop]
         if total is None:
-            if model is whole:
+            if model is self._whole:
                 return added
-            counts, offsets = np.zeros(whole.log_weights.shape), np.zeros(whole.arrays[0].shape)
-            total = Statistics(counts, offsets, np.zeros(self._scatter_shape), dtype=self.dtype)
+            mixture, scatter = self.parameters.mixture, np.zeros(self._scatter_shape)
+            counts, offsets = np.zeros(mixture.weights.shape), np.zeros(mixture.means.shape)
+            total = Statistics(counts, offsets, scatter, dtype=self.dtype)
         total.log_likelihood += added.log_likelihood
         total.objective += added.objective
         if self._with_sums:
@@ -167,11 +159,12 @@ class Expectation:
 
     def finish(self, sums: Statistics) -> Statistics:
         """The sums of whitened samples in the coordinates of features: x - mu = L (z - U mu)."""
-        whitening, (*_, narrow, _) = self._kernel_arrays
+        assert self._whole is not None
+        *_, narrow, _ = self._whole.arrays
         if self._with_sums:
             sums.narrow = narrow if self.pairs else None
-            if whitening is not None:
-                L = np.linalg.inv(whitening.whitener)
+            if self._whitening is not None:
+                L = np.linalg.inv(self._whitening.whitener)
                 scatter = L @ sums.scatter @ L.T
                 # Rounding makes it asymmetric where samples are far out in the coordinates of a narrow start.
                 sums.offsets, sums.scatter = sums.offsets @ L.T, (scatter + scatter.transpose(0, 2, 1)) / 2

@@ -79,21 +79,10 @@ def checked_mixture(
     covariance_type: CovarianceType,
     pattern: str = "{}",
 ) -> Mixture:
-    """Check weights, means and covariances, and return them as a mixture.
+    """Check weights, means and covariances as `checked_init` does, and return them as a mixture.
 
-    Parameters
-    ----------
-    arrays : tuple of three array-likes
-    sizes : tuple
-        K and m, or None for those of the means; and L, or None for weights of shape (K,).
-    covariance_type : CovarianceType
-    pattern : str
-        Format of the name of an array in error messages, with {} for "weights", "means" or "covariances".
-
-    Raises
-    ------
-    ValueError
-        As `checked_init`.
+    ``sizes`` are K and m, or None for those of the means, and L, or None for weights of shape (K,). ``pattern`` is the name of an
+    array in error messages, with {} for "weights", "means" or "covariances".
     """
     names = [pattern.format(name) for name in ("weights", "means", "covariances")]
     n_components, n_features, n_classes = sizes

@@ -115,7 +115,7 @@ class ChunkedRows(Parts):
         self._scratch = Scratch(), Scratch()
 
     def fold(self, step: Any, workers: Workers) -> Any:
-        units, sizes, whole = [], [], Tree()
+        units, sizes = [], []
         for rows in self.parts:
             read = rows.features.reader(step.columns, step.dtype, self._scratch[0], pairs=step.pairs)
             chunks = step.chunks(rows)
@@ -126,6 +126,7 @@ class ChunkedRows(Parts):
             go_on()
             with single_threaded():
                 return step.finish(step.add(None, of_chunk(units[0])))
+        whole = Tree()
         with workers.imap(of_chunk, units) as values:
             for size in sizes:
                 total = None
@@ -228,12 +229,7 @@ def _take(rows: Rows, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
 class PartsOutOfCore(Parts):
     """Samples outside the memory of this process, which receives sums, and a sample that initialisations draw from.
 
-    Parameters
-    ----------
-    executor : Executor
-    parts : sequence
-        The executor's references to `Rows`; none is empty.
-    shift, scale : ndarray of shape (M,)
+    ``parts`` are the executor's references to `Rows`, none of which is empty.
     """
 
     def __init__(

@@ -212,18 +212,8 @@ def sort_by_class(
 ) -> Rows:
     """Sort training samples by class.
 
-    Parameters
-    ----------
-    X : ndarray of shape (N, M)
-    codes : ndarray of int, shape (N,), or None
-        Classes, 0 to L - 1; None if all samples have one class.
-    weights : ndarray of shape (N,)
-    shift, scale : ndarray of shape (M,)
-        The features become (X - shift) / scale.
-    n_classes : int, optional
-        L, if some classes have no sample.
-    keep : bool
-        As in ``Features``.
+    ``codes`` (N,) are the classes, 0 to L - 1, and None if all samples have one class; ``n_classes`` is L if some classes have no sample.
+    The other arguments are those of ``Features``.
     """
     if codes is None:
         return Rows(Features(X, None, shift, scale, keep), weights, np.array([0, len(X)]))

@@ -73,7 +73,7 @@ class Iteration(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """What a fit needs, from the checked samples and the parameters of the estimator.
+    """Parameters of a fit, from the checked samples and the parameters of the estimator.
 
     Attributes
     ----------
