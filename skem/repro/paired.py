@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy.special import stdtr
 
 Predictions: TypeAlias = Mapping[str, NDArray[Any]]
 """Predictions and true classes of trials, as `skem.repro.training.histories.Histories` keeps them."""
@@ -43,7 +43,7 @@ def paired_test(gains: ArrayLike, discordant: ArrayLike, n_test: int) -> tuple[f
     if not variance:
         return gain, 1.0
     freedom = variance**2 * (n_runs - 1) / over_runs**2 if over_runs else np.inf
-    return gain, float(2 * stats.t.sf(abs(gain) / np.sqrt(variance), freedom))
+    return gain, float(2 * stdtr(freedom, -abs(gain) / np.sqrt(variance)))
 
 
 def mcnemar_over_runs(ours: Predictions, best: Predictions, *, is_fixed: bool) -> dict[str, float]:

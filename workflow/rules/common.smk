@@ -112,15 +112,14 @@ def spec_of(wildcards):
 
 def feature_files(dataset, rows, runs):
     entry = STUDY.config.datasets[dataset]
-    files = []
-    for kind in dict.fromkeys(rows):
-        n_runs, wanted = entry.runs, runs
-        if kind == "part" and entry.validation_runs:
-            n_runs = min(n_runs, entry.validation_runs)
-            wanted = [run for run in runs if run < n_runs]
-        names = feature_store.names(entry.features, [kind], wanted)
-        files += [feature_store.file_of(name, entry.runs_per_job, n_runs) for name in names]
-    return [f"results/features/{dataset}/{file}.npz" for file in dict.fromkeys(files)]
+    n_parts = min(entry.runs, entry.validation_runs or 0)
+    files = {}
+    for kind in rows:
+        wanted = [run for run in runs if run < n_parts] if kind == "part" and n_parts else runs
+        for name in feature_store.names(entry.features, [kind], wanted):
+            file = feature_store.file_of(name, entry.runs_per_job, entry.runs, n_parts)
+            files[f"results/features/{dataset}/{file}.npz"] = None
+    return list(files)
 
 
 def by_size(wildcards):

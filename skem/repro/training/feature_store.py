@@ -32,14 +32,19 @@ def names(spec: dict[str, Any], rows: Sequence[str], runs: Sequence[int]) -> lis
     return ["all"] * ("all" in rows) + [f"part{run}" for run in runs if "part" in rows]
 
 
-def file_of(name: str, size: int, n_runs: int) -> str:
-    """Name the file that holds some features: those of ``size`` runs, of the usual ``n_runs`` or of later ones."""
+def file_of(name: str, size: int, n_runs: int, n_parts: int = 0) -> str:
+    """Name the file that holds some features: those of ``size`` runs, of the usual ``n_runs`` or of later ones.
+
+    ``n_parts`` is the number of runs with "part" if there are fewer: one file has them and "all".
+    """
     kind = name.rstrip("0123456789")
+    if 0 < n_parts < TOGETHER and kind in ("all", "part"):
+        return f"all-part0-{n_parts - 1}"
     if kind == name:
         return name
     run = int(name.removeprefix(kind))
     if kind == "part":
-        size = max(size, TOGETHER)
+        size, n_runs = max(size, TOGETHER), n_parts or n_runs
     first = run - run % size
     stop = min(first + size, n_runs) if run < n_runs else first + size
     return f"{kind}{first}-{stop - 1}"
@@ -47,6 +52,8 @@ def file_of(name: str, size: int, n_runs: int) -> str:
 
 def names_in(file: str) -> list[str]:
     """Name the features that a file holds."""
+    if file.startswith("all-"):
+        return ["all", *names_in(file.removeprefix("all-"))]
     kind = file.rstrip("0123456789-")
     return [file] if kind == file else [f"{kind}{run}" for run in runs_of(file.removeprefix(kind))]
 
