@@ -6,7 +6,8 @@ colour, so that they stay distinct in grey.
 
 Every function takes ``columns``: 1 or 2 of a journal's page, `WIDTHS` inches; ``width`` is any other number of
 inches. Without either, a figure has the size that its panels need on a screen. In a narrow figure panels stand below
-each other. ``ax=``, where a figure may have a single panel, draws into Axes that are there.
+each other. ``ax=``, where a figure may have a single panel, draws into Axes that are there. A panel whose vertical axis cuts
+curves, bars or bands counts them.
 
 A figure shows the table and nothing else: what to compare with, and names to print instead of the table's, are passed
 in. A table that is empty, lacks a column or has text where numbers are needed is refused with a `ValueError` that

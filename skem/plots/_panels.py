@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -100,6 +104,39 @@ def grid(lines: int, across: int, width: float, aspect: float, legend: float = 0
     height = width / across * aspect * lines + legend
     figure = plt.figure(figsize=(width, height), layout="constrained")
     return figure.subplots(lines, across, squeeze=False, **kwargs)
+
+
+def name_cut(ax: Axes) -> None:
+    """Say in the panel which data its vertical axis cuts or leaves out."""
+    from matplotlib.collections import LineCollection, PolyCollection
+
+    low, high = sorted(ax.get_ylim())
+    counts: dict[str, Counter[str]] = {"cut": Counter(), "left out": Counter()}
+
+    def count(word: str, y: Any) -> None:
+        y = np.asarray(y, dtype=float)
+        shown = ((y >= low) & (y <= high))[np.isfinite(y)]
+        if not shown.all():
+            counts["cut" if shown.any() else "left out"][word] += 1
+
+    for line in ax.get_lines():
+        if line.get_linestyle() != "None" and line.get_transform() == ax.transData:  # no caps of bars
+            count("curve", line.get_ydata())
+    for drawn in ax.collections:
+        if isinstance(drawn, LineCollection):
+            for segment in drawn.get_segments():
+                count("bar", np.asarray(segment)[:, 1])
+        elif isinstance(drawn, PolyCollection):
+            for path in drawn.get_paths():
+                count("band", np.asarray(path.vertices)[:, 1])
+    lines = [
+        f"{how}: " + ", ".join(f"{n} {word}{'s' * (n > 1)}" for word, n in found.items())
+        for how, found in counts.items()
+        if found
+    ]
+    ax.text(
+        0.98, 0.02, "\n".join(lines), transform=ax.transAxes, ha="right", va="bottom", fontsize="xx-small"
+    )
 
 
 def add_legend(figure: Figure, width: float, each: float = 2.3, last: Iterable[str] = ()) -> None:

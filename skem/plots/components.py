@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
-from skem.plots._panels import FAINT, MARKS, NARROW, add_legend, check, grid, inches
+from skem.plots._panels import FAINT, MARKS, NARROW, add_legend, check, grid, inches, name_cut
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,6 +123,8 @@ def accuracy_by_components(
     axes[0, 0].set_ylim(
         lowest if floor is None else max(lowest, floor), min(curves["accuracy"].max() + 1.5, 100)
     )
+    for ax in axes.flat[: len(panels)]:
+        name_cut(ax)
     add_legend(axes[0, 0].figure, width, last=[*horizontal, *vertical])
     return axes
 
@@ -169,6 +171,7 @@ def sharing_by_components(
         ax.plot(*point, marker="*", markersize=11, color="grey", linestyle="", label=label)
     ax.set_ylabel("shared proportion")
     ax.set_ylim(0, 1.05)
+    name_cut(ax)
     if alone and width:
         add_legend(ax.figure, width, 1.7, last=points)  # type: ignore[arg-type]
     else:

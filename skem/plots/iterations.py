@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skem.plots._panels import NARROW, add_legend, check, grid, inches
+from skem.plots._panels import NARROW, add_legend, check, grid, inches, name_cut
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,6 +102,7 @@ def _curves(ax: Axes, curves: pd.DataFrame, labels: list[str], level: str | None
     ax.set_ylabel("accuracy (%)")
     ax.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
     _zoom(ax)
+    name_cut(ax)
 
 
 def _zoom(ax: Axes) -> None:

@@ -191,6 +191,26 @@ def test_accuracy_by_iteration():
     assert [text.get_text() for text in right.texts] == ["data not available"]
 
 
+def test_panels_name_the_data_that_their_axis_cuts():
+    rows = [("a", 70, 9), ("a", 90, 1), ("b", 95, 1), ("b", 96, 1), ("c", 60, 1), ("c", 62, 1)]
+    columns = {"method": "m", "protocol": "p", "n_components": [4, 8] * 3, "block_size": [1, 1, 2, 2, 3, 3]}
+    table = pd.DataFrame(rows, columns=["partition", "accuracy", "sd"]).assign(**columns)
+    ax = plots.accuracy_by_components(table, floor=75)[0, 0]
+    assert [text.get_text() for text in ax.texts] == ["cut: 1 curve, 1 bar\nleft out: 1 curve, 2 bars"]
+    ax = plots.accuracy_by_components(table)[0, 0]
+    assert [text.get_text() for text in ax.texts] == [""]
+
+
+def test_figures_at_the_width_of_columns_of_a_paper(tmp_path):
+    with drawing.style(columns=1):
+        for name, width in (("column", plots.WIDTHS[1]), ("own", 9.0)):
+            drawing.save(
+                plots.sharing_by_components(configurations(), width=width), [tmp_path / f"{name}.png"]
+            )
+    width_of = {name: plt.imread(tmp_path / f"{name}.png").shape[1] for name in ("column", "own")}
+    assert width_of == {"column": 3.5 * 300, "own": 7.2 * 300}
+
+
 def test_files_do_not_depend_on_the_users_settings(tmp_path):
     of_a_user = {"text.usetex": True, "font.size": 20, "lines.linewidth": 5, "savefig.bbox": "tight"}
     paths = {}

@@ -20,11 +20,7 @@ for part, results in COMPARISON_PARTS.items():
         for name in [
             *expand("tables/comparison_{name}.{suffix}", name=results["tables"], suffix=["csv", "md"]),
             *expand("tables/comparison_{name}.csv", name=results.get("csv", [])),
-            *expand(
-                "figures/comparison_{name}.{suffix}",
-                name=results.get("figures", []),
-                suffix=["svg", "pdf", "png"],
-            ),
+            *expand("figures/comparison_{name}.{suffix}", name=results.get("figures", []), suffix=KINDS),
         ]
     ]
     REFERENCE_TOO += [*COMPARISON_RESULTS[part], *COMPARISON_VALUES[part].values()]
@@ -138,6 +134,7 @@ for part in COMPARISON_PARTS:
                 settings="config/comparison.yaml",
                 content=COMPARISON.model_dump(),  # so that another note or title counts
                 names=COMPARISON.titles(),
+                columns=STUDY.config.figure_columns,
                 code=code("comparison_summary"),
                 part=part,
             message:

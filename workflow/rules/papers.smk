@@ -123,6 +123,7 @@ rule claims_figures:
     localrule: True
     params:
         caption=lambda wildcards: "\n\n".join(CAPTIONS[name] for name in CLAIMS_FIGURES),
+        columns=STUDY.config.figure_columns,
         code=code("claims_figures"),
     message:
         "drawing the claims"

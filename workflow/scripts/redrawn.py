@@ -9,7 +9,7 @@ from skem.repro.papers import claims_figures
 from skem.repro.tables import redrawn
 
 threads.limit_process(1)
-with plain_errors(snakemake.log), style():
+with plain_errors(snakemake.log), style(snakemake.params.get("columns")):
     for paper in snakemake.params.papers:
         redrawn.write(paper, Path(snakemake.params.results))
     if snakemake.params.get("totals"):

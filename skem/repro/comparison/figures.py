@@ -13,18 +13,20 @@ from skem.repro.comparison.configuration import Comparison, Part
 from skem.repro.comparison.pages import NOT_RUN
 
 
-def draw(part: Part, tables: Mapping[str, pd.DataFrame], settings: Comparison) -> dict[str, Any]:
-    """Figures of a part by name, from `summary.tables`."""
+def draw(
+    part: Part, tables: Mapping[str, pd.DataFrame], settings: Comparison
+) -> dict[str, tuple[pd.DataFrame, Any]]:
+    """Figures of a part by name, from `summary.tables`: what is drawn, and its Axes."""
     names, images = settings.titles(), settings.images["data_sets"]
     if part == "images":
         both = tables["images"].merge(tables["images_timing"], on=["dataset", "method"])
         both = both.groupby("dataset").filter(lambda own: len(own) > 1)  # one method alone is no comparison
         steps = {name: entry["steps"] for name, entry in images.items()}
         titles = {name: entry["title"] for name, entry in images.items()}
-        return {"timing": error_by_seconds(both, steps, names, titles)}
+        return {"timing": (both, error_by_seconds(both, steps, names, titles))}
     group = "test tables" if part == "test" else "development tables"
     ranks = {name: table for name, table in tables.items() if name.endswith("ranks")}
-    return {name: critical_differences(table, names, group) for name, table in ranks.items()}
+    return {name: (table, critical_differences(table, names, group)) for name, table in ranks.items()}
 
 
 def error_by_seconds(

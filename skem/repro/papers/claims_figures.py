@@ -12,12 +12,15 @@ from skem.repro.ledger import bars, dots, sentences, summary
 
 
 def draw(
-    folder: str | Path, names: Iterable[str] = ("outcomes", "paper_and_ours"), config: str | Path = "config"
+    folder: str | Path,
+    names: Iterable[str] = ("outcomes", "paper_and_ours"),
+    config: str | Path = "config",
+    columns: int | None = None,
 ) -> None:
     """Draw figures to ``figures`` in a folder, from its ``summary.json`` and ``claims.csv``."""
     folder, titles = Path(folder), papers.titles(config)
     for name in names:
-        with style():
+        with style(columns):
             if name == "outcomes":
                 table = bars.rows(read_json(folder / "summary.json"), titles)
                 axes = bars.draw(table)

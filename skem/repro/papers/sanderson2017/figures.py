@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from skem.plots._panels import name_cut
 from skem.repro.drawing import Figure, Tables, subplots
 from skem.repro.papers.measured import select
 from skem.repro.papers.sanderson2017.settings import METHODS, SYNTHETIC, Settings
@@ -96,6 +97,7 @@ def _draw_advised(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
             ax.axhline(1.0, color="black", linewidth=0.8, linestyle=":")
             ax.set_yscale("symlog", linthresh=1.0)
             ax.set_ylim(bottom=-0.05)
+            name_cut(ax)
             ax.set_ylabel("Gain by more (standard deviations)", fontsize=8)
     if len(table):
         axes[0].legend(fontsize=7)
