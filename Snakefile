@@ -57,6 +57,10 @@ targets.known(
 )
 
 
+onstart:
+    signal.signal(signal.SIGTERM, end_jobs)
+
+
 onsuccess:
     if not workflow.touch:  # nothing was made
         finished_run.record_environment()

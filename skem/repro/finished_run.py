@@ -81,10 +81,8 @@ def show(
     failed = {path.stem: len(read_table(path)) for path in records if path.exists()}
     if said := [f"{dataset} {count}" for dataset, count in failed.items() if count]:
         print(f"Failed, and left out: {', '.join(said)}; results/failed/*.csv say why.")
-    every = (
-        "Claims: results/claims.md and claims.csv; tables" if Path("results/claims.md").exists() else "Tables"
-    )
-    print(f"{every} and figures: results/tables, results/figures.")
+    places = [f"results/{name}" for name in ("claims.md", "claims.csv", "tables", "figures")]
+    print(f"Results: {', '.join(place for place in places if Path(place).exists())}")
     print("One page of all: snakemake report --cores all")
     print(f"{seconds / 60:.1f} minutes on {cores} cores")
     finished = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())

@@ -45,11 +45,17 @@ def start_and_wait(folder, *args):
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
-    """A run without the data of rice: killed, unlocked, and resumed to its end."""
+    """A run without the data of rice: stopped, killed, unlocked, and resumed to its end."""
     folder = copy(tmp_path_factory.mktemp("done"))
     path = folder / "config/datasets.yaml"
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace(yaml.safe_load(text)["rice"]["sha256"], "0" * 64), encoding="utf-8")
+    stopped = start(folder, "--cores", "1")
+    assert any("training" in line for line in stopped.stdout)
+    stopped.terminate()
+    stopped.communicate(timeout=60)
+    assert not list(folder.glob("results/runs/**/*-*.csv")), "the job has been waited for"
+    assert not list(folder.glob(".snakemake/locks/*"))
     killed = start_and_wait(folder, "--cores", "1")
     os.killpg(killed.pid, signal.SIGKILL)
     killed.communicate()
@@ -180,6 +186,18 @@ def test_a_copy_without_a_record_trains_nothing(done, tmp_path):
     assert "on ionosphere" not in wanted(folder)[1]
 
 
+def test_touch_takes_results_as_those_of_another_configuration(done):
+    other, record = ("--config", "seed=1"), done[0] / "results/run.json"
+    assert "features of ionosphere" in wanted(done[0], *other)[1]
+    before = record.read_bytes()
+    for config in (other, ()):
+        code, output = run(done[0], "--cores", "1", "--touch", *config)
+        assert code == 0, output
+        if config:
+            assert "on ionosphere" not in wanted(done[0], *config)[1]
+    assert record.read_bytes() == before
+
+
 def test_the_library_of_another_checkout_is_refused(done):
     code, output = run(done[0], "-n", "--cores", "1", PYTHONPATH=str(ROOT))
     assert code == 1
@@ -246,6 +264,16 @@ def test_a_table_of_the_users_own_takes_one_command(done):
     assert table["accuracy"].between(70, 100).all()
     assert len(read_table(folder / "results/own/my_own_predictions.csv")) == 60 * len(table)
     assert (folder / "results/own/my_own.svg").read_bytes().startswith(b"<?xml")
+
+
+def test_a_partial_run_names_no_file_that_is_not_there(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    table = "results/tables/table1.md"
+    files.write_text(table, "# A table\n")
+    finished_run.show(0.0, 1, [], tables=[table], others=[table], sources=[], datasets=[])
+    output = capsys.readouterr().out
+    assert "# A table" in output
+    assert re.findall(r"results/[\w./]+", output) == ["results/tables"]
 
 
 def test_claims_of_a_paper_need_its_target(done):

@@ -4,6 +4,7 @@ import gc
 gc.disable()  # all that is made while the rules are read stays; the Snakefile enables it again
 import json
 import os
+import signal
 import sys
 import time
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from pathlib import Path
 os.environ.update(PYTHONSAFEPATH="1")
 # Figures are files. The backend of a notebook would end the import of Matplotlib in each job.
 os.environ.update(MPLBACKEND="agg")
+
+import psutil
 
 import skem
 from skem import datasets
@@ -49,6 +52,13 @@ def plain_faults():
         yield
     except documents.ConfigurationError as error:
         stop(error)
+
+
+def end_jobs(*_):
+    """A handler of SIGTERM: end the jobs and the run, as Ctrl-C in a terminal does. Snakemake's waits for the jobs."""
+    for process in psutil.Process().children(recursive=True):
+        process.send_signal(signal.SIGINT)
+    raise KeyboardInterrupt
 
 
 if Path.cwd() != Path(workflow.basedir).resolve():
