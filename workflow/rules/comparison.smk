@@ -69,7 +69,6 @@ rule comparison_fit:
     wildcard_constraints:
         part="|".join(COMPARISON_PARTS),
         dataset="[a-z0-9_]+",
-    threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
     params:

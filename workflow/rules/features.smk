@@ -9,7 +9,6 @@ rule features:
     log:
         "results/logs/features/{dataset}/{file}.log",
     priority: by_size
-    threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
     params:

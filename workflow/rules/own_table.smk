@@ -40,7 +40,6 @@ rule compare:
         png=f"results/own/{OWN_STEM}.png",
     log:
         f"results/logs/own/{OWN_STEM}.log",
-    threads: 1
     params:
         table=OWN,
         label=STUDY.config.label,

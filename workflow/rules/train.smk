@@ -67,7 +67,6 @@ rule baseline:
         "results/logs/runs/{dataset}/baselines/{job}.log",
     # All methods on a small table take longer than most other jobs.
     priority: lambda wildcards: max(1, by_size(wildcards))
-    threads: 1
     params:
         runs=lambda wildcards: baseline_runs(wildcards.dataset),
         methods=lambda wildcards: baseline_jobs()[wildcards.job],
