@@ -48,6 +48,11 @@ def broken_off(path):
     return path.read_text()[:1000]
 
 
+def one_run(path):
+    """Cut off behind a line."""
+    return "".join(path.read_text().splitlines(keepends=True)[:2])
+
+
 def without_numbers(path):
     """All columns but those that number runs, and those that functions use."""
     metrics = [metric for own in rows.read(ROOT / "config").values() for metric in own.metrics.values()]
@@ -55,7 +60,7 @@ def without_numbers(path):
     return read_table(path).drop(columns=lost, errors="ignore").to_csv(index=False)
 
 
-@pytest.mark.parametrize("damage", [without_runs, broken_off, without_numbers])
+@pytest.mark.parametrize("damage", [without_runs, broken_off, one_run, without_numbers])
 @pytest.mark.parametrize("paper", PAPERS)
 def test_claims_without_their_values_are_not_run(paper, damage, tmp_path, monkeypatch):
     """A missing, empty or truncated file, or a missing column, leaves its claims "not run" with the reason."""
@@ -69,4 +74,5 @@ def test_claims_without_their_values_are_not_run(paper, damage, tmp_path, monkey
     missing = table[table["verdict"] == "not run"]
     assert len(missing) > 10
     assert missing["remark"].str.len().min() > 0
-    assert not table["measured_by"].isin(["final_iteration", "test_selected_iteration"]).any()
+    if damage is not one_run:
+        assert not table["measured_by"].isin(["final_iteration", "test_selected_iteration"]).any()

@@ -206,6 +206,8 @@ def saved_by_floor(evidence: Evidence, dataset: str) -> Estimate:
     if rows["train"].isna().all():
         raise NotRun(f"variance floors on {dataset}: {rows['note'].iloc[0]}")
     table = rows.pivot_table(index="run", columns="floor", values="train", dropna=False)
+    if table.shape[1] < 2:
+        raise NotRun(f"fits to {dataset} with and without a variance floor were not part of this run")
     none, floor, *_ = sorted(table)
     most = -_n_features(evidence, dataset) / 2 * np.log(2 * np.pi * floor)
     collapsed = 100.0 * ((table > most) | table.isna())
@@ -218,6 +220,8 @@ def mahalanobis(evidence: Evidence, claim: Claim) -> Evaluation:
     for n in setup["em_iter"]:
         by_metric = evidence.rows("starts", em_iter=n).groupby("metric")
         found = {distance: Estimate.of(rows.set_index("run")["train"], FINAL) for distance, rows in by_metric}
+        if len(found) < 2:
+            raise NotRun(f"initialisations by two distances, {n} iterations, were not part of this run")
         difference = found["mahalanobis"] - found["euclidean"]
         comparisons.append(Comparison(difference, what=f"{n} iterations"))
         means.append(f"after {n} iterations {difference:.0f} ({difference.low:.0f} to {difference.high:.0f})")
