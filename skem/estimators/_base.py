@@ -223,7 +223,9 @@ class SharedKernelClassifier(ClassifierMixin, MixtureEstimator):
         """Check the samples; choose classes, priors, feature blocks, units and components."""
         random_states = [np.random.RandomState(seed) for seed in seeds(self.random_state, self._n_init() - 1)]
         random_states.insert(0, check_random_state(self.random_state))
-        samples = training_samples(self, X, y, sample_weight, labelled=True)
+        samples = X
+        if not isinstance(X, TrainingSamples):  # A search checks its samples once.
+            samples = training_samples(self, X, y, sample_weight, labelled=True)
         previous = self._fitted if self._is_continued() else None
         if previous is not None:
             self._check_unchanged(previous, samples)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax
 
-from skem.engine.discriminative import bounded_log_proba
+from skem.engine.discriminative import bounded_log_proba, log_softmax
 from skem.estimators._units import ROUNDING
 
 MIN_TEMPERATURE, MAX_TEMPERATURE = 1e-2, 1e6
@@ -22,7 +21,7 @@ def tempered(
 
     The background e bounds the log-loss of a sample far from all components.
     """
-    return bounded_log_proba(log_softmax(log_joint / temperature, axis=1), log_prior, background)
+    return bounded_log_proba(log_softmax(log_joint / temperature), log_prior, background)
 
 
 def fitted_temperature(
@@ -56,11 +55,11 @@ def fitted_temperature(
     used = possible[codes]
     log_joint, log_prior = log_joint[np.ix_(used, possible)], log_prior[possible]
     codes, weights = (np.cumsum(possible) - 1)[codes[used]], weights[used]
-    all_weights = np.append(weights, 1.0)
+    own, all_weights = (np.arange(len(codes)), codes), np.append(weights, 1.0)
 
     def loss(log_temperature: float) -> float:
-        log_proba = log_softmax(log_joint / np.exp(log_temperature), axis=1)
-        log_scores = bounded_log_proba(log_proba, log_prior, background)[np.arange(len(codes)), codes]
+        log_proba = log_softmax(log_joint / np.exp(log_temperature))
+        log_scores = bounded_log_proba(log_proba[own], log_prior[codes], background)
         # A pseudo-sample with typical features and a random class, because n samples may contain no error by chance.
         log_scores = np.append(log_scores, _median(log_proba @ np.exp(log_prior), weights))
         return 0.5 * ((log_temperature - np.log(expected)) / PRIOR_STD) ** 2 - float(all_weights @ log_scores)

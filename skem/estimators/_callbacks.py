@@ -134,5 +134,5 @@ class Unobserved:
     observed = False
 
     @contextmanager
-    def task(self) -> Iterator[Task]:
+    def task(self, name: str = "iteration", number: int | None = None) -> Iterator[Task]:
         yield Task()

@@ -34,6 +34,10 @@ def log_posterior(model: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLi
     return float(np.average(np.where(known, values, LEAST).clip(min=LEAST), weights=weights))
 
 
+class NoneHeldOutError(ValueError):
+    """Each class has one sample."""
+
+
 class Data(NamedTuple):
     """Samples of any type that scikit-learn takes, their labels and their weights: the arguments of ``fit``."""
 
@@ -95,7 +99,7 @@ def held_out_splits(data: Data, cv: Any, seed: int, n_folds: Mapping[int, int]) 
         return list(data.splits(cv))
     most = int(np.unique(data.y, return_counts=True)[1].max())
     if most < 2:
-        raise ValueError(
+        raise NoneHeldOutError(
             f"{len(data.y)} samples, one of each class: none can be held out; give more samples, or fit one model without a search"
         )
     folds = StratifiedKFold(max(2, min(5, most)), shuffle=True, random_state=seed)

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import log_softmax, logsumexp
 from sklearn.datasets import load_digits, load_iris
 from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 
@@ -190,6 +191,61 @@ def test_strength_is_chosen_by_the_held_out_log_loss(digits, monkeypatch):
     assert len(losses) == 3
     alone = quick(n_components=20, strength=model.strength_).fit(X, y)
     assert_array_equal(alone.class_log_density(X), model.class_log_density(X))
+
+
+# The default
+
+
+@pytest.fixture(scope="module")
+def default(iris):
+    return DiscriminativePSKEMClassifier(random_state=0).fit(*iris)
+
+
+def test_chosen_parameters_rebuild_the_default(default, iris, tmp_path):
+    X, y = iris
+    assert default.get_params() == DiscriminativePSKEMClassifier(random_state=0).get_params()
+    default.save(tmp_path / "model.npz")
+    loaded = DiscriminativePSKEMClassifier.load(tmp_path / "model.npz")
+    assert loaded.best_params_ == default.best_params_
+    rebuilt = DiscriminativePSKEMClassifier(**default.best_params_).fit(X, y)
+    threads = DiscriminativePSKEMClassifier(n_jobs=2, random_state=0).fit(X, y)
+    (*_, last) = DiscriminativePSKEMClassifier(random_state=0).fit_iterations(X, y)
+    for again in (loaded, rebuilt, threads, last):
+        assert_array_equal(again.predict_proba(X), default.predict_proba(X))
+
+
+@pytest.mark.parametrize(("n", "m"), [(30, 4), (60, 8), (60, 80), (250, 40)])
+def test_few_samples_of_one_covariance(n, m):
+    """On average of three draws the default beats linear discriminant analysis, whose assumptions hold."""
+    losses = []
+    for seed in range(n, n + 3):
+        rng = np.random.default_rng(seed)
+        factor = 0.3 * rng.normal(size=(m, m)) / np.sqrt(m) + np.eye(m)
+        y = np.arange(n + 1000) % 3
+        X = rng.normal(size=(len(y), m)) @ factor + y[:, None] * rng.normal(size=m) * 2 / np.sqrt(m)
+        models = DiscriminativePSKEMClassifier(random_state=0), LinearDiscriminantAnalysis()
+        losses.append([log_loss(y[n:], model.fit(X[:n], y[:n]).predict_proba(X[n:])) for model in models])
+    default, linear = np.mean(losses, axis=0)
+    assert default < linear
+
+
+def test_a_parameter_that_is_set_ends_the_choice(iris):
+    X, y = iris
+    for options in ({"max_iter": 3}, {"options": {"smoothing": 0.1}}, {"covariance_type": "diag"}):
+        named, unnamed = (
+            DiscriminativePSKEMClassifier(*number, random_state=0, **options).fit(X, y)
+            for number in ([None], [])
+        )
+        assert not hasattr(unnamed, "best_params_")
+        assert_array_equal(unnamed.predict_proba(X), named.predict_proba(X))
+    weighted = DiscriminativePSKEMClassifier(priors="uniform", random_state=0).fit(X, y, 1.0 + y)
+    assert_allclose(weighted.priors_, 1 / 3)
+    assert weighted.best_params_
+
+
+def test_the_default_of_classes_with_one_sample():
+    model = DiscriminativePSKEMClassifier(random_state=0).fit([[0.0], [3.0]], [0, 1])
+    assert_array_equal(model.predict([[-1.0], [4.0]]), [0, 1])
 
 
 # Threads, types and weights

@@ -158,3 +158,11 @@ def spoilt(value):
         parts = list(map(spoilt, value))
         return None if any(part is None for part in parts) else parts
     return value * np.nan if np.asarray(value).dtype.kind in "fi" else None
+
+
+def test_priors_after_the_fit():
+    model = skem.SKEMClassifier(6, max_iter=1, random_state=0).fit(X, SPECIES)
+    new = np.array([0.2, 0.3, 0.5])
+    expected = model.predict_proba(X) * new / model.priors_
+    model.priors_ = new
+    assert_allclose(model.predict_proba(X), expected / expected.sum(axis=1, keepdims=True), rtol=1e-9)
