@@ -49,6 +49,7 @@ def test_results_of_several_environments_are_a_mixture(made, tmp_path):
 def reference(**params):
     snakemake = SimpleNamespace(
         input=["results/environment.json", "results/runs/a.csv"],
+        log=["reference.log"],
         params=SimpleNamespace(**{"anyway": False, "others": ["results/none.csv"]} | params),
     )
     runpy.run_path(str(ROOT / "workflow/scripts/reference.py"), {"snakemake": snakemake})
