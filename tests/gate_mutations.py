@@ -148,12 +148,12 @@ def accuracies(clone: Path, first: int = 0, last: int = len(MUTATIONS)):
 
 
 def found(table: pd.DataFrame) -> str:
-    """How many quantities have which verdict."""
-    return ", ".join(f"{n} {verdict}" for verdict, n in table["verdict"].value_counts().sort_index().items())
+    """How many quantities have which outcome."""
+    return ", ".join(f"{n} {outcome}" for outcome, n in table["outcome"].value_counts().sort_index().items())
 
 
 def times(clone: Path, *only: str):
-    """Verdicts on the times of equal and of slower code, on a quiet machine and beside two busy processes."""
+    """Outcomes on the times of equal and of slower code, on a quiet machine and beside two busy processes."""
     for machine in ("quiet", "loaded"):
         for share, runs in ((0.0, 20), *((share, 3) for share in SHARES)):
             code = f"{share:.0%} slower" if share else "equal"
@@ -164,10 +164,10 @@ def times(clone: Path, *only: str):
                 begin = perf_counter()
                 with busy(2 * (machine == "loaded")):
                     table = pd.DataFrame(run(clone, TIMES, mutation=mutation))
-                cases = table.groupby("verdict")["case"].agg("; ".join)
+                cases = table.groupby("outcome")["case"].agg("; ".join)
                 others = {name: cases.get(name, "") for name in ("slower", "not decided", "faster")}
                 yield (
-                    {"code": code, "machine": machine, "same": str((table["verdict"] == "same").sum())}
+                    {"code": code, "machine": machine, "same": str((table["outcome"] == "same").sum())}
                     | others
                     | {"seconds": f"{perf_counter() - begin:.0f}"}
                 )

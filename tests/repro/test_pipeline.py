@@ -134,13 +134,13 @@ def test_all_methods_are_tested_on_the_same_samples(done):
     assert len(truths) == RUNS * FOLDS["ionosphere"]
 
 
-def test_claims_have_verdicts_or_the_reason_why_not(done):
+def test_claims_have_outcomes_or_the_reason_why_not(done):
     folder, output = done
     claims = read_table(folder / "results/claims.csv").set_index("id")
     claim = claims.loc["pulford.table1.ionosphere.pskem_accuracy"]
     table = read_table(folder / "results/tables/table1.csv").set_index("dataset")
     assert claim["measured"] == pytest.approx(table.loc["ionosphere", "test_selected_iteration"], rel=1e-9)
-    assert claims.loc["pulford.table1.mnist.pskem_accuracy", "verdict"] == "not run"
+    assert claims.loc["pulford.table1.mnist.pskem_accuracy", "detail"] == "not run"
     assert "mnist" in claims.loc["pulford.table1.mnist.pskem_accuracy", "remark"]
     assert claims.loc["titsias.table4.phoneme.rbf.m8", "remark"].endswith("add the target titsias")
     assert "Claims of the papers" in output

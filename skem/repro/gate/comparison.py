@@ -1,6 +1,6 @@
 """Comparison of accuracies with the reference, and of times with a base revision.
 
-A comparison is a table with one row per case and quantity, and one verdict per row:
+A comparison is a table with one row per case and quantity, and one outcome per row:
 
 - "same": equal bits, or a difference within the tolerance;
 - "changed": other bits but the same mean, on the platform of the reference;
@@ -30,7 +30,7 @@ LEVEL = 0.99
 RESAMPLES = 2000
 """Bootstrap samples."""
 
-COLUMNS = ["kind", "case", "quantity", "reference", "measured", "change", "noise", "verdict", "note"]
+COLUMNS = ["kind", "case", "quantity", "reference", "measured", "change", "noise", "outcome", "note"]
 """Columns of a comparison; ``change`` and ``noise`` are fractions for times, else in units of the quantity."""
 
 MARGIN = 0.10
@@ -69,8 +69,8 @@ Roundings = Mapping[str, Mapping[str, float]]
 
 
 def failed(table: pd.DataFrame, allowed: tuple[str, ...] = ()) -> bool:
-    """True if an accuracy differs, a time is slower, or one was not compared, unless its verdict is ``allowed``."""
-    return not table["verdict"].isin([*PASSING, *allowed]).all()
+    """True if an accuracy differs, a time is slower, or one was not compared, unless its outcome is ``allowed``."""
+    return not table["outcome"].isin([*PASSING, *allowed]).all()
 
 
 def platform_of(environment: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def compare_accuracies(
         before, after = reference.get(case, {}), measured.get(case, {})
         for quantity in before | after:
             a, b = (np.array(record.get(quantity, [np.nan])) for record in (before, after))
-            noise, verdict = 0.0, "new" if quantity in after else "not measured"
+            noise, outcome = 0.0, "new" if quantity in after else "not measured"
             if quantity in before and quantity in after:
                 if len(a) != len(b):
                     raise ValueError(
@@ -121,16 +121,16 @@ def compare_accuracies(
                 if not same_platform:
                     rounding = (roundings or {}).get(case, {}).get(quantity, 0.0)
                     noise = SAFETY * max(rounding, LEAST_ROUNDING * np.maximum(1.0, np.abs(a)).max())
-                verdict = _verdict(quantity, a, b, noise, same_platform)
-            rows.append(("accuracy", case, quantity, a.mean(), b.mean(), (b - a).mean(), noise, verdict, ""))
+                outcome = _outcome(quantity, a, b, noise, same_platform)
+            rows.append(("accuracy", case, quantity, a.mean(), b.mean(), (b - a).mean(), noise, outcome, ""))
     table = pd.DataFrame(rows, columns=COLUMNS)
     return table if same_platform else pd.concat([table, _shifts(table)], ignore_index=True)
 
 
-def _verdict(
+def _outcome(
     quantity: str, a: NDArray[np.float64], b: NDArray[np.float64], noise: float, same_platform: bool
 ) -> str:
-    """Verdict on the runs ``b`` (n,) of a quantity beside those of the reference, ``a``."""
+    """Outcome on the runs ``b`` (n,) of a quantity beside those of the reference, ``a``."""
     differences = b - a
     change = differences.mean()
     if np.abs(differences).max() <= noise * (quantity in CONTINUOUS):
@@ -183,19 +183,19 @@ def compare_times(times: pd.DataFrame) -> pd.DataFrame:
         (change, low, high), (_, control_low, control_high) = (
             interval_of_median(ratio.unstack("pair").to_numpy()) for ratio in ratios.values()
         )
-        verdict = "not decided"
+        outcome = "not decided"
         if control_low <= 1 + MARGIN / 2 and control_high >= 1 - MARGIN / 2:
             if low > 1 + MARGIN / 2:
-                verdict = "slower"
+                outcome = "slower"
             elif high < 1 + MARGIN:
-                verdict = "faster" if high < 1 - MARGIN / 2 else "same"
+                outcome = "faster" if high < 1 - MARGIN / 2 else "same"
         noise = max(abs(control_low - 1), abs(control_high - 1))
         note = (
             f"head / base [{low:.3f}, {high:.3f}], control / base [{control_low:.3f}, {control_high:.3f}], "
             f"{len(seconds)} pairs"
         )
         median = base.median(), seconds["head"].median()
-        rows.append(("time", case, "seconds", *median, change - 1, noise, verdict, note))
+        rows.append(("time", case, "seconds", *median, change - 1, noise, outcome, note))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

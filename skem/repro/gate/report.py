@@ -14,13 +14,13 @@ UPDATE = "snakemake regress_update --cores all, and commit results/reference/reg
 
 
 def summary(table: pd.DataFrame, allowed: tuple[str, ...] = ()) -> str:
-    """Count the verdicts, list the differences, changes of times in percent, and name the next step.
+    """Count the outcomes, list the differences, changes of times in percent, and name the next step.
 
-    Verdicts in ``allowed`` do not fail.
+    Outcomes in ``allowed`` do not fail.
     """
-    counts = table.groupby(["kind", "verdict"]).size()
-    text = [", ".join(f"{kind}: {count} {verdict}" for (kind, verdict), count in counts.items())]
-    different = table[table["verdict"] != "same"]
+    counts = table.groupby(["kind", "outcome"]).size()
+    text = [", ".join(f"{kind}: {count} {outcome}" for (kind, outcome), count in counts.items())]
+    different = table[table["outcome"] != "same"]
     if len(different):
         is_time, shown = different["kind"] == "time", different.drop(columns="kind").astype(object)
         for column, percent, value in (("change", "{:+.1%}", "{:+.3g}"), ("noise", "{:.1%}", "{:.3g}")):
@@ -31,7 +31,7 @@ def summary(table: pd.DataFrame, allowed: tuple[str, ...] = ()) -> str:
         text.append(shown.to_markdown(index=False, disable_numparse=True))
     if comparison.failed(table, allowed):
         text.append(f"A quantity differs, is slower, or was not compared. If this is intended: {UPDATE}")
-        if "not decided" in set(table["verdict"]) - set(allowed):
+        if "not decided" in set(table["outcome"]) - set(allowed):
             text.append(
                 "Times that are not decided need a quieter machine, more minutes (MINUTES in skem/repro/gate/timing.py), or undecided=allow."
             )
@@ -49,7 +49,7 @@ def compare(
     *,
     allowed: tuple[str, ...] = (),
 ) -> bool:
-    """Print the comparison, write all quantities to ``path``, and return True if a verdict fails that is not ``allowed``."""
+    """Print the comparison, write all quantities to ``path``, and return True if a outcome fails that is not ``allowed``."""
     reference, machine = revisions.read_reference(reference_path), environment.describe()
     platform = comparison.platform_of(machine)
     same_platform = platform == reference["platform"]

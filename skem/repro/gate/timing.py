@@ -35,7 +35,7 @@ SIDES = ("base", "head", "control")
 
 
 def measure(commit: str, rounds: int = ROUNDS, pairs: int = PAIRS, minutes: float = MINUTES) -> pd.DataFrame:
-    """Time every case against a base commit until its verdict is reached, or ``minutes`` have passed.
+    """Time every case against a base commit until its outcome is reached, or ``minutes`` have passed.
 
     A round starts three processes, each of which times a case ``pairs`` times; there are at least ``rounds`` rounds.
     Columns: round, pair, case, side, seconds.
@@ -51,7 +51,7 @@ def measure(commit: str, rounds: int = ROUNDS, pairs: int = PAIRS, minutes: floa
             number += 1
             if number >= rounds:
                 table = comparison.compare_times(pd.DataFrame(rows))
-                cases = list(table.loc[table["verdict"] == "not decided", "case"])
+                cases = list(table.loc[table["outcome"] == "not decided", "case"])
     return pd.DataFrame(rows)
 
 

@@ -1,1 +1,1 @@
-"""The claims table: claims of the papers, our measurements and verdicts."""
+"""The claims table: claims of the papers, our measurements and outcomes."""

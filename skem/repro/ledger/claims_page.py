@@ -51,7 +51,7 @@ REMARK = 160
 DECIDING = re.compile("decided by: (.+)")
 COUNTED = re.compile(r"\d+ of \d+ comparisons hold at .+")
 
-DIRECTIONS = {verdict: f"ours is {verdict}" for verdict in ("better", "worse", "higher", "lower")}
+DIRECTIONS = {detail: f"ours is {detail}" for detail in ("better", "worse", "higher", "lower")}
 WITHOUT_REMARK = {"fails": "our difference is below zero", "undecided": "the interval contains zero"}
 SIGMAS = {"": "", "1sigma": "", "3sigma": " (3 standard deviations)"}
 
@@ -92,13 +92,13 @@ def capital(text: str) -> str:
 
 def reason(row: Row, words: Words) -> str:
     """Return the reason of an outcome: interpretation, direction, and the beginning of the remark."""
-    direction, depends = DIRECTIONS.get(row["verdict"], ""), interpretation(row)
+    direction, depends = DIRECTIONS.get(row["detail"], ""), interpretation(row)
     parts = [
         depends,
         f"otherwise {direction}" if depends and direction else direction,
         *shortened(row["remark"]),
     ]
-    return words.named(sentences(parts)) or sentences([WITHOUT_REMARK.get(row["verdict"], "")])
+    return words.named(sentences(parts)) or sentences([WITHOUT_REMARK.get(row["detail"], "")])
 
 
 def shown(row: Row, words: Words) -> dict[str, str]:
@@ -127,8 +127,8 @@ def shown(row: Row, words: Words) -> dict[str, str]:
 
 def _spread(row: Row) -> str:
     """Format our standard deviation beside a printed one, with its outcome."""
-    verdict = row.get("spread_verdict")
-    return f"; ± {float(row['spread_measured']):.2g} ({outcome([verdict])})" if verdict else ""
+    detail = row.get("spread_detail")
+    return f"; ± {float(row['spread_measured']):.2g} ({outcome([detail])})" if detail else ""
 
 
 def in_order(table: pd.DataFrame) -> pd.DataFrame:

@@ -13,11 +13,11 @@ import pandas as pd
 from skem.repro.config.documents import refuse
 from skem.repro.config.validation import suggestion, unknown
 from skem.repro.ledger.cells import ALL, FUNCTIONS, Evidence, text
+from skem.repro.ledger.decisions import compared_claims
 from skem.repro.ledger.estimates import Claim, Estimate, NotRun
 from skem.repro.ledger.evaluator import Evaluator
 from skem.repro.ledger.interpretations import Interpretation
 from skem.repro.ledger.rows import KINDS, Unknown
-from skem.repro.ledger.verdicts import compared_claims
 
 
 class Declared(Evidence):

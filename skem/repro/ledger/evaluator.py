@@ -11,10 +11,7 @@ from math import ceil
 from typing import Any, ClassVar
 
 from skem.repro.ledger.cells import Evidence
-from skem.repro.ledger.estimates import Claim, Estimate, NotRun
-from skem.repro.ledger.interpretations import Interpretation
-from skem.repro.ledger.rows import KINDS, Bound, Rows, Unknown
-from skem.repro.ledger.verdicts import (
+from skem.repro.ledger.decisions import (
     NOT_COMPARABLE,
     QUOTED,
     VERIFIED,
@@ -27,6 +24,9 @@ from skem.repro.ledger.verdicts import (
     joined,
     related,
 )
+from skem.repro.ledger.estimates import Claim, Estimate, NotRun
+from skem.repro.ledger.interpretations import Interpretation
+from skem.repro.ledger.rows import KINDS, Bound, Rows, Unknown
 
 SEVERAL = ("for", "as", "each", "highest")
 OF_TERMS = (*SEVERAL, "minus", "claim")
@@ -90,7 +90,7 @@ class Evaluator:
             with suppress(NotRun):
                 found = replace(found, note=joined(found.note, own.text(remark)))
         if reason:
-            found = replace(found, verdict=NOT_COMPARABLE, note=joined(reason, found.note), spread=None)
+            found = replace(found, detail=NOT_COMPARABLE, note=joined(reason, found.note), spread=None)
         return found
 
     def number(self, claim: Claim, evidence: Evidence) -> Estimate:
@@ -163,9 +163,9 @@ class _Measuring:
         return self._at_resolution(found)
 
     def _at_resolution(self, found: Evaluation) -> Evaluation:
-        """Withdraw a verdict if the interval is wider than the row says: than a number, or the range of the numbers of some claims."""
+        """Withdraw an outcome if the interval is wider than the row says: than a number, or the range of the numbers of some claims."""
         resolution = self.bound.filled(self.row.get("resolution"))
-        if resolution is None or found.verdict != "reproduced":
+        if resolution is None or found.detail != "reproduced":
             return found
         if isinstance(resolution, list):
             patterns = [f"{self.claim['id'].partition('.')[0]}.{pattern}" for pattern in resolution]

@@ -1,4 +1,4 @@
-"""Interpretations of a paper: the ambiguities that its text leaves, and the verdicts under each choice.
+"""Interpretations of a paper: the ambiguities that its text leaves, and the outcomes under each choice.
 
 An *ambiguity* has several choices, one of them nearest the text. An *interpretation* takes one choice of each ambiguity. A
 choice is measured by models that were trained for it, or by rows and functions, which look up the choice by name.
@@ -17,8 +17,8 @@ from pydantic import Field
 
 from skem.repro.config.documents import refuse
 from skem.repro.config.validation import Distinct, Strict, Text
+from skem.repro.ledger.decisions import OPEN, Evaluation, joined
 from skem.repro.ledger.estimates import NotRun
-from skem.repro.ledger.verdicts import OPEN, Evaluation, joined
 
 Cell = Mapping[str, Any]
 """Values of columns that identify a result."""
@@ -108,7 +108,7 @@ def survey(
     found : list of Found
         The default first.
     depends_on : str
-        Ambiguities that decide the verdict, as a phrase after "depends on".
+        Ambiguities that decide the outcome, as a phrase after "depends on".
     """
     found: list[Found] = []
     missing = None
@@ -130,12 +130,12 @@ def survey(
         found.append(Found(named, label, evaluation))
     if missing and not found:
         raise missing
-    # Of several sets in which interpretations with different verdicts differ, the smallest ones decide.
-    decided = [f for f in found if f.evaluation.verdict not in OPEN]
+    # Of several sets in which interpretations with different outcomes differ, the smallest ones decide.
+    decided = [f for f in found if f.evaluation.detail not in OPEN]
     differing = [
         {name for name in affecting if a.choices[name] != b.choices[name]}
         for a, b in combinations(decided, 2)
-        if a.evaluation.verdict != b.evaluation.verdict
+        if a.evaluation.detail != b.evaluation.detail
     ]
     fewest = min(map(len, differing), default=0)
     deciding = {name for names in differing if len(names) == fewest for name in names}
@@ -144,7 +144,7 @@ def survey(
 
 def _same(a: Evaluation, b: Evaluation) -> bool:
     """Return True if two evaluations rest on one measurement."""
-    return (a.verdict, a.measured, a.low, a.high) == (b.verdict, b.measured, b.low, b.high) and a.low == a.low
+    return (a.detail, a.measured, a.low, a.high) == (b.detail, b.measured, b.low, b.high) and a.low == a.low
 
 
 def check(where: str | Path, ambiguities: Ambiguities, ids: Collection[str], cells: Collection[Cell]) -> None:

@@ -1,4 +1,4 @@
-"""Outcomes: the words in which tables, figures and pages report a verdict; the claims table keeps the verdict beside them."""
+"""Outcomes: six words, in which tables, figures and pages report them; the claims table has more detail beside them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _WORDS = {
 }
 
 
-def outcome(verdicts: Sequence[str]) -> str:
-    """Return the outcome of a claim from its verdicts under all interpretations, the default first.
+def outcome(details: Sequence[str]) -> str:
+    """Return the outcome of a claim from the details under all interpretations, the default first.
 
     A claim *agrees* or *differs* if it does so under every interpretation, and *depends* if only some agree. All others are
     *undecidable* if more runs of ours would decide under no interpretation, and else *open*. Claims that are not comparable, quoted or
-    verified analytically keep their verdict.
+    verified analytically keep this word.
     """
-    default, *others = (_WORDS.get(verdict, verdict) for verdict in verdicts)
+    default, *others = (_WORDS.get(detail, detail) for detail in details)
     if default not in (AGREES, DIFFERS, UNDECIDED, UNDECIDABLE):
         return default
     found = {default, *others}

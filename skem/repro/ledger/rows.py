@@ -16,9 +16,9 @@ from typing_extensions import TypedDict
 from skem.repro.config.documents import read_mapping
 from skem.repro.config.validation import DataSetName, Strict, Text, parsed, suggestion
 from skem.repro.ledger.cells import Metric
+from skem.repro.ledger.decisions import DETAILS, RELATIONS
 from skem.repro.ledger.estimates import Claim, setting_of
 from skem.repro.ledger.interpretations import Ambiguities, Ambiguity
-from skem.repro.ledger.verdicts import RELATIONS, VERDICTS
 from skem.repro.protocols import PROTOCOLS
 
 Term = Any
@@ -44,7 +44,7 @@ _KEYS: Any = _COMPARED | {
     "unit": Text,
     "definition": bool,
     "repeats": Text,
-    "settled": Literal[VERDICTS],
+    "settled": Literal[DETAILS],
     "verified": Text,
     "measured_by": Text,
     "number": Term,
@@ -68,17 +68,17 @@ Keys
 ----
 says, unit : the claim as a sentence; the unit of the difference that decides it
 definition, repeats : true if the words of the paper decide it, or counting; the claim whose measurement it repeats
-settled, verified : a verdict that needs no results, with ``note``; the test that verifies the claim
+settled, verified : an outcome that needs no results, with ``note``; the test that verifies the claim
 number : the measurement of a number, with ``trials`` (instead of the paper's)
 resolution : the widest interval that supports *reproduced*: a number, or claims whose range it is
-left, relation, right : a comparison (see `verdicts.related`), for all values of ``for``; ``slack`` and ``what``,
+left, relation, right : a comparison (see `decisions.related`), for all values of ``for``; ``slack`` and ``what``,
     its name. ``compare`` lists several, which have the keys of the row but for their own
 need : how many comparisons must hold: all (default), any, most, or a share
 if_run : loops leave out values without results
 function : a function of the paper's module ``measures``, which takes the evidence, the claim and the entries of ``with``
 terms : named terms
 note, remark : texts with {terms}; a remark may be a function, and those of all rows are joined
-not_comparable : the reason why the measurement has no verdict
+not_comparable : the reason why the measurement decides nothing
 measured_by : protocol of a settled claim
 under : keys of the row under choices of an ambiguity
 """

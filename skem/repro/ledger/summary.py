@@ -11,18 +11,18 @@ import numpy as np
 import pandas as pd
 
 from skem.repro.ledger import stated_claims
+from skem.repro.ledger.decisions import NOT_COMPARABLE, QUOTED, TIMED, VERIFIED, Evaluation, joined
 from skem.repro.ledger.estimates import Claim, NotRun
 from skem.repro.ledger.interpretations import Found, Interpretation, survey
 from skem.repro.ledger.outcomes import AGREES, DIFFERS, ONE_INTERPRETATION, UNDECIDABLE, UNDECIDED, outcome
 from skem.repro.ledger.rows import Rows
-from skem.repro.ledger.verdicts import NOT_COMPARABLE, QUOTED, TIMED, VERIFIED, Evaluation, joined
 
 DIGITS = 10
 """Significant digits of the numbers, fewer than processors and versions of libraries change."""
 
 
 NUMBERS = ("measured", "low", "high", "standardised_difference")
-EVALUATED = ("id", "paper_value", "interpretation", "default", "measured", "low", "high", "n_runs", "verdict")
+EVALUATED = ("id", "paper_value", "interpretation", "default", "measured", "low", "high", "n_runs", "detail")
 
 
 def ledger(
@@ -37,10 +37,10 @@ def ledger(
     ledger : DataFrame
         The columns of the claims; measured, low, high (the interval that decided), difference (to the paper's value),
         standardised_difference (see `standardised`), n_runs, measured_by (a protocol; "preset": a baseline with the paper's
-        settings, else its toolbox's; "data": counted in the file), verdict, outcome (see `outcomes`), remark; half_width (of
-        the interval), spread_measured, spread_low, spread_high, spread_verdict (of the standard deviation after "+-"), basis
+        settings, else its toolbox's; "data": counted in the file), detail, outcome (see `outcomes`), remark; half_width (of
+        the interval), spread_measured, spread_low, spread_high, spread_detail (of the standard deviation after "+-"), basis
         (see `basis`), repeats (the first claim of the same measurement), interpretations (number evaluated), agree
-        (number with the verdict), depends_on (in words), agrees_with (the interpretation that agrees, if others do not).
+        (number with the detail), depends_on (in words), agrees_with (the interpretation that agrees, if others do not).
     interpretations : DataFrame
         A row per claim and interpretation, for claims with more than one, with a column per ambiguity.
     """
@@ -52,27 +52,27 @@ def ledger(
             surveyed, depends_on = survey(ambiguities, partial(evaluate, claim))
         except NotRun as error:
             surveyed, depends_on = [Found({}, "", Evaluation("not run", note=str(error.args[0])))], ""
-        found, agree = surveyed[0].evaluation, [one.evaluation.verdict for one in surveyed]
+        found, agree = surveyed[0].evaluation, [one.evaluation.detail for one in surveyed]
         value = float(claim["value"]) if claim["kind"] == "number" else float("nan")
         spread, agreeing = found.spread or Evaluation(""), ""
         if outcome(agree) == ONE_INTERPRETATION:
-            agreeing = surveyed[[outcome([verdict]) for verdict in agree].index(AGREES)].label
+            agreeing = surveyed[[outcome([detail]) for detail in agree].index(AGREES)].label
         lines.append(
             claim
             | {"measured": found.measured, "low": found.low, "high": found.high}
             | {"difference": found.measured - value, "standardised_difference": standardised(claim, found)}
             | {"n_runs": found.n, "measured_by": found.protocol}
             | {
-                "verdict": found.verdict,
+                "detail": found.detail,
                 "outcome": outcome(agree),
                 "remark": joined(_divided(surveyed), found.note),
             }
             | {"half_width": (found.high - found.low) / 2}
             | {"spread_measured": spread.measured, "spread_low": spread.low, "spread_high": spread.high}
-            | {"spread_verdict": spread.verdict}
-            | {"basis": basis(claim, found.verdict, row.get("definition", False))}
+            | {"spread_detail": spread.detail}
+            | {"basis": basis(claim, found.detail, row.get("definition", False))}
             | {"repeats": f"{claim['id'].partition('.')[0]}.{row['repeats']}" if "repeats" in row else ""}
-            | {"interpretations": len(surveyed), "agree": agree.count(found.verdict)}
+            | {"interpretations": len(surveyed), "agree": agree.count(found.detail)}
             | {"depends_on": depends_on, "agrees_with": agreeing}
         )
         if len(surveyed) > 1:
@@ -81,7 +81,7 @@ def ledger(
                 | dict(one.choices)
                 | {"measured": one.evaluation.measured, "low": one.evaluation.low}
                 | {"high": one.evaluation.high, "n_runs": one.evaluation.n}
-                | {"verdict": one.evaluation.verdict}
+                | {"detail": one.evaluation.detail}
                 for i, one in enumerate(surveyed)
             ]
     # Without rows, its columns are those that every paper has.
@@ -91,10 +91,10 @@ def ledger(
 PROPERTY, DEFINITION, MEASUREMENT = "data-set property", "definition", "measurement"
 
 
-def basis(claim: Claim, verdict: str, definition: bool) -> str:
-    """Return the basis of a verdict; empty for quoted results."""
-    if verdict == VERIFIED or claim["external"] == "yes":
-        return VERIFIED if verdict == VERIFIED else ""
+def basis(claim: Claim, detail: str, definition: bool) -> str:
+    """Return the basis of an outcome; empty for quoted results."""
+    if detail == VERIFIED or claim["external"] == "yes":
+        return VERIFIED if detail == VERIFIED else ""
     if definition:
         return DEFINITION
     return PROPERTY if claim["method"] == "data" and claim["kind"] == "number" else MEASUREMENT
@@ -107,7 +107,7 @@ def standardised(claim: Claim, found: Evaluation) -> float:
     between. NaN for claims without an interval that a number may lie outside, for measurements without spread, and if the two are
     not comparable.
     """
-    if found.verdict == NOT_COMPARABLE:
+    if found.detail == NOT_COMPARABLE:
         return float("nan")
     value = float(claim["value"]) if claim["kind"] == "number" else float("nan")
     side = int(value > found.measured)
@@ -121,7 +121,7 @@ def standardised(claim: Claim, found: Evaluation) -> float:
 
 def _divided(surveyed: Sequence[Found]) -> str:
     """Name an interpretation that differs and one that decides nothing, of a claim with both and none that agrees."""
-    labels = {outcome([one.evaluation.verdict]): one.label for one in reversed(surveyed)}
+    labels = {outcome([one.evaluation.detail]): one.label for one in reversed(surveyed)}
     if DIFFERS not in labels or AGREES in labels or len(labels) == 1:
         return ""
     word = next(word for word in (UNDECIDED, UNDECIDABLE) if word in labels)
@@ -136,7 +136,7 @@ def _rounded(table: pd.DataFrame) -> pd.DataFrame:
 def read(path: str | Path) -> pd.DataFrame:
     """Read a claims table: values as printed, measurements as numbers; `ValueError` if another version wrote it."""
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
-    needed = (*stated_claims.COLUMNS, *NUMBERS, "verdict", "outcome", "basis", "agrees_with")
+    needed = (*stated_claims.COLUMNS, *NUMBERS, "detail", "outcome", "basis", "agrees_with")
     if missing := [column for column in needed if column not in table]:
         raise ValueError(
             f"{path} has no column {missing[0]!r}: another version wrote it; `snakemake --cores all` writes it again"
@@ -153,7 +153,7 @@ def kinds(table: pd.DataFrame) -> pd.Series:
     """Return the kind of each claim, one of `KINDS`."""
     kind = table["basis"].replace({MEASUREMENT: MEASURABLE, "": QUOTED})
     for word, own in (
-        (NOT_COMPARABLE, table["verdict"] == NOT_COMPARABLE),
+        (NOT_COMPARABLE, table["detail"] == NOT_COMPARABLE),
         (REPEATED, table["repeats"] != ""),
         (TIME, table["quantity"].isin(TIMED)),
     ):

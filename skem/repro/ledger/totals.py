@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from skem.repro.ledger.decisions import NOT_COMPARABLE
 from skem.repro.ledger.estimates import LEVEL
 from skem.repro.ledger.outcomes import AGREES, DIFFERS, OUTCOMES, UNDECIDABLE, UNDECIDED, outcome
 from skem.repro.ledger.summary import KINDS, MEASURABLE, MEASUREMENT, kinds
-from skem.repro.ledger.verdicts import NOT_COMPARABLE
 
 ALL = "all"
 """Key of the totals over all papers."""
@@ -38,7 +38,7 @@ def totals(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
 def _of(table: pd.DataFrame) -> dict[str, Any]:
     kind = kinds(table)
     once = table[kind == MEASURABLE]
-    spreads = [outcome([verdict]) for verdict in once.get("spread_verdict", ()) if verdict]
+    spreads = [outcome([detail]) for detail in once.get("spread_detail", ()) if detail]
     targets = once["remark"].str.extract(r"add the target (\w+)")[0].dropna()
     return {
         "stated": len(table),
@@ -60,7 +60,7 @@ def _tables(once: pd.DataFrame) -> dict[str, dict[str, Any]]:
     is_cell = once["place"].str.fullmatch(r"Table \w+") & (once["kind"] == "number") & once["low"].notna()
     for place, cells in once[is_cell].groupby("place"):
         expected, most = expected_misses(cells)
-        outside = sum(outcome([verdict]) == DIFFERS for verdict in cells["verdict"])
+        outside = sum(outcome([detail]) == DIFFERS for detail in cells["detail"])
         differs = int((cells["outcome"] == DIFFERS).sum())
         found[str(place)] = {"cells": len(cells), "outside": outside, "differs": differs}
         found[str(place)] |= {"by_chance": round(expected, 2), "at_most": int(most)}
@@ -84,7 +84,7 @@ def expected_misses(claims: pd.DataFrame, correlation: float = CORRELATION) -> t
     Of the claims, measured numbers with an interval count, each once.
     """
     counted = (claims["kind"] == "number") & (claims["basis"] == MEASUREMENT) & (claims["repeats"] == "")
-    counted &= (claims["verdict"] != NOT_COMPARABLE) & claims["low"].notna()
+    counted &= (claims["detail"] != NOT_COMPARABLE) & claims["low"].notna()
     n = int(counted.sum())
     common, weights = np.polynomial.hermite_e.hermegauss(100)
     shift, own = np.sqrt(correlation) * common, np.sqrt(1 - correlation)

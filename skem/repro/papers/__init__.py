@@ -3,7 +3,7 @@
 A folder may have the modules
 
 - ``figures``, with ``FIGURES`` by name of file;
-- ``measures``, for rows of claims: functions whose first argument is ``evidence``, which are metrics or verdicts that no row can say;
+- ``measures``, for rows of claims: functions whose first argument is ``evidence``, which are metrics or outcomes that no row can say;
   ``names``, from the settings to the names that rows use; ``declared``, from the settings and the folder ``config`` to the cells that a
   run has, by table of values, with which rows are checked;
 - ``settings``, with ``Settings``, a pydantic model of ``config/<name>.yaml``; if the settings need experiments, the model is ``Stated``, and

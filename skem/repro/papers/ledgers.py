@@ -10,7 +10,7 @@ import pandas as pd
 
 from skem.repro import papers
 from skem.repro.files import write_json, write_table, write_text
-from skem.repro.ledger import cells, claims_page, sentences, stated_claims, summary, totals, verdicts
+from skem.repro.ledger import cells, claims_page, decisions, sentences, stated_claims, summary, totals
 
 TITLE = "Claims of the papers"
 FILES = {
@@ -44,7 +44,7 @@ def evaluate(
             evaluator = papers.evaluator(name, stated, settings[name], tables, missing, config)
             parts.append(summary.ledger(own, evaluator.evaluate, {name: evaluator.rows}))
         else:
-            parts.append(summary.ledger(own, lambda claim, _: verdicts.not_built(claim)))
+            parts.append(summary.ledger(own, lambda claim, _: decisions.not_built(claim)))
     table, interpretations = (
         pd.concat([t for t in tables if len(t)] or tables[:1], ignore_index=True)
         for tables in zip(*parts, strict=True)
@@ -64,7 +64,7 @@ def write(
 ) -> None:
     """Write some of `FILES`; Markdown lists the claims of papers that have rows."""
     table, interpretations = ledger
-    timed = table["quantity"].isin(verdicts.TIMED)
+    timed = table["quantity"].isin(decisions.TIMED)
     untimed = table[~timed]
     if len(interpretations):
         interpretations = interpretations[interpretations["id"].isin(untimed["id"])]

@@ -148,7 +148,7 @@ class Results:
         counted, others = table[kind == summary.MEASURABLE], table[kind != summary.MEASURABLE]
         return [
             claims_page.shown(row, words)
-            | {key: row[key] for key in ("id", "outcome", "verdict", "expression", "remark")}
+            | {key: row[key] for key in ("id", "outcome", "detail", "expression", "remark")}
             | {"kind": row["group"], "paper_title": titles.get(row["paper"], row["paper"])}
             | {"dataset": words.data_sets.get(row["dataset"], row["dataset"])}
             | {"by": LABELS.get(row["measured_by"], row["measured_by"])}

@@ -1,4 +1,4 @@
-"""Verdicts of the regression test on synthetic measurements, and a planted slowdown."""
+"""Outcomes of the regression test on synthetic measurements, and a planted slowdown."""
 
 import subprocess
 from dataclasses import replace
@@ -24,11 +24,11 @@ VALUES = {
 }
 
 
-def verdict(quantity, values, same_platform=True, roundings=None):
+def outcome(quantity, values, same_platform=True, roundings=None):
     table = compare_accuracies(
         {"case": VALUES}, {"case": VALUES | {quantity: values}}, same_platform, roundings
     )
-    found = table.set_index("quantity").loc[quantity, "verdict"]
+    found = table.set_index("quantity").loc[quantity, "outcome"]
     assert failed(table) == (found not in ("same", "changed", "flipped"))
     return found
 
@@ -36,22 +36,22 @@ def verdict(quantity, values, same_platform=True, roundings=None):
 @pytest.mark.parametrize("same_platform", [True, False])
 def test_a_third_of_a_point_of_accuracy_is_noticed_on_any_platform(same_platform):
     accuracies = VALUES["final_iteration"]
-    assert verdict("final_iteration", accuracies, same_platform) == "same"
-    assert verdict("final_iteration", [x - 0.003 for x in accuracies], same_platform) == "worse"
-    assert verdict("final_iteration", [x + 0.003 for x in accuracies], same_platform) == "better"
+    assert outcome("final_iteration", accuracies, same_platform) == "same"
+    assert outcome("final_iteration", [x - 0.003 for x in accuracies], same_platform) == "worse"
+    assert outcome("final_iteration", [x + 0.003 for x in accuracies], same_platform) == "better"
 
 
 def test_the_last_bit_counts_on_the_platform_of_the_reference_only():
     values = [*VALUES["log_likelihood"][:-1], np.nextafter(VALUES["log_likelihood"][-1], -np.inf)]
-    assert verdict("log_likelihood", values) == "worse"
-    assert verdict("log_likelihood", values, same_platform=False) == "same"
+    assert outcome("log_likelihood", values) == "worse"
+    assert outcome("log_likelihood", values, same_platform=False) == "same"
 
 
 def test_rounding_flips_a_decision_in_some_runs_on_another_platform_only():
     values = [13.0, 13.0] + [12.0] * 8
-    assert verdict("iterations", values, same_platform=False) == "flipped"
-    assert verdict("iterations", values) == "worse"
-    assert verdict("iterations", [13.0] * 10, same_platform=False) == "worse"
+    assert outcome("iterations", values, same_platform=False) == "flipped"
+    assert outcome("iterations", values) == "worse"
+    assert outcome("iterations", [13.0] * 10, same_platform=False) == "worse"
 
 
 def test_a_common_shift_below_every_tolerance_is_noticed():
@@ -65,20 +65,20 @@ def test_a_common_shift_below_every_tolerance_is_noticed():
 
 
 def test_direction_of_a_quantity():
-    assert verdict("iterations", [13.0] * 10) == "worse"
-    assert verdict("iterations", [11.0] * 10) == "better"
-    assert verdict("temperature", [2.1] * 10) == "differs"
-    assert verdict("iterations", [11.0, 13.0] + [12.0] * 8) == "changed"
+    assert outcome("iterations", [13.0] * 10) == "worse"
+    assert outcome("iterations", [11.0] * 10) == "better"
+    assert outcome("temperature", [2.1] * 10) == "differs"
+    assert outcome("iterations", [11.0, 13.0] + [12.0] * 8) == "changed"
 
 
 def test_cases_of_one_side():
     both, one = {"a": VALUES, "b": VALUES}, {"a": VALUES}
     new, lost = compare_accuracies(one, both, True), compare_accuracies(both, one, True)
-    assert (new["verdict"].iloc[-1], failed(new)) == ("new", True)
-    assert (lost["verdict"].iloc[-1], failed(lost)) == ("not measured", True)
+    assert (new["outcome"].iloc[-1], failed(new)) == ("new", True)
+    assert (lost["outcome"].iloc[-1], failed(lost)) == ("not measured", True)
     assert "snakemake regress_update" in report.summary(lost)
     with pytest.raises(ValueError, match=r"9 runs, but the reference has 10.*regress_update"):
-        verdict("iterations", [12.0] * 9)
+        outcome("iterations", [12.0] * 9)
 
 
 def times(head=1.0, noise=0.05, control=1.0, seed=0):
@@ -93,22 +93,22 @@ def times(head=1.0, noise=0.05, control=1.0, seed=0):
     return pd.DataFrame(rows, columns=["round", "pair", "case", "side", "seconds"])
 
 
-def verdicts(**options):
-    return [compare_times(times(seed=seed, **options))["verdict"][0] for seed in range(20)]
+def outcomes(**options):
+    return [compare_times(times(seed=seed, **options))["outcome"][0] for seed in range(20)]
 
 
 def test_fifteen_percent_more_time_is_never_the_same():
     for noise in (0.01, 0.05, 0.2):
-        found = verdicts(head=1.15, noise=noise)
+        found = outcomes(head=1.15, noise=noise)
         assert found.count("same") <= 1
         assert noise > 0.05 or found.count("slower") >= 10
 
 
 def test_equal_code_is_the_same_or_not_decided():
-    quiet, busy = verdicts(noise=0.01), verdicts(noise=0.2)
+    quiet, busy = outcomes(noise=0.01), outcomes(noise=0.2)
     assert "slower" not in {*quiet, *busy}
     assert quiet.count("same") >= 15
-    assert [compare_times(times(head))["verdict"][0] for head in (0.7, 1.3)] == ["faster", "slower"]
+    assert [compare_times(times(head))["outcome"][0] for head in (0.7, 1.3)] == ["faster", "slower"]
 
 
 DESKEW = """
@@ -142,7 +142,7 @@ def checkout(tmp_path, monkeypatch):
 @needs_git
 def test_checkouts_are_timed_in_turns(checkout, monkeypatch):
     (checkout / "skem/images.py").write_text(DESKEW.format(seconds=0.04))
-    monkeypatch.setattr(comparison, "compare_times", lambda times: pd.DataFrame({"case": [], "verdict": []}))
+    monkeypatch.setattr(comparison, "compare_times", lambda times: pd.DataFrame({"case": [], "outcome": []}))
     seconds = timing.measure("HEAD", rounds=1, pairs=2, minutes=0).groupby("side")["seconds"].median()
     assert seconds["head"] > 1.5 * seconds[["base", "control"]].max()
     (checkout / "skem/images.py").write_text("")

@@ -11,8 +11,8 @@ from markdown_it import MarkdownIt
 
 from skem.repro import finished_run, papers
 from skem.repro.ledger import bars, claims_page, rows, sentences, summary, totals
+from skem.repro.ledger.decisions import NOT_COMPARABLE, QUOTED, TIMED, VERIFIED, Evaluation
 from skem.repro.ledger.outcomes import OUTCOMES
-from skem.repro.ledger.verdicts import NOT_COMPARABLE, QUOTED, TIMED, VERIFIED, Evaluation
 from skem.repro.papers import ledgers
 from skem.repro.report.page import Results, write
 
@@ -26,7 +26,7 @@ CLAIM = dict.fromkeys(STATED, "") | {
 CLAIM |= {
     "id": "one.claim",
     "value": "10.0",
-    "verdict": "worse",
+    "detail": "worse",
     "outcome": "differs",
     "remark": "",
     "agrees_with": "",
@@ -56,7 +56,7 @@ def test_the_reason_ends_with_the_comparison_that_decides():
     remark = (
         "decided by: 4x8-K12; 2 of 4 comparisons hold at 95%, 3 needed; points lost by svm_rbf on satimage"
     )
-    changes = {"verdict": "fails", "agrees_with": "other folds", "depends_on": "the folds", "remark": remark}
+    changes = {"detail": "fails", "agrees_with": "other folds", "depends_on": "the folds", "remark": remark}
     assert shown(**changes)["why"] == (
         "Depends on the folds: agrees with “other folds”. Points lost by RBF SVM on Satimage. "
         "Deciding comparison: 4x8, K = 12. 2 of 4 comparisons hold at 95%, 3 needed."
@@ -103,8 +103,8 @@ def test_claims_that_differ_come_first_statements_before_numbers_and_far_before_
 
 
 def evaluate(claim, interpretation):
-    """Give claims all verdicts in turn."""
-    verdicts = (
+    """Give claims all details in turn."""
+    details = (
         "reproduced",
         "worse",
         "holds",
@@ -117,14 +117,14 @@ def evaluate(claim, interpretation):
     )
     if claim["external"] == "yes":
         return Evaluation(QUOTED)
-    verdict = verdicts[sum(map(ord, claim["id"])) % len(verdicts)]
-    remark = "x <d> | y" if verdict != "not run" else "it was not part of this run: add the target titsias"
-    return Evaluation(verdict, 1.5, 1.0, 2.0, 3, note=remark)
+    detail = details[sum(map(ord, claim["id"])) % len(details)]
+    remark = "x <d> | y" if detail != "not run" else "it was not part of this run: add the target titsias"
+    return Evaluation(detail, 1.5, 1.0, 2.0, 3, note=remark)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """The claims of a run with every verdict."""
+    """The claims of a run with every detail."""
     results = tmp_path_factory.mktemp("run") / "results"
     ledger = summary.ledger(STATED, evaluate, rows.read(ROOT / "config"))
     paths = {key: results / file for key, file in ledgers.FILES.items()}
@@ -187,7 +187,7 @@ def test_totals_are_equal_on_every_page_and_in_the_terminal(folder, monkeypatch,
 
 def test_totals_do_not_depend_on_times(folder):
     claims = pd.concat([summary.read(folder / name) for name in ("claims.csv", "claims_timing.csv")])
-    changed = claims.assign(verdict=claims["verdict"].mask(claims["quantity"].isin(TIMED), "holds"))
+    changed = claims.assign(detail=claims["detail"].mask(claims["quantity"].isin(TIMED), "holds"))
     assert totals.totals(changed) == totals.totals(claims)
 
 
@@ -199,11 +199,11 @@ def test_cells_outside_their_intervals_stand_beside_those_expected_by_chance():
         "quantity": "error_pct",
         "basis": "measurement",
     }
-    row |= {"repeats": "", "remark": "", "low": 1.0, "spread_verdict": ""}
-    cells = pd.DataFrame([row | {"verdict": "reproduced", "outcome": "agrees"}] * 40)
-    cells.loc[:2, ["verdict", "outcome"]] = "worse", "differs"
-    cells.loc[3, ["verdict", "outcome"]] = "worse", "depends"
-    cells.loc[4:, "spread_verdict"] = "lower"
+    row |= {"repeats": "", "remark": "", "low": 1.0, "spread_detail": ""}
+    cells = pd.DataFrame([row | {"detail": "reproduced", "outcome": "agrees"}] * 40)
+    cells.loc[:2, ["detail", "outcome"]] = "worse", "differs"
+    cells.loc[3, ["detail", "outcome"]] = "worse", "depends"
+    cells.loc[4:, "spread_detail"] = "lower"
     found = totals.totals(cells)["one"]
     assert found["tables"]["Table I"] == {
         "cells": 40,

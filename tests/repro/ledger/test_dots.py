@@ -13,7 +13,7 @@ BASE = dict.fromkeys(stated_claims.COLUMNS, "") | {
     "external": "no",
     "basis": "measurement",
     "repeats": "",
-    "verdict": "reproduced",
+    "detail": "reproduced",
     "outcome": "agrees",
 }
 

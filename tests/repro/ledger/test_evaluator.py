@@ -11,10 +11,10 @@ from scipy import stats
 
 from skem.repro.ledger import cells, rows, summary
 from skem.repro.ledger.cells import Evidence
+from skem.repro.ledger.decisions import NOT_COMPARABLE, QUOTED, VERIFIED, Evaluation
 from skem.repro.ledger.estimates import Estimate, NotRun
 from skem.repro.ledger.evaluator import Evaluator
 from skem.repro.ledger.interpretations import Interpretation, Replacement
-from skem.repro.ledger.verdicts import NOT_COMPARABLE, QUOTED, VERIFIED, Evaluation
 
 ROW = {"paper": "toy2000", "kind": "number", "quantity": "accuracy_pct", "setting": "", "expression": ""}
 ROW |= {"external": "no", "dataset": "rice", "method": "a", "trials": "", "spread": "", "spread_kind": ""}
@@ -55,20 +55,20 @@ ABOVE = {"left": CELL, "right": {"method": "b"}}
 
 
 def test_each_kind_of_row():
-    assert evaluate({"verified": "tests/test_toy.py::test_sum"}).verdict == VERIFIED
+    assert evaluate({"verified": "tests/test_toy.py::test_sum"}).detail == VERIFIED
     assert evaluate({"settled": "fails", "note": "not as printed"}).note == "not as printed"
     with pytest.raises(NotRun, match="is gone"):
         evaluate({"settled": "not run", "note": "the server is gone"})
-    assert evaluate({"number": CELL}, claim()).verdict == "reproduced"
-    assert evaluate(ABOVE).verdict == "holds"
+    assert evaluate({"number": CELL}, claim()).detail == "reproduced"
+    assert evaluate(ABOVE).detail == "holds"
     called = {"function": "half", "with": {"of": "$both"}}
     half = evaluate(called, half=lambda evidence, claim, of: Evaluation("holds", note="".join(of)))
-    assert (half.verdict, half.note) == ("holds", "ab")
-    assert evaluate({"number": CELL}, claim(external="yes")).verdict == QUOTED
+    assert (half.detail, half.note) == ("holds", "ab")
+    assert evaluate({"number": CELL}, claim(external="yes")).detail == QUOTED
 
 
 @pytest.mark.parametrize(
-    ("relation", "left", "right", "slack", "verdict"),
+    ("relation", "left", "right", "slack", "detail"),
     [
         (">", 2, 1, 0, "holds"),
         (">", 1, 2, 0, "fails"),
@@ -82,21 +82,21 @@ def test_each_kind_of_row():
         ("within", -9, 1, 1.5, "fails"),
     ],
 )
-def test_relations(relation, left, right, slack, verdict):
+def test_relations(relation, left, right, slack, detail):
     found = evaluate({"left": left, "relation": relation, "right": right, "slack": slack})
-    assert found.verdict == verdict
+    assert found.detail == detail
     if slack:
         assert found.measured == left - right  # not the distance from the slack
 
 
 @pytest.mark.parametrize(
-    ("need", "verdict"),
+    ("need", "detail"),
     [("all", "fails"), ("any", "holds"), ("most", "holds"), (0.6, "holds"), (0.7, "fails")],
 )
-def test_how_many_comparisons_must_hold(need, verdict):
+def test_how_many_comparisons_must_hold(need, detail):
     row = {"for": {"k": [1, 2, 3]}, "left": 2.5, "right": "$k", "need": need, "what": "at {k}"}
     found = evaluate(row)
-    assert found.verdict == verdict
+    assert found.detail == detail
     assert found.note.startswith("decided by: at ")
     assert "2 of 3 comparisons hold at 95%" in found.note
 
@@ -163,7 +163,7 @@ def test_patterns_have_wildcards_and_exact_ids_precede_them():
     }
     found = evaluator(several)
     b, best, exact = (claim(f"toy.table.{name}", value="80.0") for name in ("rice.b", "rice.best", "iris.a"))
-    assert found.evaluate(b).verdict == "reproduced"
+    assert found.evaluate(b).detail == "reproduced"
     assert found.evaluate(b).note == "by hand"
     with pytest.raises(NotRun):  # the first of two patterns
         found.evaluate(best)
@@ -181,7 +181,7 @@ def test_a_repeated_claim_is_measured_as_the_first():
 def test_a_choice_replaces_keys_of_a_row_and_cells():
     row = {"function": "never", "under": {"mean": {"paired": ABOVE}}}
     found, own = evaluator(row, never=None), claim(kind="statement")
-    assert found.evaluate(own, Interpretation({"mean": "paired"})).verdict == "holds"
+    assert found.evaluate(own, Interpretation({"mean": "paired"})).detail == "holds"
     found = evaluator({"number": CELL})
     other = Replacement.model_validate({"where": {"table": "values", "method": "a"}, "with": {"method": "b"}})
     assert found.evaluate(claim(), Interpretation({}, ([other],))).measured == pytest.approx(80)
@@ -193,7 +193,7 @@ def test_a_choice_replaces_keys_of_a_row_and_cells():
 def test_a_claim_is_not_comparable_with_and_without_results():
     row = {"number": CELL, "not_comparable": "another machine"}
     measured = evaluate(row, claim())
-    assert (measured.verdict, measured.measured) == (NOT_COMPARABLE, pytest.approx(90))
+    assert (measured.detail, measured.measured) == (NOT_COMPARABLE, pytest.approx(90))
     missing = evaluate(row, claim(), tables={})
     assert missing.note == "another machine; accuracy of a on rice was not part of this run"
 
@@ -204,7 +204,7 @@ def test_a_remark_without_results_is_left_out():
 
 
 @pytest.mark.parametrize(
-    ("expression", "verdict"),
+    ("expression", "detail"),
     [
         ("[toy.x] > [toy.y]", "holds"),
         ("[toy.x] < [toy.y]", "fails"),
@@ -212,21 +212,20 @@ def test_a_remark_without_results_is_left_out():
         ("[toy.x] > [toy.cited] and [toy.y] > [toy.cited]", "fails"),  # quoted numbers count as printed
     ],
 )
-def test_a_formal_expression_compares_measured_numbers(expression, verdict):
+def test_a_formal_expression_compares_measured_numbers(expression, detail):
     numbers = [claim(), claim("toy.y"), claim("toy.cited", value="85.0", external="yes")]
     found = evaluator({"x": {"number": CELL}, "y": {"number": CELL | {"method": "b"}}}, numbers)
-    assert found.evaluate(claim("toy.z", kind="ordering", expression=expression)).verdict == verdict
+    assert found.evaluate(claim("toy.z", kind="ordering", expression=expression)).detail == detail
 
 
 def test_a_resolution_refuses_wide_intervals():
     wide = {"noisy": lambda evidence: Estimate(90.0, 1.0, 9)}
     assert (
-        evaluate({"number": {"metric": "noisy"}, "resolution": 4.5}, claim(), **wide).verdict
-        == "too few runs"
+        evaluate({"number": {"metric": "noisy"}, "resolution": 4.5}, claim(), **wide).detail == "too few runs"
     )
     beside = [claim(), claim("toy.y", value="80.0"), claim("toy.z", value="200.0")]
     found = evaluator({"number": {"metric": "noisy"}, "resolution": ["x", "y"]}, beside, **wide)
-    assert found.evaluate(claim()).verdict == "reproduced"  # 10 is their range
+    assert found.evaluate(claim()).detail == "reproduced"  # 10 is their range
 
 
 def test_a_printed_spread_is_that_of_the_papers_trials():
@@ -238,10 +237,10 @@ def test_a_printed_spread_is_that_of_the_papers_trials():
     def spread(estimate, **keys):
         return evaluate({"number": {"metric": "made"}} | keys, own, made=lambda evidence: estimate).spread
 
-    assert spread(over_repetitions).verdict == "lower"
+    assert spread(over_repetitions).detail == "lower"
     assert spread(over_repetitions, trials=1) is None
     found = spread(over_folds, trials=1)
-    assert (found.verdict, found.measured) == ("reproduced", 1.8)
+    assert (found.detail, found.measured) == ("reproduced", 1.8)
     low, high = 1.8 * np.sqrt(stats.f.ppf([0.025, 0.975], 4, 100))
     assert (found.low, found.high) == pytest.approx((low - 0.05, high + 0.05))
 
@@ -253,7 +252,7 @@ def test_a_method_with_one_run_is_deterministic():
         update={"deterministic": "n_test"}
     )
     found = replace(found, evidence=replace(found.evidence, metrics=found.rows.metrics))
-    assert found.evaluate(claim(value="89.6")).verdict == "reproduced"
+    assert found.evaluate(claim(value="89.6")).detail == "reproduced"
 
 
 @pytest.mark.parametrize(
@@ -262,7 +261,10 @@ def test_a_method_with_one_run_is_deterministic():
         (None, "accuracy of a on rice was not read: .*No such file"),
         ("dataset,method,run,accuracy\nrice,a,0,9", "values.csv is damaged"),
         ("dataset,method,run\nrice,a,0\n", "accuracy of a on rice has no number"),
-        ("dataset,run,accuracy\nrice,0,90\n", "accuracy of a on rice was not part of this run"),
+        (
+            "dataset,run,accuracy\nrice,0,90\n",
+            "accuracy of a on rice was not measured: values has no column method",
+        ),
         ("", "values.csv is damaged"),
     ],
 )
@@ -276,7 +278,7 @@ def test_a_file_of_values_that_is_missing_or_truncated_leaves_its_claims_not_run
     with pytest.raises(NotRun, match=reason):
         found.evaluate(claim())
     table, _ = summary.ledger(pd.DataFrame([claim()]), found.evaluate)
-    assert table["verdict"].tolist() == ["not run"]
+    assert table["detail"].tolist() == ["not run"]
 
 
 @pytest.mark.parametrize("name", PAPERS)

@@ -1,11 +1,11 @@
-"""Ambiguities of a paper, and their effect on verdicts."""
+"""Ambiguities of a paper, and their effect on outcomes."""
 
 import pytest
 
 from skem.repro.config.documents import ConfigurationError
+from skem.repro.ledger.decisions import Evaluation
 from skem.repro.ledger.estimates import NotRun
 from skem.repro.ledger.interpretations import Ambiguity, Interpretation, Replacement, check, survey
-from skem.repro.ledger.verdicts import Evaluation
 
 
 def ambiguity(about, default, claims, **choices):
@@ -23,14 +23,14 @@ def affecting(claim):
     return {name: one for name, one in AMBIGUITIES.items() if one.affects(claim)}
 
 
-def surveyed(verdicts, claim="a"):
-    """Survey a claim with a verdict per interpretation, or none."""
+def surveyed(details, claim="a"):
+    """Survey a claim with a detail per interpretation, or none."""
 
     def evaluate(interpretation):
-        verdict = verdicts.get(tuple(interpretation.choices.values()))
-        if verdict is None:
+        detail = details.get(tuple(interpretation.choices.values()))
+        if detail is None:
             raise NotRun("no such run")
-        return Evaluation(verdict, 1.0)
+        return Evaluation(detail, 1.0)
 
     return survey(affecting(claim), evaluate)
 
@@ -39,19 +39,19 @@ SOME_RAW, SOME_UNIT, NO_RAW, NO_UNIT = ("some", "raw"), ("some", "unit"), ("none
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "words"),
+    ("details", "words"),
     [
         # One choice alone decides, or two, or the two together.
         ({SOME_RAW: "worse", SOME_UNIT: "holds", NO_RAW: "worse", NO_UNIT: "holds"}, "the scale"),
         ({SOME_RAW: "worse", NO_RAW: "better", SOME_UNIT: "holds"}, "the ridge and on the scale"),
         ({SOME_RAW: "worse", NO_RAW: "too few runs", NO_UNIT: "holds"}, "the ridge and on the scale"),
-        # Open verdicts contradict no other.
+        # Open details contradict no other.
         ({SOME_RAW: "worse", NO_RAW: "undecided"}, ""),
     ],
 )
-def test_ambiguities_that_decide_a_verdict(verdicts, words):
-    found, depends_on = surveyed(verdicts)
-    assert (depends_on, len(found)) == (words, len(verdicts))
+def test_ambiguities_that_decide_an_outcome(details, words):
+    found, depends_on = surveyed(details)
+    assert (depends_on, len(found)) == (words, len(details))
     assert found[0].label == "a ridge, as it is"
 
 

@@ -6,9 +6,9 @@ import pytest
 from claims import BY_ID, ROOT, STATED
 
 from skem.repro.ledger import rows, summary
+from skem.repro.ledger.decisions import Evaluation
 from skem.repro.ledger.estimates import half_a_digit
 from skem.repro.ledger.outcomes import outcome
-from skem.repro.ledger.verdicts import Evaluation
 
 ROWS = rows.read(ROOT / "config")
 
@@ -27,17 +27,17 @@ def test_repeated_claims_lead_to_the_first_of_the_same_measurement():
 
 
 def test_numbers_differ_exactly_beyond_two_standard_deviations():
-    def found(value, half=1.96, verdict="worse"):
+    def found(value, half=1.96, detail="worse"):
         digit = half_a_digit(value)
         ends = {"low": 90 - half - digit, "high": 90 + half + digit, "unrounded": (90 - half, 90 + half)}
-        return summary.standardised({"kind": "number", "value": value}, Evaluation(verdict, 90.0, **ends))
+        return summary.standardised({"kind": "number", "value": value}, Evaluation(detail, 90.0, **ends))
 
     assert found("90") == found("90.0") == 0.0  # within the rounding
     assert found("92.0") == pytest.approx(-1.95)
     assert found("92.1") == pytest.approx(-2.05)
     assert found("87.0") == pytest.approx(2.95)
     assert np.isnan(found("91", half=0.0))
-    assert np.isnan(found("99", verdict="not comparable"))
+    assert np.isnan(found("99", detail="not comparable"))
     assert np.isnan(
         summary.standardised({"kind": "ordering", "value": ""}, Evaluation("holds", 1.0, 0.5, 1.5))
     )
@@ -69,7 +69,7 @@ def test_a_claim_differs_only_if_it_does_under_every_interpretation(other, word)
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "expected"),
+    ("details", "expected"),
     [
         (("holds", "holds"), "agrees"),
         (("holds", "undecided"), "depends"),
@@ -78,8 +78,8 @@ def test_a_claim_differs_only_if_it_does_under_every_interpretation(other, word)
         (("not comparable", "holds"), "not comparable"),
     ],
 )
-def test_outcomes_of_several_interpretations(verdicts, expected):
-    assert outcome(verdicts) == expected
+def test_outcomes_of_several_interpretations(details, expected):
+    assert outcome(details) == expected
 
 
 def test_a_printed_standard_deviation_has_columns_of_its_own():
@@ -88,6 +88,6 @@ def test_a_printed_standard_deviation_has_columns_of_its_own():
     table, _ = summary.ledger(
         own, lambda claim, _: Evaluation("worse", spread=spread if claim["spread"] else None)
     )
-    columns = ["spread_measured", "spread_low", "spread_high", "spread_verdict"]
+    columns = ["spread_measured", "spread_low", "spread_high", "spread_detail"]
     assert table.loc[table["spread"] != "", columns].to_numpy().tolist() == [[0.4, 0.2, 0.3, "higher"]]
-    assert table.loc[table["spread"] == "", "spread_verdict"].tolist() == [""]
+    assert table.loc[table["spread"] == "", "spread_detail"].tolist() == [""]

@@ -9,7 +9,7 @@ from skem.repro.ledger.totals import expected_misses
 
 
 def table(n, **cells):
-    row = {"kind": "number", "basis": "measurement", "repeats": "", "verdict": "reproduced", "low": 1.0}
+    row = {"kind": "number", "basis": "measurement", "repeats": "", "detail": "reproduced", "low": 1.0}
     return pd.DataFrame([row | cells] * n)
 
 
@@ -33,7 +33,7 @@ def test_numbers_that_count():
         {"kind": "ordering"},
         {"basis": "definition"},
         {"repeats": "x"},
-        {"verdict": "not comparable"},
+        {"detail": "not comparable"},
     ):
         assert expected_misses(table(35, **cells)) == (0, 0)
     assert expected_misses(table(35, low=np.nan)) == (0, 0)

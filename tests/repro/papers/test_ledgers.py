@@ -71,7 +71,7 @@ def test_claims_without_their_values_are_not_run(paper, damage, tmp_path, monkey
         files[name] = tmp_path / path.name
         files[name].write_text(damage(path))
     table, _ = ledgers.evaluate([paper], {paper: files}, {paper: papers.settings(paper)})
-    missing = table[table["verdict"] == "not run"]
+    missing = table[table["detail"] == "not run"]
     assert len(missing) > 10
     assert missing["remark"].str.len().min() > 0
     if damage is not one_run:

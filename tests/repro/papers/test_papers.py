@@ -94,8 +94,8 @@ def test_adding_a_paper(tmp_path):
     stated.to_csv(tmp_path / "config/claims.csv", index=False)
     code, output = run(tmp_path, "--cores", "1", "results/claims.csv", "toy2000_claims")
     assert code == 0, output
-    verdicts = read_table(tmp_path / "results/claims.csv").set_index("id")["verdict"]
-    assert verdicts[[claim["id"] for claim in CLAIMS]].tolist() == ["reproduced", "reproduced", "holds"]
+    details = read_table(tmp_path / "results/claims.csv").set_index("id")["detail"]
+    assert details[[claim["id"] for claim in CLAIMS]].tolist() == ["reproduced", "reproduced", "holds"]
     assert "| Toy (2000) |" in (tmp_path / "results/claims.md").read_text(encoding="utf-8")
     assert (tmp_path / "results/tables/toy2000_claims.csv").exists()
     add(tmp_path, FIGURE)

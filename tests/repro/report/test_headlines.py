@@ -9,9 +9,7 @@ from skem.repro.ledger import sentences, stated_claims
 from skem.repro.report import headlines
 
 WORDS = sentences.read(ROOT / "config")
-BASE = dict.fromkeys(
-    [*stated_claims.COLUMNS, "repeats", "depends_on", "agrees_with", "remark", "verdict"], ""
-)
+BASE = dict.fromkeys([*stated_claims.COLUMNS, "repeats", "depends_on", "agrees_with", "remark", "detail"], "")
 BASE |= {"paper": "toy", "basis": "measurement"}
 BASE |= dict.fromkeys(("standardised_difference", "low", "high"), float("nan"))
 
@@ -26,7 +24,7 @@ def statement(id, outcome, **how):
     return BASE | own | how
 
 
-WORSE = {"low": 92.5, "high": 94.3, "verdict": "worse", "standardised_difference": -3.4}
+WORSE = {"low": 92.5, "high": 94.3, "detail": "worse", "standardised_difference": -3.4}
 CLAIMS = pd.DataFrame(
     [
         number("toy.rice", "95.0", 93.4204, "differs", **WORSE),

@@ -22,7 +22,7 @@ def project(tmp_path):
     claims = pd.read_csv(ROOT / "config/claims.csv", dtype=str, keep_default_na=False)
     claims = claims[claims["id"] == "pulford.table1.rice.skem_accuracy"]
     claims = claims.assign(measured=93.4204, low=92.5, high=94.3, standardised_difference=-3.4)
-    claims = claims.assign(verdict="worse", outcome="differs", basis="measurement", agrees_with="")
+    claims = claims.assign(detail="worse", outcome="differs", basis="measurement", agrees_with="")
     claims.to_csv(tables.parent / "claims.csv", index=False)
     claims[:0].to_csv(tables.parent / "claims_timing.csv", index=False)
     write_json(tables.parent / "summary.json", {"pulford2022": {"open": 7}})

@@ -14,8 +14,8 @@ import scipy
 
 from skem import datasets
 from skem.repro.ledger.cells import FINAL, Evidence, exactly
+from skem.repro.ledger.decisions import Evaluation, any_of, greater
 from skem.repro.ledger.estimates import LEVEL, Claim, Estimate, NotRun
-from skem.repro.ledger.verdicts import Evaluation, any_of, greater
 from skem.repro.papers.hayashi2021.settings import METHODS, NETWORKS, Settings
 
 OWN_SPLITS = "splits of our own"

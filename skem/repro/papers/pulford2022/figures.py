@@ -109,7 +109,7 @@ def _advantage(tables: Tables, paper: Settings) -> pd.DataFrame:
     return compared if len(compared) else table[table["n_components"] == most]
 
 
-INTERPRETED = ["paper_value", "interpretation", "default", "measured", "low", "high", "n_runs", "verdict"]
+INTERPRETED = ["paper_value", "interpretation", "default", "measured", "low", "high", "n_runs", "detail"]
 
 
 def _specifications(tables: Tables, paper: Settings) -> pd.DataFrame:

@@ -18,10 +18,10 @@ from skem.metrics import operation_count
 from skem.repro.config.documents import read_mapping
 from skem.repro.config.expansion import written_out
 from skem.repro.ledger.cells import FINAL, Evidence
+from skem.repro.ledger.decisions import Comparison, Evaluation, all_of, departure, joined, related
 from skem.repro.ledger.estimates import LEVEL, Claim, Estimate, NotRun, below_best, maximum, pooled, reduction
 from skem.repro.ledger.evaluator import Listed
 from skem.repro.ledger.stated_claims import claim as stated_claim
-from skem.repro.ledger.verdicts import Comparison, Evaluation, all_of, departure, joined, related
 from skem.repro.names import NAMES
 from skem.repro.papers.pulford2022.settings import Headline, Settings
 from skem.repro.protocols import LABELS
@@ -226,12 +226,12 @@ def best_components(evidence: Evidence, claim: Claim) -> Evaluation:
         for end in ("min", "max")
     ]
     step = min(b - a for a, b in pairwise(sorted(by_k)))
-    verdict = "reproduced" if high - low <= ends[1] - ends[0] + 2 * step else "too few runs"
+    detail = "reproduced" if high - low <= ends[1] - ends[0] + 2 * step else "too few runs"
     if not low - step <= value <= high + step:
-        verdict = departure(claim["quantity"], value < low)
+        detail = departure(claim["quantity"], value < low)
     accuracies = ", ".join(f"{k}: {e.mean:.2f}" for k, e in sorted(by_k.items()))
     note = f"the best K, and the range of those not below the best at 95% in all comparisons; accuracies {accuracies}"
-    return Evaluation(verdict, top, low, high, by_k[top].n, BEST, note)
+    return Evaluation(detail, top, low, high, by_k[top].n, BEST, note)
 
 
 # Remarks
@@ -440,14 +440,14 @@ def insensitive(evidence: Evidence, claim: Claim) -> Evaluation:
     intervals = {name: d.interval(level) for name, d in differences.items()}
     significant = [name for name, (low, high) in intervals.items() if low > 0 or high < 0]
     worst = max(significant or differences, key=lambda name: abs(differences[name].mean))
-    small = not significant and little_arrangement(evidence, claim).verdict == "holds"
-    verdict = "fails" if significant else "holds" if small else "undecided"
+    small = not significant and little_arrangement(evidence, claim).detail == "holds"
+    detail = "fails" if significant else "holds" if small else "undecided"
     note = (
         f"points over sequential, K from 12: {len(significant)} of {len(differences)} are significant at a shared "
         f"95%; largest: {worst}"
     )
     largest = differences[worst]
-    return Evaluation(verdict, largest.mean, *intervals[worst], largest.n_runs, BEST, note)
+    return Evaluation(detail, largest.mean, *intervals[worst], largest.n_runs, BEST, note)
 
 
 def no_divergence(evidence: Evidence, claim: Claim) -> Evaluation:
@@ -462,8 +462,8 @@ def no_divergence(evidence: Evidence, claim: Claim) -> Evaluation:
     )
     if not kept:
         note += f", so at 95% in at most {100 * (1 - (1 - LEVEL) ** (1 / n)):.1f}% of such runs"
-    verdict = "holds" if not kept and largest < SINGULAR else "fails"
-    return Evaluation(verdict, largest, n=n, protocol=FINAL, note=note)
+    detail = "holds" if not kept and largest < SINGULAR else "fails"
+    return Evaluation(detail, largest, n=n, protocol=FINAL, note=note)
 
 
 def stability(evidence: Evidence, claim: Claim) -> Evaluation:
@@ -479,13 +479,13 @@ def stability(evidence: Evidence, claim: Claim) -> Evaluation:
     table = tables.pop(evidence.paper.whole)
     drawn = np.random.default_rng(0).integers(len(table), size=(2000, len(table)))
     low, high = np.quantile([_explained(table[row]) for row in drawn], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    verdict = "holds" if low > 0.5 else "fails" if high < 0.5 else "undecided"
+    detail = "holds" if low > 0.5 else "fails" if high < 0.5 else "undecided"
     others = ", ".join(f"{p} {_explained(other):.2f}" for p, other in tables.items())
     note = (
         "share of the variance of log condition number that K explains and a run (initialisation and training images) "
         f"does not, {evidence.paper.whole}, interval by bootstrap over runs; {others}"
     )
-    return Evaluation(verdict, _explained(table), float(low), float(high), len(table), FINAL, note)
+    return Evaluation(detail, _explained(table), float(low), float(high), len(table), FINAL, note)
 
 
 def _explained(table: NDArray[np.float64]) -> float:
@@ -521,8 +521,8 @@ def within_unit(evidence: Evidence, claim: Claim) -> Evaluation:
     rows = evidence.rows("shared", method=evidence.paper.arrangements[0])
     values = rows.loc[rows["setting"] != "nested", "shared_proportion"]
     low, high = float(values.min()), float(values.max())
-    verdict, note = "holds" if low >= 0 and high <= 1 else "fails", f"from {low:.2f} to {high:.2f}"
-    return Evaluation(verdict, float(values.mean()), n=len(values), protocol=FINAL, note=note)
+    detail, note = "holds" if low >= 0 and high <= 1 else "fails", f"from {low:.2f} to {high:.2f}"
+    return Evaluation(detail, float(values.mean()), n=len(values), protocol=FINAL, note=note)
 
 
 def _steady(evidence: Evidence) -> Evaluation:
@@ -539,9 +539,9 @@ def _steady(evidence: Evidence) -> Evaluation:
         spreads[f"{p}, K = {k}"] = (e.sd, *limits)
     worst = max(spreads, key=lambda name: spreads[name][0])
     largest, low, high = (float(max(limits)) for limits in zip(*spreads.values(), strict=True))
-    verdict = "fails" if low > 1 else "holds" if high < 1 else "undecided"
+    detail = "fails" if low > 1 else "holds" if high < 1 else "undecided"
     note = f"largest standard deviation over runs, each with its own initialisation and training images, {largest:.2f} ({worst})"
-    return Evaluation(verdict, largest, low, high, note=note)
+    return Evaluation(detail, largest, low, high, note=note)
 
 
 def robust(evidence: Evidence, claim: Claim) -> Evaluation:
@@ -551,7 +551,7 @@ def robust(evidence: Evidence, claim: Claim) -> Evaluation:
         "arrangement": little_arrangement(evidence, claim),
         "initialisation": _steady(evidence),
     }
-    verdicts, steady = {one.verdict for one in found.values()}, found["initialisation"]
-    verdict = "fails" if "fails" in verdicts else "holds" if verdicts == {"holds"} else "undecided"
-    note = "; ".join(f"{name} {one.verdict}: {one.note}" for name, one in found.items())
-    return Evaluation(verdict, steady.measured, steady.low, steady.high, steady.n, BEST, note)
+    details, steady = {one.detail for one in found.values()}, found["initialisation"]
+    detail = "fails" if "fails" in details else "holds" if details == {"holds"} else "undecided"
+    note = "; ".join(f"{name} {one.detail}: {one.note}" for name, one in found.items())
+    return Evaluation(detail, steady.measured, steady.low, steady.high, steady.n, BEST, note)

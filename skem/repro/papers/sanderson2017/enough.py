@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skem.repro.ledger.decisions import Comparison
 from skem.repro.ledger.estimates import Estimate
-from skem.repro.ledger.verdicts import Comparison
 
 
 class Enough(NamedTuple):

@@ -17,8 +17,8 @@ import scipy
 
 from skem import datasets
 from skem.repro.ledger.cells import FINAL, Evidence, exactly
+from skem.repro.ledger.decisions import Comparison, Evaluation, any_of, at_least, evaluate_number, joined
 from skem.repro.ledger.estimates import Claim, Estimate, NotRun
-from skem.repro.ledger.verdicts import Comparison, Evaluation, any_of, at_least, evaluate_number, joined
 from skem.repro.papers.sanderson2017.enough import enough, smallest, typical
 from skem.repro.papers.sanderson2017.settings import METHODS, SYNTHETIC, Settings
 from skem.repro.papers.sanderson2017.tables import METHOD_OF_PAPER
@@ -166,7 +166,7 @@ def no_significant_loss(evidence: Evidence, claim: Claim) -> Evaluation:
     if len(comparisons) > OF_TABLE1 // 2:
         return at_least(OF_TABLE1 // 2 + 1, comparisons, note)
     note = f"{len(comparisons)} of {OF_TABLE1} data sets are measured, too few to decide about most; {note}"
-    return replace(at_least(len(comparisons) // 2 + 1, comparisons, note), verdict="not run")
+    return replace(at_least(len(comparisons) // 2 + 1, comparisons, note), detail="not run")
 
 
 def of_folds(evidence: Evidence, samples: str, dataset: str, method: str) -> Estimate:
@@ -255,13 +255,13 @@ def advised(evidence: Evidence, claim: Claim, about: str, anywhere: bool = False
     }
     number, low, high = (smallest if anywhere else typical)(list(found.values()))
     value = float(claim["value"])
-    verdict = "reproduced" if high <= value else "higher" if low > value else "undecided"
+    detail = "reproduced" if high <= value else "higher" if low > value else "undecided"
     each = ", ".join(f"{evidence.paper.name(name)} {one}" for name, one in found.items())
     sufficient = sum(one.high <= value for one in found.values())
     note = f"{value:g} are enough on {sufficient} of {len(found)} data sets; "
     note += f"more iterations gain less than another initialisation from: {each}"
     runs = len(next(iter(next(iter(curves.values())).values())))
-    return Evaluation(verdict, number, low, high, runs, FINAL, note)
+    return Evaluation(detail, number, low, high, runs, FINAL, note)
 
 
 def samples_per_gaussian(evidence: Evidence, claim: Claim) -> Evaluation:
@@ -278,11 +278,11 @@ def samples_per_gaussian(evidence: Evidence, claim: Claim) -> Evaluation:
         name = evidence.paper.name(dataset)
         iterations.append(f"{name} {n_iter[few].median():.0f} and {n_iter[FEW].median():.0f}")
     number = float(max(needed))
-    verdict = "higher" if number > float(claim["value"]) else "reproduced" if number > few else "not testable"
+    detail = "higher" if number > float(claim["value"]) else "reproduced" if number > few else "not testable"
     note = f"every fit to {number:g} or more samples per Gaussian converges"
     note += f"; median iterations with {few} and with {FEW}: "
     return Evaluation(
-        verdict, number, number, number, evidence.paper.advice["runs"], FINAL, note + ", ".join(iterations)
+        detail, number, number, number, evidence.paper.advice["runs"], FINAL, note + ", ".join(iterations)
     )
 
 

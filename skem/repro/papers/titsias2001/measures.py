@@ -18,6 +18,7 @@ from scipy.special import gamma
 
 from skem import datasets
 from skem.repro.ledger.cells import ALL, FINAL, Evidence
+from skem.repro.ledger.decisions import Evaluation, all_of, evaluate_number, greater, joined, related
 from skem.repro.ledger.estimates import (
     LEVEL,
     Claim,
@@ -28,7 +29,6 @@ from skem.repro.ledger.estimates import (
     setting_of,
 )
 from skem.repro.ledger.evaluator import Listed
-from skem.repro.ledger.verdicts import Evaluation, all_of, evaluate_number, greater, joined, related
 from skem.repro.papers.titsias2001.settings import Settings
 from skem.repro.papers.titsias2001.tables import cells, method_of
 
@@ -160,13 +160,13 @@ def best_of_column(evidence: Evidence, claim: Claim) -> Evaluation:
     difference, others = errors[rival] - errors[named], len(errors) - 1
     if ours == named:
         low, high = difference.interval(1 - (1 - LEVEL) / (len(errors) * others / 2))
-        verdict = "holds" if len(worse) > len(errors) / 2 else "undecided"
+        detail = "holds" if len(worse) > len(errors) / 2 else "undecided"
     else:
         one_sided = 1 - 2 * (1 - LEVEL) / others
         low, high = replace(difference, overlap=1.0).interval(one_sided)
         highest = difference.mean + scipy.special.ndtri((1 + one_sided) / 2) * difference.sd
         never = named in worse and highest > 0
-        verdict = "fails" if high < 0 else "not testable" if never else "undecided"
+        detail = "fails" if high < 0 else "not testable" if never else "undecided"
     share, titles = float((_by_method(errors).idxmin(axis=1) == named).mean()), evidence.paper.methods
     tied = [titles[method] for method in errors if method not in {*worse, ours}]
     note = joined(
@@ -175,7 +175,7 @@ def best_of_column(evidence: Evidence, claim: Claim) -> Evaluation:
         f"points of error below the best other method, {titles[rival]}"
         + ("" if ours == named else ", in one cross-validation"),
     )
-    return Evaluation(verdict, difference.mean, low, high, difference.n, FINAL, note)
+    return Evaluation(detail, difference.mean, low, high, difference.n, FINAL, note)
 
 
 def depends_on_lambda(evidence: Evidence, claim: Claim) -> Evaluation:
@@ -208,7 +208,7 @@ def depends_on_lambda(evidence: Evidence, claim: Claim) -> Evaluation:
     # Without pairs, one lambda is best everywhere.
     refuted = all(min(x.interval()[1], y.interval()[1]) < 0 for x, y in pairs)
     informative = high - low <= in_paper.mean()
-    verdict = (
+    detail = (
         "fails" if high < in_paper.mean() or refuted else "holds" if differ and informative else "undecided"
     )
     by_table = [f"{d} {lambdas[best[d]]}, {changes[d].mean():.2f} ({in_paper[d]:.2f})" for d in evaluated]
@@ -217,7 +217,7 @@ def depends_on_lambda(evidence: Evidence, claim: Claim) -> Evaluation:
         f"points of error from the best to the worst λ of one cross-validation, {in_paper.mean():.2f} in the paper on average",
         f"best λ and these points by table (in brackets the paper's): {'; '.join(by_table)}",
     )
-    return Evaluation(verdict, change.mean, low, high, change.n, FINAL, note)
+    return Evaluation(detail, change.mean, low, high, change.n, FINAL, note)
 
 
 def same_fits(evidence: Evidence, claim: Claim) -> Evaluation:
@@ -225,14 +225,12 @@ def same_fits(evidence: Evidence, claim: Claim) -> Evaluation:
     distance = evidence.estimate("apart", figure="figure3", model="shared")
     same = int((pd.Series(distance.runs) < SAME).sum())
     low, high = scipy.stats.binomtest(same, distance.n).proportion_ci(LEVEL)
-    verdict = "holds" if low > 0.5 else "fails" if high < 0.5 else "undecided"
+    detail = "holds" if low > 0.5 else "fails" if high < 0.5 else "undecided"
     note = (
         f"share of fits whose components are within {SAME} standard deviations of the data of those of λ = 0: "
         f"{same} of {distance.n}"
     )
-    return Evaluation(
-        verdict, same / distance.n, float(low), float(high), distance.n, distance.protocol, note
-    )
+    return Evaluation(detail, same / distance.n, float(low), float(high), distance.n, distance.protocol, note)
 
 
 def n_separate(evidence: Evidence, claim: Claim) -> Evaluation:
@@ -258,9 +256,9 @@ def n_separate(evidence: Evidence, claim: Claim) -> Evaluation:
         *related(four, "within", shared, SAME, "four"),
         greater(shared - two, Estimate(SAME), "two"),
     ]
-    verdict = all_of(comparisons).verdict
-    if verdict == "holds":
+    detail = all_of(comparisons).detail
+    if detail == "holds":
         return evaluate_number(claim, Estimate(4.0, protocol=four.protocol, note=note))
-    if verdict == "fails":
-        verdict = "higher" if comparisons[1].fails(len(comparisons)) else "lower"
-    return Evaluation(verdict, protocol=four.protocol, note=note)
+    if detail == "fails":
+        detail = "higher" if comparisons[1].fails(len(comparisons)) else "lower"
+    return Evaluation(detail, protocol=four.protocol, note=note)

@@ -1,4 +1,4 @@
-"""Hayashi and Uchida (2021): verdicts on synthetic results, jobs on few samples, tables and figures."""
+"""Hayashi and Uchida (2021): details on synthetic results, jobs on few samples, tables and figures."""
 
 from types import SimpleNamespace
 
@@ -96,8 +96,8 @@ def evidence(**values):
         ("sec5.sparsity", {"images": networks(dgmm_error=0.5), "errors": split_errors(mgp=-1.0)}, "fails"),
     ],
 )  # fmt: skip
-def test_verdicts(name, values, expected):
-    assert evaluate(evidence(**values), f"hayashi.{name}").verdict == expected
+def test_decisions(name, values, expected):
+    assert evaluate(evidence(**values), f"hayashi.{name}").detail == expected
 
 
 def test_all_methods_have_the_features_of_the_files():
@@ -109,7 +109,7 @@ def test_all_methods_have_the_features_of_the_files():
         # All errors are larger, not only those of SDGM.
         ratio = evaluate(found, "hayashi.sec4-1.best_on_average.gp", scale=choice)
         assert ratio.measured == pytest.approx(0.008, abs=0.01)
-        assert evaluate(found, "hayashi.fig7a.flat", scale=choice).verdict == flat
+        assert evaluate(found, "hayashi.fig7a.flat", scale=choice).detail == flat
 
 
 def test_mean_ratio_has_the_spread_of_the_paper():

@@ -28,8 +28,8 @@ def evaluated(name, evidence, **choices):
     return evaluate(evidence, f"pulford.{name}", **choices)
 
 
-def verdict(name, evidence, **choices):
-    return evaluated(name, evidence, **choices).verdict
+def detail(name, evidence, **choices):
+    return evaluated(name, evidence, **choices).detail
 
 
 def history(method, setting, accuracies, dataset="mnist", **columns):
@@ -61,7 +61,7 @@ def test_evidence_of_the_test_selected_iteration():
     found = evidence.evidence.estimate("test_selected_iteration", **cell)
     assert (found.mean, found.n) == (pytest.approx(97.4), 2)
     assert evidence.evidence.estimate("peak", **cell).runs.tolist() == [2, 3]
-    assert verdict("table1.mnist.pskem_accuracy", evidence, headline="setting") == "too few runs"  # two
+    assert detail("table1.mnist.pskem_accuracy", evidence, headline="setting") == "too few runs"  # two
     # A quoted number counts as printed: 97.4 against 96.7.
     over_svm = evaluated("sec3-1.mnist.beats_poly_svm", evidence, headline="setting")
     assert over_svm.measured == pytest.approx(97.4 - 96.7)
@@ -72,13 +72,13 @@ def test_evidence_of_the_test_selected_iteration():
 INTERPRETATIONS = ROOT / "results/reference/interpretations.csv"
 
 
-def test_in_the_reference_every_claim_has_a_verdict():
+def test_in_the_reference_every_claim_has_an_outcome():
     table = summary.read(ROOT / "results/reference/claims.csv")
     table = table[table["paper"] == "pulford2022"]
-    assert "not run" not in {*table["verdict"]}
+    assert "not run" not in {*table["detail"]}
     numbers = table[(table["kind"] == "number") & (table["external"] == "no")]
     assert numbers["measured"].notna().all()
-    assert set(numbers.loc[numbers["method"] == "data", "verdict"]) == {"reproduced"}
+    assert set(numbers.loc[numbers["method"] == "data", "detail"]) == {"reproduced"}
     # config/claims has the protocol of each accuracy.
     accuracies = numbers[numbers["measured_by"].isin(PROTOCOLS)]
     accuracies = accuracies[accuracies["quantity"].str.startswith("accuracy")]
@@ -93,7 +93,7 @@ def test_every_choice_changes_some_claim():
         changed = table[table[name] != ""]
         assert set(changed[name]) == set(ambiguity.choices)
         others = ["id", *(column for column in ambiguities if column != name)]
-        found = changed["measured"] + " " + changed["low"] + " " + changed["verdict"]
+        found = changed["measured"] + " " + changed["low"] + " " + changed["detail"]
         assert found.groupby([changed[column] for column in others]).nunique().max() > 1, name
 
 
@@ -141,7 +141,7 @@ def test_sensitivity_to_pose_is_a_share_of_the_accuracy_above_chance(moved, expe
         history(method, settings[method], around(value), "cifar10_moved", validation_accuracy=unmoved[method])
         for method, value in moved.items()
     ]
-    assert verdict("sec4.cifar10_pose", evidence_of({"cifar10_moved": pd.concat(found)})) == expected
+    assert detail("sec4.cifar10_pose", evidence_of({"cifar10_moved": pd.concat(found)})) == expected
 
 
 def world(
@@ -193,30 +193,30 @@ def worlds():
     ],
 )
 def test_claims_hold_in_a_world_like_the_papers_and_fail_in_another(name, worlds):
-    assert [verdict(name, one) for one in worlds] == ["holds", "fails"]
+    assert [detail(name, one) for one in worlds] == ["holds", "fails"]
 
 
 def test_exceptions_of_the_paper(worlds):
     """Section 3.3 excepts 12x3 at K from 28; the conclusions do not."""
-    assert verdict("sec4.consistently_better", worlds[0]) == "fails"
-    assert verdict("sec3-3.stability_driver", worlds[0]) == "holds"
-    assert verdict("sec3-3.stability_driver", worlds[1]) != "holds"
+    assert detail("sec4.consistently_better", worlds[0]) == "fails"
+    assert detail("sec3-3.stability_driver", worlds[0]) == "holds"
+    assert detail("sec3-3.stability_driver", worlds[1]) != "holds"
 
 
 def test_peaks_are_compared_within_the_same_iterations():
     """One block peaks at iteration 40, which only it and "longer" reach; so do the others."""
     evidence = world(AS_THE_PAPER_SAYS["accuracy"], lambda m: 40)
-    assert verdict("sec3-3.skem_more_passes", evidence) != "holds"
+    assert detail("sec3-3.skem_more_passes", evidence) != "holds"
 
 
 def test_a_small_but_certain_difference_between_arrangements():
     """Half a point is significant, and yet less than a point."""
     evidence = world(**AS_THE_PAPER_SAYS, arranged={"interleaved": -0.005})
     found = evaluated("sec3-3.arrangement_insensitive", evidence)
-    assert (found.verdict, found.measured) == ("fails", pytest.approx(-0.5, abs=0.01))
+    assert (found.detail, found.measured) == ("fails", pytest.approx(-0.5, abs=0.01))
     assert "32 of 64" in found.note
-    assert verdict("sec3-3.arrangement_insensitive", evidence, significant="point") == "holds"
-    assert verdict("sec1.robustness", evidence) == "holds"
+    assert detail("sec3-3.arrangement_insensitive", evidence, significant="point") == "holds"
+    assert detail("sec1.robustness", evidence) == "holds"
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_best_numbers_of_components(accuracies, lowest, expected):
         for k in range(4, 21, 2)
     ]
     evidence = evidence_of({"rice": pd.concat(tables)})
-    assert {verdict(f"sec3-2.rice.best_n_components_{end}", evidence) for end in ("min", "max")} == {expected}
+    assert {detail(f"sec3-2.rice.best_n_components_{end}", evidence) for end in ("min", "max")} == {expected}
 
 
 def test_the_time_of_a_fit_leaves_out_fits_for_validation():
@@ -264,7 +264,7 @@ def test_folds_of_rice(folds, expected):
     ]
     evidence = evidence_of({"rice": pd.concat(found)})
     claims = ("skem_accuracy", "lda_accuracy", "margin", "beats_conventional")
-    assert [verdict(f"sec3-2.rice.{name}", evidence, rice_folds=folds) for name in claims] == expected
+    assert [detail(f"sec3-2.rice.{name}", evidence, rice_folds=folds) for name in claims] == expected
 
 
 def drawn(accuracies, dataset="mnist_half", **columns):
@@ -303,7 +303,7 @@ def test_equal_numbers_of_components_are_rarely_told_apart():
         tables = {("in_order", f"1x7-K{k}"): own for k, own in zip(range(4, 21, 2), runs, strict=True)}
         found.append(evaluated("sec3-2.rice.best_n_components_min", evidence_from(drawn(tables, "rice"))))
     assert sum((one.low, one.high) != (4, 20) for one in found) <= 2
-    assert {one.verdict for one in found} == {"too few runs"}
+    assert {one.detail for one in found} == {"too few runs"}
 
 
 def test_the_largest_of_many_standard_deviations_is_rarely_too_large():
@@ -321,4 +321,4 @@ def test_sharing_may_rise_in_one_step_and_tend_to_fall():
     k = table["n_components"]
     shared = 0.9 - 0.01 * k + 0.06 * (k == 28) + 1e-3 * table["run"]
     evidence = evidence_from(table.assign(shared_proportion=shared))
-    assert verdict("sec3-3.sharing.decreasing_in_k", evidence) == "holds"
+    assert detail("sec3-3.sharing.decreasing_in_k", evidence) == "holds"

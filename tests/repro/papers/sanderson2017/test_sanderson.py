@@ -1,4 +1,4 @@
-"""Sanderson and Curtin (2017): verdicts on synthetic results, tables and figures."""
+"""Sanderson and Curtin (2017): details on synthetic results, tables and figures."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -124,7 +124,7 @@ def evidence(found):
     return evaluator("sanderson2017", found, PAPER)
 
 
-def verdicts(ids, found):
+def details(ids, found):
     """Ledger of the claims whose ids contain a pattern."""
     own = STATED[STATED["id"].str.contains(ids) & (STATED["paper"] == "sanderson2017")]
     return summary.ledger(own, evidence(found).evaluate)[0].set_index("id")
@@ -157,16 +157,16 @@ def verdicts(ids, found):
         ("sec4.var_floor", {"collapses": {0.0: ["ozone"], 1e-10: ["ozone"]}}, "fails"),
     ],
 )  # fmt: skip
-def test_verdicts(name, changed, expected):
+def test_decisions(name, changed, expected):
     found = values(**changed) if changed else AS_PRINTED
-    assert evaluate(evidence(found), f"sanderson.{name}").verdict == expected
+    assert evaluate(evidence(found), f"sanderson.{name}").detail == expected
 
 
 def test_few_runs_that_differ():
     found = values(noise=3.0)
     found["fits"] = found["fits"][found["fits"]["run"] < 2]
     name = "sanderson.table1.winequality.mlpack_log_likelihood"
-    assert evaluate(evidence(found), name).verdict == "too few runs"
+    assert evaluate(evidence(found), name).detail == "too few runs"
 
 
 def test_engines_that_are_not_installed_and_threads_beyond_the_cores(monkeypatch):
@@ -174,13 +174,13 @@ def test_engines_that_are_not_installed_and_threads_beyond_the_cores(monkeypatch
     gone = fits["method"] == "mlpack_full"
     note, total = fits["note"].mask(gone, "not installed: pip install mlpack"), fits["log_likelihood"]
     found = AS_PRINTED | {"fits": fits.assign(note=note, log_likelihood=total.mask(gone))}
-    row = verdicts("birch3.mlpack_log_likelihood", found).iloc[0]
-    assert (row["verdict"], "pip install mlpack" in row["remark"]) == ("not run", True)
+    row = details("birch3.mlpack_log_likelihood", found).iloc[0]
+    assert (row["detail"], "pip install mlpack" in row["remark"]) == ("not run", True)
     assert "pip install mlpack" in page("sanderson", tables.tables(found, STATED, PAPER))
     monkeypatch.setattr(times.os, "cpu_count", lambda: 1)
     X = np.random.default_rng(0).normal(size=(50, 2))
     rows = times.fit_times("synthetic-1m", X, Request(2, 1, 2, 1e-3, 0), ["armadillo_diag"], [16], 2, 2)
-    row = verdicts("fit_seconds_16threads", {"timing": pd.DataFrame(rows)}).iloc[0]
+    row = details("fit_seconds_16threads", {"timing": pd.DataFrame(rows)}).iloc[0]
     assert row["remark"].endswith("16 threads were not run on one core")
 
 

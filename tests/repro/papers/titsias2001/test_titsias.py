@@ -1,4 +1,4 @@
-"""Titsias and Likas (2001): verdicts on synthetic results, jobs on few samples, tables and examples."""
+"""Titsias and Likas (2001): details on synthetic results, jobs on few samples, tables and examples."""
 
 import numpy as np
 import pandas as pd
@@ -49,7 +49,7 @@ def evidence(table=None, measured=None):
     return evaluator("titsias2001", values, PAPER)
 
 
-def verdicts(claims, found):
+def details(claims, found):
     return summary.ledger(claims, found.evaluate)[0].set_index("id")
 
 
@@ -58,11 +58,11 @@ def verdicts(claims, found):
     [({"shift": 3.0}, {"worse"}), ({"shift": -3.0}, {"better"}), ({"spread": 15.0, "runs": 4}, None)],
 )
 def test_cells_of_other_errors(changed, expected):
-    table = verdicts(OWN[OWN["id"].isin(CELLS.loc[CELLS["dataset"] == "pima", "id"])], evidence(fold_errors(**changed)))  # fmt: skip
+    table = details(OWN[OWN["id"].isin(CELLS.loc[CELLS["dataset"] == "pima", "id"])], evidence(fold_errors(**changed)))  # fmt: skip
     if expected is None:  # intervals wider than the differences of a column
-        assert set(table["verdict"]) <= {"too few runs", "not testable", "better", "worse"}
+        assert set(table["detail"]) <= {"too few runs", "not testable", "better", "worse"}
     else:
-        assert set(table["verdict"]) == expected
+        assert set(table["detail"]) == expected
 
 
 def of_lambda(f, other=lambda d: 1.0):
@@ -87,8 +87,8 @@ BEST = {"pima": 0, "phoneme": 1}
 )
 def test_dependence_on_lambda(error, spread, depends, intermediate):
     found = evidence(fold_errors(of_lambda(error), spread=spread, runs=8))
-    assert evaluate(found, "titsias.sec5.depends_on_lambda").verdict == depends
-    assert evaluate(found, "titsias.sec4.intermediate_lambda").verdict == intermediate
+    assert evaluate(found, "titsias.sec5.depends_on_lambda").detail == depends
+    assert evaluate(found, "titsias.sec4.intermediate_lambda").detail == intermediate
 
 
 def test_a_table_with_more_repetitions_weighs_no_more():
@@ -105,7 +105,7 @@ def test_best_lambda_against_rbf_has_the_difference_of_the_papers_selection():
         lambda d, lam: 0.0, lambda d: 0.0
     )  # all alike: only selection by test errors favours lambda
     found = evaluate(evidence(fold_errors(error, runs=25)), "titsias.sec4.ionosphere.lambda_beats_rbf")
-    assert found.verdict == "undecided"
+    assert found.detail == "undecided"
     optimistic = float(found.note.partition("the difference is ")[2].split()[0])
     assert optimistic > found.high
 
@@ -144,13 +144,13 @@ def column_of(errors):
 )
 def test_best_method_of_a_column(means, spread, expected):
     found = evaluate(column(means, spread), "titsias.table3.pima.best.m6")
-    assert found.verdict == expected
+    assert found.detail == expected
     assert found.low < found.measured < found.high
 
 
 def test_equal_methods_seldom_refute_the_best_of_a_column():
-    verdicts = [evaluate(column({}, 1.0, seed), "titsias.table3.pima.best.m6").verdict for seed in range(30)]
-    assert verdicts.count("fails") + verdicts.count("holds") <= 2
+    details = [evaluate(column({}, 1.0, seed), "titsias.table3.pima.best.m6").detail for seed in range(30)]
+    assert details.count("fails") + details.count("holds") <= 2
 
 
 def test_faithful_copies_seldom_refute_the_best_of_a_column():
@@ -162,7 +162,7 @@ def test_faithful_copies_seldom_refute_the_best_of_a_column():
         winner = errors[-1].argmin()
         errors[:, [named, winner]] = errors[:, [winner, named]]  # the claim names the winner of the paper
         surprises += winner > 0
-        refuted += evaluate(column_of(errors[:-1]), "titsias.table3.pima.best.m6").verdict == "fails"
+        refuted += evaluate(column_of(errors[:-1]), "titsias.table3.pima.best.m6").detail == "fails"
     assert surprises > 9
     assert refuted <= 6  # 3 of 60, and two standard deviations
 
@@ -180,7 +180,7 @@ def test_cells_that_the_configuration_leaves_out():
     table = fold_errors()
     found = evidence(table[(table["n_components"] == 6) & (table["dataset"] == "pima")])
     found = evaluator("titsias2001", found.evidence.tables, paper)
-    assert evaluate(found, "titsias.table3.pima.lambda050.m6").verdict == "reproduced"
+    assert evaluate(found, "titsias.table3.pima.lambda050.m6").detail == "reproduced"
     with pytest.raises(
         NotRun, match="error of lambda050 on pima, n_components = 14 was not part of this run"
     ):
@@ -200,7 +200,7 @@ def example(figure, **models):
 def test_share_of_equal_fits_of_figure_3():
     found = evidence(measured=example("figure3", shared=("apart", np.where(np.arange(100) < 86, 0.01, 1.5))))
     same = evaluate(found, "titsias.sec2d.fig3_same_as_separate")
-    assert (same.verdict, same.measured) == ("not comparable", 0.86)
+    assert (same.detail, same.measured) == ("not comparable", 0.86)
 
 
 @pytest.mark.parametrize(
@@ -216,18 +216,18 @@ def test_share_of_equal_fits_of_figure_3():
 def test_number_of_separate_components_in_figure_4(four, two, expected):
     models = {"shared": -2.85, "separate": two, "separate, 4 components": four}
     found = evidence(measured=example("figure4", **{k: ("log_likelihood", v) for k, v in models.items()}))
-    assert evaluate(found, "titsias.sec2d.fig4_n_kernels").verdict == expected
+    assert evaluate(found, "titsias.sec2d.fig4_n_kernels").detail == expected
 
 
 def test_examples_are_as_the_paper_describes_them():
     made = examples.examples({"repetitions": 6, "n_rows": 300, "drawn_rows": 100}, 1)
     found = evidence(measured=pd.DataFrame(made["measured"]))
-    assert evaluate(found, "titsias.sec2d.fig4_prbf_better").verdict == "holds"
+    assert evaluate(found, "titsias.sec2d.fig4_prbf_better").detail == "holds"
     for name in ("sec2c.fig3_supervised", "sec2c.fig3_prbf_better"):  # the data of the drawing are unknown
         own = evaluate(found, f"titsias.{name}")
-        assert (own.verdict, own.low > 0) == ("not comparable", True), name
+        assert (own.detail, own.low > 0) == ("not comparable", True), name
     separate_better = evaluate(found, "titsias.sec2d.fig5_separate_better")
-    assert (separate_better.verdict, separate_better.low > 0) == ("not comparable", True)
+    assert (separate_better.detail, separate_better.low > 0) == ("not comparable", True)
     panels = figures.FIGURES["titsias_figures3to5"].rows({"panels": pd.DataFrame(made["panels"])}, PAPER)
     components = panels[panels["radius"].notna()]
     assert (components.groupby("panel").size() == 2).all()

@@ -1,13 +1,13 @@
-"""Verdicts on numbers and orderings."""
+"""Outcomes of numbers and orderings."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from skem.repro.ledger import estimates, verdicts
+from skem.repro.ledger import decisions, estimates
+from skem.repro.ledger.decisions import all_of, any_of, at_least, evaluate_number, evaluate_spread, greater
 from skem.repro.ledger.estimates import Estimate, half_a_digit
-from skem.repro.ledger.verdicts import all_of, any_of, at_least, evaluate_number, evaluate_spread, greater
 
 CLAIM = {"value": "97.48", "trials": "", "quantity": "accuracy_pct", "setting": ""}
 
@@ -26,33 +26,33 @@ def test_coverage_of_the_prediction_interval():
     for _ in range(1500):
         theirs = rng.normal(90, 1, trials).mean()
         claim = CLAIM | {"value": f"{theirs:.6f}", "trials": str(trials)}
-        hits += evaluate_number(claim, over(rng.normal(90, 1, n))).verdict == "reproduced"
+        hits += evaluate_number(claim, over(rng.normal(90, 1, n))).detail == "reproduced"
     assert hits / 1500 == pytest.approx(0.95, abs=0.02)
 
 
 def test_deterministic_results_agree_within_half_a_digit():
-    assert evaluate_number(CLAIM, Estimate(97.484)).verdict == "reproduced"
-    assert evaluate_number(CLAIM, Estimate(97.486)).verdict == "better"
-    assert evaluate_number(CLAIM, Estimate(97.474)).verdict == "worse"
+    assert evaluate_number(CLAIM, Estimate(97.484)).detail == "reproduced"
+    assert evaluate_number(CLAIM, Estimate(97.486)).detail == "better"
+    assert evaluate_number(CLAIM, Estimate(97.474)).detail == "worse"
 
 
 def test_less_time_is_better():
     claim = CLAIM | {"value": "26", "quantity": "seconds_per_pass"}
-    assert evaluate_number(claim, over([0.07, 0.08, 0.09])).verdict == "better"
-    assert evaluate_number(claim, over([70.0, 80.0, 90.0])).verdict == "worse"
+    assert evaluate_number(claim, over([0.07, 0.08, 0.09])).detail == "better"
+    assert evaluate_number(claim, over([70.0, 80.0, 90.0])).detail == "worse"
     assert evaluate_number(claim, over([0.01, 0.01, 0.09])).low == 0  # no time is negative
 
 
 def test_a_bound_holds_on_its_side():
     claim = CLAIM | {"value": "5", "setting": "n_features=36;bound=lower"}
-    assert evaluate_number(claim, Estimate(5.2)).verdict == "reproduced"
-    assert evaluate_number(claim, over([4.81, 4.8, 4.79])).verdict == "worse"
-    assert evaluate_number(claim, over([4.0, 7.0])).verdict == "undecided"
-    for quantity, verdict in (("error_pct", "worse"), ("accuracy_pct", "better"), ("km_iter", "higher")):
+    assert evaluate_number(claim, Estimate(5.2)).detail == "reproduced"
+    assert evaluate_number(claim, over([4.81, 4.8, 4.79])).detail == "worse"
+    assert evaluate_number(claim, over([4.0, 7.0])).detail == "undecided"
+    for quantity, detail in (("error_pct", "worse"), ("accuracy_pct", "better"), ("km_iter", "higher")):
         upper = claim | {"setting": "bound=upper", "quantity": quantity}
-        assert evaluate_number(upper, Estimate(5.2)).verdict == verdict
+        assert evaluate_number(upper, Estimate(5.2)).detail == detail
     wide = evaluate_number(claim, over([8.0, 9.0, 10.0]))
-    assert wide.at_resolution(0.1).verdict == wide.verdict == "reproduced"  # however wide, all of it is above
+    assert wide.at_resolution(0.1).detail == wide.detail == "reproduced"  # however wide, all of it is above
 
 
 def test_a_spread_is_compared_through_f():
@@ -61,25 +61,25 @@ def test_a_spread_is_compared_through_f():
     low, high = 0.5 * np.sqrt(stats.f.ppf([0.025, 0.975], 19, 57))
     found = evaluate_number(claim, estimate)
     assert (found.low, found.high) == pytest.approx((low - 0.005, high + 0.005))
-    assert found.verdict == "reproduced"
-    assert evaluate_number(claim | {"value": "1.50"}, estimate).verdict == "better"  # ours is smaller
+    assert found.detail == "reproduced"
+    assert evaluate_number(claim | {"value": "1.50"}, estimate).detail == "better"  # ours is smaller
 
 
 def test_a_claimed_maximum_is_compared_with_a_maximum():
     """The best of twenty settings as good as each other lies above a typical one, and is no better than ours."""
     rng = np.random.default_rng(5)
-    verdicts, typical = [], []
+    details, typical = [], []
     for _ in range(150):
         settings = {str(i): over(rng.normal(97, 0.1, 2)) for i in range(20)}
         claim = CLAIM | {"value": f"{rng.normal(97, 0.1, 20).max():.2f}"}
         best = estimates.maximum(settings, list(settings))
         runs = [settings[name].runs for name in settings]
         assert best.mean == pytest.approx(np.mean([max(r[i] for r in runs) for i in range(2)]))
-        verdicts.append(evaluate_number(claim, best).verdict)
-        typical.append(evaluate_number(claim, over(rng.normal(97, 0.1, 40))).verdict)
+        details.append(evaluate_number(claim, best).detail)
+        typical.append(evaluate_number(claim, over(rng.normal(97, 0.1, 40))).detail)
     once = {name: over([97.0 + i]) for i, name in enumerate("ab")}
-    assert evaluate_number(CLAIM, estimates.maximum(once, ["a", "b"])).verdict == "undecided"
-    assert verdicts.count("reproduced") >= 0.93 * 150
+    assert evaluate_number(CLAIM, estimates.maximum(once, ["a", "b"])).detail == "undecided"
+    assert details.count("reproduced") >= 0.93 * 150
     assert typical.count("reproduced") < 0.7 * 150
 
 
@@ -93,23 +93,23 @@ def test_coverage_of_a_printed_standard_deviation(kind, n, trials):
         claim = CLAIM | {"spread": f"{int(kind[0]) * theirs.std(ddof=1):.6f}", "spread_kind": kind}
         found = evaluate_spread(claim | {"trials": str(trials)}, over(ours))
         assert found.measured == pytest.approx(int(kind[0]) * ours.std(ddof=1))
-        hits += found.verdict == "reproduced"
+        hits += found.detail == "reproduced"
     assert hits / times == pytest.approx(0.95, abs=4 * np.sqrt(0.05 * 0.95 / times))
 
 
 def test_printed_standard_deviations():
     claim = CLAIM | {"spread": "0.90", "spread_kind": "3sigma", "trials": "100"}
     rng = np.random.default_rng(6)
-    for sd, verdict in ((0.3, "reproduced"), (0.6, "higher"), (0.1, "lower")):
-        assert evaluate_spread(claim, over(rng.normal(97.18, sd, 100))).verdict == verdict
+    for sd, detail in ((0.3, "reproduced"), (0.6, "higher"), (0.1, "lower")):
+        assert evaluate_spread(claim, over(rng.normal(97.18, sd, 100))).detail == detail
     ours = over(rng.normal(97.18, 0.3, 100))
     assert evaluate_spread(CLAIM | {"spread": ""}, ours) is None
     assert evaluate_spread(claim | {"trials": "1"}, ours) is None
     assert evaluate_spread(claim, Estimate(97.0)) is None
     # Two trials of the paper's, or two runs of ours, say little about a standard deviation.
     few = claim | {"spread": "0.30", "spread_kind": "1sigma"}
-    assert evaluate_spread(few | {"trials": "2"}, ours).verdict == "not testable"
-    assert evaluate_spread(few, over([97.0, 97.4])).verdict == "too few runs"
+    assert evaluate_spread(few | {"trials": "2"}, ours).detail == "not testable"
+    assert evaluate_spread(few, over([97.0, 97.4])).detail == "too few runs"
 
 
 # Orderings
@@ -118,8 +118,8 @@ def test_printed_standard_deviations():
 def test_an_equivalence_shows_the_difference():
     rng = np.random.default_rng(7)
     a, b = over(rng.normal(84.5, 0.1, 10)), over(rng.normal(84.8, 0.1, 10))
-    found = all_of(verdicts.related(a, "within", b, 1.0, "k-NN"))
-    assert (found.verdict, found.measured) == ("holds", pytest.approx(a.mean - b.mean))
+    found = all_of(decisions.related(a, "within", b, 1.0, "k-NN"))
+    assert (found.detail, found.measured) == ("holds", pytest.approx(a.mean - b.mean))
     assert found.low < found.measured < found.high < 0
 
 
@@ -127,11 +127,11 @@ def test_a_comparison_is_paired_where_runs_are_shared():
     rng = np.random.default_rng(1)
     common = rng.normal(0, 5, 12)  # what both have in common drowns the difference unless it is paired
     a, b = pd.Series(common + 1 + rng.normal(0, 0.1, 12)), pd.Series(common)
-    assert all_of([greater(over(a), over(b))]).verdict == "holds"
-    assert all_of([greater(over(b), over(a))]).verdict == "fails"
+    assert all_of([greater(over(a), over(b))]).detail == "holds"
+    assert all_of([greater(over(b), over(a))]).detail == "fails"
     apart = Estimate.of(b.set_axis(range(100, 112)))
     found = all_of([greater(over(a), apart)])
-    assert found.verdict == "undecided"
+    assert found.detail == "undecided"
     welch = stats.ttest_ind(a, b, equal_var=False).confidence_interval()
     assert (found.low, found.high) == pytest.approx((welch.low, welch.high))
 
@@ -141,7 +141,7 @@ def test_the_shown_comparison_is_the_one_that_decides():
     small, large, none = Estimate(1.0, 0.1, 10), Estimate(50.0, 100.0, 10), Estimate(-2.0, 0.1, 10)
     zero = Estimate(0.0)
     a, b, c = greater(small, zero, "small"), greater(large, zero, "large"), greater(none, zero, "none")
-    for found, verdict, decisive in (
+    for found, detail, decisive in (
         (any_of([b, a]), "holds", small),
         (any_of([b, c]), "undecided", large),
         (any_of([greater(Estimate(-50.0, 1.0, 10), zero), c]), "fails", none),
@@ -151,8 +151,8 @@ def test_the_shown_comparison_is_the_one_that_decides():
         (at_least(2, [a, a, c]), "holds", small),
         (at_least(2, [a, c, c]), "fails", none),
     ):
-        assert (found.verdict, found.measured) == (verdict, decisive.mean)
-        assert (found.low < 0 < found.high) == (verdict == "undecided")
+        assert (found.detail, found.measured) == (detail, decisive.mean)
+        assert (found.low < 0 < found.high) == (detail == "undecided")
     assert any_of([b, a]).note == "decided by: small; 1 of 2 comparisons hold at 95%"
 
 
@@ -166,7 +166,7 @@ def test_error_rates_of_several_comparisons(wanted):
             shift = np.where(np.arange(n) < known, 9.0 * sign, 0.0)
             means, sds = draws.mean(axis=1) + shift, draws.std(axis=1, ddof=1)
             compared = [greater(Estimate(m, sd, 8), Estimate(0.0)) for m, sd in zip(means, sds, strict=True)]
-            found = at_least(wanted, compared).verdict
+            found = at_least(wanted, compared).detail
             holds += sign > 0 and found == "holds"
             fails += sign < 0 and found == "fails"
     assert max(holds, fails) / trials <= 0.025 + 4 * np.sqrt(0.025 * 0.975 / trials)
@@ -175,12 +175,12 @@ def test_error_rates_of_several_comparisons(wanted):
 def test_a_tie_of_a_few_runs_is_no_certainty():
     for n, equal, less in ((3, "undecided", "undecided"), (19, "holds", "fails")):
         a, b = over(np.linspace(90, 91, n)), over(np.linspace(90, 91, n))
-        assert all_of([greater(a, b, or_equal=True)]).verdict == equal
-        assert all_of([greater(a, b)]).verdict == less
+        assert all_of([greater(a, b, or_equal=True)]).detail == equal
+        assert all_of([greater(a, b)]).detail == less
         level = over([8.0] * n)
         for difference in (level - Estimate(8.0), Estimate(8.0) - level):
-            assert all_of([verdicts.Comparison(difference, or_equal=True)]).verdict == equal
-    assert all_of([greater(a, a, or_equal=True), greater(a, Estimate(80.0))]).verdict == "holds"
+            assert all_of([decisions.Comparison(difference, or_equal=True)]).detail == equal
+    assert all_of([greater(a, a, or_equal=True), greater(a, Estimate(80.0))]).detail == "holds"
 
 
 @pytest.mark.parametrize(
@@ -191,9 +191,9 @@ def test_around_widens_the_interval(printed, band):
     assert band > half_a_digit(printed)
     claim = CLAIM | {"value": printed, "setting": "passes=30;approx=yes"}
     value = float(printed)
-    for shift, verdict in ((0.99, "reproduced"), (1.01, "better"), (-1.01, "worse")):
-        assert evaluate_number(claim, Estimate(value + shift * band)).verdict == verdict
-    exactly = evaluate_number(claim | {"setting": "passes=30"}, Estimate(value + 0.99 * band)).verdict
+    for shift, detail in ((0.99, "reproduced"), (1.01, "better"), (-1.01, "worse")):
+        assert evaluate_number(claim, Estimate(value + shift * band)).detail == detail
+    exactly = evaluate_number(claim | {"setting": "passes=30"}, Estimate(value + 0.99 * band)).detail
     assert exactly == "better"
 
 
@@ -201,13 +201,13 @@ def test_a_few_test_samples_decide_nothing():
     """McNemar's exact test of five rows, all in one direction, has p = .06, and of six .03."""
     assert stats.binomtest(5, 5).pvalue > 0.05 > stats.binomtest(6, 6).pvalue
     claim = CLAIM | {"value": "84.33"}
-    for rows, verdict in ((8432, "reproduced"), (8428, "reproduced"), (8427, "worse"), (8439, "better")):
-        assert evaluate_number(claim, Estimate.fixed(rows / 100, 10_000)).verdict == verdict
+    for rows, detail in ((8432, "reproduced"), (8428, "reproduced"), (8427, "worse"), (8439, "better")):
+        assert evaluate_number(claim, Estimate.fixed(rows / 100, 10_000)).detail == detail
     a, b, c = (Estimate.fixed(rows / 100, 10_000) for rows in (8430, 8435, 8436))
-    assert all_of([greater(b, a)]).verdict == "undecided"
-    assert all_of([greater(c, a)]).verdict == "holds"
-    assert all_of([greater(a, c)]).verdict == "fails"
-    assert all_of([greater(a, Estimate.fixed(84.3, 10_000), or_equal=True)]).verdict == "undecided"
+    assert all_of([greater(b, a)]).detail == "not testable"
+    assert all_of([greater(c, a)]).detail == "holds"
+    assert all_of([greater(a, c)]).detail == "fails"
+    assert all_of([greater(a, Estimate.fixed(84.3, 10_000), or_equal=True)]).detail == "undecided"
     # Beside something random they widen its interval.
     low, high = (over([84.1, 84.2, 84.3]) - a).interval()
     alone = np.subtract(*over([84.1, 84.2, 84.3]).interval()[::-1])
@@ -227,29 +227,29 @@ def test_a_few_test_samples_decide_nothing():
 def test_around_widens_a_standard_deviation_by_half_its_value_at_most(printed, sd, exactly, around):
     """A unit of the last digit of .1 is all of it: ten spreads agreed, half of them by that alone."""
     claim = CLAIM | {"value": printed, "quantity": "accuracy_std_pct", "trials": "20"}
-    for setting, verdict in (("", exactly), ("approx=yes", around)):
+    for setting, detail in (("", exactly), ("approx=yes", around)):
         found = evaluate_number(claim | {"setting": setting}, Estimate(sd, float("nan"), 60, None))
-        assert found.verdict == verdict
+        assert found.detail == detail
 
 
 def test_quantities_without_merit():
     claim = CLAIM | {"value": "24", "quantity": "peak_pass"}
-    found = [evaluate_number(claim, over([m - 0.1, m, m + 0.1])).verdict for m in (20, 24, 28)]
+    found = [evaluate_number(claim, over([m - 0.1, m, m + 0.1])).detail for m in (20, 24, 28)]
     assert found == ["lower", "reproduced", "higher"]
 
 
 def test_intervals_wider_than_the_claimed_differences():
     """The paper has two methods .8 apart."""
     sharp, blunt, one = over([97.4, 97.45, 97.5] * 9), over([97.0, 97.4, 97.9]), CLAIM | {"trials": "40"}
-    assert evaluate_number(CLAIM, sharp).at_resolution(0.8).verdict == "reproduced"
-    assert evaluate_number(one, blunt).at_resolution(0.8).verdict == "too few runs"
+    assert evaluate_number(CLAIM, sharp).at_resolution(0.8).detail == "reproduced"
+    assert evaluate_number(one, blunt).at_resolution(0.8).detail == "too few runs"
     found = evaluate_number(CLAIM, blunt).at_resolution(0.8)  # a single result of the paper's is as uncertain
-    assert found.verdict == "not testable"
+    assert found.detail == "not testable"
     assert "1.77" in found.note
-    assert evaluate_number(CLAIM, blunt).at_resolution(None).verdict == "reproduced"
+    assert evaluate_number(CLAIM, blunt).at_resolution(None).detail == "reproduced"
     apart = evaluate_number(CLAIM | {"value": "90"}, blunt)
     assert apart.at_resolution(0.8) == apart  # however wide, 90 is outside
-    assert apart.verdict == "better"
+    assert apart.detail == "better"
 
 
 def test_rounding_is_no_width():
@@ -257,9 +257,9 @@ def test_rounding_is_no_width():
     claim = CLAIM | {"value": "-2.71e6", "quantity": "log_likelihood"}
     found = evaluate_number(claim, Estimate(-2.7138e6, 1e3, 1, dof=9))
     assert found.high - found.low > 1e4 > np.subtract(*found.unrounded[::-1])
-    assert found.at_resolution(1e4).verdict == "reproduced"
-    assert found.at_resolution(4e3).verdict == "too few runs"
-    assert found.at_resolution(3e3).verdict == "not testable"
+    assert found.at_resolution(1e4).detail == "reproduced"
+    assert found.at_resolution(4e3).detail == "too few runs"
+    assert found.at_resolution(3e3).detail == "not testable"
 
 
 def test_intervals_of_positive_quantities_span_an_order_of_magnitude_at_most():
@@ -267,16 +267,16 @@ def test_intervals_of_positive_quantities_span_an_order_of_magnitude_at_most():
     two, sharp = over([2.0, 4.2]), over([7.0, 7.7, 8.0, 7.2])
     for quantity in ("ratio", "fit_seconds", "n_nonzero_weights", "em_iter_max"):
         found = evaluate_number(claim | {"quantity": quantity}, two)
-        assert found.verdict == "reproduced"
+        assert found.detail == "reproduced"
         assert found.low == 0
-        assert found.at_resolution().verdict == "too few runs"
-        assert evaluate_number(claim | {"quantity": quantity}, sharp).at_resolution().verdict == "reproduced"
+        assert found.at_resolution().detail == "too few runs"
+        assert evaluate_number(claim | {"quantity": quantity}, sharp).at_resolution().detail == "reproduced"
     for quantity in ("accuracy_gain_pct", "log_likelihood"):  # may be negative
-        assert evaluate_number(claim | {"quantity": quantity}, two).at_resolution().verdict == "reproduced"
+        assert evaluate_number(claim | {"quantity": quantity}, two).at_resolution().detail == "reproduced"
     once = evaluate_number(claim | {"quantity": "ratio", "trials": "1"}, over([1.0, 9.0] * 20))
-    assert once.at_resolution().verdict == "not testable"
+    assert once.at_resolution().detail == "not testable"
     none = evaluate_number(claim | {"value": "0", "quantity": "n_components_removed"}, Estimate(0.0))
-    assert none.at_resolution().verdict == "reproduced"
+    assert none.at_resolution().detail == "reproduced"
 
 
 def test_a_difference_is_that_of_the_means():
@@ -288,7 +288,7 @@ def test_a_difference_is_that_of_the_means():
 
 def test_a_few_equal_runs_are_no_certainty():
     claim = CLAIM | {"value": "3", "quantity": "n_components_removed"}
-    for value, n, verdict in (
+    for value, n, detail in (
         (3.0, 4, "reproduced"),
         (4.0, 4, "too few runs"),
         (4.0, 19, "higher"),
@@ -296,8 +296,8 @@ def test_a_few_equal_runs_are_no_certainty():
         (0.0, 10, "lower"),
     ):
         found = evaluate_number(claim, over([value] * n))
-        assert found.at_resolution(1.0).verdict == verdict
-    assert evaluate_number(claim, Estimate(4.0)).verdict == "higher"  # counted, not measured
+        assert found.at_resolution(1.0).detail == detail
+    assert evaluate_number(claim, Estimate(4.0)).detail == "higher"  # counted, not measured
 
 
 @pytest.mark.parametrize("n", [2, 5, 20])
@@ -309,7 +309,7 @@ def test_error_rate_of_counts(n):
         wrong = 0
         for draws in 10.0 + (rng.random((trials, n + 1)) < share):
             ours = Estimate(draws[1:].mean(), draws[1:].std(ddof=1), n)
-            wrong += evaluate_number(claim | {"value": f"{draws[0]:.0f}"}, ours).verdict in (
+            wrong += evaluate_number(claim | {"value": f"{draws[0]:.0f}"}, ours).detail in (
                 "higher",
                 "lower",
             )
@@ -349,4 +349,4 @@ def test_a_constant_keeps_the_spread():
     about, itself = (evaluate_number(claim, e) for e in (Estimate(50.0) - ours, ours))
     assert about.high - about.low == pytest.approx(itself.high - itself.low)
     one_run = Estimate.of(pd.Series([43.0]))
-    assert evaluate_number(claim, Estimate(50.0) - one_run).verdict == "undecided"
+    assert evaluate_number(claim, Estimate(50.0) - one_run).detail == "undecided"

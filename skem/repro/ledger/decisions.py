@@ -1,4 +1,4 @@
-"""Verdicts on claims, by one rule.
+"""Outcomes of claims under one interpretation, in detail, by one rule.
 
 With n measured runs of mean a and standard deviation s, and a paper's number over ``trials`` runs, the number is *reproduced*
 if it lies in the 95% prediction interval of a result like the paper's,
@@ -7,9 +7,9 @@ if it lies in the 95% prediction interval of a result like the paper's,
 
 s is the spread over runs alone, since the test images are the same; deterministic results may differ by some test images
 (`Estimate.fixed`). "Around" widens the half unit (`estimates.around`), of a standard deviation to half its value at most: one unit of
-".1" is as large as the value. An interval that says little supports no verdict (`Evaluation.at_resolution`). Orderings and statements
+".1" is as large as the value. An interval that says little decides nothing (`Evaluation.at_resolution`). Orderings and statements
 hold by the 95% interval of a difference, paired if both have the same runs, else Welch's; levels of several comparisons are shared
-(`at_least`). ``docs/reproduce/protocols.md`` explains every verdict.
+(`at_least`). ``docs/reproduce/protocols.md`` explains every outcome.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from skem.repro.ledger.estimates import CERTAIN, LEVEL, Claim, Estimate, around,
 
 QUOTED, VERIFIED = "quoted result", "verified analytically"
 NOT_COMPARABLE = "not comparable"
-"""Verdict on measurements that cannot agree with the paper or differ from it: unknown networks, other machines, other data."""
+"""Outcome of measurements that cannot agree with the paper or differ from it: unknown networks, other machines, other data."""
 OPEN = ("undecided", "too few runs", "not testable")
-"""Verdicts that contradict no other."""
+"""Outcomes that contradict no other."""
 
-VERDICTS = (
+DETAILS = (
     *("reproduced", "better", "worse", "higher", "lower", "holds", "fails"),
     *(*OPEN, NOT_COMPARABLE, QUOTED, VERIFIED, "not run", "not built"),
 )
@@ -68,9 +68,9 @@ def joined(*notes: str) -> str:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A verdict on a claim."""
+    """The outcome of a claim under one interpretation."""
 
-    verdict: str  # one of `VERDICTS`
+    detail: str  # one of `DETAILS`
     measured: float = NAN
     low: float = NAN  # ends of the interval that decided
     high: float = NAN
@@ -90,14 +90,14 @@ class Evaluation:
         order of magnitude. If more runs of ours would not change that, the number is *not testable*.
         """
         (low, high), half = self.unrounded, self.narrowest / 2
-        if self.verdict != "reproduced" or not (fault := self._fault(low, high, resolution)):
+        if self.detail != "reproduced" or not (fault := self._fault(low, high, resolution)):
             return self
         if limit := self._fault(self.measured - half, self.measured + half, resolution):
             note = (
                 f"{fault}; one result of the paper's is too uncertain, whatever the number of runs ({limit})"
             )
-            return replace(self, verdict="not testable", note=joined(note, self.note))
-        return replace(self, verdict="too few runs", note=joined(fault, self.note))
+            return replace(self, detail="not testable", note=joined(note, self.note))
+        return replace(self, detail="too few runs", note=joined(fault, self.note))
 
     def _fault(self, low: float, high: float, resolution: float | None) -> str:
         """Return the reason why an interval says too little, or nothing."""
@@ -111,12 +111,12 @@ class Evaluation:
 
 
 def not_built(claim: Claim) -> Evaluation:
-    """Return the verdict on a claim of a paper without rows."""
+    """Return the outcome of a claim of a paper without rows."""
     return Evaluation(QUOTED if claim["external"] == "yes" else "not built")
 
 
 def departure(quantity: str, larger: bool) -> str:
-    """Return the verdict on a number that is not reproduced, given if ours is larger."""
+    """Return the outcome of a number that is not reproduced, given if ours is larger."""
     if quantity in NO_MERIT:
         return "higher" if larger else "lower"
     return "better" if larger != (quantity in SMALLER_IS_BETTER) else "worse"
@@ -160,8 +160,8 @@ def evaluate_number(claim: Claim, estimate: Estimate) -> Evaluation:
         low, high = estimate.interval()
         inside, outside = (low - value, high - value) if bound == "lower" else (value - high, value - low)
         violated = departure(quantity, larger=bound == "upper")
-        verdict = "reproduced" if inside >= 0 else violated if outside < 0 else "undecided"
-        return replace(found, verdict=verdict, low=low, high=high)
+        detail = "reproduced" if inside >= 0 else violated if outside < 0 else "undecided"
+        return replace(found, detail=detail, low=low, high=high)
     if not estimate.freedom > 0 and estimate.sd != 0:
         return replace(found, note=joined(estimate.note, "one run: no spread"))
     low, high, narrowest = _prediction(estimate, int(claim["trials"] or 1), is_sd)
@@ -169,13 +169,13 @@ def evaluate_number(claim: Claim, estimate: Estimate) -> Evaluation:
     near = digit + 1e-12 * abs(value)
     inside = low - near <= value <= high + near
     low, high = low - digit, high + digit
-    verdict = "reproduced" if inside else departure(quantity, larger=estimate.mean > value)
+    detail = "reproduced" if inside else departure(quantity, larger=estimate.mean > value)
     if inside and few_equal and abs(estimate.mean - value) <= near:
         found = replace(found, unrounded=(estimate.mean, estimate.mean))
     elif inside and few_equal:
-        verdict, note = "too few runs", f"{estimate.n} equal runs may be a coincidence; {CERTAIN} would not"
+        detail, note = "too few runs", f"{estimate.n} equal runs may be a coincidence; {CERTAIN} would not"
         found = replace(found, note=joined(note, estimate.note))
-    return replace(found, verdict=verdict, low=max(low, 0.0) if positive else low, high=high)
+    return replace(found, detail=detail, low=max(low, 0.0) if positive else low, high=high)
 
 
 def evaluate_spread(claim: Claim, estimate: Estimate) -> Evaluation | None:
@@ -280,11 +280,11 @@ def at_least(wanted: int, comparisons: Iterable[Comparison], note: str = "") -> 
     several = sorted(comparisons, key=lambda c: (c.certainty, c.difference.mean), reverse=True)
     decisive, spare, n = several[wanted - 1], len(several) - wanted + 1, len(several)
     holds, fails = decisive.holds(spare), decisive.fails(wanted)
-    verdict, share = (
+    detail, share = (
         ("holds", spare) if holds else ("fails", wanted) if fails else ("undecided", max(spare, wanted))
     )
-    if verdict == "undecided" and 0 < abs(decisive.difference.mean) <= decisive.difference.grain:
-        verdict = "not testable"  # more runs do not make the fixed test set larger
+    if detail == "undecided" and 0 < abs(decisive.difference.mean) <= decisive.difference.grain:
+        detail = "not testable"  # more runs do not make the fixed test set larger
     if n > 1:
         decided = f"decided by: {decisive.what}" if decisive.what else ""
         count = f"{sum(c.holds() for c in several)} of {n} comparisons hold at 95%"
@@ -293,7 +293,7 @@ def at_least(wanted: int, comparisons: Iterable[Comparison], note: str = "") -> 
     shown = decisive.shown or decisive.difference
     low, high = shown.interval(1 - (1 - LEVEL) / share)
     runs = shown.n if shown.dof is None else NAN
-    return Evaluation(verdict, shown.mean, low, high, runs, shown.protocol, note)
+    return Evaluation(detail, shown.mean, low, high, runs, shown.protocol, note)
 
 
 _ORDERING = re.compile(r"\[([\w.-]+)\] (<=|>=|<|>) \[([\w.-]+)\]")
