@@ -242,3 +242,14 @@ def test_claims_can_be_filtered_searched_and_linked_to(opened):
     )
     wait_until(lambda: "(out of" in info())
     assert "MNIST" in opened.execute_script(shown)
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_it_fits_the_screen(opened, width):
+    screen = {"width": width, "height": 740, "deviceScaleFactor": 1, "mobile": width < 500}
+    opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    opened.refresh()
+    wait_until(lambda: opened.find_elements("css selector", ".dt-info"))
+    assert opened.execute_script("return document.documentElement.scrollWidth") <= width
+    opened.execute_script("for (const part of document.querySelectorAll('details')) part.open = true")
+    assert opened.execute_script("return document.documentElement.scrollWidth") <= width
