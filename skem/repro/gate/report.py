@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
 import pandas as pd
 
 from skem.repro import environment
@@ -94,11 +95,13 @@ def add_rounding(path: str, accuracies: Iterable[str]) -> None:
     measured, rounding = _joined(accuracies), reference["rounding"]
     for case, quantities in reference["accuracy"].items():
         for quantity, values in quantities.items():
-            pairs = zip(values, measured[case][quantity], strict=True)
-            largest = max(abs(a - b) for a, b in pairs)
-            if quantity in comparison.CONTINUOUS and largest > comparison.LEAST_ROUNDING * max(
-                1, *map(abs, values)
-            ):
+            differences = np.subtract(measured[case][quantity], values)
+            largest, size = float(np.abs(differences).max()), max(1, *map(abs, values))
+            if quantity in comparison.CONTINUOUS:
+                is_usual = largest <= comparison.LEAST_ROUNDING * size
+            else:
+                is_usual = comparison.is_seldom(differences)
+            if not is_usual:
                 of_case = rounding.setdefault(case, {})
                 of_case[quantity] = max(largest, of_case.get(quantity, 0.0))
     reference["rounding measured on"].append(platform)

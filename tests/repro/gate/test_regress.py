@@ -52,6 +52,10 @@ def test_rounding_flips_a_decision_in_some_runs_on_another_platform_only():
     assert outcome("iterations", values, same_platform=False) == "flipped"
     assert outcome("iterations", values) == "worse"
     assert outcome("iterations", [13.0] * 10, same_platform=False) == "worse"
+    # Of this case the rounding between platforms was measured.
+    measured = {"case": {"iterations": 0.2}}
+    assert outcome("iterations", [13.0] * 10, same_platform=False, roundings=measured) == "flipped"
+    assert outcome("iterations", [15.0] * 10, same_platform=False, roundings=measured) == "worse"
 
 
 def test_a_common_shift_below_every_tolerance_is_noticed():
