@@ -120,10 +120,9 @@ def compare_accuracies(
                     )
                 if not same_platform:
                     rounding = (roundings or {}).get(case, {}).get(quantity, 0.0)
-                    least = (
-                        LEAST_ROUNDING * np.maximum(1.0, np.abs(a)).max() if quantity in CONTINUOUS else 0.0
-                    )
-                    noise = SAFETY * max(rounding, least)
+                    noise = rounding
+                    if quantity in CONTINUOUS:
+                        noise = SAFETY * max(rounding, LEAST_ROUNDING * np.maximum(1.0, np.abs(a)).max())
                 outcome = _outcome(quantity, a, b, noise, same_platform)
             rows.append(("accuracy", case, quantity, a.mean(), b.mean(), (b - a).mean(), noise, outcome, ""))
     table = pd.DataFrame(rows, columns=COLUMNS)

@@ -53,7 +53,7 @@ def test_rounding_flips_a_decision_in_some_runs_on_another_platform_only():
     assert outcome("iterations", values) == "worse"
     assert outcome("iterations", [13.0] * 10, same_platform=False) == "worse"
     # Of this case the rounding between platforms was measured.
-    measured = {"case": {"iterations": 0.2}}
+    measured = {"case": {"iterations": 1.0}}
     assert outcome("iterations", [13.0] * 10, same_platform=False, roundings=measured) == "flipped"
     assert outcome("iterations", [15.0] * 10, same_platform=False, roundings=measured) == "worse"
 
