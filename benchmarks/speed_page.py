@@ -47,7 +47,7 @@ def of_sizes(part: pd.DataFrame) -> pd.DataFrame:
 
 
 def machines(shown: pd.DataFrame) -> pd.DataFrame:
-    """What measured the tables of each kind of instructions."""
+    """Processor, commit, rounds and versions behind the tables of each kind of instructions."""
     rows = []
     for instructions, own in shown.groupby("instructions", sort=False):
         others = own[own["version"].notna() & (own["engine"] != "skem")]
