@@ -21,7 +21,7 @@ from skem.engine.linalg import regularity
 from skem.engine.parameters import Mixture
 from skem.engine.parts import PartsInMemory
 from skem.engine.problem import Problem
-from skem.engine.rows import Features
+from skem.engine.rows import Rows
 from skem.engine.threads import Workers, single_threaded
 
 DIGITS = 40
@@ -158,7 +158,7 @@ def errors_of(rng):
         block = Block(np.arange(drawn.X.shape[1]), drawn.mixture, drawn.covariance_type)
         found, means = {}, []
         for dtype in (np.float32, np.float64):
-            features = Features(drawn.X.astype(dtype), None, drawn.shift, drawn.scale)
+            features = Rows(drawn.X.astype(dtype), None, drawn.shift, drawn.scale)
             found[dtype] = class_log_density(features, [block], workers, [0.0])
             of_training = problem_of(drawn, workers, dtype)
             statistics = em.expectation(of_training, em.initial(of_training), with_sums=False)

@@ -15,7 +15,7 @@ import numpy as np
 from skem.engine import compiled
 from skem.engine.covariances import CovarianceType
 from skem.engine.parameters import FLOAT64, LEAST32, LEAST64, Gaussians, Mixture, Statistics
-from skem.engine.rows import Features
+from skem.engine.rows import Rows
 from skem.engine.threads import CACHE_LINE, Scratch, Workers, single_threaded
 
 LEAST_SUM = {
@@ -151,7 +151,7 @@ class Block:
     def gaussians(self) -> Gaussians:
         return self.covariance_type.gaussians(self.mixture.means, self.mixture.covariances)
 
-    def log_normal(self, features: Features, chunk: slice) -> np.ndarray:
+    def log_normal(self, features: Rows, chunk: slice) -> np.ndarray:
         """log N(x; mu_k, P_k) of a chunk of samples, (K, n), in float32 where samples are and that is exact enough."""
         dtype = features.X.dtype
         if dtype != FLOAT64:
@@ -163,13 +163,13 @@ class Block:
 
 
 def class_log_density(
-    features: Features, blocks: Sequence[Block], workers: Workers, log_volumes: Sequence[float]
+    features: Rows, blocks: Sequence[Block], workers: Workers, log_volumes: Sequence[float]
 ) -> np.ndarray:
     """log p(x|c) summed over blocks, Pulford 2022, eqs. 1 and 36.
 
     Parameters
     ----------
-    features : Features
+    features : Rows
         Samples, in the units of the mixtures.
     blocks : sequence of Block
     workers : Workers
@@ -198,7 +198,7 @@ def class_log_density(
 def fill_log_density(
     result: np.ndarray,
     function: Callable[[np.ndarray, slice], np.ndarray],
-    features: Features,
+    features: Rows,
     block: Block,
     workers: Workers,
 ) -> None:
@@ -211,7 +211,7 @@ def fill_log_density(
     workers.map(fill, features.chunks)
 
 
-def _refuse_far(features: Features) -> None:
+def _refuse_far(features: Rows) -> None:
     """Raise ValueError for samples too far out for their squares."""
     with single_threaded():
         features.extent  # noqa: B018

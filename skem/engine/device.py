@@ -17,7 +17,7 @@ from skem.engine.density import Block
 from skem.engine.expectation import Expectation
 from skem.engine.parameters import Gaussians, Statistics
 from skem.engine.parts import PartsInMemory, add
-from skem.engine.rows import Features
+from skem.engine.rows import Rows
 from skem.engine.threads import Workers
 
 CPU_NUMBERS, GPU_NUMBERS = 2**19, 2**24
@@ -84,7 +84,7 @@ class Device:
 
     # Densities of new samples
 
-    def _log_densities(self, features: Features, block: Block) -> tuple[np.dtype, Iterator[Any]]:
+    def _log_densities(self, features: Rows, block: Block) -> tuple[np.dtype, Iterator[Any]]:
         """The type of the computation, and log N(x; mu_k, P_k) of consecutive samples, (T, K, S)."""
         gaussians, weights = block.gaussians, block.mixture.weights
         (K, m), dtype = gaussians.means.shape, features.X.dtype
@@ -105,13 +105,11 @@ class Device:
             [self.widened(xp.reshape(xp.permute_dims(p, (0, 2, 1)), (-1, p.shape[1]))) for p in parts]
         )
 
-    def component_log_density(self, features: Features, block: Block) -> Any:
+    def component_log_density(self, features: Rows, block: Block) -> Any:
         """log N(x; mu_k, P_k) in the engine's units, shape (n, K), on the device."""
         return self._joined(list(self._log_densities(features, block)[1]))
 
-    def class_log_density(
-        self, features: Features, blocks: Sequence[Block], log_volumes: Sequence[float]
-    ) -> Any:
+    def class_log_density(self, features: Rows, blocks: Sequence[Block], log_volumes: Sequence[float]) -> Any:
         """As `density.class_log_density`, on the device."""
         xp, total = self.xp, -sum(log_volumes)
         for block in blocks:
@@ -244,7 +242,7 @@ class DeviceParts(PartsInMemory):
 
     def _send(self, step: Expectation, part: slice) -> Tiles:
         rows, send = self.all_rows, self._device.send_tiles
-        x = rows.features.read(step.columns, part, step.dtype)
+        x = rows.read(step.columns, part, step.dtype)
         return send(x, step.dtype), send(rows.weights[None, part], step.dtype)
 
 

@@ -163,7 +163,7 @@ class Objective:
         """Type of the computation with the present parameters of the blocks."""
         if self.dtype == FLOAT64:
             return FLOAT64
-        extent = self.rows.features.extent
+        extent = self.rows.extent
         safe = all(
             block.gaussians.is_float32_safe(block.weights, float(extent[block.columns].max()))
             for block in blocks
@@ -203,7 +203,7 @@ class Objective:
         for begin in range(0, len(indices), CHUNK_ROWS):
             part = slice(begin, begin + CHUNK_ROWS)
             chunk, weights = indices[part], all_weights[part]
-            x = rows.features.read(np.arange(rows.features.X.shape[1]), chunk, dtype)
+            x = rows.read(np.arange(rows.X.shape[1]), chunk, dtype)
             if noise is not None:
                 x += noise[:, part].astype(x.dtype)
             by_block = self.workers.map(partial(_forward, x), blocks)

@@ -129,7 +129,7 @@ def on_batches(
     """Yield the state after each iteration of one step per batch, from some mixtures."""
     rows, random_state, present = objective.rows, schedule.random_state, list(mixtures)
     blocks, last = objective.blocks(mixtures), present
-    spread = np.sqrt(np.var(rows.features.X, axis=0, dtype=np.float64)) / rows.features.scale
+    spread = np.sqrt(np.var(rows.X, axis=0, dtype=np.float64)) / rows.scale
     n, n_steps = len(rows.codes), 0
     total_steps = schedule.max_iter * -(-n // schedule.batch_size)
     for _ in range(schedule.max_iter):

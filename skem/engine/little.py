@@ -35,7 +35,7 @@ def iterations(
     if others:
         return
     kernels, matrices, is_float32 = compiled.kernels(), compiled.matrices(), dtype != FLOAT64
-    samples = (*rows.features.reader(problem.columns, dtype)(chunk.rows), chunk.borders, rows.weights)
+    samples = (*rows.reader(problem.columns, dtype)(chunk.rows), chunk.borders, rows.weights)
     largest_trace = LARGEST32 / max(1.0, m * problem.extent**2)
     arrays, numbers = empty_arrays((K, m), (K, m, m), dtype), float64_scratch(K, dtype)
     scratch, buffers = scratch_of(Scratch(), K, m, dtype), [zero_sums(K, L, (K, m, m)) for _ in range(2)]

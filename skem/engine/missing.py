@@ -20,7 +20,7 @@ from skem.engine import compiled, density
 from skem.engine.covariances import CovarianceType
 from skem.engine.density import Block, ClassMixtures
 from skem.engine.parameters import LOG_2PI, Mixture
-from skem.engine.rows import Features
+from skem.engine.rows import Rows
 from skem.engine.threads import Workers
 
 GROUP_SIZE = 256
@@ -48,7 +48,7 @@ class Group:
 
 
 def groups(
-    features: Features,
+    features: Rows,
     columns: np.ndarray,
     covariance_type: CovarianceType,
     indices: np.ndarray | None = None,
@@ -191,7 +191,7 @@ def component_covariances(mixture: Mixture, covariance_type: CovarianceType) -> 
     return np.array(covariance_type.of_components(mixture.covariances, *mixture.means.shape))
 
 
-def observed_log_normal(features: Features, block: Block, workers: Workers) -> np.ndarray:
+def observed_log_normal(features: Rows, block: Block, workers: Workers) -> np.ndarray:
     """Return log N(x_o; mu_o, P_oo) of each sample and component, shape (N, K); zero for samples that miss the block."""
     mixture, covariances = block.mixture, component_covariances(block.mixture, block.covariance_type)
     result = np.zeros((len(features.X), len(mixture.means)))
@@ -204,7 +204,7 @@ def observed_log_normal(features: Features, block: Block, workers: Workers) -> n
     return result
 
 
-def observed_class_log_density(features: Features, blocks: Sequence[Block], workers: Workers) -> np.ndarray:
+def observed_class_log_density(features: Rows, blocks: Sequence[Block], workers: Workers) -> np.ndarray:
     """Return log p(x_o|c), summed over feature blocks, in input units.
 
     Complete samples have the values of ``density``.
@@ -218,7 +218,7 @@ def observed_class_log_density(features: Features, blocks: Sequence[Block], work
     incomplete = np.isnan(X).any(axis=1)
     result = np.zeros((len(X), blocks[0].mixture.weights.shape[1]))
     if not incomplete.all():
-        complete = Features(X[~incomplete], None, features.shift, features.scale)
+        complete = Rows(X[~incomplete], None, features.shift, features.scale)
         log_volumes = [float(log_scale[block.columns].sum()) for block in blocks]
         result[~incomplete] = density.class_log_density(complete, blocks, workers, log_volumes)
     for block in blocks:
@@ -242,7 +242,7 @@ def observed_class_log_density(features: Features, blocks: Sequence[Block], work
     return result
 
 
-def imputed(features: Features, block: Block, workers: Workers) -> np.ndarray:
+def imputed(features: Rows, block: Block, workers: Workers) -> np.ndarray:
     """Replace missing values by their conditional means under a mixture of one class, in its units; shape (N, m)."""
     mixture, covariances = block.mixture, component_covariances(block.mixture, block.covariance_type)
     result = np.empty((len(features.X), len(block.columns)))

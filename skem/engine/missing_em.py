@@ -16,14 +16,13 @@ from skem.engine.expectation import Expectation
 from skem.engine.missing import Group, component_covariances, groups, regression
 from skem.engine.parameters import FLOAT64, Statistics
 from skem.engine.parts import PartsInMemory
-from skem.engine.rows import Features, Rows
+from skem.engine.rows import Rows
 from skem.engine.threads import Workers
 
 
 def filled(rows: Rows) -> Rows:
     """Replace missing values by the means of their class, for initialisations from samples."""
-    features = rows.features
-    X = np.array(features.X if features.order is None else features.X[features.order])
+    X = np.array(rows.X if rows.order is None else rows.X[rows.order])
     for begin, stop in zip(rows.borders[:-1], rows.borders[1:], strict=True):
         x, observed, weights = X[begin:stop], ~np.isnan(X[begin:stop]), rows.weights[begin:stop]
         means = weights @ np.where(observed, x, 0.0) / (weights @ observed)
@@ -31,7 +30,7 @@ def filled(rows: Rows) -> Rows:
         smallest = x.min(axis=0, where=observed, initial=np.inf)
         largest = x.max(axis=0, where=observed, initial=-np.inf)
         X[begin:stop] = np.where(observed, x, np.clip(means, smallest, largest))
-    return Rows(Features(X, None, features.shift, features.scale, keep=True), rows.weights, rows.borders)
+    return Rows(X, None, rows.shift, rows.scale, keep=True, weights=rows.weights, borders=rows.borders)
 
 
 class _ClassSamples(NamedTuple):
@@ -81,16 +80,14 @@ class IncompleteParts(PartsInMemory):
         key, rows = (columns.tobytes(), covariance_type.diagonal), self.whole
         if key not in self._groups:
             self._groups[key] = [
-                _ClassSamples(
-                    c, group, rows.features.read(columns, group.indices).T, rows.weights[group.indices]
-                )
+                _ClassSamples(c, group, rows.read(columns, group.indices).T, rows.weights[group.indices])
                 for c, (begin, stop) in enumerate(zip(rows.borders[:-1], rows.borders[1:], strict=True))
-                for group in groups(rows.features, columns, covariance_type, np.arange(begin, stop))
+                for group in groups(rows, columns, covariance_type, np.arange(begin, stop))
             ]
         return self._groups[key]
 
     def missing_log_volume(self, columns: np.ndarray, covariance_type: CovarianceType) -> float:
-        log_scale = np.log(self.whole.features.scale[columns])
+        log_scale = np.log(self.whole.scale[columns])
         observed_volume = sum(
             _weighted(g.weights, g.group.sum_observed(log_scale))
             for g in self._groups_of(columns, covariance_type)

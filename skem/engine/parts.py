@@ -107,36 +107,30 @@ class Parts:
         raise NotImplementedError
 
 
-class ChunkedRows(Parts):
-    """Parts in the memory of this process, or in a file that it maps; threads share their chunks."""
-
-    def __init__(self, parts: Sequence[Rows]) -> None:
-        self.parts = parts
-        self._scratch = Scratch(), Scratch()
-
-    def fold(self, step: Any, workers: Workers) -> Any:
-        units, sizes = [], []
-        for rows in self.parts:
-            read = rows.features.reader(step.columns, step.dtype, self._scratch[0], pairs=step.pairs)
-            chunks = step.chunks(rows)
-            units += [(rows, chunk, read) for chunk in chunks]
-            sizes.append(len(chunks))
-        of_chunk = partial(step.of_chunk, self._scratch[1])
-        if len(units) == 1:  # `imap` would take an eighth of an iteration on 150 samples.
-            go_on()
-            with single_threaded():
-                return step.finish(step.add(None, of_chunk(units[0])))
-        whole = Tree()
-        with workers.imap(of_chunk, units) as values:
-            for size in sizes:
-                total = None
-                for value in islice(values, size):
-                    total = step.add(total, value)
-                whole.append(step.finish(total))
-        return whole.total()
+def fold_rows(parts: Sequence[Rows], step: Any, workers: Workers, scratch: tuple[Scratch, Scratch]) -> Any:
+    """The sum of a step over parts in the memory of this process, or in a file that it maps; threads share their chunks."""
+    units, sizes = [], []
+    for rows in parts:
+        read = rows.reader(step.columns, step.dtype, scratch[0], pairs=step.pairs)
+        chunks = step.chunks(rows)
+        units += [(rows, chunk, read) for chunk in chunks]
+        sizes.append(len(chunks))
+    of_chunk = partial(step.of_chunk, scratch[1])
+    if len(units) == 1:  # `imap` would take an eighth of an iteration on 150 samples.
+        go_on()
+        with single_threaded():
+            return step.finish(step.add(None, of_chunk(units[0])))
+    whole = Tree()
+    with workers.imap(of_chunk, units) as values:
+        for size in sizes:
+            total = None
+            for value in islice(values, size):
+                total = step.add(total, value)
+            whole.append(step.finish(total))
+    return whole.total()
 
 
-class PartsInMemory(ChunkedRows):
+class PartsInMemory(Parts):
     """All samples in parts.
 
     Parameters
@@ -159,22 +153,21 @@ class PartsInMemory(ChunkedRows):
         self._data = X, codes, weights, shift, scale
         self.n_samples, self.dtype, self.scale = len(X), X.dtype, scale
         self.n_classes = 1 if codes is None else int(codes.max()) + 1
-        keep = X.nbytes <= _rows.KEPT_BYTES
-        super().__init__(
-            [
-                sort_by_class(
-                    X[part],
-                    None if codes is None else codes[part],
-                    weights[part],
-                    shift,
-                    scale,
-                    n_classes=self.n_classes,
-                    keep=keep,
-                )
-                for part in slices(len(X))
-            ]
+        self._scratch = Scratch(), Scratch()
+        sort = partial(
+            sort_by_class,
+            shift=shift,
+            scale=scale,
+            n_classes=self.n_classes,
+            keep=X.nbytes <= _rows.KEPT_BYTES,
         )
+        self.parts = [
+            sort(X[part], None if codes is None else codes[part], weights[part]) for part in slices(len(X))
+        ]
         self.total_weight = tree(rows.total_weight for rows in self.parts)
+
+    def fold(self, step: Any, workers: Workers) -> Any:
+        return fold_rows(self.parts, step, workers, self._scratch)
 
     @cached_property
     def whole(self) -> Rows:
@@ -186,7 +179,7 @@ class PartsInMemory(ChunkedRows):
 
     @cached_property
     def extent(self) -> np.ndarray:
-        return np.max([rows.features.extent for rows in self.parts], axis=0)
+        return np.max([rows.extent for rows in self.parts], axis=0)
 
 
 # Parts outside memory
@@ -214,16 +207,16 @@ def _as_list(function: Callable[..., T], *arguments: Any) -> list[T]:
 
 
 def _fold_part(step: Any, rows: Rows) -> Any:
-    return ChunkedRows([rows]).fold(step, Workers())
+    return fold_rows([rows], step, Workers(), (Scratch(), Scratch()))
 
 
 def _describe(rows: Rows) -> tuple[np.ndarray, float, np.ndarray, np.dtype]:
-    return np.diff(rows.borders), rows.total_weight, rows.features.extent, rows.features.X.dtype
+    return np.diff(rows.borders), rows.total_weight, rows.extent, rows.X.dtype
 
 
 def _take(rows: Rows, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return samples of a part in input units, their classes and their weights."""
-    return rows.features.original(numbers), rows.codes[numbers], rows.weights[numbers]
+    return rows.original(numbers), rows.codes[numbers], rows.weights[numbers]
 
 
 class PartsOutOfCore(Parts):

@@ -75,4 +75,4 @@ def chunks(rows: Rows, n_products: int) -> list[Chunk]:
     if n_rows <= CHUNK_ROWS and n_rows * n_products <= ONE_CHUNK:
         return rows.one_chunk
     fold = min(CHUNK_WORK // n_products, n_rows // LEAST_CHUNKS) // CHUNK_ROWS
-    return rows.chunks(CHUNK_ROWS * min(max(fold, 1), MOST_FOLD))
+    return rows.class_chunks(CHUNK_ROWS * min(max(fold, 1), MOST_FOLD))

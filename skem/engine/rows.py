@@ -23,9 +23,20 @@ MAX_EXTENT = 1e100
 """Largest feature, in the engine's units: products of its square are still finite."""
 
 
+class Chunk(NamedTuple):
+    """Samples of one computation and their classes, as slices of all samples and of all classes.
+
+    The samples of each class end where those of the next begin, at ``borders`` (C + 1,), counted from the first sample.
+    """
+
+    classes: slice
+    rows: slice
+    borders: np.ndarray
+
+
 @dataclass(frozen=True, eq=False)
-class Features:
-    """Centred and scaled features, along rows: (X[order] - shift) / scale, transposed.
+class Rows:
+    """Samples in memory, with centred and scaled features: (X[order] - shift) / scale.
 
     They are computed from X in float64 and then rounded, so float64 features do not inherit the rounding of float32.
 
@@ -39,6 +50,10 @@ class Features:
         True if the samples are read many times: feature blocks are then kept, unless X is large or a file on disk.
     device : Device or None
         Device that computes their densities; None is the host.
+    weights : ndarray of shape (N,), float64
+        Weights of training samples, with mean one.
+    borders : ndarray of shape (L + 1,)
+        Training samples are sorted by class: class c holds the samples borders[c] to borders[c + 1].
     """
 
     X: np.ndarray
@@ -47,7 +62,14 @@ class Features:
     scale: np.ndarray
     keep: bool = False
     device: Any = None
+    weights: Any = None
+    borders: Any = None
     _blocks: dict[bytes, np.ndarray] = field(default_factory=dict, repr=False)
+    _chunks: dict[int, list[Chunk]] = field(default_factory=dict, repr=False)
+
+    def __sizeof__(self) -> int:
+        """Size in bytes, by which Dask's workers spill; features count twice if a standardised copy is kept."""
+        return self.X.nbytes * (2 if self.keep else 1) + self.weights.nbytes
 
     @cached_property
     def extent(self) -> np.ndarray:
@@ -132,50 +154,13 @@ class Features:
         kept = block
         return lambda rows: (kept, rows.start)
 
-
-def is_mapped(X: np.ndarray | None) -> bool:
-    """True if an array is a view of a memory-mapped file."""
-    return X is not None and (isinstance(X, np.memmap) or is_mapped(getattr(X, "base", None)))
-
-
-class Chunk(NamedTuple):
-    """Samples of one computation and their classes, as slices of all samples and of all classes.
-
-    The samples of each class end where those of the next begin, at ``borders`` (C + 1,), counted from the first sample.
-    """
-
-    classes: slice
-    rows: slice
-    borders: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Training samples sorted by class.
-
-    Attributes
-    ----------
-    features : Features
-    weights : ndarray of shape (N,), float64
-        Sample weights with mean one.
-    borders : ndarray of shape (L + 1,)
-        Class c holds the samples borders[c] to borders[c + 1].
-    """
-
-    features: Features
-    weights: np.ndarray
-    borders: np.ndarray
-    _chunks: dict[int, list[Chunk]] = field(default_factory=dict, repr=False)
-
-    def __sizeof__(self) -> int:
-        """Size in bytes, by which Dask's workers spill; features count twice if a standardised copy is kept."""
-        return self.features.X.nbytes * (2 if self.features.keep else 1) + self.weights.nbytes
+    # Training samples
 
     @cached_property
     def total_weight(self) -> float:
         return float(self.weights.sum())
 
-    def chunks(self, n_rows: int) -> list[Chunk]:
+    def class_chunks(self, n_rows: int) -> list[Chunk]:
         """Chunks of one class each, in order, of up to ``n_rows`` samples."""
         if n_rows not in self._chunks:
             self._chunks[n_rows] = [
@@ -200,6 +185,11 @@ class Rows:
         return np.repeat(np.arange(len(self.borders) - 1), np.diff(self.borders))
 
 
+def is_mapped(X: np.ndarray | None) -> bool:
+    """True if an array is a view of a memory-mapped file."""
+    return X is not None and (isinstance(X, np.memmap) or is_mapped(getattr(X, "base", None)))
+
+
 def sort_by_class(
     X: np.ndarray,
     codes: np.ndarray | None,
@@ -213,10 +203,10 @@ def sort_by_class(
     """Sort training samples by class.
 
     ``codes`` (N,) are the classes, 0 to L - 1, and None if all samples have one class; ``n_classes`` is L if some classes have no sample.
-    The other arguments are those of ``Features``.
+    The other arguments are those of ``Rows``.
     """
     if codes is None:
-        return Rows(Features(X, None, shift, scale, keep), weights, np.array([0, len(X)]))
+        return Rows(X, None, shift, scale, keep, weights=weights, borders=np.array([0, len(X)]))
     order = np.argsort(codes, kind="stable").astype(np.int32 if len(codes) < 2**31 else np.intp)
     borders = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=n_classes or 0))])
-    return Rows(Features(X, order, shift, scale, keep), weights[order], borders)
+    return Rows(X, order, shift, scale, keep, weights=weights[order], borders=borders)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from skem.engine import compiled
-from skem.engine.rows import KEPT_BYTES, Features, Rows, is_mapped
+from skem.engine.rows import KEPT_BYTES, Rows, is_mapped
 from skem.engine.threads import Workers
 
 CHUNK_SAMPLES = 8192
@@ -38,7 +38,7 @@ class Samples:
 
     Attributes
     ----------
-    features : Features
+    features : Rows
     weights : ndarray of shape (n,)
     workers : Workers
     columns : ndarray of int, shape (m,), or None
@@ -47,7 +47,7 @@ class Samples:
         Index in ``features`` of the first sample.
     """
 
-    features: Features
+    features: Rows
     weights: np.ndarray
     workers: Workers
     columns: np.ndarray | None = None
@@ -57,13 +57,13 @@ class Samples:
     @classmethod
     def of(cls, rows: Rows, workers: Workers) -> Samples:
         """Take all features of the samples of all classes."""
-        return cls(rows.features, rows.weights, workers)
+        return cls(rows, rows.weights, workers)
 
     @classmethod
     def of_array(cls, X: np.ndarray, weights: np.ndarray, workers: Workers) -> Samples:
         """Take the samples of an array, in its units."""
         m = X.shape[1]
-        return cls(Features(X, None, np.zeros(m), np.ones(m)), weights, workers)
+        return cls(Rows(X, None, np.zeros(m), np.ones(m)), weights, workers)
 
     @property
     def shift(self) -> np.ndarray:

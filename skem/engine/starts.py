@@ -76,7 +76,7 @@ class Request:
     def samples(self, begin: int, stop: int) -> Samples:
         """Return the samples from ``begin`` to ``stop``, with the features of the block."""
         rows = self.rows
-        return Samples(rows.features, rows.weights[begin:stop], self.workers, self.columns, begin)
+        return Samples(rows, rows.weights[begin:stop], self.workers, self.columns, begin)
 
 
 class Uniform:

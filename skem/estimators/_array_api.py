@@ -14,7 +14,7 @@ import numpy as np
 from sklearn import config_context, get_config
 
 from skem.engine.parameters import Mixture
-from skem.engine.rows import Features
+from skem.engine.rows import Rows
 from skem.estimators._sklearn import get_namespace_and_device, move_to
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def device_of(X: object) -> Device | None:
     """The device of ``X``, if it is an array of another library than NumPy under ``array_api_dispatch``."""
-    if isinstance(X, (Features, np.ndarray)) or not get_config()["array_api_dispatch"]:
+    if isinstance(X, (Rows, np.ndarray)) or not get_config()["array_api_dispatch"]:
         return None
     xp, _, device = get_namespace_and_device(X)
     if getattr(xp, "ndarray", None) is np.ndarray:  # NumPy, or a layer around it

@@ -18,7 +18,7 @@ from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.given_start import checked_array
 from skem.engine.masked import refuse_masked
 from skem.engine.parameters import Mixture
-from skem.engine.rows import Features
+from skem.engine.rows import Rows
 from skem.estimators._array_api import (
     labels_of,
     like,
@@ -387,7 +387,7 @@ class SharedKernelClassifier(ClassifierMixin, MixtureEstimator):
 
     # Densities and predictions
 
-    def _features(self, X: ArrayLike, keep: bool = False) -> Features:
+    def _features(self, X: ArrayLike, keep: bool = False) -> Rows:
         """Checked samples in the engine's units; ``keep`` if they are read many times."""
         check_is_fitted(self)
         checked = check_features(self, X, missing=True, empty_rows=True, reset=False)

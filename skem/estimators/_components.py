@@ -155,7 +155,7 @@ def _n_distinct(rows: Rows, code: int, most: int) -> int:
     """Number of distinct samples of a class, counted up to ``most``."""
     n, numbers = 0, np.arange(rows.borders[code], rows.borders[code + 1])
     for some in (numbers[: 4 * most], numbers):  # the first ones are usually enough
-        n = min(len(np.unique(rows.features.original(some), axis=0)), most)
+        n = min(len(np.unique(rows.original(some), axis=0)), most)
         if n == most:
             break
     return n

@@ -142,18 +142,15 @@ def _complete(training: Training) -> Rows:
     Those of a class that has none borrow missing values.
     """
     rows = training.parts.all_rows
-    features = rows.features
-    if not has_missing(features.X):
+    if not has_missing(rows.X):
         return rows
-    X = features.X if features.order is None else features.X[features.order]
+    X = rows.X if rows.order is None else rows.X[rows.order]
     complete = ~np.isnan(X).any(axis=1)
     lacking = ~np.isin(rows.codes, rows.codes[complete])
     if lacking.any():
         X, complete = np.array(X), complete | lacking
         X[lacking] = borrowed(X, np.flatnonzero(lacking))
-    return sort_by_class(
-        X[complete], rows.codes[complete], rows.weights[complete], features.shift, features.scale
-    )
+    return sort_by_class(X[complete], rows.codes[complete], rows.weights[complete], rows.shift, rows.scale)
 
 
 def _store(model: Any, training: Training, state: TrainingState) -> None:
@@ -179,7 +176,7 @@ def fit_temperature(model: Any, training: Training) -> None:
     held_out = training.held_out
     if held_out is None:
         rows = training.parts.all_rows
-        features, codes, model.background_ = rows.features, rows.codes, UNGUARDED_BACKGROUND
+        features, codes, model.background_ = rows, rows.codes, UNGUARDED_BACKGROUND
         # The number of samples does not matter: a sample of weight two is two samples.
         weights = rows.weights * (LEAST_HELD_OUT / rows.weights.sum())
     else:

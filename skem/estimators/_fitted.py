@@ -17,7 +17,7 @@ from skem.engine.covariances import COVARIANCE_TYPES, CovarianceType
 from skem.engine.density import Block, class_log_density, fill_log_density
 from skem.engine.given_start import checked_mixture
 from skem.engine.parameters import Mixture
-from skem.engine.rows import Features
+from skem.engine.rows import Rows
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._array_api import namespace_of
 from skem.estimators._checking import has_missing
@@ -143,9 +143,9 @@ class FittedMixture:
             for columns, mixture in zip(self.columns, self.internal(), strict=True)
         ]
 
-    def features(self, X: np.ndarray, keep: bool = False) -> Features:
+    def features(self, X: np.ndarray, keep: bool = False) -> Rows:
         """Samples (n, M) in the engine's units; ``keep`` if they are read many times."""
-        return Features(X, None, self.units.shift, self.units.scale, keep)
+        return Rows(X, None, self.units.shift, self.units.scale, keep)
 
     def winsorised(self, features: Any) -> Any:
         """The samples with their values between the limits of the units."""
@@ -175,7 +175,7 @@ class FittedMixture:
 
     def responsibilities(
         self,
-        features: Features,
+        features: Rows,
         weights: Callable[[slice], np.ndarray],
         n_jobs: int | None,
         *,
@@ -187,7 +187,7 @@ class FittedMixture:
 
         Parameters
         ----------
-        features : Features
+        features : Rows
         weights : callable
             Weights (K, n) or (K, 1) for a slice of the samples.
         n_jobs : int or None
@@ -212,7 +212,7 @@ class FittedMixture:
     def fill(
         self,
         result: np.ndarray,
-        features: Features,
+        features: Rows,
         function: Callable[[np.ndarray, slice], np.ndarray],
         n_jobs: int | None,
         block: int = 0,
@@ -288,7 +288,7 @@ class FittedMixture:
         weights = softmax(log_weights + log_density[:, 0])
         return weights, (mixture.means + offsets[:, 0])[:, ~observed], regression.covariances
 
-    def imputed(self, features: Features, n_jobs: int | None) -> np.ndarray:
+    def imputed(self, features: Rows, n_jobs: int | None) -> np.ndarray:
         """Samples with the mean of each missing value given the observed ones, (n, M) in input units."""
         with Workers(n_jobs) as workers, single_threaded():
             mean = missing.imputed(features, self.blocks[0], workers)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skem.engine.rows import Features
+from skem.engine.rows import Rows
 from skem.estimators._array_api import (
     device_of,
     on_device_of_fit,
@@ -24,14 +24,14 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def per_sample(method: Method) -> Method:
-    """Decorator of a method with a result per sample, which receives checked `Features`.
+    """Decorator of a method with a result per sample, which receives checked `Rows`.
 
     It is lazy for a Dask collection, and runs on the device of ``X``, which has to be the device of the fit.
     """
 
     @wraps(method)
     def wrapper(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(X, Features):
+        if isinstance(X, Rows):
             return method(self, X, *args, **kwargs)
         if is_dask(X):
             from skem.estimators._dask import map_blocks

@@ -13,7 +13,7 @@ from skem.engine.clusters import mixture_of_clusters
 from skem.engine.given_start import checked_init, checked_labels, checked_means, raise_if_any_empty
 from skem.engine.kmeans import assign, lloyd
 from skem.engine.parameters import Mixture
-from skem.engine.rows import Features
+from skem.engine.rows import Rows
 from skem.engine.samples import Samples
 from skem.engine.seeds import SEEDS
 from skem.engine.threads import Workers
@@ -83,7 +83,7 @@ def _clusters(
     if model.metric == "mahalanobis":
         X = samples.features.X
         shift, scale, _ = metric_units(X, samples.weights, model.metric)
-        samples = replace(samples, features=Features(X, None, shift, scale))
+        samples = replace(samples, features=Rows(X, None, shift, scale))
     if means is not None:
         labels = assign(samples, (means - samples.shift) / samples.scale)
         raise_if_any_empty(labels, model.n_components, "no sample is nearest to mean number")

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from skem.engine.masked import with_nan
-from skem.engine.rows import Features
+from skem.engine.rows import Rows
 from skem.engine.threads import Workers
 from skem.estimators._calibration import fitted_temperature, tempered
 from skem.estimators._callbacks import Progress, Unobserved
@@ -145,7 +145,7 @@ class Path:
     params: dict[str, Any]
     models: list[Any]
     runs: list[Iterator[Any]]
-    held_out: list[Features] = field(default_factory=list)
+    held_out: list[Rows] = field(default_factory=list)
     entries: list[dict[str, Any]] = field(default_factory=list)
 
     @property

@@ -58,7 +58,7 @@ def effective_ridge(
 
 def _has_dependent_features(parts: Parts, columns: np.ndarray, units: Units) -> bool:
     """True if features are linear combinations of others, as far as some of the samples show."""
-    samples = parts.whole.features
+    samples = parts.whole
     n = min(samples.n_samples, len(columns) + MEASURED_SAMPLES)
     x = samples.read(columns, np.arange(n) * samples.n_samples // n)
     shift = (units.shift / units.scale)[columns, None]

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from skem.engine.missing_em import IncompleteParts
 from skem.engine.parts import PartsInMemory, slices, tree
-from skem.engine.rows import Features
+from skem.engine.rows import Rows
 from skem.estimators._array_api import device_of, raise_missing_on, to_numpy
 from skem.estimators._checking import check_features, has_missing, is_dask, is_out_of_core, weighted_samples
 from skem.estimators._units import chosen_for_limits, feature_moments, robust_limits, winsorised
@@ -171,13 +171,13 @@ class HeldOutSamples:
 
     Attributes
     ----------
-    features : Features
+    features : Rows
     codes : ndarray of int, shape (n,)
         Class of each sample.
     weights : ndarray of shape (n,)
     """
 
-    features: Features
+    features: Rows
     codes: np.ndarray
     weights: np.ndarray
 

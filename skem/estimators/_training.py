@@ -20,7 +20,7 @@ from skem.engine.missing_em import filled
 from skem.engine.parameters import Mixture
 from skem.engine.parts import Parts
 from skem.engine.problem import Problem
-from skem.engine.rows import Features, Rows
+from skem.engine.rows import Rows
 from skem.engine.threads import Workers, single_threaded
 from skem.engine.warn import warn
 from skem.estimators._callbacks import CallbackSupportMixin, Progress, Unobserved
@@ -134,7 +134,7 @@ class Training:
             ridge = effective_ridge(model, parts, columns, units, covariance_type)
         floor = model.variance_floor * units.mean_variance
         if held_out is not None:
-            features = Features(winsorised(held_out.X, limits), None, units.shift, units.scale, keep=True)
+            features = Rows(winsorised(held_out.X, limits), None, units.shift, units.scale, keep=True)
             others["held_out"] = HeldOutSamples(features, held_out.codes, held_out.weights)
         others["incomplete"] = samples.incomplete
         return cls(parts, columns, units, covariance_type, ridge, floor, **others)

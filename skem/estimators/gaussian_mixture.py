@@ -20,7 +20,7 @@ from skem.engine.given_start import checked_mixture
 from skem.engine.kmeans import assign
 from skem.engine.masked import with_nan
 from skem.engine.parameters import FLOAT64, Mixture
-from skem.engine.rows import Features
+from skem.engine.rows import Rows
 from skem.engine.samples import Samples
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._array_api import (
@@ -579,7 +579,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
 
     # Densities and predictions
 
-    def _features(self, X: ArrayLike) -> Features:
+    def _features(self, X: ArrayLike) -> Rows:
         """Checked samples in the engine's units."""
         check_is_fitted(self)
         return self._fitted.features(check_features(self, X, missing=True, reset=False))
@@ -663,7 +663,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         scale = spread if metric == "mahalanobis" else common_scale(spread)
         shift = mixture.weights[:, 0] @ mixture.means
         with Workers(self.n_jobs) as workers, single_threaded():
-            samples = Samples(Features(checked, None, shift, scale), np.ones(len(checked)), workers)
+            samples = Samples(Rows(checked, None, shift, scale), np.ones(len(checked)), workers)
             return assign(samples, (mixture.means - shift) / scale)
 
     @computed_on_host

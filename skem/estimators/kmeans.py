@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skem.engine.given_start import checked_means
 from skem.engine.kmeans import Clusters, assign, inertia, lloyd
-from skem.engine.rows import Features
+from skem.engine.rows import Rows
 from skem.engine.samples import Samples
 from skem.engine.seeds import SEEDS
 from skem.engine.threads import Workers, single_threaded
@@ -182,7 +182,7 @@ class KMeans(
             )
         self._shift, self._scale, mean_variance = metric_units(used, weights, self.metric)
         self._unit = float(self._scale[0]) if self.metric == "euclidean" else 1.0
-        features = Features(used, None, self._shift, self._scale)
+        features = Rows(used, None, self._shift, self._scale)
         random_state = check_random_state(self.random_state)
         best: Clusters | None = None
         stop = False
@@ -228,7 +228,7 @@ class KMeans(
 
     def _assign(self, X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float]:
         """Cluster of each sample, shape (n_samples,), and the inertia."""
-        features, centres = Features(X, None, self._shift, self._scale), self._internal_centres()
+        features, centres = Rows(X, None, self._shift, self._scale), self._internal_centres()
         with Workers(self.n_jobs) as workers, single_threaded():
             samples = Samples(features, weights, workers)
             labels = assign(samples, centres)

@@ -66,7 +66,7 @@ def normal(x, mixture, k, name):
 def criterion(objective, mixtures, name):
     """The objective, sample by sample and component by component."""
     rows = objective.rows
-    X = rows.features.X[rows.features.order]
+    X = rows.X[rows.order]
     logits = np.tile(objective.log_prior, (len(X), 1))
     divergence = 0.0
     for columns, mixture, start in zip(objective.columns, mixtures, objective.start, strict=True):
