@@ -266,7 +266,7 @@ class SharedKernelClassifier(ClassifierMixin, MixtureEstimator):
         return replace(training, log_sharing=log_sharing, given=given)
 
     def _initial(self, training: Training, random_state: np.random.RandomState) -> list[Mixture]:
-        return initial_mixtures(self, training, random_state)
+        return initial_mixtures(training, random_state)
 
     def _store(self, training: Training, iteration: Iteration) -> None:
         super()._store(training, iteration)

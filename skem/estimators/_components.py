@@ -161,26 +161,25 @@ def _n_distinct(rows: Rows, code: int, most: int) -> int:
     return n
 
 
-def initial_mixtures(model: Any, training: Training, random_state: np.random.RandomState) -> list[Mixture]:
+def initial_mixtures(training: Training, random_state: np.random.RandomState) -> list[Mixture]:
     """Initial parameters of each block in the engine's units: those given, or drawn from the samples."""
     if training.given is not None:
         mixtures = training.to_engine(training.given)
     else:
-        mixtures = [_drawn(model, training, columns, random_state) for columns in training.columns]
+        mixtures = [_drawn(training, columns, random_state) for columns in training.columns]
     if training.log_sharing is None:
         return mixtures
     return [
         sharing.zero_excluded_weights(
-            mixture, training.log_sharing, model.classes_, refill=training.continued
+            mixture, training.log_sharing, training.model.classes_, refill=training.continued
         )
         for mixture in mixtures
     ]
 
 
-def _drawn(
-    model: Any, training: Training, columns: np.ndarray, random_state: np.random.RandomState
-) -> Mixture:
-    units, groups = training.units, getattr(model, "groups_", None)
+def _drawn(training: Training, columns: np.ndarray, random_state: np.random.RandomState) -> Mixture:
+    model, units = training.model, training.units
+    groups = getattr(model, "groups_", None)
     if isinstance(model.init_params, str):
         start = starts.INITIALISATIONS[model.init_params]
     else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from skem.engine.warn import warn
 from skem.estimators._calibration import fitted_temperature
 from skem.estimators._callbacks import Progress, Unobserved
 from skem.estimators._checking import has_missing
+from skem.estimators._fitted import FittedMixture
 from skem.estimators._samples import borrowed
 from skem.estimators._training import Selection, Training
 
@@ -62,7 +62,8 @@ def train_discriminatively(
 
     Sending True into the generator ends the fit.
     """
-    strengths, held_out, stop = model._strengths(), training.held_out, False
+    parameters, held_out, stop = training.model, training.held_out, False
+    strengths, n_stages = parameters._strengths(), 1 + parameters._option("n_doublings")
     start = {name: vars(model)[name] for name in ("_fitted", "n_components_", "temperature_")}
     least, best = np.inf, {}
     for strength in strengths:
@@ -70,23 +71,31 @@ def train_discriminatively(
             strength = UNGUARDED_STRENGTH if held_out is None else 0.0
         vars(model).update(start, strength_=strength, conditional_log_likelihood_=np.empty(0))
         model.n_discriminative_iter_ = model.best_discriminative_iter_ = 0
-        selection = None
+        initial, selection, ends = model._generative, None, False
         if held_out is not None:
-            selection = Selection(model, lambda: -held_out.log_loss(model), OF_ONE_ITERATION)
+            log_score, patience = lambda: -held_out.log_loss(model), parameters._option("n_iter_no_change")
+            selection = Selection(model, log_score, OF_ONE_ITERATION, patience)
             selection.add()  # the initialisation
         with Workers(model.n_jobs) as workers:
-            states = _states(model, training, workers, random_state)
-            finished = False
-            while not (finished or stop):
-                with progress.task() as task, single_threaded():
-                    state = next(states)
-                    _store(model, training, state)
-                    fit_temperature(model, training)
-                    finished = state.finished
-                    # Steps on batches are too long to stop after, until the last iteration.
-                    if selection is not None and (model.early_stopping or model.batch_size is None):
-                        finished |= selection.add() and model.early_stopping
-                stop = bool((yield model)) or task.stop
+            for stage in range(n_stages):
+                with single_threaded():
+                    if stage:
+                        initial = model._fitted = model._fitted.doubled()
+                    states = _iterations(model, training, initial, workers, random_state)
+                for _ in range(parameters.discriminative_iter):
+                    with progress.task() as task, single_threaded():
+                        state = next(states)
+                        _store(model, training, state)
+                        fit_temperature(model, training)
+                        ends = state.overflown
+                        # Steps on batches are too long to stop after, until the last iteration.
+                        if selection is not None and (parameters.early_stopping or not parameters.batch_size):
+                            ends |= selection.add() and parameters.early_stopping
+                    stop = bool((yield model)) or task.stop
+                    if ends or stop or state.finished:
+                        break
+                if ends or stop:
+                    break
         if held_out is not None and selection is not None:
             selection.add()
             selection.restore_best()
@@ -97,43 +106,39 @@ def train_discriminatively(
     vars(model).update(best)
 
 
-def _states(
-    model: Any, training: Training, workers: Workers, random_state: np.random.RandomState
+def _iterations(
+    model: Any,
+    training: Training,
+    initial: FittedMixture,
+    workers: Workers,
+    random_state: np.random.RandomState,
 ) -> Iterator[TrainingState]:
-    """Yield the state after each iteration of all stages, between which the components double."""
-    rows, initial = _complete(training), model._generative
-    for stage in range(model._option("n_doublings") + 1):
-        if stage:
-            initial = model._fitted = model._fitted.doubled()
-        objective = Objective(
-            rows=rows,
-            columns=training.columns,
-            start=initial.internal(),
-            covariance_type=training.covariance_type,
-            dtype=np.dtype(model.dtype_used_),
-            beta=1.0 / (model._option("training_temperature") or model.temperature_),
-            smoothing=model._option("smoothing"),
-            background=model.background_,
-            strength=model.strength_,
-            log_prior=model._log_prior(),
-            workers=workers,
-        )
-        mixtures, last = model._fitted.internal(), stage == model._option("n_doublings")
-        if model.batch_size is None:
-            states = line_search(objective, mixtures, model.discriminative_iter)
-        else:
-            options = (
-                model.batch_size,
-                model._option("learning_rate"),
-                model._option("feature_noise"),
-                random_state,
-            )
-            states = on_batches(objective, mixtures, Schedule(model.discriminative_iter, *options))
-        for number, state in enumerate(states, start=1):
-            ends = state.finished or number == model.discriminative_iter
-            yield replace(state, finished=state.overflown or (last and ends))
-            if state.overflown:
-                return
+    """The iterations of one stage, with the divergence from ``initial``."""
+    parameters = training.model
+    objective = Objective(
+        rows=_complete(training),
+        columns=training.columns,
+        start=initial.internal(),
+        covariance_type=training.covariance_type,
+        dtype=np.dtype(model.dtype_used_),
+        beta=1.0 / (parameters._option("training_temperature") or model.temperature_),
+        smoothing=parameters._option("smoothing"),
+        background=model.background_,
+        strength=model.strength_,
+        log_prior=model._log_prior(),
+        workers=workers,
+    )
+    mixtures = model._fitted.internal()
+    if parameters.batch_size is None:
+        return line_search(objective, mixtures, parameters.discriminative_iter)
+    schedule = Schedule(
+        parameters.discriminative_iter,
+        parameters.batch_size,
+        parameters._option("learning_rate"),
+        parameters._option("feature_noise"),
+        random_state,
+    )
+    return on_batches(objective, mixtures, schedule)
 
 
 def _complete(training: Training) -> Rows:
@@ -170,10 +175,11 @@ def _store(model: Any, training: Training, state: TrainingState) -> None:
 
 def fit_temperature(model: Any, training: Training) -> None:
     """Fit the temperature if it is "auto": on held-out samples, or without any on the training samples."""
-    if not model._fits_temperature():
-        model.background_ = model._option("background") or 0.0
+    parameters, held_out = training.model, training.held_out
+    background = parameters._option("background")
+    if not parameters._fits_temperature():
+        model.background_ = background or 0.0
         return
-    held_out = training.held_out
     if held_out is None:
         rows = training.parts.all_rows
         features, codes, model.background_ = rows, rows.codes, UNGUARDED_BACKGROUND
@@ -183,8 +189,8 @@ def fit_temperature(model: Any, training: Training) -> None:
         features, codes, weights = held_out.features, held_out.codes, held_out.weights
         # One more sample, whose features say nothing.
         model.background_ = 1.0 / (1 + training.parts.n_samples + len(codes))
-    if model._option("background") is not None:
-        model.background_ = model._option("background")
+    if background is not None:
+        model.background_ = background
     columns = training.columns
     temperature = fitted_temperature(
         *(model._limited_joint(features), model._log_prior(), codes, weights, model.background_),

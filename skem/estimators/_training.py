@@ -77,6 +77,8 @@ class Training:
 
     Attributes
     ----------
+    model : estimator
+        Parameters of the fit: those of the trained estimator, but for what it chose itself.
     parts : Parts
         The training samples.
     columns : sequence of ndarray of int
@@ -101,6 +103,7 @@ class Training:
         Component of each sample, if ``init_params`` holds labels.
     """
 
+    model: Any
     parts: Parts
     columns: Sequence[np.ndarray]
     units: Units
@@ -137,7 +140,7 @@ class Training:
             features = Rows(winsorised(held_out.X, limits), None, units.shift, units.scale, keep=True)
             others["held_out"] = HeldOutSamples(features, held_out.codes, held_out.weights)
         others["incomplete"] = samples.incomplete
-        return cls(parts, columns, units, covariance_type, ridge, floor, **others)
+        return cls(model, parts, columns, units, covariance_type, ridge, floor, **others)
 
     @cached_property
     def rows(self) -> Rows:
@@ -204,10 +207,14 @@ class Selection:
         Returns the score of the model as it is, the larger the better.
     names : sequence of str
         Attributes of the model that belong to an iteration.
+    n_iter_no_change : int
     """
 
-    def __init__(self, model: Any, measure: Callable[[], float], names: Sequence[str]) -> None:
+    def __init__(
+        self, model: Any, measure: Callable[[], float], names: Sequence[str], n_iter_no_change: int
+    ) -> None:
         self._model, self._measure, self._names = model, measure, names
+        self._n_iter_no_change = n_iter_no_change
         self.scores: list[float] = []
         self.best_score, self._without_gain = -np.inf, 0
 
@@ -219,7 +226,7 @@ class Selection:
         if score > self.best_score or len(self.scores) == 1:
             self.best_score = score
             self._best = {name: vars(self._model)[name] for name in self._names}
-        return self._without_gain > self._model._option("n_iter_no_change")
+        return self._without_gain > self._n_iter_no_change
 
     def restore_best(self) -> None:
         vars(self._model).update(self._best)
@@ -291,14 +298,15 @@ class MixtureEstimator(ConvergenceMixin, SavedMixin, CallbackSupportMixin, BaseE
             True if a callback, or the caller by sending True, ended the fit. The estimator is that of the best initialisation.
         """
         best_value, best, stop, selection = -np.inf, None, False, None
-        held_out = training.held_out
+        held_out, model = training.held_out, training.model
         with Workers(self.n_jobs) as workers:
             for number, random_state in enumerate(training.random_states, 1):
                 with single_threaded():
                     start = self._initial(training, random_state)
-                if held_out is not None and self.early_stopping:
-                    selection = Selection(self, partial(held_out.accuracy, self), ("_fitted", "best_iter_"))
-                iterations = training.iterations(start, workers, self.max_iter, self.tol)
+                if held_out is not None and model.early_stopping:
+                    names, patience = ("_fitted", "best_iter_"), model._option("n_iter_no_change")
+                    selection = Selection(self, partial(held_out.accuracy, self), names, patience)
+                iterations = training.iterations(start, workers, model.max_iter, model.tol)
                 finished = False
                 while not (finished or stop):
                     with progress.task() as task:
@@ -309,7 +317,7 @@ class MixtureEstimator(ConvergenceMixin, SavedMixin, CallbackSupportMixin, BaseE
                         if selection is not None:
                             if selection.add():
                                 finished = True
-                                self._converged = True if self.tol else None
+                                self._converged = True if model.tol else None
                             self.validation_scores_ = list(selection.scores)
                             self.best_validation_score_ = selection.best_score
                     if self.verbose:
@@ -328,9 +336,9 @@ class MixtureEstimator(ConvergenceMixin, SavedMixin, CallbackSupportMixin, BaseE
                     break
         assert best is not None
         self.__dict__.update(best)
-        warn_if_singular(self, n_singular)
+        warn_if_singular(model, n_singular)
         if not stop:
-            warn_unless_converged(self)
+            warn_unless_converged(self, model.max_iter)
         return stop
 
 
@@ -346,11 +354,11 @@ def warn_if_singular(model: Any, n_singular: int) -> None:
         )
 
 
-def warn_unless_converged(model: Any) -> None:
+def warn_unless_converged(model: Any, max_iter: int) -> None:
     """Warn if ``tol`` did not end the fit that was kept; zero never stops, and never warns."""
     if model._converged is not None and not model._converged:
         warn(
-            f"{type(model).__name__} did not converge in {model.max_iter} iterations: increase max_iter or tol",
+            f"{type(model).__name__} did not converge in {max_iter} iterations: increase max_iter or tol",
             ConvergenceWarning,
         )
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -271,18 +270,6 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     _generative: FittedMixture
     best_params_: dict[str, Any]
 
-    @contextmanager
-    def _with_chosen(self) -> Iterator[None]:
-        """Set the parameters that "auto" stands for."""
-        chosen: dict[str, Any] = {"n_components": None} if isinstance(self.n_components, str) else {}
-        chosen |= getattr(self, "best_params_", {})
-        given = {name: getattr(self, name) for name in chosen}
-        self.set_params(**chosen)
-        try:
-            yield
-        finally:
-            self.set_params(**given)
-
     def _is_unset(self) -> bool:
         """True if the parameters that "auto" chooses have their defaults."""
         defaults = type(self)().get_params(deep=False)
@@ -312,10 +299,17 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         if not isinstance(X, TrainingSamples) and device_of(X) is not None:
             raise TypeError(f"{type(self).__name__} is computed in NumPy alone: give a NumPy array")
         self.__dict__.pop("best_params_", None)
-        if isinstance(self.n_components, str) and self._is_unset():
-            self.best_params_ = self._choose(Data(X, y, sample_weight)) or {"n_components": None}
-        with self._with_chosen():
+        if not isinstance(self.n_components, str):
             return super()._prepare(X, y, sample_weight)
+        chosen, is_unset = {"n_components": None}, self._is_unset()
+        if is_unset:
+            chosen = self._choose(Data(X, y, sample_weight)) or chosen
+        # Training reads the parameters of a copy, so those of this model stay as they are.
+        training = copy(self).set_params(**chosen)._prepare(X, y, sample_weight)
+        self.__dict__ = vars(training.model) | self.get_params(deep=False)
+        if is_unset:
+            self.best_params_ = chosen
+        return training
 
     def _trains_discriminatively(self) -> bool:
         return self.discriminative_iter > 0 and self.strength != np.inf
@@ -366,9 +360,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         super()._store(training, iteration)
         self._generative = self._fitted
         # The least temperature in float32 rounds to less.
-        self.temperature_ = (
-            1.0 if self.temperature == "auto" else max(float(self.temperature), LEAST_TEMPERATURE)
-        )
+        given = training.model.temperature
+        self.temperature_ = 1.0 if given == "auto" else max(float(given), LEAST_TEMPERATURE)
         self.background_, self.strength_ = 0.0, np.inf
         self.n_discriminative_iter_ = self.best_discriminative_iter_ = 0
         self.conditional_log_likelihood_ = np.empty(0)
@@ -376,14 +369,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     def _train(
         self, training: Training, progress: Progress | Unobserved, *, eager: bool = False
     ) -> Generator[Any, bool | None, bool]:
-        with self._with_chosen():
-            return (yield from self._train_further(training, progress, eager))
-
-    def _train_further(
-        self, training: Training, progress: Progress | Unobserved, eager: bool
-    ) -> Generator[Any, bool | None, bool]:
         stopped = False
-        if self._runs_em():
+        if training.model._runs_em():
             stopped = yield from super()._train(training, progress, eager=eager)
             self._generative = self._fitted  # of the best iteration
         else:  # The training samples, and with them the units, may be others.

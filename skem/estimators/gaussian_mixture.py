@@ -385,6 +385,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
                 units = fitted.units
                 ridge = max(units.ridge(self.reg_covar), vars(self).get("_least_ridge", 0.0))
                 training = Training(
+                    self,
                     samples.winsorised(units.limits).parts(units.shift, units.scale),
                     fitted.columns,
                     units,

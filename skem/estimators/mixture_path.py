@@ -170,7 +170,7 @@ class GaussianMixturePath(Search, DensityMixin, BaseEstimator):
             if self.criterion == "held_out":
                 start = best.weights_, best.means_, best.covariances_
                 best = clone(best).set_params(init_params=start).fit(*data)
-        warn_unless_converged(best)
+        warn_unless_converged(best, best.max_iter)
         names = "init_params", "n_jobs", "warm_start"
         self.best_estimator_ = best.set_params(**{name: getattr(original, name) for name in names})
         validate_data(best, X, skip_check_array=True)

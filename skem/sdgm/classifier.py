@@ -300,7 +300,7 @@ class SDGMClassifier(ConvergenceMixin, SavedMixin, CallbackSupportMixin, Classif
                 "standardize=True, or a larger max_precision",
             )
         if not task.stop:
-            warn_unless_converged(self)
+            warn_unless_converged(self, self.max_iter)
 
     def _refuse_classes(self, codes: np.ndarray) -> None:
         n_classes = len(self.classes_)

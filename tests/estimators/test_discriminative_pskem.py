@@ -243,6 +243,14 @@ def test_a_parameter_that_is_set_ends_the_choice(iris):
     assert weighted.best_params_
 
 
+def test_parameters_stay_as_they_are_during_a_fit(iris):
+    model = DiscriminativePSKEMClassifier(random_state=0)
+    given = model.get_params()
+    for fitted in model.fit_iterations(*iris):
+        assert fitted.get_params() == given
+    assert model.best_params_
+
+
 def test_the_default_of_classes_with_one_sample():
     model = DiscriminativePSKEMClassifier(random_state=0).fit([[0.0], [3.0]], [0, 1])
     assert_array_equal(model.predict([[-1.0], [4.0]]), [0, 1])
