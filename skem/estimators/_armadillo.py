@@ -13,13 +13,7 @@ CUBE, FIELD, MATRIX = b"ARMA_CUB_BIN_FN008\n", b"ARMA_FLD_BIN\n", b"ARMA_MAT_BIN
 
 
 def read_armadillo(stream: BinaryIO) -> dict[str, Any] | None:
-    """Read the arguments of ``GaussianMixture.from_parameters``; None, at the start of the file, for another format.
-
-    Raises
-    ------
-    ValueError
-        A file that is cut off or of another shape.
-    """
+    """Read the arguments of ``GaussianMixture.from_parameters``; None, at the start of the file, for another format."""
     header = stream.readline(64)
     if header not in (CUBE, FIELD):
         stream.seek(0)

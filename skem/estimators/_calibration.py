@@ -34,22 +34,8 @@ def fitted_temperature(
 ) -> float:
     """Fit the temperature T of `tempered` probabilities to the log-loss (Guo et al. 2017, section 4.2), with a prior on log T.
 
-    Samples of classes with prior zero are ignored: their log-loss is infinite at any temperature.
-
-    Parameters
-    ----------
-    log_joint : ndarray of shape (n, L)
-        Joint log-densities log p(x, c).
-    log_prior : ndarray of shape (L,)
-        Log-prior log p(c).
-    codes : ndarray of int, shape (n,)
-        Class of each sample.
-    weights : ndarray of shape (n,)
-        Weight of each sample.
-    background : float
-        The background e of `tempered`.
-    expected : float
-        Median of the prior on T.
+    ``log_joint`` (n, L) is log p(x, c), ``codes`` (n,) are the classes, and ``expected`` is the median of the prior. Samples of
+    classes with prior zero are ignored: their log-loss is infinite at any temperature.
     """
     possible = np.isfinite(log_prior)
     used = possible[codes]

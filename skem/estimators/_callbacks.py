@@ -66,15 +66,7 @@ def _users_code() -> Iterator[None]:
 class Progress:
     """A fit as the callbacks of its estimator see it: at most ``max_tasks`` iterations, or fits of other estimators.
 
-    Parameters
-    ----------
-    estimator : CallbackSupportMixin
-    max_tasks : int or None
-        None where the number is not known in advance.
-    parallel : bool
-        Tasks may run side by side; each then has its number.
-    X, y, sample_weight
-        As ``fit`` received them.
+    The number is None if it is not known in advance. ``parallel`` tasks may run side by side; each then has its number.
     """
 
     def __init__(

@@ -55,24 +55,8 @@ def check_features(
 ) -> Any:
     """Features as an array of float32 or float64; with ``y`` among the checks, a pair with the labels.
 
-    Parameters
-    ----------
-    estimator : estimator
-    X : array-like of shape (n_samples, n_features)
-    missing : bool
-        True if NaN, and a masked entry, is a missing value.
-    empty_rows : bool
-        True if a sample may miss all values.
-    **check
-        Options of ``sklearn.utils.validation.validate_data``.
-
-    Raises
-    ------
-    ValueError
-        Errors of ``validate_data``; a column of text, dates or other objects, by its name; NaN and infinite values, by their
-        number; samples without any value; masked entries; missing labels.
-    TypeError
-        Samples outside memory, or under ``array_api_dispatch`` of another library than NumPy.
+    NaN, and a masked entry, is an error unless ``missing``; so are samples without any value unless ``empty_rows``. Further
+    ``check`` are options of ``sklearn.utils.validation.validate_data``. Errors name columns of text, dates or other objects.
     """
     refuse_out_of_core(estimator, X)
     refuse_device(estimator, X)
@@ -197,13 +181,7 @@ def refuse_missing_labels(y: Any, first_row: int = 0) -> None:
 
 
 def check_weights(sample_weight: ArrayLike | None, X: Any) -> np.ndarray:
-    """Weights of the samples ``X``, non-negative and in float64; None is a weight of one for each.
-
-    Raises
-    ------
-    ValueError
-        Weights that are negative, all zero, masked or not finite, or of another number of samples.
-    """
+    """Weights of the samples ``X``, non-negative, not all zero and in float64; None, or a number, is a weight of all."""
     refuse_masked("sample_weight", sample_weight)
     n_samples = np.shape(X)[0]
     if sample_weight is None:
@@ -270,17 +248,7 @@ def weighted_samples(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Samples that have a weight, their labels, and their weights with a mean of one.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    labels : ndarray of shape (n_samples,)
-    sample_weight : array-like of shape (n_samples,), or None
-        Non-negative. A weight up to ``LEAST_WEIGHT`` of the largest counts as none; None is a weight of one for each.
-
-    Raises
-    ------
-    ValueError
-        Weights that are negative or all zero, or a class with next to no weight.
+    A weight up to ``LEAST_WEIGHT`` of the largest counts as none; a class without another weight is an error.
     """
     weights = check_weights(sample_weight, X)
     used = weights > LEAST_WEIGHT * weights.max()

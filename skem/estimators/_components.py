@@ -34,18 +34,7 @@ def numbers_per_class(model: Any, classes: np.ndarray) -> list[int] | None:
 def allocate(
     model: Any, parts: Parts, columns: Sequence[np.ndarray], previous: FittedMixture | None
 ) -> tuple[int, list[np.ndarray] | None, np.ndarray | None, Sequence[Mixture] | None]:
-    """Decide how many components there are and which class each is reserved for.
-
-    Parameters
-    ----------
-    model : SharedKernelClassifier
-        Its parameters, and ``classes_``.
-    parts : Parts
-        Training samples.
-    columns : sequence of ndarray of int
-        Features of each block.
-    previous : FittedMixture or None
-        The last fit, if a warm start continues it.
+    """Decide how many components there are and which class each is reserved for; ``previous`` is the fit that a warm start continues.
 
     Returns
     -------
@@ -57,11 +46,6 @@ def allocate(
         log lambda of each component in each class.
     given : sequence of Mixture, or None
         Initial parameters of each block in input units, if they are not drawn from samples.
-
-    Raises
-    ------
-    ValueError
-        Arrays of the wrong shape; parameters that contradict each other.
     """
     classes: np.ndarray = model.classes_
     given: Sequence[Mixture] | None = None

@@ -32,13 +32,7 @@ def dask_samples(estimator: Any, X: Any, y: Any, sample_weight: Any) -> OutOfCor
 
 
 class DaskWorkers:
-    """Workers of the active Dask client, or else Dask's threads. A reference is a ``Delayed``.
-
-    Parameters
-    ----------
-    name : str
-        Name of the estimator.
-    """
+    """Workers of the active Dask client, or else Dask's threads. A reference is a ``Delayed``."""
 
     def __init__(self, name: str) -> None:
         client = getattr(get_scheduler(), "__self__", None)

@@ -48,18 +48,9 @@ def train_discriminatively(
     random_state: np.random.RandomState,
     progress: Progress | Unobserved,
 ) -> Generator[Any, bool | None, None]:
-    """Train a model discriminatively with each of its strengths, and leave it as the best; yield it after each iteration.
+    """Train a model after EM with each of its strengths, and leave it as the best; yield it after each iteration.
 
-    Parameters
-    ----------
-    model : DiscriminativePSKEMClassifier
-        After EM.
-    training : Training
-        Its held-out samples, if any, select an iteration and a strength.
-    random_state : RandomState
-        Source of the order of samples in batches.
-    progress : Progress or Unobserved
-
+    Held-out samples of the training, if any, select an iteration and a strength. ``random_state`` orders the samples in batches.
     Sending True into the generator ends the fit.
     """
     parameters, held_out, stop = training.model, training.held_out, False

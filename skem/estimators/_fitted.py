@@ -31,18 +31,9 @@ LARGEST_SQUARE = 1e290
 
 @dataclass(frozen=True, eq=False)
 class FittedMixture:
-    """One shared-kernel mixture per feature block, of classes or without them.
+    """One shared-kernel mixture per feature block, of classes or without them, in input units; ``columns`` are features of each block.
 
     Arrays are read-only, so factors of covariances are computed once and stay valid. They are not part of pickles.
-
-    Attributes
-    ----------
-    mixtures : tuple of Mixture
-        Parameters of each block in input units.
-    columns : tuple of ndarray of int
-        Features of each block.
-    units : Units
-    covariance_type : CovarianceType
     """
 
     mixtures: tuple[Mixture, ...]
@@ -70,13 +61,7 @@ class FittedMixture:
     def of_parameters(
         cls, mixture: Mixture, covariance_type: CovarianceType, standardize: bool | str
     ) -> Self:
-        """A mixture without classes from given parameters in input units; the units follow from its moments.
-
-        Raises
-        ------
-        ValueError
-            A feature that spreads too far or too little for its square; spherical covariances that are no balls.
-        """
+        """A mixture without classes from given parameters in input units; the units follow from its moments."""
         m, P = mixture.means.shape[1], mixture.covariances
         with np.errstate(over="ignore", invalid="ignore"):
             units = Units(mixture.weights[:, 0] @ mixture.means, np.ones(m), bool(standardize), 1.0)
@@ -183,20 +168,10 @@ class FittedMixture:
         reduce: Callable[[np.ndarray], np.ndarray] = np.transpose,
         result: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Pr(z = k | x), in proportion to weights times N(x; mu_k, P_k) (Pulford 2022, eq. 15).
+        """Pr(z = k | x) in a feature block, in proportion to weights times N(x; mu_k, P_k) (Pulford 2022, eq. 15).
 
-        Parameters
-        ----------
-        features : Rows
-        weights : callable
-            Weights (K, n) or (K, 1) for a slice of the samples.
-        n_jobs : int or None
-        block : int
-            Index of the feature block.
-        reduce : callable
-            Function of the responsibilities (K, n) of some samples, with a result for each.
-        result : ndarray of shape (n, ...), optional
-            Memory for these results.
+        ``weights`` returns weights (K, n) or (K, 1) for a slice of the samples, and ``reduce`` a result per sample from
+        responsibilities (K, n); ``result`` (n, ...) is memory for these.
         """
 
         def of_chunk(log_density: np.ndarray, chunk: slice) -> np.ndarray:
@@ -266,13 +241,7 @@ class FittedMixture:
         return covariances[:, 0] if name == "spherical" and not self.units.standardized else covariances
 
     def conditional(self, known: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Weights, means and covariances (or variances) of the other features given ``values`` of the features ``known``, both (n,).
-
-        Raises
-        ------
-        ValueError
-            Values so far out that the density of every component is zero.
-        """
+        """Weights, means and covariances (or variances) of the other features given ``values`` of the features ``known``, both (n,)."""
         shift, mixture = self.units.shift, self.mixtures[0]
         x = np.full((1, len(shift)), np.nan)
         x[0, known] = values - shift[known]
@@ -318,11 +287,6 @@ class FittedMixture:
         """A model from a file, with the attributes of `units_state`, which are removed from ``state``.
 
         ``name`` is that of an array in messages, with * for the block and {} for the part of a mixture.
-
-        Raises
-        ------
-        ValueError
-            Arrays that make no model whose densities are finite in float64.
         """
         covariance_type = COVARIANCE_TYPES[take(state, "_fitted_type", kind="word", words=COVARIANCE_TYPES)]
         shift = take(state, "_shift", (None,))

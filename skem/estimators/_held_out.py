@@ -61,14 +61,10 @@ class Data(NamedTuple):
         return scorer(model, self.X, self.y, **weights)
 
     def splits(self, cv: Any) -> Iterator[tuple[Data, Data]]:
-        """Yield the training and the test samples of each split.
+        """Yield the training and the test samples of each split by ``cv``, an int, splitter or iterable.
 
         Stratified folds hold out no class of which they would leave fewer than two training samples: those few samples are
         for training in every split.
-
-        Parameters
-        ----------
-        cv : int, splitter or iterable
         """
         folds = check_cv(cv, self.y, classifier=True)
         if isinstance(folds, StratifiedKFold):

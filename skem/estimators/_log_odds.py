@@ -17,17 +17,7 @@ def log_odds(log_proba: Any) -> Any:
     """Log-odds of each class, log p - log(1 - p), with their excess over `RESOLVED` compressed to its logarithm.
 
     The compression is strictly increasing. It keeps samples far from all training data, whose log-odds can be thousands of
-    nats, from dominating a calibration.
-
-    Parameters
-    ----------
-    log_proba : array of shape (n_samples, n_classes)
-        Log-probabilities.
-
-    Returns
-    -------
-    array of shape (n_samples,) for two classes, of the second class, else (n_samples, n_classes)
-        Finite.
+    nats, from dominating a calibration. Two classes have the log-odds (n,) of the second one, more have (n, L).
     """
     xp = namespace_of(log_proba)
     if log_proba.shape[1] == 2:

@@ -11,19 +11,9 @@ METRICS = ("euclidean", "mahalanobis")
 
 
 def metric_units(X: np.ndarray, weights: np.ndarray, metric: str) -> tuple[np.ndarray, np.ndarray, float]:
-    """Choose units in which the metric is the Euclidean distance, up to the factor ``scale[0]`` for "euclidean".
+    """Shift and scale (m,) of units in which the metric is Euclidean, and the mean variance in them.
 
-    Returns
-    -------
-    shift, scale : ndarray of shape (m,)
-        Samples are (X - shift) / scale in these units.
-    mean_variance : float
-        Mean variance of the features in these units.
-
-    Raises
-    ------
-    ValueError
-        A constant feature, which has no Mahalanobis distance, or one that spreads too far or too little for float64.
+    For "euclidean" distances differ by the factor ``scale[0]``.
     """
     shift, squares, constant = feature_moments(X, weights)
     spread = np.where(constant, 0.0, np.sqrt(squares / weights.sum()))

@@ -27,16 +27,7 @@ from skem.estimators._units import Moments, checked_moments, chosen_for_limits, 
 def out_of_core_samples(
     estimator: Any, executor: Any, table: Any, X: Any, y: Any, sample_weight: Any
 ) -> OutOfCoreSamples:
-    """Check the samples of a fit; ``y`` is None for unlabelled samples, and ``table`` an empty one with the columns of ``X``.
-
-    Raises
-    ------
-    ValueError
-        NaN or infinite features, by part and row; collections of different or unknown sizes; labels that are no classes; weights
-        that are negative or all zero.
-    RuntimeError
-        Dask workers without this package, or with another version.
-    """
+    """Check the samples of a fit; ``y`` is None for unlabelled samples, and ``table`` an empty one with the columns of ``X``."""
     refuse_masked("y", y)
     refuse_masked("sample_weight", sample_weight)
     if len(X.shape) != 2 or 0 in X.shape:
@@ -95,13 +86,10 @@ def _samples(
 
 
 def _summarise(block: SampleBlock, dtype: np.dtype, least_weight: float) -> tuple[Any, ...] | str | None:
-    """Check a block, and summarise its samples that have a weight.
+    """Check a block, and summarise its samples that have a weight; None if no sample has one, and a str if the block is refused.
 
-    Returns
-    -------
-    tuple, or str, or None
-        Number of samples; total, smallest and largest weight; first sample; smallest and largest values of the features; classes.
-        None if no sample has a weight. If the block is refused, the reason.
+    The summary has the number of samples; total, smallest and largest weight; first sample; smallest and largest values of the
+    features; classes.
     """
     try:
         _check(block, dtype)
@@ -161,18 +149,9 @@ def _part(samples: Samples, shift: np.ndarray, scale: np.ndarray, n_classes: int
 
 
 class OutOfCoreSamples:
-    """Samples of a fit that have a weight, with the methods of samples in memory.
+    """Samples of a fit that have a weight, with the methods of samples in memory; ``blocks`` are references to `SampleBlock`.
 
-    Parameters
-    ----------
-    name : str
-        Name of the estimator.
-    executor : DaskWorkers or FileReaders
-    blocks : sequence
-        The executor's references to `SampleBlock`.
-    n_features : int
-    dtype : numpy dtype
-        Type of the features; all but float32 are converted to float64.
+    All types of features but float32 are converted to float64. ``name`` is that of the estimator.
     """
 
     incomplete = False  # missing values are refused
@@ -201,14 +180,7 @@ class OutOfCoreSamples:
         )
 
     def _summarise(self, blocks: Sequence[Any], least_weight: float) -> tuple[list[Any], float, float, float]:
-        """Set attributes of the samples with larger weights.
-
-        Returns
-        -------
-        blocks : list
-            Blocks with such samples.
-        mean_weight, smallest_weight, largest_weight : float
-        """
+        """Set attributes of the samples with larger weights; return their blocks, and mean, least and largest weight."""
         summarise = partial(_summarise, dtype=self._dtype, least_weight=least_weight)
         summaries = collect(self._executor, summarise, blocks)
         for number, fault in enumerate(summaries):

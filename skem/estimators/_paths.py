@@ -47,19 +47,7 @@ PER_COMPONENT = 4
 
 
 class Choice(NamedTuple):
-    """The best model of a search.
-
-    Attributes
-    ----------
-    best : dict
-        Parameters of the search, temperature and score of the best model.
-    params : dict
-        "scaling", and the parameters of the classifier.
-    entries : list of dict
-        ``best`` of all models.
-    data : Data
-        The checked samples.
-    """
+    """The best model of a search, its parameters for the classifier and "scaling", the table of all models, and the checked samples."""
 
     best: dict[str, Any]
     params: dict[str, Any]
@@ -80,24 +68,8 @@ def choose(
 ) -> Choice:
     """Choose parameters by the log-loss of held-out samples.
 
-    Parameters
-    ----------
-    original : DiscriminativePSKEMClassifier
-        Its other parameters are those of all models; ``random_state`` is an int.
-    data : Data
-        Arguments of ``fit``.
-    grid : callable
-        Returns the candidates of each parameter, the initial one first, for a fitted classifier and the checked samples.
-    max_doublings, cv, n_jobs
-        As for ``DiscriminativePSKEMClassifierCV``.
-    n_folds : mapping
-        See `held_out_splits`.
-    progress : Progress or Unobserved
-
-    Raises
-    ------
-    ValueError
-        Invalid samples; none that can be held out; no candidate that can be fitted.
+    ``original`` is a classifier with an int as ``random_state``. ``grid`` returns the candidates of each parameter, the initial one
+    first, for a fitted classifier and the checked samples. See `held_out_splits` for ``n_folds``.
     """
     estimator = clone(original).set_params(
         temperature=1.0,

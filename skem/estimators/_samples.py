@@ -25,18 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TrainingSamples:
-    """Samples in memory, their classes and their weights.
+    """Samples in memory (n, M), their classes as indices of ``classes``, and their weights, in input units.
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, M)
-    codes : ndarray of int, shape (n,)
-        Indices of ``classes``; zeros without classes.
-    weights : ndarray of shape (n,)
-    classes : ndarray of shape (L,)
-        Class labels; empty without classes.
-    device : Device or None
-        Device on which the E-step runs; None is the host.
+    Unlabelled samples have no ``classes``, and indices of zero. The E-step runs on ``device``; None is the host.
     """
 
     X: np.ndarray
@@ -126,11 +117,6 @@ class TrainingSamples:
         """Samples to train on, with weights of mean one, and a stratified ``fraction`` that is held out.
 
         The only sample of a class is trained on.
-
-        Raises
-        ------
-        ValueError
-            Fewer samples held out, or trained on, than classes.
         """
         splitter = StratifiedShuffleSplit(1, test_size=fraction, random_state=random_state)
         several = np.flatnonzero(np.bincount(self.codes)[self.codes] > 1)
@@ -167,15 +153,7 @@ def borrowed(X: np.ndarray, indices: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class HeldOutSamples:
-    """Samples that select an iteration, in the engine's units.
-
-    Attributes
-    ----------
-    features : Rows
-    codes : ndarray of int, shape (n,)
-        Class of each sample.
-    weights : ndarray of shape (n,)
-    """
+    """Samples that select an iteration, in the engine's units, their classes (n,) and their weights (n,)."""
 
     features: Rows
     codes: np.ndarray
@@ -194,23 +172,9 @@ class HeldOutSamples:
 def training_samples(
     estimator: Any, X: Any, y: Any, sample_weight: Any, *, labelled: bool, **checks: Any
 ) -> TrainingSamples | OutOfCoreSamples:
-    """Check the arguments of ``fit``, wherever they are.
+    """Check the arguments of ``fit``, wherever they are; unless ``labelled``, ``y`` is ignored.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Receives ``n_features_in_`` and ``feature_names_in_``.
-    X, y, sample_weight
-        As ``fit`` received them.
-    labelled : bool
-        True if ``y`` holds class labels; False if it is ignored.
-    **checks
-        Options of ``sklearn.utils.validation.validate_data``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Samples, labels or weights that cannot be learned from.
+    ``checks`` are options of ``sklearn.utils.validation.validate_data``.
     """
     y = y if labelled else None
     if is_dask(X):

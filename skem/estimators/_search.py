@@ -133,16 +133,7 @@ def numbers_of_blocks(values: Any, model: Any) -> list[int]:
 def split(model: Any, n_components: int) -> Any:
     """Arrays for ``init_params`` with more components than a fitted model has, and nearly the same density.
 
-    Parameters
-    ----------
-    model : GaussianMixture or SharedKernelClassifier
-    n_components : int
-        Number of components of each feature block, at least that of ``model``.
-
-    Returns
-    -------
-    tuple or list of tuple
-        Weights, means and covariances in input units; of a classifier, one tuple for each feature block.
+    They are weights, means and covariances in input units; of a classifier, one tuple of these for each feature block.
     """
     mixtures = model._fitted.split(n_components).mixtures
     starts = [(each.weights, each.means, each.covariances) for each in mixtures]

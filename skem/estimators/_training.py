@@ -36,18 +36,10 @@ if TYPE_CHECKING:
 
 
 class Iteration(NamedTuple):
-    """The result of an iteration, of all blocks together.
+    """The result of an iteration: the state of each feature block, and values after each iteration so far, summed over blocks.
 
-    Attributes
-    ----------
-    states : list of em.State
-        One per block, in the engine's units.
-    log_likelihood, objective : list of float
-        After each iteration so far, summed over blocks: mean over samples in nats, per unit of volume in input units.
-    converged : bool or None
-        True if the objective gained less than ``tol``; None if ``tol`` is zero.
-    last : bool
-        True if no iteration follows.
+    Values are means over samples in nats, per unit of volume in input units. ``converged`` is True if the objective gained less than
+    ``tol``, and None if ``tol`` is zero; ``last`` is True if no iteration follows.
     """
 
     states: list[em.State]
@@ -75,32 +67,11 @@ class Iteration(NamedTuple):
 class Training:
     """Parameters of a fit, from the checked samples and the parameters of the estimator.
 
-    Attributes
-    ----------
-    model : estimator
-        Parameters of the fit: those of the trained estimator, but for what it chose itself.
-    parts : Parts
-        The training samples.
-    columns : sequence of ndarray of int
-        Features of each block.
-    units : Units
-    covariance_type : CovarianceType
-    ridge, variance_floor : float
-        Constraints in the engine's units.
-    log_sharing : ndarray of shape (K, L), optional
-        See ``Problem``.
-    continued : bool
-        True if the initialisation is the last fit: the first iteration then has to improve on its objective by ``tol``.
-    incomplete : bool
-        True if values are missing.
-    held_out : HeldOutSamples or None
-        Samples that select an iteration.
-    random_states : sequence of RandomState
-        Source of randomness of each initialisation.
-    given : sequence of Mixture, or None
-        Initial parameters of each block in input units, if they are not drawn from samples.
-    labels : ndarray of int, shape (n,), or None
-        Component of each sample, if ``init_params`` holds labels.
+    ``model`` has the parameters of the trained estimator, but for what it chose itself. ``columns`` are the features of each
+    block, ``ridge`` and ``variance_floor`` are in the engine's units, and ``log_sharing`` is that of ``Problem``. ``held_out``
+    selects an iteration. Each initialisation has a random state. The first iteration of a ``continued`` fit has to improve on the
+    objective of the last fit by ``tol``. Unless they are drawn from samples, ``given`` has the initial parameters of each block in
+    input units, or ``labels`` the component of each sample.
     """
 
     model: Any
@@ -198,17 +169,7 @@ class Training:
 
 
 class Selection:
-    """The iteration with the best score on held-out samples; its attributes are restored at the end.
-
-    Parameters
-    ----------
-    model : estimator
-    measure : callable
-        Returns the score of the model as it is, the larger the better.
-    names : sequence of str
-        Attributes of the model that belong to an iteration.
-    n_iter_no_change : int
-    """
+    """The iteration of a model with the best score, the largest ``measure()``; its attributes ``names`` are restored at the end."""
 
     def __init__(
         self, model: Any, measure: Callable[[], float], names: Sequence[str], n_iter_no_change: int
@@ -292,10 +253,7 @@ class MixtureEstimator(ConvergenceMixin, SavedMixin, CallbackSupportMixin, BaseE
     ) -> Generator[Self, bool | None, bool]:
         """Train by EM; yield the estimator after each iteration, which has to be fitted then if ``eager``.
 
-        Returns
-        -------
-        bool
-            True if a callback, or the caller by sending True, ended the fit. The estimator is that of the best initialisation.
+        Return True if a callback, or the caller by sending True, ended the fit. The estimator is that of the best initialisation.
         """
         best_value, best, stop, selection = -np.inf, None, False, None
         held_out, model = training.held_out, training.model

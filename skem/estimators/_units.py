@@ -21,17 +21,10 @@ LEAST_VARIANCE = 1e-200
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Shift and scale of the features of a fit.
+    """Shift and scale (M,) of the features of a fit, and their mean variance in the engine's units.
 
-    Attributes
-    ----------
-    shift, scale : ndarray of shape (M,)
-    standardized : bool
-        True if each feature has its own scale; otherwise ``scale`` is one number for all.
-    mean_variance : float
-        Mean variance of the features, in the engine's units.
-    limits : ndarray of shape (2, M) or None
-        Smallest and largest value of each feature, see `robust_limits`; None without limits.
+    Each feature of ``standardized`` ones has its own scale; otherwise ``scale`` is one number for all. ``limits`` (2, M) are those of
+    `robust_limits`.
     """
 
     shift: np.ndarray
@@ -42,13 +35,7 @@ class Units:
 
     @classmethod
     def of_samples(cls, samples: Measured, standardize: bool, reg_covar: float) -> Self:
-        """Choose units by the moments of the training samples.
-
-        Raises
-        ------
-        ValueError
-            A feature that spreads too far, or too little, for its variance and the variance's square in float64.
-        """
+        """Choose units by the moments of the training samples."""
         shift, squares, constant = samples.moments()
         total = samples.total_weight()
         scale = np.sqrt(squares / total)
@@ -83,10 +70,7 @@ class Units:
     def to_engine(self, mixture: Mixture, columns: np.ndarray, covariance_type: CovarianceType) -> Mixture:
         """A mixture of some features, from input units to the engine's units.
 
-        Raises
-        ------
-        ValueError
-            Arrays whose shapes do not match: compiled loops rely on them, and users assign fitted attributes.
+        Arrays must match: compiled loops rely on their shapes, and users assign fitted attributes.
         """
         scale, (K, m) = self.scale[columns], mixture.means.shape
         shapes = covariance_type.shapes(K, m)
@@ -211,13 +195,7 @@ class Moments:
 
 
 def feature_moments(X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean and weighted sum of squared deviations of each feature, and True where it is constant up to rounding: (M,) each.
-
-    Raises
-    ------
-    ValueError
-        A feature that spreads too far, or too little, for its variance and the variance's square in float64.
-    """
+    """Mean and weighted sum of squared deviations of each feature, and True where it is constant up to rounding: (M,) each."""
     parts = slices(len(X))
     if len(parts) == 1:
         spread = Moments.of(X, weights)

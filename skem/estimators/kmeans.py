@@ -269,13 +269,7 @@ class KMeans(
         self._internal_centres()
 
     def _internal_centres(self) -> np.ndarray:
-        """``cluster_centers_`` in the units of the samples, as fitted or as assigned.
-
-        Raises
-        ------
-        ValueError
-            Assigned centres that are not finite numbers of shape (n_clusters, n_features), or whose squares overflow.
-        """
+        """``cluster_centers_`` in the units of the samples, as fitted or as assigned; ValueError for centres without distances."""
         centres, m = np.asarray(self.cluster_centers_), len(self._shift)
         if centres.ndim != 2 or not len(centres) or centres.shape[1] != m or centres.dtype.kind not in "fiu":
             raise ValueError(
