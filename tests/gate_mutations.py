@@ -56,7 +56,6 @@ MUTATIONS = [
     ("discriminative", "estimators/_calibration.py", "PRIOR_STD = 1.0", "PRIOR_STD = 2.0"),
     ("discriminative/auto", "estimators/_discriminative.py", "(0.0, 0.03, 0.3)", "(0.0, 0.3, 3.0)"),
     ("mixture/batches", "estimators/gaussian_mixture.py", "(1 + seen / n)", "(2 + seen / n)"),
-    ("pskem/search", "repro/training/pskem_search.py", "LEAST_GAIN = 1e-3", "LEAST_GAIN = 1.0"),
     ("prbf", "estimators/prbf.py", "variance_floor: float = 1e-3", "variance_floor: float = 0.2"),
     ("k-means", "estimators/kmeans.py", "tol: float = 1e-4", "tol: float = 1e-1"),
     ("mixture", "estimators/gaussian_mixture.py", "kmeans_iter: int = 10", "kmeans_iter: int = 1"),
@@ -68,7 +67,7 @@ MUTATIONS = [
     ("mixture", "engine/expectation.py", "rows.weights[chunk.rows], read(chunk.rows)\n", "rows.weights[chunk.rows].copy(), read(chunk.rows)\n        weights[0] = 0.0\n"),
     ("missing/skem", "estimators/_base.py", "log_density + like(self._log_prior(), log_density)", "log_density"),
     ("ionosphere", "estimators/_units.py", "reg_covar / self.scale", "1.25 * reg_covar / self.scale"),
-    ("skem/sharing", "estimators/_training.py", "workers, self.max_iter, self.tol)", "workers, max(1, self.max_iter - 1), self.tol)"),
+    ("skem/sharing", "estimators/_training.py", "workers, model.max_iter, model.tol)", "workers, max(1, model.max_iter - 1), model.tol)"),
     ("rice", "repro/protocols.py", 'kind="stable").drop_duplicates(group)', 'kind="stable").drop_duplicates(group, keep="last")'),
     # Scaled by test samples, a fold used twice, other folds, validation by training samples.
     ("rice", "repro/training/splits.py", ".fit(parts[0], y[train])", ".fit(X, y)"),
@@ -90,7 +89,6 @@ MUTATIONS = [
     ("discriminative", "estimators/_calibration.py", "log_joint / temperature", "log_joint / (1.01 * temperature)"),
     ("k-means", "engine/nearest.py", "mean = mean / scale[i] / count", "mean = mean / scale[i] / (count + 0.1)"),
     ("images", "images.py", "Z - Z.mean(axes, keepdims=True)", "Z - 0.9 * Z.mean(axes, keepdims=True)"),
-    ("prbf/ensemble", "repro/training/prbf.py", "logsumexp(densities, axis=0) - np.log(len(densities))", "np.mean(densities, axis=0)"),
 ]  # fmt: skip
 # The E-step repeats a share of the samples of each chunk. It is 1 / 1.4 of the time of cases A, B and C.
 REPEATED = (

@@ -128,7 +128,7 @@ def test_faults_of_all_files_are_reported_together(tmp_path):
     for name, old, new in (
         ("experiments/table1.yaml", "reg_covar: 0.03", "reg_covar: 1e-6"),
         ("titsias2001.yaml", "n_folds: 5", "n_folds: one"),
-        ("comparison.yaml", "model: stacked_blocks", "model: stacked_block"),
+        ("comparison.yaml", "model: discriminative_pskem,", "model: discriminative_psken,"),
     ):
         text = (folder / name).read_text(encoding="utf-8")
         assert old in text
@@ -139,7 +139,7 @@ def test_faults_of_all_files_are_reported_together(tmp_path):
         "timing.iterations is 0",
         "table1.yaml: params.reg_covar is '1e-6'; should be a valid number; write 1e-6 with a point",
         "titsias2001.yaml: n_folds is 'one'",
-        "is 'stacked_block'; did you mean stacked_blocks?",
+        "is 'discriminative_psken'; did you mean discriminative_pskem?",
     ):
         assert any(words in line for line in found), (words, found)
     assert len(found) == len(set(found))

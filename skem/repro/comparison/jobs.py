@@ -69,10 +69,7 @@ def unfitted(job: Mapping[str, Any], arrays: Arrays, random_state: int) -> BaseE
             windows.size + np.sort(rng.choice(len(p), how["block_size"], replace=False, p=p))
             for _ in range(how["n_blocks"])
         ]
-        # A model that wraps PSKEM passes them on.
-        if "params" in params:
-            params["params"] = dict(params["params"])
-        params.get("params", params)["arrangement"] = [*windows, *drawn]
+        params["arrangement"] = [*windows, *drawn]
     return make(job["model"], random_state=random_state, **params)
 
 

@@ -43,13 +43,6 @@ LEAST_ROUNDING = 1e-8
 """Difference between platforms that a continuous quantity may have, relative to numbers above one. All but five quantities differed by
 less between AVX2 and AVX-512; these have a measured one in the reference."""
 
-COMMON_SHIFT = 0.2
-"""A kind of quantity is shifted if the median of difference over tolerance is larger: half of the quantities then differ by twice the
-largest rounding, in one direction."""
-
-LEAST_QUANTITIES = 5
-"""Quantities of a kind, at least, for a common shift."""
-
 FLIPPED_RUNS = 0.5
 """Share of the runs of a case in which rounding may flip a decision. The reference has the largest difference of those that it flips in more."""
 
@@ -125,8 +118,7 @@ def compare_accuracies(
                         noise = SAFETY * max(rounding, LEAST_ROUNDING * np.maximum(1.0, np.abs(a)).max())
                 outcome = _outcome(quantity, a, b, noise, same_platform)
             rows.append(("accuracy", case, quantity, a.mean(), b.mean(), (b - a).mean(), noise, outcome, ""))
-    table = pd.DataFrame(rows, columns=COLUMNS)
-    return table if same_platform else pd.concat([table, _shifts(table)], ignore_index=True)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def is_seldom(differences: NDArray[np.float64]) -> bool:
@@ -150,28 +142,6 @@ def _outcome(
     if quantity in NEITHER_IS_BETTER or change == 0:
         return "differs"
     return "better" if (change < 0) == (quantity in LESS_IS_BETTER) else "worse"
-
-
-def _shifts(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of kinds of quantities that differ by little, but nearly all in one direction."""
-    known = table[table["quantity"].isin(CONTINUOUS) & (table["noise"] > 0)]
-    shifts = (known["change"] / known["noise"]).groupby(known["quantity"]).agg(["median", "size"])
-    rows = [
-        (
-            "accuracy",
-            "all cases",
-            quantity,
-            0.0,
-            0.0,
-            shift,
-            COMMON_SHIFT,
-            "differs",
-            f"{size:.0f} quantities",
-        )
-        for quantity, (shift, size) in shifts.iterrows()
-        if size >= LEAST_QUANTITIES and abs(shift) > COMMON_SHIFT
-    ]
-    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def compare_times(times: pd.DataFrame) -> pd.DataFrame:

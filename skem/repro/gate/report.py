@@ -15,7 +15,7 @@ UPDATE = "snakemake regress_update --cores all, and commit results/reference/reg
 
 
 def summary(table: pd.DataFrame, allowed: tuple[str, ...] = ()) -> str:
-    """Count the outcomes, list the differences, changes of times in percent, and name the next step.
+    """Count the outcomes, list the differences (changes of times as fractions), and name the next step.
 
     Outcomes in ``allowed`` do not fail.
     """
@@ -23,13 +23,7 @@ def summary(table: pd.DataFrame, allowed: tuple[str, ...] = ()) -> str:
     text = [", ".join(f"{kind}: {count} {outcome}" for (kind, outcome), count in counts.items())]
     different = table[table["outcome"] != "same"]
     if len(different):
-        is_time, shown = different["kind"] == "time", different.drop(columns="kind").astype(object)
-        for column, percent, value in (("change", "{:+.1%}", "{:+.3g}"), ("noise", "{:.1%}", "{:.3g}")):
-            own = different[column]
-            shown[column] = own.map(percent.format).where(is_time, own.map(value.format))
-        for column in ("reference", "measured"):
-            shown[column] = different[column].map("{:.6g}".format)
-        text.append(shown.to_markdown(index=False, disable_numparse=True))
+        text.append(different.to_markdown(index=False, floatfmt=".4g"))
     if comparison.failed(table, allowed):
         text.append(f"A quantity differs, is slower, or was not compared. If this is intended: {UPDATE}")
         if "not decided" in set(table["outcome"]) - set(allowed):

@@ -23,42 +23,17 @@ SHARINGS = (0.0, 0.25, 0.5, 0.75, 1.0)
 class PRBFEnsemble(ClassifierMixin, BaseEstimator):
     """Average over lambda of class densities: p(x|C_k) = 1/n sum_i p(x|C_k, lambda_i) (section III-B, eq. 38).
 
-    Parameters
-    ----------
-    estimator : PRBFClassifier
-        Model that is fitted once for each of ``sharings``, always from the same initialisation.
-    sharings : sequence of float
-    random_state : int, RandomState instance or None
+    ``estimators`` are fitted to the same samples.
     """
 
-    def __init__(
-        self, estimator: PRBFClassifier, *, sharings: Sequence[float] = SHARINGS, random_state: Any = None
-    ) -> None:
-        self.estimator = estimator
-        self.sharings = sharings
-        self.random_state = random_state
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> PRBFEnsemble:
-        seed = one_seed(self.random_state, self.estimator.random_state)
-        models = [
-            clone(self.estimator).set_params(sharing=sharing, random_state=seed) for sharing in self.sharings
-        ]
-        self.estimators_ = [model.fit(X, y) for model in models]
-        self.classes_ = self.estimators_[0].classes_
-        return self
-
-    @classmethod
-    def of(cls, estimators: Sequence[PRBFClassifier]) -> PRBFEnsemble:
-        """Make an ensemble of models that are already fitted to the same samples."""
-        sharings: list[Any] = [model.sharing for model in estimators]
-        ensemble = cls(estimators[0], sharings=sharings)
-        ensemble.estimators_, ensemble.classes_ = list(estimators), estimators[0].classes_
-        return ensemble
+    def __init__(self, estimators: Sequence[PRBFClassifier]) -> None:
+        self.estimators = estimators
+        self.classes_ = estimators[0].classes_
 
     def _joint(self, X: ArrayLike) -> NDArray[np.float64]:
-        densities = [model.class_log_density(X) for model in self.estimators_]
+        densities = [model.class_log_density(X) for model in self.estimators]
         average = logsumexp(densities, axis=0) - np.log(len(densities))
-        return average + self.estimators_[0]._log_prior()
+        return average + self.estimators[0]._log_prior()
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         return np.exp(log_softmax(self._joint(X), axis=1))

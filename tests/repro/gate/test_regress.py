@@ -1,17 +1,14 @@
 """Outcomes of the regression test on synthetic measurements, and a planted slowdown."""
 
 import subprocess
-from dataclasses import replace
 
 import gate_mutations
 import numpy as np
 import pandas as pd
 import pytest
 from checkouts import ROOT, needs_git
-from sklearn.datasets import load_iris
 
-import skem
-from skem.repro.gate import comparison, invariants, report, revisions, timing, worker
+from skem.repro.gate import comparison, report, revisions, timing, worker
 from skem.repro.gate.comparison import compare_accuracies, compare_times, failed
 
 RNG = np.random.default_rng(0)
@@ -56,16 +53,6 @@ def test_rounding_flips_a_decision_in_some_runs_on_another_platform_only():
     measured = {"case": {"iterations": 1.0}}
     assert outcome("iterations", [13.0] * 10, same_platform=False, roundings=measured) == "flipped"
     assert outcome("iterations", [15.0] * 10, same_platform=False, roundings=measured) == "worse"
-
-
-def test_a_common_shift_below_every_tolerance_is_noticed():
-    """Each of 60 log-losses is larger by 40% of its tolerance."""
-    reference = {f"{i}": {"log_loss": [0.3] * 5} for i in range(60)}
-    for shift, signs, expected in ((4e-8, np.ones(60), True), (4e-8, np.resize([1, -1], 60), False)):
-        measured = {
-            case: {"log_loss": [0.3 + sign * shift] * 5} for case, sign in zip(reference, signs, strict=True)
-        }
-        assert failed(compare_accuracies(reference, measured, False)) == expected
 
 
 def test_direction_of_a_quantity():
@@ -175,26 +162,3 @@ def test_planted_faults_apply_to_the_code():
     """tests/gate_mutations.py takes half an hour, before a release; code that moved is noticed earlier."""
     for _, path, old, _ in [*gate_mutations.MUTATIONS, gate_mutations.REPEATED]:
         assert (ROOT / "skem" / path).read_text(encoding="utf-8").count(old) == 1, (path, old)
-
-
-class Fitted(skem.SKEMClassifier):
-    """A classifier whose weights are changed after the fit."""
-
-    def fit(self, X, y):
-        super().fit(X, y)
-        weights = np.where(np.arange(self.n_components_) % 2, 1.01, 1.0)[:, None] * self.weights_
-        self._fitted = self._fitted.with_mixtures([replace(self._fitted.mixtures[0], weights=weights)])
-        return self
-
-
-def test_invariants_of_a_fit():
-    X, y = load_iris(return_X_y=True)
-    invariants.raise_if_violated(skem.SKEMClassifier(max_iter=2, random_state=0).fit(X, y), X)
-    invariants.raise_if_violated(skem.GaussianMixture(2, max_iter=2, tol=0, random_state=0).fit(X), X)
-    with pytest.raises(ValueError, match=r"the weights of a class sum to 1\.00"):
-        invariants.raise_if_violated(Fitted(max_iter=2, random_state=0).fit(X, y), X)
-    history = pd.DataFrame({"iteration": [0, 1, 2], "objective": [-2.0, -1.0, -1.5]})
-    history = history.assign(dataset="a", method="b", setting="c", rows="all", run=0, fold=0, dtype="float64")
-    invariants.raise_if_objective_falls(history[:2])
-    with pytest.raises(ValueError, match=r"a/b/c/all/0/0: the objective falls by 0\.5"):
-        invariants.raise_if_objective_falls(history)

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import is_classifier
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_classification
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
@@ -14,7 +14,6 @@ from skem.repro.training.baselines import fit_selected, forests, predict_and_sco
 from skem.repro.training.classifiers import entries, find, log_proba, make
 from skem.repro.training.gaussian_mixtures import GaussianMixtureClassifier
 from skem.repro.training.grid_search import GridSearch
-from skem.repro.training.stacked_blocks import StackedBlocks
 from skem.repro.training.svm import KernelSVC
 from skem.repro.training.svm_search import SVMSearch
 
@@ -123,13 +122,3 @@ def test_the_common_search_keeps_the_best_candidate_and_fits_all_samples():
     found = GridSearch(**params, random_state=0).fit(X, y)
     assert found.best_params_ == {"min_samples_leaf": 40}  # with 400 a leaf has all samples
     assert found.fitted_.tree_.n_node_samples[0] == len(y)
-
-
-def test_stacked_blocks_weigh_a_block_of_noise_less():
-    X, y = make_classification(400, 4, n_informative=4, n_redundant=0, class_sep=2.0, random_state=0)
-    X = np.hstack([X, np.random.default_rng(0).normal(size=X.shape)])
-    params = {"n_blocks": 2, "n_components": 4, "max_iter": 5}
-    model = StackedBlocks(params=params, random_state=0).fit(X, y)
-    signal, noise = np.abs(model.weights_[-1].coef_).reshape(-1, 2, 2).sum(axis=(0, 2))
-    assert signal > 2 * noise
-    assert model.score(X, y) > 0.9

@@ -64,13 +64,10 @@ def test_a_lambda_per_pair_has_no_lower_score():
 
 
 def test_average_of_densities():
-    """Eq. 38, with the same initialisation for each lambda."""
+    """Eq. 38."""
     X, y = load_wine(return_X_y=True)
-    sharings = (0.0, 0.3, 1.0)
-    ensemble = PRBFEnsemble(PRBFClassifier(6), sharings=sharings, random_state=3).fit(X, y)
-    single = [model.class_log_density(X) for model in ensemble.estimators_]
-    joint = logsumexp(single, axis=0) - np.log(3) + np.log(ensemble.estimators_[0].priors_)
-    assert_allclose(ensemble.predict_proba(X), softmax(joint, axis=1))
+    models = [PRBFClassifier(6, sharing=sharing, random_state=3).fit(X, y) for sharing in (0.0, 0.3, 1.0)]
+    ensemble = PRBFEnsemble(models)
+    joint = logsumexp([model.class_log_density(X) for model in models], axis=0) - np.log(3)
+    assert_allclose(ensemble.predict_proba(X), softmax(joint + np.log(models[0].priors_), axis=1))
     assert ensemble.score(X, y) > 0.95
-    of = PRBFEnsemble.of(ensemble.estimators_)
-    assert_array_equal(of.predict_proba(X), ensemble.predict_proba(X))

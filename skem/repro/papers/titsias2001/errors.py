@@ -103,7 +103,7 @@ def fit_errors(
         }
         found["shared"] = shared_proportion([member.weights_])
         rows.append(keys | {"method": name_of(sharing)} | found)
-    average = {"error": _error(trial, PRBFEnsemble.of(members))}
+    average = {"error": _error(trial, PRBFEnsemble(members))}
     average["seconds"] = sum(row["seconds"] for row in rows[1:])
     return [*rows, keys | {"method": "averaging"} | average]
 

@@ -26,10 +26,6 @@ ENTRIES = {
         "DiscriminativePSKEMClassifierCV",
         comparison={},
     ),
-    "stacked_blocks": Classifier("skem.repro.training.stacked_blocks:StackedBlocks"),
-    "auto": Classifier(
-        "skem.repro.training.pskem_search:PSKEMClassifierCV", "PSKEMClassifierCV", comparison={}
-    ),
     "svm_rbf_search": _search(
         "RBF SVM, C and width chosen",
         *(SVM, True),
