@@ -140,6 +140,8 @@ class PartsInMemory(Parts):
         The class of each sample, 0 to L - 1; None if all have one class.
     weights : ndarray of shape (N,)
     shift, scale : ndarray of shape (M,)
+    n_classes : int, optional
+        L; by default the last class has a sample.
     """
 
     def __init__(
@@ -149,10 +151,11 @@ class PartsInMemory(Parts):
         weights: np.ndarray,
         shift: np.ndarray,
         scale: np.ndarray,
+        n_classes: int | None = None,
     ) -> None:
         self._data = X, codes, weights, shift, scale
         self.n_samples, self.dtype, self.scale = len(X), X.dtype, scale
-        self.n_classes = 1 if codes is None else int(codes.max()) + 1
+        self.n_classes = n_classes or (1 if codes is None else int(codes.max()) + 1)
         self._scratch = Scratch(), Scratch()
         sort = partial(
             sort_by_class,
@@ -171,7 +174,9 @@ class PartsInMemory(Parts):
 
     @cached_property
     def whole(self) -> Rows:
-        return self.parts[0] if len(self.parts) == 1 else sort_by_class(*self._data)
+        if len(self.parts) == 1:
+            return self.parts[0]
+        return sort_by_class(*self._data, n_classes=self.n_classes)
 
     @property
     def all_rows(self) -> Rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +29,7 @@ from skem.estimators._array_api import (
     refuse_foreign,
     to_numpy,
 )
+from skem.estimators._batches import BATCHES, BatchesMixin, take_batches
 from skem.estimators._callbacks import Unobserved, fitting, with_callbacks
 from skem.estimators._checking import (
     LARGEST_VARIANCE,
@@ -58,7 +60,7 @@ def _expect_columns(block: int, columns: Any, n_features: int) -> None:
     expect(f"block_indices_.{block}", columns, (None,), "integer", least=0, most=n_features - 1)
 
 
-class SharedKernelClassifier(ClassifierMixin, MixtureEstimator):
+class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
     """Classifier with one shared-kernel mixture per feature block."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -228,14 +230,29 @@ class SharedKernelClassifier(ClassifierMixin, MixtureEstimator):
             samples = training_samples(self, X, y, sample_weight, labelled=True)
         previous = self._fitted if self._is_continued() else None
         if previous is not None:
-            self._check_unchanged(previous, samples)
-        self.classes_ = samples.classes
-        if len(self.classes_) < 2:
+            self._check_unchanged("warm_start", "set it back, or set warm_start=False", samples)
+        if len(samples.classes) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two classes, and the samples with a weight are of one class only: "
-                f"{self.classes_.tolist()[0]!r}"
+                f"{samples.classes.tolist()[0]!r}"
             )
-        self.priors_ = self._resolve_priors(samples.class_weights() / samples.total_weight())
+        if self.early_stopping and not isinstance(samples, TrainingSamples):
+            raise ValueError(
+                f"early_stopping=True holds out samples of arrays in memory only, and X is a {type(X).__name__}: set "
+                "early_stopping=False, and tol to stop by the training samples"
+            )
+        self._set_classes(samples.classes, samples.class_weights(), samples.total_weight())
+        return self._with_components(samples, previous, random_states)
+
+    def _set_classes(self, classes: np.ndarray, count: np.ndarray, total: float) -> None:
+        """Set the classes, their weighted numbers of samples (L,), which sum to ``total``, and their prior."""
+        self.classes_, self.class_count_ = classes, count
+        self.priors_ = self._resolve_priors(count / total)
+
+    def _with_components(
+        self, samples: Any, previous: FittedMixture | None, random_states: list[np.random.RandomState]
+    ) -> Training:
+        """Choose feature blocks, units and components; ``previous`` is the last fit if a warm start continues it."""
         if previous is None:
             options = self.n_blocks, self.arrangement, random_states[0], self._option("block_size")
             columns: Sequence[np.ndarray] = partition.blocks(samples.n_features, *options)
@@ -245,15 +262,9 @@ class SharedKernelClassifier(ClassifierMixin, MixtureEstimator):
         if isinstance(samples, TrainingSamples):
             if self._holds_out(samples.codes):
                 samples, held_out = samples.split(self._option("validation_fraction"), random_states[0])
-        elif self.early_stopping:
-            raise ValueError(
-                f"early_stopping=True holds out samples of arrays in memory only, and X is a {type(X).__name__}: set "
-                "early_stopping=False, and tol to stop by the training samples"
-            )
-        if isinstance(samples, TrainingSamples):
             samples = samples.known_in_each_class()
-        training = Training.of(
-            self, samples, columns, held_out, continued=previous is not None, random_states=random_states
+        training = self._training(
+            samples, columns, held_out=held_out, continued=previous is not None, random_states=random_states
         )
         K, groups, log_sharing, given = allocate(self, training.parts, columns, previous)
         for name in ("groups_", "validation_scores_", "best_validation_score_"):
@@ -291,22 +302,21 @@ class SharedKernelClassifier(ClassifierMixin, MixtureEstimator):
         classes = self.classes_ if classes is None else classes
         return str(numbers_per_class(self, classes) or self.n_components or self.n_components_)
 
-    def _check_unchanged(self, previous: FittedMixture, samples: Any) -> None:
-        """Raise ValueError if a warm start cannot continue the last fit."""
-        wanted = {
-            "classes": (samples.classes.tolist(), self.classes_.tolist()),
-            "the number of features": (samples.n_features, len(previous.units.shift)),
-            **{name: (now, self._fitted_with[name]) for name, now in self._structure().items()},
+    def _check_unchanged(self, cause: str, fix: str, samples: Any = None) -> None:
+        """Raise ValueError if the last fit cannot be continued with all ``samples``, or on a batch if there are none."""
+        changes: dict[str, tuple[Any, Any]] = {
+            name: (now, self._fitted_with[name]) for name, now in self._structure().items()
         }
-        if self.n_components is not None:
+        if samples is not None:
+            changes["classes"] = samples.classes.tolist(), self.classes_.tolist()
+            changes["the number of features"] = samples.n_features, len(self._fitted.units.shift)
+        if isinstance(self.n_components, Integral) or (samples is not None and self.n_components is not None):
             before = self._fitted_with.get("n_components", str(self.n_components_))
-            wanted["n_components"] = self._requested_components(samples.classes), before
-        for name, (now, last) in wanted.items():
+            classes = self.classes_ if samples is None else samples.classes
+            changes["n_components"] = self._requested_components(classes), before
+        for name, (now, last) in changes.items():
             if now != last:
-                raise ValueError(
-                    f"warm_start: {name} changed from {last} to {now} since the last fit: set it back, or set "
-                    "warm_start=False"
-                )
+                raise ValueError(f"{cause}: {name} changed from {last} to {now} since the last fit: {fix}")
 
     def _resolve_priors(self, shares: np.ndarray) -> np.ndarray:
         """p(c), (L,), for the shares of the classes in the weighted samples."""
@@ -580,17 +590,19 @@ class SharedKernelClassifier(ClassifierMixin, MixtureEstimator):
     # Files
 
     def _state(self) -> dict[str, Any]:
-        names = "classes_", "priors_", "n_components_", "groups_", "n_blocks_"
+        names = "classes_", "class_count_", "priors_", "n_components_", "groups_", "n_blocks_"
         histories = "n_iter_", "log_likelihood_", "objective_", "best_iter_", "converged_", "dtype_used_"
         return (
             attributes_of(self, *names)
             | {"block_indices_": list(self._fitted.columns), "blocks_": list(self._fitted.mixtures)}
             | self._fitted.units_state()
             | attributes_of(self, "_fitted_with", *histories, "validation_scores_", "best_validation_score_")
+            | attributes_of(self, *BATCHES)
         )
 
     def _set_state(self, state: dict[str, Any]) -> None:
         m, self.classes_ = take_features(state, self), take_classes(state)
+        self.class_count_ = take(state, "class_count_", (len(self.classes_),), least=0)
         self.priors_ = take(state, "priors_", (len(self.classes_),))
         self._prior()
         K = self.n_components_ = take(state, "n_components_", kind="integer", least=1)
@@ -616,6 +628,7 @@ class SharedKernelClassifier(ClassifierMixin, MixtureEstimator):
         self.objective_ = take(state, "objective_", (n_iter,), least=-np.inf, most=np.inf)
         self._take_converged(state)
         self.dtype_used_ = take(state, "dtype_used_", kind="word", words=("float32", "float64"))
+        take_batches(self, state)
         if "validation_scores_" in state:
             self.validation_scores_ = take_list(state, "validation_scores_")
             for i, score in enumerate(self.validation_scores_):

@@ -104,7 +104,8 @@ class TrainingSamples:
 
     def parts(self, shift: np.ndarray, scale: np.ndarray) -> PartsInMemory:
         """The samples as the engine reads them, on the host or on the device."""
-        data = self.X, self.codes if len(self.classes) else None, self.weights, shift, scale
+        L = len(self.classes)
+        data = self.X, self.codes if L else None, self.weights, shift, scale, L or None
         if self.device is not None:
             from skem.engine.device import DeviceParts
 

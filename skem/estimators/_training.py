@@ -236,6 +236,16 @@ class MixtureEstimator(ConvergenceMixin, SavedMixin, CallbackSupportMixin, BaseE
     def _max_iterations(self) -> int:
         return self._n_init() * self.max_iter
 
+    def _training(
+        self, samples: TrainingSamples | OutOfCoreSamples, columns: Sequence[np.ndarray], **others: Any
+    ) -> Training:
+        """The fit of new samples, as by `Training.of`."""
+        training = Training.of(self, samples, columns, **others)
+        self.__dict__.pop("_least_ridge", None)
+        if training.ridge > training.units.ridge(self.reg_covar):  # raised, also in later batches
+            self._least_ridge = training.ridge
+        return training
+
     def _initial(self, training: Training, random_state: np.random.RandomState) -> list[Mixture]:
         """An initialisation, a mixture per block in the engine's units."""
         raise NotImplementedError
@@ -247,6 +257,7 @@ class MixtureEstimator(ConvergenceMixin, SavedMixin, CallbackSupportMixin, BaseE
         self.objective_ = np.array(iteration.objective)
         self.n_iter_ = len(iteration.objective)
         self._converged, self.dtype_used_ = iteration.converged, iteration.dtype
+        self.__dict__.pop("_in_batches", None)
 
     def _train(
         self, training: Training, progress: Progress | Unobserved, *, eager: bool = False

@@ -129,7 +129,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
 
     Attributes
     ----------
-    classes_, priors_, n_components_, groups_, n_blocks_, block_indices_
+    classes_, class_count_, priors_, n_components_, groups_, n_blocks_, block_indices_
         As for ``PSKEMClassifier``.
     best_params_ : dict
         Parameters that "auto" chose, which have the same fit to the last bit. Set if it chose the whole model.
@@ -212,6 +212,8 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
     }
 
     _OPTIONS: ClassVar[dict[str, Any]] = DISCRIMINATIVE
+
+    _no_batches = "discriminative training needs all samples at once"
 
     def __init__(
         self,

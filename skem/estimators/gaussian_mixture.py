@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from sklearn.base import DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from skem.engine import em, stepwise
+from skem.engine import em
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.given_start import checked_mixture
 from skem.engine.kmeans import assign
@@ -31,6 +31,7 @@ from skem.estimators._array_api import (
     refuse_foreign,
     to_numpy,
 )
+from skem.estimators._batches import BATCHES, advance, take_batches, training_on
 from skem.estimators._callbacks import all_or_nothing, fitting, with_callbacks
 from skem.estimators._checking import (
     LARGEST_VARIANCE,
@@ -52,12 +53,6 @@ from skem.estimators._sklearn import StrOptions
 from skem.estimators._state import attributes_of, take, take_features
 from skem.estimators._training import Iteration, MixtureEstimator, Training
 from skem.estimators._units import common_scale
-
-if TYPE_CHECKING:
-    from skem.estimators._out_of_core import OutOfCoreSamples
-
-LEARNING_DECAY = 0.7
-"""Exponent of the decay of shares in ``partial_fit``: below one, early batches are forgotten (Cappe and Moulines 2009)."""
 
 
 class GaussianMixture(DensityMixin, MixtureEstimator):
@@ -284,7 +279,6 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
                 state = em.State(start, np.nan, np.nan, FLOAT64, np.nan)
                 self._store(training, Iteration([state], [], [], None, True))
             self.n_samples_seen_ = training.parts.n_samples
-            self.__dict__.pop("_in_batches", None)
             move_to_device_of(self, X)
         return self
 
@@ -304,18 +298,12 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
             labels = given_labels(self, X if in_memory else None, sample_weight)
         return self._training(
             samples,
+            [np.arange(samples.n_features)],
             continued=previous is not None,
             given=None if previous is None else previous.mixtures,
             labels=labels,
             random_states=[check_random_state(self.random_state)] * self._n_init(),
         )
-
-    def _training(self, samples: TrainingSamples | OutOfCoreSamples, **others: Any) -> Training:
-        training = Training.of(self, samples, [np.arange(samples.n_features)], **others)
-        self.__dict__.pop("_least_ridge", None)
-        if training.ridge > training.units.ridge(self.reg_covar):  # raised, also in later batches
-            self._least_ridge = training.ridge
-        return training
 
     def _initial(self, training: Training, random_state: np.random.RandomState) -> list[Mixture]:
         if training.given is not None:
@@ -374,38 +362,17 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
                         f"n_components={self.n_components} exceeds the n_samples={n} samples with a weight of the first batch: "
                         "give it as many samples as there are components"
                     )
-                training = self._training(samples, labels=given_labels(self, checked, sample_weight))
-                start = initial_mixture(self, training, check_random_state(self.random_state))
+                columns = [np.arange(samples.n_features)]
+                labels = given_labels(self, checked, sample_weight)
+                training = self._training(samples, columns, labels=labels)
+                start = self._initial(training, check_random_state(self.random_state))
             else:
                 self._check_unchanged("partial_fit", samples.n_features, "set it back, or begin with a clone")
-                fitted, seen = (
-                    self._fitted,
-                    getattr(self, "n_samples_seen_", n),
-                )  # given parameters count as one batch
-                units = fitted.units
-                ridge = max(units.ridge(self.reg_covar), vars(self).get("_least_ridge", 0.0))
-                training = Training(
-                    self,
-                    samples.winsorised(units.limits).parts(units.shift, units.scale),
-                    fitted.columns,
-                    units,
-                    fitted.covariance_type,
-                    ridge,
-                    self.variance_floor * units.mean_variance,
-                )
-                start = training.to_engine(fitted.mixtures)[0]
-            with Workers(self.n_jobs) as workers:
-                problem, share = training.problem(0, start, workers), (1 + seen / n) ** -LEARNING_DECAY
-                mixture, log_likelihood, objective = stepwise.step(problem, share)
-            if "_in_batches" not in vars(self):
-                self._in_batches, self.log_likelihood_, self.objective_ = True, np.empty(0), np.empty(0)
-            log_volume = training.units.log_volume(training.columns[0])
-            self._fitted = training.fitted([mixture])
-            self.log_likelihood_ = np.append(self.log_likelihood_, log_likelihood - log_volume)
-            self.objective_ = np.append(self.objective_, objective - log_volume)
-            self.lower_bound_ = float(self.objective_[-1])
-            self.n_iter_, self._converged = len(self.objective_), None
-            self.dtype_used_, self.n_samples_seen_ = checked.dtype.name, seen + n
+                seen = getattr(self, "n_samples_seen_", n)  # given parameters count as one batch
+                training = training_on(self, samples)
+                start = training.to_engine(self._fitted.mixtures)
+            advance(self, training, start, seen, np.ones(1))
+            self.n_samples_seen_ = seen + n
         return self
 
     def fit_predict(
@@ -770,11 +737,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
     def _state(self) -> dict[str, Any]:
         names = "n_iter_", "log_likelihood_", "objective_", "lower_bound_", "converged_", "dtype_used_"
         state = attributes_of(self, "weights_", "means_", "covariances_")
-        return (
-            state
-            | self._fitted.units_state()
-            | attributes_of(self, *names, "n_samples_seen_", "_in_batches", "_least_ridge")
-        )
+        return state | self._fitted.units_state() | attributes_of(self, *names, "n_samples_seen_", *BATCHES)
 
     def _set_state(self, state: dict[str, Any]) -> None:
         m = take_features(state, self)
@@ -791,10 +754,9 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
             "lower_bound_": {"least": -np.inf, "most": np.inf},
             "dtype_used_": {"kind": "word", "words": ("float32", "float64")},
             "n_samples_seen_": {"kind": "integer", "least": 0},
-            "_in_batches": {"kind": "boolean"},
-            "_least_ridge": {"least": 0},
         }
         self._take_converged(state)
+        take_batches(self, state)
         # A mixture has only some of these after partial_fit, and none of them after from_parameters.
         for name, check in checks.items():
             if name in state:

@@ -31,7 +31,7 @@ class MDAClassifier(SharedKernelClassifier):
 
     Attributes
     ----------
-    classes_, priors_, n_components_, groups_
+    classes_, class_count_, priors_, n_components_, groups_
         As for ``PSKEMClassifier``.
     weights_, means_, covariances_ : ndarray
         Parameters of a model with one feature block: (K, L), (K, m) and (m, m).

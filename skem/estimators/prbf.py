@@ -58,7 +58,7 @@ class PRBFClassifier(SharedKernelClassifier):
 
     Attributes
     ----------
-    classes_, priors_, n_components_
+    classes_, class_count_, priors_, n_components_
         As for ``PSKEMClassifier``.
     groups_ : list of ndarray
         As for ``PSKEMClassifier``. The paper calls these groups T_k.
@@ -103,6 +103,8 @@ class PRBFClassifier(SharedKernelClassifier):
         "init_params": [StrOptions(set(INITIALISATIONS) - {"uniform"}), list, tuple, dict],
         "sharing": [Real, "array-like"],
     }
+
+    _no_batches = "sharing needs all samples at once"
 
     def __init__(
         self,

@@ -102,6 +102,8 @@ class PSKEMClassifier(SharedKernelClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels. A class needs one sample of positive weight; other classes are left out.
+    class_count_ : ndarray of shape (n_classes,)
+        Number of training samples of each class, weighted, of ``fit`` and of ``partial_fit`` since. Weights have a mean of one.
     priors_ : ndarray of shape (n_classes,)
         Class prior p(c).
     n_components_ : int
