@@ -12,16 +12,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from skem.estimators._callbacks import all_or_nothing
 from skem.estimators._checking import check_features, check_weights, numbers
-from skem.estimators._sklearn import HasMethods
+from skem.estimators._sklearn import HasMethods, StrOptions
 from skem.estimators._state import expect
 from skem.estimators._units import weighted_percentile
 from skem.estimators.gaussian_mixture import GaussianMixture
+
+FENCE = 1.5
+"""Interquartile ranges from a quartile to Tukey's fence."""
 
 
 class DensityOutlierDetector(OutlierMixin, BaseEstimator):
     """Outlier detection by a threshold on log p(x), the density of a mixture or classifier.
 
-    ``fit`` trains the estimator, and sets the threshold to the quantile ``contamination`` of log p(x) over the training samples.
+    ``fit`` trains the estimator, and sets the threshold to the quantile ``contamination`` of log p(x) over the training samples, or
+    to Tukey's fence.
 
     Parameters
     ----------
@@ -29,8 +33,11 @@ class DensityOutlierDetector(OutlierMixin, BaseEstimator):
         Model with ``score_samples``: ``GaussianMixture``, ``GaussianMixturePath`` or a classifier with a density. None is
         ``GaussianMixture()``. Wrap a fitted model in ``sklearn.frozen.FrozenEstimator`` to set the threshold alone, on
         held-out samples for example.
-    contamination : float, default=0.1
-        Share of outliers among the training samples, in (0, 0.5]; it sets the threshold. Raise it to find more outliers.
+    contamination : float or "auto", default=0.1
+        Share of outliers among the training samples, in (0, 0.5]; it sets the threshold. Raise it to find more outliers. "auto"
+        assumes no share: the threshold is Tukey's lower fence on the training samples, Q1 - 1.5 (Q3 - Q1) of the quartiles of
+        log p(x). Up to a quarter of the samples may be outliers. Of a normal distribution 8% are below it with one feature, 5%
+        with two, 3% with five and 1% with twenty.
 
     Attributes
     ----------
@@ -49,6 +56,10 @@ class DensityOutlierDetector(OutlierMixin, BaseEstimator):
     Samples with missing values are refused. Their densities are those of fewer features, in other units, and cannot be compared
     with one threshold.
 
+    References
+    ----------
+    J. W. Tukey, "Exploratory data analysis", Addison-Wesley, 1977.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -61,10 +72,10 @@ class DensityOutlierDetector(OutlierMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "score_samples"]), None],
-        "contamination": [numbers(0, 0.5, closed="right")],
+        "contamination": [numbers(0, 0.5, closed="right"), StrOptions({"auto"})],
     }
 
-    def __init__(self, estimator: Any = None, *, contamination: float = 0.1) -> None:
+    def __init__(self, estimator: Any = None, *, contamination: float | str = 0.1) -> None:
         self.estimator = estimator
         self.contamination = contamination
 
@@ -87,7 +98,7 @@ class DensityOutlierDetector(OutlierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            A contamination outside (0, 0.5], or missing values, beside the errors of the estimator.
+            A contamination that is neither in (0, 0.5] nor "auto", or missing values, beside the errors of the estimator.
         """
         self._validate_params()
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -97,7 +108,11 @@ class DensityOutlierDetector(OutlierMixin, BaseEstimator):
             self.estimator_.fit(X, y, **weights)
             scores = np.asarray(self.estimator_.score_samples(X))
             used = check_weights(sample_weight, checked)
-            self.offset_ = float(weighted_percentile(scores[:, None], used, 100 * self.contamination)[0])
+            if isinstance(self.contamination, str):
+                lower, upper = (weighted_percentile(scores[:, None], used, p)[0] for p in (25, 75))
+                self.offset_ = float(lower - FENCE * (upper - lower))
+            else:
+                self.offset_ = float(weighted_percentile(scores[:, None], used, 100 * self.contamination)[0])
         return self
 
     def fit_predict(

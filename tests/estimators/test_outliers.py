@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import norm
+from scipy.stats import chi2, norm
 from sklearn.datasets import load_iris
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
@@ -33,6 +33,37 @@ def test_the_share_of_outliers_in_training(contamination):
     assert_array_equal(labels, np.where(detector.decision_function(X) < 0, -1, 1))
     assert_allclose(detector.decision_function(X), detector.score_samples(X) - detector.offset_)
     assert_array_equal(detector.score_samples(X), detector.estimator_.score_samples(X))
+
+
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_share_below_the_fence_of_a_normal_distribution(m):
+    """-2 log p(x) is, up to a constant, chi-squared with m degrees of freedom."""
+    rows = np.random.default_rng(0).normal(3.0, 2.0, size=(40_000, m))
+    lower, upper = chi2.ppf([0.25, 0.75], m)
+    labels = DensityOutlierDetector(contamination="auto").fit(rows[::2]).predict(rows[1::2])
+    # More than three standard errors, of the quartiles and of the share.
+    assert np.mean(labels == -1) == pytest.approx(chi2.sf(upper + 1.5 * (upper - lower), m), abs=0.01)
+
+
+def test_outliers_in_training_do_not_move_the_fence():
+    """Three components, so one of them can describe the outliers."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(1000, 5))
+    rows[:150] = rng.uniform(-8, 8, size=(150, 5))
+    detector = DensityOutlierDetector(GaussianMixture(3, random_state=0), contamination="auto").fit(rows)
+    assert np.mean(detector.predict(rows[:150]) == -1) > 0.9
+    assert np.mean(detector.predict(rng.normal(size=(10_000, 5))) == -1) < 0.05
+
+
+def test_the_fence_with_weights():
+    counts = np.random.default_rng(0).integers(0, 3, len(X))
+    model = GaussianMixture(2, random_state=0, init_params="sample", tol=0, max_iter=1)
+    model = FrozenEstimator(model.fit(X))
+    weighted = DensityOutlierDetector(model, contamination="auto").fit(X, sample_weight=counts)
+    repeated = DensityOutlierDetector(model, contamination="auto").fit(np.repeat(X, counts, axis=0))
+    assert weighted.offset_ == repeated.offset_
+    with pytest.raises(ValueError, match="contamination"):
+        DensityOutlierDetector(contamination="none").fit(X)
 
 
 def test_a_threshold_from_held_out_samples():
