@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -14,7 +14,7 @@ from sklearn.base import DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from skem.engine import em
+from skem.engine import adaptation, em
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.given_start import checked_mixture
 from skem.engine.kmeans import assign
@@ -488,6 +488,63 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         if len(known) == self.n_features_in_:
             raise ValueError(f"condition: all {len(known)} features are given: leave out at least one")
         return self._like(*self._fitted.conditional(known, given))
+
+    @computed_on_host
+    def adapt(
+        self,
+        X: ArrayLike,
+        *,
+        relevance_factor: float = 16.0,
+        update: str | Sequence[str] = "means",
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Return the mixture adapted to few samples of a group: maximum a posteriori (MAP) adaptation.
+
+        One E-step gives the expected samples n_k of each component. Its new parameters are a convex combination of those that these
+        samples have, with the share n_k / (n_k + r), and its old ones (Reynolds, Quatieri and Dunn 2000, eqs. 11 to 14).
+        Components without samples stay as they are.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples of the group, without missing values; at least one.
+        relevance_factor : float, default=16.0
+            r > 0: number of samples of a component from which its own mean outweighs the old one. Values from 8 to 20 gave the paper
+            similar results.
+        update : {"weights", "means", "covariances"} or sequence of these, default="means"
+            Parameters to adapt. Adapt the means alone if the group has few samples.
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative weights: a sample of weight two counts as two samples.
+
+        Returns
+        -------
+        GaussianMixture
+            As from ``from_parameters``, with the same parameters as this one.
+
+        Raises
+        ------
+        ValueError
+            No samples, missing or infinite values, another number of features, weights that are all zero, a relevance factor that
+            is not positive, or another name in ``update``.
+
+        References
+        ----------
+        D. A. Reynolds, T. F. Quatieri and R. B. Dunn, "Speaker verification using adapted Gaussian mixture models", Digital
+        Signal Processing 10, 19-41, 2000.
+        """
+        parts = {update} if isinstance(update, str) else {*update}
+        if not parts or not parts <= {*adaptation.PARTS}:
+            raise ValueError(f"adapt: update must be some of {', '.join(adaptation.PARTS)}, got {update!r}")
+        if not numbers(0, closed="neither").is_satisfied_by(relevance_factor) or np.isinf(relevance_factor):
+            raise ValueError(f"adapt: relevance_factor must be a positive number, got {relevance_factor!r}")
+        checked = check_features(self, X, reset=False)
+        n_samples = total_weight(len(checked), check_weights(sample_weight, checked))
+        training = training_on(self, TrainingSamples.of(checked, None, sample_weight))
+        with Workers(self.n_jobs) as workers, single_threaded():
+            problem = replace(training, ridge=0.0).problem(0, self._fitted.internal()[0], workers)
+            mixture = adaptation.adapted(problem, relevance_factor, n_samples, parts)
+        adapted = training.fitted([mixture])
+        return self._like(mixture.weights[:, 0], adapted.mixtures[0].means, adapted.component_covariances)
 
     def _indices(self, features: ArrayLike) -> np.ndarray:
         indices, m = np.asarray(features), self.n_features_in_

@@ -1,0 +1,108 @@
+"""MAP adaptation of a mixture: against the equations of the paper, identities, and what a user may get wrong."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from reference import full_covariances
+from scipy.stats import multivariate_normal
+from sklearn.datasets import load_iris
+
+from skem import GaussianMixture
+
+IRIS, SPECIES = load_iris(return_X_y=True)
+GROUP = IRIS[SPECIES == 2][:12] + 0.5
+ALL = ("weights", "means", "covariances")
+
+
+def reynolds(X, w, model, r):
+    """Eqs. 7 to 14 of Reynolds, Quatieri and Dunn (2000), with matrices for variances."""
+    pi, mu, P = model.weights_, model.means_, full_covariances(model.covariances_, *model.means_.shape)
+    p = np.stack([pi[k] * multivariate_normal(mu[k], P[k]).pdf(X) for k in range(len(pi))], axis=1)
+    p *= (w / p.sum(axis=1))[:, None]
+    n = p.sum(axis=0)
+    a = n / (n + r)
+    x1 = p.T @ X / n[:, None]
+    x2 = np.einsum("nk,ni,nj->kij", p, X, X) / n[:, None, None]
+    weights = a * n / w.sum() + (1 - a) * pi
+    means = a[:, None] * x1 + (1 - a)[:, None] * mu
+    second = a[:, None, None] * x2 + (1 - a)[:, None, None] * (P + mu[:, :, None] * mu[:, None])
+    return weights / weights.sum(), means, second - means[:, :, None] * means[:, None], n
+
+
+@pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("r", [0.5, 16.0])
+def test_adaptation_matches_the_paper(covariance_type, standardize, r):
+    model = GaussianMixture(
+        3, covariance_type=covariance_type, standardize=standardize, reg_covar=0.01, random_state=0
+    ).fit(IRIS)
+    w = np.random.default_rng(0).uniform(0.5, 2, len(GROUP))
+    adapted = model.adapt(GROUP, relevance_factor=r, update=ALL, sample_weight=w)
+    weights, means, P, n = reynolds(GROUP, w, model, r)
+    assert_allclose(adapted.weights_, weights, rtol=1e-9)
+    assert_allclose(adapted.means_, means, rtol=1e-9)
+    if covariance_type == "tied":
+        P = np.repeat([np.average(P, axis=0, weights=n + r)], 3, axis=0)
+    elif covariance_type != "full":
+        P = np.stack([np.diag(np.diag(each)) for each in P])
+    if covariance_type == "spherical":  # balls in the units of the fit
+        scale = IRIS.std(axis=0) if standardize else np.ones(4)
+        P = np.stack([np.trace(each / scale**2) / 4 * np.diag(scale**2) for each in P])
+    assert_allclose(full_covariances(adapted.covariances_, 3, 4), P, rtol=1e-7, atol=1e-10)
+    assert adapted.covariance_type == covariance_type
+
+
+def test_only_the_named_parameters_change():
+    model = GaussianMixture(3, random_state=0).fit(IRIS)
+    every = model.adapt(GROUP, update=ALL)
+    for name in ALL:
+        alone = model.adapt(GROUP, update=name)
+        for other in ALL:
+            same = model if other != name else every
+            if name == other == "covariances":  # about the old means
+                continue
+            assert_allclose(getattr(alone, f"{other}_"), getattr(same, f"{other}_"), rtol=1e-12, atol=1e-14)
+    assert_array_equal(model.adapt(GROUP).means_, model.adapt(GROUP, update=["means"]).means_)
+
+
+def test_limits_of_the_relevance_factor():
+    model = GaussianMixture(3, reg_covar=0, random_state=0).fit(IRIS)
+    stay = model.adapt(GROUP, relevance_factor=1e12, update=ALL)
+    em = GaussianMixture(3, reg_covar=0, init_params=(model.weights_, model.means_, model.covariances_))
+    step = em.set_params(max_iter=1, tol=0).fit(IRIS[::2])
+    ml = model.adapt(IRIS[::2], relevance_factor=1e-12, update=ALL)
+    for name in ALL:
+        assert_allclose(getattr(stay, f"{name}_"), getattr(model, f"{name}_"), rtol=1e-8)
+        assert_allclose(getattr(ml, f"{name}_"), getattr(step, f"{name}_"), rtol=1e-8, atol=1e-12)
+
+
+def test_few_samples_of_a_group():
+    """A background model of all species, adapted to eight flowers of one, against a fit of these eight."""
+    flowers, background = IRIS[SPECIES == 2], GaussianMixture(6, reg_covar=0.01, random_state=0).fit(IRIS)
+    few, others = flowers[:8], flowers[8:]
+    adapted = background.adapt(few, update=["weights", "means"])
+    alone = GaussianMixture(1, reg_covar=0.01, random_state=0).fit(few)
+    assert adapted.score(others) > max(background.score(others), alone.score(others))
+    twice = background.adapt(np.repeat(few, 2, axis=0)).means_
+    assert_allclose(background.adapt(few, sample_weight=np.full(8, 2)).means_, twice, rtol=1e-12)
+    assert_array_equal(background.set_params(n_jobs=2).adapt(few).means_, background.adapt(few).means_)
+
+
+def test_bad_input_is_named():
+    model = GaussianMixture(3, random_state=0).fit(IRIS)
+    for arguments, words in [
+        ((IRIS[:0],), "0 sample"),
+        ((IRIS[:, :2],), "2 features"),
+        ((np.full((2, 4), np.nan),), "8 NaN"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            model.adapt(*arguments)
+    for options, words in [
+        ({"relevance_factor": 0}, "relevance_factor must be a positive number, got 0"),
+        ({"relevance_factor": np.nan}, "relevance_factor must be a positive number, got nan"),
+        ({"update": "variances"}, "update must be some of weights, means, covariances, got 'variances'"),
+        ({"update": []}, "update must be some of"),
+        ({"sample_weight": np.zeros(150)}, "sample_weight is zero"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            model.adapt(IRIS, **options)
