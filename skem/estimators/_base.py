@@ -12,14 +12,12 @@ from numpy.typing import ArrayLike
 from scipy.special import log_softmax, logsumexp
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from skem.engine import partition
 from skem.engine.covariances import COVARIANCE_TYPES
 from skem.engine.given_start import checked_array
 from skem.engine.masked import refuse_masked
 from skem.engine.parameters import Mixture
-from skem.engine.rows import Rows
 from skem.estimators._array_api import (
     labels_of,
     like,
@@ -30,10 +28,9 @@ from skem.estimators._array_api import (
     to_numpy,
 )
 from skem.estimators._batches import BATCHES, BatchesMixin, take_batches
-from skem.estimators._callbacks import Unobserved, fitting, with_callbacks
+from skem.estimators._callbacks import Progress, fitting, with_callbacks
 from skem.estimators._checking import (
     LARGEST_VARIANCE,
-    check_features,
     check_n_samples,
     integers,
     numbers,
@@ -97,6 +94,7 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
     variance_floor = 0.0
 
     _OPTIONS: ClassVar[dict[str, Any]] = SHARED_KERNEL
+    _empty_rows = True
 
     def __init__(
         self,
@@ -219,7 +217,7 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
         refuse_device(self, X)
         self._validate_params()
         training = self._prepare(X, y, sample_weight)
-        yield from self._train(training, Unobserved(), eager=True)
+        yield from self._train(training, Progress(), eager=True)
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Training:
         """Check the samples; choose classes, priors, feature blocks, units and components."""
@@ -396,12 +394,6 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
         return on_device_of_fit(self, getattr(mixtures[0], name))
 
     # Densities and predictions
-
-    def _features(self, X: ArrayLike, keep: bool = False) -> Rows:
-        """Checked samples in the engine's units; ``keep`` if they are read many times."""
-        check_is_fitted(self)
-        checked = check_features(self, X, missing=True, empty_rows=True, reset=False)
-        return self._fitted.features(checked, keep)
 
     @per_sample
     def class_log_density(self, X: ArrayLike) -> np.ndarray:
@@ -649,9 +641,3 @@ class SharedKernelClassifier(ClassifierMixin, BatchesMixin, MixtureEstimator):
             expect(f"{name}.{r}.means", mixture.means, (K, len(block)))
             expect(f"{name}.{r}.covariances", mixture.covariances, np.shape(mixture.covariances))
         return mixtures
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.array_api_support = True
-        tags.input_tags.allow_nan = True
-        return tags

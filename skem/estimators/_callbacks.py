@@ -27,7 +27,7 @@ except ImportError:
         return method
 
 
-__all__ = ["CallbackSupportMixin", "Progress", "Unobserved", "fitting", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "Progress", "fitting", "with_callbacks"]
 
 
 @contextmanager
@@ -71,9 +71,9 @@ class Progress:
 
     def __init__(
         self,
-        estimator: Any,
-        max_tasks: int | None,
-        X: Any,
+        estimator: Any = None,
+        max_tasks: int | None = None,
+        X: Any = None,
         y: Any = None,
         sample_weight: Any = None,
         *,
@@ -118,13 +118,3 @@ class Task:
     """``stop`` is True once the task has ended and a callback ends the fit."""
 
     stop: bool = False
-
-
-class Unobserved:
-    """The progress of a fit that reports to no callback."""
-
-    observed = False
-
-    @contextmanager
-    def task(self, name: str = "iteration", number: int | None = None) -> Iterator[Task]:
-        yield Task()

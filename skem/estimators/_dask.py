@@ -19,16 +19,10 @@ from dask.base import get_scheduler
 from skem.engine.parts import PART_ROWS, add, tree
 from skem.engine.threads import interruptible
 from skem.estimators._checking import is_dask
-from skem.estimators._out_of_core import OutOfCoreSamples, SampleBlock, check_length, out_of_core_samples
+from skem.estimators._out_of_core import SampleBlock, check_length
 
 Function = Callable[..., Any]
 Values = Sequence[Any]
-
-
-def dask_samples(estimator: Any, X: Any, y: Any, sample_weight: Any) -> OutOfCoreSamples:
-    """As `out_of_core_samples`, of a Dask collection."""
-    executor, table = DaskWorkers(type(estimator).__name__), getattr(X, "_meta", None)
-    return out_of_core_samples(estimator, executor, table, dask_array(X, "X"), y, sample_weight)
 
 
 class DaskWorkers:

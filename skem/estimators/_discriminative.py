@@ -14,10 +14,11 @@ from skem.engine.rows import Rows, sort_by_class
 from skem.engine.threads import Workers, single_threaded
 from skem.engine.warn import warn
 from skem.estimators._calibration import fitted_temperature
-from skem.estimators._callbacks import Progress, Unobserved
+from skem.estimators._callbacks import Progress
 from skem.estimators._checking import has_missing
 from skem.estimators._fitted import FittedMixture
 from skem.estimators._samples import borrowed
+from skem.estimators._splitting import double_components
 from skem.estimators._training import Selection, Training
 
 STRENGTHS = (0.0, 0.03, 0.3)
@@ -46,7 +47,7 @@ def train_discriminatively(
     model: Any,
     training: Training,
     random_state: np.random.RandomState,
-    progress: Progress | Unobserved,
+    progress: Progress,
 ) -> Generator[Any, bool | None, None]:
     """Train a model after EM with each of its strengths, and leave it as the best; yield it after each iteration.
 
@@ -71,7 +72,7 @@ def train_discriminatively(
             for stage in range(n_stages):
                 with single_threaded():
                     if stage:
-                        initial = model._fitted = model._fitted.doubled()
+                        initial = model._fitted = model._fitted.enlarged(double_components)
                     states = _iterations(model, training, initial, workers, random_state)
                 for _ in range(parameters.discriminative_iter):
                     with progress.task() as task, single_threaded():

@@ -21,7 +21,6 @@ from skem.engine.rows import Rows
 from skem.engine.threads import Workers, single_threaded
 from skem.estimators._array_api import namespace_of
 from skem.estimators._checking import has_missing
-from skem.estimators._splitting import double_components, split_components
 from skem.estimators._state import POSITIVE, take
 from skem.estimators._units import Units, common_scale, refuse_extreme, winsorised
 
@@ -86,10 +85,6 @@ class FittedMixture:
         vars(self).update(state)
         self.__post_init__()
 
-    def with_mixtures(self, mixtures: Sequence[Mixture]) -> Self:
-        """The same model with other parameters."""
-        return replace(self, mixtures=tuple(mixtures))
-
     def internal(self) -> list[Mixture]:
         """The mixtures in the engine's units."""
         return [
@@ -97,17 +92,10 @@ class FittedMixture:
             for pair in zip(self.mixtures, self.columns, strict=True)
         ]
 
-    def split(self, n_components: int) -> Self:
-        """A model with more components per block, see `split_components`."""
-        larger = [
-            split_components(mixture, self.covariance_type.name, n_components) for mixture in self.internal()
-        ]
-        return self.of_engine(larger, self.columns, self.units, self.covariance_type)
-
-    def doubled(self) -> Self:
-        """A model with twice the components per block, see `double_components`."""
-        larger = [double_components(mixture, self.covariance_type.name) for mixture in self.internal()]
-        return self.of_engine(larger, self.columns, self.units, self.covariance_type)
+    def enlarged(self, enlarge: Callable[..., Mixture], *arguments: Any) -> Self:
+        """A model with more components per block, by a function such as `split_components`."""
+        mixtures = [enlarge(mixture, self.covariance_type.name, *arguments) for mixture in self.internal()]
+        return self.of_engine(mixtures, self.columns, self.units, self.covariance_type)
 
     @property
     def n_parameters(self) -> int:
@@ -311,24 +299,17 @@ def possible(log_joint: Any, axis: int) -> Any:
     return log_joint
 
 
-def checked_assignment(mixture: Mixture, covariance_type: CovarianceType) -> Mixture:
-    """``mixture`` itself, or ValueError unless it could be an initialisation.
+def checked_replacement(fitted: FittedMixture, **changes: Any) -> FittedMixture:
+    """A model with other mixtures or features of its blocks, or ValueError unless these could be an initialisation.
 
     Arrays of different shapes may still change one by one; see `Units.to_engine`.
     """
-    (K, m), weights = np.shape(mixture.means), mixture.weights
-    if np.shape(mixture.covariances) in covariance_type.shapes(K, m) and len(weights) == K:
-        checked_mixture(
-            (weights, mixture.means, mixture.covariances), (K, m, weights.shape[1]), covariance_type, "{}_"
-        )
-    return mixture
-
-
-def checked_replacement(fitted: FittedMixture, **changes: Any) -> FittedMixture:
-    """A model with other mixtures or features of its blocks, or ValueError unless these could be an initialisation."""
     changed = replace(fitted, **changes)
     for mixture in changed.mixtures:
-        checked_assignment(mixture, changed.covariance_type)
+        arrays = mixture.weights, mixture.means, mixture.covariances
+        K, m = np.shape(mixture.means)
+        if np.shape(mixture.covariances) in changed.covariance_type.shapes(K, m) and len(arrays[0]) == K:
+            checked_mixture(arrays, (K, m, arrays[0].shape[1]), changed.covariance_type, "{}_")
     return changed
 
 

@@ -19,8 +19,8 @@ from skem.engine.seeds import SEEDS
 from skem.engine.threads import Workers
 from skem.estimators._array_api import to_numpy
 from skem.estimators._checking import weighted_samples
-from skem.estimators._metrics import metric_units
 from skem.estimators._training import Training
+from skem.estimators._units import metric_units
 
 CLUSTERINGS = {"kmeans": "random_subset"} | {name: name for name in SEEDS}
 """Seeds of each initialisation by k-means."""

@@ -11,15 +11,10 @@ import numpy as np
 
 from skem.engine.parts import tree
 from skem.engine.threads import Workers
-from skem.estimators._out_of_core import OutOfCoreSamples, SampleBlock, check_length, out_of_core_samples
+from skem.estimators._out_of_core import SampleBlock, check_length
 
 Function = Callable[..., Any]
 Values = Sequence[Any]
-
-
-def file_samples(estimator: Any, X: Any, y: Any, sample_weight: Any) -> OutOfCoreSamples:
-    """As `out_of_core_samples`, of files."""
-    return out_of_core_samples(estimator, FileReaders(estimator.n_jobs), X.empty_table, X, y, sample_weight)
 
 
 class FileReaders:

@@ -14,7 +14,7 @@ from skem.engine.masked import with_nan
 from skem.engine.rows import Rows
 from skem.engine.threads import Workers
 from skem.estimators._calibration import fitted_temperature, tempered
-from skem.estimators._callbacks import Progress, Unobserved
+from skem.estimators._callbacks import Progress
 from skem.estimators._checking import check_features
 from skem.estimators._discriminative import UNGUARDED_BACKGROUND
 from skem.estimators._held_out import Data, collecting, held_out_splits, none_fitted, quiet
@@ -64,7 +64,7 @@ def choose(
     n_folds: Mapping[int, int],
     cv: Any = None,
     n_jobs: int | None = None,
-    progress: Progress | Unobserved,
+    progress: Progress,
 ) -> Choice:
     """Choose parameters by the log-loss of held-out samples.
 
@@ -145,7 +145,7 @@ class Paths:
         splits: list[tuple[Data, Data]],
         first: Any,
         workers: Workers,
-        progress: Progress | Unobserved,
+        progress: Progress,
     ) -> None:
         self.estimator, self.splits, self.workers, self.progress = estimator, splits, workers, progress
         self.classes, self.log_prior = first.classes_, first._log_prior()
@@ -262,4 +262,4 @@ class Paths:
 
 def _run(model: Any, samples: TrainingSamples) -> Iterator[Any]:
     """Iterations of a model on checked samples."""
-    return (yield from model._train(model._prepare(samples, None, None), Unobserved(), eager=True))
+    return (yield from model._train(model._prepare(samples, None, None), Progress(), eager=True))

@@ -15,7 +15,7 @@ from skem.engine.missing_em import IncompleteParts
 from skem.engine.parts import PartsInMemory, slices, tree
 from skem.engine.rows import Rows
 from skem.estimators._array_api import device_of, raise_missing_on, to_numpy
-from skem.estimators._checking import check_features, has_missing, is_dask, is_out_of_core, weighted_samples
+from skem.estimators._checking import check_features, has_missing, is_out_of_core, weighted_samples
 from skem.estimators._units import chosen_for_limits, feature_moments, robust_limits, winsorised
 
 if TYPE_CHECKING:
@@ -178,14 +178,10 @@ def training_samples(
     ``checks`` are options of ``sklearn.utils.validation.validate_data``.
     """
     y = y if labelled else None
-    if is_dask(X):
-        from skem.estimators._dask import dask_samples
-
-        return dask_samples(estimator, X, y, sample_weight)
     if is_out_of_core(X):
-        from skem.estimators._parquet import file_samples
+        from skem.estimators._out_of_core import out_of_core_samples
 
-        return file_samples(estimator, X, y, sample_weight)
+        return out_of_core_samples(estimator, X, y, sample_weight)
     device = device_of(X)
     if device is not None:
         X, y, sample_weight = to_numpy((X, y, sample_weight))

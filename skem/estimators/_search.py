@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,24 +12,24 @@ from sklearn.utils.validation import check_is_fitted
 from skem.estimators._callbacks import CallbackSupportMixin, Progress, fitting, with_callbacks
 from skem.estimators._checking import integers
 from skem.estimators._files import File
+from skem.estimators._splitting import split_components
 from skem.estimators._training import one_seed
 
 
 class Search(CallbackSupportMixin):
     """Estimator that predicts with a fitted model, ``best_estimator_``.
 
-    A subclass defines ``_default`` and ``_fit``. It has the parameters ``estimator`` and ``random_state``.
+    A subclass has ``_default``, the class of the model if ``estimator`` is None, ``_fit``, and the parameters ``estimator`` and
+    ``random_state``.
     """
+
+    _default: ClassVar[type]
 
     @property
     def _model(self) -> Any:
         """The fitted model that predicts."""
         check_is_fitted(self)
         return self.best_estimator_
-
-    def _default(self) -> Any:
-        """The model to fit if ``estimator`` is None."""
-        raise NotImplementedError
 
     def predict(self, X: ArrayLike) -> Any:
         """``predict`` of ``best_estimator_``, shape (n_samples,)."""
@@ -71,7 +71,10 @@ class Search(CallbackSupportMixin):
         self._validate_params()
         with fitting(self, self._n_tasks(), X, y, sample_weight, parallel=True) as progress:
             self._fit(X, y, sample_weight, progress)
-            self._copy_features()
+            for name in ("n_features_in_", "feature_names_in_"):
+                self.__dict__.pop(name, None)
+                if hasattr(self._model, name):
+                    setattr(self, name, getattr(self._model, name))
         return self
 
     def _n_tasks(self) -> int | None:
@@ -81,12 +84,6 @@ class Search(CallbackSupportMixin):
     def _fit(self, X: Any, y: Any, sample_weight: Any, progress: Progress) -> None:
         """Fit all models, and set ``best_estimator_`` and the results of the search."""
         raise NotImplementedError
-
-    def _copy_features(self) -> None:
-        for name in ("n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
-            if hasattr(self._model, name):
-                setattr(self, name, getattr(self._model, name))
 
     def _base(self) -> Any:
         """A clone of ``estimator`` with one seed for all fits."""
@@ -135,7 +132,7 @@ def split(model: Any, n_components: int) -> Any:
 
     They are weights, means and covariances in input units; of a classifier, one tuple of these for each feature block.
     """
-    mixtures = model._fitted.split(n_components).mixtures
+    mixtures = model._fitted.enlarged(split_components, n_components).mixtures
     starts = [(each.weights, each.means, each.covariances) for each in mixtures]
     if hasattr(model, "classes_"):
         return starts

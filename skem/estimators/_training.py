@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from skem.engine import em
 from skem.engine.covariances import COVARIANCE_TYPES, CovarianceType
@@ -23,7 +24,8 @@ from skem.engine.problem import Problem
 from skem.engine.rows import Rows
 from skem.engine.threads import Workers, single_threaded
 from skem.engine.warn import warn
-from skem.estimators._callbacks import CallbackSupportMixin, Progress, Unobserved
+from skem.estimators._callbacks import CallbackSupportMixin, Progress
+from skem.estimators._checking import check_features
 from skem.estimators._files import SavedMixin
 from skem.estimators._fitted import FittedMixture
 from skem.estimators._regularisation import effective_ridge
@@ -224,6 +226,7 @@ class MixtureEstimator(ConvergenceMixin, SavedMixin, CallbackSupportMixin, BaseE
     early_stopping = False
     verbose = False
 
+    _empty_rows = False  # True if a sample may miss all values
     _fitted: FittedMixture
 
     def _is_continued(self) -> bool:
@@ -246,6 +249,12 @@ class MixtureEstimator(ConvergenceMixin, SavedMixin, CallbackSupportMixin, BaseE
             self._least_ridge = training.ridge
         return training
 
+    def _features(self, X: Any) -> Rows:
+        """Checked samples in the engine's units."""
+        check_is_fitted(self)
+        checked = check_features(self, X, missing=True, empty_rows=self._empty_rows, reset=False)
+        return self._fitted.features(checked)
+
     def _initial(self, training: Training, random_state: np.random.RandomState) -> list[Mixture]:
         """An initialisation, a mixture per block in the engine's units."""
         raise NotImplementedError
@@ -260,7 +269,7 @@ class MixtureEstimator(ConvergenceMixin, SavedMixin, CallbackSupportMixin, BaseE
         self.__dict__.pop("_in_batches", None)
 
     def _train(
-        self, training: Training, progress: Progress | Unobserved, *, eager: bool = False
+        self, training: Training, progress: Progress, *, eager: bool = False
     ) -> Generator[Self, bool | None, bool]:
         """Train by EM; yield the estimator after each iteration, which has to be fitted then if ``eager``.
 
@@ -309,6 +318,11 @@ class MixtureEstimator(ConvergenceMixin, SavedMixin, CallbackSupportMixin, BaseE
         if not stop:
             warn_unless_converged(self, model.max_iter)
         return stop
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = tags.input_tags.allow_nan = True
+        return tags
 
 
 # Warnings

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from skem.engine.parameters import Mixture
 from skem.estimators._array_api import device_of
 from skem.estimators._calibration import tempered
-from skem.estimators._callbacks import Progress, Unobserved
+from skem.estimators._callbacks import Progress
 from skem.estimators._checking import integers, numbers, refuse_out_of_core
 from skem.estimators._discriminative import LEAST_HELD_OUT, STRENGTHS, fit_temperature, train_discriminatively
 from skem.estimators._fitted import FittedMixture, checked_replacement, require_fitted
@@ -290,7 +290,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
                 max_doublings=MAX_DOUBLINGS,
                 n_folds=N_FOLDS,
                 n_jobs=self.n_jobs,
-                progress=Unobserved(),
+                progress=Progress(),
             )
         except NoneHeldOutError:
             return {}
@@ -369,7 +369,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
         self.conditional_log_likelihood_ = np.empty(0)
 
     def _train(
-        self, training: Training, progress: Progress | Unobserved, *, eager: bool = False
+        self, training: Training, progress: Progress, *, eager: bool = False
     ) -> Generator[Any, bool | None, bool]:
         stopped = False
         if training.model._runs_em():

@@ -103,6 +103,7 @@ class DiscriminativePSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator):
     True
     """
 
+    _default = DiscriminativePSKEMClassifier
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [DiscriminativePSKEMClassifier, None],
         "covariance_type": [str, "array-like"],
@@ -167,9 +168,6 @@ class DiscriminativePSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator):
     def class_log_density(self, X: ArrayLike) -> np.ndarray:
         """log p(x|c) by ``best_estimator_``, in nats, shape (n_samples, n_classes)."""
         return self._model.class_log_density(X)
-
-    def _default(self) -> DiscriminativePSKEMClassifier:
-        return DiscriminativePSKEMClassifier()
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, progress: Progress) -> None:
         refuse_out_of_core(self, X)

@@ -44,15 +44,14 @@ from skem.estimators._checking import (
     total_weight,
 )
 from skem.estimators._files import File, read_model, reading
-from skem.estimators._fitted import FittedMixture, checked_assignment, possible, require_fitted
+from skem.estimators._fitted import FittedMixture, checked_replacement, possible, require_fitted
 from skem.estimators._methods import computed_on_host, per_sample
-from skem.estimators._metrics import METRICS
 from skem.estimators._mixture_initialisation import CLUSTERINGS, given_labels, initial_mixture
 from skem.estimators._samples import TrainingSamples, training_samples
 from skem.estimators._sklearn import StrOptions
 from skem.estimators._state import attributes_of, take, take_features
 from skem.estimators._training import Iteration, MixtureEstimator, Training
-from skem.estimators._units import common_scale
+from skem.estimators._units import METRICS, common_scale
 
 
 class GaussianMixture(DensityMixin, MixtureEstimator):
@@ -586,7 +585,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
     def _assign(self, name: str, array: np.ndarray) -> None:
         fitted = require_fitted(self, f"{name}_")
         mixture = replace(fitted.mixtures[0], **{name: array})
-        self._fitted = fitted.with_mixtures([checked_assignment(mixture, fitted.covariance_type)])
+        self._fitted = checked_replacement(fitted, mixtures=(mixture,))
 
     @property
     def precisions_(self) -> np.ndarray:
@@ -603,11 +602,6 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         return self._fitted.n_parameters
 
     # Densities and predictions
-
-    def _features(self, X: ArrayLike) -> Rows:
-        """Checked samples in the engine's units."""
-        check_is_fitted(self)
-        return self._fitted.features(check_features(self, X, missing=True, reset=False))
 
     @per_sample
     def score_samples(self, X: ArrayLike) -> np.ndarray:
@@ -818,9 +812,3 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         for name, check in checks.items():
             if name in state:
                 setattr(self, name, take(state, name, **check))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.array_api_support = True
-        return tags

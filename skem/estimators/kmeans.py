@@ -28,9 +28,9 @@ from skem.estimators._checking import (
     weighted_samples,
 )
 from skem.estimators._files import SavedMixin
-from skem.estimators._metrics import METRICS, metric_units
 from skem.estimators._sklearn import StrOptions
 from skem.estimators._state import POSITIVE, attributes_of, take, take_features
+from skem.estimators._units import METRICS, metric_units
 
 FARTHEST = 1e150
 """Largest coordinate of a centre in the units of the samples; its square is finite."""

@@ -88,6 +88,7 @@ class GaussianMixturePath(Search, DensityMixin, BaseEstimator):
     2
     """
 
+    _default = GaussianMixture
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [GaussianMixture, None],
         "n_components": [integers(1), "array-like"],
@@ -116,9 +117,6 @@ class GaussianMixturePath(Search, DensityMixin, BaseEstimator):
         self.validation_fraction = validation_fraction
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def _default(self) -> GaussianMixture:
-        return GaussianMixture()
 
     def _n_tasks(self) -> int:
         sizes, types = self._candidates()
