@@ -55,7 +55,6 @@ def _array_to_numpy(array: Any) -> Any:
 
 
 def raise_missing_on(device: Device) -> NoReturn:
-    """Raise ValueError for missing values on a device."""
     raise ValueError(
         f"X is an array of {device.name} with missing values (NaN), which are allowed in NumPy arrays only: "
         "convert X, or fill them in"
@@ -63,7 +62,6 @@ def raise_missing_on(device: Device) -> NoReturn:
 
 
 def namespace_of(array: Any) -> Any:
-    """The array namespace of an array."""
     return np if isinstance(array, np.ndarray) else get_namespace_and_device(array)[0]
 
 

@@ -96,7 +96,6 @@ def _is_by_class(model: Any) -> bool:
 
 
 def _given_means(model: Any, number: int | None, n_features: int) -> np.ndarray:
-    """The means of ``init_params``, (K, n_features) in input units."""
     init = to_numpy(model.init_params)
     if init.keys() != {"means"}:
         raise ValueError(

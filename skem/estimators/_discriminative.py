@@ -151,7 +151,6 @@ def _complete(training: Training) -> Rows:
 
 
 def _store(model: Any, training: Training, state: TrainingState) -> None:
-    """Set the fitted attributes of one iteration."""
     model.n_discriminative_iter_ += 1
     model.best_discriminative_iter_ = model.n_discriminative_iter_
     model._fitted = training.fitted(state.mixtures)

@@ -13,7 +13,7 @@ import os
 import secrets
 import time
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -41,15 +41,12 @@ STALE = 3600.0
 
 
 class SavedMixin:
-    """``save`` and ``load`` for an estimator that implements ``_state`` and ``_set_state``."""
+    """``save`` and ``load`` of an estimator.
 
-    def _state(self) -> dict[str, Any]:
-        """The fitted attributes by name."""
-        raise NotImplementedError
+    Its ``_state`` returns the fitted attributes by name, and ``_set_state`` removes them from such a state, checks and sets them.
+    """
 
-    def _set_state(self, state: dict[str, Any]) -> None:
-        """Remove the fitted attributes from ``state``, check and set them, see `_state`."""
-        raise NotImplementedError
+    _state: Callable[[], dict[str, Any]]
 
     def save(self, file: File) -> None:
         """Write the fitted model to a file, an npz archive in which nothing is pickled.

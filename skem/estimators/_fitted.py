@@ -86,7 +86,6 @@ class FittedMixture:
         self.__post_init__()
 
     def internal(self) -> list[Mixture]:
-        """The mixtures in the engine's units."""
         return [
             self.units.to_engine(*pair, self.covariance_type)
             for pair in zip(self.mixtures, self.columns, strict=True)
@@ -99,7 +98,6 @@ class FittedMixture:
 
     @property
     def n_parameters(self) -> int:
-        """Number of free parameters of means, covariances and weights."""
         total = 0
         for mixture in self.mixtures:
             (K, m), L = mixture.means.shape, mixture.weights.shape[1]

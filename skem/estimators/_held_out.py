@@ -47,7 +47,6 @@ class Data(NamedTuple):
 
     @classmethod
     def labelled(cls, X: Any, y: Any, sample_weight: ArrayLike | None) -> Data:
-        """Checked samples with labels."""
         X, y = indexable(X, y)
         weights = None if sample_weight is None else check_weights(sample_weight, X)
         refuse_missing_labels(y)

@@ -132,14 +132,12 @@ def _check(block: SampleBlock, dtype: np.dtype) -> None:
 
 
 def _measure(samples: Samples, n_classes: int) -> tuple[Moments, np.ndarray]:
-    """Return the moments of the features, and the total weight of each class."""
     X, codes, weights = samples
     spread = Moments.of(np.ascontiguousarray(X), weights)
     return spread, np.zeros(0) if codes is None else np.bincount(codes, weights, n_classes)
 
 
 def _chosen(samples: Samples, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return features and weights of some samples."""
     X, _, weights = samples
     return X[indices], weights[indices]
 
@@ -150,7 +148,6 @@ def _winsorise(samples: Samples, limits: np.ndarray) -> Samples:
 
 
 def _part(samples: Samples, shift: np.ndarray, scale: np.ndarray, n_classes: int, keep: bool) -> Rows:
-    """Sort samples by class."""
     X, codes, weights = samples
     X = np.ascontiguousarray(X)
     return sort_by_class(X, codes, weights, shift, scale, n_classes=n_classes, keep=keep)
@@ -216,7 +213,6 @@ class OutOfCoreSamples:
         return checked_moments(self._measured[0], self._first_sample, self._dtype, self.range)
 
     def limits(self) -> np.ndarray:
-        """As `robust_limits`."""
         chosen, ends = chosen_for_limits(self.n_samples), np.cumsum(self._sizes)
         within = np.split(chosen, np.searchsorted(chosen, ends[:-1]))
         indices = [part - first for part, first in zip(within, ends - self._sizes, strict=True)]
@@ -226,7 +222,6 @@ class OutOfCoreSamples:
         return robust_limits(X, weights)
 
     def winsorised(self, limits: np.ndarray | None) -> OutOfCoreSamples:
-        """The samples with their values between limits."""
         if limits is None:
             return self
         new = copy.copy(self)
@@ -240,14 +235,12 @@ class OutOfCoreSamples:
         return self._measured[0].weight
 
     def class_weights(self) -> np.ndarray:
-        """Total weight of each class, shape (L,)."""
         return self._measured[1]
 
     def range(self) -> tuple[np.ndarray, np.ndarray]:
         return self._range
 
     def parts(self, shift: np.ndarray, scale: np.ndarray) -> PartsOutOfCore:
-        """The samples as the engine reads them."""
         keep = self.n_samples * self.n_features * self._dtype.itemsize <= _rows.KEPT_BYTES
         part = partial(_part, shift=shift, scale=scale, n_classes=len(self.classes), keep=keep)
         parts = self._executor.keep(self._executor.apply(part, self._samples))

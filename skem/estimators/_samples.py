@@ -54,7 +54,6 @@ class TrainingSamples:
 
     @cached_property
     def incomplete(self) -> bool:
-        """True if values are missing."""
         return has_missing(self.X)
 
     @property
@@ -65,7 +64,6 @@ class TrainingSamples:
         return feature_moments(self.X, self.weights)
 
     def limits(self) -> np.ndarray:
-        """As `robust_limits`."""
         chosen = chosen_for_limits(self.n_samples)
         return robust_limits(self.X[chosen], self.weights[chosen])
 
@@ -96,7 +94,6 @@ class TrainingSamples:
         return np.nanmin(self.X, axis=0), np.nanmax(self.X, axis=0)
 
     def class_weights(self) -> np.ndarray:
-        """Total weight of each class, (L,)."""
         return tree(
             np.bincount(self.codes[part], weights=self.weights[part], minlength=len(self.classes))
             for part in slices(len(self.codes))

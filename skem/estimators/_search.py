@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from skem.estimators._callbacks import CallbackSupportMixin, Progress, fitting, with_callbacks
+from skem.estimators._callbacks import CallbackSupportMixin, fitting, with_callbacks
 from skem.estimators._checking import integers
 from skem.estimators._files import File
 from skem.estimators._splitting import split_components
@@ -19,15 +20,15 @@ from skem.estimators._training import one_seed
 class Search(CallbackSupportMixin):
     """Estimator that predicts with a fitted model, ``best_estimator_``.
 
-    A subclass has ``_default``, the class of the model if ``estimator`` is None, ``_fit``, and the parameters ``estimator`` and
-    ``random_state``.
+    A subclass has the parameters ``estimator``, of which ``_default`` is the class if it is None, and ``random_state``. Its ``_fit``
+    sets ``best_estimator_`` and the results of the search.
     """
 
     _default: ClassVar[type]
+    _fit: Callable[..., None]
 
     @property
     def _model(self) -> Any:
-        """The fitted model that predicts."""
         check_is_fitted(self)
         return self.best_estimator_
 
@@ -80,10 +81,6 @@ class Search(CallbackSupportMixin):
     def _n_tasks(self) -> int | None:
         """The number of tasks that callbacks observe; None if it is not known in advance."""
         return None
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any, progress: Progress) -> None:
-        """Fit all models, and set ``best_estimator_`` and the results of the search."""
-        raise NotImplementedError
 
     def _base(self) -> Any:
         """A clone of ``estimator`` with one seed for all fits."""

@@ -61,7 +61,6 @@ class Iteration(NamedTuple):
 
     @property
     def n_singular(self) -> int:
-        """Number of components whose covariance was singular in the M-step."""
         return sum(state.n_singular for state in self.states)
 
 
@@ -121,7 +120,6 @@ class Training:
         return filled(self.parts.whole) if self.incomplete else self.parts.whole
 
     def problem(self, block: int, start: Mixture, workers: Workers) -> Problem:
-        """The engine's problem of one block."""
         return Problem(
             self.parts,
             self.columns[block],
@@ -134,14 +132,12 @@ class Training:
         )
 
     def to_engine(self, mixtures: Sequence[Mixture]) -> list[Mixture]:
-        """Initial parameters of each block, from input units."""
         return [
             self.units.to_engine(mixture, columns, self.covariance_type)
             for mixture, columns in zip(mixtures, self.columns, strict=True)
         ]
 
     def fitted(self, mixtures: Sequence[Mixture]) -> FittedMixture:
-        """The fitted model with these parameters, which are in the engine's units."""
         return FittedMixture.of_engine(mixtures, self.columns, self.units, self.covariance_type)
 
     def iterations(
@@ -220,7 +216,13 @@ class ConvergenceMixin:
 
 
 class MixtureEstimator(ConvergenceMixin, SavedMixin, CallbackSupportMixin, BaseEstimator):
-    """Estimator that EM trains; a subclass has ``_prepare``, which checks and returns a `Training`, and ``_initial``."""
+    """Estimator that EM trains.
+
+    A subclass has ``_prepare``, which checks and returns a `Training`, and ``_initial``, which returns an initialisation, a mixture
+    per block in the engine's units.
+    """
+
+    _initial: Callable[[Training, np.random.RandomState], list[Mixture]]
 
     # Parameters that not all of the estimators have.
     early_stopping = False
@@ -254,10 +256,6 @@ class MixtureEstimator(ConvergenceMixin, SavedMixin, CallbackSupportMixin, BaseE
         check_is_fitted(self)
         checked = check_features(self, X, missing=True, empty_rows=self._empty_rows, reset=False)
         return self._fitted.features(checked)
-
-    def _initial(self, training: Training, random_state: np.random.RandomState) -> list[Mixture]:
-        """An initialisation, a mixture per block in the engine's units."""
-        raise NotImplementedError
 
     def _store(self, training: Training, iteration: Iteration) -> None:
         """Set the fitted attributes; they are replaced after each iteration, never changed in place."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -34,8 +34,7 @@ class Units:
     limits: np.ndarray | None = None
 
     @classmethod
-    def of_samples(cls, samples: Measured, standardize: bool, reg_covar: float) -> Self:
-        """Choose units by the moments of the training samples."""
+    def of_samples(cls, samples: Any, standardize: bool, reg_covar: float) -> Self:
         shift, squares, constant = samples.moments()
         total = samples.total_weight()
         scale = np.sqrt(squares / total)
@@ -54,7 +53,6 @@ class Units:
         return cls(shift, scale, standardize, float(np.mean(squares / total / scale**2)))
 
     def ridge(self, reg_covar: float) -> float:
-        """Covariance regularisation in the engine's units."""
         return reg_covar if self.standardized else reg_covar / self.scale[0] ** 2
 
     def log_volume(self, columns: np.ndarray) -> float:
@@ -62,7 +60,6 @@ class Units:
         return float(np.log(self.scale[columns]).sum())
 
     def to_input(self, mixture: Mixture, columns: np.ndarray, covariance_type: CovarianceType) -> Mixture:
-        """A mixture of some features, from the engine's units to input units."""
         scale = self.scale[columns]
         covariances = covariance_type.to_input(mixture.covariances, scale, same_scale=not self.standardized)
         return Mixture(mixture.weights, mixture.means * scale + self.shift[columns], covariances)
@@ -146,17 +143,6 @@ def chosen_for_limits(n_samples: int) -> np.ndarray:
     return np.sort(rng.choice(n_samples, size, replace=False, shuffle=False))
 
 
-class Measured(Protocol):
-    """Training samples whose weights have a mean of one."""
-
-    def moments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As `feature_moments`."""
-
-    def total_weight(self) -> float: ...
-    def range(self) -> tuple[np.ndarray, np.ndarray]:
-        """The smallest and the largest value of each feature, (M,) each."""
-
-
 @dataclass(frozen=True, eq=False)
 class Moments:
     """Total weight, mean (M,) and weighted sum of squared deviations from the mean (M,) of some samples."""
@@ -184,7 +170,6 @@ class Moments:
 
     @classmethod
     def combined(cls, parts: Sequence[Moments]) -> Moments:
-        """Moments of several parts together."""
         if len(parts) == 1:
             return parts[0]
         with np.errstate(over="ignore", invalid="ignore"):
@@ -264,7 +249,7 @@ def refuse_extreme(variance: np.ndarray, extremes: Callable[[], tuple[np.ndarray
             )
 
 
-def _refuse_unequal(samples: Measured, spread: np.ndarray, ridge: float) -> None:
+def _refuse_unequal(samples: Any, spread: np.ndarray, ridge: float) -> None:
     """Raise ValueError if a feature's ``spread`` vanishes beside that of the others in float64, and the regularisation does too."""
     small = (spread > 0) & (spread**2 + ridge < LEAST_VARIANCE)
     for j in np.flatnonzero(small):

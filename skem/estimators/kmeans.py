@@ -220,7 +220,6 @@ class KMeans(
         self._centres, self.cluster_centers_ = centres, centres * self._scale + self._shift
 
     def _initial_centres(self, samples: Samples, random_state: np.random.RandomState) -> np.ndarray:
-        """Initial centres in the units of the samples, shape (n_clusters, n_features)."""
         if isinstance(self.init, str):
             return SEEDS[self.init](samples, self.n_clusters, random_state)
         centres = checked_means(self.init, self.n_clusters, len(self._shift), "init: centres")
