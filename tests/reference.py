@@ -7,6 +7,7 @@ they are squared. Equation numbers are those of Pulford 2022. Covariances may ha
 standardised, else ones.
 """
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,15 @@ class Model:
     weights: np.ndarray  # (K, L), columns sum to one
     means: np.ndarray  # (K, m)
     covariances: np.ndarray
+
+
+@contextmanager
+def unchanged(estimator):
+    """Assert that an estimator keeps its attributes."""
+    before = dict(vars(estimator))
+    yield
+    assert vars(estimator).keys() == before.keys()
+    assert all(value is before[name] for name, value in vars(estimator).items())
 
 
 def model_of(clf):

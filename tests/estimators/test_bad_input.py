@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
-from reference import equal_classes
+from reference import equal_classes, unchanged
 from sklearn.base import clone
 
 import skem
@@ -36,17 +36,16 @@ def init(position, array, shape=INIT):
 
 def refused(message, model, X=X, y=y, sample_weight=None):
     """The fit ends in this error and leaves the estimator as it was."""
-    model = clone(model)
-    before = dict(vars(model))
-    with np.errstate(all="ignore"), pytest.raises((ValueError, TypeError), match=message):
+    model, errors = clone(model), (ValueError, TypeError)
+    with unchanged(model), np.errstate(all="ignore"), pytest.raises(errors, match=message):
         model.fit(X, y, sample_weight)
-    assert vars(model).keys() == before.keys()
-    assert all(value is before[name] for name, value in vars(model).items())
 
 
 SAMPLES = [
     (SKEM, {"X": with_value(np.inf)}, "contains 0 NaN and 1 infinity values, of 240"),
     (MIXTURE, {"X": X * np.nan}, "60 rows have no value at all, the first is row 0"),
+    (PSKEM, {"X": np.where(np.arange(60)[:, None] == 7, np.nan, X)}, "1 rows have no value at all, .* row 7"),
+    *((model, {"X": np.c_[X, X[:, 0] * np.nan]}, "feature 4 has no value at all: leave it out") for model in (PSKEM, MIXTURE)),
     (skem.KMeans(3), {"X": X * np.nan}, "240 NaN"),
     (SDGM, {"X": with_value(np.nan)}, "contains 1 NaN"),
     (skem.DensityOutlierDetector(), {"X": with_value(np.nan)}, "contains 1 NaN"),
@@ -89,6 +88,11 @@ SAMPLES = [
         skem.DiscriminativePSKEMClassifierCV(n_components=2, n_blocks=1, reg_covar=0.1, cv=2),
         {"y": np.arange(60) % 3},
         "none of the .* candidates can be fitted in every split; .*less than the number of classes, 3",
+    ),
+    (
+        skem.DiscriminativePSKEMClassifierCV(),
+        {"X": [[0.0], [1.0]], "y": [0, 1]},
+        "2 samples, one of each class: none can be held out",
     ),
     (skem.KMeans(5), {"X": X[[0, 30, 59] * 9], "y": None}, "5 clusters exceed the 3 distinct samples"),
     (skem.KMeans(5, init="static_spread"), {"X": X[[0, 9] * 9], "y": None}, "exceed the 2 distinct samples"),

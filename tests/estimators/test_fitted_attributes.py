@@ -151,16 +151,6 @@ def test_assigned_values_out_of_range(model, name, value, message):
         use()
 
 
-def spoilt(value):
-    """A fitted attribute with NaN for each float; None if it has none."""
-    if isinstance(value, Mixture):
-        return Mixture(value.weights, spoilt(value.means), value.covariances)
-    if isinstance(value, (list, tuple)) and value:
-        parts = list(map(spoilt, value))
-        return None if any(part is None for part in parts) else parts
-    return value * np.nan if np.asarray(value).dtype.kind in "fi" else None
-
-
 def test_other_priors_after_discriminative_training():
     """The formula of the documentation lowers the log-loss where classes have other shares than in training."""
     X, y = load_breast_cancer(return_X_y=True)

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from reference import overlapping_classes
+from reference import full_covariances, overlapping_classes
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
 
@@ -183,11 +183,7 @@ def test_assignments_and_histograms(covariance_type):
     samples = X * [1, 1, 100, 1] + [0, 0, 0, 1e3]
     model = GaussianMixture(3, covariance_type=covariance_type, max_iter=4, tol=0, random_state=0)
     model.fit(samples)
-    covariances = model.covariances_
-    if covariance_type == "tied":
-        covariances = np.repeat(covariances[None], 3, axis=0)
-    if covariances.ndim < 3:
-        covariances = np.stack([np.diag(np.broadcast_to(v, 4)) for v in covariances])
+    covariances = full_covariances(model.covariances_, 3, 4)
     assert_array_equal(model.assign(samples), model.predict(samples))
     assert_array_equal(model.assign(samples, "euclidean"), cdist(samples, model.means_).argmin(axis=1))
     mean = model.weights_ @ model.means_

@@ -232,21 +232,3 @@ def test_marginals_and_imputation(covariance_type):
     assert_allclose(conditional.score_samples(samples[:, rest]), joint, rtol=1e-8, atol=1e-8)
     sample = np.where(np.isin(np.arange(4), some), IRIS[70], np.nan)[None]
     assert_allclose(conditional.weights_ @ conditional.means_, model.impute(sample)[0, rest], rtol=1e-8)
-
-
-# Bad input
-
-
-@pytest.mark.parametrize(
-    ("X", "message"),
-    [
-        (np.where(np.arange(150)[:, None] == 7, np.nan, IRIS), "1 rows have no value at all, .* row 7"),
-        (np.c_[holes(IRIS), np.full(150, np.nan)], "feature 4 has no value at all: leave it out"),
-        (np.where(holes(IRIS) > 7, np.inf, holes(IRIS)), "infinity values"),
-    ],
-)
-def test_samples_without_necessary_values(X, message):
-    with pytest.raises(ValueError, match=message):
-        PSKEMClassifier(6, random_state=0).fit(X, NAMES)
-    with pytest.raises(ValueError, match=message):
-        GaussianMixture(2, random_state=0).fit(X)
