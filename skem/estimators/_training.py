@@ -251,11 +251,11 @@ class MixtureEstimator(ConvergenceMixin, SavedMixin, CallbackSupportMixin, BaseE
             self._least_ridge = training.ridge
         return training
 
-    def _features(self, X: Any) -> Rows:
-        """Checked samples in the engine's units."""
+    def _features(self, X: Any, keep: bool = False) -> Rows:
+        """Checked samples in the engine's units; ``keep`` if they are read many times."""
         check_is_fitted(self)
         checked = check_features(self, X, missing=True, empty_rows=self._empty_rows, reset=False)
-        return self._fitted.features(checked)
+        return self._fitted.features(checked, keep)
 
     def _store(self, training: Training, iteration: Iteration) -> None:
         """Set the fitted attributes; they are replaced after each iteration, never changed in place."""
