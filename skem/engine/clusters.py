@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from skem.engine.covariances import COVARIANCE_TYPES, CovarianceType
-from skem.engine.linalg import regularity, weighted_sum
+from skem.engine.linalg import product, regularity, weighted_sum
 from skem.engine.parameters import EPS, Mixture
 from skem.engine.samples import Samples
 
@@ -48,7 +48,7 @@ def pooled_scatter(
         deviations = samples.internal(chunk) - means[labels[chunk]]
         if covariance_type.diagonal:
             return weighted_sum(samples.weights[chunk], deviations**2)
-        return (deviations.T * samples.weights[chunk]) @ deviations
+        return product(deviations.T * samples.weights[chunk], deviations)
 
     return samples.sum(chunk_sum)
 
@@ -80,7 +80,7 @@ def _scatters(samples: Samples, means: np.ndarray, labels: np.ndarray) -> np.nda
         for k in np.flatnonzero(np.diff(borders)):
             members = slice(borders[k], borders[k + 1])
             deviations = x[members] - means[k]
-            scatters[k] = (deviations.T * weights[members]) @ deviations
+            scatters[k] = product(deviations.T * weights[members], deviations)
         return scatters
 
     return samples.sum(chunk_sum)
@@ -115,7 +115,7 @@ def mixture_of_clusters(
     m, total = means.shape[1], counts.sum()
     scatter, squares = _SCATTERS[covariance_type.name](samples, means, labels), means**2
     if covariance_type.name == "tied":
-        squares, counts_of_scatter = (counts @ squares / total)[None], counts.sum(keepdims=True)
+        squares, counts_of_scatter = (weighted_sum(counts, squares) / total)[None], counts.sum(keepdims=True)
     else:
         counts_of_scatter = counts
     floor = VARIANCE_FLOOR * (mean_square(samples) or 1.0)  # Identical samples have no variance.

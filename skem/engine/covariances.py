@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from skem.engine import compiled
-from skem.engine.linalg import factorised, keep_regular, logarithms, regularity
+from skem.engine.linalg import factorised, keep_regular, logarithms, product, regularity, weighted_sum
 from skem.engine.parameters import DIGITS, EPS, LOG_2PI, SINGULAR, Gaussians, Mixture, Statistics
 
 
@@ -282,8 +282,8 @@ class Tied(Matrices):
             statistics, previous, constraints, np.empty(statistics.scatter.shape)
         )
         shifts, ridge = means - previous.means, constraints.ridge * np.eye(means.shape[1])
-        pooled = (statistics.scatter - (shifts.T * n_k) @ shifts) / n_k.sum() + ridge
-        shared_rounding = (n_k @ rounding / n_k.sum())[None]
+        pooled = (statistics.scatter - product(shifts.T * n_k, shifts)) / n_k.sum() + ridge
+        shared_rounding = (weighted_sum(n_k, rounding) / n_k.sum())[None]
         covariances, gaussians, singular, exact = self._regularised(
             means, pooled, previous.covariances[None], shared_rounding, constraints
         )

@@ -23,6 +23,7 @@ from skem.engine.density import (
     statistics_of,
     zero_sums,
 )
+from skem.engine.linalg import product
 from skem.engine.parameters import Statistics
 from skem.engine.problem import Problem, chunks
 from skem.engine.rows import Chunk, Rows
@@ -164,8 +165,12 @@ class Expectation:
         if self._with_sums:
             sums.narrow = narrow if self.pairs else None
             if self._whitening is not None:
-                L = np.linalg.inv(self._whitening.whitener)
-                scatter = L @ sums.scatter @ L.T
+                P = np.array(self.parameters.mixture.covariances, ndmin=3)
+                L = compiled.matrices().marginal_factors(P, np.arange(P.shape[-1]))[0][0]
+                scatter = product(product(L, sums.scatter), L.T)
                 # Rounding makes it asymmetric where samples are far out in the coordinates of a narrow start.
-                sums.offsets, sums.scatter = sums.offsets @ L.T, (scatter + scatter.transpose(0, 2, 1)) / 2
+                sums.offsets, sums.scatter = (
+                    product(sums.offsets, L.T),
+                    (scatter + scatter.transpose(0, 2, 1)) / 2,
+                )
         return sums

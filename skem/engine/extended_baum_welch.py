@@ -18,6 +18,7 @@ CIFAR-10       52.88, 1.397  54.34, 1.332        54.62, 1.315  0.1, 3
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ import numpy as np
 
 from skem.engine.covariances import Constraints
 from skem.engine.discriminative import BlockGradient, Objective, TrainingState
+from skem.engine.linalg import logarithms, product
 from skem.engine.parameters import Gaussians, Mixture, Statistics
 
 FIRST_D, GREATER, LESS, LARGEST_D = 1.0, 2.0, 0.7, 1e6
@@ -80,9 +82,10 @@ def line_search(objective: Objective, mixtures: Sequence[Mixture], max_iter: int
 def _expected_log_density(sums: Statistics, weights: np.ndarray, gaussians: Gaussians) -> float:
     """sum_kc n_kc log pi_kc + sum_k n_k E[log N(x; mu_k, P_k)], from expected sums about the means."""
     used, U, S = weights > 0, gaussians.whiteners, sums.scatter
-    squares = (U @ S * U).sum() if U.ndim == 3 else (U**2 * S).sum()
-    of_weights = sums.counts[used] @ np.log(weights[used])
-    return float(of_weights + sums.counts.sum(axis=1) @ gaussians.log_scales - 0.5 * squares)
+    squares = (product(U, S) * U).sum() if U.ndim == 3 else (U**2 * S).sum()
+    of_weights = (sums.counts[used] * logarithms(weights[used])).sum()
+    of_scales = (sums.counts.sum(axis=1) * gaussians.log_scales).sum()
+    return float(of_weights + of_scales - 0.5 * squares)
 
 
 def _after_step(objective: Objective, mixture: Mixture, gradient: Statistics, D: float) -> Mixture:
@@ -139,7 +142,7 @@ def on_batches(
             if schedule.noise > 0:
                 noise = random_state.standard_normal((len(spread), len(batch)))
                 noise *= schedule.noise * spread[:, None]
-            decay = 0.5 * (1.0 + np.cos(np.pi * n_steps / total_steps))
+            decay = 0.5 * (1.0 + math.cos(math.pi * n_steps / total_steps))
             n_steps += 1
             step = partial(_batch_step, objective, schedule.learning_rate, decay)
             try:
@@ -190,14 +193,15 @@ def _lengths(sums: Statistics, expected: Statistics, U: np.ndarray) -> np.ndarra
     g_k, n_k = (each.counts.sum(axis=1) for each in (sums, expected))
     n_k = np.where(n_k > 0, n_k, 1.0)
     if U.ndim == 3:
-        shifts, scatter = (U @ sums.offsets[:, :, None])[:, :, 0], U @ sums.scatter @ np.swapaxes(U, 1, 2)
+        shifts = product(U, sums.offsets[:, :, None])[:, :, 0]
+        scatter = product(product(U, sums.scatter), np.swapaxes(U, 1, 2))
     else:
         shifts, scatter = U * sums.offsets, U**2 * sums.scatter
     unit = np.eye(U.shape[1]) if U.ndim == 3 else np.ones((1, U.shape[1]))
     squares = (sums.counts**2 / np.where(expected.counts > 0, expected.counts, 1.0)).sum(axis=1) / n_k
     squares += (shifts**2).sum(axis=1) / n_k**2
     if len(scatter) < len(n_k):
-        squares = np.array([n_k @ squares / n_k.sum()])
+        squares = np.array([(n_k * squares).sum() / n_k.sum()])
         g_k, n_k = np.array([g_k.sum()]), np.array([n_k.sum()])
     excess = (scatter.reshape(len(n_k), *unit.shape) - g_k[:, None, None] * unit).reshape(len(n_k), -1)
     return np.sqrt(squares + 0.5 * (excess**2).sum(axis=1) / n_k**2)

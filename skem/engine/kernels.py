@@ -572,6 +572,14 @@ def log_sum_exp(joint, largest, log_total, scratch):
             log_total[s + t] = _log(np.float64(total[t])) + np.float64(largest[s + t])
 
 
+@entry
+def exponentiate(x):
+    """Turn numbers up to zero (n,) into their exp, in place; it is zero below the logarithm of the least normal number, or nearly so."""
+    least = x.dtype.type(LEAST32 if x.itemsize == 4 else LEAST64)
+    for t in range(np.uintp(len(x))):
+        x[t] = x[t] if np.isnan(x[t]) else _density(x[t], least)
+
+
 # Discriminative training. ``pairs`` of a component and a class, one class after the other, are: components (A,), the borders (L + 1,)
 # of classes among them, and log pi (A,).
 

@@ -1,4 +1,4 @@
-"""Singular covariances, and what takes their place."""
+"""Products and logarithms with the same bits on every processor, and singular covariances with what takes their place."""
 
 from __future__ import annotations
 
@@ -34,6 +34,28 @@ def factorised(
     )
 
 
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a b of matrices (n, p) or (K, n, p), and (p, q) or (K, p, q), whose bits do not depend on the processor, as those of BLAS do."""
+    left, right = np.array(np.swapaxes(a, -1, -2), order="C", ndmin=3), np.array(b, order="C", ndmin=3)
+    result = compiled.matrices().product(left, right)
+    return result if max(a.ndim, b.ndim) > 2 else result[0]
+
+
+def longest_axes(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The largest eigenvalue (K,) of covariances (K, m, m), and its eigenvector (K, m), whose largest element is positive.
+
+    The bits of LAPACK's depend on the processor.
+    """
+    power = covariances
+    for _ in range(32):
+        power = power / np.trace(power, axis1=1, axis2=2)[:, None, None]
+        power = product(power, power)
+    columns = np.einsum("kii->ki", power).argmax(axis=1)
+    axes = power[np.arange(len(power)), :, columns]
+    axes = axes / np.sqrt((axes**2).sum(axis=1, keepdims=True))
+    return (axes * product(covariances, axes[:, :, None])[:, :, 0]).sum(axis=1), axes
+
+
 def weighted_sum(weights: np.ndarray, x: np.ndarray) -> np.ndarray:
     """sum_n w_n x_n, (m,), of samples (n, m): a product by BLAS would depend on the processor."""
     return np.einsum("n,nm->m", weights, x)
@@ -42,6 +64,13 @@ def weighted_sum(weights: np.ndarray, x: np.ndarray) -> np.ndarray:
 def logarithms(x: np.ndarray) -> np.ndarray:
     """log of numbers by the C library, whose bits do not depend on the width of vectors, as NumPy's do."""
     return xlogy(1.0, x)
+
+
+def exponentials(x: np.ndarray) -> np.ndarray:
+    """exp of float64 numbers up to zero, with the same bits on every processor."""
+    result = np.array(x, order="C")
+    compiled.kernels().exponentiate(result.reshape(-1))
+    return result
 
 
 def linearly_dependent(x: np.ndarray, rounding: np.ndarray) -> bool:
@@ -87,5 +116,8 @@ def keep_regular(
 
 
 def _mean_log_normal(P: np.ndarray, S: np.ndarray) -> float:
-    """Mean of log N(x; mu, P) over samples with mean mu and covariance S, but for a constant: -(log |P| + tr(P^-1 S)) / 2."""
-    return float(-0.5 * (np.linalg.slogdet(P)[1] + np.trace(np.linalg.solve(P, S))))
+    """Mean of log N(x; mu, P) over samples with mean mu and covariance S."""
+    zeros = np.zeros((1, len(P)))
+    gaussians, *_ = factorised(zeros, P[None], zeros, SINGULAR)
+    U = gaussians.whiteners[0]
+    return float(gaussians.log_scales[0] - 0.5 * (product(U, S) * U).sum())

@@ -9,7 +9,43 @@ import numpy as np
 
 from skem.engine.kernels import compiled, entry
 from skem.engine.parameters import DIGITS, LEAST_ROUNDING, LOG_2PI, SAFE32, SAFE64
-from skem.engine.vectors import fma
+from skem.engine.vectors import fma, lanes, load, splat, store
+
+TERMS = 256
+"""Terms of a product that are added at a time, and stay in the second cache."""
+
+
+@entry
+def product(a, b):
+    """a^T b of matrices (G or 1, p, n) and (G or 1, p, q), in float64: shape (G, n, q).
+
+    The terms of an entry are added one after the other, whatever the width of vectors.
+    """
+    (G, n_terms, n), q, L = a.shape, b.shape[2], lanes(b)
+    G, columns = max(G, len(b)), (q + L - 1) // L * L
+    block, sums, result = np.zeros((TERMS, columns)), np.empty((n, columns)), np.empty((G, n, q))
+    for g in range(G):
+        of_a, of_b = a[min(g, len(a) - 1)], b[min(g, len(b) - 1)]
+        sums[:] = 0.0
+        for begin in range(0, n_terms, TERMS):
+            left = of_a[begin : begin + TERMS]
+            block[: len(left), :q] = of_b[begin : begin + TERMS]
+            for i in range(0, n, 4):
+                # The last row again where there are fewer.
+                i0, i1 = np.uintp(i), np.uintp(min(i + 1, n - 1))
+                i2, i3 = np.uintp(min(i + 2, n - 1)), np.uintp(min(i + 3, n - 1))
+                for j in range(0, columns, L):
+                    s0, s1, s2, s3 = load(sums, i, j), load(sums, i1, j), load(sums, i2, j), load(sums, i3, j)
+                    for p in range(np.uintp(len(left))):
+                        x = load(block, p, j)
+                        s0, s1 = fma(splat(left[p, i0]), x, s0), fma(splat(left[p, i1]), x, s1)
+                        s2, s3 = fma(splat(left[p, i2]), x, s2), fma(splat(left[p, i3]), x, s3)
+                    store(sums, i, j, s0)
+                    store(sums, i1, j, s1)
+                    store(sums, i2, j, s2)
+                    store(sums, i3, j, s3)
+        result[g] = sums[:, :q]
+    return result
 
 
 @compiled
@@ -236,9 +272,9 @@ def m_step(sums, scatter, previous, narrow, limits, out):
 
 @entry
 def marginal_factors(covariances, features):
-    """L of P_oo = L L^T of each P, (K, m, m), for the indices o of some features, (n,): shape (K, n, n); NaN where singular."""
+    """L of P_oo = L L^T of each P, (K, m, m), for the indices o of some features, (n,): shape (K, n, n); NaN where singular; and log |L|, (K,)."""
     K, n = len(covariances), len(features)
-    L, P, R = np.zeros((K, n, n)), np.empty((n, n)), np.empty((n, n))
+    L, P, R, log_dets = np.zeros((K, n, n)), np.empty((n, n)), np.empty((n, n)), np.zeros(K)
     for k in range(K):
         for i in range(n):
             for j in range(i + 1):
@@ -247,7 +283,8 @@ def marginal_factors(covariances, features):
         for i in range(n):
             for j in range(i + 1):
                 L[k, i, j] = R[j, i]
-    return L
+            log_dets[k] += np.log(R[i, i])
+    return L, log_dets
 
 
 @entry

@@ -19,6 +19,7 @@ from scipy.special import logsumexp
 from skem.engine import compiled, density
 from skem.engine.covariances import CovarianceType
 from skem.engine.density import Block, ClassMixtures
+from skem.engine.linalg import logarithms
 from skem.engine.parameters import LOG_2PI, Mixture
 from skem.engine.rows import Rows
 from skem.engine.threads import Workers
@@ -44,7 +45,7 @@ class Group:
 
     def sum_observed(self, values: np.ndarray) -> Any:
         """The sum of the ``values`` (m,) of observed features: a number, or one for each sample (n,)."""
-        return values[self.observed].sum() if self.observed.ndim == 1 else self.observed @ values
+        return (self.observed * values).sum(axis=-1)
 
 
 def groups(
@@ -94,11 +95,10 @@ class Regression:
 
     def __init__(self, means: np.ndarray, covariances: np.ndarray, observed: np.ndarray) -> None:
         self._means, self._covariances, self._observed = means, covariances, observed
-        self._factors = compiled.matrices().marginal_factors(
+        self._factors, self._log_dets = compiled.matrices().marginal_factors(
             np.ascontiguousarray(covariances), np.flatnonzero(observed)
         )
-        self._roots = np.diagonal(self._factors, axis1=1, axis2=2)
-        if np.isnan(self._roots).any():
+        if np.isnan(self._log_dets).any():
             raise np.linalg.LinAlgError("a covariance is not positive definite")
 
     @cached_property
@@ -113,14 +113,14 @@ class Regression:
         """P_hh - P_ho P_oo^-1 P_oh, shape (K, h, h)."""
         missing = ~self._observed
         within = self._covariances[:, missing][:, :, missing]
-        return within - np.swapaxes(self._whitened, 1, 2) @ self._whitened
+        return within - compiled.matrices().product(self._whitened, self._whitened)
 
     def _log_density(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return `log_density`, and x_o - mu_o, whitened and plain, of shape (K, o, n) each."""
         offsets = x.T[self._observed] - self._means[:, self._observed, None]
         z = offsets.copy()
         compiled.matrices().solve_lower(self._factors, z)
-        log_scale = 0.5 * z.shape[1] * LOG_2PI + np.log(self._roots).sum(axis=1)
+        log_scale = 0.5 * z.shape[1] * LOG_2PI + self._log_dets
         return -0.5 * np.einsum("kon,kon->kn", z, z) - log_scale[:, None], z, offsets
 
     def log_density(self, x: np.ndarray) -> np.ndarray:
@@ -136,17 +136,18 @@ class Regression:
         deviations = np.empty((len(self._means), *x.shape))
         deviations[:, :, self._observed] = np.swapaxes(offsets, 1, 2)
         if not self._observed.all():
-            deviations[:, :, ~self._observed] = np.swapaxes(z, 1, 2) @ self._whitened
+            deviations[:, :, ~self._observed] = compiled.matrices().product(z, self._whitened)
         return log_density, deviations
 
-    def scatter(self, responsibilities: np.ndarray, deviations: np.ndarray) -> np.ndarray:
-        """Expected sums of r (x - mu) (x - mu)^T for weights r (K, n), shape (K, m, m)."""
-        scatter = np.swapaxes(deviations * responsibilities[:, :, None], 1, 2) @ deviations
+    def sums(self, responsibilities: np.ndarray, deviations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Expected sums of r (x - mu), (K, m), and of r (x - mu) (x - mu)^T, (K, m, m), for weights r (K, n)."""
+        weighted = deviations * responsibilities[:, :, None]
+        scatter = compiled.matrices().product(weighted, deviations)
         if not self._observed.all():
             missing = np.flatnonzero(~self._observed)
             counts = responsibilities.sum(axis=1)
             scatter[:, missing[:, None], missing] += counts[:, None, None] * self.covariances
-        return scatter
+        return weighted.sum(axis=1), scatter
 
 
 class Independent:
@@ -172,13 +173,16 @@ class Independent:
         observed, spread = np.broadcast_to(self._observed, x.shape), np.sqrt(self._variances)
         deviations = np.where(observed, x - self._means[:, None], 0.0)
         z = deviations / spread[:, None]
-        log_scale = 0.5 * LOG_2PI * observed.sum(axis=1) + np.log(spread) @ observed.T
+        log_scale = np.einsum("km,nm->kn", 0.5 * LOG_2PI + logarithms(spread), observed.astype(float))
         return -0.5 * np.einsum("knm,knm->kn", z, z) - log_scale, deviations
 
-    def scatter(self, responsibilities: np.ndarray, deviations: np.ndarray) -> np.ndarray:
+    def sums(self, responsibilities: np.ndarray, deviations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         missing = np.broadcast_to(~self._observed, deviations.shape[1:])
-        squares = np.einsum("kn,knm->km", responsibilities, deviations**2)
-        return squares + (responsibilities @ missing) * self._variances
+        offsets, squares = (
+            np.einsum("kn,knm->km", responsibilities, terms) for terms in (deviations, deviations**2)
+        )
+        of_missing = np.einsum("kn,nm->km", responsibilities, missing.astype(float)) * self._variances
+        return offsets, squares + of_missing
 
 
 def regression(means: np.ndarray, covariances: np.ndarray, observed: np.ndarray) -> Regression | Independent:

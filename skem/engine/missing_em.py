@@ -13,6 +13,7 @@ import numpy as np
 from skem.engine.covariances import CovarianceType
 from skem.engine.density import log_sum_exp
 from skem.engine.expectation import Expectation
+from skem.engine.linalg import logarithms, weighted_sum
 from skem.engine.missing import Group, component_covariances, groups, regression
 from skem.engine.parameters import FLOAT64, Statistics
 from skem.engine.parts import PartsInMemory
@@ -25,7 +26,7 @@ def filled(rows: Rows) -> Rows:
     X = np.array(rows.X if rows.order is None else rows.X[rows.order])
     for begin, stop in zip(rows.borders[:-1], rows.borders[1:], strict=True):
         x, observed, weights = X[begin:stop], ~np.isnan(X[begin:stop]), rows.weights[begin:stop]
-        means = weights @ np.where(observed, x, 0.0) / (weights @ observed)
+        means = weighted_sum(weights, np.where(observed, x, 0.0)) / weighted_sum(weights, observed)
         # Rounding must not move the mean of a constant feature.
         smallest = x.min(axis=0, where=observed, initial=np.inf)
         largest = x.max(axis=0, where=observed, initial=-np.inf)
@@ -57,14 +58,13 @@ class _ClassMixture(NamedTuple):
         log_joint, deviations = conditional(group.x)
         log_joint += self.log_weights
         responsibilities = log_joint - self.penalties
-        penalised, largest = log_sum_exp(responsibilities)
-        responsibilities *= group.weights * np.exp(largest - penalised)
+        penalised, _ = log_sum_exp(responsibilities)
+        responsibilities *= group.weights / responsibilities.sum(axis=0)
         return Statistics(
             responsibilities.sum(axis=1),
-            (responsibilities[:, None] @ deviations)[:, 0],
-            conditional.scatter(responsibilities, deviations),
-            float(group.weights @ log_sum_exp(log_joint)[0]),
-            float(group.weights @ penalised),
+            *conditional.sums(responsibilities, deviations),
+            float((group.weights * log_sum_exp(log_joint)[0]).sum()),
+            float((group.weights * penalised).sum()),
         )
 
 
@@ -87,9 +87,9 @@ class IncompleteParts(PartsInMemory):
         return self._groups[key]
 
     def missing_log_volume(self, columns: np.ndarray, covariance_type: CovarianceType) -> float:
-        log_scale = np.log(self.whole.scale[columns])
+        log_scale = logarithms(self.whole.scale[columns])
         observed_volume = sum(
-            _weighted(g.weights, g.group.sum_observed(log_scale))
+            (g.weights * g.group.sum_observed(log_scale)).sum()
             for g in self._groups_of(columns, covariance_type)
         )
         return log_scale.sum() - observed_volume / self.total_weight
@@ -98,11 +98,12 @@ class IncompleteParts(PartsInMemory):
         """The sums about the means over all samples."""
         mixture, covariance_type = step.parameters.mixture, step.covariance_type
         (K, m), covariances = mixture.means.shape, component_covariances(mixture, covariance_type)
-        penalties = np.broadcast_to(step.penalties(_traces(covariances)), mixture.weights.shape)
+        penalties = step.penalties(step.parameters.gaussians.traces)
+        penalties = np.broadcast_to(penalties, mixture.weights.shape)
         classes = []
         for c, weights in enumerate(mixture.weights.T):
             k = np.flatnonzero(weights)
-            log_weights, of_class = np.log(weights[k, None]), penalties[k, c, None]
+            log_weights, of_class = logarithms(weights[k, None]), penalties[k, c, None]
             classes.append(_ClassMixture(k, mixture.means[k], covariances[k], log_weights, of_class))
         scatter = np.zeros((K, *covariance_type.identity(m).shape))
         total = Statistics(np.zeros(mixture.weights.shape), np.zeros((K, m)), scatter)
@@ -117,15 +118,3 @@ class IncompleteParts(PartsInMemory):
                 scatter[k] += added.scatter
         total.scatter = covariance_type.scatter(scatter)
         return total
-
-
-def _weighted(weights: np.ndarray, values: Any) -> float:
-    """Sum of weights (n,) times values, one or (n,)."""
-    return float(weights.sum() * values if np.ndim(values) == 0 else weights @ values)
-
-
-def _traces(covariances: np.ndarray) -> np.ndarray:
-    """Traces of the inverses of matrices (K, m, m), or of variances (K, m)."""
-    if covariances.ndim == 2:
-        return (1.0 / covariances).sum(axis=1)
-    return np.trace(np.linalg.inv(covariances), axis1=1, axis2=2)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skem.engine.given_start import checked_array
+from skem.engine.linalg import logarithms
 from skem.engine.parameters import LARGEST_INTEGER, Mixture
 
 
@@ -144,8 +145,7 @@ def log_sharing(lambdas: np.ndarray, groups: list[np.ndarray]) -> np.ndarray:
     by_component = np.zeros((max(map(max, groups)) + 1, len(groups)))
     for group, row in zip(groups, lambdas, strict=True):
         by_component[group] = np.maximum(by_component[group], row)
-    with np.errstate(divide="ignore"):
-        return np.log(by_component)
+    return logarithms(by_component)
 
 
 def pool_class_weights(mixture: Mixture, groups: list[np.ndarray]) -> Mixture:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+from scipy import special
 from scipy.optimize import minimize_scalar
 
 from skem.engine.discriminative import bounded_log_proba, log_softmax
+from skem.engine.linalg import exponentials
 from skem.estimators._units import ROUNDING
 
 MIN_TEMPERATURE, MAX_TEMPERATURE = 1e-2, 1e6
@@ -21,7 +25,7 @@ def tempered(
 
     The background e bounds the log-loss of a sample far from all components.
     """
-    return bounded_log_proba(log_softmax(log_joint / temperature), log_prior, background)
+    return bounded_log_proba(special.log_softmax(log_joint / temperature, axis=1), log_prior, background)
 
 
 def fitted_temperature(
@@ -44,18 +48,21 @@ def fitted_temperature(
     own, all_weights = (np.arange(len(codes)), codes), np.append(weights, 1.0)
 
     def loss(log_temperature: float) -> float:
-        log_proba = log_softmax(log_joint / np.exp(log_temperature))
+        log_proba = log_softmax(log_joint / math.exp(log_temperature))
         log_scores = bounded_log_proba(log_proba[own], log_prior[codes], background)
         # A pseudo-sample with typical features and a random class, because n samples may contain no error by chance.
-        log_scores = np.append(log_scores, _median(log_proba @ np.exp(log_prior), weights))
-        return 0.5 * ((log_temperature - np.log(expected)) / PRIOR_STD) ** 2 - float(all_weights @ log_scores)
+        log_scores = np.append(
+            log_scores, _median((log_proba * exponentials(log_prior)).sum(axis=1), weights)
+        )
+        penalty = 0.5 * ((log_temperature - math.log(expected)) / PRIOR_STD) ** 2
+        return penalty - float((all_weights * log_scores).sum())
 
     # A bounded loss may have several minima: search a grid, then refine.
-    grid = np.linspace(np.log(MIN_TEMPERATURE), np.log(MAX_TEMPERATURE), 38)
+    grid = np.linspace(math.log(MIN_TEMPERATURE), math.log(MAX_TEMPERATURE), 38)
     best = grid[int(np.argmin([loss(value) for value in grid]))]
     step = grid[1] - grid[0]
     refined = minimize_scalar(loss, bounds=(best - step, best + step), method="bounded")
-    return float(np.exp(refined.x))
+    return math.exp(refined.x)
 
 
 def _median(values: np.ndarray, weights: np.ndarray) -> float:

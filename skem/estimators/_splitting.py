@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from skem.engine.covariances import COVARIANCE_TYPES
+from skem.engine.linalg import longest_axes
 from skem.engine.parameters import Mixture
 
 
@@ -52,8 +53,5 @@ def _half_steps(components: np.ndarray) -> np.ndarray:
         n_features = components.shape[1]
         longest = n_features - 1 - components[:, ::-1].argmax(axis=1)
         return np.where(np.arange(n_features) == longest[:, None], 0.5 * np.sqrt(components), 0.0)
-    values, vectors = np.linalg.eigh(components)
-    axes = vectors[:, :, -1]
-    # The sign of an eigenvector depends on rounding.
-    largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=1)[:, None], axis=1)
-    return 0.5 * np.sqrt(values[:, -1:]) * axes * np.sign(largest)
+    variances, axes = longest_axes(components)
+    return 0.5 * np.sqrt(variances)[:, None] * axes

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from skem.engine.covariances import CovarianceType
-from skem.engine.linalg import weighted_sum
+from skem.engine.linalg import logarithms, weighted_sum
 from skem.engine.parameters import Mixture
 from skem.engine.parts import add, slices, tree
 from skem.engine.rows import CHUNK_ROWS
@@ -57,7 +57,7 @@ class Units:
 
     def log_volume(self, columns: np.ndarray) -> float:
         """Log of the volume that one unit of the engine has in input units."""
-        return float(np.log(self.scale[columns]).sum())
+        return float(logarithms(self.scale[columns]).sum())
 
     def to_input(self, mixture: Mixture, columns: np.ndarray, covariance_type: CovarianceType) -> Mixture:
         scale = self.scale[columns]
@@ -214,10 +214,11 @@ def _observed_moments(X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, n
     for j in np.flatnonzero(np.isnan(X).all(axis=0)):
         raise ValueError(f"feature {j} has no value at all: leave it out")
     observed = ~np.isnan(X)
-    totals = weights @ observed
+    totals = weighted_sum(weights, observed)
     with np.errstate(over="ignore", invalid="ignore"):
-        shift = weights @ np.where(observed, X, 0.0) / totals
-        variance = weights @ np.where(observed, X - shift, 0.0) ** 2 * (weights.sum() / totals)
+        shift = weighted_sum(weights, np.where(observed, X, 0.0)) / totals
+        squares = weighted_sum(weights, np.where(observed, X - shift, 0.0) ** 2)
+        variance = squares * (weights.sum() / totals)
     refuse_extreme(variance, lambda: (np.nanmin(X, axis=0), np.nanmax(X, axis=0)))
     constant = np.nanmax(X, axis=0) == np.nanmin(X, axis=0)
     return np.where(constant, np.nanmax(X, axis=0), shift), variance, constant
