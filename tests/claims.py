@@ -10,9 +10,8 @@ from skem.repro.tables import pages
 
 ROOT = Path(__file__).parents[1]
 WORDS = sentences.read(ROOT / "config").protocols
-TITLES = papers.titles(ROOT / "config")
 PAPERS = papers.names(ROOT / "config")
-STATED = stated_claims.read(ROOT / "config" / "claims.csv", WORDS, TITLES)
+STATED = stated_claims.read(ROOT / "config" / "claims.csv", WORDS, PAPERS)
 BY_ID = {claim["id"]: claim for claim in STATED.to_dict("records")}
 
 

@@ -121,7 +121,9 @@ def load_study(
     )
     if not is_checked:
         with gathered(faults):
-            claims = stated_claims.read(folder / "claims.csv", sentences.read(folder).protocols, titles)
+            claims = stated_claims.read(
+                folder / "claims.csv", sentences.read(folder).protocols, papers.names(folder)
+            )
             numbers = set(claims.loc[claims["kind"] == "number", "id"])
     paper_settings = {}
     for name in papers.names(folder):
@@ -172,7 +174,6 @@ def load_study(
 
 
 def _content(folder: Path, given: list[Any]) -> str:
-    """Hash of the configuration, and of the code that measures claims."""
     digest = hashlib.sha256(repr(given).encode())
     code = Path(papers.__file__).parents[1].rglob("*.py")
     for path in sorted(filter(Path.is_file, [*folder.rglob("*"), *code])):

@@ -10,14 +10,6 @@ def evidence_of(paper, *targets):
     return found
 
 
-def ledger_of(paper, target):
-    """The claims tables of all papers, if the command makes them from the same evidence: nothing is evaluated twice."""
-    together = {"all", "claims", "results/claims.csv"} & {*targets_given()}
-    if together and evidence_of(paper, target) == evidence_of(paper):
-        return ["results/claims.csv", "results/claims_timing.csv"]
-    return []
-
-
 # The claims of a paper are evaluated on all results of its first target.
 for paper in EVIDENCE:
     target = next(iter(EVIDENCE[paper]))
@@ -30,7 +22,6 @@ for paper in EVIDENCE:
             claims="config/claims.csv",
             paper=[f"config/{paper}.yaml", f"config/claims/{paper}.yaml"],
             evidence=lambda wildcards, paper=paper, target=target: evidence_of(paper, target).values(),
-            ledger=lambda wildcards, paper=paper, target=target: ledger_of(paper, target),
         output:
             csv=f"results/tables/{stem}.csv",
             md=report(
@@ -92,37 +83,27 @@ rule claims:
         "../scripts/claims.py"
 
 
-CLAIMS_FIGURES = ("outcomes", "paper_and_ours")
-FIGURES += expand("results/figures/{name}.{suffix}", name=CLAIMS_FIGURES, suffix=KINDS)
+FIGURES += expand("results/figures/outcomes.{suffix}", suffix=KINDS)
 
 
 rule claims_figures:
-    """Draw the totals, and every accuracy beside the papers'."""
+    """Draw the totals."""
     input:
-        claims="results/claims.csv",
         summary="results/summary.json",
-        words=WORDS,
         papers=[f"config/{paper}.yaml" for paper in EVIDENCE],
     output:
-        [
-            report(
-                f"results/figures/{name}.svg",
-                category="Claims",
-                labels={"figure": name},
-                caption="../report/figure.rst",
-            )
-            for name in CLAIMS_FIGURES
-        ],
-        expand(
-            "results/figures/{name}.{suffix}",
-            name=CLAIMS_FIGURES,
-            suffix=[kind for kind in KINDS if kind != "svg"],
+        report(
+            "results/figures/outcomes.svg",
+            category="Claims",
+            labels={"figure": "outcomes"},
+            caption="../report/figure.rst",
         ),
+        expand("results/figures/outcomes.{suffix}", suffix=[kind for kind in KINDS if kind != "svg"]),
     log:
         "results/logs/figures/claims.log",
     localrule: True
     params:
-        caption=lambda wildcards: "\n\n".join(CAPTIONS[name] for name in CLAIMS_FIGURES),
+        caption=lambda wildcards: CAPTIONS["outcomes"],
         columns=STUDY.config.figure_columns,
         code=code("claims_figures"),
     message:

@@ -1,7 +1,8 @@
-"""Draw the figures of the claims."""
+"""Draw the totals of the claims."""
 
+from skem.repro import papers
 from skem.repro.files import plain_errors
-from skem.repro.papers import claims_figures
+from skem.repro.ledger import bars
 
 with plain_errors(snakemake.log):
-    claims_figures.draw("results", columns=snakemake.params.columns)
+    bars.write("results", papers.titles(), snakemake.params.columns)

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from skem.engine import threads
+from skem.repro import papers
 from skem.repro.drawing import style
 from skem.repro.files import plain_errors
-from skem.repro.papers import claims_figures
+from skem.repro.ledger import bars
 from skem.repro.tables import redrawn
 
 threads.limit_process(1)
@@ -13,4 +14,4 @@ with plain_errors(snakemake.log), style(snakemake.params.get("columns")):
     for paper in snakemake.params.papers:
         redrawn.write(paper, Path(snakemake.params.results))
     if snakemake.params.get("totals"):
-        claims_figures.draw(snakemake.params.results)
+        bars.write(snakemake.params.results, papers.titles())

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skem.repro.drawing import subplots
+from skem.repro.drawing import KINDS, save, style, subplots
+from skem.repro.files import read_json, write_table
 from skem.repro.ledger.outcomes import AGREES, DIFFERS, NOT_RUN, ONE_INTERPRETATION, UNDECIDABLE, UNDECIDED
 from skem.repro.ledger.totals import Totals, key
 
@@ -41,11 +43,11 @@ def draw(table: pd.DataFrame) -> Any:
     share = 100 * counts.div(counts.sum(axis=1).clip(lower=1), axis=0)
     figure, ax = subplots(figsize=(4.2, 0.9 + 0.55 * len(counts)), layout="constrained")
     places, left = np.arange(len(counts)), np.zeros(len(counts))
-    for word, style in STYLES.items():
-        ax.barh(places, share[word], 0.5, left, edgecolor="#333333", linewidth=0.6, label=word, **style)
+    for word, look in STYLES.items():
+        ax.barh(places, share[word], 0.5, left, edgecolor="#333333", linewidth=0.6, label=word, **look)
         for y, x, width, n in zip(places, left, share[word], counts[word], strict=True):
             if width > 2.2 * len(str(n)):  # wide enough for the number
-                box = {"boxstyle": "round,pad=0.1", "fc": style["color"], "ec": "none"}
+                box = {"boxstyle": "round,pad=0.1", "fc": look["color"], "ec": "none"}
                 ink = "white" if word == AGREES else "black"
                 ax.text(x + width / 2, y, n, ha="center", va="center", fontsize=9, color=ink, bbox=box)
         left += share[word]
@@ -57,3 +59,11 @@ def draw(table: pd.DataFrame) -> Any:
         loc="outside lower center", ncols=3, fontsize=8.5, frameon=False, handlelength=1.4, columnspacing=1
     )
     return ax
+
+
+def write(folder: str | Path, titles: Mapping[str, str], columns: int | None = None) -> None:
+    """Draw the figure to ``figures`` in a folder, from its ``summary.json``."""
+    table = rows(read_json(Path(folder, "summary.json")), titles)
+    with style(columns):
+        save(draw(table), [Path(folder, f"figures/outcomes.{kind}") for kind in KINDS if kind != "csv"])
+    write_table(Path(folder, "figures/outcomes.csv"), table)

@@ -31,7 +31,7 @@ OPEN = ("undecided", "too few runs", "not testable")
 
 DETAILS = (
     *("reproduced", "better", "worse", "higher", "lower", "holds", "fails"),
-    *(*OPEN, NOT_COMPARABLE, QUOTED, VERIFIED, "not run", "not built"),
+    *(*OPEN, NOT_COMPARABLE, QUOTED, VERIFIED, "not run"),
 )
 
 SECONDS = ("seconds_per_pass", "fit_seconds")
@@ -108,11 +108,6 @@ class Evaluation:
         if resolution is not None and high - low > resolution:
             return f"interval {high - low:.3g} wide, and the paper's claims there are {resolution:.3g} apart at most"
         return ""
-
-
-def not_built(claim: Claim) -> Evaluation:
-    """Return the outcome of a claim of a paper without rows."""
-    return Evaluation(QUOTED if claim["external"] == "yes" else "not built")
 
 
 def departure(quantity: str, larger: bool) -> str:

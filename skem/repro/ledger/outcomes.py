@@ -15,7 +15,7 @@ _WORDS = {
     **dict.fromkeys(("better", "worse", "higher", "lower", "fails"), DIFFERS),
     **dict.fromkeys(("undecided", "too few runs"), UNDECIDED),
     "not testable": UNDECIDABLE,
-    **dict.fromkeys(("not run", "not built"), NOT_RUN),
+    "not run": NOT_RUN,
 }
 
 

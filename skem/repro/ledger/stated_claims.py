@@ -23,7 +23,7 @@ SPREADS = ("1sigma", "3sigma")
 def read(path: str | Path, protocols: Collection[str], papers: Collection[str]) -> pd.DataFrame:
     """Read the claims, every cell a string as printed; `ConfigurationError` with all faults.
 
-    ``protocols`` are the papers' words for protocols, ``papers`` those with a file in ``config``.
+    ``protocols`` are the papers' words for protocols, ``papers`` those with rows.
     """
     claims = _table(path)
     ids = {row["id"]: row for row in claims.to_dict("records")}

@@ -34,17 +34,14 @@ def evaluate(
     config: str | Path = "config",
 ) -> Ledger:
     """Evaluate the claims of some papers, from files of values by name and settings, both by paper."""
-    protocols, titles = sentences.read(config).protocols, papers.titles(config)
-    stated = stated_claims.read(Path(config, "claims.csv"), protocols, titles)
+    protocols, known = sentences.read(config).protocols, papers.names(config)
+    stated = stated_claims.read(Path(config, "claims.csv"), protocols, known)
     parts = []
     for name in names:
+        tables, missing = cells.read(files.get(name, {}))
+        evaluator = papers.evaluator(name, stated, settings[name], tables, missing, config)
         own = stated[stated["paper"] == name]
-        if name in papers.names(config):
-            tables, missing = cells.read(files.get(name, {}))
-            evaluator = papers.evaluator(name, stated, settings[name], tables, missing, config)
-            parts.append(summary.ledger(own, evaluator.evaluate, {name: evaluator.rows}))
-        else:
-            parts.append(summary.ledger(own, lambda claim, _: decisions.not_built(claim)))
+        parts.append(summary.ledger(own, evaluator.evaluate, {name: evaluator.rows}))
     table, interpretations = (
         pd.concat([t for t in tables if len(t)] or tables[:1], ignore_index=True)
         for tables in zip(*parts, strict=True)
@@ -52,24 +49,17 @@ def evaluate(
     return table, interpretations
 
 
-def read(paths: Sequence[str | Path], names: Sequence[str], config: str | Path = "config") -> Ledger:
-    """Read the claims of some papers, in the order of ``config/claims.csv``, from files of all papers; without interpretations."""
-    order = pd.read_csv(Path(config, "claims.csv"), usecols=["id"], dtype=str)["id"]
-    table = pd.concat(map(summary.read, paths)).set_index("id", drop=False).reindex(order)
-    return table[table["paper"].isin(names)].reset_index(drop=True), pd.DataFrame()
-
-
 def write(
     ledger: Ledger, paths: Mapping[str, str | Path], title: str = TITLE, config: str | Path = "config"
 ) -> None:
-    """Write some of `FILES`; Markdown lists the claims of papers that have rows."""
+    """Write some of `FILES`."""
     table, interpretations = ledger
     timed = table["quantity"].isin(decisions.TIMED)
     untimed = table[~timed]
     if len(interpretations):
         interpretations = interpretations[interpretations["id"].isin(untimed["id"])]
     words, known = sentences.read(config), papers.titles(config)
-    titles = {name: known.get(name, name) for name in papers.names(config) if name in {*table["paper"]}}
+    titles = {name: known[name] for name in papers.names(config) if name in {*table["paper"]}}
     contents: dict[str, Callable[[], Any]] = {
         "csv": lambda: untimed,
         "md": lambda: claims_page.to_markdown(title, table, words, titles),

@@ -25,7 +25,7 @@ from skem.repro.render.format import table
 from skem.repro.report import markup
 from skem.repro.tables.pages import layouts
 
-SUMMARIES = ("outcomes", "paper_and_ours", "specifications")
+SUMMARIES = ("outcomes", "specifications")
 """Figures of the claims, which the page shows with the claims table."""
 
 

@@ -1,7 +1,7 @@
 """Checks of the file of claims."""
 
 import pytest
-from claims import STATED, TITLES, WORDS
+from claims import PAPERS, STATED, WORDS
 
 from skem.repro.config.documents import ConfigurationError
 from skem.repro.ledger import stated_claims
@@ -9,7 +9,7 @@ from skem.repro.ledger import stated_claims
 
 def refusal(path):
     with pytest.raises(ConfigurationError) as caught:
-        stated_claims.read(path, WORDS, TITLES)
+        stated_claims.read(path, WORDS, PAPERS)
     return str(caught.value)
 
 

@@ -24,21 +24,6 @@ def test_the_claims_follow_from_the_committed_values(tmp_path, monkeypatch):
     assert ledgers.recompute(reference, tmp_path / "found") == ["claims.md"]
 
 
-def test_the_claims_of_a_paper_are_those_of_the_table_of_all(tmp_path, monkeypatch):
-    """Evaluated, or selected from the claims of all papers: the same files."""
-    monkeypatch.chdir(ROOT)
-    values = (ROOT / "results/reference/values").glob("hayashi2021_*.csv")
-    files = {path.stem.removeprefix("hayashi2021_"): path for path in values}
-    names, found = ["hayashi2021"], []
-    for ledger in (
-        ledgers.evaluate(names, {"hayashi2021": files}, {"hayashi2021": papers.settings("hayashi2021")}),
-        ledgers.read([ROOT / f"results/reference/claims{end}.csv" for end in ("", "_timing")], names),
-    ):
-        ledgers.write(ledger, paths := {name: tmp_path / name for name in ("csv", "md")})
-        found.append([path.read_bytes() for path in paths.values()])
-    assert found[0] == found[1]
-
-
 def without_runs(path):
     columns, _, _ = path.read_text().partition("\n")
     return columns + "\n"
