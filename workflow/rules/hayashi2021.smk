@@ -1,5 +1,4 @@
 # Hayashi and Uchida (2021). Not part of a default run: snakemake hayashi --cores 2, and with PyTorch hayashi_images
-from skem.repro.papers.hayashi2021 import benchmark
 from skem.repro.papers.hayashi2021.settings import NETWORKS
 
 HAYASHI = STUDY.papers["hayashi2021"]
@@ -90,7 +89,6 @@ rule hayashi_errors:
             ),
             "model": HAYASHI.model,
             "seed": SEED,
-            "path": benchmark.file() if "n_train" in HAYASHI.data_sets[wildcards.dataset] else None,
         },
     message:
         "every method on {wildcards.dataset}, splits from {wildcards.begin}"

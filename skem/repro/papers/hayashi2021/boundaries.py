@@ -22,11 +22,7 @@ from skem.sdgm.classifier import SDGMClassifier
 def panels(
     setup: Mapping[str, Any], model: Mapping[str, Any], synthetic: Mapping[str, Any], seed: int
 ) -> Rows:
-    """Compute the lines of the three figures, and the training samples behind them.
-
-    Rows have figure, panel, and its error (%), n_components and weights; kind ("sample", "decision" or "component"), class (of a
-    sample or component), line (a number within its panel), x, y.
-    """
+    """Compute the lines of the three figures (``kind`` "decision" or "component"), and the training samples behind them ("sample")."""
     seed = seed_of(seed, "hayashi2021", "boundaries")
     rng, ripley = np.random.default_rng([seed, 0]), datasets.load("ripley")
     board = [checkerboard(synthetic[name], synthetic["deviation"], rng) for name in ("n_train", "n_test")]
@@ -50,7 +46,6 @@ def panels(
 def _models(
     setup: Mapping[str, Any], params: Mapping[str, Any], random_state: int
 ) -> Iterator[tuple[str, str, Any]]:
-    """Figure, panel, and the model in it."""
     sdgm, known = dict(params, random_state=random_state), models(params, 2, random_state)
     yield "figure1", "softmax", make_pipeline(StandardScaler(), LogisticRegression())
     yield "figure1", "gp", known["gp"]()

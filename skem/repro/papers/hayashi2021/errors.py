@@ -19,11 +19,12 @@ from sklearn.svm import SVC
 
 from skem import datasets, metrics
 from skem.estimators.skem import SKEMClassifier
-from skem.repro.papers.hayashi2021 import benchmark
-from skem.repro.papers.hayashi2021.benchmark import Split
 from skem.repro.papers.measured import Rows
 from skem.repro.training.splits import seed as seed_of
 from skem.sdgm.classifier import SDGMClassifier
+
+Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""X_train, y_train, X_test, y_test."""
 
 LEAST = -700.0
 """log p of zero probability."""
@@ -89,24 +90,13 @@ def models(
 
 
 def errors(
-    dataset: str,
-    entry: Mapping[str, Any],
-    runs: tuple[int, int],
-    model: Mapping[str, Any],
-    seed: int,
-    path: str | None,
+    dataset: str, entry: Mapping[str, Any], runs: tuple[int, int], model: Mapping[str, Any], seed: int
 ) -> Rows:
-    """Train every method on splits from ``runs[0]`` to before ``runs[1]``: of the benchmark file at ``path``, or our own.
-
-    Rows have dataset, run, benchmark, and the keys of `fit_errors`.
-    """
-    if path:
-        drawn: Any = benchmark.splits(path, dataset, runs[1])
-    else:
-        drawn = splits(entry["source"], entry, runs[1], seed_of(seed, dataset))
-    unit_variance = not path and entry.get("unit_variance", False)
+    """Train every method on splits from ``runs[0]`` to before ``runs[1]``; rows have dataset, run, and the keys of `fit_errors`."""
+    drawn = splits(entry["source"], entry, runs[1], seed_of(seed, dataset))
+    unit_variance = entry.get("unit_variance", False)
     return [
-        {"dataset": dataset, "run": run, "benchmark": bool(path)} | row
+        {"dataset": dataset, "run": run} | row
         for run, split in islice(enumerate(drawn), runs[0], None)
         for row in fit_errors(split, model, seed_of(seed, dataset, run), unit_variance)
     ]
@@ -172,10 +162,7 @@ def checkerboard(n: int, deviation: float, rng: np.random.Generator) -> tuple[np
 
 
 def components(synthetic: Mapping[str, Any], model: Mapping[str, Any], run: int, seed: int) -> Rows:
-    """Measure errors, components and weights against the initial number of components per class (appendix B).
-
-    Rows have run, n_components_init, seconds, error, train_error (%), n_components (final, per class), weights, initial_weights.
-    """
+    """Measure errors (%), final components per class and weights against the initial number of components per class (appendix B)."""
     rng = np.random.default_rng([seed_of(seed, "hayashi2021", "components"), run])
     X_train, y_train = checkerboard(synthetic["n_train"], synthetic["deviation"], rng)
     X_test, y_test = checkerboard(synthetic["n_test"], synthetic["deviation"], rng)

@@ -26,7 +26,6 @@ def _curves(tables: Tables, paper: Settings) -> pd.DataFrame:
 
 
 def _draw_curves(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
-    """Plot measures of appendix B against the initial number of components."""
     axes = subplots(2, 2, figsize=(7.0, 5.0), layout="constrained")[1]
     initial, style = table["n_components_init"], {"markersize": 4, "capsize": 2}
     for ax, (name, label) in zip(axes.flat, PANELS.items(), strict=True):
@@ -46,13 +45,11 @@ def _draw_curves(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
 
 
 def _panels(names: list[str], width: float, height: float) -> Any:
-    """Return an Axes per panel."""
     n = len(names)
     return subplots(1, n, figsize=(width * n, height), layout="constrained", squeeze=False)[1][0]
 
 
 def _draw_features(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
-    """Plot two features of test images by class, a panel per last layer (Figure 5)."""
     methods = list(table["method"].unique())
     axes = _panels(methods, 7.0 / len(methods), 3.5)
     for ax, method in zip(axes, methods, strict=True):

@@ -30,10 +30,7 @@ def make_repeatable() -> None:
 
 
 def choices(column: str, images: Mapping[str, Any], seed: int) -> Rows:
-    """Train every candidate of `CHOSEN` for a column of Table 2, without the validation samples, which are the same for all.
-
-    Rows have dataset (the column), method, parameter, value, seconds, and error (%) and log_loss (nats) on validation samples.
-    """
+    """Train every candidate of `CHOSEN` for a column of Table 2, and measure it on the same validation samples."""
     make_repeatable()
     entry, choice, rows = images["data_sets"][column], images["choice"], []
     seed = seed_of(seed, "hayashi2021", column, "choice")
@@ -67,9 +64,7 @@ def errors(
 ) -> dict[str, Rows]:
     """Train a network on the training images, with the best candidate in the table ``choice``, and measure it on the test images.
 
-    Rows of errors have dataset (the column), run, method, seconds (of training), l1 or ramp if chosen, error (%), log_loss (nats),
-    calibration_error (%), the keys of `networks.weights` and, with two features, of `shape`. Rows of features have x, y, class and
-    method of the first test images, with two features.
+    Rows of features, of networks with two, are those of the first test images.
     """
     make_repeatable()
     entry, limit = images["data_sets"][column], images.get("n_train")

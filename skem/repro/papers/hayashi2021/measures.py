@@ -15,11 +15,10 @@ import scipy
 from skem import datasets
 from skem.repro.ledger.cells import FINAL, Evidence, exactly
 from skem.repro.ledger.decisions import Evaluation, any_of, greater
-from skem.repro.ledger.estimates import LEVEL, Claim, Estimate, NotRun
+from skem.repro.ledger.estimates import LEVEL, Claim, Estimate
 from skem.repro.papers.hayashi2021.settings import METHODS, NETWORKS, Settings
 
 OWN_SPLITS = "splits of our own"
-BENCHMARK = "the benchmark's splits"
 PUBLISHED = "the published split, over initialisations"
 OWN_DATA = "data of our own"
 N_SPLITS = 100
@@ -79,20 +78,12 @@ def declared(paper: Settings, config: object) -> dict[str, list[dict[str, Any]]]
 # Table 1.
 
 
-def _splits(evidence: Evidence, *data_sets: str) -> str:
-    """Name the origin of the splits."""
-    is_benchmark = all(evidence.rows("error", dataset=name)["benchmark"].all() for name in data_sets)
-    return BENCHMARK if is_benchmark else OWN_SPLITS
-
-
 def of_splits(evidence: Evidence, column: str, dataset: str, method: str) -> Estimate:
     """Estimate a column of Table 1's results over splits, or initialisations."""
-    entry, found = (
-        evidence.paper.data_sets[dataset],
-        evidence.estimate(column, dataset=dataset, method=method),
-    )
+    entry = evidence.paper.data_sets[dataset]
+    found = evidence.estimate(column, dataset=dataset, method=method)
     if "n_train" in entry:
-        return replace(found, note=_splits(evidence, dataset))
+        return replace(found, note=OWN_SPLITS)
     runs = found.runs
     assert runs is not None
     if column == "error" and found.n > 1 and runs.min() == runs.max():  # no random initialisation
@@ -108,7 +99,7 @@ def cell(evidence: Evidence, column: str, dataset: str, method: str) -> Estimate
     standard deviations over splits, and errors p by sqrt(2 p (1 - p) / N) as well, since the test samples are others.
     """
     estimate, entry = of_splits(evidence, column, dataset, method), evidence.paper.data_sets[dataset]
-    if not entry.get("generated") or _splits(evidence, dataset) == BENCHMARK:
+    if not entry.get("generated"):
         return estimate
     n_samples, p = datasets.describe(entry["source"])["shape"][0], estimate.mean / 100
     sd = estimate.sd * np.sqrt(2 * entry["n_train"] / n_samples)
@@ -133,9 +124,8 @@ def initial_weights_of_sdgm(evidence: Evidence, dataset: str) -> Estimate:
 
 def relative(evidence: Evidence, method: str) -> Estimate:
     """Estimate the mean over data sets of the ratio of errors to SDGM's, by split."""
-    drawn = [name for name, entry in evidence.paper.data_sets.items() if "n_train" in entry]
     runs = pd.concat(_ratios(evidence, method), axis=1, join="inner").mean(axis=1)
-    return Estimate.of(runs, FINAL, _splits(evidence, *drawn))
+    return Estimate.of(runs, FINAL, OWN_SPLITS)
 
 
 def mean_of_ratios(evidence: Evidence, method: str) -> Estimate:
@@ -151,7 +141,6 @@ def mean_of_ratios(evidence: Evidence, method: str) -> Estimate:
 
 
 def _ratios(evidence: Evidence, method: str) -> list[pd.Series]:
-    """Return the ratio of errors to SDGM's by data set."""
     return [_ratio(evidence, "error", name, method) for name in evidence.paper.data_sets]
 
 
@@ -175,14 +164,6 @@ def largest_reduction(evidence: Evidence) -> Estimate:
             note = f"on {dataset}; weights without Titanic, whose duplicate samples share one weight in ours"
             found.append(Estimate.of(100 * (1 - left / initial), FINAL, note))  # type: ignore[operator]
     return max(found, key=lambda e: e.mean)
-
-
-def n_splits(evidence: Evidence, dataset: str) -> Estimate:
-    """Count the benchmark's splits of a data set."""
-    rows = evidence.rows("error", dataset=dataset)
-    if not rows["benchmark"].all():
-        raise NotRun("the benchmark's splits are in no package; ours are drawn")
-    return exactly(rows["run"].nunique())
 
 
 # Table 2.

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from skem.repro.papers.hayashi2021.settings import METHODS, NETWORKS, Settings
-from skem.repro.papers.measured import Tables, select, stated_value, summary
+from skem.repro.papers.measured import Tables, stated_value, summary
 
 MEASURES = ("error", "log_loss", "calibration_error", "weights", "n_components")
 
@@ -30,22 +30,16 @@ def table1(tables: Tables, stated: pd.DataFrame, paper: Settings) -> dict[str, A
             quantity=quantity,
         )
 
-    errors = tables["errors"]
     cells = [(name, method) for name in paper.data_sets for method in METHODS]
     of_paper = {"error": printed("error_pct"), "weights": printed("n_nonzero_weights")}
-    found = summary(errors, cells, MEASURES, of_paper)
-    own = [select(errors, dataset=dataset, method=method) for dataset, method in cells]
-    found.insert(3, "benchmark", [bool(len(rows) and rows["benchmark"].all()) for rows in own])
-    drawn = found["dataset"].isin([name for name, entry in paper.data_sets.items() if "n_train" in entry])
-    known, most = found.loc[drawn & (found["n_runs"] > 0), "benchmark"], found["n_runs"].max()
-    on_benchmark = len(known) and known.all()
+    found = summary(tables["errors"], cells, MEASURES, of_paper)
+    most = found["n_runs"].max()
     fewer = [f" ({n} splits)" if 0 < n < most else "" for n in found["n_runs"]]
     curves = {
         "Features as generated": by_components(tables["components_raw"]),
         "Features divided by sqrt(D) standard deviations": by_components(tables["components"]),
     }
     names = {"splits": most, "n_train": paper.synthetic["n_train"]}
-    names["origin"] = "of the benchmark" if on_benchmark else "of our own; no package has the benchmark's 100"
     return {
         "csv": found,
         "names": names,
@@ -64,7 +58,6 @@ def by_components(components: pd.DataFrame) -> pd.DataFrame:
 
 
 def _titled(found: pd.DataFrame, entries: Mapping[str, Any], methods: Mapping[str, str]) -> pd.DataFrame:
-    """Add titles of data sets and methods, and if a data set is available."""
     measured = found.groupby("dataset")["n_runs"].transform("sum") > 0
     return found.assign(
         title=found["dataset"].map({name: entry["title"] for name, entry in entries.items()}),
