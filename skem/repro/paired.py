@@ -14,24 +14,12 @@ Predictions: TypeAlias = Mapping[str, NDArray[Any]]
 
 
 def paired_test(gains: ArrayLike, discordant: ArrayLike, n_test: int) -> tuple[float, float]:
-    """Test that two classifiers are equally accurate on average over runs.
+    """Test that two classifiers are equally accurate on average over runs; return the mean gain and a two-sided p.
 
-    With one run this is McNemar's (1947) z = (b - c) / sqrt(b + c). Runs share the test samples, so their counts are averaged
-    and not added, and the spread over runs adds to the variance: mean(b + c) / n^2 + s^2 / R.
-
-    Parameters
-    ----------
-    gains : array-like of shape (R,)
-        Accuracy of the first less that of the second, per run, as fractions.
-    discordant : array-like of shape (R,)
-        Test samples b + c that only one of them classifies correctly, per run; NaN where unknown. If all are, p is NaN.
-    n_test : int
-        Test samples n of each run.
-
-    Returns
-    -------
-    gain, p : float
-        Mean gain, and the two-sided p by Student's t with Satterthwaite's degrees of freedom.
+    With one run this is McNemar's (1947) z = (b - c) / sqrt(b + c). Runs share the n test samples, so their counts are averaged and not
+    added, and the spread over runs adds to the variance: mean(b + c) / n^2 + s^2 / R; p by Student's t with Satterthwaite's degrees
+    of freedom. By run, ``gains`` are differences of accuracies as fractions, ``discordant`` the b + c samples that only one of the two
+    classifies correctly (NaN where unknown).
     """
     gains = np.asarray(gains, dtype=float)
     gain, n_runs = float(gains.mean()), len(gains)

@@ -57,13 +57,8 @@ def gather(histories: Sequence[pd.DataFrame]) -> pd.DataFrame:
 def validate_history(history: pd.DataFrame) -> pd.DataFrame:
     """Check a history and return a copy in which an empty setting (NaN once a file was read) is "".
 
-    Raises
-    ------
-    ValueError
-        If a column of `COLUMNS` is missing, one that should be numeric is not, a key is empty or given
-        twice, ``rows`` is neither "all" nor "part", a test accuracy is not a fraction of a positive number
-        of samples, the runs of one setting do not have the same folds (some are missing then, and a mean over
-        folds would hide it), or both kinds of ``rows`` have validation values.
+    `ValueError` if a column of `COLUMNS` is missing, a key is given twice, the runs of one setting do not have the same folds (some
+    are missing then, and a mean over folds would hide it), or both kinds of ``rows`` have validation values.
     """
     missing = [column for column in COLUMNS if column not in history]
     if missing:
@@ -71,21 +66,6 @@ def validate_history(history: pd.DataFrame) -> pd.DataFrame:
     history = history.reset_index(drop=True)
     # As objects, since a setting may have been read as a number and a categorical takes no new value.
     history["setting"] = history["setting"].astype(object).where(history["setting"].notna(), "").astype(str)
-    empty = [key for key in KEYS if history[key].isna().any()]
-    if empty:
-        raise ValueError(f"history has empty keys in {empty}")
-    numeric = [column for column in COLUMNS if column not in ("dataset", "method", "setting", "rows")]
-    # An empty column, such as validation_accuracy without a validation set, may have any type.
-    wrong = [c for c in numeric if history[c].notna().any() and not pd.api.types.is_numeric_dtype(history[c])]
-    if wrong:
-        raise ValueError(f"history has columns that are not numeric: {wrong}")
-    strange = sorted(set(history["rows"]) - {"all", "part"})
-    if strange:
-        raise ValueError(f'rows must be "all" or "part", history also has {strange}')
-    if not (history["test_accuracy"].between(0, 1) & (history["n_test"] > 0)).all():
-        raise ValueError(
-            "test_accuracy must be between 0 and 1, and n_test positive, in every row of the history"
-        )
     twice = history.duplicated(list(KEYS))
     if twice.any():
         raise ValueError(
@@ -104,28 +84,11 @@ def validate_history(history: pd.DataFrame) -> pd.DataFrame:
 
 
 def select(history: pd.DataFrame, protocol: str) -> pd.DataFrame:
-    """Rows of the history that a protocol reports.
+    """Rows of the history that a protocol reports; none where no row fits the protocol.
 
-    Accuracies are fractions, log-losses nats. The order of rows matters only as the order in which the settings of a method first appear.
-
-    Returns
-    -------
-    DataFrame
-        One row per dataset, method, setting, run and fold; ``test_selected_fold`` has one per run, and ``nested``
-        one per dataset, method, run and fold, with the setting that won. Columns: protocol, these keys,
-        pass, n_folds (how many the run has), n_test, test_accuracy, test_log_loss, test_brier. Sorted by
-        the keys. Empty where no row fits the protocol.
-
-    Notes
-    -----
-    ``nested`` compares settings on equal terms: it uses only the runs and folds that all settings of the
-    method have.
-
-    Raises
-    ------
-    ValueError
-        If the protocol is unknown, `validate_history` objects, or the settings of a method have no run in
-        common.
+    One row per dataset, method, setting, run and fold; ``test_selected_fold`` has one per run, and ``nested`` one per dataset, method,
+    run and fold, with the setting that won. ``nested`` compares settings on equal terms: it uses only the runs and folds that all
+    settings of the method have. `ValueError` if there are none, the protocol is unknown, or `validate_history` objects.
     """
     _known([protocol])
     return _select(validate_history(history), protocol)
@@ -158,12 +121,7 @@ def _select(history: pd.DataFrame, protocol: str) -> pd.DataFrame:
 def per_run(selected: pd.DataFrame) -> pd.DataFrame:
     """Mean over folds, weighted by the test samples of each, for every run of what `select` returned.
 
-    Returns
-    -------
-    DataFrame
-        protocol, dataset, method, setting, run, iteration (plain mean over folds), n_folds, n_test (the sum),
-        test_accuracy, test_log_loss, test_brier. A metric that is NaN in a fold is NaN. Under ``nested`` the
-        setting names all that won with how often, as in "a (3);b (2)".
+    ``iteration`` is a plain mean, ``n_test`` the sum. Under ``nested`` the setting names all that won with how often, as in "a (3);b (2)".
     """
     rows = []
     for key, run in selected.groupby([*_row_keys(selected), "run"], sort=True):
@@ -177,37 +135,26 @@ def per_run(selected: pd.DataFrame) -> pd.DataFrame:
 
 
 def interval(
-    values: ArrayLike,
-    n_test: int | None = None,
-    level: float = 0.95,
-    sampling_sd: float | None = None,
+    values: ArrayLike, n_test: int | None = None, sampling_sd: float | None = None
 ) -> tuple[float, float, float]:
-    """Mean over runs and its confidence interval.
+    """Mean over runs and its 95% confidence interval.
+
+    With h_t = t_{n-1} s / sqrt(n) over runs and h_z = z sd / sqrt(n_test) the sampling of test samples, the interval is
+    mean +- sqrt(h_t^2 + h_z^2), or mean +- h_t without `n_test`, which holds the data set fixed. One run has no h_t.
 
     Parameters
     ----------
     values : array-like of shape (n,)
         One value per run.
     n_test : int or None, default=None
-        Samples tested in each run: of a fixed test set, or of all folds of cross-validation. None leaves their
-        sampling out: the interval holds the data set fixed, so it says nothing about another sample of the population.
-    level : float, default=0.95
-        Confidence level.
+        Samples tested in each run: of a fixed test set, or of all folds of cross-validation.
     sampling_sd : float or None, default=None
-        Standard deviation of the metric over single test samples. None takes sqrt(p (1 - p)) at p the mean of
-        `values`, which is that of an accuracy and of nothing else (and 0 where nothing is wrong).
-
-    Returns
-    -------
-    mean, low, high : float
-        With h_t = t_{n-1} s / sqrt(n) the half width over runs and h_z = z sd / sqrt(n_test) that of the
-        sampling of test samples, mean +- sqrt(h_t^2 + h_z^2), or mean +- h_t without `n_test`. One run has no h_t:
-        h_z alone in the first case, NaN in the second.
+        Standard deviation of the metric over single test samples; None takes that of an accuracy.
     """
     values = np.asarray(values, dtype=float)
     if values.ndim != 1 or not len(values):
         raise ValueError(f"values must be one number per run, got shape {values.shape}")
-    n, mean, tail = len(values), float(values.mean()), (1 + level) / 2
+    n, mean, tail = len(values), float(values.mean()), 0.975
     over_runs = (
         float(scipy.stats.t.ppf(tail, n - 1) * values.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
     )
@@ -223,16 +170,9 @@ def interval(
 
 
 def summarise(history: pd.DataFrame, protocols: Sequence[str] = PROTOCOLS) -> pd.DataFrame:
-    """Every metric under every protocol, tidy.
+    """Every metric under every protocol, tidy; a protocol that no row of a data set fits has no row.
 
-    Returns
-    -------
-    DataFrame
-        dataset, method, setting (under ``nested`` all that won, as in `per_run`), protocol, metric
-        ("accuracy", "log_loss" or "brier", on test samples), mean, low, high (95%, `interval`: of accuracies over runs
-        and the sampling of the samples tested, of log-loss and Brier score over runs only), std (over
-        runs, NaN for one), n_runs, n_folds, iteration_mean. Sorted by dataset, method, setting, and the order of
-        `PROTOCOLS` and `METRICS`. A protocol that no row of a data set fits has no row.
+    Intervals of accuracies are over runs and the samples tested, of log-loss and Brier score over runs only; ``std`` is over runs.
     """
     _known(protocols)
     history = validate_history(history)
@@ -252,18 +192,8 @@ def summarise(history: pd.DataFrame, protocols: Sequence[str] = PROTOCOLS) -> pd
                 row = {"metric": metric, "mean": mean, "low": low, "high": high, "std": std}
                 row |= {"n_runs": len(values), "n_folds": n_folds}
                 rows.append(named | row | {"iteration_mean": group["iteration"].mean()})
-    columns = [
-        *_SERIES,
-        "protocol",
-        "metric",
-        "mean",
-        "low",
-        "high",
-        "std",
-        "n_runs",
-        "n_folds",
-        "iteration_mean",
-    ]
+    columns = [*_SERIES, "protocol", "metric", "mean", "low", "high", "std"]
+    columns += ["n_runs", "n_folds", "iteration_mean"]
     table = pd.DataFrame(rows, columns=columns)
     order = {name: i for i, name in enumerate((*PROTOCOLS, *METRICS))}
     return table.sort_values(
@@ -283,7 +213,6 @@ def _with_validation(history: pd.DataFrame) -> pd.DataFrame:
 
 
 def _in_common(history: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the runs and folds that all settings of their data set and method have."""
     method = ["dataset", "method"]
     wanted = history.groupby(method)["setting"].transform("nunique")
     kept = history[history.groupby([*method, "run", "fold"])["setting"].transform("nunique") == wanted]

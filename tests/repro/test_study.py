@@ -166,22 +166,6 @@ def test_some_data_sets_alone():
     assert "did you mean ionosphere" in line
 
 
-def test_a_name_that_states_other_parameters_is_refused(tmp_path):
-    folder = shutil.copytree(ROOT / "config", tmp_path / "config")
-    path = folder / "experiments/table1.yaml"
-    text = path.read_text(encoding="utf-8").replace(
-        "{n_components: 14}, rows: [all, part]", "{n_components: 16}, rows: [all, part]"
-    )
-    path.write_text(text, encoding="utf-8")
-    found = faults(folder=folder)
-    assert any(
-        line.endswith(
-            "settings.1x7-K14: the name says 14, but 16 is trained; name the setting after its parameters"
-        )
-        for line in found
-    )
-
-
 @pytest.mark.parametrize(
     ("target", "words"),
     [

@@ -13,6 +13,9 @@ from skem.repro.config.models import n_features
 from skem.repro.config.validation import suggestion, unknown
 from skem.repro.training.settings import PARTS_OF_NAMES, Setting, blocks_of, candidate_name, setting_name
 
+DECIDED = {"n_init", "n_jobs", "random_state", "warm_start"}
+"""Parameters that the pipeline decides."""
+
 CANDIDATES = "candidates"
 """Unit of the settings that only nested compares: one job trains those of a method."""
 
@@ -112,7 +115,6 @@ def written_out(how: Any, ends: bool) -> Iterator[tuple[str, str, dict[str, Any]
 
 
 def _ends(values: Sequence[Any]) -> list[Any]:
-    """First and last value."""
     return list(dict.fromkeys([*values[:1], *values[-1:]]))
 
 
@@ -127,8 +129,10 @@ def _faults_of(setting: Setting) -> Iterator[str]:
     yield from setting.misnamed()
     if is_ours and params["max_iter"] is None:
         yield "max_iter is missing, here and for the data set"
-    for key in sorted(set(params) - set(MODELS[model].parameters() if is_ours else ())):
-        yield f"{model} has no parameter {key!r}"
+    known = [name for name in MODELS[model].parameters() if name not in DECIDED] if is_ours else []
+    for key in params:
+        if key not in known:
+            yield f"{model} has no parameter {key!r}; {suggestion(key, known)}"
     if "recipe" not in spec:  # of an unknown data set
         return
     if setting.n_features > n_features(spec):
@@ -141,7 +145,6 @@ def _faults_of(setting: Setting) -> Iterator[str]:
 
 
 def _faults_of_paper(where: str, entry: Any, numbers: Collection[str] | None) -> Iterator[str]:
-    """Faults of a ``paper`` entry."""
     if "paper" not in entry:
         return
     paper = entry["paper"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, Union, get_type_hints
+from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import Field, NonNegativeFloat, PositiveFloat
+from pydantic import ConfigDict, Field, NonNegativeFloat, PositiveFloat
 from typing_extensions import TypedDict
 
 from skem.repro.config.documents import ConfigurationError, read_mapping
@@ -20,8 +20,10 @@ MaxIter = Annotated[int, Field(ge=1, le=1_000_000)]
 Rows = Distinct[Literal["all", "part"]]
 
 
-class Values(TypedDict, total=False):
-    """Values of parameters that are checked before any job; of the others only their type is."""
+class Params(TypedDict, total=False):
+    """Parameters whose values are checked before any job; `expansion` checks the names of all."""
+
+    __pydantic_config__ = ConfigDict(extra="allow", strict=True, allow_inf_nan=False)  # type: ignore[misc]
 
     n_components: Count
     n_blocks: Count
@@ -35,24 +37,6 @@ class Values(TypedDict, total=False):
     reg_covar: NonNegativeFloat
     priors: Literal["uniform", "empirical"]
     tol: NonNegativeFloat
-
-
-if TYPE_CHECKING:
-    Params = dict[str, Any]
-else:
-    _SCALARS = {"bool": bool, "int": int, "float": float, "str": str}
-    _DECIDED = ("max_iter", "n_init", "n_jobs", "random_state", "warm_start")  # by the pipeline
-    Params = TypedDict(
-        "Params",
-        {
-            name: Union[tuple(_SCALARS[kind] for kind in kinds)]  # noqa: UP007
-            for entry in MODELS.values()
-            for name, annotation in entry.parameters().items()
-            if name not in _DECIDED and (kinds := [k for k in _SCALARS if k in annotation.split(" | ")])
-        }
-        | get_type_hints(Values, include_extras=True),
-        total=False,
-    )
 
 
 class OwnFeatures(TypedDict, total=False):

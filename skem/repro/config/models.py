@@ -76,7 +76,6 @@ def n_features(spec: Any) -> int:
 
 
 def _contradictions(spec: Any) -> Iterator[str]:
-    """Contradictions between a recipe and the data set that it is for."""
     source, data = spec["source"], datasets.describe(spec["source"])
     (n, *size), is_table = data["shape"], len(data["shape"]) == 2
     if is_table != (spec["recipe"] == "table"):

@@ -80,7 +80,6 @@ class Evidence:
         return self._of_cell(*self._replaced(metric, cell))
 
     def _replaced(self, metric: str, cell: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
-        """Return metric, table and columns of the cell that the interpretation uses."""
         known = self.metrics[metric]
         found = self.interpretation.replaced({**known.cell, **cell, "metric": metric, "table": known.table})
         return found.pop("metric"), found.pop("table"), found
@@ -128,7 +127,6 @@ class Evidence:
         return rows.iloc[self._places(metric, table, cell)].reindex(columns=columns)
 
     def _places(self, metric: str, table: str, cell: Mapping[str, Any]) -> NDArray[np.intp]:
-        """Find the rows of a cell."""
         columns = sorted(column for column, value in cell.items() if value != ALL)
         values = self.tables.get(table, pd.DataFrame())
         if not columns and len(values):
@@ -149,7 +147,6 @@ class Evidence:
 
 
 def _content(metric: str, cell: Mapping[str, Any]) -> str:
-    """Describe a cell: "error of rbf on pima, n_components = 6"."""
     parts = dict(cell)
     words = f"{metric} of {parts.pop('method')}" if "method" in parts else metric
     words += f" on {parts.pop('dataset')}" if "dataset" in parts else ""

@@ -67,7 +67,6 @@ class Declared(Evidence):
 
 
 def _check_call(name: str, function: Any, given: Mapping[str, Any], *first: object) -> None:
-    """Refuse arguments that a function does not take."""
     parameters = signature(function).parameters
     known = list(parameters)[1 + len(first) :]
     if not any(one.kind is one.VAR_KEYWORD for one in parameters.values()):

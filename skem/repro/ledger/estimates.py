@@ -159,7 +159,6 @@ class Estimate:
 
 
 def _by_run(estimates: Sequence[Estimate]) -> pd.DataFrame:
-    """Return the runs that all estimates have, a column each."""
     return pd.concat([e.runs for e in estimates if e.runs is not None], axis=1).dropna()
 
 

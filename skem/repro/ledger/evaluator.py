@@ -188,7 +188,6 @@ class _Measuring:
 
     @contextmanager
     def _if_run(self) -> Iterator[None]:
-        """Leave out what has no results, if the row says so."""
         try:
             yield
         except NotRun as error:
@@ -239,7 +238,6 @@ class _Measuring:
         return max(found.values(), key=lambda e: e.mean) if term.get("highest") else found
 
     def _printed(self, id: str) -> Estimate:
-        """Return the number that the paper prints."""
         claims = self.evaluator.claims
         if not claims.get(id, {}).get("value"):
             raise Unknown.word(
@@ -260,8 +258,6 @@ class _Measuring:
 
 
 class _Words(dict[str, Any]):
-    """Terms and names of a text, found when needed."""
-
     def __init__(self, measuring: _Measuring, bound: Bound) -> None:
         super().__init__(bound.words)
         self.measuring, self.bound = measuring, bound

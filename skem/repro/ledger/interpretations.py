@@ -143,7 +143,6 @@ def survey(
 
 
 def _same(a: Evaluation, b: Evaluation) -> bool:
-    """Return True if two evaluations rest on one measurement."""
     return (a.detail, a.measured, a.low, a.high) == (b.detail, b.measured, b.low, b.high) and a.low == a.low
 
 
@@ -172,7 +171,6 @@ def check(where: str | Path, ambiguities: Ambiguities, ids: Collection[str], cel
 
 
 def _declared(replacement: Replacement, cells: Collection[Cell], known: Collection[frozenset[Any]]) -> bool:
-    """Return True if the configuration declares replaced cells, and cells that are used instead."""
     of_cells = replacement.model_copy(update={"where": _of_cells(replacement.where)})
     instead = _of_cells(replacement.with_)
     return any(frozenset({**cell, **instead}.items()) in known for cell in cells if of_cells.applies(cell))

@@ -62,26 +62,7 @@ _KEYS: Any = _COMPARED | {
     "under": dict[str, dict[str, dict[str, Any]]],
 }
 Row = TypedDict("Row", _KEYS, total=False)  # type: ignore[misc]
-"""A claim in words and its measurement: one of ``settled``, ``verified``, ``number``, ``function``, ``left`` and ``compare``, or none.
-
-Keys
-----
-says, unit : the claim as a sentence; the unit of the difference that decides it
-definition, repeats : true if the words of the paper decide it, or counting; the claim whose measurement it repeats
-settled, verified : an outcome that needs no results, with ``note``; the test that verifies the claim
-number : the measurement of a number, with ``trials`` (instead of the paper's)
-resolution : the widest interval that supports *reproduced*: a number, or claims whose range it is
-left, relation, right : a comparison (see `decisions.related`), for all values of ``for``; ``slack`` and ``what``,
-    its name. ``compare`` lists several, which have the keys of the row but for their own
-need : how many comparisons must hold: all (default), any, most, or a share
-if_run : loops leave out values without results
-function : a function of the paper's module ``measures``, which takes the evidence, the claim and the entries of ``with``
-terms : named terms
-note, remark : texts with {terms}; a remark may be a function, and those of all rows are joined
-not_comparable : the reason why the measurement decides nothing
-measured_by : protocol of a settled claim
-under : keys of the row under choices of an ambiguity
-"""
+"""A claim in words and its measurement: one of `KINDS`, or none. ``docs/contribute/adding.md`` explains the keys."""
 
 
 KINDS = ("settled", "verified", "number", "function", "left", "compare")
@@ -251,7 +232,6 @@ class Rows:
         return row, values
 
     def _repeated(self, name: str) -> str:
-        """Return the claim that a claim repeats, or nothing."""
         row: Any = self.file.claims.get(name, {})
         return str(row.get("repeats", ""))
 

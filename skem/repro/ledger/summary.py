@@ -32,17 +32,10 @@ def ledger(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Evaluate every claim, under every interpretation; ``rows`` are those of each paper.
 
-    Returns
-    -------
-    ledger : DataFrame
-        The columns of the claims; measured, low, high (the interval that decided), difference (to the paper's value),
-        standardised_difference (see `standardised`), n_runs, measured_by (a protocol; "preset": a baseline with the paper's
-        settings, else its toolbox's; "data": counted in the file), detail, outcome (see `outcomes`), remark; half_width (of
-        the interval), spread_measured, spread_low, spread_high, spread_detail (of the standard deviation after "+-"), basis
-        (see `basis`), repeats (the first claim of the same measurement), interpretations (number evaluated), agree
-        (number with the detail), depends_on (in words), agrees_with (the interpretation that agrees, if others do not).
-    interpretations : DataFrame
-        A row per claim and interpretation, for claims with more than one, with a column per ambiguity.
+    The first table has a row per claim, with the columns of the claims: the measurement under the default interpretation, by
+    ``measured_by`` (a protocol; "preset": a baseline with the paper's settings, else its toolbox's; "data": counted in the file), the
+    interval that decided, and ``outcome``, `standardised` difference, `basis` and ``repeats`` (the first claim of the same measurement).
+    The second one has a row per claim and interpretation, for claims with more than one, with a column per ambiguity.
     """
     lines, other = [], []
     for claim in claims.to_dict("records"):

@@ -27,11 +27,7 @@ def key(word: str) -> str:
 
 
 def totals(table: pd.DataFrame) -> dict[str, dict[str, Any]]:
-    """Count the claims of each paper, and of all papers, those about time among them.
-
-    By paper: "stated", the number of claims; the number of each of `KINDS`, and of each outcome among those of kind "measurable", by `key`;
-    "spreads", outcomes of printed standard deviations; "tables" (see `_tables`); "commands", which measure claims that were not run.
-    """
+    """Count the claims of each paper, and of all papers, those about time among them: by kind, and by outcome if they are measurable."""
     return {name: _of(table[table["paper"] == name]) for name in table["paper"].unique()} | {ALL: _of(table)}
 
 
@@ -51,11 +47,7 @@ def _of(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def _tables(once: pd.DataFrame) -> dict[str, dict[str, Any]]:
-    """Count, in each table of the papers, the cells outside their intervals, and those that a faithful copy would miss.
-
-    By place: "cells" (measured numbers), "outside" (under the default interpretation), "differs" (under every one), "by_chance" (expected
-    in a faithful copy), "at_most" (with a probability of 95%).
-    """
+    """Count, in each table of the papers, the cells outside their intervals, under the default and every interpretation, and those expected in a faithful copy."""
     found: dict[str, dict[str, Any]] = {}
     is_cell = once["place"].str.fullmatch(r"Table \w+") & (once["kind"] == "number") & once["low"].notna()
     for place, cells in once[is_cell].groupby("place"):

@@ -42,7 +42,6 @@ def names(config: str | Path = "config") -> list[str]:
 
 
 def _module(paper: str, name: str) -> ModuleType | None:
-    """Import a module of a paper's folder, if there is one."""
     folder = f"{__name__}.{paper}"
     if find_spec(folder) is None or find_spec(f"{folder}.{name}") is None:
         return None
@@ -55,7 +54,6 @@ def figures(name: str) -> Mapping[str, Figure]:
 
 
 def _functions(module: ModuleType | None) -> dict[str, Callable[..., Any]]:
-    """Return the functions that rows use."""
     found = {} if module is None else dict(getmembers(module, isfunction))
     return {
         name: function

@@ -33,11 +33,7 @@ def summary(
     measures: Sequence[str],
     printed: Mapping[str, Callable[[str, str], float]],
 ) -> pd.DataFrame:
-    """Average the runs of each cell (data set and method) of a table, beside the paper's numbers.
-
-    ``printed`` maps measures to the paper's number of a cell. Columns: dataset, method, n_runs, the measures, and <measure>_sd and
-    paper_<measure> of those in ``printed``.
-    """
+    """Average the runs of each cell (data set and method) of a table, beside the numbers that ``printed`` gives by measure and cell."""
     rows = []
     for dataset, method in cells:
         own = select(runs, dataset=dataset, method=method)

@@ -29,7 +29,6 @@ def paper_methods(entry: Row) -> list[str]:
 
 
 def _variants(entry: Row) -> dict[str, str]:
-    """Columns of the other methods at the paper's configuration, by method; they differ in ``reg_covar``."""
     others = {name: entry["methods"][name]["params"]["reg_covar"] for name in paper_methods(entry)[1:]}
     return {name: f"test_selected_iteration_reg_covar_{value:g}" for name, value in others.items()}
 
@@ -42,9 +41,8 @@ def accuracy_table(
 ) -> pd.DataFrame:
     """Collect the paper's accuracy, ours under each protocol, and the baselines', one row per data set.
 
-    Histories are empty where data are unavailable. ``predictions`` maps data set, method and configuration to the stored
-    predictions of its runs. Accuracies are in percent, with 95% intervals in ``_low`` and ``_high``; log-loss is in nats,
-    expected calibration error (ece) a fraction.
+    ``predictions`` maps data set, method and configuration to the stored predictions of its runs. Accuracies are in percent, with 95%
+    intervals; log-loss is in nats, expected calibration error (ece) a fraction.
     """
     rows = []
     for dataset, entry in experiment["data_sets"].items():
@@ -95,7 +93,6 @@ def _ours(entry: Row, history: pd.DataFrame, summary: pd.DataFrame) -> dict[str,
 
 
 def _chosen_on_test(entry: Row, method: str) -> list[str]:
-    """Settings that the paper chose by test accuracy, with any covariance regularisation."""
     values = entry["methods"][method].get("candidates", {"reg_covar": ()})["reg_covar"]
     names = entry["paper"]["chosen_on_test"]
     return [*names, *(candidate_name(name, value) for name in names for value in values)]
@@ -121,7 +118,6 @@ def _weighted(rows: pd.DataFrame, column: str) -> float:
 
 
 def _baseline_rows(history: pd.DataFrame) -> pd.DataFrame:
-    """Baselines with hyperparameters selected on validation samples."""
     return history[history["method"].isin(baselines.REPORTED) & (history["setting"] == "default")]
 
 
@@ -132,7 +128,6 @@ def _baselines(
     summary: pd.DataFrame,
     predictions: Callable[[str, str, str], Predictions],
 ) -> dict[str, Any]:
-    """The baseline that is best on validation samples, and the RBF SVM."""
     own = _baseline_rows(history)
     if not len(own):
         return {}
@@ -157,7 +152,7 @@ def _baselines(
 
 
 def baselines_table(history: Mapping[str, pd.DataFrame], failures: pd.DataFrame) -> pd.DataFrame:
-    """Collect dataset, method, n_train and test accuracy in percent of every baseline, NaN for those that failed."""
+    """Collect the test accuracy in percent of every baseline, NaN for those that failed."""
     own = [_baseline_rows(table) for table in history.values() if len(table)]
     keys = ["dataset", "method"]
     rows = [
@@ -215,14 +210,12 @@ def layout(
 
 
 def _fewer(row: Row, column: str) -> str:
-    """Return the number of runs of a protocol if it has fewer than the data set."""
     runs = {"validation_selected_iteration": "n_validation_runs", "nested": "n_nested_runs"}
     n = row.get(runs.get(column, ""))
     return f" (n = {n:.0f})" if row["available"] and n and n < row["n_runs"] else ""
 
 
 def _baseline_cells(table: pd.DataFrame) -> pd.DataFrame:
-    """Return accuracies as text, with the number of training samples if other baselines have more."""
     if not len(table):
         return table
     most = table.groupby("dataset")["n_train"].transform("max")

@@ -99,7 +99,6 @@ def write(job: Any, function: Callable[..., Any], page: str = "") -> None:
 
 
 def _parts(block: Table, table: pd.DataFrame, names: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield headings, texts and tables."""
     if not len(table):
         return
     parts = table.groupby(block.each, sort=False, dropna=False) if block.each else [((), table)]
@@ -112,7 +111,6 @@ def _parts(block: Table, table: pd.DataFrame, names: Mapping[str, Any]) -> Itera
 
 
 def _lines(block: Table, part: pd.DataFrame) -> pd.DataFrame:
-    """Return a table as a reader sees it."""
     lines: dict[tuple[str, ...], dict[str, str]] = {}
     ordered = part.sort_values(block.order, kind="stable") if block.order else part
     for place, row in enumerate(ordered.to_dict("records")):

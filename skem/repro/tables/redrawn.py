@@ -40,10 +40,8 @@ NOT_EVALUATED: dict[str, Any] = {
 def cells(panels: Sequence[Panel], claims: pd.DataFrame, stated: pd.DataFrame) -> pd.DataFrame:
     """Select the cells of a figure; `ConfigurationError` if a cell has no claim or several.
 
-    ``stated``, ``config/claims.csv``, has cells that the claims table lacks, such as times.
-
-    Columns: panel, row, column (labels), id, paper and ours (as shown), difference (in standard deviations of a result like the paper's),
-    outcome (empty: not in the claims table), compared (a measurement that counts, as no earlier cell of the panel repeats it).
+    ``stated``, ``config/claims.csv``, has cells that the claims table lacks, such as times. ``compared`` cells are measurements that no earlier
+    cell of the panel repeats.
     """
     evaluated = claims.set_index("id")
     printed = dict(zip(stated["id"], stated["value"], strict=True))

@@ -46,12 +46,6 @@ def test_a_number_has_a_sentence_a_unit_and_a_reason():
     assert row["why"] == "Ours is worse. Splits of our own."
 
 
-def test_a_sentence_may_begin_with_a_symbol():
-    assert shown(remark="λ = 1 is the best in no repetition")["why"].endswith(
-        "λ = 1 is the best in no repetition."
-    )
-
-
 def test_the_reason_ends_with_the_comparison_that_decides():
     remark = (
         "decided by: 4x8-K12; 2 of 4 comparisons hold at 95%, 3 needed; points lost by svm_rbf on satimage"
@@ -81,25 +75,6 @@ def test_the_difference_of_a_statement_has_the_unit_of_its_quantity_or_of_its_cl
 )
 def test_no_end_of_an_interval_is_rounded_onto_a_number_that_it_excludes(value, low, high, ends):
     assert shown(value=value, measured=(low + high) / 2, low=low, high=high)["ours"].endswith(f" {ends}")
-
-
-def test_only_measurements_with_spread_have_an_interval():
-    count = {"quantity": "n_components_removed", "value": "8", "standardised_difference": float("nan")}
-    assert shown(measured=12.0, low=11.5, high=12.5, **count)["ours"] == "12"
-    statement = {"kind": "ordering", "value": "", "standardised_difference": float("nan")}
-    assert shown(measured=1.2, low=0.3, high=2.1, **statement)["ours"] == "+1.20 [+0.30, +2.10] points"
-    assert shown(measured=17.0, low=float("nan"), high=float("nan"), **statement)["ours"] == ""
-
-
-def test_claims_that_differ_come_first_statements_before_numbers_and_far_before_near():
-    rows = [
-        ("agrees", "number", 1.0),
-        ("differs", "number", 2.5),
-        ("differs", "number", -9.0),
-        ("differs", "ordering", None),
-    ]
-    table = pd.DataFrame(rows, columns=["outcome", "kind", "standardised_difference"])
-    assert claims_page.in_order(table).index.tolist() == [3, 2, 1, 0]
 
 
 def evaluate(claim, interpretation):

@@ -1,14 +1,12 @@
 """Rows of claims are checked before any job."""
 
-import shutil
-
 import pytest
 import yaml
 from claims import PAPERS, ROOT, STATED
 
 from skem.repro import papers
 from skem.repro.config.documents import ConfigurationError
-from skem.repro.ledger import rows, sentences
+from skem.repro.ledger import sentences
 
 PAPER = papers.settings("titsias2001", ROOT / "config")
 CELL = {"metric": "error", "dataset": "pima", "method": "rbf", "n_components": 6}
@@ -105,11 +103,3 @@ def test_a_wrong_file_of_words(tmp_path):
     with pytest.raises(ConfigurationError, match="unknown key method; did you mean methods") as caught:
         sentences.read(tmp_path)
     assert "protocols.cv5 is 'luck'; allowed: " in str(caught.value)
-
-
-def test_rows_are_read_again_after_a_change(tmp_path):
-    shutil.copytree(ROOT / "config/claims", tmp_path / "claims")
-    before = rows.read(tmp_path)["titsias2001"]
-    (tmp_path / "claims/titsias2001.yaml").write_text("claims: {}\n", encoding="utf-8")
-    assert before.file.claims
-    assert not rows.read(tmp_path)["titsias2001"].file.claims

@@ -48,18 +48,3 @@ def test_none_of_equals_is_below_the_best(common):
         runs = rng.normal(size=(8, n)) + common * rng.normal(size=n)
         found.append(below_best({i: Estimate.of(pd.Series(row)) for i, row in enumerate(runs)}))
     assert np.mean([bool(names) for names in found]) <= 0.05 + allowed(trials)
-
-
-def test_the_worst_is_below_the_best():
-    rng = np.random.default_rng(3)
-    means = {"a": 3.0, "b": 2.9, "c": 0.0}
-    found = {name: Estimate.of(pd.Series(rng.normal(m, 0.3, 10))) for name, m in means.items()}
-    assert below_best(found) == ["c"]
-    assert below_best({"a": found["a"]}) == []
-
-
-def test_runs_of_means_differences_and_constants():
-    mean, constant = Estimate.of(pd.Series([1.0, 2.0, 4.0])), Estimate(3.0)
-    other = Estimate.of(pd.Series([1.0, 3.0], index=[7, 8]))
-    assert (mean.n_runs, Estimate.fixed(84.3, 10_000).n_runs) == (3, 1)
-    assert np.isnan([constant.n_runs, (mean - other).n_runs]).all()  # neither is a mean over runs

@@ -198,11 +198,6 @@ def test_a_claim_is_not_comparable_with_and_without_results():
     assert missing.note == "another machine; accuracy of a on rice was not part of this run"
 
 
-def test_a_remark_without_results_is_left_out():
-    row = {"number": CELL, "terms": {"gone": CELL | {"dataset": "wine"}}, "remark": "beside {gone:.1f}"}
-    assert evaluate(row, claim()).note == ""
-
-
 @pytest.mark.parametrize(
     ("expression", "detail"),
     [
@@ -243,16 +238,6 @@ def test_a_printed_spread_is_that_of_the_papers_trials():
     assert (found.detail, found.measured) == ("reproduced", 1.8)
     low, high = 1.8 * np.sqrt(stats.f.ppf([0.025, 0.975], 4, 100))
     assert (found.low, found.high) == pytest.approx((low - 0.05, high + 0.05))
-
-
-def test_a_method_with_one_run_is_deterministic():
-    once = pd.DataFrame({"dataset": "rice", "method": "a", "run": [0], "accuracy": [90.0], "n_test": 1000})
-    found = evaluator({"number": CELL}, tables={"values": once})
-    found.rows.file.metrics["accuracy"] = found.rows.file.metrics["accuracy"].model_copy(
-        update={"deterministic": "n_test"}
-    )
-    found = replace(found, evidence=replace(found.evidence, metrics=found.rows.metrics))
-    assert found.evaluate(claim(value="89.6")).detail == "reproduced"
 
 
 @pytest.mark.parametrize(

@@ -62,12 +62,6 @@ def test_interpretations_that_were_not_run():
         surveyed({})
 
 
-def test_only_ambiguities_that_affect_a_claim_are_surveyed():
-    found, depends_on = surveyed({("some",): "holds", ("none",): "fails"}, "b")
-    assert (depends_on, len(found)) == ("the ridge", 2)
-    assert len(survey({}, lambda interpretation: Evaluation("holds", 1.0))[0]) == 1
-
-
 def test_a_choice_without_effect_on_the_numbers_is_left_out():
     def evaluate(interpretation):
         shift = interpretation.choices["scale"] == "unit"

@@ -50,15 +50,3 @@ def test_words_are_those_of_the_claims_and_stand_once(claims):
     assert set(WORDS.differences) <= {claim[key] for claim in statements for key in ("id", "quantity")}
     numbers = {claim["quantity"] for claim in claims if claim["kind"] == "number"}
     assert numbers <= set(WORDS.quantities)
-
-
-def test_a_paper_brings_its_words(tmp_path):
-    path = tmp_path / "claims/toy2000.yaml"
-    path.parent.mkdir()
-    path.write_text("methods: {toy: the toy}\nsettings: {size: 'size {}'}\n", encoding="utf-8")
-    claim = {"paper": "toy2000", "kind": "number", "dataset": "blobs", "setting": "size=3"}
-    words = sentences.read(tmp_path)
-    assert (
-        sentence(claim | {"quantity": "n_errors", "method": "toy"}, words)
-        == "N errors of the toy on blobs (size 3)"
-    )

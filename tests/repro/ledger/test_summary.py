@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from claims import BY_ID, ROOT, STATED
+from claims import BY_ID, ROOT
 
 from skem.repro.ledger import rows, summary
 from skem.repro.ledger.decisions import Evaluation
@@ -11,19 +11,6 @@ from skem.repro.ledger.estimates import half_a_digit
 from skem.repro.ledger.outcomes import outcome
 
 ROWS = rows.read(ROOT / "config")
-
-
-def test_repeated_claims_lead_to_the_first_of_the_same_measurement():
-    repeated = {}
-    for claim in BY_ID.values():
-        prefix, row = claim["id"].partition(".")[0], ROWS[claim["paper"]].row(claim)[0]
-        if "repeats" in row:
-            repeated[claim["id"]] = f"{prefix}.{row['repeats']}"
-    assert repeated["pulford.table1.mnist.pskem_accuracy"] == "pulford.sec3-1.mnist.pskem_accuracy"
-    for id, first in repeated.items():
-        assert first not in repeated
-        if BY_ID[id]["kind"] == "number":  # 46.0 is 46.02
-            assert round(float(BY_ID[first]["value"]), 1) == round(float(BY_ID[id]["value"]), 1)
 
 
 def test_numbers_differ_exactly_beyond_two_standard_deviations():
@@ -80,14 +67,3 @@ def test_a_claim_differs_only_if_it_does_under_every_interpretation(other, word)
 )
 def test_outcomes_of_several_interpretations(details, expected):
     assert outcome(details) == expected
-
-
-def test_a_printed_standard_deviation_has_columns_of_its_own():
-    spread = Evaluation("higher", 0.4, 0.2, 0.3)
-    own = STATED[STATED["id"].isin(["pulford.sec3-2.rice.skem_accuracy", "pulford.sec3-2.rice.lda_accuracy"])]
-    table, _ = summary.ledger(
-        own, lambda claim, _: Evaluation("worse", spread=spread if claim["spread"] else None)
-    )
-    columns = ["spread_measured", "spread_low", "spread_high", "spread_detail"]
-    assert table.loc[table["spread"] != "", columns].to_numpy().tolist() == [[0.4, 0.2, 0.3, "higher"]]
-    assert table.loc[table["spread"] == "", "spread_detail"].tolist() == [""]

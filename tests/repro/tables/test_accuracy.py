@@ -149,14 +149,6 @@ def row_of(both, dataset):
     return both[0].set_index("dataset").loc[dataset]
 
 
-def test_times_have_a_table_of_their_own():
-    seconds = pd.DataFrame({"dataset": "rice", "seconds": [0.002, 0.004]})
-    table = accuracy.times(["rice", "ionosphere"], seconds, CLAIMS, EXPERIMENT)["csv"]
-    row = table.set_index("dataset").loc["rice", ["seconds_per_iteration", "iterations_timed", "speed_up"]]
-    assert row.tolist() == pytest.approx([0.003, 2, 100])
-    assert np.isnan(table.set_index("dataset").loc["ionosphere", "speed_up"])
-
-
 def test_protocols_of_a_cross_validated_data_set(both):
     row = row_of(both, "rice")
     assert (row["method"], row["n_train"], row["n_runs"], row["n_folds"]) == ("skem", 100, 2, 2)
@@ -178,16 +170,6 @@ def test_protocols_of_a_cross_validated_data_set(both):
     assert row["test_selected_iteration_reg_covar_1e-06"] == pytest.approx(70)
 
 
-def test_a_single_configuration_has_no_nested_accuracy():
-    history = rice()
-    only = history[(history["setting"] == A) | (history["method"] != "skem")]
-    table, _ = made({"rice": only})
-    row = table.iloc[0]
-    assert np.isnan(row["nested"])
-    assert row["validation_selected_iteration"] == row_of(made(), "rice")["validation_selected_iteration"]
-    assert cells(shown(table, pd.DataFrame()), "Rice")[-1] == "-"
-
-
 def test_nested_selects_the_covariance_regularisation_and_marks_choices_of_the_paper():
     other = candidate_name(A, 0.3)
     candidates = [
@@ -203,21 +185,6 @@ def test_nested_selects_the_covariance_regularisation_and_marks_choices_of_the_p
     assert (row["nested_fits_chosen_on_test"], row["nested_fits"]) == (4, 4)
     for protocol in ("test_selected_iteration", "final_iteration", "validation_selected_iteration"):
         assert row[protocol] == before[protocol]
-
-
-def test_fewer_validation_runs_are_shown():
-    history = rice()
-    fewer = history[~((history["setting"] == A) & (history["rows"] == "part") & (history["run"] == 1))]
-    own, usual = (cells(shown(*made({"rice": h})), "Rice")[-2:] for h in (fewer, history))
-    assert [cell.endswith(" (n = 1)") for cell in (*own, *usual)] == [True, True, False, False]
-
-
-def test_all_intervals_are_over_runs_and_test_samples(both):
-    row = row_of(both, "mnist")
-    width = half(0.9, 400)
-    for protocol in ("test_selected_iteration", "validation_selected_iteration"):
-        found = [row[f"{protocol}{end}"] for end in ("", "_low", "_high")]
-        assert found == pytest.approx([90, 90 - width, 90 + width])
 
 
 def test_the_best_baseline_is_selected_on_validation_samples(both):
@@ -240,15 +207,6 @@ def test_mcnemar_pairs_all_folds_of_all_runs(both):
     assert row["mcnemar_p"] == pytest.approx(2 * norm.sf(1 / np.sqrt(3)))
 
 
-def test_methods_of_another_experiment_are_no_baselines():
-    """Experiments share the history of a data set."""
-    other = [
-        row for run in (0, 1) for fold in (0, 1) for row in curve("ridge", "r-0.1", run, fold, (1, 1), (1, 1))
-    ]
-    table, baselines = made({"rice": pd.concat([rice(), pd.DataFrame(other)], ignore_index=True)})
-    assert (table["best_method"].tolist(), baselines["method"].tolist()) == (["lda"], ["lda", "svm_rbf"])
-
-
 def test_baselines_without_log_loss_or_without_baselines_leave_dashes_or_no_table():
     history, names = rice(), ["lda", "svm_rbf"]
     without = history[~history["method"].isin(names)]
@@ -261,29 +219,10 @@ def test_baselines_without_log_loss_or_without_baselines_leave_dashes_or_no_tabl
     assert "All baselines" not in text
 
 
-def test_baselines_with_fewer_samples_have_their_number_beside_the_accuracy(both):
-    text = shown(*both)
-    assert cells(text, "RBF SVM") == ["RBF SVM", "90.00 (50)", "-"]
-    assert cells(text, "LDA") == ["LDA", "77.75", "40.00"]
-
-
 @pytest.mark.parametrize("name", ["nowhere", "unstated"])
 def test_a_missing_claim_is_named(name):
     with pytest.raises(ValueError, match=rf"config/claims\.csv has no value for '{name}'"):
         stated_claims.claim(CLAIMS, name)
-
-
-def test_markdown_shows_accuracies_with_intervals(both):
-    text = shown(*both)
-    row = cells(text, "Rice")
-    assert [*row[:8], row[10]] == ["Rice", "1x7, K = 14", "2", "100", "2", "2", "4", "3", "95.00"]
-    widths = half(0.8275, 40, T1 * 0.005 / 2), half(0.65, 40)
-    means = zip((82.75, 65.0), widths, strict=True)
-    intervals = {f"{mean:.2f} [{mean - width:.2f}, {mean + width:.2f}]" for mean, width in means}
-    assert intervals | {"1.350", "0.065"} <= set(row)
-    assert {"90.00 [87.06, 92.94]", "30000", "1"} <= set(cells(text, "MNIST"))
-    assert "nan" not in text
-    assert text.endswith("A remark.\n")
 
 
 def test_an_unavailable_data_set_leaves_a_row():

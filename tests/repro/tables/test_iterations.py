@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from skem.repro.tables import iterations
 
@@ -21,11 +20,3 @@ def test_curves_are_means_over_runs_with_folds_weighted():
     # Run 0: (.5 * 10 + .8 * 30) / 40 = .725 and .675; run 1: .1 more.
     np.testing.assert_allclose(curves["accuracy"], [77.5, 72.5])
     np.testing.assert_allclose(curves[["low", "high"]], [[72.5, 82.5], [67.5, 77.5]])
-
-
-def test_accuracy_on_validation_samples_is_a_curve_of_its_own():
-    measured = {"test_accuracy": [0.8, 0.9], "validation_accuracy": [0.5, 0.6], "iteration": [1, 2]}
-    table = pd.DataFrame(measured).assign(run=0, fold=0, rows="part", n_test=100, n_validation=10)
-    curves = iterations.by_iteration(table)
-    assert curves["curve"].tolist() == ["test, without validation samples"] * 2 + ["validation"] * 2
-    assert curves["accuracy"].tolist() == pytest.approx([80, 90, 50, 60])

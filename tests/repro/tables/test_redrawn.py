@@ -55,11 +55,6 @@ def test_a_repeated_measurement_counts_once_per_panel():
     assert redrawn.cells([PANEL, PANEL], CLAIMS, TOY)["compared"].tolist() == 2 * [True, False, True, False]
 
 
-def test_ours_is_shown_in_the_unit_of_the_printed_value():
-    assert redrawn.shown("-59.98e3", -60123.4) == "-60.12e3"
-    assert redrawn.shown("1000000", 1e6) == "1,000,000"
-
-
 def test_a_cell_without_a_claim_is_refused():
     with pytest.raises(ConfigurationError, match=r"Table 1: 0 claims have an id like toy\.iris\.\*seconds"):
         redrawn.cells([PANEL], CLAIMS, TOY[:3])

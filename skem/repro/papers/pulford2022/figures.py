@@ -113,7 +113,6 @@ INTERPRETED = ["paper_value", "interpretation", "default", "measured", "low", "h
 
 
 def _specifications(tables: Tables, paper: Settings) -> pd.DataFrame:
-    """Select the interpretations of the accuracies of Table 1, sorted within a data set."""
     interpretations, found = tables["interpretations"], []
     for dataset, model in paper.headlines.items():
         own = interpretations.loc[interpretations["id"] == model.accuracy, INTERPRETED].sort_values(

@@ -101,12 +101,10 @@ def declared(paper: Settings, config: str | Path) -> dict[str, list[dict[str, An
 
 
 def _model(evidence: Evidence, dataset: str) -> Headline:
-    """Return the configuration that the paper reports of a data set."""
     return evidence.paper.headlines[dataset]
 
 
 def _tried(evidence: Evidence, dataset: str, method: str, metric: str = BEST) -> dict[str, Estimate]:
-    """Estimate a metric of all configurations of a method."""
     configurations = _configurations(evidence, dataset, method)
     return {
         name: evidence.estimate(metric, dataset=dataset, method=method, setting=name)
@@ -115,7 +113,6 @@ def _tried(evidence: Evidence, dataset: str, method: str, metric: str = BEST) ->
 
 
 def _configurations(evidence: Evidence, dataset: str, method: str) -> pd.DataFrame:
-    """Return the columns of all configurations of a method, by name."""
     rows = evidence.rows(BEST, dataset=dataset, method=method)
     return rows[rows["setting"] != "nested"].drop_duplicates("setting").set_index("setting")
 
@@ -261,7 +258,6 @@ def _nested(evidence: Evidence, dataset: str) -> str:
 
 
 def _on_the_same_folds(evidence: Evidence) -> str:
-    """Name the accuracies of model and best baseline on rice, both on one kind of folds."""
     notes, setting = [], _model(evidence, "rice").setting
     for label, model, prefix, of_baselines in (
         ("in the order of the file", "in_order", "in_order-", "1x7"),
@@ -411,7 +407,6 @@ def peak_within_40(evidence: Evidence, partition: str, n_components: list[int]) 
 
 
 def _arranged(evidence: Evidence) -> dict[str, tuple[Estimate, Estimate]]:
-    """Return pairs of another arrangement and the sequential one, K from 12."""
     sequential, *others = evidence.paper.arrangements
 
     def half(method: str, p: str, k: int) -> Estimate:
@@ -489,7 +484,6 @@ def stability(evidence: Evidence, claim: Claim) -> Evaluation:
 
 
 def _explained(table: NDArray[np.float64]) -> float:
-    """Return the share of the variance between columns."""
     between, within = float(table.mean(axis=0).var()), float(table.var(axis=0).mean())
     return between / (between + within)
 

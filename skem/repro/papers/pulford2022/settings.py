@@ -139,6 +139,5 @@ def _headline(entry: dict[str, Any]) -> Headline:
 
 
 def _audited(experiment: dict[str, Any]) -> tuple[str, ...]:
-    """Return the models without components, in order."""
     methods = [how for entry in experiment["data_sets"].values() for how in entry["methods"].values()]
     return tuple(dict.fromkeys(how["model"] for how in methods if "n_components" not in how["params"]))

@@ -42,14 +42,12 @@ def spread(values: pd.Series) -> dict[str, float]:
 
 
 def _accuracy(history: pd.DataFrame, protocol: str) -> pd.Series:
-    """Return the test accuracy under a protocol in percent, by run."""
     return 100 * per_run(select(history, protocol)).set_index("run")["test_accuracy"]
 
 
 def _configurations(
     history: pd.DataFrame, methods: Sequence[str], *keys: str
 ) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
-    """Yield data set, method and further keys of each group of rows, and the rows."""
     named = ["dataset", "method", *keys]
     for key, part in history[history["method"].isin(methods)].groupby(named, sort=False):
         yield dict(zip(named, key, strict=True)), part
@@ -58,11 +56,7 @@ def _configurations(
 def curves(
     history: pd.DataFrame, methods: Sequence[str], protocols: Sequence[str] = PROTOCOLS
 ) -> pd.DataFrame:
-    """Return the accuracy of each configuration of some methods under some protocols.
-
-    Columns: dataset, method, `GRID`, protocol, accuracy (%), sd over runs, low and high (95% of the mean over runs), n_runs, peak_iteration
-    (mean), shared_proportion and shared_sd (after the final iteration, mean and standard deviation over runs).
-    """
+    """Return the accuracy (%) of each configuration of some methods under some protocols, with its spread over runs, and the shared proportion."""
     rows = []
     for key, part in _configurations(history, methods, "setting"):
         del key["setting"]
@@ -85,11 +79,7 @@ def curves(
 
 
 def costs(timed: pd.DataFrame, n_train: int, iterations: Mapping[str, int]) -> pd.DataFrame:
-    """Return counted operations and measured seconds of each configuration, from seconds of single iterations.
-
-    Columns: `GRID`, operations (Pulford 2022, section 2.2) of a fit, seconds_per_iteration (median), seconds of a fit. ``iterations`` are
-    those of a fit by partition.
-    """
+    """Return counted operations (Pulford 2022, section 2.2) and measured seconds of each configuration, for the iterations of a fit by partition."""
     rows = []
     for _, own in timed.groupby("setting", sort=False) if len(timed) else ():
         point = point_of(own)
@@ -126,7 +116,6 @@ NEAR = 0.5
 
 
 def _shown(table: pd.DataFrame) -> pd.DataFrame:
-    """Add words to the names of data set, method and protocol."""
     return table.assign(
         data=[NAMES.get(name, name) for name in table["dataset"]],
         model=[method_title(name) for name in table["method"]],
@@ -179,10 +168,7 @@ VARIANTS = {
 
 
 def future(history: pd.DataFrame) -> pd.DataFrame:
-    """Compare the paper's suggestions for further research with its own model in the same runs.
-
-    Columns: those of `curves`, and gain, gain_low, gain_high: points of accuracy over "sequential", with the 95% interval of the mean.
-    """
+    """Compare the paper's suggestions for further research with its own model in the same runs; gains are points of accuracy, with 95% intervals."""
     em = history[history["method"] == "em"]
     tried = history[history["setting"].isin(em["setting"]) & history["run"].isin(em["run"])]
     protocols = ("test_selected_iteration", "validation_selected_iteration")

@@ -16,12 +16,9 @@ FINAL = ("condition", "kept", "shared_proportion", "validation_accuracy")
 
 
 def values(histories: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Reduce histories to a row per configuration and run.
+    """Reduce histories to a row per configuration and run; ``nested`` has rows of its own, one per method, kind of folds and run.
 
-    Columns: `COLUMNS`, dataset, method, setting, run; n_train (of fits on all training samples) and n_test (all folds); test
-    accuracy under `PROTOCOLS` and nested, as a fraction; peak (the best iteration on the test set) and rise (of the mean log-likelihood in
-    that iteration), means over folds; and `FINAL` of the final iteration. ``nested`` has rows of its own, one per method, kind of folds
-    and run.
+    Accuracies are fractions on all test folds; ``peak`` is the best iteration on the test set, ``rise`` the gain of the mean log-likelihood in it.
     """
     tables = [_reduced(history) for history in histories.values() if len(history)]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
@@ -64,16 +61,12 @@ def _rise(history: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
 
 
 def _over_folds(chosen: pd.DataFrame, keys: list[str]) -> pd.Series:
-    """Return the test accuracy by run, folds weighted by their samples."""
     right = (chosen["test_accuracy"] * chosen["n_test"]).groupby([chosen[key] for key in keys]).sum()
     return right / chosen.groupby(keys)["n_test"].sum()
 
 
 def seconds(fits: Mapping[str, pd.DataFrame], timed: pd.DataFrame) -> pd.DataFrame:
-    """Reduce seconds of fits, by data set, and of iterations that ran alone to those that the claims are evaluated on.
-
-    Columns: dataset, method, setting, seconds, and run (of whole fits on all training samples, beside other jobs) or iteration.
-    """
+    """Reduce seconds of fits on all training samples by run, and take those of iterations that ran alone as they are."""
     tables = [timed[[*KEYS, "iteration", "seconds"]]] if len(timed) else []
     for table in fits.values():
         if len(table):

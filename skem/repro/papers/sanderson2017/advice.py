@@ -51,7 +51,6 @@ def advice(
 
 
 def _split(X: Array, most_rows: int, dataset: str, seed: int) -> tuple[Array, Array]:
-    """Draw so many samples, and split them into a fifth for testing and the rest for training."""
     rng = np.random.default_rng(splits.seed(seed, dataset, "advice"))
     chosen = X[rng.permutation(len(X))[:most_rows]]
     test, train = np.split(chosen, [len(chosen) // 5])
@@ -98,10 +97,7 @@ def floors(
     setup: Mapping[str, Any],
     seed: int,
 ) -> Rows:
-    """Fit the paper's program with variance floors; test samples are the same in every run, features unscaled.
-
-    Rows have dataset, floor, run, train, test (mean log p per sample), note.
-    """
+    """Fit the paper's program with variance floors to unscaled features; test samples are the same in every run, scores the mean log p per sample."""
     rows: Rows = []
     seed = splits.seed(seed, "sanderson2017")
     test, train = _split(samples(dataset, entry, n_rows, seed), setup["most_rows"], dataset, seed)
@@ -121,10 +117,7 @@ def floors(
 def seeds(
     dataset: str, entry: Mapping[str, Any], n_rows: int | None, setup: Mapping[str, Any], seed: int
 ) -> Rows:
-    """Measure the sum of squares of k-means from maximally spread seeds and from random subsets of standardised samples.
-
-    Rows have dataset, init, run, inertia (per sample and feature).
-    """
+    """Measure the sum of squares of k-means, per sample and feature, from maximally spread seeds and from random subsets."""
     seed = splits.seed(seed, "sanderson2017")
     X = samples(dataset, entry, n_rows, seed)
     X = X[
@@ -153,10 +146,7 @@ def starts(
     reg_covar: float,
     seed: int,
 ) -> Rows:
-    """Fit diagonal mixtures from clusters by either metric, on unscaled features; the seeds are the same for both.
-
-    Rows have run, metric, em_iter, train (total log p of all samples).
-    """
+    """Fit diagonal mixtures from clusters by either metric, on unscaled features; seeds are the same for both. ``train`` is the total log p."""
     X, rows = samples(dataset, entry, n_rows, seed), []
     seed = splits.seed(seed, "sanderson2017")
     for run in range(setup["runs"]):

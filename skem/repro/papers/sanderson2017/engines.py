@@ -112,13 +112,11 @@ def mean_log_likelihood(X: NDArray[Any], parameters: Parameters) -> float:
 
 
 def _native(init: Parameters, covariance: str) -> Parameters:
-    """Variances (K, m) instead of covariances for models with diagonal ones."""
     weights, means, covariances = init
     return weights, means, np.diagonal(covariances, axis1=1, axis2=2) if covariance == "diag" else covariances
 
 
 def _full(weights: NDArray[Any], means: NDArray[Any], covariances: NDArray[Any]) -> Parameters:
-    """Covariances (K, m, m) of covariances or variances of any shape."""
     K, m = means.shape
     covariances = covariances.reshape(K, m, -1)
     return weights, means, covariances if covariances.shape[2] == m else covariances * np.eye(m)

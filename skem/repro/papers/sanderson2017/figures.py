@@ -18,7 +18,6 @@ ADVISED = {"kmeans_iter": (10, 10), "em_iter": (5, 10), "rows_per_component": (1
 
 
 def _compared(tables: Tables, paper: Settings) -> pd.DataFrame:
-    """Return likelihoods per sample: the best of training samples, and means over folds."""
     table = tables["sanderson"]
     compared = table["dataset"].isin(paper.heldout["data_sets"]) & table["per_row"].notna()
     columns = ["dataset", "method", "guard", "n_runs", "per_row", "paper_per_row", "test", "test_sd"]

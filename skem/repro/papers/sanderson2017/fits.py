@@ -60,10 +60,7 @@ def mean_log_likelihood(method: str, X: NDArray[np.float64], parameters: Any) ->
 
 
 def fits(methods: Mapping[str, int], **samples: Any) -> Rows:
-    """Fit every method from several initialisations, whose number is the value of ``methods``.
-
-    Rows have dataset, method, run, n_rows, guard (bound of the covariances), log_likelihood (total of the training samples), note.
-    """
+    """Fit every method from several initialisations, whose number is the value of ``methods``; likelihoods are totals of the training samples."""
     fitting, rows = Fitting(**samples), []
     X = fitting.X
     for method, n in methods.items():
@@ -81,10 +78,7 @@ def fits(methods: Mapping[str, int], **samples: Any) -> Rows:
 
 
 def heldout(methods: Iterable[str], n_folds: int, **samples: Any) -> Rows:
-    """Fit every method to all folds but one.
-
-    Rows have dataset, method, fold, note, guard, train, test (mean log p per sample).
-    """
+    """Fit every method to all folds but one; ``train`` and ``test`` are the mean log p per sample."""
     fitting, rows = Fitting(**samples), []
     seed = splits.seed(fitting.request.seed, fitting.dataset, "folds")
     folds = KFold(n_folds, shuffle=True, random_state=seed)

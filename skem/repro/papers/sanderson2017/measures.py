@@ -89,7 +89,6 @@ def spread_of_the_best(n: int) -> float:
 
 
 def _entry(evidence: Evidence, dataset: str) -> Mapping[str, Any]:
-    """Return the entry of an available data set."""
     entry = evidence.paper.data_sets.get(dataset, {})
     if "not_available" in entry:
         raise NotRun(f"{dataset} is not available: {entry['not_available']}")
@@ -104,7 +103,6 @@ def scale_of(evidence: Evidence, dataset: str, n_rows: int) -> float:
 
 
 def _scaled(evidence: Evidence, dataset: str, rows: pd.DataFrame) -> tuple[float, str]:
-    """The scale of some results, and a remark on it."""
     n, entry = int(rows["n_rows"].iloc[0]), evidence.paper.data_sets.get(dataset, {})
     if dataset != SYNTHETIC and "drawn" not in entry:
         return 1.0, ""
@@ -188,7 +186,6 @@ def size(evidence: Evidence, dataset: str, quantity: str) -> Estimate:
 
 
 def _n_features(evidence: Evidence, dataset: str) -> int:
-    """Count the features of a data set that is loaded, the class among them if the paper has it so."""
     entry = _entry(evidence, dataset)
     return int(datasets.describe(entry["source"])["shape"][1]) + entry.get("with_class", False)
 
@@ -240,7 +237,6 @@ def _advised(
 
 
 def _advised_on(evidence: Evidence, about: str) -> list[str]:
-    """List the data sets of a number."""
     return list(dict.fromkeys(evidence.rows("advice", about=about)["dataset"]))
 
 

@@ -69,11 +69,7 @@ def printed(stated: pd.DataFrame, dataset: str, method: str, quantity: str, pape
 
 
 def summary(tables: Tables, stated: pd.DataFrame, paper: Settings) -> pd.DataFrame:
-    """Return one row per data set and method.
-
-    Columns: log_likelihood (best of the runs, total over n_rows), median, per_row; paper (its total), paper_per_row; train, test
-    (mean log p per sample over folds), test_sd; note.
-    """
+    """Return one row per data set and method: totals of the training samples, the paper's, and the mean log p per sample over folds."""
     rows = []
     for dataset, entry in paper.data_sets.items():
         for method in paper.methods(dataset) if "not_available" not in entry else IN_PAPER:
@@ -133,7 +129,6 @@ def _why_not_fitted(entry: Mapping[str, Any]) -> str:
 
 
 def _cells(found: pd.DataFrame, paper: Settings) -> pd.DataFrame:
-    """Return Table 1, with a statement for data sets without results."""
     found, totals = (
         found.assign(fitted=found["n_rows"].notna(), size="", text=""),
         ("paper", "log_likelihood", "median"),
@@ -152,7 +147,6 @@ def _cells(found: pd.DataFrame, paper: Settings) -> pd.DataFrame:
 
 
 def _largest(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the largest likelihood with each covariance regularisation."""
     if not len(table):
         return table
     best = table.groupby(["dataset", "method", "n_rows", "reg_covar"], sort=False)["log_likelihood"].max()
@@ -193,7 +187,6 @@ def _floors(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _times(times: pd.DataFrame) -> pd.DataFrame:
-    """Return the seconds of programs that are timed, or why there are none."""
     if not len(times):
         return times
     times = times[times["method"].isin(TIMED)]

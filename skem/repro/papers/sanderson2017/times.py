@@ -59,11 +59,7 @@ def fit_times(
     iterations: int,
     rounds: int,
 ) -> Rows:
-    """Time whole fits, the methods in turns; numbers of threads beyond the cores leave a note.
-
-    Rows have dataset, method, n_threads, round, n_rows, iterations_timed, kmeans_seconds, seconds_per_iteration, seconds (of a whole
-    fit), note.
-    """
+    """Time fits, the methods in turns; ``seconds`` are those of a whole fit. Numbers of threads beyond the cores leave a note."""
     rows, n_cores = [], os.cpu_count() or 1
     few = engines.draw(2000, X.shape[1], 2, "float64", request.seed)[0]  # without constant features
     for method in TIMED[2:]:  # compiled before they are timed
@@ -100,7 +96,7 @@ def _parts(name: str, X: Array, request: Request) -> tuple[float, float, str]:
 
 
 def seeding(X: Array, n_clusters: int, rounds: int, seed: int) -> Rows:
-    """Time each kind of seeding with one iteration of k-means after it: about, init, round, seconds."""
+    """Time each kind of seeding with one iteration of k-means after it."""
     rows = []
     for turn in range(rounds):
         for init in ("static_subset", "random_subset", "static_spread", "random_spread"):

@@ -44,7 +44,6 @@ def errors(
 
 
 def _folds(source: str, scale: str, setup: Mapping[str, Any], seed: int) -> Iterator[Trial]:
-    """Yield the same folds for every scale."""
     spec: dict[str, Any] = {"source": source, "recipe": "table", "dtype": "float64", "folds": "stratified"}
     spec |= {"n_folds": setup["n_folds"], "scale": scale}
     arrays = prepare(source, spec, ["table"], seed)["table"]
@@ -65,7 +64,6 @@ def _scores(X: np.ndarray, y: np.ndarray, unit: bool) -> np.ndarray:
 
 
 def _fitted(trial: Trial, model: Any) -> tuple[Any, dict[str, Any]]:
-    """Fit a model; return it with its error in % and its seconds."""
     begun = perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -109,10 +107,7 @@ def fit_errors(
 
 
 def choice_errors(trial: Trial, n_components: int, setup: Mapping[str, Any], seed: int) -> Rows:
-    """Select lambda on validation samples.
-
-    Rows have run, fold, n_components, method, error (%), seconds, chosen: the lambda, or the mean over pairs of classes.
-    """
+    """Select lambda on validation samples; ``chosen`` is lambda, or its mean over pairs of classes."""
     keys = {"run": trial.run, "fold": trial.fold, "n_components": n_components}
     rows, L = [], len(np.unique(trial.y_train))
     for method, params in (

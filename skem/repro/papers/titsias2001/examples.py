@@ -113,8 +113,8 @@ def fits(
 def measure(figure: str, n: int, seed: int) -> Rows:
     """Measure each way of training on as many test samples.
 
-    Rows have model, log_likelihood (mean of log p(x|C_k), in nats), error (%), own (largest weight of a component in the first
-    class) and apart (distance of the components from those of "separate", in standard deviations of the samples).
+    ``own`` is the largest weight of a component in the first class, ``apart`` the distance of the components from those of "separate", in
+    standard deviations of the samples.
     """
     X, y = draw(figure, n, seed)
     X_test, y_test = draw(figure, n, seed + 1)

@@ -13,7 +13,6 @@ from skem.repro.papers.titsias2001.settings import Settings
 
 
 def _draw_sharing(table: pd.DataFrame, paper: Settings, **size: Any) -> Any:
-    """Plot accuracy against lambda, beside the initialisation of Pulford (2022)."""
     labels = "initialisation by class", "the paper's uniform initialisation"
     return plots.accuracy_by_sharing(
         table, labels=labels, names=with_configurations(table["setting"]), **size

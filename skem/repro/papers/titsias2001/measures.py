@@ -90,7 +90,6 @@ def _errors(evidence: Evidence, among: Sequence[str], **cell: Any) -> dict[str, 
 
 
 def _by_method(errors: Errors) -> pd.DataFrame:
-    """Errors by repetition, a column per method."""
     return pd.DataFrame({method: e.runs for method, e in errors.items()})
 
 

@@ -21,7 +21,7 @@ def method_of(claim: Claim) -> str:
 
 
 def cells(claims: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells of the paper's tables: id, dataset, method, n_components, paper, paper_std (over folds)."""
+    """Return the cells of the paper's tables; ``paper_std`` is over folds."""
     own = claims[
         (claims["paper"] == "titsias2001")
         & (claims["kind"] == "number")
@@ -80,11 +80,7 @@ def shown(found: pd.DataFrame, chosen: pd.DataFrame, paper: Settings) -> dict[st
 
 
 def summary(errors: pd.DataFrame, printed: pd.DataFrame, paper: Settings) -> pd.DataFrame:
-    """Return the cells of all tables beside the paper's.
-
-    Columns: error (mean over folds and repetitions), std (over the folds of a repetition, mean of repetitions), se (of the mean,
-    over repetitions), n_runs, not_available (the reason, or empty).
-    """
+    """Return the cells of all tables beside the paper's; ``std`` is over the folds of a repetition, ``se`` over repetitions."""
     rows = []
     for name, entry in paper.tables.items():
         own = dict(list(errors[errors["dataset"] == name].groupby(["method", "n_components"])))

@@ -48,18 +48,6 @@ def test_curves_have_every_protocol_that_fits():
     assert best["shared_sd"] == 0
 
 
-def test_a_grid_says_where_it_is_highest():
-    table = tables.curves(
-        pd.concat([
-            history("grid", "3x12-K8", [[0.8, 0.9, 0.85], [0.82, 0.94, 0.9]]),
-            history("grid", "2x18-K8", [[0.8, 0.9, 0.85], [0.82, 0.9, 0.92]]),
-        ]),
-        ["grid"],
-    )  # fmt: skip
-    text = page("curves", {"cells": tables.curve_cells(table), "names": {"title": "Grid"}})
-    assert "highest: 3x12, K = 8, 92.00 at iteration 2 on average" in text
-
-
 def test_the_audit_tells_protocols_apart_and_nests_within_folds():
     parts = []
     for scale, lift in (("none", 0.0), ("standard", 0.02)):
@@ -101,14 +89,6 @@ def test_further_research_is_compared_in_the_same_runs():
     assert best.loc["em", "gain"] == pytest.approx(1.0)
     assert best.loc["em", "gain_low"] == pytest.approx(1.0)
     assert "+1.00" in page("future", {"cells": tables.future_cells(table), "names": {}})
-
-
-def test_without_results_tables_are_empty():
-    nothing, experiment = pd.DataFrame(), {"title": "Arrangements", "data_sets": {"mnist_half": {}}}
-    assert not len(tables.costs(nothing, 30_000, {}))
-    made = tables.study("arrangements", experiment, nothing, nothing, PAPER)
-    assert not len(made["csv"])
-    assert page("curves", made).startswith("# Arrangements")
 
 
 def test_costs_beside_operations():

@@ -162,13 +162,6 @@ def test_decisions(name, changed, expected):
     assert evaluate(evidence(found), f"sanderson.{name}").detail == expected
 
 
-def test_few_runs_that_differ():
-    found = values(noise=3.0)
-    found["fits"] = found["fits"][found["fits"]["run"] < 2]
-    name = "sanderson.table1.winequality.mlpack_log_likelihood"
-    assert evaluate(evidence(found), name).detail == "too few runs"
-
-
 def test_engines_that_are_not_installed_and_threads_beyond_the_cores(monkeypatch):
     fits = AS_PRINTED["fits"]
     gone = fits["method"] == "mlpack_full"
