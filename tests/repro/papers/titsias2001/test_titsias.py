@@ -174,6 +174,13 @@ def test_examples_are_as_the_paper_describes_them():
     assert sorted(separate["class"]) == [0, 0, 1, 1]
 
 
+def test_kernels_are_multiples_of_classes():
+    for cell in CELLS.to_dict("records"):
+        n_classes = {"clouds": 2}.get(cell["dataset"]) or datasets.describe(cell["dataset"])["n_classes"]
+        assert cell["n_components"] % n_classes == 0
+        assert cell["n_components"] in PAPER.tables[cell["dataset"]]["n_components"]
+
+
 def test_tables():
     found = tables.summary(fold_errors(), CELLS, PAPER)
     text = page("titsias", tables.shown(found, pd.DataFrame(), PAPER))
