@@ -14,24 +14,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import column_or_1d, indexable
 
-from skem.estimators._checking import check_weights, mean_one, refuse_missing_labels
+from skem.estimators._checking import check_weights, refuse_missing_labels
 from skem.estimators._sklearn import safe_indexing
-
-LEAST = float(np.log(np.finfo(np.float64).eps))
-"""Lower bound of a log posterior, in nats: without it one sample could outweigh all others."""
 
 LEAST_PER_CLASS = 2
 """Training samples that folds leave of each class: estimators that hold out samples themselves need two."""
-
-
-def log_posterior(model: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Mean log posterior of the true classes, in nats. A class that the model was not trained on has `LEAST`."""
-    y = np.asarray(y)
-    known = np.isin(y, model.classes_)
-    codes = np.searchsorted(model.classes_, y).clip(max=len(model.classes_) - 1)
-    values = np.take_along_axis(model.predict_log_proba(X), codes[:, None], axis=1)[:, 0]
-    weights = None if sample_weight is None else mean_one(np.asarray(sample_weight, dtype=np.float64))
-    return float(np.average(np.where(known, values, LEAST).clip(min=LEAST), weights=weights))
 
 
 class NoneHeldOutError(ValueError):

@@ -65,11 +65,11 @@ def check_length(values: Any, name: str, X: Any) -> None:
         )
 
 
-Samples = tuple[np.ndarray, np.ndarray | None, np.ndarray]
+Arrays = tuple[np.ndarray, np.ndarray | None, np.ndarray]
 """Features, labels or codes of classes, or None for unlabelled samples, and weights."""
 
 
-def _arrays(block: SampleBlock, dtype: np.dtype) -> Samples:
+def _arrays(block: SampleBlock, dtype: np.dtype) -> Arrays:
     X = np.asarray(with_nan(block.X)).astype(dtype, copy=False)
     labels = None if block.labels is None else column_or_1d(block.labels)
     weights = np.ones(len(X)) if block.weights is None else np.asarray(with_nan(block.weights), np.float64)
@@ -82,7 +82,7 @@ def _samples(
     least_weight: float,
     classes: np.ndarray | None = None,
     mean_weight: float = 1.0,
-) -> Samples:
+) -> Arrays:
     """Return the samples of a block with weights above ``least_weight``; given ``classes``, labels become their indices."""
     X, labels, weights = _arrays(block, dtype)
     used = weights > least_weight
@@ -131,23 +131,23 @@ def _check(block: SampleBlock, dtype: np.dtype) -> None:
         )
 
 
-def _measure(samples: Samples, n_classes: int) -> tuple[Moments, np.ndarray]:
+def _measure(samples: Arrays, n_classes: int) -> tuple[Moments, np.ndarray]:
     X, codes, weights = samples
     spread = Moments.of(np.ascontiguousarray(X), weights)
     return spread, np.zeros(0) if codes is None else np.bincount(codes, weights, n_classes)
 
 
-def _chosen(samples: Samples, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _chosen(samples: Arrays, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     X, _, weights = samples
     return X[indices], weights[indices]
 
 
-def _winsorise(samples: Samples, limits: np.ndarray) -> Samples:
+def _winsorise(samples: Arrays, limits: np.ndarray) -> Arrays:
     X, codes, weights = samples
     return winsorised(X, limits), codes, weights
 
 
-def _part(samples: Samples, shift: np.ndarray, scale: np.ndarray, n_classes: int, keep: bool) -> Rows:
+def _part(samples: Arrays, shift: np.ndarray, scale: np.ndarray, n_classes: int, keep: bool) -> Rows:
     X, codes, weights = samples
     X = np.ascontiguousarray(X)
     return sort_by_class(X, codes, weights, shift, scale, n_classes=n_classes, keep=keep)

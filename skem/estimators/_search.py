@@ -11,9 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from skem.estimators._callbacks import CallbackSupportMixin, fitting, with_callbacks
-from skem.estimators._checking import integers
 from skem.estimators._files import File
-from skem.estimators._splitting import split_components
 from skem.estimators._training import one_seed
 
 
@@ -111,27 +109,3 @@ def candidates(name: str, values: Any, allowed: Any, *, in_order: bool = False) 
         if not allowed.is_satisfied_by(value):
             raise ValueError(f"{name} contains {value!r}: each value must be {allowed}")
     return given if in_order else sorted(given)
-
-
-def numbers_of_blocks(values: Any, model: Any) -> list[int]:
-    """Candidates for the number of feature blocks of a fitted model, in their order."""
-    if "n_blocks" not in model.get_params() or not isinstance(model.arrangement, str):
-        return [model.n_blocks]
-    given = candidates("n_blocks", values, integers(1), in_order=True)
-    if model._option("block_size") is not None:
-        return given
-    m = model.n_features_in_
-    return [R for R in given if m >= R] or [m]
-
-
-def split(model: Any, n_components: int) -> Any:
-    """Arrays for ``init_params`` with more components than a fitted model has, and nearly the same density.
-
-    They are weights, means and covariances in input units; of a classifier, one tuple of these for each feature block.
-    """
-    mixtures = model._fitted.enlarged(split_components, n_components).mixtures
-    starts = [(each.weights, each.means, each.covariances) for each in mixtures]
-    if hasattr(model, "classes_"):
-        return starts
-    ((weights, means, covariances),) = starts
-    return weights[:, 0], means, covariances

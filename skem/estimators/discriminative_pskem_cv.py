@@ -14,7 +14,7 @@ from skem.estimators._checking import integers, refuse_out_of_core
 from skem.estimators._held_out import Data
 from skem.estimators._paths import PER_COMPONENT, choose
 from skem.estimators._quantiles import STANDARDIZE, of_classifier, scaled_classifier
-from skem.estimators._search import Search, candidates, numbers_of_blocks, refuse_init_arrays
+from skem.estimators._search import Search, candidates, refuse_init_arrays
 from skem.estimators._sklearn import StrOptions
 from skem.estimators.discriminative_pskem import DiscriminativePSKEMClassifier
 
@@ -201,7 +201,7 @@ class DiscriminativePSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator):
             "covariance_type": self.covariance_type,
             "scaling": self.scaling,
             "reg_covar": self.reg_covar,
-            "n_blocks": numbers_of_blocks(self.n_blocks, first),
+            "n_blocks": self.n_blocks if isinstance(first.arrangement, str) else first.n_blocks,
             "n_components": few if self.n_components is None else self.n_components,
             "training_temperature": self.training_temperature,
         }
@@ -209,6 +209,9 @@ class DiscriminativePSKEMClassifierCV(Search, ClassifierMixin, BaseEstimator):
         lists = {
             name: candidates(name, values, allowed[name][0], in_order=True) for name, values in grid.items()
         }
+        if first._option("block_size") is None:
+            m = first.n_features_in_
+            lists["n_blocks"] = [R for R in lists["n_blocks"] if m >= R] or [m]
         if data.sample_weight is not None:  # quantiles have no weights
             lists["scaling"] = [scaling for scaling in lists["scaling"] if scaling != "quantile"] or [
                 "robust"

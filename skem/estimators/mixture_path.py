@@ -16,8 +16,9 @@ from skem.engine.threads import Workers
 from skem.estimators._callbacks import Progress
 from skem.estimators._checking import check_features, check_weights, integers, numbers, total_weight
 from skem.estimators._held_out import Data, collecting, none_fitted, quiet
-from skem.estimators._search import Search, candidates, refuse_init_arrays, split
+from skem.estimators._search import Search, candidates, refuse_init_arrays
 from skem.estimators._sklearn import StrOptions
+from skem.estimators._splitting import split_components
 from skem.estimators._training import exceeds, seeds, warn_unless_converged
 from skem.estimators.gaussian_mixture import GaussianMixture
 
@@ -220,7 +221,9 @@ def _best_fit(model: GaussianMixture, smaller: GaussianMixture | None, data: Dat
     model.fit(*data)
     if smaller is None:
         return model
-    other = clone(model).set_params(init_params=split(smaller, model.n_components)).fit(*data)
+    (mixture,) = smaller._fitted.enlarged(split_components, model.n_components).mixtures
+    start = mixture.weights[:, 0], mixture.means, mixture.covariances
+    other = clone(model).set_params(init_params=start).fit(*data)
     return other if exceeds(other.lower_bound_, model.lower_bound_) else model
 
 

@@ -12,12 +12,24 @@ from scipy.special import log_softmax, logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import check_scoring
 
-from skem.estimators._held_out import Data, log_posterior, quiet
+from skem.estimators._held_out import Data, quiet
 from skem.estimators._training import one_seed
 from skem.estimators.prbf import PRBFClassifier
 
 SHARINGS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The lambdas of Titsias and Likas (2001), section IV."""
+
+LEAST = float(np.log(np.finfo(np.float64).eps))
+"""Lower bound of a log posterior, in nats: without it one sample could outweigh all others."""
+
+
+def log_posterior(model: Any, X: ArrayLike, y: ArrayLike) -> float:
+    """Mean log posterior of the true classes, in nats. A class that the model was not trained on has `LEAST`."""
+    y = np.asarray(y)
+    known = np.isin(y, model.classes_)
+    codes = np.searchsorted(model.classes_, y).clip(max=len(model.classes_) - 1)
+    values = np.take_along_axis(model.predict_log_proba(X), codes[:, None], axis=1)[:, 0]
+    return float(np.average(np.where(known, values, LEAST).clip(min=LEAST)))
 
 
 class PRBFEnsemble(ClassifierMixin, BaseEstimator):
