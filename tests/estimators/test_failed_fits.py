@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from reference import unchanged
+from sklearn.base import clone
 from threadpoolctl import threadpool_info
 
 from skem import GaussianMixture, KMeans, SKEMClassifier
@@ -70,16 +71,16 @@ class Unreadable:
     __add__ = __radd__
 
 
-def fails(model, data, error, break_it):
+def fails(model, data, error, break_it, method="fit"):
     """Fit a model, break something, and fit again: this ends in the error and in nothing else."""
     y = None if isinstance(model, (GaussianMixture, KMeans)) else np.arange(len(data)) % 2
-    model.fit(data, y)
+    getattr(model, method)(data, y)
     threads, libraries, caught = threading.enumerate(), threadpool_info(), []
     break_it()
 
     def fit():
         try:
-            model.fit(data, y)
+            getattr(model, method)(data, y)
         except BaseException as raised:
             caught.append(raised)
 
@@ -114,6 +115,14 @@ def test_errors_of_an_e_step(model, name, place, Error, collections, monkeypatch
         if name != "missing":
             broken = lambda _, scratch, unit: (unit[1].classes, Unreadable(error))  # noqa: E731
     fails(model, collections[name], error, lambda: monkeypatch.setattr(step, method, broken))
+
+
+@ERRORS
+@pytest.mark.parametrize("model", [MIXTURE, CLASSIFIER])
+def test_errors_of_a_batch(model, Error, X, monkeypatch):
+    error = Error("no")
+    broken = failing(Expectation.of_chunk, error)
+    fails(clone(model), X, error, lambda: monkeypatch.setattr(Expectation, "of_chunk", broken), "partial_fit")
 
 
 class Callback:
