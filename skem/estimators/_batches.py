@@ -154,8 +154,11 @@ class BatchesMixin:
                     f"partial_fit: the first batch is of one class only, {joined.tolist()[0]!r}: give the labels of all "
                     "classes as classes"
                 )
+            outdated = ["validation_scores_", "best_validation_score_"]
             if len(joined) > len(known):
-                self.__dict__.pop("groups_", None)
+                outdated.append("groups_")
+            for name in outdated:
+                self.__dict__.pop(name, None)
             codes, places = (np.searchsorted(joined, labels) for labels in (batch.classes, known))
             batch = replace(batch, codes=codes[batch.codes], classes=joined)
             before, after = np.zeros(len(joined)), batch.class_weights()

@@ -1,5 +1,6 @@
 """partial_fit: stepwise EM against the same with dense matrices, and what a user may get wrong."""
 
+import dask.array as da
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -226,6 +227,19 @@ def test_batches_approach_the_fit(model):
     assert losses[-1] < min(max(fits), losses[0])
     for one, other in zip(*(each.blocks_ for each in batches), strict=True):
         assert_array_equal(one.means, other.means)
+
+
+def test_batches_after_other_fits():
+    """Attributes that a batch makes outdated are gone; counts of a fit outside memory continue."""
+    model = SKEMClassifier([2, 2], early_stopping=True, random_state=0).fit(IRIS[:100], SPECIES[:100])
+    assert len(model.validation_scores_) > 1
+    model.set_params(early_stopping=False, n_components=None).partial_fit(IRIS, SPECIES)
+    assert not hasattr(model, "validation_scores_")
+    assert not hasattr(model, "groups_")
+    out_of_core = SKEMClassifier(6, random_state=0).fit(da.from_array(IRIS, chunks=(50, 4)), SPECIES)
+    assert_array_equal(out_of_core.partial_fit(IRIS, SPECIES).class_count_, [100, 100, 100])
+    with pytest.raises(TypeError, match="takes arrays in memory"):
+        out_of_core.partial_fit(da.from_array(IRIS, chunks=(50, 4)), SPECIES)
 
 
 @pytest.mark.parametrize("first", ["fit", "partial_fit"])
