@@ -14,37 +14,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d
 
 from skem.engine import rows as _rows
-from skem.engine.masked import refuse_masked, with_nan
+from skem.engine.masked import with_nan
 from skem.engine.parts import PartsOutOfCore, collect, tree
 from skem.engine.rows import Rows, sort_by_class
-from skem.estimators._checking import LEAST_WEIGHT, is_dask, refuse_missing_labels
+from skem.estimators._checking import LEAST_WEIGHT, refuse_missing_labels
 from skem.estimators._units import Moments, checked_moments, chosen_for_limits, robust_limits, winsorised
-
-
-def out_of_core_samples(estimator: Any, X: Any, y: Any, sample_weight: Any) -> OutOfCoreSamples:
-    """Check the samples of a fit; ``y`` is None for unlabelled samples."""
-    executor: Any
-    if is_dask(X):
-        from skem.estimators._dask import DaskWorkers, dask_array
-
-        executor, empty_table = DaskWorkers(type(estimator).__name__), getattr(X, "_meta", None)
-        X = dask_array(X, "X")
-    else:
-        from skem.estimators._parquet import FileReaders
-
-        executor, empty_table = FileReaders(estimator.n_jobs), X.empty_table
-    refuse_masked("y", y)
-    refuse_masked("sample_weight", sample_weight)
-    if len(X.shape) != 2 or 0 in X.shape:
-        raise ValueError(f"X must have samples and features, got shape {X.shape}")
-    validate_data(estimator, empty_table, skip_check_array=True, ensure_2d=False)
-    estimator.n_features_in_ = X.shape[1]
-    blocks = executor.blocks(X, y, sample_weight)
-    return OutOfCoreSamples(type(estimator).__name__, executor, blocks, X.shape[1], X.dtype)
-
 
 # Functions of a block
 

@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
 
+from skem.engine.masked import refuse_masked
 from skem.engine.missing_em import IncompleteParts
 from skem.engine.parts import PartsInMemory, slices, tree
 from skem.engine.rows import Rows
 from skem.estimators._array_api import device_of, raise_missing_on, to_numpy
-from skem.estimators._checking import check_features, has_missing, is_out_of_core, weighted_samples
+from skem.estimators._checking import check_features, has_missing, is_dask, is_out_of_core, weighted_samples
 from skem.estimators._units import chosen_for_limits, feature_moments, robust_limits, winsorised
 
 if TYPE_CHECKING:
@@ -176,9 +178,7 @@ def training_samples(
     """
     y = y if labelled else None
     if is_out_of_core(X):
-        from skem.estimators._out_of_core import out_of_core_samples
-
-        return out_of_core_samples(estimator, X, y, sample_weight)
+        return _out_of_core_samples(estimator, X, y, sample_weight)
     device = device_of(X)
     if device is not None:
         X, y, sample_weight = to_numpy((X, y, sample_weight))
@@ -193,3 +193,27 @@ def training_samples(
     if device is not None and samples.incomplete:
         raise_missing_on(device)
     return samples
+
+
+def _out_of_core_samples(estimator: Any, X: Any, y: Any, sample_weight: Any) -> OutOfCoreSamples:
+    """Check the samples of a fit; ``y`` is None for unlabelled samples."""
+    from skem.estimators._out_of_core import OutOfCoreSamples
+
+    executor: Any
+    if is_dask(X):
+        from skem.estimators._dask import DaskWorkers, dask_array
+
+        executor, empty_table = DaskWorkers(type(estimator).__name__), getattr(X, "_meta", None)
+        X = dask_array(X, "X")
+    else:
+        from skem.estimators._parquet import FileReaders
+
+        executor, empty_table = FileReaders(estimator.n_jobs), X.empty_table
+    refuse_masked("y", y)
+    refuse_masked("sample_weight", sample_weight)
+    if len(X.shape) != 2 or 0 in X.shape:
+        raise ValueError(f"X must have samples and features, got shape {X.shape}")
+    validate_data(estimator, empty_table, skip_check_array=True, ensure_2d=False)
+    estimator.n_features_in_ = X.shape[1]
+    blocks = executor.blocks(X, y, sample_weight)
+    return OutOfCoreSamples(type(estimator).__name__, executor, blocks, X.shape[1], X.dtype)
