@@ -1,6 +1,5 @@
 """Files that describe a release agree with each other."""
 
-import json
 import tomllib
 from pathlib import Path
 
@@ -11,17 +10,6 @@ from skem.datasets import _known, _sources
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-
-
-def test_zenodo_record_is_that_of_the_citation_file():
-    zenodo = json.loads((ROOT / ".zenodo.json").read_text(encoding="utf-8"))
-    for name in ("title", "version", "keywords"):
-        assert zenodo[name] == CITATION[name]
-    assert zenodo["license"] == CITATION["license"].lower()
-    assert zenodo["description"] == CITATION["abstract"].strip()
-    assert zenodo["creators"] == [{"name": author["name"]} for author in CITATION["authors"]]
-    referenced = {entry.get("doi", entry.get("url")) for entry in CITATION["references"]}
-    assert {entry["identifier"] for entry in zenodo["related_identifiers"]} <= referenced
 
 
 def test_version_and_licence():

@@ -36,8 +36,7 @@ def describe() -> dict[str, Any]:
     import scipy.linalg  # noqa: F401  (loads its libraries, which are listed)
 
     keys = ("user_api", "internal_api", "version", "architecture")
-    commit, reason = commit_of(ROOT)
-    found = {
+    return {
         "machine": {
             "processor": _processor(),
             "cores": os.cpu_count(),
@@ -52,9 +51,8 @@ def describe() -> dict[str, Any]:
         "environment": {
             name: os.environ[name] for name in ("OPENBLAS_CORETYPE", "MKL_CBWR") if name in os.environ
         },
-        "commit": commit,
+        "commit": commit_of(ROOT),
     }
-    return found if commit else found | {"no_commit": reason}
 
 
 def record(outputs: Sequence[str]) -> None:
@@ -136,15 +134,14 @@ def _memory_gib() -> float | None:
         return None
 
 
-def commit_of(root: Path) -> tuple[str | None, str]:
-    """The commit of a checkout, with "-dirty" where files differ from it; else None and the reason."""
+def commit_of(root: Path) -> str | None:
+    """The commit of a checkout, with "-dirty" where files differ from it; None if it is no git checkout."""
     try:
-        top = _git(root, "rev-parse", "--show-toplevel")
-        if Path(top).resolve() != root:
-            return None, f"{root} is no git checkout; the repository in {top} is another one"
-        return _git(root, "describe", "--always", "--dirty", "--abbrev=12", "--match="), ""
-    except (OSError, subprocess.SubprocessError) as error:
-        return None, f"git failed: {getattr(error, 'stderr', None) or error}".strip()
+        if Path(_git(root, "rev-parse", "--show-toplevel")).resolve() != root:
+            return None  # another repository, which contains the folder
+        return _git(root, "describe", "--always", "--dirty", "--abbrev=12", "--match=")
+    except (OSError, subprocess.SubprocessError):
+        return None
 
 
 def _git(root: Path, *arguments: str) -> str:

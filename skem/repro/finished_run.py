@@ -1,14 +1,13 @@
-"""The end of a run: its environment, its summary in the terminal, and its fitness to become the reference."""
+"""The end of a run: its environment, and its summary in the terminal."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from skem.repro import environment
-from skem.repro.config.documents import ConfigurationError, read_mapping
 from skem.repro.files import read_json, read_table, write_json
 
 
@@ -88,28 +87,3 @@ def show(
     finished = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
     record = {"seconds": round(seconds, 1), "cores": cores, "config": list(config), "finished": finished}
     write_json("results/run.json", record)
-
-
-def refuse_fewer_runs(runs: Mapping[str, int]) -> None:
-    """Refuse to replace the reference by one of fewer runs."""
-    reference = Path("results/reference/configuration.yaml")
-    before = read_mapping(reference if reference.exists() else "config/config.yaml")["datasets"]
-    fewer = [
-        f"{name} {n}, not {before[name]['runs']}"
-        for name, n in runs.items()
-        if n < before.get(name, {}).get("runs", 0)
-    ]
-    if fewer:
-        raise ConfigurationError(
-            f"fewer runs than the reference has: {', '.join(fewer)}; add --configfile config/paper.yaml, "
-            "or --config reference=anyway to make it the reference nevertheless"
-        )
-
-
-def refuse_fewer_claims(all_targets: Collection[str], targets: Collection[str]) -> None:
-    """Refuse a reference without the claims of every paper."""
-    if absent := set(all_targets) - {"all", *targets}:
-        raise ConfigurationError(
-            f"the claims of {', '.join(sorted(absent))} are not part of this command; add these targets, "
-            "or --config reference=anyway to make it the reference nevertheless"
-        )

@@ -16,7 +16,6 @@ import yaml
 from checkouts import FOLDS, PASSES, ROOT, RUNS, copy, installed, run, start
 
 from skem.repro import files, finished_run
-from skem.repro.config.documents import ConfigurationError
 from skem.repro.files import read_arrays, read_table
 
 TIMES = re.compile(r"_timing|^timings/|^regress|\.seconds\.")
@@ -146,14 +145,6 @@ def test_claims_have_outcomes_or_the_reason_why_not(done):
     assert "Claims of the papers" in output
 
 
-def test_only_files_about_time_have_columns_about_time(done):
-    for path in (done[0] / "results").rglob("*.csv"):
-        name = path.relative_to(done[0] / "results").as_posix()
-        columns = path.read_text(encoding="utf-8").partition("\n")[0].split(",")
-        if not TIMES.search(name):
-            assert not [c for c in columns if re.search(r"second|time|speed", c)], name
-
-
 def wanted(folder, *args):
     """The rules that a dry run lists, and its output."""
     code, output = run(folder, "-n", "--cores", "2", *args)
@@ -172,7 +163,7 @@ def test_an_edit_of_the_engine_trains_again_and_missing_data_are_tried_again(don
     assert rules >= {"fetch_data", "train", "time_iterations", "history", "table", "claims"}
     trained = set(re.findall(r"training (.+) on ionosphere", output))
     assert trained == {"pskem 2x16-K12", "pskem 1x32-K12"}
-    assert "features of ionosphere" not in output
+    assert "features dataset ionosphere" not in output
 
 
 def test_a_copy_without_a_record_trains_nothing(done, tmp_path):
@@ -188,7 +179,7 @@ def test_a_copy_without_a_record_trains_nothing(done, tmp_path):
 
 def test_touch_takes_results_as_those_of_another_configuration(done):
     other, record = ("--config", "seed=1"), done[0] / "results/run.json"
-    assert "features of ionosphere" in wanted(done[0], *other)[1]
+    assert "features dataset ionosphere" in wanted(done[0], *other)[1]
     before = record.read_bytes()
     for config in (other, ()):
         code, output = run(done[0], "--cores", "1", "--touch", *config)
@@ -284,16 +275,3 @@ def test_claims_of_a_paper_need_its_target(done):
     inputs = {rules[made] for made, user in edges if rules[user] == "claims"}
     assert {"pulford_values", "titsias_values"} <= inputs
     assert not {"hayashi_values", "sanderson_values"} & inputs
-
-
-def test_a_reference_needs_the_runs_of_the_last_one_and_the_claims_of_all_papers(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    files.write_text(
-        "results/reference/configuration.yaml", "datasets: {rice: {runs: 5}, mnist: {runs: 3}}\n"
-    )
-    finished_run.refuse_fewer_runs({"rice": 5, "wine": 1})
-    with pytest.raises(ConfigurationError, match="has: rice 2, not 5; add --configfile"):
-        finished_run.refuse_fewer_runs({"rice": 2, "mnist": 3})
-    finished_run.refuse_fewer_claims({"all", "titsias"}, ["reference", "titsias"])
-    with pytest.raises(ConfigurationError, match="the claims of hayashi are not part of this command"):
-        finished_run.refuse_fewer_claims({"all", "titsias", "hayashi"}, ["titsias"])

@@ -115,6 +115,11 @@ def code(script):
     return code_of(f"workflow/scripts/{script}.py")
 
 
+def reported(path, category, label, caption):
+    """An output that Snakemake's own report shows; ``label`` is its kind and its name."""
+    return report(path, category=category, labels=dict([label]), caption=f"../report/{caption}.rst")
+
+
 def spec_of(wildcards):
     """The recipe of a data set's features."""
     return STUDY.config.datasets[wildcards.dataset].features

@@ -4,25 +4,24 @@ from importlib.util import find_spec
 from skem.repro.code_hash import code_of_classifiers
 
 COMPARISON = STUDY.comparison
+# Tables of each part: those with a page, and those without.
 COMPARISON_PARTS = {
-    "images": {"tables": ["images", "images_timing"], "figures": ["timing"]},
-    "tables": {"tables": ["tables"], "csv": ["ranks"], "figures": ["ranks"]},
-    "test": {"tables": ["test"], "csv": ["test_ranks"], "figures": ["test_ranks"]},
-    "outliers": {"tables": ["outliers"]},
-    "left_out": {"tables": ["left_out"]},
+    "images": (["images", "images_timing"], []),
+    "tables": (["tables"], ["ranks"]),
+    "test": (["test"], ["test_ranks"]),
+    "outliers": (["outliers"], []),
+    "left_out": (["left_out"], []),
 }
 COMPARISON_VALUES, COMPARISON_RESULTS = {}, {}
-for part, results in COMPARISON_PARTS.items():
+for part, (pages, others) in COMPARISON_PARTS.items():
     names = [part] if part == "outliers" else [part, f"{part}_timing"]
     COMPARISON_VALUES[part] = {name: f"results/values/comparison_{name}.csv" for name in names}
     COMPARISON_RESULTS[part] = [
-        f"results/{name}"
-        for name in [
-            *expand("tables/comparison_{name}.{suffix}", name=results["tables"], suffix=["csv", "md"]),
-            *expand("tables/comparison_{name}.csv", name=results.get("csv", [])),
-            *expand("figures/comparison_{name}.{suffix}", name=results.get("figures", []), suffix=KINDS),
-        ]
+        *expand("results/tables/comparison_{name}.{suffix}", name=pages, suffix=["csv", "md"]),
+        *expand("results/tables/comparison_{name}.csv", name=others),
     ]
+    if part == "images":
+        COMPARISON_RESULTS[part] += expand("results/figures/comparison_timing.{suffix}", suffix=KINDS)
     REFERENCE_TOO += [*COMPARISON_RESULTS[part], *COMPARISON_VALUES[part].values()]
 
 
@@ -46,8 +45,6 @@ rule comparison_features:
     params:
         spec=lambda wildcards: COMPARISON.features(wildcards.part, wildcards.dataset),
         code=code("comparison_features"),
-    message:
-        "features of {wildcards.dataset}, all training images"
     script:
         "../scripts/comparison_features.py"
 
@@ -80,8 +77,6 @@ rule comparison_fit:
             find_spec("lightgbm") is not None if wildcards.method.startswith("lightgbm") else None
         ),
         classifiers=lambda wildcards: code_of_classifiers([COMPARISON.job(*wildcards)["model"]]),
-    message:
-        "{wildcards.method} on {wildcards.dataset} ({wildcards.part})"
     script:
         "../scripts/comparison_fit.py"
 
@@ -90,7 +85,7 @@ for part in COMPARISON_PARTS:
 
     rule:
         name:
-            f"comparison_values_{part}"
+            f"comparison_results_{part}"
         input:
             [
                 f"results/comparison/{part}/{dataset}/{method}.{suffix}"
@@ -98,48 +93,18 @@ for part in COMPARISON_PARTS:
                 for suffix in ("csv", "seconds.csv", "npz")
             ],
         output:
+            COMPARISON_RESULTS[part],
             **COMPARISON_VALUES[part],
         log:
-            f"results/logs/comparison/values_{part}.log",
+            f"results/logs/comparison/{part}.log",
         localrule: True
         params:
-            code=code("comparison_values"),
+            settings=COMPARISON.model_dump(),  # so that another note or title counts
+            columns=STUDY.config.figure_columns,
+            code=code("comparison_results"),
             part=part,
-        message:
-            f"measurements of all classifiers ({part})"
         script:
-            "../scripts/comparison_values.py"
-
-    # From the values of this run, and from those that are committed.
-    for kind, source, target in (
-        ("summary", "results/", "results/"),
-        ("recompute", "results/reference/", "results/recomputed/"),
-    ):
-
-        rule:
-            name:
-                f"comparison_{kind}_{part}"
-            input:
-                **{
-                    name: path.replace("results/", source, 1)
-                    for name, path in COMPARISON_VALUES[part].items()
-                },
-            output:
-                [path.replace("results/", target, 1) for path in COMPARISON_RESULTS[part]],
-            log:
-                f"results/logs/comparison/{kind}_{part}.log",
-            localrule: True
-            params:
-                settings="config/comparison.yaml",
-                content=COMPARISON.model_dump(),  # so that another note or title counts
-                names=COMPARISON.titles(),
-                columns=STUDY.config.figure_columns,
-                code=code("comparison_summary"),
-                part=part,
-            message:
-                f"tables and figures of the classifier comparison ({part}), from the values in {source}"
-            script:
-                "../scripts/comparison_summary.py"
+            "../scripts/comparison_results.py"
 
     rule:
         name:
@@ -148,18 +113,19 @@ for part in COMPARISON_PARTS:
             COMPARISON_RESULTS[part],
             "results/environment.json",
         localrule: True
-        message:
-            f"the classifier comparison ({part})"
 
 
 rule comparison_recompute:
-    input:
-        [
-            path.replace("results/", "results/recomputed/", 1)
-            for results in COMPARISON_RESULTS.values()
-            for path in results
-        ],
+    """Tables and figures in results/recomputed, from the values of results/reference."""
+    log:
+        "results/logs/comparison/recompute.log",
     localrule: True
+    params:
+        results=COMPARISON_RESULTS,
+        values=COMPARISON_VALUES,
+        code=code("comparison_recompute"),
+    script:
+        "../scripts/comparison_recompute.py"
 
 
 rule comparison:
@@ -167,5 +133,3 @@ rule comparison:
         list(COMPARISON_RESULTS.values()),
         "results/environment.json",
     localrule: True
-    message:
-        "the classifier comparison"

@@ -1,9 +1,7 @@
 # Data sets: fetched once into a cache outside the project, verified by content.
 
-
-def attempt(wildcards):
-    """Data that were unavailable are fetched again: their count of attempts is another parameter."""
-    return finished_run.attempts(wildcards.source)
+# Data that were unavailable are fetched again, since their number of attempts differs. It is read here: a job deletes its output.
+ATTEMPTS = {source: finished_run.attempts(source) for source in datasets.names()}
 
 
 rule fetch_data:
@@ -17,9 +15,7 @@ rule fetch_data:
     localrule: True
     params:
         sha256=lambda wildcards: datasets.describe(wildcards.source)["sha256"],
-        attempt=attempt,
-    message:
-        "fetching {wildcards.source}"
+        attempt=lambda wildcards: ATTEMPTS[wildcards.source],
     script:
         "../scripts/fetch.py"
 
@@ -30,8 +26,6 @@ rule fetch:
     log:
         "results/logs/fetch.log",
     localrule: True
-    message:
-        "the data sets"
     script:
         "../scripts/show_data.py"
 
@@ -45,7 +39,5 @@ rule environment:
     localrule: True
     params:
         code=code("environment"),
-    message:
-        "recording machine and versions"
     script:
         "../scripts/environment.py"

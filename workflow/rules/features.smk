@@ -17,7 +17,5 @@ rule features:
         split=lambda wildcards: datasets.describe(spec_of(wildcards)["source"])["n_train"],
         seed=SEED,
         code=code("features"),
-    message:
-        "features of {wildcards.dataset}, {wildcards.file}"
     script:
         "../scripts/features.py"

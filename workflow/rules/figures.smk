@@ -8,11 +8,11 @@ rule draw:
     input:
         lambda wildcards: DRAWN[wildcards.figure]["tables"],
     output:
-        report(
+        reported(
             "results/figures/{figure}.svg",
-            category=lambda wildcards: STUDY.titles[DRAWN[wildcards.figure]["paper"]],
-            labels={"figure": "{figure}"},
-            caption="../report/figure.rst",
+            lambda wildcards: STUDY.titles[DRAWN[wildcards.figure]["paper"]],
+            ("figure", "{figure}"),
+            "figure",
         ),
         "results/figures/{figure}.pdf",
         "results/figures/{figure}.png",
@@ -30,7 +30,5 @@ rule draw:
         columns=STUDY.config.figure_columns,
         caption=lambda wildcards: CAPTIONS[wildcards.figure],
         code=code("draw"),
-    message:
-        "drawing {wildcards.figure}"
     script:
         "../scripts/draw.py"

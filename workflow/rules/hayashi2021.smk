@@ -90,8 +90,6 @@ rule hayashi_errors:
             "model": HAYASHI.model,
             "seed": SEED,
         },
-    message:
-        "every method on {wildcards.dataset}, splits from {wildcards.begin}"
     script:
         "../scripts/hayashi_errors.py"
 
@@ -107,17 +105,15 @@ rule hayashi_components:
         run=r"\d+",
     priority: 100
     params:
-        code=code("hayashi_components"),
+        code=code("hayashi_errors"),
         arguments=lambda wildcards: {
             "synthetic": HAYASHI.synthetic,
             "model": HAYASHI.model | ({} if wildcards.scale == "components" else {"standardize": False}),
             "run": int(wildcards.run),
             "seed": SEED,
         },
-    message:
-        "appendix B, {wildcards.scale}, repetition {wildcards.run}"
     script:
-        "../scripts/hayashi_components.py"
+        "../scripts/hayashi_errors.py"
 
 
 rule hayashi_boundaries:
@@ -136,8 +132,6 @@ rule hayashi_boundaries:
             "synthetic": HAYASHI.synthetic,
             "seed": SEED,
         },
-    message:
-        "boundaries of figures 1, 3 and 6"
     script:
         "../scripts/hayashi_boundaries.py"
 
@@ -154,16 +148,14 @@ rule hayashi_images_choice:
         dataset="|".join(HAYASHI_COLUMNS),
     priority: hayashi_order
     params:
-        code=code("hayashi_images_choice"),
+        code=code("hayashi_images"),
         arguments=lambda wildcards: {
             "column": wildcards.dataset,
             "images": {key: HAYASHI.images[key] for key in ("data_sets", "network", "choice")},
             "seed": SEED,
         },
-    message:
-        "hyperparameters on {wildcards.dataset}"
     script:
-        "../scripts/hayashi_images_choice.py"
+        "../scripts/hayashi_images.py"
 
 
 rule hayashi_images_train:
@@ -186,7 +178,7 @@ rule hayashi_images_train:
         run=r"\d+",
     priority: hayashi_order
     params:
-        code=code("hayashi_images_train"),
+        code=code("hayashi_images"),
         arguments=lambda wildcards: {
             "column": wildcards.dataset,
             "method": wildcards.method,
@@ -197,7 +189,5 @@ rule hayashi_images_train:
             "choice": f"results/hayashi2021/images/{wildcards.dataset}/choice.csv",
             "seed": SEED,
         },
-    message:
-        "{wildcards.method} on {wildcards.dataset}, seed {wildcards.run}"
     script:
-        "../scripts/hayashi_images_train.py"
+        "../scripts/hayashi_images.py"

@@ -1,6 +1,5 @@
 # A table of the user's own: snakemake --cores 2 --config table=mine.csv
 OWN = str(STUDY.config.table or "no_table")
-REGISTERED = OWN in datasets.names()
 OWN_DROP = STUDY.config.drop or []
 OWN_STEM = "".join(c if c.isalnum() or c in "-_" else "_" for c in Path(OWN).stem)
 
@@ -11,11 +10,8 @@ if STUDY.config.table and workflow.is_main_process:
     from skem.repro.comparison import own_table
 
     try:
-        if REGISTERED:
-            datasets.describe(OWN)  # reads the file of a short entry
-        else:
-            own_table.raise_if_of_the_future(OWN)
-            own_table.read(OWN, STUDY.config.label, COMPARISON.tables["n_folds"], OWN_DROP)
+        own_table.raise_if_of_the_future(OWN)
+        own_table.read(OWN, STUDY.config.label, COMPARISON.tables["n_folds"], OWN_DROP)
     except (ValueError, OSError) as error:
         stop(f"--config table={OWN}: {str(error).removeprefix(OWN).lstrip(':, ')}")
 if "{" in OWN or "}" in OWN:
@@ -25,7 +21,7 @@ if "{" in OWN or "}" in OWN:
 def own_file(wildcards):
     if not STUDY.config.table:
         raise WorkflowError("compare needs a file: snakemake compare --cores 2 --config table=FILE.csv")
-    return f"results/data/{OWN}.json" if REGISTERED else OWN
+    return OWN
 
 
 rule compare:

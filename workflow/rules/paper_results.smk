@@ -15,8 +15,6 @@ for target, how in PAPER_RESULTS.items():
         params:
             **runs(how["script"]),
             settings=STUDY.papers[paper],
-        message:
-            f"values of {STUDY.titles[paper]}"
         script:
             "../scripts/{params.script}.py"
 
@@ -30,11 +28,8 @@ for target, how in PAPER_RESULTS.items():
         output:
             **{f"{prefix}csv": f"results/tables/{name}.csv" for prefix, name in how["tables"].items()},
             **{
-                f"{prefix}md": report(
-                    f"results/tables/{name}.md",
-                    category=STUDY.titles[paper],
-                    labels={"table": name},
-                    caption=f"../report/{target}.rst",
+                f"{prefix}md": reported(
+                    f"results/tables/{name}.md", STUDY.titles[paper], ("table", name), target
                 )
                 for prefix, name in how["tables"].items()
             },
@@ -44,8 +39,6 @@ for target, how in PAPER_RESULTS.items():
         params:
             **runs(how["script"]),
             settings=STUDY.papers[paper],
-        message:
-            f"tables of {STUDY.titles[paper]}"
         script:
             "../scripts/{params.script}.py"
 
@@ -56,5 +49,3 @@ for target, how in PAPER_RESULTS.items():
             how["results"],
             "results/environment.json",
         localrule: True
-        message:
-            STUDY.titles[paper]

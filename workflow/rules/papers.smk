@@ -24,12 +24,7 @@ for paper in EVIDENCE:
             evidence=lambda wildcards, paper=paper, target=target: evidence_of(paper, target).values(),
         output:
             csv=f"results/tables/{stem}.csv",
-            md=report(
-                f"results/tables/{stem}.md",
-                category=STUDY.titles[paper],
-                labels={"table": "claims"},
-                caption="../report/claims.rst",
-            ),
+            md=reported(f"results/tables/{stem}.md", STUDY.titles[paper], ("table", "claims"), "claims"),
         log:
             f"results/logs/{stem}.log",
         localrule: True
@@ -39,8 +34,6 @@ for paper in EVIDENCE:
             evidence=lambda wildcards, paper=paper, target=target: {paper: evidence_of(paper, target)},
             settings={paper: STUDY.papers[paper]},
             code=code("claims"),
-        message:
-            f"outcomes of the claims of {STUDY.titles[paper]}"
         script:
             "../scripts/claims.py"
 
@@ -53,19 +46,9 @@ rule claims:
         evidence=lambda wildcards: [path for paper in EVIDENCE for path in evidence_of(paper).values()],
     output:
         csv="results/claims.csv",
-        md=report(
-            "results/claims.md",
-            category="Claims",
-            labels={"claims": "all"},
-            caption="../report/claims.rst",
-        ),
+        md=reported("results/claims.md", "Claims", ("claims", "all"), "claims"),
         timing_csv="results/claims_timing.csv",
-        timing_md=report(
-            "results/claims_timing.md",
-            category="Claims",
-            labels={"claims": "about time"},
-            caption="../report/claims_timing.rst",
-        ),
+        timing_md=reported("results/claims_timing.md", "Claims", ("claims", "about time"), "claims_timing"),
         interpretations="results/interpretations.csv",
         summary="results/summary.json",
     log:
@@ -77,8 +60,6 @@ rule claims:
         evidence=lambda wildcards: {paper: evidence_of(paper) for paper in EVIDENCE},
         settings=STUDY.papers,
         code=code("claims"),
-    message:
-        "outcomes of the claims"
     script:
         "../scripts/claims.py"
 
@@ -92,24 +73,20 @@ rule claims_figures:
         summary="results/summary.json",
         papers=[f"config/{paper}.yaml" for paper in EVIDENCE],
     output:
-        report(
-            "results/figures/outcomes.svg",
-            category="Claims",
-            labels={"figure": "outcomes"},
-            caption="../report/figure.rst",
-        ),
+        reported("results/figures/outcomes.svg", "Claims", ("figure", "outcomes"), "figure"),
         expand("results/figures/outcomes.{suffix}", suffix=[kind for kind in KINDS if kind != "svg"]),
     log:
         "results/logs/figures/claims.log",
     localrule: True
     params:
         caption=lambda wildcards: CAPTIONS["outcomes"],
+        papers=[],
+        results=lambda wildcards, output: Path(output[0]).parents[1],
+        totals=True,
         columns=STUDY.config.figure_columns,
-        code=code("claims_figures"),
-    message:
-        "drawing the claims"
+        code=code("redrawn"),
     script:
-        "../scripts/claims_figures.py"
+        "../scripts/redrawn.py"
 
 
 rule recompute:
@@ -119,7 +96,5 @@ rule recompute:
     localrule: True
     params:
         code=code("recompute"),
-    message:
-        "claims of results/reference from its values"
     script:
         "../scripts/recompute.py"

@@ -79,8 +79,6 @@ rule pulford_values:
     params:
         datasets=list(DATASETS),
         code=code("pulford_values"),
-    message:
-        "values that the claims are evaluated on"
     script:
         "../scripts/pulford_values.py"
 
@@ -92,12 +90,7 @@ rule study:
         pages="config/tables/pulford2022.yaml",
     output:
         csv="results/tables/{study}.csv",
-        md=report(
-            "results/tables/{study}.md",
-            category="Studies",
-            labels={"table": "{study}"},
-            caption="../report/study.rst",
-        ),
+        md=reported("results/tables/{study}.md", "Studies", ("table", "{study}"), "study"),
     log:
         "results/logs/tables/{study}.log",
     wildcard_constraints:
@@ -107,8 +100,6 @@ rule study:
         experiment=lambda wildcards: EXPERIMENTS[wildcards.study],
         settings=PULFORD,
         code=code("study"),
-    message:
-        "table of {wildcards.study}"
     script:
         "../scripts/study.py"
 
@@ -128,7 +119,5 @@ rule arrangements_timing:
             STUDY.config.datasets[PULFORD.data_set].features, "all"
         ),
         code=code("arrangements_timing"),
-    message:
-        "times of arrangements"
     script:
         "../scripts/arrangements_timing.py"

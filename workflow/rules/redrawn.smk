@@ -15,12 +15,7 @@ for paper in papers.names():
                 layouts=f"config/redrawn/{paper}.yaml",
             output:
                 [
-                    report(
-                        f"results/figures/{name}.svg",
-                        category=STUDY.titles[paper],
-                        labels={"figure": name},
-                        caption="../report/figure.rst",
-                    )
+                    reported(f"results/figures/{name}.svg", STUDY.titles[paper], ("figure", name), "figure")
                     for name in REDRAWN[paper]
                 ],
                 expand(
@@ -37,8 +32,6 @@ for paper in papers.names():
                 caption="\n\n".join(CAPTIONS[name] for name in REDRAWN[paper]),
                 columns=STUDY.config.figure_columns,
                 code=code("redrawn"),
-            message:
-                f"tables of {STUDY.titles[paper]} in their own layout"
             script:
                 "../scripts/redrawn.py"
 
@@ -69,7 +62,5 @@ rule redraw:
         results="results/reference",
         totals=True,
         code=code("redrawn"),
-    message:
-        "tables of the papers and totals, from results/reference"
     script:
         "../scripts/redrawn.py"

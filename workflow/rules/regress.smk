@@ -51,8 +51,6 @@ rule regress_accuracy:
     params:
         work=regress_work,
         again=STARTED,
-    message:
-        "fitting {wildcards.dataset} for the regression test"
     script:
         "../scripts/regress_accuracy.py"
 
@@ -90,8 +88,6 @@ rule regress:
         # Not an output, which Snakemake deletes when the job fails.
         path="results/regress.csv",
         allowed=("not decided",) if STUDY.config.undecided else (),
-    message:
-        "comparing with {params.reference}"
     script:
         "../scripts/regress.py"
 
@@ -106,8 +102,6 @@ rule regress_update:
     params:
         reference=REFERENCE_QUANTITIES,
         again=STARTED,
-    message:
-        "writing {params.reference}"
     script:
         "../scripts/regress_update.py"
 
@@ -122,7 +116,5 @@ rule regress_rounding:
     params:
         reference=REFERENCE_QUANTITIES,
         again=STARTED,
-    message:
-        "adding the rounding of this platform to {params.reference}"
     script:
         "../scripts/regress_rounding.py"

@@ -13,14 +13,8 @@ rule configuration:
         "results/logs/configuration.log",
     localrule: True
     params:
-        config={
-            key: value
-            for key, value in config.items()
-            if key not in ("of", "reference", "table", "label", "drop")
-        },
+        config={key: value for key, value in config.items() if key not in ("of", "table", "label", "drop")},
         code=code("configuration"),
-    message:
-        "recording the configuration"
     script:
         "../scripts/configuration.py"
 
@@ -40,8 +34,6 @@ rule report:
     params:
         started=STARTED,  # results may have changed since the last report
         code=code("report"),
-    message:
-        "the report"
     script:
         "../scripts/report.py"
 
@@ -53,7 +45,5 @@ rule pages:
     localrule: True
     params:
         code=code("pages"),
-    message:
-        "rendering README.md and pages of docs"
     script:
         "../scripts/pages.py"

@@ -99,10 +99,8 @@ for kind, (_, further) in SANDERSON_JOBS.items():
             dataset="|".join(SANDERSON.available),
         priority: {"fits": 200, "heldout": 100}.get(kind, 0)
         params:
-            **runs(f"sanderson_{kind}"),
+            **runs(f"sanderson_{'fits' if kind in ('fits', 'heldout', 'regularisation') else 'advice'}"),
             arguments=sanderson_arguments(further),
-        message:
-            f"{kind} of {{wildcards.dataset}}"
         script:
             "../scripts/{params.script}.py"
 
@@ -131,8 +129,6 @@ rule sanderson_times:
             "iterations": SANDERSON_SIZE.timed_iterations.get(wildcards.dataset, SANDERSON.em_iter),
             "rounds": SANDERSON_SIZE.more_rounds.get(wildcards.dataset, SANDERSON_SIZE.rounds),
         },
-    message:
-        "timing fits of {wildcards.dataset}"
     script:
         "../scripts/sanderson_times.py"
 
@@ -154,5 +150,3 @@ use rule sanderson_times as sanderson_figure2 with:
             "rounds": SANDERSON_SIZE.rounds,
             "seed": SEED,
         },
-    message:
-        "timing Figure 2 and the seeding of k-means"

@@ -42,8 +42,6 @@ rule choose_reg_covar:
     params:
         datasets=list(DATASETS),
         code=code("choose_reg_covar"),
-    message:
-        "selecting reg_covar"
     script:
         "../scripts/choose_reg_covar.py"
 
@@ -73,12 +71,7 @@ rule table:
         pages="config/tables/experiments.yaml",
     output:
         csv="results/tables/{experiment}.csv",
-        md=report(
-            "results/tables/{experiment}.md",
-            category="Accuracy",
-            labels={"table": "{experiment}"},
-            caption="../report/table.rst",
-        ),
+        md=reported("results/tables/{experiment}.md", "Accuracy", ("table", "{experiment}"), "table"),
         summary="results/tables/{experiment}_summary.csv",
     log:
         "results/logs/tables/{experiment}.log",
@@ -90,8 +83,6 @@ rule table:
         datasets=lambda wildcards: datasets_of(wildcards.experiment),
         baselines=STUDY.config.baselines.names,
         code=code("table"),
-    message:
-        "table of {wildcards.experiment}"
     script:
         "../scripts/table.py"
 
@@ -118,7 +109,5 @@ rule table_timing:
         settings=lambda wildcards: EXPERIMENTS[wildcards.experiment],
         datasets=lambda wildcards: datasets_of(wildcards.experiment),
         code=code("table_timing"),
-    message:
-        "times of {wildcards.experiment}"
     script:
         "../scripts/table_timing.py"

@@ -54,8 +54,6 @@ rule titsias_errors:
     params:
         code=code("titsias_errors"),
         arguments=lambda wildcards: titsias_errors(wildcards.table, int(wildcards.m)),
-    message:
-        "{wildcards.table}, {wildcards.m} components"
     script:
         "../scripts/titsias_errors.py"
 
@@ -73,8 +71,6 @@ use rule titsias_errors as titsias_choice with:
         arguments=lambda wildcards: titsias_errors(
             wildcards.table, max(TITSIAS.measured[wildcards.table]["n_components"]), TITSIAS.choice
         ),
-    message:
-        "selecting lambda on {wildcards.table}"
 
 
 rule titsias_examples:
@@ -86,8 +82,6 @@ rule titsias_examples:
     params:
         code=code("titsias_examples"),
         arguments={"setup": TITSIAS.examples, "seed": SEED},
-    message:
-        "the examples of figures 3 to 5"
     script:
         "../scripts/titsias_examples.py"
 
@@ -113,7 +107,5 @@ rule titsias_images:
             "paths": titsias_features(wildcards),
             "seed": SEED,
         },
-    message:
-        "sharing in the blocks of PSKEM, {wildcards.dataset}"
     script:
         "../scripts/titsias_images.py"

@@ -13,21 +13,23 @@ def work_of(unit):
     return [asdict(setting) | {"runs": []} for setting in unit]
 
 
-def baseline_runs(dataset):
-    return list(range(STUDY.config.datasets[dataset].baseline_runs))
-
-
-def preset_runs(dataset, method):
-    runs = STUDY.config.datasets[dataset].baseline_runs
-    return list(range(max(runs, BASELINES.preset_runs.get(method, 0) if runs else 0)))
-
-
 def baseline_jobs():
     """The methods that each job fits: those of `together` share one, any other has its own."""
     jobs = {}
     for name in BASELINES.names:
         jobs.setdefault("together" if name in BASELINES.together else name, []).append(name)
     return jobs
+
+
+def baseline_job(wildcards):
+    """Describe a job: baselines with hyperparameters selected on validation samples, or one as the papers had it."""
+    runs = STUDY.config.datasets[wildcards.dataset].baseline_runs
+    if wildcards.kind == "baselines":
+        how = {"max_rows": BASELINES.max_rows, "select_rows": BASELINES.select_rows, "preset": False}
+        return how | {"methods": baseline_jobs()[wildcards.job], "runs": list(range(runs))}
+    fewest = BASELINES.preset_runs.get(wildcards.job, 0) if runs else 0
+    how = {"max_rows": {}, "select_rows": None, "preset": True}
+    return how | {"methods": [wildcards.job], "runs": list(range(max(runs, fewest)))}
 
 
 rule train:
@@ -58,56 +60,33 @@ rule train:
 
 rule baseline:
     input:
-        lambda wildcards: feature_files(wildcards.dataset, ["part"], baseline_runs(wildcards.dataset)),
+        lambda wildcards: feature_files(
+            wildcards.dataset,
+            ["all" if wildcards.kind == "presets" else "part"],
+            baseline_job(wildcards)["runs"],
+        ),
     output:
-        history="results/runs/{dataset}/baselines/{job}.csv",
-        seconds="results/runs/{dataset}/baselines/{job}.seconds.csv",
-        predictions="results/runs/{dataset}/baselines/{job}.predictions.npz",
+        history="results/runs/{dataset}/{kind}/{job}.csv",
+        seconds="results/runs/{dataset}/{kind}/{job}.seconds.csv",
+        predictions="results/runs/{dataset}/{kind}/{job}.predictions.npz",
     log:
-        "results/logs/runs/{dataset}/baselines/{job}.log",
+        "results/logs/runs/{dataset}/{kind}/{job}.log",
+    wildcard_constraints:
+        kind="baselines|presets",
+        job="[^/.]+",
     # All methods on a small table take longer than most other jobs.
     priority: lambda wildcards: max(1, by_size(wildcards))
     params:
-        runs=lambda wildcards: baseline_runs(wildcards.dataset),
-        methods=lambda wildcards: baseline_jobs()[wildcards.job],
-        max_rows=BASELINES.max_rows,
-        select_rows=BASELINES.select_rows,
+        job=baseline_job,
         n_features=lambda wildcards: STUDY.config.datasets[wildcards.dataset].baseline_features,
-        preset=False,
         spec=spec_of,
         seed=SEED,
         code=code("baseline"),
-        classifiers=lambda wildcards: code_of_classifiers(baseline_jobs()[wildcards.job]),
+        classifiers=lambda wildcards: code_of_classifiers(baseline_job(wildcards)["methods"]),
     message:
-        "training {params.methods} on {wildcards.dataset}"
+        "training {wildcards.kind} {wildcards.job} on {wildcards.dataset}"
     script:
         "../scripts/baseline.py"
-
-
-use rule baseline as preset with:
-    input:
-        lambda wildcards: feature_files(
-            wildcards.dataset, ["all"], preset_runs(wildcards.dataset, wildcards.method)
-        ),
-    output:
-        history="results/runs/{dataset}/presets/{method}.csv",
-        seconds="results/runs/{dataset}/presets/{method}.seconds.csv",
-        predictions="results/runs/{dataset}/presets/{method}.predictions.npz",
-    log:
-        "results/logs/runs/{dataset}/presets/{method}.log",
-    params:
-        runs=lambda wildcards: preset_runs(wildcards.dataset, wildcards.method),
-        methods=lambda wildcards: [wildcards.method],
-        max_rows={},
-        select_rows=None,
-        n_features=lambda wildcards: STUDY.config.datasets[wildcards.dataset].baseline_features,
-        preset=True,
-        spec=spec_of,
-        seed=SEED,
-        code=code("baseline"),
-        classifiers=lambda wildcards: code_of_classifiers([wildcards.method]),
-    message:
-        "training {wildcards.method} on {wildcards.dataset} as the papers did"
 
 
 def histories(dataset):
@@ -118,7 +97,9 @@ def histories(dataset):
         if of == dataset
         for batch in settings[0].batches(size)
     ]
-    if baseline_runs(dataset) and any(dataset in EXPERIMENTS[name]["data_sets"] for name in REPRODUCED):
+    if DATASETS[dataset].baseline_runs and any(
+        dataset in EXPERIMENTS[name]["data_sets"] for name in REPRODUCED
+    ):
         found += [f"results/runs/{dataset}/baselines/{job}" for job in baseline_jobs()]
         found += [f"results/runs/{dataset}/presets/{name}" for name in DATASETS[dataset].presets]
     return found
@@ -137,7 +118,5 @@ rule history:
     localrule: True
     params:
         code=code("history"),
-    message:
-        "history of {wildcards.dataset}"
     script:
         "../scripts/history.py"

@@ -10,25 +10,19 @@ from skem.repro.training.histories import Histories
 
 threads.limit_process(1)
 with plain_errors(snakemake.log):
-    params = snakemake.params
-    kind = "all" if params.preset else "part"
-    features = feature_store.read(snakemake.input, params.spec, [kind], params.runs)
+    params, dataset = snakemake.params, snakemake.wildcards.dataset
+    job = params.job
+    kind = "all" if job["preset"] else "part"
+    features = feature_store.read(snakemake.input, params.spec, [kind], job["runs"])
     found = Histories()
-    dataset = snakemake.wildcards.dataset
-    for method in params.methods if features else []:
-        keys = {"dataset": dataset, "method": method, "setting": "preset" if params.preset else "default"}
+    for method in job["methods"] if features else []:
+        keys = {"dataset": dataset, "method": method, "setting": "preset" if job["preset"] else "default"}
         fit = partial(
-            baselines.fit_baseline,
-            method,
-            dataset,
-            params.spec,
-            features,
-            params.runs,
-            params.seed,
-            preset=params.preset,
+            *(baselines.fit_baseline, method, dataset, params.spec, features, job["runs"], params.seed),
+            preset=job["preset"],
             n_features=params.n_features,
-            max_rows=params.max_rows.get(method),
-            select_rows=params.select_rows,
+            max_rows=job["max_rows"].get(method),
+            select_rows=job["select_rows"],
         )
         found.attempt(keys, fit)
     found.write(snakemake.output.history, snakemake.output.seconds, snakemake.output.predictions)

@@ -8,5 +8,5 @@ from skem.repro.files import plain_errors, write_json
 with plain_errors(snakemake.log):
     found = environment.of_results()
     if not found["commit"]:
-        print(f"warning: no commit is recorded: {found.get('no_commit')}", file=sys.stderr)
+        print("warning: no commit is recorded, as this is no git checkout", file=sys.stderr)
     write_json(snakemake.output[0], found)

@@ -14,4 +14,4 @@ with plain_errors(snakemake.log), style(snakemake.params.get("columns")):
     for paper in snakemake.params.papers:
         redrawn.write(paper, Path(snakemake.params.results))
     if snakemake.params.get("totals"):
-        bars.write(snakemake.params.results, papers.titles())
+        bars.write(snakemake.params.results, papers.titles(), snakemake.params.get("columns"))

@@ -11,15 +11,11 @@ with plain_errors(snakemake.log):
     results, reference = Path("results"), Path("results/reference")
     found = environment.of_results()
     if said := environment.mixture(found):
-        fault = f"{said}. A reference has one: delete the results of the others, and make them again"
-    elif environment.versions(found) != (now := environment.versions(environment.describe())):
-        fault = (
-            f"the results are of {environment.versions(found)}; this is {now}: call it where they were made"
+        raise ValueError(
+            f"{said}. A reference has one: delete the results of the others, and make them again"
         )
-    else:
-        fault = None
-    if fault and not snakemake.params.anyway:
-        raise ValueError(f"{fault}, or add --config reference=anyway")
+    if environment.versions(found) != (now := environment.versions(environment.describe())):
+        raise ValueError(f"the results are of {environment.versions(found)}, and this is {now}")
     # Not pip's list: environments of uv have no pip. A package with a URL is a checkout.
     installed = {(one.name, one.version) for one in distributions() if not one.read_text("direct_url.json")}
     lines = [

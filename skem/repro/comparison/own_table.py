@@ -16,7 +16,6 @@ from scipy.stats import binomtest
 from sklearn.compose import ColumnTransformer
 from sklearn.preprocessing import OneHotEncoder
 
-from skem import datasets
 from skem.datasets import _tables
 from skem.repro import protocols
 from skem.repro.comparison import tables
@@ -75,21 +74,10 @@ def raise_if_of_the_future(path: str) -> None:
 
 
 def read(table: str, label: str | int | None, n_folds: int, drop: Sequence[str] = ()) -> OwnTable:
-    """Read a file, or take a registered data set by its name; ``drop`` are columns to leave out."""
-    if table in datasets.names():
-        data = datasets.load(table)
-        y = np.array(data.target_names)[data.target]
-        return _with_folds(table, "label", data.data, y, np.arange(1, len(y) + 1), n_folds, [], [])
+    """Read a CSV or ARFF file; ``drop`` are columns to leave out."""
     if not Path(table).is_file():
-        close = suggestion(table, datasets.names())
-        raise ValueError(f"there is no such file, and no data set of this name; {close}")
-    name = None if label is None else str(label)
-    if Path(table).suffix == ".npz":
-        found = datasets.read_table(table, name)
-        if found.X.ndim > 2:
-            raise ValueError(f"{table}: X is {found.X.dtype} {found.X.shape}; features (n, m) are needed")
-        return _with_folds(table, "y", found.X, found.y, found.lines, n_folds, [], [])
-    name, lines, columns = _tables.read_columns(Path(table), name)
+        raise ValueError("there is no such file")
+    name, lines, columns = _tables.read_columns(Path(table), None if label is None else str(label))
     labels = np.array(columns.pop(name))
     for column in drop:
         if column not in columns:
@@ -185,15 +173,14 @@ def compare(table: OwnTable, jobs: Mapping[str, Mapping[str, Any]], root: int) -
     Columns: method, fold, line (of the file), label, predicted, log_loss. ``jobs`` are as of `configuration.Comparison.job`.
     """
     classes, codes = np.unique(table.y, return_inverse=True)
-    dataset = table.path if table.path in datasets.names() else NAME
 
     def fit(method: str, job: Mapping[str, Any]) -> Histories:
-        rows = tables.drawn_rows(dataset, codes, job["max_rows"], root)
-        y, keys = codes[rows], {"dataset": dataset, "method": method}
+        rows = tables.drawn_rows(NAME, codes, job["max_rows"], root)
+        y, keys = codes[rows], {"dataset": NAME, "method": method}
         job = {**job, "n_folds": table.n_folds}
         samples = table.X[rows], y
         found = tables.cross_validate(keys, job, samples, root, table.encoder()).predictions
-        tested = np.concatenate([test for _, test in tables.folds(dataset, y, table.n_folds, root)])
+        tested = np.concatenate([test for _, test in tables.folds(NAME, y, table.n_folds, root)])
         columns = {"method": method, "fold": found["fold"], "line": table.lines[rows][tested]}
         columns |= {key: classes[found[key]] for key in ("label", "predicted")}
         return Histories(pd.DataFrame(columns | {"log_loss": found["log_loss"]}).to_dict("records"))

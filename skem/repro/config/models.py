@@ -191,12 +191,11 @@ class Config(Strict):
     timing: Timing
     figure_columns: Literal[1, 2] | None = None
     papers: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    # Of one command each: regress, report, reference, compare. An abbreviated commit can look like a number.
+    # Of one command each: regress, report, compare. An abbreviated commit can look like a number.
     base: str | int | None = None
     gate: Literal["accuracy", "timing"] | None = None
     undecided: Literal["allow"] | None = None
     of: Literal["reference"] | None = None
-    reference: Literal["anyway"] | None = None
     table: str | None = None
     label: str | int | None = None
     drop: list[str] | None = None

@@ -9,17 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from skem.repro.config.documents import refuse
-from skem.repro.config.validation import unknown
 from skem.repro.ledger import claims_page, summary
 from skem.repro.ledger.outcomes import AGREES, DIFFERS, NOT_RUN, ONE_INTERPRETATION, UNDECIDABLE, UNDECIDED
 from skem.repro.ledger.sentences import Words
 from skem.repro.render.format import number
 
-KEYS = ("claim", "says", "why")
-"""Keys of a headline: the claim that decides, the paper's statement, the reason of the outcome with the measurements of claims in braces."""
-
-N_HEADLINES = 3
 PLACEHOLDER = re.compile(r"\{([\w.-]+)\}")
 
 
@@ -32,25 +26,11 @@ def ours(row: Mapping[str, Any]) -> str:
     return number(measured, max(printed, two_digits, 0), missing="not measured")
 
 
-def check(headlines: Mapping[str, Sequence[Any]], claims: pd.DataFrame) -> None:
-    """Refuse headlines, by paper, that cannot be rendered, all faults at once; ``claims`` has all ids."""
-    faults: list[str] = []
-    known = sorted(claims["id"])
-    for paper, own in headlines.items():
-        where = f"config/claims/{paper}.yaml: headlines"
-        if len(own) not in (0, N_HEADLINES):
-            faults.append(f"{where}: {len(own)} are stated; state {N_HEADLINES}")
-        for place, headline in enumerate(own, start=1):
-            if not isinstance(headline, dict) or set(headline) != set(KEYS) or not all(headline.values()):
-                faults.append(f"{where}, number {place}: a text for each of {', '.join(KEYS)} is needed")
-                continue
-            ids = [headline["claim"], *PLACEHOLDER.findall(headline["why"])]
-            faults += unknown(ids, known, f"{where}, number {place}")
-    refuse(faults)
-
-
 def to_markdown(headlines: Sequence[Mapping[str, str]], claims: pd.DataFrame, words: Words) -> str:
-    """Format the headlines of a paper: its statement, the outcome, its number, ours, and the reason."""
+    """Format the headlines of a paper: what it ``says``, the outcome, its number, ours, and ``why``.
+
+    A headline names the ``claim`` that decides; in braces, its reason names claims whose measurements it quotes.
+    """
     by_id = claims.set_index("id", drop=False)
     lines = []
     for headline in headlines:

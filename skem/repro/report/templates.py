@@ -1,16 +1,14 @@
 """Pages rendered from the templates in ``docs/templates``.
 
 A template is Markdown with names of values in Jinja's syntax, such as ``{{ table1.rice.nested }}`` or
-``{{ ours["pulford.sec3-2.rice.margin"] }}``. `values` computes the values and decides their digits. A template has neither expressions
-nor statements, so all faults of all templates are found at once.
+``{{ ours["pulford.sec3-2.rice.margin"] }}``. `values` computes the values and decides their digits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined, TemplateSyntaxError, nodes
+from jinja2 import Environment, StrictUndefined, TemplateError
 
 from skem.repro.config.documents import refuse
 from skem.repro.report.values import Values
@@ -20,55 +18,25 @@ SUFFIX = ".j2"
 NOTE = "<!-- Rendered from {} by `snakemake pages`: edit the template. -->\n"
 """First line of every page, behind the front matter if it has one."""
 
-Resolve = Callable[[tuple[str, ...]], str]
-
 _ENVIRONMENT = Environment(undefined=StrictUndefined, keep_trailing_newline=True)
 
 
-def rendered(text: str, where: str, resolve: Resolve) -> tuple[str, list[str]]:
-    """Replace every name of a template by its value; return the page and the faults, which call the template ``where``.
+class Name:
+    """A name of a template; its text is the value."""
 
-    ``resolve`` maps the parts of a name to its value; `LookupError` if there is none.
-    """
-    try:
-        tree = _ENVIRONMENT.parse(text)
-    except TemplateSyntaxError as error:
-        return text, [f"{where}, line {error.lineno}: {error.message}"]
-    shown, faults = [], []
-    for node in _parts(tree):
-        if isinstance(node, nodes.TemplateData):
-            shown.append(node.data)
-            continue
-        name = _name(node)
-        if not name:
-            faults.append(
-                f"{where}, line {node.lineno}: a template has names only, as {{{{ table1.rice.nested }}}}; "
-                "skem/repro/report/values.py computes values"
-            )
-            continue
+    def __init__(self, values: Values, *parts: str) -> None:
+        self._values, self._parts = values, parts
+
+    def __getattr__(self, part: str) -> Name:
+        return Name(self._values, *self._parts, part)
+
+    __getitem__ = __getattr__
+
+    def __str__(self) -> str:
         try:
-            shown.append(resolve(name))
+            return self._values.resolve(self._parts)
         except (LookupError, TypeError, ValueError) as error:
-            faults.append(f"{where}, line {node.lineno}: {'.'.join(name)}: {error.args[0]}")
-    return "".join(shown), faults
-
-
-def _parts(tree: nodes.Template) -> Iterator[nodes.Node]:
-    for statement in tree.body:
-        yield from statement.nodes if isinstance(statement, nodes.Output) else [statement]
-
-
-def _name(node: nodes.Node) -> tuple[str, ...]:
-    """The parts of a name, empty for any other expression."""
-    if isinstance(node, nodes.Name):
-        return (node.name,)
-    if isinstance(node, nodes.Getattr):
-        head, last = _name(node.node), node.attr
-    elif isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Const):
-        head, last = _name(node.node), str(node.arg.value)
-    else:
-        return ()
-    return (*head, last) if head else ()
+            raise TemplateError(f"{'.'.join(self._parts)}: {error.args[0]}") from error
 
 
 def pages(project: str | Path = ".") -> dict[Path, Path]:
@@ -88,14 +56,19 @@ def _with_note(text: str, note: str) -> str:
 
 
 def changed(project: str | Path = ".") -> dict[Path, str]:
-    """Pages that differ from their rendered templates, with their new text; one error lists the faults of all templates."""
-    resolve = Values(project).resolve
+    """Pages that differ from their rendered templates, with their new text; one error has a fault of each template."""
+    values = Values(project)
+    names = {head: Name(values, head) for head in values.heads()}
     different: dict[Path, str] = {}
     faults: list[str] = []
     for template, page in pages(project).items():
         where = template.relative_to(project).as_posix()
-        text, wrong = rendered(template.read_text(encoding="utf-8"), where, resolve)
-        text, faults = _with_note(text, NOTE.format(where)), faults + wrong
+        try:
+            text = _ENVIRONMENT.from_string(template.read_text(encoding="utf-8")).render(names)
+        except TemplateError as error:
+            faults.append(f"{where}: {error}")
+            continue
+        text = _with_note(text, NOTE.format(where))
         if not page.exists() or page.read_text(encoding="utf-8") != text:
             different[page] = text
     refuse(faults)

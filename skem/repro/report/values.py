@@ -18,7 +18,6 @@ import re
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from functools import cache
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +77,10 @@ class Values:
         keys = [by for by in KEYS if by in rows]
         return [({by: key(by, row[by]) for by in keys}, row) for row in rows.to_dict("records")]
 
+    def heads(self) -> set[str]:
+        """First parts of all names."""
+        return {"ours", *self.reference.tables(), *(name.partition(".")[0] for name in NAMED)}
+
     def resolve(self, name: tuple[str, ...]) -> str:
         """Return the text of a value; `LookupError` with the fault and similar names."""
         head, *rest = name
@@ -87,19 +90,8 @@ class Values:
             return self._cell(head, rest)
         for n in range(len(name), 0, -1):
             if function := NAMED.get(".".join(name[:n])):
-                return self._named(function, name[n:])
-        tables = [f"{one}.{'.'.join(rest)}" if rest else one for one in self.reference.tables()]
-        raise LookupError(unknown(".".join(name), [*NAMED, *tables, 'ours["id of a claim"]']))
-
-    def _named(self, function: Callable[..., Any], arguments: tuple[str, ...]) -> str:
-        try:
-            bound = signature(function).bind(self.reference, *arguments)
-        except TypeError:
-            needed = ".".join(list(signature(function).parameters)[1:]) or "nothing"
-            raise LookupError(
-                f"{'.'.join(arguments) or 'nothing'} follows the name; needed: {needed}"
-            ) from None
-        return str(function(*bound.args))
+                return str(function(self.reference, *name[n:]))
+        raise LookupError(unknown(".".join(name), NAMED))
 
     def _ours(self, claim: str) -> str:
         claims = self.reference.table("claims")

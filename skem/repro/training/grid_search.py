@@ -15,29 +15,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skem.repro.training.baselines import stratified_rows
-from skem.repro.training.svm import KernelSVC
-
-
-class WidthSVC(ClassifierMixin, BaseEstimator):
-    """RBF SVM whose ``gamma`` is a multiple ``width`` of 1/M for M features."""
-
-    def __init__(self, *, C: float = 1.0, width: float = 1.0) -> None:
-        self.C = C
-        self.width = width
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> WidthSVC:
-        """Fit one machine per pair of classes; `X` of shape (n, M), `y` of shape (n,)."""
-        self.machine_ = KernelSVC(C=self.C, gamma=self.width / np.shape(X)[1], break_ties=True).fit(X, y)
-        self.classes_ = self.machine_.classes_
-        return self
-
-    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Decisions as of `KernelSVC`."""
-        return self.machine_.decision_function(X)
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Class of the largest decision, shape (n,)."""
-        return self.machine_.predict(X)
 
 
 class GridSearch(ClassifierMixin, BaseEstimator):

@@ -32,7 +32,7 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
     The solver and its tolerance are libsvm's, and the solution is that of `SVC` but for the rounding of the kernel.
     Memory is that of the kernel of the two largest classes, in float64, twice. Parameters are those of `SVC`; the kernel is
     "linear", "poly" or "rbf". ``dual_coef_``, of shape (S, L (L - 1) / 2), are the weights of all ``support_vectors_`` in the
-    machine of each pair of classes.
+    machine of each pair of classes. ``width``, a multiple of 1/M for M features, replaces ``gamma``.
     """
 
     def __init__(
@@ -44,6 +44,7 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         gamma: float | str = "scale",
         coef0: float = 0.0,
         break_ties: bool = False,
+        width: float | None = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -51,6 +52,7 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         self.gamma = gamma
         self.coef0 = coef0
         self.break_ties = break_ties
+        self.width = width
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> KernelSVC:
         """Fit one machine per pair of classes; `X` of shape (n, M), `y` of shape (n,), two classes or more."""
@@ -59,7 +61,8 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         rows = [np.flatnonzero(y == label) for label in self.classes_]
         pairs = list(combinations(range(len(rows)), 2))
         scale = 1.0 / (X.shape[1] * X.var()) if X.var() else 1.0  # gamma="scale" of `SVC`
-        self._gamma = float(scale if self.gamma == "scale" else self.gamma)
+        gamma = scale if self.gamma == "scale" else self.gamma
+        self._gamma = float(gamma if self.width is None else self.width / X.shape[1])
         weights, self.intercept_ = np.zeros((len(X), len(pairs))), np.empty(len(pairs))
         fits = self._by_matrix if X.shape[1] >= BY_MATRIX else self._by_entry
         for p, ((i, j), machine) in enumerate(zip(pairs, fits(X, rows, pairs), strict=True)):
@@ -90,7 +93,8 @@ class KernelSVC(ClassifierMixin, BaseEstimator):
         return np.concatenate([self._decisions(X[rows]) for rows in gen_batches(len(X), CHUNK)])
 
     def _by_entry(self, X: Rows, rows: list[Indices], pairs: list[tuple[int, int]]) -> Iterator[SVC]:
-        params = self.get_params() | {"gamma": self._gamma, "cache_size": CACHE, "break_ties": False}
+        params = {name: getattr(self, name) for name in ("C", "kernel", "degree", "coef0")}
+        params |= {"gamma": self._gamma, "cache_size": CACHE}
         for i, j in pairs:
             yield SVC(**params).fit(X[np.concatenate([rows[i], rows[j]])], _sides(rows[i], rows[j]))
 

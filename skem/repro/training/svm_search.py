@@ -71,7 +71,7 @@ class SVMSearch(ClassifierMixin, BaseEstimator):
 
         def machine(point: tuple[float, float, bool]) -> Pipeline:
             C, width, standardize = point
-            svm = KernelSVC(C=C, gamma=width / X.shape[1], break_ties=True)
+            svm = KernelSVC(C=C, width=width, break_ties=True)
             return make_pipeline(UnitVariance(standardize=standardize), svm)
 
         points = list(product(self.C, self.width, self.standardize))

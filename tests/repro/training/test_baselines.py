@@ -14,7 +14,6 @@ from skem.repro.training.baselines import fit_selected, forests, predict_and_sco
 from skem.repro.training.classifiers import entries, find, log_proba, make
 from skem.repro.training.gaussian_mixtures import GaussianMixtureClassifier
 from skem.repro.training.grid_search import GridSearch
-from skem.repro.training.svm import KernelSVC
 from skem.repro.training.svm_search import SVMSearch
 
 SVMS = ("svm_linear", "svm_quadratic", "svm_rbf")
@@ -37,15 +36,6 @@ def test_an_entry_makes_a_classifier_whose_default_is_the_first_grid_point(name)
     assert is_classifier(estimator) or hasattr(estimator, "score_samples")
     for point in find(name).points()[:1]:
         assert repr(make(name, random_state=0, **point)) == repr(estimator)
-
-
-def test_make_passes_parameters_on():
-    scaled = make("svm_rbf", C=2.0, gamma=1 / 5.7**2, random_state=5)
-    assert (scaled[-1].C, scaled[-1].gamma) == (2.0, 1 / 5.7**2)
-    assert make("logistic_regression", random_state=5)[-1].random_state == 5
-    assert isinstance(make("svm_rbf", standardize=False), KernelSVC)
-    with pytest.raises(TypeError):
-        make("lda", C=1)
 
 
 @pytest.mark.parametrize("name", entries("baselines"))

@@ -115,14 +115,6 @@ def test_contiguous_folds_follow_the_file_and_shuffled_ones_do_not():
     assert any(len(set(np.bincount(t.y_test, minlength=3))) > 1 for t in first)  # not stratified
 
 
-def test_table_features_are_the_chosen_columns(monkeypatch):
-    data = Dataset("digits", DIGITS.data, DIGITS.target, tuple("0123456789"), None, None, {})
-    monkeypatch.setattr("skem.datasets.load", lambda source: data)
-    arrays = prepare(TABLE | {"columns": [20, 3], "dtype": "float32"}, "table")
-    np.testing.assert_array_equal(arrays["X"], DIGITS.data[:, [20, 3]].astype("float32"))
-    np.testing.assert_array_equal(arrays["y"], DIGITS.target)
-
-
 # Images
 
 

@@ -6,7 +6,7 @@ from skem.repro.training.classifiers import Classifier
 
 SEARCH = "skem.repro.training.grid_search:GridSearch"
 FOREST = "sklearn.ensemble:RandomForestClassifier"
-SVM = "skem.repro.training.grid_search:WidthSVC"
+SVM = "skem.repro.training.svm:KernelSVC"
 
 
 def _search(title: str, estimator: str, standardize: bool = False, **params: Any) -> Classifier:
@@ -29,11 +29,14 @@ ENTRIES = {
     "svm_rbf_search": _search(
         "RBF SVM, C and width chosen",
         *(SVM, True),
+        params={"break_ties": True},
         grid={"C": [0.3, 1.0, 3.0, 10.0, 30.0, 100.0], "width": [0.1, 0.3, 1.0, 3.0]},
         scoring="accuracy",
     ),
     "svm_rbf_held_out": Classifier("skem.repro.training.svm_search:SVMSearch"),
-    "svm_rbf_calibrated": _search("RBF SVM, C = 1", SVM, True, scoring="accuracy"),
+    "svm_rbf_calibrated": _search(
+        "RBF SVM, C = 1", SVM, True, params={"break_ties": True, "width": 1.0}, scoring="accuracy"
+    ),
     "logistic_search": _search(
         "logistic regression, C chosen",
         *("sklearn.linear_model:LogisticRegression", True),

@@ -1,6 +1,0 @@
-"""Hyperparameters of the networks of Hayashi and Uchida (2021)."""
-
-from skem.repro.papers import jobs
-from skem.repro.papers.hayashi2021.images import choices
-
-jobs.run(snakemake, choices)
