@@ -5,7 +5,6 @@ Each has its M-step (Pulford 2022, eqs. 16 to 18, and 32 for tied), its Gaussian
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -54,19 +53,18 @@ class Maximised(NamedTuple):
     exact: bool
 
 
-class CovarianceType(ABC):
-    """A type of covariance, without state. K components have their covariances in one array."""
+class CovarianceType:
+    """A type of covariance, without state: here full, one matrix per component. K components have their covariances in one array."""
 
-    name: ClassVar[str]
-    diagonal: ClassVar[bool]
+    name: ClassVar[str] = "full"
+    diagonal: ClassVar[bool] = False
 
     # Densities and the M-step
 
-    @abstractmethod
     def n_products(self, m: int) -> int:
         """Multiply-adds of a density per sample, for m features."""
+        return 1 + m + m * (m + 1) // 2
 
-    @abstractmethod
     def gaussians(self, means: np.ndarray, covariances: np.ndarray) -> Gaussians:
         """Components in the form that densities are computed from.
 
@@ -75,42 +73,54 @@ class CovarianceType(ABC):
         numpy.linalg.LinAlgError
             A covariance that is not positive definite.
         """
+        means, m = np.ascontiguousarray(means), means.shape[1]
+        matrices = np.ascontiguousarray(covariances).reshape(-1, m, m)
+        gaussians, *_ = factorised(means, matrices, np.zeros((len(matrices), m)), EPS)
+        if not np.isfinite(gaussians.whiteners).all():
+            raise np.linalg.LinAlgError("a covariance is not positive definite")
+        return gaussians
 
-    @abstractmethod
     def scatter_shape(self, K: int, m: int) -> tuple[int, ...]:
         """The shape of ``Statistics.scatter``."""
+        return K, m, m
 
     def scatter(self, components: np.ndarray) -> np.ndarray:
         """The scatter of each component, shaped as by `of_components`, in the form of ``Statistics.scatter``."""
         return components
 
-    @abstractmethod
     def m_step(self, statistics: Statistics, previous: Mixture, constraints: Constraints) -> Maximised:
         """The parameters that maximise the expected log-likelihood.
 
         A component without samples keeps its place with weight zero. A covariance that turned singular stays as it was while
         its mean moves on, which cannot lower the objective; or see `linalg.keep_regular`.
         """
+        weights, log_weights, means, n_k, rounding, covariances = maximised(
+            statistics, previous, constraints, previous.covariances.copy()
+        )
+        covariances, gaussians, singular, exact = _regularised(
+            means, covariances, previous.covariances, rounding, constraints
+        )
+        n_singular = int(np.count_nonzero(n_k[singular]))
+        return Maximised(Mixture(weights, means, covariances), log_weights, gaussians, n_singular, exact)
 
     # One matrix (K, m, m) per component, or for diagonal types its diagonal (K, m)
 
-    @abstractmethod
     def of_components(self, covariances: np.ndarray, K: int, m: int) -> np.ndarray:
         """Covariances of all components, (K, m, m) or (K, m), from the array of this type."""
+        return np.broadcast_to(covariances, (K, m, m))
 
-    @abstractmethod
     def compress(self, components: np.ndarray) -> np.ndarray:
         """The array of this type from the covariances of all components."""
+        return components
 
-    @abstractmethod
     def identity(self, m: int) -> np.ndarray:
         """The unit matrix."""
+        return np.eye(m)
 
-    @abstractmethod
     def squares(self, vectors: np.ndarray) -> np.ndarray:
         """v v^T of vectors (K, m)."""
+        return vectors[:, :, None] * vectors[:, None]
 
-    @abstractmethod
     def factors(self, components: np.ndarray) -> np.ndarray:
         """L of P = L L^T of each component.
 
@@ -119,32 +129,35 @@ class CovarianceType(ABC):
         numpy.linalg.LinAlgError
             A covariance that is not positive definite.
         """
+        return np.linalg.cholesky(components)
 
     # Arrays of covariances
 
-    @abstractmethod
     def variances(self, covariances: np.ndarray) -> np.ndarray:
         """The diagonals of covariances; they broadcast to (K, m)."""
+        return np.diagonal(covariances, axis1=-2, axis2=-1)
 
-    @abstractmethod
     def n_parameters(self, K: int, m: int) -> int:
         """Free parameters of the covariances of K components of m features."""
+        return K * m * (m + 1) // 2
 
-    @abstractmethod
     def shapes(self, K: int, m: int) -> list[tuple[int, ...]]:
         """The shapes that covariances given by a user may have; the first is the engine's."""
+        return [(K, m, m)]
 
-    @abstractmethod
     def regular(self, covariances: np.ndarray) -> bool:
         """True if every covariance is symmetric and positive definite."""
+        symmetric = np.allclose(covariances, np.swapaxes(covariances, -1, -2))
+        # Regularisation may be all that EM has left of a direction, of less than the digits that samples alone must leave.
+        return bool(symmetric and regularity(covariances, singular=EPS).all())
 
     def of_groups(self, covariances: np.ndarray, groups: np.ndarray) -> np.ndarray:
         """The array of this type for components of which number k has the covariance ``covariances[groups[k]]``."""
-        return self.compress(covariances)[groups]
+        return self.compress(covariances[groups])
 
-    @abstractmethod
     def rescaled(self, covariances: np.ndarray, factor: np.ndarray) -> np.ndarray:
         """The covariances of x * factor, for a factor per feature, shape (m,)."""
+        return covariances * (factor[:, None] * factor)
 
     def to_engine(self, covariances: np.ndarray, scale: np.ndarray) -> np.ndarray:
         """The covariances of x / scale, from those of x in one of the `shapes`; ``scale`` has shape (m,).
@@ -161,111 +174,7 @@ class CovarianceType(ABC):
         return self.rescaled(covariances, scale)
 
 
-class Matrices(CovarianceType):
-    """With matrices as covariances."""
-
-    diagonal: ClassVar[bool] = False
-
-    def n_products(self, m: int) -> int:
-        return 1 + m + m * (m + 1) // 2
-
-    def gaussians(self, means: np.ndarray, covariances: np.ndarray) -> Gaussians:
-        means, m = np.ascontiguousarray(means), means.shape[1]
-        matrices = np.ascontiguousarray(covariances).reshape(-1, m, m)
-        gaussians, *_ = factorised(means, matrices, np.zeros((len(matrices), m)), EPS)
-        if not np.isfinite(gaussians.whiteners).all():
-            raise np.linalg.LinAlgError("a covariance is not positive definite")
-        return gaussians
-
-    def _regularised(
-        self,
-        means: np.ndarray,
-        covariances: np.ndarray,
-        previous: np.ndarray,
-        rounding: np.ndarray,
-        constraints: Constraints,
-    ) -> tuple[np.ndarray, Gaussians, np.ndarray, bool]:
-        """Covariances (G, m, m) that are regular, their Gaussians, the indices of those that were not, and if all were exact."""
-        ridge, m = constraints.ridge, means.shape[1]
-        if constraints.floor > ridge:
-            covariances = _floored(covariances, constraints.floor)
-        gaussians, regular, all_regular, exact = factorised(means, covariances, rounding, SINGULAR)
-        if all_regular:
-            return covariances, gaussians, np.empty(0, dtype=int), exact
-        largest_variance = np.einsum("kii->ki", covariances).max()
-        # Regularisation well above rounding leaves no doubt.
-        if ridge > max(4 * m * EPS * largest_variance, DIGITS * rounding.max()):
-            regular |= np.isfinite(gaussians.whiteners).all(axis=(1, 2))
-        raisable = np.full(len(regular), ridge > 0)
-        if len(covariances) < len(means):
-            # Samples are not centred on each component, so a variance below their rounding would leave no digit of z.
-            raisable &= (np.einsum("kii->ki", covariances) > 4 * rounding).all(axis=1)
-        covariances = keep_regular(covariances, regular, previous, raisable)
-        return covariances, self.gaussians(means, covariances), np.flatnonzero(~regular), False
-
-    def of_components(self, covariances: np.ndarray, K: int, m: int) -> np.ndarray:
-        return np.broadcast_to(covariances, (K, m, m))
-
-    def identity(self, m: int) -> np.ndarray:
-        return np.eye(m)
-
-    def squares(self, vectors: np.ndarray) -> np.ndarray:
-        return vectors[:, :, None] * vectors[:, None]
-
-    def factors(self, components: np.ndarray) -> np.ndarray:
-        return np.linalg.cholesky(components)
-
-    def variances(self, covariances: np.ndarray) -> np.ndarray:
-        return np.diagonal(covariances, axis1=-2, axis2=-1)
-
-    def regular(self, covariances: np.ndarray) -> bool:
-        symmetric = np.allclose(covariances, np.swapaxes(covariances, -1, -2))
-        # Regularisation may be all that EM has left of a direction, of less than the digits that samples alone must leave.
-        return bool(symmetric and regularity(covariances, singular=EPS).all())
-
-    def rescaled(self, covariances: np.ndarray, factor: np.ndarray) -> np.ndarray:
-        return covariances * (factor[:, None] * factor)
-
-
-def _floored(covariances: np.ndarray, floor: float) -> np.ndarray:
-    """The covariances with eigenvalues of at least ``floor``."""
-    values, vectors = np.linalg.eigh(covariances)
-    low = values[..., 0] < floor
-    if not low.any():
-        return covariances
-    raised = (vectors * np.maximum(values, floor)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
-    return np.where(low[..., None, None], raised, covariances)
-
-
-class Full(Matrices):
-    """One covariance matrix per component."""
-
-    name: ClassVar[str] = "full"
-
-    def scatter_shape(self, K: int, m: int) -> tuple[int, ...]:
-        return K, m, m
-
-    def m_step(self, statistics: Statistics, previous: Mixture, constraints: Constraints) -> Maximised:
-        weights, log_weights, means, n_k, rounding, covariances = maximised(
-            statistics, previous, constraints, previous.covariances.copy()
-        )
-        covariances, gaussians, singular, exact = self._regularised(
-            means, covariances, previous.covariances, rounding, constraints
-        )
-        n_singular = int(np.count_nonzero(n_k[singular]))
-        return Maximised(Mixture(weights, means, covariances), log_weights, gaussians, n_singular, exact)
-
-    def n_parameters(self, K: int, m: int) -> int:
-        return K * m * (m + 1) // 2
-
-    def shapes(self, K: int, m: int) -> list[tuple[int, ...]]:
-        return [(K, m, m)]
-
-    def compress(self, components: np.ndarray) -> np.ndarray:
-        return components
-
-
-class Tied(Matrices):
+class Tied(CovarianceType):
     """One covariance matrix for all components: mixture discriminant analysis (Pulford 2022, eq. 32)."""
 
     name: ClassVar[str] = "tied"
@@ -284,7 +193,7 @@ class Tied(Matrices):
         shifts, ridge = means - previous.means, constraints.ridge * np.eye(means.shape[1])
         pooled = (statistics.scatter - product(shifts.T * n_k, shifts)) / n_k.sum() + ridge
         shared_rounding = (weighted_sum(n_k, rounding) / n_k.sum())[None]
-        covariances, gaussians, singular, exact = self._regularised(
+        covariances, gaussians, singular, exact = _regularised(
             means, pooled, previous.covariances[None], shared_rounding, constraints
         )
         n_singular = int(np.count_nonzero(n_k)) if len(singular) else 0
@@ -300,15 +209,49 @@ class Tied(Matrices):
     def compress(self, components: np.ndarray) -> np.ndarray:
         return components.mean(axis=0)
 
-    def of_groups(self, covariances: np.ndarray, groups: np.ndarray) -> np.ndarray:
-        return self.compress(covariances[groups])
-
     def to_engine(self, covariances: np.ndarray, scale: np.ndarray) -> np.ndarray:
         if covariances.ndim == 3:
             if not (covariances == covariances[0]).all():
                 raise ValueError("init_params: a tied model needs one covariance, or equal copies of it")
             covariances = covariances[0]
         return super().to_engine(covariances, scale)
+
+
+def _regularised(
+    means: np.ndarray,
+    covariances: np.ndarray,
+    previous: np.ndarray,
+    rounding: np.ndarray,
+    constraints: Constraints,
+) -> tuple[np.ndarray, Gaussians, np.ndarray, bool]:
+    """Covariances (G, m, m) that are regular, their Gaussians, the indices of those that were not, and if all were exact."""
+    ridge, m = constraints.ridge, means.shape[1]
+    if constraints.floor > ridge:
+        covariances = _floored(covariances, constraints.floor)
+    gaussians, regular, all_regular, exact = factorised(means, covariances, rounding, SINGULAR)
+    if all_regular:
+        return covariances, gaussians, np.empty(0, dtype=int), exact
+    variances = np.einsum("kii->ki", covariances)
+    # Regularisation well above rounding leaves no doubt.
+    if ridge > max(4 * m * EPS * variances.max(), DIGITS * rounding.max()):
+        regular |= np.isfinite(gaussians.whiteners).all(axis=(1, 2))
+    raisable = np.full(len(regular), ridge > 0)
+    if len(covariances) < len(means):
+        # Samples are not centred on each component, so a variance below their rounding would leave no digit of z.
+        raisable &= (variances > 4 * rounding).all(axis=1)
+    covariances = keep_regular(covariances, regular, previous, raisable)
+    gaussians = COVARIANCE_TYPES["full"].gaussians(means, covariances)
+    return covariances, gaussians, np.flatnonzero(~regular), False
+
+
+def _floored(covariances: np.ndarray, floor: float) -> np.ndarray:
+    """The covariances with eigenvalues of at least ``floor``."""
+    values, vectors = np.linalg.eigh(covariances)
+    low = values[..., 0] < floor
+    if not low.any():
+        return covariances
+    raised = (vectors * np.maximum(values, floor)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+    return np.where(low[..., None, None], raised, covariances)
 
 
 def maximised(
@@ -325,10 +268,14 @@ def maximised(
     return weights, log_weights, new, n_k, rounding, covariances
 
 
-class Variances(CovarianceType):
-    """With variances as covariances, (K, m) or (K,)."""
+class Diagonal(CovarianceType):
+    """One variance per component and feature, (K, m)."""
 
+    name: ClassVar[str] = "diag"
     diagonal: ClassVar[bool] = True
+
+    def n_products(self, m: int) -> int:
+        return 1 + 2 * m
 
     def gaussians(self, means: np.ndarray, covariances: np.ndarray) -> Gaussians:
         deviations = np.sqrt(covariances.reshape(len(means), -1) * np.ones(means.shape[1]))
@@ -348,9 +295,6 @@ class Variances(CovarianceType):
     def of_components(self, covariances: np.ndarray, K: int, m: int) -> np.ndarray:
         return np.broadcast_to(covariances.reshape(K, -1), (K, m))
 
-    def compress(self, components: np.ndarray) -> np.ndarray:
-        return self._pool(components)
-
     def identity(self, m: int) -> np.ndarray:
         return np.ones(m)
 
@@ -365,17 +309,13 @@ class Variances(CovarianceType):
     def variances(self, covariances: np.ndarray) -> np.ndarray:
         return covariances.reshape(len(covariances), -1)
 
-    @abstractmethod
-    def _pool(self, variances: np.ndarray) -> np.ndarray:
-        """The variances of this type from those of each component and feature, (K, m)."""
-
     def m_step(self, statistics: Statistics, previous: Mixture, constraints: Constraints) -> Maximised:
         weights, log_weights, means, n_k, rounding, variances = maximised(
             statistics, previous, constraints, np.zeros(previous.means.shape)
         )
-        used, variances = n_k > 0, self._pool(variances)
+        used, variances = n_k > 0, self.compress(variances)
         variances = np.maximum(variances, constraints.floor)
-        rounding = self._pool(rounding)
+        rounding = self.compress(rounding)
         kept = used if variances.ndim == 1 else used[:, None]
         regular = variances > 4 * rounding
         singular = (kept & ~regular).reshape(len(means), -1).any(axis=1)
@@ -387,18 +327,6 @@ class Variances(CovarianceType):
     def regular(self, covariances: np.ndarray) -> bool:
         return bool((covariances > 0).all())
 
-
-class Diagonal(Variances):
-    """One variance per component and feature."""
-
-    name: ClassVar[str] = "diag"
-
-    def n_products(self, m: int) -> int:
-        return 1 + 2 * m
-
-    def _pool(self, variances: np.ndarray) -> np.ndarray:
-        return variances
-
     def n_parameters(self, K: int, m: int) -> int:
         return K * m
 
@@ -406,10 +334,11 @@ class Diagonal(Variances):
         return [(K, m)]
 
     def rescaled(self, covariances: np.ndarray, factor: np.ndarray) -> np.ndarray:
-        return covariances * factor**2
+        # With a factor per feature balls become boxes, (K, m).
+        return covariances.reshape(len(covariances), -1) * factor**2
 
 
-class Spherical(Variances):
+class Spherical(Diagonal):
     """One variance per component."""
 
     name: ClassVar[str] = "spherical"
@@ -417,18 +346,14 @@ class Spherical(Variances):
     def n_products(self, m: int) -> int:
         return m + 2
 
-    def _pool(self, variances: np.ndarray) -> np.ndarray:
-        return variances.mean(axis=1)
+    def compress(self, components: np.ndarray) -> np.ndarray:
+        return components.mean(axis=1)
 
     def n_parameters(self, K: int, m: int) -> int:
         return K
 
     def shapes(self, K: int, m: int) -> list[tuple[int, ...]]:
         return [(K,), (K, m)]
-
-    def rescaled(self, covariances: np.ndarray, factor: np.ndarray) -> np.ndarray:
-        # With a factor per feature balls become boxes, (K, m).
-        return covariances.reshape(len(covariances), -1) * factor**2
 
     def to_engine(self, covariances: np.ndarray, scale: np.ndarray) -> np.ndarray:
         return super().to_engine(covariances, scale).mean(axis=1)
@@ -439,6 +364,7 @@ class Spherical(Variances):
 
 
 COVARIANCE_TYPES: dict[str, CovarianceType] = {
-    covariance_type.name: covariance_type for covariance_type in (Full(), Tied(), Diagonal(), Spherical())
+    covariance_type.name: covariance_type
+    for covariance_type in (CovarianceType(), Tied(), Diagonal(), Spherical())
 }
 """By the name that users give."""

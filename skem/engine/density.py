@@ -14,6 +14,7 @@ import numpy as np
 
 from skem.engine import compiled
 from skem.engine.covariances import CovarianceType
+from skem.engine.linalg import logarithms
 from skem.engine.parameters import FLOAT64, LEAST32, LEAST64, Gaussians, Mixture, Statistics
 from skem.engine.rows import Rows
 from skem.engine.threads import CACHE_LINE, Scratch, Workers, single_threaded
@@ -181,7 +182,7 @@ def class_log_density(
     ndarray of shape (n, L), float64, one class after the other in memory
     """
     _refuse_far(features)
-    densities = [(block, ClassMixtures(block.mixture)) for block in blocks]
+    densities = [(block, ClassMixtures(block.mixture.weights)) for block in blocks]
     # A class after the other: what is done with classes next, column by column, is several times faster.
     result = np.zeros((blocks[0].mixture.weights.shape[1], len(features.X)))
 
@@ -218,23 +219,31 @@ def _refuse_far(features: Rows) -> None:
 
 
 class ClassMixtures:
-    """From log N(x; mu_k, P_k) of a chunk to log p(x|c), for one block."""
+    """From log N(x; mu_k, P_k) of some samples to log p(x|c), for weights (K, L)."""
 
-    def __init__(self, mixture: Mixture) -> None:
-        self._weights = mixture.weights
-        K, L = mixture.weights.shape
-        self._active = [np.flatnonzero(mixture.weights[:, c]) for c in range(L)]
-        self._log_weights = [np.log(mixture.weights[active, c]) for c, active in enumerate(self._active)]
-        self._few_active = sum(map(len, self._active)) <= 2 * K
+    def __init__(self, weights: np.ndarray) -> None:
+        self._weights = weights
+        # Pairs of a component and a class, one class after the other.
+        self.classes, self.components = np.nonzero(weights.T)
+        self._borders = np.searchsorted(self.classes, np.arange(weights.shape[1] + 1))
+        self._log_weights = logarithms(weights[self.components, self.classes])
 
-    def _exact(self, log_density: np.ndarray, c: int) -> np.ndarray:
-        joint = log_density[self._active[c]] + self._log_weights[c].astype(log_density.dtype)[:, None]
-        return log_sum_exp(joint)[0]
+    def pairs(self, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Pairs as the kernels take them."""
+        return self.components, self._borders, self._log_weights.astype(dtype)
+
+    def exact(self, log_density: np.ndarray) -> np.ndarray:
+        """For log-densities of components, (K, n): those of classes, (L, n), in float64."""
+        kernels, dtype = compiled.kernels(), log_density.dtype
+        result = np.empty((self._weights.shape[1], log_density.shape[1]))
+        scratch = np.empty((2, kernels.tile_samples(dtype)), dtype)
+        kernels.class_log_densities(log_density, self.pairs(dtype), result, scratch)
+        return result
 
     def __call__(self, log_density: np.ndarray) -> np.ndarray:
-        """For log-densities of components, (K, n): those of classes, (L, n), in float64."""
-        if self._few_active:
-            return np.stack([self._exact(log_density, c) for c in range(len(self._active))])
+        """`exact` but for rounding, and sooner where classes share components."""
+        if len(self.components) <= 2 * len(self._weights):
+            return self.exact(log_density)
         # One exponential per component serves all classes, but for samples a class finds all but impossible.
         density = log_density.copy()
         _, largest = log_sum_exp(density)
@@ -244,6 +253,6 @@ class ClassMixtures:
         with np.errstate(divide="ignore"):
             result = np.log(mixed, out=mixed) + largest.astype(np.float64)
         if impossible is not None:
-            for c in np.flatnonzero(impossible.any(axis=1)).tolist():
-                result[c, impossible[c]] = self._exact(log_density[:, impossible[c]], c)
+            rest = impossible.any(axis=0)
+            result[impossible] = self.exact(np.ascontiguousarray(log_density[:, rest]))[impossible[:, rest]]
         return result

@@ -18,13 +18,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
+from operator import methodcaller
 
 import numpy as np
 
 from skem.engine import compiled
 from skem.engine.covariances import CovarianceType
-from skem.engine.density import log_normal, weighted_sums
+from skem.engine.density import ClassMixtures, log_normal, weighted_sums
 from skem.engine.linalg import exponentials, logarithms
 from skem.engine.parameters import FLOAT64, Gaussians, Mixture, Statistics
 from skem.engine.rows import Rows
@@ -69,42 +70,32 @@ class BlockGradient:
     gaussians: Gaussians
     weights: np.ndarray
 
-    def __init__(self, columns: np.ndarray, weights: np.ndarray, covariance_type: CovarianceType) -> None:
+    def __init__(self, columns: np.ndarray, covariance_type: CovarianceType) -> None:
         self.columns, self._type = columns, covariance_type
-        self._shape = weights.shape
-        # Pairs of a component and a class, one class after the other. Weights that are zero stay zero.
-        self._classes, self._components = np.nonzero(weights.T)
-        self._borders = np.searchsorted(self._classes, np.arange(weights.shape[1] + 1))
 
     def use(self, weights: np.ndarray, gaussians: Gaussians) -> None:
         """Set the parameters: weights (K, L) and Gaussians."""
-        self.weights, self.gaussians = weights, gaussians
-        self._log_weights = logarithms(weights[self._components, self._classes])
+        self.weights, self.gaussians, self._classes = weights, gaussians, ClassMixtures(weights)
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         """log p(x|c), (L, n) in float64, of samples x (M, n) with all features, computed in the type of x."""
         self._x = np.ascontiguousarray(x[self.columns])
         self._joint = log_normal(self._x, self.gaussians)
-        kernels, result = compiled.kernels(), np.empty((self._shape[1], x.shape[1]))
-        scratch = np.empty((2, kernels.tile_samples(self._joint.dtype)), self._joint.dtype)
-        kernels.class_log_densities(self._joint, self._pairs, result, scratch)
-        return result
+        self._log_densities = self._classes.exact(self._joint)
+        return self._log_densities
 
-    def backward(self, log_densities: np.ndarray, errors: np.ndarray) -> Statistics:
-        """Signed sums over the samples of the last `forward`, for its result and the derivatives ``errors`` in it, both (L, n)."""
-        signed, by_pair = np.empty_like(self._joint), np.zeros(len(self._components))
-        dtype, kernels = self._joint.dtype, compiled.kernels()
-        classes = log_densities.astype(dtype), errors.astype(dtype)
-        scratch = np.empty((2, kernels.tile_samples(self._joint.dtype)), self._joint.dtype)
-        kernels.signed_responsibilities(self._joint, self._pairs, classes, (signed, by_pair), scratch)
+    def backward(self, errors: np.ndarray) -> Statistics:
+        """Signed sums over the samples of the last `forward`, for the derivatives ``errors`` (L, n) in its result."""
+        kernels, dtype, components = compiled.kernels(), self._joint.dtype, self._classes.components
+        signed, by_pair = np.empty_like(self._joint), np.zeros(len(components))
+        classes = self._log_densities.astype(dtype), errors.astype(dtype)
+        scratch = np.empty((2, kernels.tile_samples(dtype)), dtype)
+        pairs = self._classes.pairs(dtype)
+        kernels.signed_responsibilities(self._joint, pairs, classes, (signed, by_pair), scratch)
         sums = weighted_sums(self._x, self.gaussians.means, signed, self._type)
-        counts = np.zeros(self._shape)
-        counts[self._components, self._classes] = by_pair
+        counts = np.zeros(self.weights.shape)
+        counts[components, self._classes.classes] = by_pair
         return Statistics(counts, sums.offsets, sums.scatter)
-
-    @property
-    def _pairs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self._components, self._borders, self._log_weights.astype(self._joint.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +146,7 @@ class Objective:
         """Feature blocks with the parameters of some mixtures; weights that are zero stay zero."""
         blocks = []
         for columns, mixture in zip(self.columns, mixtures, strict=True):
-            blocks.append(BlockGradient(columns, mixture.weights, self.covariance_type))
+            blocks.append(BlockGradient(columns, self.covariance_type))
             blocks[-1].use(
                 mixture.weights, self.covariance_type.gaussians(mixture.means, mixture.covariances)
             )
@@ -208,7 +199,7 @@ class Objective:
             x = rows.read(np.arange(rows.X.shape[1]), chunk, dtype)
             if noise is not None:
                 x += noise[:, part].astype(x.dtype)
-            by_block = self.workers.map(partial(_forward, x), blocks)
+            by_block = self.workers.map(methodcaller("forward", x), blocks)
             log_proba = log_softmax(self.beta * np.sum(by_block, axis=0).T + self.log_prior)
             targets = np.full(log_proba.shape, self.smoothing / log_proba.shape[1])
             own = np.arange(len(chunk)), rows.codes[chunk]
@@ -222,7 +213,7 @@ class Objective:
             explained = targets * (1.0 - self.background) * exponentials(log_proba - bounded)
             errors = explained - exponentials(log_proba) * explained.sum(axis=1, keepdims=True)
             errors = (errors * (self.beta * weights[:, None])).T
-            added = self.workers.map(partial(_backward, errors), list(zip(blocks, by_block, strict=True)))
+            added = self.workers.map(methodcaller("backward", errors), blocks)
             gradient = added if not gradient else [a + b for a, b in zip(gradient, added, strict=True)]
         return objective, log_likelihood, gradient
 
@@ -238,12 +229,3 @@ def bounded_log_proba(log_proba: np.ndarray, log_prior: np.ndarray, background: 
     if background == 0:
         return log_proba
     return np.logaddexp(math.log1p(-background) + log_proba, math.log(background) + log_prior)
-
-
-def _forward(x: np.ndarray, block: BlockGradient) -> np.ndarray:
-    return block.forward(x)
-
-
-def _backward(errors: np.ndarray, pair: tuple[BlockGradient, np.ndarray]) -> Statistics:
-    block, log_densities = pair
-    return block.backward(log_densities, errors)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from skem.engine import compiled
-from skem.engine.covariances import Full, Maximised, maximised
+from skem.engine.covariances import Maximised, maximised
 from skem.engine.density import empty_arrays, float64_scratch, scratch_of, statistics_of, zero_sums
 from skem.engine.linalg import factorised
 from skem.engine.parameters import FLOAT64, LARGEST32, SINGULAR, Mixture, Statistics
@@ -26,7 +26,7 @@ def iterations(
     ``Statistics`` are overwritten in the next iteration but one.
     """
     parts, constraints, dtype = problem.parts, problem.constraints, statistics.dtype
-    full = isinstance(problem.covariance_type, Full) and constraints.floor <= constraints.ridge
+    full = problem.covariance_type.name == "full" and constraints.floor <= constraints.ridge
     if not full or type(parts) is not PartsInMemory or len(parts.parts) > 1 or dtype != parts.dtype:
         return
     mixture, rows = parameters.mixture, parts.parts[0]

@@ -228,7 +228,7 @@ def observed_class_log_density(features: Rows, blocks: Sequence[Block], workers:
     for block in blocks:
         covariances, classes = (
             component_covariances(block.mixture, block.covariance_type),
-            ClassMixtures(block.mixture),
+            ClassMixtures(block.mixture.weights),
         )
 
         def add(

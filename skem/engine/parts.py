@@ -37,36 +37,23 @@ def add(values: Iterable[Any]) -> Any:
     return reduce(operator.add, values)
 
 
-class Tree:
-    """Sums of values in a fixed tree: of ``FAN_IN`` consecutive values, of as many of these sums, and so on."""
-
-    def __init__(self, combine: Callable[[Sequence[Any]], Any] = add) -> None:
-        self._combine = combine
-        self._levels: list[list[Any]] = []
-
-    def append(self, value: Any) -> None:
-        for level in self._levels:
+def tree(values: Iterable[Any], combine: Callable[[Sequence[Any]], Any] = add) -> Any:
+    """The sum of values in a fixed tree: of ``FAN_IN`` consecutive values, of as many of these sums, and so on."""
+    levels: list[list[Any]] = []
+    for value in values:
+        for level in levels:
             level.append(value)
             if len(level) < FAN_IN:
-                return
-            value = self._combine(level.copy())
+                break
+            value = combine(level.copy())
             level.clear()
-        self._levels.append([value])
-
-    def total(self) -> Any:
-        carried: list[Any] = []
-        for level in self._levels:
-            level += carried
-            carried = [self._combine(level)] if level else []
-        return carried[0]
-
-
-def tree(values: Iterable[Any], combine: Callable[[Sequence[Any]], Any] = add) -> Any:
-    """The total of a `Tree` of values."""
-    sums = Tree(combine)
-    for value in values:
-        sums.append(value)
-    return sums.total()
+        else:
+            levels.append([value])
+    carried: list[Any] = []
+    for level in levels:
+        level += carried
+        carried = [combine(level)] if level else []
+    return carried[0]
 
 
 class Parts:
@@ -120,14 +107,9 @@ def fold_rows(parts: Sequence[Rows], step: Any, workers: Workers, scratch: tuple
         go_on()
         with single_threaded():
             return step.finish(step.add(None, of_chunk(units[0])))
-    whole = Tree()
     with workers.imap(of_chunk, units) as values:
-        for size in sizes:
-            total = None
-            for value in islice(values, size):
-                total = step.add(total, value)
-            whole.append(step.finish(total))
-    return whole.total()
+        of_parts = (reduce(step.add, islice(values, size), None) for size in sizes)
+        return tree(map(step.finish, of_parts))
 
 
 class PartsInMemory(Parts):
