@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from skem.repro import papers
+from skem.repro.files import read_table
 from skem.repro.ledger import sentences, stated_claims
 from skem.repro.ledger.interpretations import Interpretation
 from skem.repro.tables import pages
@@ -18,6 +19,13 @@ BY_ID = {claim["id"]: claim for claim in STATED.to_dict("records")}
 PAGES = {
     name: own for paper in PAPERS for name, own in pages.read(ROOT / f"config/tables/{paper}.yaml").items()
 }
+
+
+def reference_values(paper):
+    """Tables of values that are committed with the reference, by name."""
+    paths = sorted((ROOT / "results/reference/values").glob(f"{paper}_*.csv"))
+    return {path.stem.removeprefix(f"{paper}_"): read_table(path) for path in paths}
+
 
 _EVALUATORS = {}
 

@@ -27,8 +27,6 @@ Wheel = TypedDict("Wheel", {"python-version": Word, "abi": Word, "platform": Wor
 
 
 class File(TypedDict):
-    """A file to download."""
-
     url: HttpUrl
     md5: NotRequired[Annotated[str, Field(pattern="^[0-9a-f]{32}$")]]
     sha256: NotRequired[Sha256]

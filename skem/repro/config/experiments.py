@@ -62,8 +62,6 @@ class Grid(TypedDict):
 
 
 class WrittenOut(TypedDict):
-    """A setting with a name of its own."""
-
     n_features: Count
     params: Params
     rows: Rows
@@ -77,8 +75,6 @@ class Candidates(TypedDict):
 
 
 class Method(TypedDict):
-    """A model with its settings, written out or as a grid."""
-
     model: Literal[tuple(MODELS | entries("baselines"))]  # type: ignore[valid-type]
     params: Params
     features: NotRequired[OwnFeatures]
@@ -101,8 +97,6 @@ class InPaper(TypedDict):
 
 
 class Entry(TypedDict):
-    """One data set of an experiment."""
-
     max_iter: NotRequired[MaxIter]
     paper: NotRequired[InPaper]
     methods: Annotated[dict[Name, Method], Field(min_length=1)]

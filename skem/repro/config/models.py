@@ -31,8 +31,6 @@ Source = Annotated[str, AfterValidator(_known)]
 
 
 class Table(TypedDict):
-    """Features of a table."""
-
     source: Source
     recipe: Literal["table"]
     columns: NotRequired[Distinct[NonNegativeInt]]

@@ -55,8 +55,6 @@ class Source(TypedDict):
 
 
 class Synthetic(TypedDict):
-    """Appendix B."""
-
     n_components: Annotated[Distinct[Count], Field(min_length=2)]
     repetitions: _AtLeast2
     n_train: Annotated[int, Field(ge=32)]
@@ -65,8 +63,6 @@ class Synthetic(TypedDict):
 
 
 class Boundaries(TypedDict):
-    """Figures 1, 3 and 6."""
-
     snapshots: Distinct[Count]
     n_components: Distinct[Count]
     grid: Annotated[int, Field(ge=10)]
@@ -83,8 +79,6 @@ class Network(TypedDict):
 
 
 class Choice(TypedDict):
-    """Candidates for hyperparameters."""
-
     n_train: NotRequired[Count]
     n_validation: Count
     epochs: Count

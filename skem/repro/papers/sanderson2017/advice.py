@@ -12,9 +12,8 @@ from sklearn.preprocessing import StandardScaler
 from skem.estimators.gaussian_mixture import GaussianMixture
 from skem.estimators.kmeans import KMeans
 from skem.repro.papers.measured import Rows
-from skem.repro.papers.sanderson2017.data import samples
 from skem.repro.papers.sanderson2017.engines import Request
-from skem.repro.papers.sanderson2017.fits import fit, mean_log_likelihood
+from skem.repro.papers.sanderson2017.fits import fit, mean_log_likelihood, samples
 from skem.repro.training import splits
 
 Array = NDArray[np.float64]

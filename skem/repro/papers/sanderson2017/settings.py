@@ -85,8 +85,6 @@ class DataSet(TypedDict):
 
 
 class Figure2(TypedDict):
-    """Figure 2."""
-
     n_rows: Count
     n_features: Count
     n_components: Count
@@ -95,23 +93,17 @@ class Figure2(TypedDict):
 
 
 class Heldout(TypedDict):
-    """Cross-validated likelihoods: methods by data set."""
-
     n_folds: _AtLeast2
     data_sets: dict[str, Distinct[Literal[tuple(METHODS)]]]  # type: ignore[valid-type]
 
 
 class Regularisation(TypedDict):
-    """Likelihood against the covariance regularisation."""
-
     data_sets: Distinct[str]
     reg_covar: Annotated[Distinct[_Positive], Field(min_length=2)]
     runs: Count
 
 
 class Advice(TypedDict):
-    """The paper's advice on iterations and samples."""
-
     data_sets: Distinct[str]
     most_rows: Count
     runs: _AtLeast2
@@ -133,8 +125,6 @@ class Floors(TypedDict):
 
 
 class Seeds(TypedDict):
-    """Maximally spread seeds of k-means against random subsets."""
-
     data_sets: Distinct[str]
     most_rows: Count
     runs: _AtLeast2
@@ -142,8 +132,6 @@ class Seeds(TypedDict):
 
 
 class Starts(TypedDict):
-    """Mahalanobis against Euclidean initialisations."""
-
     data_set: str
     runs: _AtLeast2
     em_iter: Distinct[Count]

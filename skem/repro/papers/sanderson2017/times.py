@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from skem.estimators.kmeans import KMeans
 from skem.repro.papers.measured import Rows
 from skem.repro.papers.sanderson2017 import engines
-from skem.repro.papers.sanderson2017.data import samples
 from skem.repro.papers.sanderson2017.engines import ENGINES, Request
+from skem.repro.papers.sanderson2017.fits import samples
 from skem.repro.papers.sanderson2017.settings import FIGURE2, METHODS, TIMED
 from skem.repro.training import splits
 

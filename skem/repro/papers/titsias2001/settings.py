@@ -37,8 +37,6 @@ class Variant(TypedDict):
 
 
 class Choice(TypedDict):
-    """The selection of lambda."""
-
     tables: list[str]
     repetitions: Count
     validation_fraction: Fraction

@@ -8,7 +8,7 @@ import pytest
 from claims import ROOT
 
 from skem import GaussianMixture
-from skem.repro.papers.sanderson2017 import advice, data, fits, times
+from skem.repro.papers.sanderson2017 import advice, fits, times
 from skem.repro.papers.sanderson2017.engines import ENGINES, Request
 
 ENTRY = {"n_components": 2}
@@ -26,7 +26,7 @@ def toy(monkeypatch):
 
 
 def test_poker_hands_are_five_different_cards():
-    hands = data.poker_hands(20_000, np.random.default_rng(0)).reshape(-1, 5, 2)
+    hands = fits.poker_hands(20_000, np.random.default_rng(0)).reshape(-1, 5, 2)
     cards = ((hands[:, :, 0] - 1) * 13 + hands[:, :, 1] - 1).astype(int)
     assert all(len(set(hand)) == 5 for hand in cards.tolist())
     for place in cards.T:  # each card as often as any other
@@ -36,15 +36,15 @@ def test_poker_hands_are_five_different_cards():
 
 def test_missing_values():
     X = np.array([[1.0, np.nan], [3.0, 4.0]])
-    assert data.filled(X, "zero")[0, 1] == 0
-    assert data.filled(X, "mean")[0, 1] == 4
-    assert np.isnan(data.filled(X, "observed")[0, 1])
+    assert fits.filled(X, "zero")[0, 1] == 0
+    assert fits.filled(X, "mean")[0, 1] == 4
+    assert np.isnan(fits.filled(X, "observed")[0, 1])
 
 
 def test_likelihoods_of_standardised_samples_are_in_input_units():
     X = np.random.default_rng(0).normal(size=(300, 2)) * [1.0, 100.0] + 5.0
     found = []
-    for method, Y in (("mlpack_full", X), ("mlpack_full_standardised", data.standardised(X)[0])):
+    for method, Y in (("mlpack_full", X), ("mlpack_full_standardised", fits.standardised(X)[0])):
         model = GaussianMixture(1, reg_covar=0.0).fit(Y)
         parameters = model.weights_, model.means_, model.covariances_
         found.append(fits.mean_log_likelihood(method, X, parameters)[0])
