@@ -115,20 +115,17 @@ def shown(row: Row, words: Words) -> dict[str, str]:
         ours = ""  # a count, which the remark explains
     if ours:
         ours = f"{ours} {unit if is_number else words.difference_unit(row)}".strip()
+    detail, spread = row.get("spread_detail"), ""
+    if detail:
+        spread = f"; ± {float(row['spread_measured']):.2g} ({outcome([detail])})"
     return {
         "statement": sentence(row, words),
         "paper": f"{paper} {unit}".strip() + SIGMAS[row["spread_kind"]],
-        "ours": ours + _spread(row),
+        "ours": ours + spread,
         "standardised difference": "" if pd.isna(z) else "0" if abs(z) < 0.05 else f"{z:+.1f}",
         "why": reason(row, words),
         "place": row["place"],
     }
-
-
-def _spread(row: Row) -> str:
-    """Format our standard deviation beside a printed one, with its outcome."""
-    detail = row.get("spread_detail")
-    return f"; ± {float(row['spread_measured']):.2g} ({outcome([detail])})" if detail else ""
 
 
 def in_order(table: pd.DataFrame) -> pd.DataFrame:

@@ -220,7 +220,8 @@ class Rows:
         row: dict[str, Any] = {"remark": [], "not_comparable": []}
         values = {key: claim[key] for key in COLUMNS} | setting_of(claim)
         name = claim["id"].partition(".")[2]
-        for id in (name, self._repeated(name)):
+        repeated: Any = self.file.claims.get(name, {})
+        for id in (name, repeated.get("repeats", "")):
             for pattern, own in self.patterns:
                 found, measures = pattern.match(id), bool({*KINDS} & {*own})
                 if found is None or (measures and {*KINDS} & {*row}) or (id != name and not measures):
@@ -230,10 +231,6 @@ class Rows:
                 joined = {key: [*row[key], own[key]] if key in own else row[key] for key in JOINED}
                 row = {**own, **row, **joined}
         return row, values
-
-    def _repeated(self, name: str) -> str:
-        row: Any = self.file.claims.get(name, {})
-        return str(row.get("repeats", ""))
 
     def ambiguities(self, claim: Claim) -> Ambiguities:
         """Return the ambiguities that a claim depends on."""

@@ -63,22 +63,15 @@ def read(config: str | Path = "config") -> Words:
     for claim in stated.to_dict("records"):
         if claim["kind"] != "number" and claim["paper"] in papers:
             row, values = papers[claim["paper"]].row(claim)
-            named = {
-                "data": words.data_sets.get(claim["dataset"], claim["dataset"]),
-                "model": _model(claim, words),
-            }
+            sharing = setting_of(claim).get("lambda", "")
+            model = f"λ = {sharing}" if sharing else words.methods.get(claim["method"], claim["method"])
+            named = {"data": words.data_sets.get(claim["dataset"], claim["dataset"]), "model": model}
             if "says" in row:
                 names = rows.Bound({**papers[claim["paper"]].file.names, **values}, {})
                 words.sentences[claim["id"]] = names.filled(row["says"]).format_map(values | named)
             if "unit" in row:
                 words.differences[claim["id"]] = row["unit"]
     return words
-
-
-def _model(claim: Claim, words: Words) -> str:
-    """Name the method of a claim: "λ = 0.5" for a λ-PRBF."""
-    sharing = setting_of(claim).get("lambda", "")
-    return f"λ = {sharing}" if sharing else words.methods.get(claim["method"], claim["method"])
 
 
 FORMATS = {"n_trees": "{} trees", "n_neighbors": "k = {}", "n_threads": "{} threads"}

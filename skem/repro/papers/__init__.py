@@ -13,7 +13,7 @@ A folder may have the modules
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from inspect import getmembers, isfunction, signature
@@ -53,15 +53,6 @@ def figures(name: str) -> Mapping[str, Figure]:
     return getattr(_module(name, "figures"), "FIGURES", {})
 
 
-def _functions(module: ModuleType | None) -> dict[str, Callable[..., Any]]:
-    found = {} if module is None else dict(getmembers(module, isfunction))
-    return {
-        name: function
-        for name, function in found.items()
-        if not name.startswith("_") and next(iter(signature(function).parameters), "") == "evidence"
-    }
-
-
 def evaluator(
     name: str,
     stated: pd.DataFrame,
@@ -73,7 +64,11 @@ def evaluator(
 ) -> Evaluator:
     """Return the evaluator of a paper's claims, on tables of values; ``missing`` are the reasons of tables that were not read."""
     measures, own = _module(name, "measures"), rows.read(config)[name]
-    functions = cells.FUNCTIONS | _functions(measures)
+    functions = cells.FUNCTIONS | {
+        word: function
+        for word, function in getmembers(measures, isfunction)
+        if not word.startswith("_") and next(iter(signature(function).parameters), "") == "evidence"
+    }
     evidence = kind.EVIDENCE(tables, own.metrics, functions, settings, stated, missing)
     by_id = {claim["id"]: claim for claim in stated.to_dict("records")}
     names = measures.names(settings) if measures else {}

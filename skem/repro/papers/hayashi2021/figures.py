@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skem.repro.drawing import Figure, Tables, subplots, together
+from skem.repro.drawing import Figure, subplots, together
 from skem.repro.papers.hayashi2021.settings import METHODS, NETWORKS, Settings
 from skem.repro.papers.hayashi2021.tables import by_components
 from skem.repro.papers.measured import select
@@ -19,10 +19,6 @@ PANELS = {
     "reduction": "Weights removed (%)",
 }
 TITLES = {"figure1": "{}", "figure3": "iteration {}", "figure6": "{} initial per class"}
-
-
-def _curves(tables: Tables, paper: Settings) -> pd.DataFrame:
-    return by_components(tables["hayashi2021_components_raw"])
 
 
 def _draw_curves(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
@@ -82,7 +78,9 @@ def _draw_boundaries(table: pd.DataFrame, paper: Settings, **_: Any) -> Any:
 
 
 FIGURES = {
-    "hayashi_components": Figure(_curves, _draw_curves),
+    "hayashi_components": Figure(
+        lambda tables, paper: by_components(tables["hayashi2021_components_raw"]), _draw_curves
+    ),
     "hayashi_features": Figure(together, _draw_features),
     "hayashi_figure1": Figure(
         lambda tables, paper: select(tables["boundaries"], figure="figure1"), _draw_boundaries

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from skem.repro.papers.hayashi2021.settings import METHODS, NETWORKS, Settings
-from skem.repro.papers.measured import Tables, stated_value, summary
+from skem.repro.papers.measured import Tables, select, stated_value
 
 MEASURES = ("error", "log_loss", "calibration_error", "weights", "n_components")
 
@@ -32,7 +33,7 @@ def table1(tables: Tables, stated: pd.DataFrame, paper: Settings) -> dict[str, A
 
     cells = [(name, method) for name in paper.data_sets for method in METHODS]
     of_paper = {"error": printed("error_pct"), "weights": printed("n_nonzero_weights")}
-    found = summary(tables["errors"], cells, MEASURES, of_paper)
+    found = _summary(tables["errors"], cells, MEASURES, of_paper)
     most = found["n_runs"].max()
     fewer = [f" ({n} splits)" if 0 < n < most else "" for n in found["n_runs"]]
     curves = {
@@ -46,6 +47,25 @@ def table1(tables: Tables, stated: pd.DataFrame, paper: Settings) -> dict[str, A
         "cells": _titled(found, paper.data_sets, METHODS).assign(fewer=fewer),
         "curves": pd.concat([curve.assign(features=features) for features, curve in curves.items()]),
     }
+
+
+def _summary(
+    runs: pd.DataFrame,
+    cells: Iterable[tuple[str, str]],
+    measures: Sequence[str],
+    printed: Mapping[str, Callable[[str, str], float]],
+) -> pd.DataFrame:
+    """Average the runs of each cell (data set and method) of a table, beside the numbers that ``printed`` gives by measure and cell."""
+    rows = []
+    for dataset, method in cells:
+        own = select(runs, dataset=dataset, method=method)
+        row: dict[str, Any] = {"dataset": dataset, "method": method, "n_runs": len(own)}
+        row |= {measure: own[measure].mean() if measure in own else np.nan for measure in measures}
+        for measure, of_paper in printed.items():
+            row[f"{measure}_sd"] = own[measure].std(ddof=1) if measure in own else np.nan
+            row[f"paper_{measure}"] = of_paper(dataset, method)
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def by_components(components: pd.DataFrame) -> pd.DataFrame:
@@ -71,7 +91,7 @@ def table2(tables: Tables, stated: pd.DataFrame, paper: Settings) -> dict[str, A
     """Return Table 2 and the chosen hyperparameters, and what ``config/tables/hayashi2021.yaml`` lays out."""
     images: Any = paper.images
     columns, network, choice = images["data_sets"], images["network"], images["choice"]
-    found = summary(
+    found = _summary(
         tables["images"],
         [(name, method) for name in columns for method in NETWORKS],
         (*MEASURES[:4], "initial_weights", "n_components"),

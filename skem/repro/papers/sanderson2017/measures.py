@@ -19,9 +19,8 @@ from skem import datasets
 from skem.repro.ledger.cells import FINAL, Evidence, exactly
 from skem.repro.ledger.decisions import Comparison, Evaluation, any_of, at_least, evaluate_number, joined
 from skem.repro.ledger.estimates import Claim, Estimate, NotRun
-from skem.repro.papers.sanderson2017.enough import enough, smallest, typical
 from skem.repro.papers.sanderson2017.settings import METHODS, SYNTHETIC, Settings
-from skem.repro.papers.sanderson2017.tables import METHOD_OF_PAPER
+from skem.repro.papers.sanderson2017.tables import METHOD_OF_PAPER, enough, smallest, typical
 
 NOT_MUCH = 0.05
 """Share of a log-likelihood that counts as no significant loss."""

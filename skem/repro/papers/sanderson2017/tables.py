@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from skem.repro.ledger.decisions import Comparison
 from skem.repro.ledger.estimates import Estimate
 from skem.repro.papers.measured import Tables, select, stated_value
-from skem.repro.papers.sanderson2017.enough import enough
 from skem.repro.papers.sanderson2017.settings import METHODS, SYNTHETIC, TIMED, Settings
 from skem.repro.render.format import number
 
@@ -178,6 +178,54 @@ def _advice(table: pd.DataFrame) -> pd.DataFrame:
     return found.assign(
         heading=found["about"].map(ABOUT), covariances=found["covariance"].replace("diag", "diagonal")
     )
+
+
+class Enough(NamedTuple):
+    """The smallest number that is enough, and its 95% interval, among the numbers tried."""
+
+    number: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        interval = f" ({self.low:g} to {self.high:g})" if self.low < self.high else ""
+        return f"{self.number:g}{interval}"
+
+
+def enough(curve: Mapping[int, Estimate]) -> Enough:
+    """Return the smallest number from which no larger one gains as much as another initialisation does.
+
+    The margin is one standard deviation over initialisations, pooled over the curve. A number is shown to be enough if the gain
+    of each larger one is below the margin at 95%, and shown to fall short if one of them is above it (Bonferroni). The
+    interval runs from the smallest number that is not shown to fall short to the smallest that is shown to be enough.
+    ``curve`` has results by number, over the same initialisations.
+    """
+    margin = Estimate(float(np.sqrt(np.mean([e.sd**2 for e in curve.values()]))))
+    numbers = sorted(curve)
+
+    def short_of(n: int) -> list[Comparison]:
+        return [Comparison(margin - (curve[m] - curve[n])) for m in numbers if m > n]
+
+    def first(holds: Sequence[bool]) -> int:
+        return numbers[holds.index(True)]
+
+    others = [short_of(n) for n in numbers]
+    return Enough(
+        first([all(c.difference.mean > 0 for c in larger) for larger in others]),
+        first([not any(c.fails(len(larger)) for c in larger) for larger in others]),
+        first([all(c.holds() for c in larger) for larger in others]),
+    )
+
+
+def typical(found: Sequence[Enough]) -> Enough:
+    """Return the number that is enough on more than half of the data sets."""
+    numbers, lows, highs = (sorted(values) for values in zip(*found, strict=True))
+    return Enough(float(np.median(numbers)), lows[(len(found) - 1) // 2], highs[len(found) // 2])
+
+
+def smallest(found: Sequence[Enough]) -> Enough:
+    """Return the number that is enough on at least one data set."""
+    return Enough(*(min(values) for values in zip(*found, strict=True)))
 
 
 def _floors(table: pd.DataFrame) -> pd.DataFrame:
