@@ -64,19 +64,6 @@ def test_the_difference_of_a_statement_has_the_unit_of_its_quantity_or_of_its_cl
     assert shown(**statement, **own)["ours"].endswith("] of SDGM's error")
 
 
-@pytest.mark.parametrize(
-    ("value", "low", "high", "ends"),
-    [
-        ("10", 10.004, 14.004, "[10.004, 14.004] %"),
-        ("10", 9.996, 13.996, "[9.996, 13.996] %"),
-        ("93", 88.0, 99.96, "[88.00, 99.96] %"),
-        ("12", 8.0, 11.999, "[8.000, 11.999] %"),
-    ],
-)
-def test_no_end_of_an_interval_is_rounded_onto_a_number_that_it_excludes(value, low, high, ends):
-    assert shown(value=value, measured=(low + high) / 2, low=low, high=high)["ours"].endswith(f" {ends}")
-
-
 def evaluate(claim, interpretation):
     """Give claims all details in turn."""
     details = (
@@ -164,32 +151,6 @@ def test_totals_do_not_depend_on_times(folder):
     claims = pd.concat([summary.read(folder / name) for name in ("claims.csv", "claims_timing.csv")])
     changed = claims.assign(detail=claims["detail"].mask(claims["quantity"].isin(TIMED), "holds"))
     assert totals.totals(changed) == totals.totals(claims)
-
-
-def test_cells_outside_their_intervals_stand_beside_those_expected_by_chance():
-    row = {
-        "paper": "one",
-        "place": "Table I",
-        "kind": "number",
-        "quantity": "error_pct",
-        "basis": "measurement",
-    }
-    row |= {"repeats": "", "remark": "", "low": 1.0, "spread_detail": ""}
-    cells = pd.DataFrame([row | {"detail": "reproduced", "outcome": "agrees"}] * 40)
-    cells.loc[:2, ["detail", "outcome"]] = "worse", "differs"
-    cells.loc[3, ["detail", "outcome"]] = "worse", "depends"
-    cells.loc[4:, "spread_detail"] = "lower"
-    found = totals.totals(cells)["one"]
-    assert found["tables"]["Table I"] == {
-        "cells": 40,
-        "outside": 4,
-        "differs": 3,
-        "by_chance": 2.0,
-        "at_most": 7,
-    }
-    assert totals.by_table(found).iloc[0, -1] == "2.0, at most 7"
-    assert found["spreads"] == {"differs": 36}
-    assert totals.by_spread({"one": found}, {"one": "One"}).iloc[0].tolist() == ["One", 0, 36, 0, 0]
 
 
 def test_each_claim_that_differs_or_depends_stands_once_and_its_words_survive(folder):

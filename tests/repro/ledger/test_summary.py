@@ -8,7 +8,6 @@ from claims import BY_ID, ROOT
 from skem.repro.ledger import rows, summary
 from skem.repro.ledger.decisions import Evaluation
 from skem.repro.ledger.estimates import half_a_digit
-from skem.repro.ledger.outcomes import outcome
 
 ROWS = rows.read(ROOT / "config")
 
@@ -53,17 +52,3 @@ def test_a_claim_differs_only_if_it_does_under_every_interpretation(other, word)
     table, _ = summary.ledger(claim, evaluate, ROWS)
     assert table["outcome"].tolist() == [word]
     assert table["remark"].str.match(f"differs with “.+”, {word} with “.+”").all()
-
-
-@pytest.mark.parametrize(
-    ("details", "expected"),
-    [
-        (("holds", "holds"), "agrees"),
-        (("holds", "undecided"), "depends"),
-        (("undecided", "holds"), "depends"),
-        (("not testable", "undecided", "fails"), "open"),
-        (("not comparable", "holds"), "not comparable"),
-    ],
-)
-def test_outcomes_of_several_interpretations(details, expected):
-    assert outcome(details) == expected

@@ -207,18 +207,6 @@ def test_mcnemar_pairs_all_folds_of_all_runs(both):
     assert row["mcnemar_p"] == pytest.approx(2 * norm.sf(1 / np.sqrt(3)))
 
 
-def test_baselines_without_log_loss_or_without_baselines_leave_dashes_or_no_table():
-    history, names = rice(), ["lda", "svm_rbf"]
-    without = history[~history["method"].isin(names)]
-    history.loc[history["method"].isin(names), ["test_log_loss", "validation_log_loss"]] = np.nan
-    text = shown(*made({"rice": history}))
-    assert "nan" not in text
-    text = shown(*made({"rice": without}))
-    assert "82.75" in text
-    assert "nan" not in text
-    assert "All baselines" not in text
-
-
 @pytest.mark.parametrize("name", ["nowhere", "unstated"])
 def test_a_missing_claim_is_named(name):
     with pytest.raises(ValueError, match=rf"config/claims\.csv has no value for '{name}'"):

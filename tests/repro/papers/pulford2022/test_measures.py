@@ -142,13 +142,6 @@ def test_claims_hold_in_a_world_like_the_papers_and_fail_in_another(name, worlds
     assert [detail(name, one) for one in worlds] == ["holds", "fails"]
 
 
-def test_exceptions_of_the_paper(worlds):
-    """Section 3.3 excepts 12x3 at K from 28; the conclusions do not."""
-    assert detail("sec4.consistently_better", worlds[0]) == "fails"
-    assert detail("sec3-3.stability_driver", worlds[0]) == "holds"
-    assert detail("sec3-3.stability_driver", worlds[1]) != "holds"
-
-
 def test_a_small_but_certain_difference_between_arrangements():
     """Half a point is significant, and yet less than a point."""
     evidence = world(**AS_THE_PAPER_SAYS, arranged={"interleaved": -0.005})
@@ -157,24 +150,6 @@ def test_a_small_but_certain_difference_between_arrangements():
     assert "32 of 64" in found.note
     assert detail("sec3-3.arrangement_insensitive", evidence, significant="point") == "holds"
     assert detail("sec1.robustness", evidence) == "holds"
-
-
-@pytest.mark.parametrize(
-    ("accuracies", "lowest", "expected"),
-    [
-        ({12: 0.95, 14: 0.95}, 0.90, "reproduced"),
-        ({8: 0.95}, 0.90, "lower"),
-        ({18: 0.95, 20: 0.95}, 0.90, "higher"),
-        ({}, 0.93, "too few runs"),  # all alike
-    ],
-)
-def test_best_numbers_of_components(accuracies, lowest, expected):
-    tables = [
-        history("in_order", f"1x7-K{k}", around(accuracies.get(k, lowest)), "rice", n_components=k)
-        for k in range(4, 21, 2)
-    ]
-    evidence = evidence_of({"rice": pd.concat(tables)})
-    assert {detail(f"sec3-2.rice.best_n_components_{end}", evidence) for end in ("min", "max")} == {expected}
 
 
 def test_the_time_of_a_fit_leaves_out_fits_for_validation():
