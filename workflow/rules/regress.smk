@@ -75,7 +75,7 @@ rule regress_times:
 
 
 rule regress:
-    """Ends with an error if something is worse."""
+    """Ends with an error if an accuracy differs or a time is slower."""
     input:
         accuracy=REGRESS_ACCURACY if STUDY.config.gate != "timing" else [],
         times=regress_times_compared,

@@ -1,4 +1,4 @@
-"""Compare with the reference and the base revision, and fail if something is worse."""
+"""Compare with the reference and the base revision, and fail if an accuracy differs or a time is slower."""
 
 import sys
 

@@ -5,8 +5,8 @@ A comparison is a table with one row per case and quantity, and one outcome per 
 - "same": equal bits, or a difference within the tolerance;
 - "changed": other bits but the same mean, on the platform of the reference;
 - "flipped": a decision that rounding can flip, on another platform;
-- "worse", "better", "differs" (neither direction is better): each fails, since with the same seeds a fault looks better as often as
-  worse, and an improvement belongs in the reference;
+- "differs", for the worse or the better: with the same seeds a fault looks better as often as worse, and an improvement belongs in the
+  reference;
 - "slower", "faster";
 - "not decided": the interval of a ratio of times is too wide;
 - "new" (not in the reference), "not measured".
@@ -46,8 +46,6 @@ less between AVX2 and AVX-512; these have a measured one in the reference."""
 FLIPPED_RUNS = 0.5
 """Share of the runs of a case in which rounding may flip a decision. The reference has the largest difference of those that it flips in more."""
 
-LESS_IS_BETTER = ("inertia", "iterations", "log_loss")
-NEITHER_IS_BETTER = ("features", "n_components", "temperature")
 CONTINUOUS = ("features", "inertia", "log_likelihood", "log_loss", "objective", "temperature")
 """Quantities that rounding changes by rounding. The others count decisions, and a fault that changes decisions alone changes the
 log-loss or log-likelihood of the same case, too."""
@@ -131,17 +129,14 @@ def _outcome(
 ) -> str:
     """Outcome on the runs ``b`` (n,) of a quantity beside those of the reference, ``a``."""
     differences = b - a
-    change = differences.mean()
     if np.abs(differences).max() <= noise * (quantity in CONTINUOUS):
         return "same"
-    if same_platform and change == 0:
+    if same_platform and differences.mean() == 0:
         return "changed"
     may_flip = is_seldom(differences) or np.abs(differences).max() <= noise
     if not same_platform and quantity not in CONTINUOUS and may_flip:
         return "flipped"
-    if quantity in NEITHER_IS_BETTER or change == 0:
-        return "differs"
-    return "better" if (change < 0) == (quantity in LESS_IS_BETTER) else "worse"
+    return "differs"
 
 
 def compare_times(times: pd.DataFrame) -> pd.DataFrame:

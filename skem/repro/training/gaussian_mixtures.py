@@ -12,22 +12,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.utils.validation import check_X_y
 
 
-class PosteriorClassifier(ClassifierMixin, BaseEstimator):
-    """Classifier that decides by its ``predict_log_proba``."""
-
-    predict_log_proba: Any
-    classes_: NDArray[Any]
-
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Posterior p(c|x), shape (n, L)."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Class of the largest posterior, shape (n,)."""
-        return self.classes_[self.predict_log_proba(X).argmax(axis=1)]
-
-
-class GaussianMixtureClassifier(PosteriorClassifier):
+class GaussianMixtureClassifier(ClassifierMixin, BaseEstimator):
     """One scikit-learn Gaussian mixture of full covariance per class, and Bayes' rule.
 
     A class with fewer samples than ``n_components`` gets as many components as it has samples. ``reg_covar`` is in squared
@@ -65,3 +50,11 @@ class GaussianMixtureClassifier(PosteriorClassifier):
         """Log posterior log p(c|x) in nats, shape (n, L)."""
         joint = np.stack([m.score_samples(X) for m in self.mixtures_], axis=1) + np.log(self.class_prior_)
         return joint - logsumexp(joint, axis=1, keepdims=True)
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Posterior p(c|x), shape (n, L)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Class of the largest posterior, shape (n,)."""
+        return self.classes_[self.predict_log_proba(X).argmax(axis=1)]
