@@ -54,11 +54,13 @@ def plain_faults():
         stop(error)
 
 
-def end_jobs(*_):
+def end_jobs(_, frame):
     """A handler of SIGTERM: end the jobs and the run, as Ctrl-C in a terminal does. Snakemake's waits for the jobs."""
     for process in psutil.Process().children(recursive=True):
         process.send_signal(signal.SIGINT)
-    raise KeyboardInterrupt
+    # While coroutines run, asyncio has a handler of its own. A background process of a shell has none.
+    handler = signal.getsignal(signal.SIGINT)
+    (handler if callable(handler) else signal.default_int_handler)(signal.SIGINT, frame)
 
 
 if Path.cwd() != Path(workflow.basedir).resolve():
