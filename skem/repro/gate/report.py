@@ -31,7 +31,9 @@ def summary(table: pd.DataFrame, allowed: tuple[str, ...] = ()) -> str:
                 "Times that are not decided need a quieter machine, more minutes (MINUTES in skem/repro/gate/timing.py), or undecided=allow."
             )
     else:
-        text.append("Nothing differs or is slower." + f" To keep the changes: {UPDATE}" * (len(different) > 0))
+        text.append(
+            "Nothing differs or is slower." + f" To keep the changes: {UPDATE}" * (len(different) > 0)
+        )
     return "\n\n".join(text)
 
 
