@@ -85,31 +85,30 @@ class Parts:
     whole: Any
     all_rows: Any
 
+    def __init__(self, parts: Sequence[Rows]) -> None:
+        self.parts = parts
+        self._scratch = Scratch(), Scratch()
+
     def missing_log_volume(self, columns: np.ndarray, covariance_type: CovarianceType) -> float:
         """Log-volume of a unit of missing features, of these features: its weighted mean over samples."""
         return 0.0
 
     def fold(self, step: Any, workers: Workers) -> Any:
-        """The sum of a step such as `Expectation` over all samples."""
-        raise NotImplementedError
-
-
-def fold_rows(parts: Sequence[Rows], step: Any, workers: Workers, scratch: tuple[Scratch, Scratch]) -> Any:
-    """The sum of a step over parts in the memory of this process, or in a file that it maps; threads share their chunks."""
-    units, sizes = [], []
-    for rows in parts:
-        read = rows.reader(step.columns, step.dtype, scratch[0], pairs=step.pairs)
-        chunks = step.chunks(rows)
-        units += [(rows, chunk, read) for chunk in chunks]
-        sizes.append(len(chunks))
-    of_chunk = partial(step.of_chunk, scratch[1])
-    if len(units) == 1:  # `imap` would take an eighth of an iteration on 150 samples.
-        go_on()
-        with single_threaded():
-            return step.finish(step.add(None, of_chunk(units[0])))
-    with workers.imap(of_chunk, units) as values:
-        of_parts = (reduce(step.add, islice(values, size), None) for size in sizes)
-        return tree(map(step.finish, of_parts))
+        """The sum of a step such as `Expectation` over all samples; threads share the chunks of parts in memory."""
+        units, sizes = [], []
+        for rows in self.parts:
+            read = rows.reader(step.columns, step.dtype, self._scratch[0], pairs=step.pairs)
+            chunks = step.chunks(rows)
+            units += [(rows, chunk, read) for chunk in chunks]
+            sizes.append(len(chunks))
+        of_chunk = partial(step.of_chunk, self._scratch[1])
+        if len(units) == 1:  # `imap` would take an eighth of an iteration on 150 samples.
+            go_on()
+            with single_threaded():
+                return step.finish(step.add(None, of_chunk(units[0])))
+        with workers.imap(of_chunk, units) as values:
+            of_parts = (reduce(step.add, islice(values, size), None) for size in sizes)
+            return tree(map(step.finish, of_parts))
 
 
 class PartsInMemory(Parts):
@@ -138,7 +137,6 @@ class PartsInMemory(Parts):
         self._data = X, codes, weights, shift, scale
         self.n_samples, self.dtype, self.scale = len(X), X.dtype, scale
         self.n_classes = n_classes or (1 if codes is None else int(codes.max()) + 1)
-        self._scratch = Scratch(), Scratch()
         sort = partial(
             sort_by_class,
             shift=shift,
@@ -146,13 +144,10 @@ class PartsInMemory(Parts):
             n_classes=self.n_classes,
             keep=X.nbytes <= _rows.KEPT_BYTES,
         )
-        self.parts = [
-            sort(X[part], None if codes is None else codes[part], weights[part]) for part in slices(len(X))
-        ]
+        super().__init__(
+            [sort(X[part], None if codes is None else codes[part], weights[part]) for part in slices(len(X))]
+        )
         self.total_weight = tree(rows.total_weight for rows in self.parts)
-
-    def fold(self, step: Any, workers: Workers) -> Any:
-        return fold_rows(self.parts, step, workers, self._scratch)
 
     @cached_property
     def whole(self) -> Rows:
@@ -194,7 +189,7 @@ def _as_list(function: Callable[..., T], *arguments: Any) -> list[T]:
 
 
 def _fold_part(step: Any, rows: Rows) -> Any:
-    return fold_rows([rows], step, Workers(), (Scratch(), Scratch()))
+    return Parts([rows]).fold(step, Workers())
 
 
 def _describe(rows: Rows) -> tuple[np.ndarray, float, np.ndarray, np.dtype]:
