@@ -44,15 +44,11 @@ OF_ONE_STRENGTH = (
 
 
 def train_discriminatively(
-    model: Any,
-    training: Training,
-    random_state: np.random.RandomState,
-    progress: Progress,
+    model: Any, training: Training, progress: Progress
 ) -> Generator[Any, bool | None, None]:
     """Train a model after EM with each of its strengths, and leave it as the best; yield it after each iteration.
 
-    Held-out samples of the training, if any, select an iteration and a strength. ``random_state`` orders the samples in batches.
-    Sending True into the generator ends the fit.
+    Held-out samples of the training, if any, select an iteration and a strength. Sending True into the generator ends the fit.
     """
     parameters, held_out, stop = training.model, training.held_out, False
     strengths, n_stages = parameters._strengths(), 1 + parameters._option("n_doublings")
@@ -73,7 +69,7 @@ def train_discriminatively(
                 with single_threaded():
                     if stage:
                         initial = model._fitted = model._fitted.enlarged(double_components)
-                    states = _iterations(model, training, initial, workers, random_state)
+                    states = _iterations(model, training, initial, workers)
                 for _ in range(parameters.discriminative_iter):
                     with progress.task() as task, single_threaded():
                         state = next(states)
@@ -99,11 +95,7 @@ def train_discriminatively(
 
 
 def _iterations(
-    model: Any,
-    training: Training,
-    initial: FittedMixture,
-    workers: Workers,
-    random_state: np.random.RandomState,
+    model: Any, training: Training, initial: FittedMixture, workers: Workers
 ) -> Iterator[TrainingState]:
     """The iterations of one stage, with the divergence from ``initial``."""
     parameters = training.model
@@ -128,7 +120,7 @@ def _iterations(
         parameters.batch_size,
         parameters._option("learning_rate"),
         parameters._option("feature_noise"),
-        random_state,
+        training.random_states[0],  # orders the samples
     )
     return on_batches(objective, mixtures, schedule)
 

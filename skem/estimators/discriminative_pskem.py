@@ -380,7 +380,7 @@ class DiscriminativePSKEMClassifier(PSKEMClassifier):
             self._generative = replace(self._generative, units=training.units)
         fit_temperature(self, training)
         if not stopped:
-            yield from train_discriminatively(self, training, training.random_states[0], progress)
+            yield from train_discriminatively(self, training, progress)
         return stopped
 
     @property
