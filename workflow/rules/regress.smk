@@ -93,7 +93,7 @@ rule regress:
 
 
 rule regress_update:
-    """Writes the reference, one file to review and commit."""
+    """Writes the reference, one file to review and commit; regress_rounding adds what this platform rounds otherwise."""
     input:
         regress_updated_from,
     log:
@@ -103,18 +103,11 @@ rule regress_update:
         reference=REFERENCE_QUANTITIES,
         again=STARTED,
     script:
-        "../scripts/regress_update.py"
+        "../scripts/regress_reference.py"
 
 
-rule regress_rounding:
-    """Adds what this platform, with the code of the reference, rounds otherwise."""
+use rule regress_update as regress_rounding with:
     input:
         REGRESS_ACCURACY,
     log:
         "results/logs/regress/rounding.log",
-    localrule: True
-    params:
-        reference=REFERENCE_QUANTITIES,
-        again=STARTED,
-    script:
-        "../scripts/regress_rounding.py"

@@ -1,7 +1,0 @@
-"""Add the rounding of this platform to the reference of the regression test."""
-
-from skem.repro.files import plain_errors
-from skem.repro.gate import report
-
-with plain_errors(snakemake.log):
-    report.add_rounding(snakemake.params.reference, snakemake.input)
