@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from skem.engine.covariances import COVARIANCE_TYPES, CovarianceType
-from skem.engine.linalg import product, regularity, weighted_sum
+from skem.engine.covariances import CovarianceType
+from skem.engine.linalg import regularity, transposed_product, weighted_sum
 from skem.engine.parameters import EPS, Mixture
 from skem.engine.samples import Samples
 
@@ -19,6 +17,11 @@ def _sums(x: np.ndarray, weights: np.ndarray, labels: np.ndarray, n_clusters: in
     """Return the weighted sum of the samples x (n, m) of each cluster, shape (K, m)."""
     sums = [np.bincount(labels, weights=weights * feature, minlength=n_clusters) for feature in x.T]
     return np.stack(sums, axis=1)
+
+
+def _scatter(deviations: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return sum w d d^T, shape (m, m), for differences d from means, (n, m)."""
+    return transposed_product((deviations * weights[:, None])[None], deviations[None])[0]
 
 
 def mean_square(samples: Samples) -> float:
@@ -48,7 +51,7 @@ def pooled_scatter(
         deviations = samples.internal(chunk) - means[labels[chunk]]
         if covariance_type.diagonal:
             return weighted_sum(samples.weights[chunk], deviations**2)
-        return product(deviations.T * samples.weights[chunk], deviations)
+        return _scatter(deviations, samples.weights[chunk])
 
     return samples.sum(chunk_sum)
 
@@ -65,43 +68,24 @@ def pooled_covariance(
     return pooled_scatter(samples, means, labels, covariance_type) / total, counts / total
 
 
-def _scatters(samples: Samples, means: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the scatter matrix of each cluster about its mean (eq. 7), shape (K, m, m)."""
-    K, m = means.shape
+def _scatters(
+    samples: Samples, means: np.ndarray, labels: np.ndarray, covariance_type: CovarianceType
+) -> np.ndarray:
+    """Return the scatter of each cluster about its mean (eq. 7), (K, m, m), or its diagonal, (K, m); of all, (1, m, m), if tied."""
+    clusters = range(1, len(means))
 
     def chunk_sum(chunk: slice) -> np.ndarray:
-        order = np.argsort(labels[chunk], kind="stable")
-        borders = np.searchsorted(labels[chunk][order], np.arange(K + 1))
-        x, weights, scatters = (
-            samples.internal(chunk)[order],
-            samples.weights[chunk][order],
-            np.zeros((K, m, m)),
-        )
-        for k in np.flatnonzero(np.diff(borders)):
-            members = slice(borders[k], borders[k + 1])
-            deviations = x[members] - means[k]
-            scatters[k] = product(deviations.T * weights[members], deviations)
-        return scatters
+        codes, weights = labels[chunk], samples.weights[chunk]
+        deviations = samples.internal(chunk) - means[codes]
+        if covariance_type.diagonal:
+            return _sums(deviations**2, weights, codes, len(means))
+        order = np.argsort(codes, kind="stable")
+        members = np.split(order, np.searchsorted(codes[order], clusters))
+        return np.stack([_scatter(deviations[each], weights[each]) for each in members])
 
+    if covariance_type.name == "tied":
+        return pooled_scatter(samples, means, labels, covariance_type)[None]
     return samples.sum(chunk_sum)
-
-
-def _squares(samples: Samples, means: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the diagonals of the scatter matrices, shape (K, m)."""
-
-    def chunk_sum(chunk: slice) -> np.ndarray:
-        deviations = samples.internal(chunk) - means[labels[chunk]]
-        return _sums(deviations**2, samples.weights[chunk], labels[chunk], len(means))
-
-    return samples.sum(chunk_sum)
-
-
-_SCATTERS: dict[str, Callable[[Samples, np.ndarray, np.ndarray], np.ndarray]] = {
-    "full": _scatters,
-    "tied": lambda x, means, labels: pooled_scatter(x, means, labels, COVARIANCE_TYPES["tied"])[None],
-    "diag": _squares,
-    "spherical": _squares,
-}
 
 
 def mixture_of_clusters(
@@ -113,7 +97,7 @@ def mixture_of_clusters(
     """
     means, counts = means_of(samples, labels, n_clusters)
     m, total = means.shape[1], counts.sum()
-    scatter, squares = _SCATTERS[covariance_type.name](samples, means, labels), means**2
+    scatter, squares = _scatters(samples, means, labels, covariance_type), means**2
     if covariance_type.name == "tied":
         squares, counts_of_scatter = (weighted_sum(counts, squares) / total)[None], counts.sum(keepdims=True)
     else:

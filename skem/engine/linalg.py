@@ -37,8 +37,17 @@ def factorised(
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a b of matrices (n, p) or (K, n, p), and (p, q) or (K, p, q), whose bits do not depend on the processor, as those of BLAS do."""
     left, right = np.array(np.swapaxes(a, -1, -2), order="C", ndmin=3), np.array(b, order="C", ndmin=3)
-    result = compiled.matrices().product(left, right)
+    result = transposed_product(left, right)
     return result if max(a.ndim, b.ndim) > 2 else result[0]
+
+
+def transposed_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a^T b of matrices (K or 1, p, n) and (K or 1, p, q), see `product`."""
+    (_, n_terms, n), q, matrices = a.shape, b.shape[2], compiled.matrices()
+    columns, out = q + -q % matrices.LANES, np.empty((max(len(a), len(b)), n, q))
+    scratch = np.zeros((min(n_terms, matrices.TERMS), columns)), np.empty((n, columns))
+    matrices.product(a, b, out, scratch)
+    return out
 
 
 def longest_axes(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

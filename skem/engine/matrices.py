@@ -11,41 +11,49 @@ from skem.engine.kernels import compiled, entry
 from skem.engine.parameters import DIGITS, LEAST_ROUNDING, LOG_2PI, SAFE32, SAFE64
 from skem.engine.vectors import fma, lanes, load, splat, store
 
+LANES = 8
+"""Numbers of the longest vector in float64."""
+
 TERMS = 256
 """Terms of a product that are added at a time, and stay in the second cache."""
 
 
 @entry
-def product(a, b):
-    """a^T b of matrices (G or 1, p, n) and (G or 1, p, q), in float64: shape (G, n, q).
+def product(a, b, out, scratch):
+    """Write a^T b of matrices (G or 1, p, n) and (G or 1, p, q), in float64, to ``out`` (G, n, q).
 
-    The terms of an entry are added one after the other, whatever the width of vectors.
+    The terms of an entry are added one after the other, whatever the width of vectors. ``scratch`` is memory, (TERMS, r) and (n, r), with r
+    a multiple of 64 bytes; what its first array has beyond q is zero.
     """
-    (G, n_terms, n), q, L = a.shape, b.shape[2], lanes(b)
-    G, columns = max(G, len(b)), (q + L - 1) // L * L
-    block, sums, result = np.zeros((TERMS, columns)), np.empty((n, columns)), np.empty((G, n, q))
-    for g in range(G):
-        of_a, of_b = a[min(g, len(a) - 1)], b[min(g, len(b) - 1)]
-        sums[:] = 0.0
+    (G, n, q), n_terms, (block, sums), L = out.shape, a.shape[1], scratch, lanes(a)
+    # Without unsigned indices each access would look for negative ones.
+    for g in range(np.uintp(G)):
+        h, k = np.uintp(min(g, len(a) - 1)), np.uintp(min(g, len(b) - 1))
+        for i in range(np.uintp(n)):
+            for j in range(np.uintp(sums.shape[1])):
+                sums[i, j] = 0.0
         for begin in range(0, n_terms, TERMS):
-            left = of_a[begin : begin + TERMS]
-            block[: len(left), :q] = of_b[begin : begin + TERMS]
+            first, size = np.uintp(begin), np.uintp(min(TERMS, n_terms - begin))
+            for p in range(size):
+                for j in range(np.uintp(q)):
+                    block[p, j] = b[k, first + p, j]
             for i in range(0, n, 4):
                 # The last row again where there are fewer.
                 i0, i1 = np.uintp(i), np.uintp(min(i + 1, n - 1))
                 i2, i3 = np.uintp(min(i + 2, n - 1)), np.uintp(min(i + 3, n - 1))
-                for j in range(0, columns, L):
+                for j in range(0, sums.shape[1], L):
                     s0, s1, s2, s3 = load(sums, i, j), load(sums, i1, j), load(sums, i2, j), load(sums, i3, j)
-                    for p in range(np.uintp(len(left))):
-                        x = load(block, p, j)
-                        s0, s1 = fma(splat(left[p, i0]), x, s0), fma(splat(left[p, i1]), x, s1)
-                        s2, s3 = fma(splat(left[p, i2]), x, s2), fma(splat(left[p, i3]), x, s3)
+                    for p in range(size):
+                        x, t = load(block, p, j), first + p
+                        s0, s1 = fma(splat(a[h, t, i0]), x, s0), fma(splat(a[h, t, i1]), x, s1)
+                        s2, s3 = fma(splat(a[h, t, i2]), x, s2), fma(splat(a[h, t, i3]), x, s3)
                     store(sums, i, j, s0)
                     store(sums, i1, j, s1)
                     store(sums, i2, j, s2)
                     store(sums, i3, j, s3)
-        result[g] = sums[:, :q]
-    return result
+        for i in range(np.uintp(n)):
+            for j in range(np.uintp(q)):
+                out[g, i, j] = sums[i, j]
 
 
 @compiled

@@ -19,7 +19,7 @@ from scipy.special import logsumexp
 from skem.engine import compiled, density
 from skem.engine.covariances import CovarianceType
 from skem.engine.density import Block, ClassMixtures
-from skem.engine.linalg import logarithms
+from skem.engine.linalg import logarithms, transposed_product
 from skem.engine.parameters import LOG_2PI, Mixture
 from skem.engine.rows import Rows
 from skem.engine.threads import Workers
@@ -113,7 +113,7 @@ class Regression:
         """P_hh - P_ho P_oo^-1 P_oh, shape (K, h, h)."""
         missing = ~self._observed
         within = self._covariances[:, missing][:, :, missing]
-        return within - compiled.matrices().product(self._whitened, self._whitened)
+        return within - transposed_product(self._whitened, self._whitened)
 
     def _log_density(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return `log_density`, and x_o - mu_o, whitened and plain, of shape (K, o, n) each."""
@@ -136,13 +136,13 @@ class Regression:
         deviations = np.empty((len(self._means), *x.shape))
         deviations[:, :, self._observed] = np.swapaxes(offsets, 1, 2)
         if not self._observed.all():
-            deviations[:, :, ~self._observed] = compiled.matrices().product(z, self._whitened)
+            deviations[:, :, ~self._observed] = transposed_product(z, self._whitened)
         return log_density, deviations
 
     def sums(self, responsibilities: np.ndarray, deviations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Expected sums of r (x - mu), (K, m), and of r (x - mu) (x - mu)^T, (K, m, m), for weights r (K, n)."""
         weighted = deviations * responsibilities[:, :, None]
-        scatter = compiled.matrices().product(weighted, deviations)
+        scatter = transposed_product(weighted, deviations)
         if not self._observed.all():
             missing = np.flatnonzero(~self._observed)
             counts = responsibilities.sum(axis=1)
@@ -170,11 +170,12 @@ class Independent:
         return self(x)[0]
 
     def __call__(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        observed, spread = np.broadcast_to(self._observed, x.shape), np.sqrt(self._variances)
+        observed = np.broadcast_to(self._observed, x.shape)
         deviations = np.where(observed, x - self._means[:, None], 0.0)
-        z = deviations / spread[:, None]
-        log_scale = np.einsum("km,nm->kn", 0.5 * LOG_2PI + logarithms(spread), observed.astype(float))
-        return -0.5 * np.einsum("knm,knm->kn", z, z) - log_scale, deviations
+        squares = np.einsum("knm,km->kn", deviations**2, 1.0 / self._variances)
+        log_variances = LOG_2PI + logarithms(self._variances)
+        log_scale = np.einsum("km,nm->kn", log_variances, observed.astype(float))
+        return -0.5 * (squares + log_scale), deviations
 
     def sums(self, responsibilities: np.ndarray, deviations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         missing = np.broadcast_to(~self._observed, deviations.shape[1:])

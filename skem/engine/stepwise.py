@@ -67,4 +67,4 @@ def step(problem: Problem, gamma: float, shares: np.ndarray) -> em.State:
 
 def with_unseen(weights: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """pi_kc (K, L), and sum_c pi_kc shares_c as those of a class whose share is zero."""
-    return np.where(shares > 0, weights, (weights @ shares)[:, None])
+    return np.where(shares > 0, weights, (weights * shares).sum(axis=1)[:, None])
