@@ -66,8 +66,8 @@ def longest_axes(covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def weighted_sum(weights: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """sum_n w_n x_n, (m,), of samples (n, m): a product by BLAS would depend on the processor."""
-    return np.einsum("n,nm->m", weights, x)
+    """sum_n w_n x_n, (m,), of samples (n, m): BLAS would depend on the processor, einsum alone on the memory layout of ``x``."""
+    return np.einsum("n,nm->m", weights, np.ascontiguousarray(x))
 
 
 def logarithms(x: np.ndarray) -> np.ndarray:

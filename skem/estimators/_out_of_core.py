@@ -110,7 +110,7 @@ def _check(block: SampleBlock, dtype: np.dtype) -> None:
 
 def _measure(samples: Arrays, n_classes: int) -> tuple[Moments, np.ndarray]:
     X, codes, weights = samples
-    spread = Moments.of(np.ascontiguousarray(X), weights)
+    spread = Moments.of(X, weights)
     return spread, np.zeros(0) if codes is None else np.bincount(codes, weights, n_classes)
 
 

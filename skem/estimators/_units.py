@@ -181,12 +181,7 @@ class Moments:
 
 def feature_moments(X: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean and weighted sum of squared deviations of each feature, and True where it is constant up to rounding: (M,) each."""
-    parts = slices(len(X))
-    if len(parts) == 1:
-        spread = Moments.of(X, weights)
-    else:
-        # The last bits of sums depend on the memory layout.
-        spread = tree((Moments.of(np.ascontiguousarray(X[p]), weights[p]) for p in parts), Moments.combined)
+    spread = tree((Moments.of(X[p], weights[p]) for p in slices(len(X))), Moments.combined)
     if np.isnan(spread.mean).any():
         return _observed_moments(X, weights)
 

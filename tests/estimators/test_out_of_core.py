@@ -300,3 +300,19 @@ def test_refused_files(file, frame, tmp_path):
     refused(ValueError, "y contains 1 missing labels .*first in row 7", model, X, ParquetRows(other, "label"))
     with pytest.raises(TypeError, match="takes arrays in memory here, not ParquetRows"):
         clone(model).fit(frame[NAMES][::70], frame["label"][::70]).predict(X)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_the_memory_layout_does_not_matter(data, tmp_path, missing):
+    """A data frame has contiguous columns, and a column of a file too."""
+    X, y = data[0][::150].astype(float), data[1][::150]
+    X[::7, 1] = np.nan if missing else 0.1
+    table = pd.DataFrame(X, columns=NAMES).assign(label=y)
+    model = skem.SKEMClassifier(6, random_state=0, max_iter=2)
+    expected = clone(model).fit(X, y)
+    for other in (np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2], table[NAMES]):
+        assert_array_equal(clone(model).fit(other, y).means_, expected.means_)
+    if not missing:
+        table.to_parquet(tmp_path / "table.parquet")
+        files = (ParquetRows(tmp_path / "table.parquet", names) for names in (NAMES, "label"))
+        assert_array_equal(clone(model).fit(*files).means_, expected.means_)
