@@ -98,7 +98,8 @@ class DensityOutlierDetector(OutlierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            A contamination that is neither in (0, 0.5] nor "auto", or missing values, beside the errors of the estimator.
+            A contamination that is neither in (0, 0.5] nor "auto", missing values, or a density of zero on too many samples,
+            beside the errors of the estimator.
         """
         self._validate_params()
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -108,11 +109,14 @@ class DensityOutlierDetector(OutlierMixin, BaseEstimator):
             self.estimator_.fit(X, y, **weights)
             scores = np.asarray(self.estimator_.score_samples(X))
             used = check_weights(sample_weight, checked)
-            if isinstance(self.contamination, str):
-                lower, upper = (weighted_percentile(scores[:, None], used, p)[0] for p in (25, 75))
-                self.offset_ = float(lower - FENCE * (upper - lower))
-            else:
-                self.offset_ = float(weighted_percentile(scores[:, None], used, 100 * self.contamination)[0])
+            ranks = (25, 75) if isinstance(self.contamination, str) else (100 * self.contamination,)
+            quantiles = np.array([weighted_percentile(scores[:, None], used, rank)[0] for rank in ranks])
+            if not np.isfinite(quantiles).all():
+                raise ValueError(
+                    f"contamination={self.contamination!r}: a quantile of log p(x) is {quantiles[0]}, so there is no threshold: "
+                    "use an estimator whose density is positive on these samples, or leave out samples of density zero"
+                )
+            self.offset_ = float(quantiles[0] - FENCE * np.ptp(quantiles))
         return self
 
     def fit_predict(

@@ -4,10 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from reference import unchanged
 from scipy.stats import chi2, norm
 from sklearn.datasets import load_iris
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
+from sklearn.neighbors import KernelDensity
 
 from skem import DensityOutlierDetector, GaussianMixture
 
@@ -64,6 +66,18 @@ def test_the_fence_with_weights():
     assert weighted.offset_ == repeated.offset_
     with pytest.raises(ValueError, match="contamination"):
         DensityOutlierDetector(contamination="none").fit(X)
+
+
+@pytest.mark.parametrize("contamination", [0.1, "auto"])
+def test_densities_of_zero_leave_no_threshold(contamination):
+    kernels = FrozenEstimator(KernelDensity(kernel="tophat", bandwidth=2.0).fit(X[:50]))
+    detector = DensityOutlierDetector(kernels, contamination=contamination).fit(X[:52])
+    assert_array_equal(detector.predict(X[[0, 149]]), [1, -1])
+    with (
+        unchanged(detector),
+        pytest.raises(ValueError, match=r"a quantile of log p\(x\) is -inf, so there is no threshold"),
+    ):
+        detector.fit(X)
 
 
 def test_a_threshold_from_held_out_samples():
