@@ -179,7 +179,9 @@ def _joined(known: np.ndarray, *others: ArrayLike | None) -> np.ndarray:
     """The labels of all these classes, sorted; ValueError for labels that cannot be compared, such as text and numbers."""
     for labels in others:
         if labels is not None:
-            refuse_missing_labels(labels)
+            if np.ndim(labels) != 1:
+                raise ValueError(f"partial_fit: classes must be a sequence of labels, got {labels!r}")
+            refuse_missing_labels(labels, name="classes", entries="labels")
             labels = np.asarray(labels)
             unique_labels(known, labels)
             known = np.union1d(known, labels)
