@@ -17,13 +17,14 @@ PARTS = ("weights", "means", "covariances")
 def adapted(problem: Problem, relevance: float, n_samples: float, parts: Collection[str]) -> Mixture:
     """The mixture after one E-step and a convex combination with the parameters before (eqs. 11 to 14).
 
-    With alpha_k = n_k / (n_k + r), n_k = sum of responsibilities, E_k their means over samples, and m_k = mu_k or the adapted mean:
+    With alpha_k = n_k / (n_k + r), n_k = sum of responsibilities, E_k their means over samples, and m_k the new mean, which is mu_k
+    unless means are adapted:
 
         pi_k <- alpha_k n_k / n + (1 - alpha_k) pi_k, divided by the sum over components
         mu_k <- alpha_k E_k[x] + (1 - alpha_k) mu_k
-        P_k  <- alpha_k E_k[x x^T] + (1 - alpha_k) (P_k + mu_k mu_k^T) - m_k m_k^T
+        P_k  <- alpha_k E_k[(x - m_k) (x - m_k)^T] + (1 - alpha_k) (P_k + (mu_k - m_k) (mu_k - m_k)^T)
 
-    Sums are about mu_k here. A tied covariance is the mean of all P_k with weights n_k + r.
+    For an adapted m_k the last line is eq. 13, which may be negative for another m_k. Sums are about mu_k here. A tied covariance is the mean of all P_k with weights n_k + r.
 
     Parameters
     ----------

@@ -428,14 +428,18 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         model._fitted = FittedMixture.of_parameters(mixture, covariance, model.standardize)
         return model
 
-    def _like(self, weights: np.ndarray, means: np.ndarray, covariances: np.ndarray) -> Self:
-        """A mixture of this type from the covariances of its components."""
+    def _like(
+        self, weights: np.ndarray, means: np.ndarray, covariances: np.ndarray, features: Any = slice(None)
+    ) -> Self:
+        """A mixture of this type, of some of the features, from the covariances of its components."""
         skipped = "n_components", "init_params", "covariance_type"
         params = {name: value for name, value in self.get_params().items() if name not in skipped}
         params["covariance_type"] = self._fitted.covariance_type.name
         model = self.from_parameters(weights, means, self._fitted.compressed(covariances), **params)
         if "_anchor" in vars(self):
             model._anchor = self._anchor
+        if hasattr(self, "feature_names_in_"):
+            model.feature_names_in_ = self.feature_names_in_[features]
         return model
 
     @computed_on_host
@@ -445,7 +449,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         Returns
         -------
         GaussianMixture
-            As from ``from_parameters``, with the same parameters as this one.
+            As from ``from_parameters``, with the same parameters and feature names as this one.
 
         Raises
         ------
@@ -455,7 +459,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         kept, mixture = self._indices(features), self._fitted.mixtures[0]
         covariances = self._fitted.component_covariances[:, kept]
         covariances = covariances if covariances.ndim == 2 else covariances[:, :, kept]
-        return self._like(mixture.weights[:, 0], mixture.means[:, kept], covariances)
+        return self._like(mixture.weights[:, 0], mixture.means[:, kept], covariances, kept)
 
     @computed_on_host
     def condition(self, features: ArrayLike, values: ArrayLike) -> Self:
@@ -470,7 +474,7 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         Returns
         -------
         GaussianMixture
-            As from ``from_parameters``, with the same parameters as this one.
+            As from ``from_parameters``, with the same parameters and feature names as this one.
 
         Raises
         ------
@@ -486,7 +490,8 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
             )
         if len(known) == self.n_features_in_:
             raise ValueError(f"condition: all {len(known)} features are given: leave out at least one")
-        return self._like(*self._fitted.conditional(known, given))
+        others = np.delete(np.arange(self.n_features_in_), known)
+        return self._like(*self._fitted.conditional(known, given), others)
 
     @computed_on_host
     def adapt(
@@ -511,14 +516,15 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
             r > 0: number of samples of a component from which its own mean outweighs the old one. Values from 8 to 20 gave the paper
             similar results.
         update : {"weights", "means", "covariances"} or sequence of these, default="means"
-            Parameters to adapt. Adapt the means alone if the group has few samples.
+            Parameters to adapt. Adapt the means alone if the group has few samples. Covariances are about the new means, or about
+            the old ones if the means are not adapted.
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative weights: a sample of weight two counts as two samples.
 
         Returns
         -------
         GaussianMixture
-            As from ``from_parameters``, with the same parameters as this one.
+            As from ``from_parameters``, with the same parameters and feature names as this one.
 
         Raises
         ------
@@ -531,7 +537,10 @@ class GaussianMixture(DensityMixin, MixtureEstimator):
         D. A. Reynolds, T. F. Quatieri and R. B. Dunn, "Speaker verification using adapted Gaussian mixture models", Digital
         Signal Processing 10, 19-41, 2000.
         """
-        parts = {update} if isinstance(update, str) else {*update}
+        try:
+            parts = {update} if isinstance(update, str) else {*update}
+        except TypeError:  # no sequence of words
+            parts = set()
         if not parts or not parts <= {*adaptation.PARTS}:
             raise ValueError(f"adapt: update must be some of {', '.join(adaptation.PARTS)}, got {update!r}")
         if not numbers(0, closed="neither").is_satisfied_by(relevance_factor) or np.isinf(relevance_factor):

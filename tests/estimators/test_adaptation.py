@@ -1,6 +1,9 @@
 """MAP adaptation of a mixture: against the equations of the paper, identities, and what a user may get wrong."""
 
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import full_covariances
@@ -59,10 +62,33 @@ def test_only_the_named_parameters_change():
         alone = model.adapt(GROUP, update=name)
         for other in ALL:
             same = model if other != name else every
-            if name == other == "covariances":  # about the old means
+            if name == other == "covariances":
                 continue
             assert_allclose(getattr(alone, f"{other}_"), getattr(same, f"{other}_"), rtol=1e-12, atol=1e-14)
     assert_array_equal(model.adapt(GROUP).means_, model.adapt(GROUP, update=["means"]).means_)
+
+
+def test_covariances_alone_are_about_the_old_means():
+    model = GaussianMixture(1, reg_covar=0).fit(IRIS)
+    about = GROUP - model.means_[0]
+    expected = (about.T @ about + 4 * model.covariances_[0]) / (len(GROUP) + 4)
+    adapted = model.adapt(GROUP, relevance_factor=4, update="covariances")
+    assert_allclose(adapted.covariances_[0], expected, rtol=1e-9)
+
+
+def test_feature_names_stay():
+    frame = pd.DataFrame(IRIS, columns=list("abcd"))
+    model = GaussianMixture(3, random_state=0).fit(frame)
+    for other, names in [
+        (model.adapt(frame[:9]), ["a", "b", "c", "d"]),
+        (model.marginal([3, 1]), ["d", "b"]),
+        (model.condition([2, 0], [1.0, 5.0]), ["b", "d"]),
+    ]:
+        assert list(other.feature_names_in_) == names
+        with warnings.catch_warnings(action="error"):
+            assert np.isfinite(other.score(frame[names]))
+        with pytest.raises(ValueError, match="feature names"):
+            other.score(frame[names[::-1]])
 
 
 def test_limits_of_the_relevance_factor():
@@ -102,6 +128,8 @@ def test_bad_input_is_named():
         ({"relevance_factor": np.nan}, "relevance_factor must be a positive number, got nan"),
         ({"update": "variances"}, "update must be some of weights, means, covariances, got 'variances'"),
         ({"update": []}, "update must be some of"),
+        ({"update": None}, "update must be some of weights, means, covariances, got None"),
+        ({"update": [["means"]]}, "update must be some of"),
         ({"sample_weight": np.zeros(150)}, "sample_weight is zero"),
     ]:
         with pytest.raises(ValueError, match=words):
