@@ -36,6 +36,9 @@ CHANCE = 10.0
 SINGULAR = 1e12
 """Condition number from which a covariance counts as singular in float64."""
 
+PAPER_RUNS = 20
+"""Runs of each configuration in the paper's Figures 2 to 4 (section 3.3)."""
+
 
 def names(paper: Settings) -> dict[str, Any]:
     """Return the names that rows use."""
@@ -446,19 +449,23 @@ def insensitive(evidence: Evidence, claim: Claim) -> Evaluation:
 
 
 def no_divergence(evidence: Evidence, claim: Claim) -> Evaluation:
-    """From runs without covariance regularisation: no covariance is singular."""
+    """From runs without covariance regularisation: no covariance is singular, or so few that the paper need not have seen one."""
     rows = evidence.rows("condition", method="unregularised")
     rows = rows[rows["setting"] != "nested"]
     worst = rows["condition"].fillna(np.inf).idxmax()
-    largest, n, kept = float(rows["condition"][worst]), len(rows), int(rows["kept"].gt(0).sum())
+    largest, n, singular = float(rows["condition"][worst]), len(rows), rows["kept"].gt(0)
     note = (
         f"largest condition number of a covariance in {n} runs without covariance regularisation: {rows['setting'][worst]}; "
-        f"in {kept} of them a covariance turned singular"
+        f"in {singular.sum()} of them a covariance turned singular"
     )
-    if not kept:
+    unseen = float(np.prod((1 - singular.groupby(rows["setting"]).mean()) ** PAPER_RUNS))
+    if singular.any():
+        note += f"; {PAPER_RUNS} runs of each configuration, as in the paper, see none with a probability of {unseen:.2f}"
+    else:
         note += f", so at 95% in at most {100 * (1 - (1 - LEVEL) ** (1 / n)):.1f}% of such runs"
-    detail = "holds" if not kept and largest < SINGULAR else "fails"
-    return Evaluation(detail, largest, n=n, protocol=FINAL, note=note)
+    if unseen < 1 - LEVEL or largest >= SINGULAR:
+        return Evaluation("fails", largest, n=n, protocol=FINAL, note=note)
+    return Evaluation("undecided" if singular.any() else "holds", largest, n=n, protocol=FINAL, note=note)
 
 
 def stability(evidence: Evidence, claim: Claim) -> Evaluation:
